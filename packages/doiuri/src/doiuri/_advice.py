@@ -1,0 +1,241 @@
+"""What is legal but probably wrong, in a name or in how it is written: advice, never a change."""
+
+import html
+import re
+import unicodedata
+from collections import Counter
+from typing import NamedTuple
+
+from doiuri import _doors
+from doiuri._doi import DOI
+from doiuri._errors import DOISyntaxError
+
+_DASHES = "\u02d7\u2010\u2011\u2012\u2013\u2014\u2015\u2043\u207b\u2212\u2e3a\u2e3b\ufe58\ufe63\uff0d"
+_LOOK_ALIKES = str.maketrans(
+    {
+        **dict.fromkeys(_DASHES, "-"),
+        **dict.fromkeys("\u2018\u2019\u201a\u201b\u2032\u02bc", "'"),
+        **dict.fromkeys("\u201c\u201d\u201e\u201f\u2033", '"'),
+        **dict.fromkeys("\u2044\u2215\u29f8", "/"),
+        **dict.fromkeys("\u2024", "."),
+        **dict.fromkeys("\u2039\u02c2\u27e8\u3008", "<"),
+        **dict.fromkeys("\u203a\u02c3\u27e9\u3009", ">"),
+        "\u2236": ":",
+        **dict.fromkeys("\u02dc\u223c", "~"),
+    }
+)
+# Cyrillic and Greek letters with Latin twins: suspicious only beside Latin letters
+_TWINS = str.maketrans("АВЕЅІЈКМНОРСТХаеорсухѕіјΑΒΕΖΗΙΚΜΝΟΡΤΥΧο", "ABESIJKMHOPCTXaeopcyxsijABEZHIKMNOPTYXo")
+_ESCAPE = re.compile("%[0-9A-Fa-f]{2}")
+_STRAY = re.compile("%(?![0-9A-Fa-f]{2})")
+_TEX = re.compile(r"\{?\\([_%&#${}~^])\}?|\$([<>])\$|\{?\\text(less|greater|underscore)(?:\{\}|\}| )?")
+_TEX_SIGNS = {"less": "<", "greater": ">", "underscore": "_"}
+# Nearly all DOIs: nothing that the checks below look for, but for the ends of pages' addresses
+_HARMLESS = re.compile(
+    r"(?:[Dd][Oo][Ii]:)?10(?:\.[0-9]+)+/(?!./)[\w.:;/-]*+(?:\([\w.:;/-]*+\)[\w.:;/-]*+)*+(?<=[0-9A-Za-z)])",
+    re.ASCII,
+)
+_PAGE = re.compile(
+    r"(?<=.)(?:/(?:abstract|full|fulltext|html|pdf|epdf|epub|meta|summary|issuetoc)|\.(?:pdf|html?))$",
+    re.IGNORECASE,
+)
+_PAGE_ENDS = ("abstract", "full", "text", "html", "htm", "pdf", "epub", "meta", "summary", "toc")
+_LONG = 5000  # characters; beyond, composing them may take time that grows with the square
+_MARKS = ".,;:!?'\"’…"
+_CLOSERS = {")": "(", "]": "[", "}": "{", ">": "<", "”": "“", "»": "«"}
+
+
+class Advice(NamedTuple):
+    """One remark: ``code`` for programs, ``message`` for people.
+
+    ``suggestion`` is a text that ``DOI.parse`` reads as what is probably meant, or None.
+    """
+
+    code: str
+    message: str
+    suggestion: str | None
+
+
+def advise(text_or_doi: str | DOI) -> tuple[Advice, ...]:
+    """Return the remarks on a DOI, or on a text for ``DOI.parse``: on the name, on how it is written.
+
+    Raises DOISyntaxError for a text that is no DOI.
+    """
+    text = text_or_doi.name if isinstance(text_or_doi, DOI) else text_or_doi
+    if type(text) is str and _HARMLESS.fullmatch(text) and not text.lower().endswith(_PAGE_ENDS):
+        return ()
+    return _all_remarks(text_or_doi)
+
+
+def _all_remarks(text_or_doi: str | DOI) -> tuple[Advice, ...]:
+    """Go through every check."""
+    if isinstance(text_or_doi, DOI):
+        return _on_name(text_or_doi)
+    doi = DOI.parse(text_or_doi)
+    return *_on_writing(text_or_doi), *_on_name(doi)
+
+
+def _on_writing(text: str) -> tuple[Advice, ...]:
+    """Say what parsing undid or dropped."""
+    start, end = _doors.inside(text)
+    body = text[start:end]
+    length = _doors.label_length(text, start, end)
+    if not length and not body.startswith("10"):
+        return _on_link(body)
+    found: list[Advice] = []
+    as_uri = length and body[length - 1] in ":/"
+    if not as_uri and (escapes := _ESCAPE.findall(body)):
+        message = f"{_few(escapes)} was decoded; where the name itself has it, the percent sign is escaped"
+        found.append(Advice("decoded-escape", message, _suggested(body[length:])))
+    return *found, *_stray_percents(body)
+
+
+def _stray_percents(body: str) -> tuple[Advice, ...]:
+    if not _STRAY.search(body):
+        return ()
+    message = "a percent sign that starts no escape was taken as it is; %25 is always understood"
+    return (Advice("stray-percent", message, _STRAY.sub("%25", body)),)
+
+
+def _on_link(body: str) -> tuple[Advice, ...]:
+    """Say what reading a link left out; the suggestion keeps it, escaped, for it may be of the name."""
+    link, hash_mark, fragment = body.partition("#")
+    path, question_mark, query = link.partition("?")
+    found = [*_stray_percents(path)]
+    escaped = path + _escaped_marks(question_mark + query)
+    if question_mark:
+        message = f"the query {query!r} is not part of the name; if it is, it has to be escaped"
+        found.append(Advice("dropped-query", message, escaped))
+    if hash_mark:
+        message = f"the fragment {fragment!r} is not part of the name; if it is, it has to be escaped"
+        found.append(Advice("dropped-fragment", message, f"{escaped}%23{_escaped_marks(fragment)}"))
+    return tuple(found)
+
+
+def _escaped_marks(text: str) -> str:
+    return text.replace("?", "%3F").replace("#", "%23")
+
+
+def _on_name(doi: DOI) -> tuple[Advice, ...]:
+    checks = (_look_alikes, _composition, _entities, _tex, _spaces, _punctuation, _slash, _page, _escapes)
+    found = [remark for check in checks if (remark := check(doi))]
+    if doi.suffix[1:2] == "/":
+        message = "a suffix of one character and then a slash is reserved for future use (Z39.84 §4.3)"
+        found.append(Advice("reserved-suffix", message, None))
+    if unknown := [c for c in dict.fromkeys(doi.name) if unicodedata.category(c) == "Cn"]:
+        message = f"{_listed(unknown)}: not in Unicode {unicodedata.unidata_version}"
+        found.append(Advice("unknown-character", message, None))
+    return tuple(found)
+
+
+def _look_alikes(doi: DOI) -> Advice | None:
+    latin = re.search("[A-Za-z]", doi.name)
+    better = doi.name.translate(_LOOK_ALIKES)
+    if latin:
+        better = better.translate(_TWINS)
+    better = "".join(_plain(character) for character in better)
+    kept = {*better}
+    strange = [c for c in dict.fromkeys(doi.name) if not c.isascii() and c not in kept]
+    if not strange:
+        return None
+    return Advice("look-alike", f"{_listed(strange)}: easily mistaken for others", _suggested(better))
+
+
+def _plain(character: str) -> str:
+    if character.isascii() or unicodedata.category(character) == "Zs":
+        return character
+    plain = unicodedata.normalize("NFKC", character)
+    # what is not ASCII: only a second code point for the same character, as the angstrom sign for Å
+    return plain if plain.isascii() else unicodedata.normalize("NFC", character)
+
+
+def _composition(doi: DOI) -> Advice | None:
+    if len(doi.name) > _LONG:
+        return None
+    composed = unicodedata.normalize("NFC", doi.name)
+    if len(composed) == len(doi.name):
+        return None
+    return Advice("composition", "letters and marks that compose to other characters", _suggested(composed))
+
+
+def _entities(doi: DOI) -> Advice | None:
+    if not re.search(r"&(?:#\d+|#[xX][0-9A-Fa-f]+|[A-Za-z][A-Za-z0-9]*);", doi.name):
+        return None
+    plain = html.unescape(doi.name)
+    return Advice("entity", "an HTML entity", _suggested(plain)) if plain != doi.name else None
+
+
+def _tex(doi: DOI) -> Advice | None:
+    plain = _TEX.sub(lambda match: match[1] or match[2] or _TEX_SIGNS[match[3]], doi.name)
+    return (
+        Advice("tex-escape", "an escape of TeX or BibTeX", _suggested(plain)) if plain != doi.name else None
+    )
+
+
+def _spaces(doi: DOI) -> Advice | None:
+    joined = "".join(doi.name.split())
+    return Advice("space", "white space in the name", _suggested(joined)) if joined != doi.name else None
+
+
+def _punctuation(doi: DOI) -> Advice | None:
+    name, end = doi.name, len(doi.name)
+    counts = Counter(name)
+    while (
+        name[end - 1] in _MARKS or counts[name[end - 1]] > counts[_CLOSERS.get(name[end - 1], name[end - 1])]
+    ):
+        end -= 1
+        counts[name[end]] -= 1
+    if end == len(name):
+        return None
+    return Advice("trailing-punctuation", f"it ends in {name[end:][-9:]!r}", _suggested(name[:end]))
+
+
+def _slash(doi: DOI) -> Advice | None:
+    if not doi.name.endswith("/"):
+        return None
+    return Advice("trailing-slash", "names that end in a slash are rare", _suggested(doi.name.rstrip("/")))
+
+
+def _page(doi: DOI) -> Advice | None:
+    page = _PAGE.search(doi.suffix)
+    if page is None:
+        return None
+    message = f"{page[0]!r} looks like a part of a page's address"
+    return Advice("page-address", message, _suggested(doi.name.removesuffix(page[0])))
+
+
+def _escapes(doi: DOI) -> Advice | None:
+    if not (escapes := _ESCAPE.findall(doi.name)):
+        return None
+    message = f"{_few(escapes)} in the name looks like an escape that was not decoded"
+    try:
+        return Advice("literal-escape", message, _suggested(DOI.parse(doi.name).name))
+    except DOISyntaxError:
+        return Advice("literal-escape", message, None)
+
+
+def _suggested(name: str) -> str | None:
+    """Return the text for ``name`` if that is a DOI."""
+    try:
+        return _text_for(DOI.from_name(name).name)
+    except DOISyntaxError:
+        return None
+
+
+def _text_for(name: str) -> str:
+    """Return what to type for ``name``: a percent sign that seems to start an escape is escaped.
+
+    So is a space at its end, which would count as outer white space.
+    """
+    text = re.sub("%(?=[0-9A-Fa-f]{2})", "%25", name)
+    return f"{text[:-1]}%20" if text.endswith(" ") else text
+
+
+def _listed(characters: list[str]) -> str:
+    names = [unicodedata.name(character, "CHARACTER").lower() for character in characters]
+    return _few([f"{name} (U+{ord(c):04X})" for name, c in zip(names, characters, strict=True)])
+
+
+def _few(items: list[str]) -> str:
+    different = list(dict.fromkeys(items))
+    return ", ".join(different[:5]) + (" …" if len(different) > 5 else "")

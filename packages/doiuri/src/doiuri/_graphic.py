@@ -1,0 +1,32 @@
+"""Which characters a name may have: those of Unicode's basic type Graphic."""
+
+import re
+
+# The other basic types by general category (Cc, Cs, Zl Zp, Co, noncharacters, Cf), Unicode 4.0 to 17.0. A
+# table of our own, so that the answer does not depend on the interpreter.
+_OTHERS = {
+    "control character": r"\x00-\x1f\x7f-\x9f",
+    "surrogate": r"\ud800-\udfff",
+    "line or paragraph separator": r"\u2028\u2029",
+    "private use character": r"\ue000-\uf8ff\U000f0000-\U000ffffd\U00100000-\U0010fffd",
+    "noncharacter": r"\ufdd0-\ufdef" + "".join(rf"\U{p:04x}fffe\U{p:04x}ffff" for p in range(17)),
+    "format character": (
+        r"\xad\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u180e\u200b-\u200f\u202a-\u202e"
+        r"\u2060-\u2064\u2066-\u206f\ufeff\ufff9-\ufffb\U000110bd\U000110cd\U00013430-\U0001343f"
+        r"\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0001\U000e0020-\U000e007f"
+    ),
+}
+NOT_GRAPHIC = "".join(_OTHERS.values())  # as a pattern's character class
+_NOT_GRAPHIC = re.compile(f"[{NOT_GRAPHIC}]")
+
+
+def not_graphic(name: str) -> tuple[int, str] | None:
+    """Return position and reason of the first character that is not graphic, or None (draft §2, Z39.84 §4.1).
+
+    ``str.isprintable`` settles nearly every name and is faster: ask it first.
+    """
+    match = _NOT_GRAPHIC.search(name)
+    if match is None:
+        return None
+    kind = next(kind for kind, ranges in _OTHERS.items() if re.match(f"[{ranges}]", match[0]))
+    return match.start(), f"U+{ord(match[0]):04X} is a {kind}, and names have graphic characters only"

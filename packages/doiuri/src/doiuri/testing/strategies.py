@@ -1,0 +1,76 @@
+"""Hypothesis strategies for DOIs and the ways in which people and programs write them.
+
+Needs ``doiuri[testing]``. All generate legal names only, with the characters that trip programs up more
+often than others: slashes, dots, percent signs, brackets, letters beyond ASCII.
+"""
+
+from urllib.parse import quote
+
+from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
+
+from doiuri import DOI, FINAL, LINK, URI, encode
+
+_TRICKY = "/./..//%%2F%41#?&;:,+<>()[]{}\\|^`\"'~-_= \u00a0éÁ\u0301\u212aſ日😀"
+_GRAPHIC = st.characters(exclude_categories=("C", "Zl", "Zp"))
+_LABELS = ("", "doi:", "DOI:", "doi: ", "DOI ", "info:doi/", "urn:doi:", "hdl:")
+_LINKS = (
+    "https://doi.org/",
+    "http://dx.doi.org/",
+    "HTTPS://WWW.DOI.ORG/",
+    "//doi.org/",
+    "doi.org/api/handles/",
+)
+
+
+def prefixes() -> SearchStrategy[str]:
+    """Prefixes such as ``10.1000`` and ``10.1000.10``."""
+    number = st.text("0123456789", min_size=1, max_size=6)
+    return st.lists(number, min_size=1, max_size=3).map(lambda numbers: ".".join(["10", *numbers]))
+
+
+def suffixes(max_size: int = 30) -> SearchStrategy[str]:
+    """Suffixes: not empty, of graphic characters."""
+    return st.text(st.sampled_from(_TRICKY) | _GRAPHIC, min_size=1, max_size=max_size)
+
+
+def names(max_size: int = 30) -> SearchStrategy[str]:
+    """Legal DOI names; ``max_size`` bounds the suffix."""
+    return st.builds("{}/{}".format, prefixes(), suffixes(max_size))
+
+
+def dois(max_size: int = 30) -> SearchStrategy[DOI]:
+    """DOIs; ``max_size`` bounds the suffix."""
+    return names(max_size).map(DOI.from_name)
+
+
+@st.composite
+def spelled_uris(draw: st.DrawFn) -> tuple[str, DOI]:
+    """Pairs of a legal ``doi:`` URI and its DOI; with needless escapes, either case of hex digits."""
+    doi = draw(dois(12))
+    text = encode(doi.name, draw(st.sampled_from([URI, FINAL])))
+    spelled = "".join(draw(st.sampled_from(_spellings(token))) for token in _tokens(text))
+    return draw(st.sampled_from(["doi:", "DOI:", "Doi:"])) + spelled, doi
+
+
+@st.composite
+def spelled_texts(draw: st.DrawFn) -> tuple[str, DOI]:
+    """Pairs of a text for ``DOI.parse`` and its DOI: labels, links, brackets and white space around."""
+    doi = draw(dois())
+    text = draw(st.sampled_from(_LABELS + _LINKS)) + encode(
+        doi.name, draw(st.sampled_from([URI, LINK, FINAL]))
+    )
+    white = st.text(" \t\r\n", max_size=2)
+    text = draw(white) + text + draw(white)
+    return (f"<{text}>" if draw(st.booleans()) else text), doi
+
+
+def _tokens(text: str) -> list[str]:
+    first, *parts = text.split("%")
+    return [*first, *(token for part in parts for token in (f"%{part[:2]}", *part[2:]))]
+
+
+def _spellings(token: str) -> list[str]:
+    if len(token) > 1:
+        return [token, token.lower()]
+    return [token, f"%{ord(token):02X}", f"%{ord(token):02x}", quote(token, safe="/")]

@@ -1,0 +1,89 @@
+"""What is legal but probably wrong: reported, never changed."""
+
+import json
+from typing import Any
+
+import pytest
+from doiuri import DOI, Advice, DOISyntaxError, _advice, advise
+from doiuri.testing.strategies import spelled_texts
+from hypothesis import example, given
+from hypothesis import strategies as st
+from support.cases import DATA
+
+CASES = json.loads((DATA / "advice.json").read_text(encoding="utf-8"))["cases"]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: ascii(case["text"]))
+def test_advice(case: dict[str, Any]) -> None:
+    """Blanks by accident, look-alikes, slashes at the end: each is reported (S-14 U-34 P-20)."""
+    found = advise(case["text"])
+    assert {advice.code: advice.suggestion for advice in found} == case["advice"]
+    assert len(found) == len(case["advice"])
+    for advice in found:
+        assert advice.message
+        assert advice.message.isprintable()
+        if advice.suggestion is not None:
+            same = DOI.parse(advice.suggestion) == DOI.parse(case["text"])
+            assert same == (advice.code == "stray-percent")  # a clearer spelling of the same name
+
+
+_PLAIN_PIECES = ["10", "1000", "x", "1", "(", ")", "/", ".", "-", ":", ";", "_", "%41", "&amp;", "<", "doi:"]
+_PAGES = ["/full", ".PDF", "/issuetoc", ".htm", "/fulltext", ".epdf", "meta"]
+
+
+@given(
+    st.lists(st.sampled_from(_PLAIN_PIECES + _PAGES), min_size=1, max_size=8).map(
+        lambda parts: "".join(["10.1000/", *parts])
+    )
+    | spelled_texts().map(lambda pair: pair[0])
+)
+@example("10.1000/1")
+@example("10.1000/a(b)")
+@example("10.1000/a)")
+@example("10.1000/1/")
+@example("10.1000/1/2")
+@example("DOI:10.1000/a(1)b_")
+@example("10.1000.5/a\n")
+def test_the_short_way_for_plain_names_says_the_same(text: str) -> None:
+    try:
+        doi = DOI.parse(text)
+    except DOISyntaxError:
+        with pytest.raises(DOISyntaxError):
+            advise(text)
+        return
+    assert advise(text) == _advice._all_remarks(text)
+    assert advise(doi) == _advice._all_remarks(doi)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: ascii(case["text"]))
+def test_the_short_way_says_the_same_in_every_case(case: dict[str, Any]) -> None:
+    assert advise(case["text"]) == _advice._all_remarks(case["text"])
+
+
+def test_of_a_doi_only_the_name_is_judged() -> None:
+    assert advise(DOI.parse("https://doi.org/10.1000/182?x")) == ()
+    assert [advice.code for advice in advise(DOI("10.1000/x."))] == ["trailing-punctuation"]
+    assert advise(DOI("10.1000/%41")) == (
+        Advice("literal-escape", "%41 in the name looks like an escape that was not decoded", "10.1000/A"),
+    )
+
+
+def test_messages_name_the_characters() -> None:
+    (advice,) = advise("10.1000/a\u2013b")
+    assert "en dash (U+2013)" in advice.message
+
+
+def test_advice_is_for_dois_only() -> None:
+    with pytest.raises(DOISyntaxError):
+        advise("10.1000")
+    with pytest.raises(TypeError):
+        advise(b"10.1000/182")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "piece", ["\u0301\u0323", ")", "ﬁ", "&lt;", "\u0378", "%", "{", "$<", " ", "日"], ids=ascii
+)
+def test_time_grows_with_the_length_only(piece: str) -> None:
+    """A hundred thousand odd characters are as quickly judged as they are read."""
+    name = "10.1000/x" + piece * 100_000
+    assert all(len(advice.message) < 500 for advice in advise(DOI(name)))

@@ -1,0 +1,46 @@
+"""Every link of every case as a real browser's URL parser reads it."""
+
+import html
+from collections.abc import Callable
+from urllib.parse import unquote, urlsplit
+
+import pytest
+from doiuri import DOI, PATH, encode
+from support.browser import hrefs
+from support.cases import accepted
+
+NAMES = sorted({case.name for case in accepted() if case.name is not None})
+
+FORMS: dict[str, Callable[[DOI], str]] = {
+    "link": lambda doi: doi.url,
+    "query": lambda doi: doi.link(noredirect=True, locatt="id:1"),
+    "rest": lambda doi: f"https://doi.org/api/handles/{encode(doi.name, PATH)}",
+    "urn": lambda doi: f"https://doi.org/{doi.urn}",
+}
+
+
+def page(links: list[str]) -> str:
+    rows = "\n".join(f'<p><a href="{html.escape(link)}">x</a></p>' for link in links)
+    return f'<!doctype html><meta charset="utf-8"><title>Links</title>{rows}'
+
+
+@pytest.mark.newest
+@pytest.mark.parametrize("write", FORMS)
+def test_browsers_ask_for_the_whole_name(write: str) -> None:
+    """No browser cuts or tidies a link: the name comes whole (P-05 P-31 P-53 N-145 S-27 L-05)."""
+    links = [FORMS[write](DOI(name)) for name in NAMES]
+    seen = hrefs(page(links))
+    assert seen == links
+    for name, link in zip(NAMES, seen, strict=True):
+        assert DOI.from_url(link).name == name
+        parts = urlsplit(link)
+        assert parts.fragment == ""
+        assert write == "urn" or unquote(parts.path).endswith(f"/{name}")
+
+
+@pytest.mark.newest
+def test_browsers_lose_part_of_a_bare_name() -> None:
+    """Unencoded, the name is cut at "#" and tidied at dot segments (P-31 L-24): the check can fail."""
+    bare = ["10.1000/res#test", "10.1000/a?b", "10.1000/../x"]
+    cut = [urlsplit(link).path for link in hrefs(page([f"https://doi.org/{name}" for name in bare]))]
+    assert cut == ["/10.1000/res", "/10.1000/a", "/x"]

@@ -1,0 +1,30 @@
+"""Every case of tests/data/doi.json at the door it names."""
+
+import pytest
+from doiuri import DOI, DOISyntaxError
+from support.cases import Case, accepted, cases
+
+
+def enter(case: Case) -> DOI:
+    if case.door == "url" and case.hosts is not None:
+        return DOI.from_url(case.input, hosts=case.hosts, strict=case.strict)
+    doors = {"name": DOI.from_name, "uri": DOI.from_uri, "url": DOI.from_url, "parse": DOI.parse}
+    return doors[case.door](case.input, strict=case.strict)
+
+
+@pytest.mark.parametrize("case", accepted(), ids=str)
+def test_accepted(case: Case) -> None:
+    doi = enter(case)
+    assert (doi.name, doi.uri, doi.url) == (case.name, case.uri, case.url), case.why
+
+
+@pytest.mark.parametrize("case", [case for case in cases() if case.name is None], ids=str)
+def test_refused(case: Case) -> None:
+    with pytest.raises(DOISyntaxError) as caught:
+        enter(case)
+    error = caught.value
+    assert error.text == case.input, case.why
+    assert error.reason
+    if case.position is not None:
+        assert error.position == case.position, case.why
+    assert 0 <= error.position <= len(case.input)

@@ -1,0 +1,59 @@
+"""The visible text of a DOI."""
+
+import pytest
+from doiuri import DOI, check_display, display
+
+SICI = DOI("10.1002/(SICI)1<1::AID>2")
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("name", "doi:10.1002/(SICI)1<1::AID>2"),
+        ("link", "https://doi.org/10.1002/(SICI)1%3C1::AID%3E2"),
+        ("{name}", "10.1002/(SICI)1<1::AID>2"),
+        ("DOI {prefix} / {suffix}", "DOI 10.1002 / (SICI)1<1::AID>2"),
+        ("{uri}", "doi:10.1002/%28SICI%291%3C1%3A%3AAID%3E2"),
+        ("<{url}>", "<https://doi.org/10.1002/(SICI)1%3C1::AID%3E2>"),
+        ("{{{name}}}", "{10.1002/(SICI)1<1::AID>2}"),
+    ],
+)
+def test_display(text: str, shown: str) -> None:
+    assert display(SICI, text) == shown
+    assert check_display(text) == text
+
+
+def test_name_is_the_default_and_links_follow_their_base() -> None:
+    assert display(SICI) == "doi:10.1002/(SICI)1<1::AID>2"
+    assert display(DOI("10.1000/182"), "link", base="http://localhost/") == "http://localhost/10.1000/182"
+    assert display(DOI("10.1000/182"), "{url}", base="http://localhost/") == "http://localhost/10.1000/182"
+
+
+@pytest.mark.parametrize("name", ["10.1000/{uri}", "10.1000/{", "10.1000/{0}"])
+def test_braces_of_a_name_are_no_fields(name: str) -> None:
+    assert display(DOI(name), "{name}") == name
+    assert display(DOI(name)) == f"doi:{name}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "names",
+        "{",
+        "}",
+        "{}",
+        "{0}",
+        "{doi}",
+        "{name.__class__}",
+        "{name[0]}",
+        "{name!r}",
+        "{name:>9}",
+        "{name:{url}}",
+    ],
+)
+def test_bad_templates_are_refused_clearly(text: str) -> None:
+    with pytest.raises(ValueError, match="template"):
+        check_display(text)
+    with pytest.raises(ValueError, match="template"):
+        display(SICI, text)

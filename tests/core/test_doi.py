@@ -1,0 +1,308 @@
+"""DOI as a value: equal, hashable, ordered, unchangeable; and its kin."""
+
+import copy
+import pickle
+import sys
+import unicodedata
+from concurrent.futures import ThreadPoolExecutor
+from enum import StrEnum
+from typing import Any
+
+import pytest
+from doiuri import DOI, DOISyntaxError, Prefix, ShortDOI, parse_handle
+from doiuri._graphic import not_graphic
+
+NAME = "10.26321/Á.GUTIÉRREZ.ZARZA.02.2018.03"
+NOT_TEXT = [None, 10, 10.1, b"10.1000/182", ["10.1000/182"], ...]
+
+
+def test_parts() -> None:
+    """A DOI is a prefix, a slash, a suffix; the prefix is directory and registrant code (N-067 to N-070)."""
+    doi = DOI("10.1000.10/a/b")
+    assert (doi.prefix, doi.suffix) == ("10.1000.10", "a/b")
+    assert doi.prefix.startswith("10.")
+    assert f"{doi.prefix}/{doi.suffix}" == doi.name
+
+
+def test_code_points_of_the_draft() -> None:
+    """The example's code points, one by one (draft §2 example 2, U-30)."""
+    prefix = "31 30 2E 32 36 33 32 31 2F"
+    suffix = "C1 2E 47 55 54 49 C9 52 52 45 5A 2E 5A 41 52 5A 41 2E 30 32 2E 32 30 31 38 2E 30 33"
+    assert [f"{ord(c):X}" for c in DOI(NAME).name] == [*prefix.split(), *suffix.split()]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "equal"),
+    [
+        ("10.123/ABC", "10.123/AbC", True),
+        ("10.1000/É", "10.1000/é", False),
+        ("10.1000/\u00c1", "10.1000/A\u0301", False),
+        ("10.1000/K", "10.1000/\u212a", False),
+        ("10.1000/S", "10.1000/ſ", False),
+        ("10.1000/ss", "10.1000/ß", False),
+        ("10.1000/i", "10.1000/ı", False),
+        ("10.1000/I", "10.1000/İ", False),
+        ("10.1000/fi", "10.1000/ﬁ", False),
+        ("10.1000/a", "10.1000/ａ", False),
+        ("10.1000/-", "10.1000/\u2212", False),
+        ("10.1000/-", "10.1000/\u2013", False),
+        ("10.1000/demo_DOI", "10.1000/demo_DOI/", False),
+        ("10.1000//x", "10.1000/x", False),
+        ("10.1000/%41", "10.1000/A", False),
+        ("10.1000/a b", "10.1000/a\u00a0b", False),
+        ("10.01000/x", "10.1000/x", False),
+    ],
+)
+def test_equality(one: str, other: str, equal: bool) -> None:
+    """Code points decide, but for the case of ASCII letters (U-32 to U-39, N-074, N-075, N-099)."""
+    assert (DOI(one) == DOI(other)) is equal
+    assert (DOI(one) != DOI(other)) is not equal
+    assert len({DOI(one), DOI(other)}) == 2 - equal
+    if equal:
+        assert hash(DOI(one)) == hash(DOI(other))
+
+
+def test_second_registration_of_a_name_meets_the_first() -> None:
+    """With 10.123/ABC registered, 10.123/AbC exists already (Z39.84 §4, N-078)."""
+    registry = {DOI("10.123/ABC"): "first"}
+    assert registry[DOI("10.123/AbC")] == "first"
+    assert registry.setdefault(DOI("10.123/abc"), "second") == "first"
+
+
+def test_key_upper_cases_ascii_only() -> None:
+    """Registration and resolution upper-case the ASCII letters (N-076); nothing else changes."""
+    assert DOI("10.1000/aßéſ\u212a").key == "10.1000/Aßéſ\u212a"
+
+
+def test_every_code_point() -> None:
+    """Refused are the basic types other than Graphic, whichever Unicode this Python has (U-17, N-080)."""
+    for point in range(sys.maxunicode + 1):
+        category = unicodedata.category(chr(point))
+        noncharacter = point & 0xFFFE == 0xFFFE or 0xFDD0 <= point <= 0xFDEF
+        if category != "Cn" or noncharacter:
+            refused = noncharacter or category in {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"}
+            assert (not_graphic(chr(point)) is not None) is refused, hex(point)
+
+
+def test_order_is_that_of_keys() -> None:
+    dois = [DOI(f"10.1000/{suffix}") for suffix in ("b", "A", "C", "a!", "é")]
+    assert [doi.suffix for doi in sorted(dois)] == ["A", "a!", "b", "C", "é"]
+    assert DOI("10.1/A") <= DOI("10.1/a") <= DOI("10.1/B")
+    assert DOI("10.1/b") >= DOI("10.1/B") > DOI("10.1/a")
+
+
+@pytest.mark.parametrize("other", ["10.1000/182", None, 1, Prefix("10.1000"), ShortDOI("10/abc"), ...])
+def test_other_types_are_neither_equal_nor_ordered(other: object) -> None:
+    doi = DOI("10.1000/182")
+    assert doi != other
+    assert not doi == other  # noqa: SIM201
+    with pytest.raises(TypeError):
+        _ = doi < other
+    with pytest.raises(TypeError):
+        _ = doi >= other
+
+
+def test_never_changes() -> None:
+    doi = DOI("10.1000/182")
+    for attribute in ("name", "_key", "prefix", "anything"):
+        with pytest.raises(AttributeError):
+            setattr(doi, attribute, "10.1000/183")
+        with pytest.raises(AttributeError):
+            delattr(doi, attribute)
+    assert doi.name == "10.1000/182"
+    assert not hasattr(doi, "__dict__")
+
+
+@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+@pytest.mark.parametrize("value", [DOI(NAME), Prefix("10.1000"), ShortDOI("10/abcd")], ids=repr)
+def test_pickle_and_copy(value: DOI | Prefix | ShortDOI, protocol: int) -> None:
+    assert value.key  # computed once, and no part of the pickle
+    again = pickle.loads(pickle.dumps(value, protocol))
+    assert type(again) is type(value)
+    assert (again, again.name, hash(again)) == (value, value.name, hash(value))
+    assert copy.copy(value) is value
+    assert copy.deepcopy([value])[0] is value
+
+
+def test_texts_of_a_doi() -> None:
+    doi = DOI(NAME)
+    assert repr(doi) == f"DOI({NAME!r})"
+    assert eval(repr(doi)) == doi
+    assert str(doi) == f"{doi}" == doi.uri
+    match doi:
+        case DOI(name):
+            assert name == NAME
+
+
+def test_subclass() -> None:
+    class Article(DOI):
+        pass
+
+    for article in (Article("10.1000/A"), Article.parse("doi:10.1000/A"), Article.from_uri("doi:10.1000/A")):
+        assert type(article) is Article
+        assert article == DOI("10.1000/a")
+        assert hash(article) == hash(DOI("10.1000/a"))
+        assert repr(article) == "Article('10.1000/A')"
+
+
+class Word(StrEnum):
+    """Some text that is not quite a ``str``."""
+
+    DOI = "10.1000/182"
+
+
+def test_of_a_text_only_the_characters_are_kept() -> None:
+    for doi in (DOI(Word.DOI), DOI.parse(Word.DOI), DOI.from_name(Word.DOI)):
+        assert type(doi.name) is str
+        assert doi.name == "10.1000/182"
+
+
+@pytest.mark.parametrize("thing", NOT_TEXT, ids=repr)
+def test_what_is_no_text_is_a_type_error(thing: str) -> None:
+    for door in (DOI, DOI.parse, DOI.from_name, DOI.from_uri, DOI.from_url, Prefix, ShortDOI, parse_handle):
+        with pytest.raises(TypeError, match="expected str"):
+            door(thing)
+
+
+def test_strict_holds_at_every_door() -> None:
+    """A suffix of one character and a slash is reserved (Z39.84 §4.3, N-097, N-098), refused if strict."""
+    assert DOI("10.1000/a/b").suffix == "a/b"
+    with pytest.raises(DOISyntaxError, match="reserved"):
+        DOI("10.1000/a/b", strict=True)
+    for door, text in [
+        (DOI.from_name, "10.1000/a/b"),
+        (DOI.parse, "10.1000/a/b"),
+        (DOI.parse, "doi:10.1000/a/b"),
+        (DOI.from_uri, "doi:10.1000/a%2Fb"),
+        (DOI.from_url, "https://doi.org/10.1000/a/b"),
+    ]:
+        assert door(text).name == "10.1000/a/b"
+        with pytest.raises(DOISyntaxError, match="reserved"):
+            door(text, strict=True)
+        assert door(text.replace("/a", "/aa"), strict=True).suffix == "aa/b"
+
+
+def test_urn_examples() -> None:
+    """The Handbook's two examples (L-30, L-34), and colons of the suffix, which stay colons (L-33)."""
+    assert DOI("10.123/456").urn == "urn:doi:10.123:456"
+    assert DOI("10.123/456ABC/zyz").urn == "urn:doi:10.123:456ABC%2Fzyz"
+    assert DOI("10.123/a:b/c d").urn == "urn:doi:10.123:a:b%2Fc%20d"
+
+
+@pytest.mark.parametrize(
+    ("query", "end"),
+    [
+        ({}, ""),
+        ({"noredirect": True}, "?noredirect"),
+        ({"noredirect": False, "auth": None}, ""),
+        ({"locatt": "country:gb"}, "?locatt=country:gb"),
+        ({"locatt": ["id:1", "mode:a b"]}, "?locatt=id:1&locatt=mode:a%20b"),
+        ({"type": ("URL", "EMAIL"), "index": [1, 2]}, "?type=URL&type=EMAIL&index=1&index=2"),
+        ({"index": 1}, "?index=1"),
+        ({"urlappend": "?a=1&b=2#c"}, "?urlappend=%3Fa%3D1%26b%3D2%23c"),
+        ({"urlappend": "+;%é"}, "?urlappend=%2B%3B%25%C3%A9"),
+        ({"nols": "y", "pretty": True}, "?nols=y&pretty"),
+        ({"nols": ""}, "?nols="),
+        ({"type": []}, ""),
+    ],
+)
+def test_link_query(query: dict[str, Any], end: str) -> None:
+    doi = DOI("10.1000/a b")
+    assert doi.link(**query) == "https://doi.org/10.1000/a%20b" + end
+    assert doi.link("http://localhost:8000/doi/", **query) == "http://localhost:8000/doi/10.1000/a%20b" + end
+
+
+@pytest.mark.parametrize(
+    "base",
+    [
+        "",
+        "doi.org",
+        "ftp://doi.org",
+        "https://",
+        "https:///",
+        "https://doi.org?x",
+        "https://doi.org#",
+        "javascript:0//",
+        "https://a b",
+        "https://a\x7f",
+        "https://a\u2028",
+        "https://a\ud800",
+    ],
+)
+def test_link_base_is_http(base: str) -> None:
+    with pytest.raises(ValueError, match="base"):
+        DOI("10.1000/182").link(base)
+
+
+@pytest.mark.parametrize("suffix", ["a", "é", "/..", "\u00a0", "("], ids=ascii)
+def test_no_limit_of_length(suffix: str) -> None:
+    """Neither a name nor any part of it has a limit (Z39.84 §4, N-071, N-072, N-108, S-02, S-03)."""
+    for name in ("10.1/x" + suffix * 100_000, "10.1" + ".1" * 100_000 + "/x" + suffix):
+        doi = DOI.parse(name)
+        assert doi.name == name
+        assert DOI.from_uri(doi.uri) == DOI.from_url(doi.url) == doi
+
+
+def test_threads_share_values() -> None:
+    dois = [DOI(f"10.1000/a{number}") for number in range(200)]
+    with ThreadPoolExecutor(8) as pool:
+        rounds = list(pool.map(lambda _: [(hash(doi), doi.key, doi.url) for doi in dois], range(16)))
+    assert all(outcome == rounds[0] for outcome in rounds)
+
+
+@pytest.mark.parametrize(
+    ("text", "handle"),
+    [
+        ("10.1000/182", DOI("10.1000/182")),
+        ("doi:10.1000/182", DOI("10.1000/182")),
+        ("10.1000", Prefix("10.1000")),
+        ("10.1000.10", Prefix("10.1000.10")),
+        ("https://doi.org/10.1000", Prefix("10.1000")),
+        ("doi:10.1000", Prefix("10.1000")),
+        ("10/abcd", ShortDOI("10/abcd")),
+        ("https://doi.org/10/abcd", ShortDOI("10/ABCD")),
+        ("doi:10/p54k", ShortDOI("10/p54k")),
+        (" <10/p54k> ", ShortDOI("10/p54k")),
+    ],
+)
+def test_handles(text: str, handle: DOI | Prefix | ShortDOI) -> None:
+    found = parse_handle(text)
+    assert type(found) is type(handle)
+    assert found == handle
+    assert found.url == f"https://doi.org/{found.name}"
+    assert found.uri == f"doi:{found.name}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "10",
+        "10.",
+        "10/",
+        "10/a/b",
+        "10/a b",
+        "10/é",
+        "10.1000/",
+        "10.x",
+        "11.1000",
+        "11/abcd",
+        "10.1000#x",
+        "10..1",
+        "10.1.",
+    ],
+)
+def test_no_handles(text: str) -> None:
+    with pytest.raises(DOISyntaxError):
+        parse_handle(text)
+    with pytest.raises(DOISyntaxError):
+        Prefix(text)
+    with pytest.raises(DOISyntaxError):
+        ShortDOI(text)
+
+
+def test_prefix_and_short_doi_are_not_dois() -> None:
+    with pytest.raises(DOISyntaxError, match="short DOI"):
+        DOI("10/abcd")
+    assert Prefix("10.1000") != ShortDOI("10/1000")
+    assert not isinstance(Prefix("10.1000"), DOI)

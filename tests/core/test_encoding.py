@@ -1,0 +1,126 @@
+"""Profiles and decoding, character by character."""
+
+import copy
+import pickle
+
+import pytest
+from doiuri import DOI, FINAL, LINK, PATH, URI, DOISyntaxError, Profile, decode, encode, encode_many
+
+PROFILES = [URI, PATH, LINK, FINAL]
+# DOI Handbook, encoding rules for URL presentation: the rows, mandatory and recommended
+MANDATORY = {"%": "%25", '"': "%22", "#": "%23", " ": "%20", "?": "%3F"}
+RECOMMENDED = {
+    "<": "%3C", ">": "%3E", "{": "%7B", "}": "%7D", "^": "%5E", "[": "%5B", "]": "%5D",
+    "`": "%60", "|": "%7C", "\\": "%5C", "+": "%2B",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("character", "escape"), [*MANDATORY.items(), *RECOMMENDED.items()])
+def test_link_rows(character: str, escape: str) -> None:
+    """Each row of the Handbook's table, of Z39.84's and of the resolution documentation's (L-07 to L-22)."""
+    assert encode(f"10.1000/a{character}b", LINK) == f"10.1000/a{escape}b"
+    assert decode(f"10.1000/a{escape}b") == f"10.1000/a{character}b"
+    assert decode(f"10.1000/a{escape.lower()}b") == f"10.1000/a{character}b"
+
+
+def test_link_keeps_what_no_row_names() -> None:
+    """Brackets, colons and semicolons stay readable; a comma needs no escape in a link (G-02, G-03, C-32)."""
+    for code in range(0x21, 0x7F):
+        if chr(code) not in {*MANDATORY, *RECOMMENDED}:
+            assert encode(f"10.1000/a{chr(code)}b", LINK) == f"10.1000/a{chr(code)}b"
+
+
+def test_link_escapes_controls_and_octets_beyond_ascii() -> None:
+    """Should a control character reach the encoder, it is escaped (S-11, S-12, S-20); and P-29, C-39."""
+    for code in [*range(0x20), *range(0x7F, 0x100)]:
+        octets = "".join(f"%{octet:02X}" for octet in chr(code).encode())
+        for profile in PROFILES:
+            assert encode(f"10.1000/a{chr(code)}b", profile) == f"10.1000/a{octets}b"
+
+
+@pytest.mark.parametrize(
+    ("profile", "text"),
+    [
+        (URI, "10.1000/%28a%29/b%3Bc%40d%2Be%2Cf~g"),
+        (PATH, "10.1000/%28a%29/b%3Bc%40d%2Be%2Cf~g"),
+        (LINK, "10.1000/(a)/b;c@d%2Be,f~g"),
+        (FINAL, "10.1000/(a)%2Fb;c@d+e,f~g"),
+    ],
+)
+def test_profiles_side_by_side(profile: Profile, text: str) -> None:
+    """Two encodings live side by side, a later edition beside them (C-01, C-40, G-01, G-08)."""
+    assert encode("10.1000/(a)/b;c@d+e,f~g", profile) == text
+    assert decode(text) == "10.1000/(a)/b;c@d+e,f~g"
+
+
+@pytest.mark.parametrize("size", [0, 1, 1023, 1024, 1025, 3000])
+@pytest.mark.parametrize("profile", PROFILES, ids=repr)
+def test_many_of_any_number(profile: Profile, size: int) -> None:
+    names = [f"10.1000/{'<é%/..' * (number % 3)}{number}" for number in range(size)]
+    assert encode_many(names, profile) == [encode(name, profile) for name in names]
+
+
+@pytest.mark.parametrize("odd", ["10.1/a\nb", "", "\n", "..", "../x", "/", "%", "10.1/\r\n"])
+def test_many_with_odd_ones_among_them(odd: str) -> None:
+    names = ["10.1000/182", odd, "10.1000/(a)"]
+    for profile in PROFILES:
+        assert encode_many(names, profile) == [encode(name, profile) for name in names]
+
+
+def test_a_surrogate_is_an_error_with_its_place() -> None:
+    for call in (encode, lambda name: encode_many(["10.1/x", name])):
+        with pytest.raises(DOISyntaxError) as caught:
+            call("10.1000/\ud800")
+        assert (caught.value.text, caught.value.position) == ("10.1000/\ud800", 8)
+
+
+@pytest.mark.parametrize("thing", [None, 5, b"10.1000/182"], ids=repr)
+def test_what_is_no_text_is_a_type_error(thing: str) -> None:
+    for call in (encode, decode, lambda name: encode_many([name])):
+        with pytest.raises(TypeError):
+            call(thing)
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("10.1000/%252F", "10.1000/%2F"),
+        ("10.1000%2f182", "10.1000/182"),
+        ("10.1000/a+b", "10.1000/a+b"),
+        ("10.1000/é", "10.1000/é"),
+        ("10.1000/é%C3%A9", "10.1000/éé"),
+        ("%F0%9F%98%80", "😀"),
+        ("", ""),
+    ],
+)
+def test_decode(text: str, name: str) -> None:
+    assert decode(text) == name
+
+
+@pytest.mark.parametrize(
+    ("text", "position"),
+    [
+        ("a%", 1), ("a%4", 1), ("a%4g", 1), ("a%+1", 1), ("a% 1", 1), ("a%\uff11\uff11", 1), ("a%%41", 1),
+        ("a%C3", 1), ("a%C3b", 1), ("a%C3é", 1), ("é%A9", 1), ("%C0%80", 0), ("%E2%82", 0),
+        ("%E2%82%AC%82", 9),
+        ("a%0A", 1), ("a\n", 1), ("a%7F", 1), ("%C2%AD", 0), ("%EF%BF%BE", 0), ("a#b", 1), ("a?b", 1),
+        ("\ud800", 0), ("%41\ud800", 3), ("%C3%81%F0%9F%98%80\u200b", 18),
+    ],
+)  # fmt: skip
+def test_decode_refuses(text: str, position: int) -> None:
+    """Bad escapes, octets that are no UTF-8, characters that no name has (C-33, N-083, U-26, U-27)."""
+    with pytest.raises(DOISyntaxError) as caught:
+        decode(text)
+    assert (caught.value.text, caught.value.position) == (text, position)
+
+
+def test_profiles_are_themselves_wherever_they_go() -> None:
+    for profile in PROFILES:
+        assert pickle.loads(pickle.dumps(profile)) is copy.deepcopy(profile) is profile
+
+
+def test_a_link_is_read_as_typed_and_as_shown() -> None:
+    """Z39.84 appendix E: the example with a quotation mark, in a page and back (N-135 to N-138)."""
+    doi = DOI('10.1006/rwei.1999".0001')
+    assert doi.link("http://dx.doi.org") == "http://dx.doi.org/10.1006/rwei.1999%22.0001"
+    assert DOI.parse("10.1006/rwei.1999%22.0001") == doi

@@ -1,0 +1,144 @@
+"""Errors are data: they carry what was wrong, where, and what to do, and survive pickling."""
+
+import copy
+import pickle
+
+import pytest
+from doiuri import (
+    DOI,
+    BadRecord,
+    DOIError,
+    DOINotFound,
+    DOISyntaxError,
+    NoValues,
+    ResolutionError,
+    ResolverUnavailable,
+)
+
+
+def error_of(text: str) -> DOISyntaxError:
+    with pytest.raises(DOISyntaxError) as caught:
+        DOI.parse(text)
+    return caught.value
+
+
+def test_message_says_what_and_where() -> None:
+    error = error_of("10.1000")
+    assert str(error) == "'10.1000' is not a DOI: no \"/\" after the prefix (position 7)"
+    assert (error.text, error.position, error.reason) == ("10.1000", 7, 'no "/" after the prefix')
+    assert isinstance(error, ValueError)
+    assert isinstance(error, DOIError)
+
+
+@pytest.mark.parametrize(
+    ("text", "repaired"),
+    [
+        ("doi:10.1000/456#789", "doi:10.1000/456%23789"),
+        ("doi:10.1000/a?b=(c)", "doi:10.1000/a%3Fb%3D%28c%29"),
+        ("DOI: 10.1000/a#b?c", "doi:10.1000/a%23b%3Fc"),
+        ("info:doi/10.1000/a%20b#c", "doi:10.1000/a%20b%23c"),
+        ("urn:doi:10.1000:a#b", "doi:10.1000/a%23b"),
+        ("hdl:10.1000/a#", "doi:10.1000/a%23"),
+    ],
+)
+def test_ambiguous_ends_come_with_the_repaired_form(text: str, repaired: str) -> None:
+    """A doi: URI has neither query nor fragment, so a raw mark is never dropped (draft §2, U-26, U-27)."""
+    error = error_of(text)
+    assert error.suggestion == repaired
+    assert repaired in str(error)
+    assert text[error.position] in "#?"
+    assert error.position == min(text.find(mark) for mark in "#?" if mark in text)
+    assert DOI.parse(repaired).uri == repaired
+
+
+def test_strict_uri_repairs_too() -> None:
+    with pytest.raises(DOISyntaxError) as caught:
+        DOI.from_uri("doi:10.1000/456#789")
+    assert caught.value.suggestion == "doi:10.1000/456%23789"
+    assert caught.value.position == 15
+
+
+def test_nothing_is_repaired_where_the_name_is_wrong_anyway() -> None:
+    assert error_of("doi:11.1000/a#b").suggestion is None
+    assert error_of("doi:10.1000#b").suggestion is None
+
+
+@pytest.mark.parametrize(
+    ("text", "position"),
+    [
+        ("doi:10.1000/%C3%81\u200bx", 18),
+        ("  doi: 10.1000/%41%42\u200b", 21),
+        ("https://doi.org/10.1000/%F0%9F%98%80%00", 36),
+        ("https://doi.org/urn:doi:10.1000:%C3%81%0A", 38),
+        ("https://doi.org/doi%3A10.1000/%0A", 30),
+        ("10.1000/%41%zz\n.", 14),
+        ("urn:doi:10.1000:é%0A", 17),
+        ("doi:10.1%30.x/y", 12),
+    ],
+)
+def test_position_is_that_in_the_text_as_given(text: str, position: int) -> None:
+    assert error_of(text).position == position
+
+
+def test_position_in_a_literal_name_counts_no_escapes() -> None:
+    for kind, name in [(DOI, "10.1/%41%C3%81\u200b"), (DOI.from_name, "10.1/%41%C3%81\u200b")]:
+        with pytest.raises(DOISyntaxError) as caught:
+            kind(name)
+        assert caught.value.position == 14
+
+
+def test_a_long_text_is_kept_but_not_repeated_in_full() -> None:
+    text = "11." + "9" * 1_000_000
+    error = error_of(text)
+    assert error.text == text
+    assert len(str(error)) < 500
+
+
+def test_odd_characters_are_visible_in_messages() -> None:
+    message = str(error_of("10.1000/a\u202eb\x1b"))
+    assert message.isprintable()
+    assert "U+202E" in message
+
+
+def test_reasons_of_refused_links_coach() -> None:
+    assert "not a DOI proxy" in str(error_of("https://notadoi.org/10.1000/182"))
+    assert "user" in str(error_of("https://me@doi.org/10.1000/182"))
+    assert "doi:" in str(error_of("hello"))
+    for text in ("11.1000/182", "[10.1000/182]", "see doi:10.1000/182", "doi.10.1000/182"):
+        assert "host" not in str(error_of(text))
+    assert "parse_handle" in str(error_of("10/abcd"))
+
+
+D = DOI("10.1000/182")
+ERRORS = [
+    DOISyntaxError("doi:10.1/a#b", 10, "ambiguous", "doi:10.1/a%23b"),
+    DOINotFound(D),
+    DOINotFound(D, "because"),
+    NoValues(D),
+    BadRecord(D, "no JSON"),
+    ResolverUnavailable(D, "throttled", 429, 30.0),
+    ResolverUnavailable(D),
+    ResolutionError(None, "nobody knows"),
+]
+
+
+@pytest.mark.parametrize("error", ERRORS, ids=repr)
+def test_errors_survive_pickling_and_copying(error: DOIError) -> None:
+    error.add_note("seen on Tuesday")
+    for again in (pickle.loads(pickle.dumps(error)), copy.copy(error), copy.deepcopy(error)):
+        assert type(again) is type(error)
+        assert str(again) == str(error)
+        assert again.args == error.args
+        assert vars(again) == vars(error)
+
+
+def test_the_tree() -> None:
+    assert issubclass(DOISyntaxError, DOIError)
+    assert issubclass(DOINotFound, LookupError)
+    for kind in (DOINotFound, NoValues, BadRecord, ResolverUnavailable):
+        assert issubclass(kind, ResolutionError)
+        assert kind(D).doi is D
+        assert str(kind(D)).startswith("10.1000/182: ")
+        assert kind(D, "why").reason == "why"
+    error = ResolverUnavailable(D, "busy", 503, 1.5)
+    assert (error.status, error.retry_after) == (503, 1.5)

@@ -1,0 +1,41 @@
+"""The public face: every name is there, and importing the codec loads nothing else."""
+
+import subprocess
+import sys
+from importlib.metadata import version
+
+import doiuri
+import pytest
+
+
+@pytest.mark.parametrize("name", doiuri.__all__)
+def test_every_public_name_is_there(name: str) -> None:
+    assert getattr(doiuri, name) is not None
+    assert name in dir(doiuri)
+
+
+def test_other_names_are_not() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+        _ = doiuri.nonsense
+
+
+def test_version_is_the_distribution_s() -> None:
+    assert doiuri.__version__ == version("doiuri")
+
+
+def loaded(program: str) -> set[str]:
+    """The modules that a program adds to those of a bare interpreter."""
+    code = f"import sys; before = {{*sys.modules}}\n{program}\nprint(*sorted({{*sys.modules}} - before))"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return set(run.stdout.split())
+
+
+def test_the_codec_loads_nothing_else() -> None:
+    """Start-up stays fast: reading and writing a plain DOI needs five small modules."""
+    assert loaded("from doiuri import DOI; DOI.parse('doi:10.1000/182').url") == {
+        "doiuri", "doiuri._doi", "doiuri._doors", "doiuri._encoding", "doiuri._errors",
+    }  # fmt: skip
+
+
+def test_the_check_above_sees_modules() -> None:
+    assert "doiuri._advice" in loaded("from doiuri import advise")

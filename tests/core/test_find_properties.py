@@ -1,0 +1,130 @@
+"""What holds for find in every text."""
+
+import html
+import re
+
+import pytest
+from doiuri import DOI, URI, encode, find
+from doiuri.testing.strategies import dois
+from hypothesis import given
+from hypothesis import strategies as st
+from support.adversary import PATTERNS, SYNTAXES
+
+_PIECES = (
+    *PATTERNS,
+    *(
+        "10.1000/182",
+        "10.1002/(SICI)1<2::AID>3.0.CO;2-S",
+        "10.12/x",
+        "urn:doi:10.123:456",
+        "doi: ",
+        "DOI:\u00a0",
+    ),
+    *(
+        "https://doi.org/",
+        "http://dx.doi.org/api/handles/",
+        "https://example.org/doi/",
+        "?x=",
+        "/abstract",
+        ".pdf",
+    ),
+    *(" ", "\n", ", ", ". ", "(", ")", "[", "]", "<", ">", "{", "}", '"', "'", "#", "?", "/", "é", "%C3%A9"),
+    *(
+        ":doi:`",
+        "`_",
+        "<wbr>",
+        "&shy;",
+        '<a href="',
+        "doi = {",
+        "\\url{",
+        "](",
+        "\\textless{}",
+        "{\\'A}",
+        "\x00",
+    ),
+)
+texts = st.lists(st.sampled_from(_PIECES) | st.text(max_size=3), max_size=12).map("".join)
+syntaxes = st.sampled_from(SYNTAXES)
+
+_LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+_word = st.text(_LETTERS, min_size=1, max_size=8)
+_joined = st.builds("{}{}{}".format, _word, st.sampled_from(list("./-_:")), _word)
+_bracketed = st.builds("{}({}){}".format, _word, st.sampled_from(["SICI", "05", "1999"]), _word)
+_suffixes = st.lists(_word | _joined | _bracketed, min_size=1, max_size=3).map(".".join)
+plain_names = st.builds("10.{}/{}".format, st.integers(1000, 999_999_999), _suffixes)
+_SENTENCES = (
+    *(
+        "See {}.",
+        "({})",
+        "[{}], and",
+        "As {} says;",
+        "Compare {}, please",
+        "“{}”",
+        "is it {}?",
+        "{}",
+        "x\n{}\ny",
+    ),
+)
+
+
+@given(texts, syntaxes)
+def test_matches_are_where_they_say_in_order_and_apart(text: str, syntax: str) -> None:
+    last = 0
+    for match in find(text, syntax):
+        assert last <= match.start < match.end
+        assert text[match.start : match.end] == match.text
+        assert isinstance(match.doi, DOI)
+        last = match.end
+
+
+@given(texts)
+def test_in_plain_text_a_mention_parses_to_its_doi(text: str) -> None:
+    for match in find(text):
+        assert DOI.parse(match.text).name == match.doi.name
+
+
+@given(st.lists(st.tuples(plain_names, st.sampled_from(_SENTENCES)), max_size=5))
+def test_planted_names_are_found(planted: list[tuple[str, str]]) -> None:
+    text = " ".join(sentence.format(name) for name, sentence in planted)
+    assert [match.doi.name for match in find(text)] == [name for name, _ in planted]
+
+
+@pytest.mark.parametrize("lead", ["doi:", "DOI: ", "https://doi.org/", "info:doi/", "hdl:"])
+@given(dois())
+def test_whatever_is_legal_is_found_when_encoded(lead: str, doi: DOI) -> None:
+    """A label or a link makes any name count; what the encoding hides, no punctuation ends."""
+    written = lead + encode(doi.name, URI)
+    kept = re.sub(r"(?:[._~/-]|%20|%C2%A0)+\Z", "", written)  # at the end, these are taken for the sentence's
+    found = [match for match in find(f"See {written} there.") if match.start == 4]
+    if kept == written:
+        assert [(match.text, match.doi.name) for match in found] == [(written, doi.name)]
+    else:
+        assert all(match.text in written for match in found)
+
+
+@given(dois())
+def test_in_an_attribute_the_whole_link_counts(doi: DOI) -> None:
+    """What stands between delimiters is taken as it is: trailing punctuation, lone brackets."""
+    (match,) = find(f'<a href="{html.escape(doi.url)}">x</a>', "html")
+    assert match.doi.name == doi.name
+    assert html.unescape(match.text) == doi.url
+
+
+@given(plain_names)
+def test_each_syntax_has_its_links(name: str) -> None:
+    links = {
+        "html": f"<p>x <a href='https://doi.org/{name}'>y</a></p>",
+        "markdown": f"x [y](https://doi.org/{name} 'z')",
+        "rst": f"x `y <https://doi.org/{name}>`_ z",
+        "bibtex": f"@misc{{x, url = {{https://doi.org/{name}}}}}",
+    }
+    for syntax, text in links.items():
+        assert [(match.text, match.doi.name) for match in find(text, syntax)] == [
+            (f"https://doi.org/{name}", name)
+        ]
+
+
+@given(texts, st.integers(0, 3))
+def test_blank_lines_around_change_nothing(text: str, lines: int) -> None:
+    inner = [match.text for match in find(text)]
+    assert [match.text for match in find("\n" * lines + text + "\n" * lines)] == inner

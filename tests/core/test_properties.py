@@ -1,0 +1,239 @@
+"""What holds for every name; each test says in its own words which clause it proves."""
+
+import re
+import unicodedata
+from collections.abc import Callable
+from urllib.parse import quote, unquote, urlsplit
+
+import pytest
+from doiuri import (
+    DOI,
+    FINAL,
+    LINK,
+    PATH,
+    URI,
+    DOISyntaxError,
+    Profile,
+    advise,
+    decode,
+    encode,
+    encode_many,
+    parse_handle,
+)
+from doiuri.testing.strategies import dois, names, prefixes, spelled_texts, spelled_uris, suffixes
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+PROFILES = [URI, PATH, LINK, FINAL]
+UNRESERVED = "A-Za-z0-9._~\\-"
+SHAPES = {
+    "URI": rf"(?:[{UNRESERVED}/]|%[0-9A-F]{{2}})*",
+    "PATH": rf"(?:[{UNRESERVED}/]|%[0-9A-F]{{2}})*",
+    "LINK": rf"(?:[{UNRESERVED}/!$&'()*,:;=@]|%[0-9A-F]{{2}})*",
+    "FINAL": rf"10\.[0-9.]+/(?:[{UNRESERVED}!$&'()*+,;=:@]|%[0-9A-F]{{2}})*",
+}
+profiles = st.sampled_from(PROFILES)
+
+
+@given(names(), profiles)
+def test_every_profile_decodes_to_the_name(name: str, profile: Profile) -> None:
+    """Encoding changes how a name is written, never the name (Z39.84 appendix E, N-146)."""
+    assert decode(encode(name, profile)) == name
+
+
+@given(names(), profiles)
+def test_encoded_names_are_ascii_of_the_profile(name: str, profile: Profile) -> None:
+    """Bytes that are neither allowed bare nor a slash become %XX, in upper case (draft §2 step 2, U-22)."""
+    assert re.fullmatch(SHAPES[profile.name], encode(name, profile))
+
+
+@given(names())
+def test_uri_is_utf8_with_all_but_unreserved_and_slash_escaped(name: str) -> None:
+    """UTF-8 with neither mark nor normalization, then escapes (draft §2, U-19 to U-25)."""
+    octets = name.encode("utf-8")
+    bare = re.compile(rf"[{UNRESERVED}/]".encode())
+    expected = b"".join(bytes([o]) if bare.match(bytes([o])) else b"%%%02X" % o for o in octets)
+    assert DOI(name).uri == "doi:" + expected.decode("ascii") == "doi:" + quote(name, safe="/")
+
+
+@given(names(), names())
+def test_one_uri_for_each_name(one: str, other: str) -> None:
+    """The URI equals the outcome of fixed steps, so each name has exactly one (draft §2, U-18)."""
+    assert (encode(one) == encode(other)) == (one == other)
+
+
+@given(dois())
+def test_uri_fits_the_generic_syntax(doi: DOI) -> None:
+    """A scheme of RFC 3986 with a path; neither query nor fragment (draft §2, U-03 U-26 U-27)."""
+    parts = urlsplit(doi.uri)
+    assert (parts.scheme, parts.netloc, parts.query, parts.fragment) == ("doi", "", "", "")
+    assert "doi:" + parts.path == doi.uri
+    assert unquote(parts.path, errors="strict") == doi.name
+
+
+@given(dois())
+def test_link_hides_every_excluded_character(doi: DOI) -> None:
+    """No character that URLs exclude stands raw in a link (S-10 S-15 S-18 S-20)."""
+    path = doi.url.removeprefix("https://doi.org/")
+    assert not set(re.sub("%[0-9A-F]{2}", "", path)) & set(' <>#%"{}|\\^[]`?+')
+    assert path.isascii()
+    assert path.isprintable()
+
+
+@given(dois())
+def test_link_survives_what_clients_do_to_paths(doi: DOI) -> None:
+    """A client that deletes dot segments still asks for the same name (Handbook note, L-24 to L-27)."""
+    parts = urlsplit(doi.url)
+    assert (parts.query, parts.fragment) == ("", "")
+    segments = re.sub("%2[Ee]", ".", parts.path).split("/")
+    assert not {".", ".."} & set(segments)
+    assert unquote(parts.path[1:], errors="strict") == doi.name
+
+
+@given(dois(), profiles)
+def test_hidden_slashes_are_the_only_difference_of_a_path(doi: DOI, profile: Profile) -> None:
+    """Only the slash can be protected; all the rest is as the draft has it (C-27, G-01, G-04, G-05)."""
+    assert encode(doi.name, PATH).replace("%2F", "/") == encode(doi.name, URI)
+    assert encode(doi.name, profile).count("%2F") <= doi.name.count("/") + doi.name.count("%2F")
+
+
+@given(dois())
+def test_urn_has_a_colon_for_the_first_slash_and_escapes_for_the_others(doi: DOI) -> None:
+    """A colon replaces the initial slash; further ones are %2F (Handbook note, L-28 L-32 L-33)."""
+    assert doi.urn.startswith(f"urn:doi:{doi.prefix}:")
+    assert "/" not in doi.urn
+    assert DOI.parse(doi.urn).name == doi.name
+    assert DOI.from_url("https://doi.org/" + doi.urn).name == doi.name
+
+
+@given(dois())
+def test_every_form_comes_back(doi: DOI) -> None:
+    """What one writes, one reads: name, URI and link (C-31, N-008, N-009)."""
+    assert DOI.from_name(doi.name).name == doi.name
+    assert DOI.from_uri(doi.uri).name == DOI.parse(doi.uri).name == doi.name
+    assert DOI.from_url(doi.url).name == DOI.parse(doi.url).name == doi.name
+    assert DOI.from_url(doi.link("https://doi.org", noredirect=True)).name == doi.name
+    assert DOI.from_url(f"https://doi.org/{encode(doi.name, FINAL)}").name == doi.name
+    assert str(doi) == doi.uri
+
+
+@given(spelled_uris())
+def test_every_legal_spelling_is_read(pair: tuple[str, DOI]) -> None:
+    """Any character may be escaped, needed or not, in either case of hex digits (S-22, C-06, G-08)."""
+    uri, doi = pair
+    assert DOI.from_uri(uri).name == doi.name
+    assert decode(uri[4:]) == doi.name
+
+
+@given(spelled_texts())
+def test_labels_links_and_wrappings_do_not_matter(pair: tuple[str, DOI]) -> None:
+    """A label is allowed, not needed; proxies answer at old and new hosts (N-008 P-06)."""
+    text, doi = pair
+    assert DOI.parse(text).name == doi.name
+
+
+@given(names())
+def test_names_are_taken_literally(name: str) -> None:
+    """In the Directory every character stands for itself: stored names hold no escapes (N-160 P-36)."""
+    doi = DOI(name)
+    assert doi.name == name
+    assert f"{doi.prefix}/{doi.suffix}" == name
+    assert "/" not in doi.prefix
+
+
+@given(dois())
+def test_decoding_happens_once(doi: DOI) -> None:
+    """An escape in the name is escaped again, and one decoding gives the name (N-147 S-30 S-34)."""
+    assert decode(encode(encode(doi.name))) == encode(doi.name)
+
+
+@given(prefixes(), suffixes())
+def test_percent_signs_in_typed_text_start_escapes_only(prefix: str, suffix: str) -> None:
+    """Typed, %XX is an escape; a % that starts none stays; %25 is always a % (S-33 S-34 S-38)."""
+    name = f"{prefix}/x{suffix}y"
+    assert DOI.parse(name.replace("%", "%25")).name == name
+    assume(not re.search("%[0-9A-Fa-f]{2}", name))
+    assert DOI.parse(name).name == name
+
+
+@given(names(), names())
+def test_equality_is_that_of_keys(one: str, other: str) -> None:
+    """Upper-case a-z in both, then compare octet by octet (Z39.84 §4, N-074 N-079)."""
+    table = str.maketrans("abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+    same = one.translate(table).encode() == other.translate(table).encode()
+    assert (DOI(one) == DOI(other)) == same
+    assert DOI(one).key == one.translate(table)
+    assert (DOI(one) < DOI(other)) == (one.translate(table) < other.translate(table))
+
+
+@given(names())
+def test_case_of_ascii_letters_does_not_count(name: str) -> None:
+    """ASCII letters are equal in both cases, and keep their case otherwise (U-38 N-076)."""
+    swapped = "".join(c.swapcase() if c.isascii() else c for c in name)
+    assert DOI(name) == DOI(swapped)
+    assert hash(DOI(name)) == hash(DOI(swapped))
+    assert DOI(swapped).name == swapped
+
+
+@given(prefixes(), st.characters(min_codepoint=0x80, exclude_categories=("C", "Zl", "Zp")))
+def test_case_counts_beyond_ascii(prefix: str, letter: str) -> None:
+    """Outside the Basic Latin block case, composition and look-alikes count (U-33 U-34 U-39 C-13)."""
+    others = {letter.upper(), letter.lower(), letter.casefold(), unicodedata.normalize("NFD", letter)}
+    others |= {unicodedata.normalize("NFKC", letter)}
+    for other in others - {letter}:
+        assume(other.isprintable())
+        assert DOI(f"{prefix}/x{letter}") != DOI(f"{prefix}/x{other}")
+
+
+@given(st.characters())
+def test_only_graphic_characters(character: str) -> None:
+    """A name has graphic characters only, raw or escaped (draft §2, Z39.84 §4.1, U-17 N-080)."""
+    name = f"10.1000/x{character}y"
+    category = unicodedata.category(character)
+    noncharacter = ord(character) & 0xFFFE == 0xFFFE or 0xFDD0 <= ord(character) <= 0xFDEF
+    if category in {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"} or noncharacter:
+        with pytest.raises(DOISyntaxError) as caught:
+            DOI(name)
+        assert caught.value.position == 9
+        if category != "Cs":
+            with pytest.raises(DOISyntaxError):
+                DOI.from_uri("doi:" + quote(name))
+    elif category != "Cn":
+        assert DOI(name).name == name
+
+
+@given(st.lists(st.text() | names()), profiles)
+def test_many_are_encoded_as_one(texts: list[str], profile: Profile) -> None:
+    """No context's rule changes or refuses a name: each is encoded as if alone (N-126)."""
+    assert encode_many(texts, profile) == [encode(text, profile) for text in texts]
+    assert encode_many(iter(texts), profile) == encode_many(tuple(texts), profile)
+
+
+@given(
+    st.text(st.characters() | st.sampled_from("doi:/10.%<>#? ")) | spelled_texts().map(lambda pair: pair[0])
+)
+def test_nothing_but_a_doi_or_a_syntax_error(text: str) -> None:
+    """Whatever comes in: a valid DOI that writes itself back, or an error with its place (N-083)."""
+    for door in (DOI.parse, DOI.from_name, DOI.from_uri, DOI.from_url):
+        outcome = outcome_of(door, text)
+        if isinstance(outcome, DOI):
+            assert DOI.from_uri(outcome.uri) == outcome
+    for function in (decode, advise, parse_handle):
+        outcome_of(function, text)
+
+
+def outcome_of(function: Callable[[str], object], text: str) -> object:
+    try:
+        return function(text)
+    except DOISyntaxError as error:
+        place = error.position if error.text == text else -1
+    assert 0 <= place <= len(text)
+    return None
+
+
+@given(dois())
+def test_advice_suggests_dois(doi: DOI) -> None:
+    """Names are reported on, never changed: a suggestion is a text that can be parsed (G-06, N-126)."""
+    for advice in advise(doi):
+        if advice.suggestion is not None:
+            assert DOI.parse(advice.suggestion) != doi

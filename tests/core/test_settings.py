@@ -1,0 +1,97 @@
+"""The settings that all plugins share: options win over the environment, bad values are named."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from doiuri import Settings, __version__, user_agent
+
+FULL = {
+    "DOIURI_RESOLVER": "http://localhost:8000/",
+    "DOIURI_OFFLINE": "1",
+    "DOIURI_MAILTO": "me@example.org",
+    "DOIURI_CACHE": "/tmp/store",
+}
+
+
+def test_defaults() -> None:
+    assert Settings.from_environ(environ={}) == Settings("https://doi.org", False, None, None)
+
+
+def test_environment() -> None:
+    assert Settings.from_environ(environ=FULL) == Settings(
+        "http://localhost:8000", True, "me@example.org", "/tmp/store"
+    )
+
+
+def test_options_win() -> None:
+    settings = Settings.from_environ(
+        "https://proxy.example/doi/", False, "mailto:you@example.org", Path("here"), FULL
+    )
+    assert settings == Settings("https://proxy.example/doi", False, "you@example.org", "here")
+
+
+def test_empty_variables_count_as_not_set() -> None:
+    assert Settings.from_environ(environ=dict.fromkeys(FULL, "")) == Settings()
+
+
+def test_the_process_environment_is_read_at_the_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DOIURI_RESOLVER", "http://127.0.0.1:9")
+    assert Settings.from_environ().base == "http://127.0.0.1:9"
+    assert os.environ["DOIURI_RESOLVER"] == "http://127.0.0.1:9"
+
+
+@pytest.mark.parametrize(
+    ("word", "flag"),
+    [
+        ("1", True),
+        ("true", True),
+        ("YES", True),
+        (" on ", True),
+        ("0", False),
+        ("False", False),
+        ("no", False),
+        ("off", False),
+    ],
+)
+def test_flags(word: str, flag: bool) -> None:
+    assert Settings.from_environ(environ={"DOIURI_OFFLINE": word}).offline is flag
+    assert Settings.from_environ(offline=word).offline is flag
+
+
+@pytest.mark.parametrize(
+    ("options", "variable", "value"),
+    [
+        ({}, "DOIURI_RESOLVER", "doi.org"),
+        ({}, "DOIURI_RESOLVER", "ftp://doi.org"),
+        ({}, "DOIURI_RESOLVER", "https://"),
+        ({}, "DOIURI_RESOLVER", "https://doi.org?x"),
+        ({}, "DOIURI_RESOLVER", "https://doi.org#x"),
+        ({}, "DOIURI_RESOLVER", "https://doi.org?"),
+        ({}, "DOIURI_RESOLVER", "https://doi.org/\nx"),
+        ({}, "DOIURI_RESOLVER", "https://doi.org/a b"),
+        ({}, "DOIURI_RESOLVER", "https://me@doi.org"),
+        ({}, "DOIURI_RESOLVER", "https://doi.org:port"),
+        ({}, "DOIURI_RESOLVER", "https://[doi.org"),
+        ({}, "DOIURI_OFFLINE", "perhaps"),
+        ({}, "DOIURI_MAILTO", "me"),
+        ({}, "DOIURI_MAILTO", "me@"),
+        ({}, "DOIURI_MAILTO", "me@example.org\r\nX-Evil: 1"),
+        ({}, "DOIURI_MAILTO", "me@example.org (me)"),
+        ({"resolver": ""}, "resolver", ""),
+        ({"resolver": "nowhere"}, "resolver", ""),
+        ({"offline": "perhaps"}, "offline", ""),
+        ({"mailto": "me"}, "mailto", ""),
+    ],
+)
+def test_bad_values_are_named(options: dict[str, Any], variable: str, value: str) -> None:
+    with pytest.raises(ValueError, match=variable):
+        Settings.from_environ(**options, environ={variable: value})
+
+
+def test_user_agent() -> None:
+    own = f"doiuri/{__version__} (+https://github.com/doiuri/doiuri)"
+    assert user_agent() == own
+    assert user_agent("sphinx-doiuri/0.1.0") == f"sphinx-doiuri/0.1.0 {own}"
+    assert user_agent("x/1", "me@example.org").endswith("; mailto:me@example.org)")

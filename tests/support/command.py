@@ -1,0 +1,73 @@
+"""The command ``doiuri-proxy``, run as users run it."""
+
+import contextlib
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+READY = "doiuri-proxy ready at "
+
+
+class Command:
+    """A running command: its ``url``, its ``process``, and what it wrote to standard error so far."""
+
+    def __init__(self, url: str, process: subprocess.Popen[str], errors: Path) -> None:
+        self.url = url
+        self.process = process
+        self._errors = errors
+
+    @property
+    def errors(self) -> str:
+        return self._errors.read_text()
+
+    def children(self) -> list[int]:
+        """The process ids of its workers."""
+        path = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
+        return [int(pid) for pid in path.read_text().split()]
+
+    def processor_time(self) -> float:
+        """The processor time that it has taken, in seconds."""
+        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def memory(self) -> int:
+        """Its resident memory in bytes."""
+        line = next(
+            x for x in Path(f"/proc/{self.process.pid}/status").read_text().splitlines() if "VmRSS" in x
+        )
+        return int(line.split()[1]) * 1024
+
+
+@contextlib.contextmanager
+def command(folder: Path, *arguments: object, **environ: str) -> Iterator[Command]:
+    """Start the command and wait until it is ready; stop it at the end, by force if it was not stopped."""
+    errors = folder / "stderr.txt"
+    words = [sys.executable, "-m", "doiuri_proxy", "--port", "0", *map(str, arguments)]
+    with (
+        errors.open("w") as stderr,
+        subprocess.Popen(
+            words, stdout=subprocess.PIPE, stderr=stderr, text=True, env={**os.environ, **environ}
+        ) as process,
+    ):
+        try:
+            assert process.stdout is not None
+            line = process.stdout.readline()
+            assert line.startswith(READY), errors.read_text()
+            yield Command(line.removeprefix(READY).strip(), process, errors)
+        finally:
+            if process.poll() is None:
+                process.terminate()
+                try:
+                    process.wait(20)
+                except subprocess.TimeoutExpired:
+                    process.kill()
+
+
+def run(*arguments: object, **environ: str) -> subprocess.CompletedProcess[str]:
+    """Run the command to its end."""
+    words = [sys.executable, "-m", "doiuri_proxy", *map(str, arguments)]
+    return subprocess.run(
+        words, capture_output=True, text=True, timeout=60, env={**os.environ, **environ}, check=False
+    )

@@ -1,0 +1,133 @@
+"""Chromium under remote control, over a pipe: hovering, keys, touch, media features, pictures."""
+
+import base64
+import json
+import os
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from support.browser import FLAGS, command
+
+
+class Page:
+    """One page; ``call`` sends a command of the DevTools protocol and returns its result."""
+
+    def __init__(self, write: int, read: int) -> None:
+        self._write, self._read, self._rest, self._count = write, read, b"", 0
+        self._session: str | None = None
+        target = self.call("Target.createTarget", url="about:blank")["targetId"]
+        self._session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+
+    def call(self, method: str, **params: object) -> dict[str, Any]:
+        self._count += 1
+        message: dict[str, object] = {"id": self._count, "method": method, "params": params}
+        if self._session:
+            message["sessionId"] = self._session
+        os.write(self._write, json.dumps(message).encode() + b"\0")
+        while True:
+            answer = self._receive()
+            if answer.get("id") == self._count:
+                assert "error" not in answer, answer
+                result: dict[str, Any] = answer["result"]
+                return result
+
+    def _receive(self) -> dict[str, Any]:
+        while b"\0" not in self._rest:
+            piece = os.read(self._read, 1 << 20)
+            assert piece, "Chromium is gone"
+            self._rest += piece
+        text, _, self._rest = self._rest.partition(b"\0")
+        answer: dict[str, Any] = json.loads(text)
+        return answer
+
+    def open(self, path: Path, *, touch: bool = False, width: int = 900, **features: str) -> None:
+        """Show a file, with media features such as prefers_color_scheme="dark"."""
+        media = [{"name": name.replace("_", "-"), "value": value} for name, value in features.items()]
+        self.call("Emulation.setEmulatedMedia", features=media)
+        metrics = {"width": width, "height": 600, "deviceScaleFactor": 1, "mobile": touch}
+        self.call("Emulation.setDeviceMetricsOverride", **metrics)
+        self.call("Emulation.setTouchEmulationEnabled", enabled=touch)
+        self.call("Page.enable")
+        self.call("Page.navigate", url=path.as_uri())
+        self.wait("document.readyState === 'complete'")
+
+    def run(self, script: str) -> Any:
+        """Evaluate an expression in the page."""
+        result = self.call("Runtime.evaluate", expression=script, returnByValue=True)["result"]
+        return result.get("value")
+
+    def wait(self, condition: str) -> None:
+        """Wait until a condition holds in the page."""
+        end = time.monotonic() + 20
+        while not self.run(condition):
+            assert time.monotonic() < end, f"never: {condition}"
+            time.sleep(0.05)
+
+    def hover(self, selector: str) -> None:
+        """Move the mouse over an element."""
+        x, y = self._middle(selector)
+        self.call("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
+
+    def tap(self, selector: str) -> None:
+        """Touch an element."""
+        x, y = self._middle(selector)
+        self.call("Input.dispatchTouchEvent", type="touchStart", touchPoints=[{"x": x, "y": y}])
+        self.call("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
+
+    def press_tab(self) -> None:
+        """Press the tabulator key."""
+        for kind in ("rawKeyDown", "keyUp"):
+            self.call("Input.dispatchKeyEvent", type=kind, key="Tab", code="Tab", windowsVirtualKeyCode=9)
+
+    def _middle(self, selector: str) -> tuple[float, float]:
+        box = f"document.querySelector('{selector}').getClientRects()[0]"
+        x, y = self.run(f"(box => [box.x + box.width / 2, box.y + box.height / 2])({box})")
+        return x, y
+
+    def names(self) -> list[str]:
+        """The accessible names of the links."""
+        nodes = self.call("Accessibility.getFullAXTree")["nodes"]
+        return [node["name"]["value"] for node in nodes if node.get("role", {}).get("value") == "link"]
+
+    def picture(self, path: Path) -> None:
+        """Save what is seen as a PNG."""
+        path.write_bytes(base64.b64decode(self.call("Page.captureScreenshot")["data"]))
+
+
+@contextmanager
+def browsing() -> Iterator[Page]:
+    """Start Chromium with JavaScript of pages as usual; give a page to drive."""
+    to_read, to_write = os.pipe()
+    from_read, from_write = os.pipe()
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
+        # Chromium reads commands from descriptor 3 and answers on 4
+        hover, pointer = (
+            "primaryHoverType=2,availableHoverTypes=2",
+            "primaryPointerType=4,availablePointerTypes=4",
+        )
+        mouse = f"--blink-settings={hover},{pointer}"  # without a window there is no mouse either
+        flags = [*FLAGS, mouse, "--remote-debugging-pipe", f"--user-data-dir={profile}"]
+        shell = f'exec "$@" 3<&{to_read} 4>&{from_write}'
+        process = subprocess.Popen(
+            ["/bin/bash", "-c", shell, "bash", command("chromium"), *flags],
+            pass_fds=(to_read, from_write),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        os.close(to_read)
+        os.close(from_write)
+        try:
+            yield Page(to_write, from_read)
+        finally:
+            process.terminate()
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(20)
+            process.kill()
+            process.wait()
+            os.close(to_write)
+            os.close(from_read)

@@ -1,0 +1,84 @@
+"""What all Resolvers of a process share: a limiter and connections per server, and the stores.
+
+A forked child starts afresh: locks, threads and sockets do not survive a fork.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from typing import TYPE_CHECKING
+
+from doiuri.resolver._connection import new_session
+from doiuri.resolver._limiter import REST, REST_AT_HOME, Limiter
+from doiuri.resolver._stores_open import MEMORY, open_store
+from doiuri.resolver._transport import is_loopback, origin
+
+if TYPE_CHECKING:
+    from doiuri.resolver._stores import MemoryStore
+    from doiuri.resolver._stores_lock import LockFile
+    from doiuri.resolver._stores_redis import RedisStore
+    from doiuri.resolver._stores_sqlite import SQLiteStore
+
+
+class Server:
+    """What there is once per process for a server: who paces the requests, and our own connections."""
+
+    def __init__(self, host: str) -> None:
+        self.limiter = Limiter(rest=REST_AT_HOME if is_loopback(host) else REST)
+        self.session = new_session()
+
+
+class SharedStore:
+    """A store, and how many use it."""
+
+    def __init__(self, store: MemoryStore | SQLiteStore | LockFile | RedisStore) -> None:
+        self.store = store
+        self.users = 0
+
+    def give_back(self) -> None:
+        """Say that it is not needed any more: the last one closes it; what is in memory stays."""
+        with _lock:
+            self.users -= 1
+            if not self.users:
+                self.store.close()
+
+
+_lock = threading.RLock()  # the garbage collector may give a store back at any moment
+_servers: dict[tuple[str, str | None, int | None], Server] = {}
+_stores: dict[str, SharedStore] = {}
+
+
+def server(base: str) -> Server:
+    """The server at ``base``, the same for all of this process."""
+    place = origin(base)
+    with _lock:
+        if place not in _servers:
+            _servers[place] = Server(place[1] or "")
+        return _servers[place]
+
+
+def borrow_store(where: str | None) -> SharedStore:
+    """The store at an address (see ``open_store``), the same for all of this process."""
+    with _lock:
+        name = _store_name(where)
+        if name not in _stores:
+            _stores[name] = SharedStore(open_store(where))
+        _stores[name].users += 1
+        return _stores[name]
+
+
+def _store_name(where: str | None) -> str:
+    if where is None:
+        return ""
+    return where if where == MEMORY or "://" in where else os.path.abspath(where)  # noqa: PTH100
+
+
+def _after_fork() -> None:
+    global _lock  # noqa: PLW0603
+    _lock = threading.RLock()
+    _servers.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

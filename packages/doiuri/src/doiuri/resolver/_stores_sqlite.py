@@ -1,0 +1,225 @@
+"""The store in an SQLite file, by default in the user's cache folder: shared by all processes of a user."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+from contextlib import suppress
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from doiuri.resolver._fork import ForkSafe
+from doiuri.resolver._stores import Entry, MemoryStore, alone_in, warn
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    T = TypeVar("T")
+
+FORMAT = 1  # of the tables, SQLite's user_version
+KEEP = 180 * 86400  # seconds after which a stale entry that was not renewed is deleted
+BATCH = 500  # keys in one query: SQLite's smallest limit is 999 parameters
+
+_SCHEMA = (
+    # with row ids: bodies inside the tree of the keys would make it deep, and look-ups in many records slow
+    """CREATE TABLE IF NOT EXISTS entries (
+        key TEXT PRIMARY KEY, body BLOB, media_type TEXT, expires REAL, stored REAL
+    )""",
+    "CREATE INDEX IF NOT EXISTS entries_stored ON entries (stored)",
+    f"PRAGMA user_version = {FORMAT}",
+)
+_DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
+
+
+class SQLiteStore(ForkSafe):
+    """Answers in the SQLite file ``path``, for all threads and processes of a machine.
+
+    ``timeout`` is how long to wait for other processes, in seconds. What was put is there even if the process
+    is killed right after. A damaged file is set aside, and where nothing can be written (a read-only folder,
+    a full disk) the rest is kept in memory, each with a StoreWarning.
+    """
+
+    def __init__(self, path: str | os.PathLike[str] | None = None, *, timeout: float = 5.0) -> None:
+        super().__init__()
+        self._db: sqlite3.Connection | None = None
+        self._inode: int | None = None
+        self._unusable = False
+        # of where we are now: the file is opened later, and again after a fork
+        self.path = default_path() if path is None else Path(os.path.abspath(path))  # noqa: PTH100
+        self._timeout = timeout
+        self._memory = MemoryStore()  # what could not be written
+        self._warned: set[str] = set()
+
+    def get_many(self, keys: Sequence[str]) -> dict[str, Entry]:
+        """The entries of those of the keys that are stored, stale ones too."""
+        found = self._work("read", lambda db: _read(db, keys)) or {}
+        return found | self._memory.get_many(keys)
+
+    def put_many(self, entries: Mapping[str, Entry]) -> None:
+        """Store the entries, all or none, before returning."""
+        if entries and not self._work("written", lambda db: _write(db, entries)):
+            self._memory.put_many(entries)
+        else:
+            self._memory.discard(entries)
+
+    def close(self) -> None:
+        """Close the file; the store opens it again when used."""
+        with self._lock:
+            self._disconnect()
+            self._unusable = False
+
+    def __del__(self) -> None:
+        self._disconnect()  # in time: the interpreter would warn of a file that is open at its end
+
+    def _work(self, what: str, work: Callable[[sqlite3.Connection], T]) -> T | None:
+        """Do ``work``, again where the file is damaged and was set aside; None if it cannot be done."""
+        with self._lock:
+            for _ in range(2):
+                if self._unusable:
+                    break
+                try:
+                    return work(self._connection())
+                except (sqlite3.Error, OSError) as error:
+                    if not (_damaged(error) and self._set_aside(error)):
+                        self._complain(f"cannot be {what} ({error}); answers are kept in memory")
+                        self._unusable = self._db is None
+                        break
+        return None
+
+    def _connection(self) -> sqlite3.Connection:
+        if self._db is None:
+            self._db = self._open()
+        return self._db
+
+    def _open(self) -> sqlite3.Connection:
+        uri = self.path.as_uri()
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            return self._connect(f"{uri}?mode=rwc", _prepare)
+        except (sqlite3.Error, OSError) as error:
+            if _damaged(error) or not self.path.exists():
+                raise
+            db = self._read_only(uri)
+            self._complain(f"can only be read ({error}); new answers are kept in memory")
+            return db
+
+    def _read_only(self, uri: str) -> sqlite3.Connection:
+        try:
+            return self._connect(f"{uri}?mode=ro", _check)
+        except sqlite3.OperationalError:  # no room for the files that WAL needs beside this one
+            return self._connect(f"{uri}?immutable=1", _check)
+
+    def _connect(self, uri: str, prepare: Callable[[sqlite3.Connection, float], None]) -> sqlite3.Connection:
+        self._inode = _inode(self.path)
+        db = sqlite3.connect(
+            uri, uri=True, timeout=self._timeout, isolation_level=None, check_same_thread=False
+        )
+        try:
+            prepare(db, self._timeout)
+        except BaseException:
+            db.close()
+            raise
+        self._inode = self._inode or _inode(self.path)
+        return db
+
+    def _disconnect(self) -> None:
+        """Close the file; before a fork too, for SQLite's locks do not survive one."""
+        if self._db is not None:
+            self._db.close()
+            self._db = None
+
+    def _set_aside(self, error: Exception) -> bool:
+        """Rename the damaged file, unless another process has done so; False if it cannot be renamed."""
+        self._disconnect()
+        try:
+            with alone_in(self.path.parent):
+                if self._inode == _inode(self.path):
+                    aside = self._rename()
+                    self._complain(f"is damaged ({error}) and was set aside as {aside.name}")
+        except OSError:
+            return False
+        return True
+
+    def _rename(self) -> Path:
+        aside = next(p for n in count(1) if not (p := Path(f"{self.path}.damaged-{n}")).exists())
+        for suffix in ("-wal", "-shm", ""):  # the log first: SQLite would play it into the new file
+            with suppress(FileNotFoundError):
+                Path(f"{self.path}{suffix}").replace(f"{aside}{suffix}")
+        return aside
+
+    def _complain(self, text: str) -> None:
+        if text not in self._warned:
+            self._warned.add(text)
+            warn(f"the DOI store {self.path} {text}")
+
+
+def _inode(path: Path) -> int | None:
+    try:
+        return path.stat().st_ino
+    except OSError:
+        return None
+
+
+def default_path() -> Path:
+    """The file in the user's cache folder."""
+    import platformdirs
+
+    return platformdirs.user_cache_path("doiuri", appauthor=False) / f"store-{FORMAT}.sqlite3"
+
+
+def _prepare(db: sqlite3.Connection, timeout: float) -> None:
+    _use_wal(db, timeout)
+    db.execute("PRAGMA synchronous = NORMAL")  # in WAL mode safe against a killed process
+    if db.execute("PRAGMA user_version").fetchone()[0] == 0:
+        db.execute("BEGIN IMMEDIATE")
+        with db:
+            for statement in _SCHEMA:
+                db.execute(statement)
+    _check(db, timeout)
+
+
+def _use_wal(db: sqlite3.Connection, timeout: float) -> None:
+    """Let readers and writers not block each other; SQLite does not wait for this switch, so we do."""
+    deadline = time.monotonic() + timeout
+    while True:
+        try:
+            db.execute("PRAGMA journal_mode = WAL").fetchone()
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                raise
+            time.sleep(0.01)
+        else:
+            return
+
+
+def _check(db: sqlite3.Connection, _timeout: float) -> None:
+    version = db.execute("PRAGMA user_version").fetchone()[0]
+    if version != FORMAT:
+        raise sqlite3.OperationalError(f"its format is {version}, this version knows {FORMAT}")
+
+
+def _read(db: sqlite3.Connection, keys: Sequence[str]) -> dict[str, Entry]:
+    found = {}
+    for start in range(0, len(keys), BATCH):
+        batch = keys[start : start + BATCH]
+        marks = ",".join("?" * len(batch))
+        query = f"SELECT key, body, media_type, expires FROM entries WHERE key IN ({marks})"  # noqa: S608
+        for key, body, media_type, expires in db.execute(query, batch):
+            found[key] = Entry(body, media_type, expires)
+    return found
+
+
+def _write(db: sqlite3.Connection, entries: Mapping[str, Entry]) -> bool:
+    now = time.time()
+    rows = [(key, entry.body, entry.media_type, entry.expires, now) for key, entry in entries.items()]
+    db.execute("BEGIN IMMEDIATE")
+    with db:
+        db.executemany("INSERT OR REPLACE INTO entries VALUES (?, ?, ?, ?, ?)", rows)
+        db.execute("DELETE FROM entries WHERE stored < ? AND expires < ?", (now - KEEP, now))
+    return True
+
+
+def _damaged(error: Exception) -> bool:
+    return isinstance(error, sqlite3.Error) and getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGED

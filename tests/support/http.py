@@ -1,0 +1,50 @@
+"""A bare HTTP client for tests: sends what it is told, follows nothing, reads one answer."""
+
+import http.client
+import json
+import socket
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+
+@dataclass(frozen=True)
+class Answer:
+    status: int
+    headers: Mapping[str, str]  # names in lower case
+    body: bytes
+
+    @property
+    def text(self) -> str:
+        return self.body.decode()
+
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+
+def ask(
+    url: str,
+    target: str,
+    method: str = "GET",
+    body: bytes | None = None,
+    headers: Mapping[str, str] | None = None,
+    timeout: float = 20,
+) -> Answer:
+    """Send one request with the target as it stands, and read the answer."""
+    connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=timeout)
+    try:
+        connection.request(method, target, body, dict(headers or {}))
+        response = connection.getresponse()
+        names = {name.lower(): value for name, value in response.getheaders()}
+        return Answer(response.status, names, response.read())
+    finally:
+        connection.close()
+
+
+def send(url: str, raw: bytes, timeout: float = 20) -> bytes:
+    """Send bytes on a connection of their own, and return all that comes back until the server closes it."""
+    parts = urlsplit(url)
+    with socket.create_connection((parts.hostname, parts.port), timeout=timeout) as connection:
+        connection.sendall(raw)
+        return b"".join(iter(lambda: connection.recv(65536), b""))

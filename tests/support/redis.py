@@ -1,0 +1,132 @@
+"""A Redis server of one's own, alone or as a cluster of two, for as long as a test needs it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+import redis
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PATIENCE = 20.0  # seconds
+
+
+@dataclass
+class Server:
+    """A running server: kill it, start it again."""
+
+    port: int
+    folder: Path
+    cluster: bool
+    process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def url(self) -> str:
+        return f"redis://127.0.0.1:{self.port}/0"
+
+    def start(self) -> None:
+        mode = ["--cluster-enabled", "yes", "--cluster-node-timeout", "2000"] if self.cluster else []
+        command = [
+            binary(),
+            "--port",
+            str(self.port),
+            "--bind",
+            "127.0.0.1",
+            "--save",
+            "",
+            "--appendonly",
+            "no",
+        ]
+        with (self.folder / "log").open("ab") as log:
+            self.process = subprocess.Popen([*command, *mode], cwd=self.folder, stdout=log, stderr=log)
+        until(self._answers, f"redis-server at {self.port}: {(self.folder / 'log').read_text()}")
+
+    def stop(self) -> None:
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait()
+            self.process = None
+
+    def _answers(self) -> bool:
+        try:
+            with redis.Redis(port=self.port) as client:
+                return bool(client.ping())
+        except redis.RedisError:
+            return False
+
+
+def binary() -> str:
+    """Where redis-server is; without one the test is skipped, but on CI it fails."""
+    found = shutil.which("redis-server") or shutil.which("valkey-server")
+    if found is None:
+        message = "redis-server is not installed (Debian: redis-server): the store on Redis is NOT tested"
+        if os.environ.get("CI"):
+            pytest.fail(message)
+        pytest.skip(message)
+    return found
+
+
+@contextmanager
+def running(*, cluster: bool = False) -> Iterator[Server]:
+    """A server on a free port of the loopback."""
+    with tempfile.TemporaryDirectory() as folder:
+        server = Server(free_port(), Path(folder), cluster)
+        try:
+            server.start()
+            yield server
+        finally:
+            server.stop()
+
+
+@contextmanager
+def running_cluster() -> Iterator[list[Server]]:
+    """Two servers that share the slots of a cluster."""
+    with ExitStack() as stack:
+        servers = [stack.enter_context(running(cluster=True)) for _ in range(2)]
+        clients = [stack.enter_context(redis.Redis(port=server.port)) for server in servers]
+        clients[0].execute_command("CLUSTER", "MEET", "127.0.0.1", servers[1].port)
+        for client, first in zip(clients, (0, 8192), strict=True):
+            client.execute_command("CLUSTER", "ADDSLOTS", *range(first, first + 8192))
+        for client in clients:
+            until(lambda client=client: _complete(client), "the cluster does not come up")
+        yield servers
+
+
+def _complete(client: redis.Redis) -> bool:
+    info = client.cluster("info")
+    return bool(info["cluster_state"] == "ok")
+
+
+def free_port() -> int:
+    """A port that is free now, and so is the one that a cluster needs beside it."""
+    while True:
+        with socket.socket() as one, socket.socket() as other:
+            one.bind(("127.0.0.1", 0))
+            port = int(one.getsockname()[1])
+            if port + 10_000 > 65_535:
+                continue
+            try:
+                other.bind(("127.0.0.1", port + 10_000))
+            except OSError:
+                continue
+            return port
+
+
+def until(condition: object, complaint: str) -> None:
+    """Wait for a condition, a function without arguments; fail with the complaint."""
+    assert callable(condition)
+    deadline = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < deadline, complaint
+        time.sleep(0.05)

@@ -1,0 +1,68 @@
+"""A DOI proxy as a function: what to answer to a request's target, over a real socket."""
+
+from __future__ import annotations
+
+import json
+import socket
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from urllib.parse import unquote, urlsplit
+
+from support.faults import Server, record, reply, serving, value
+
+Handler = Callable[[str], bytes]
+
+
+@contextmanager
+def handling(handle: Handler) -> Iterator[Server]:
+    """A server that answers each request with what ``handle`` makes of its target."""
+
+    def answer(_server: Server, connection: socket.socket, request: bytes) -> None:
+        connection.sendall(handle(request.split(b" ")[1].decode()))
+
+    with serving(answer) as server:
+        yield server
+
+
+def targets(server: Server) -> list[str]:
+    """The targets of all requests so far, in the order in which they came."""
+    return [request.split(b" ")[1].decode() for request in server.requests]
+
+
+def header(request: bytes, name: str) -> str | None:
+    """A request's header."""
+    for line in request.decode("latin-1").split("\r\n")[1:]:
+        key, _, text = line.partition(":")
+        if key.lower() == name.lower():
+            return text.strip()
+    return None
+
+
+def found(name: str, *values: dict[str, object]) -> bytes:
+    return reply("200 OK", record(name, *(values or (value("URL", f"https://example.org/{name}"),))))
+
+
+def not_found(name: str) -> bytes:
+    return reply("404 Not Found", json.dumps({"responseCode": 100, "handle": name}).encode())
+
+
+def proxy(
+    records: Mapping[str, tuple[dict[str, object], ...]] | None = None,
+    agencies: Callable[[str], dict[str, str]] | None = None,
+) -> Handler:
+    """A handler with the REST API and Which RA; without ``records`` it has a record of every name.
+
+    ``agencies`` says what Which RA adds about a name; left out, there is no such service.
+    """
+
+    def handle(target: str) -> bytes:
+        path = urlsplit(target).path
+        if path.startswith("/doiRA/") and agencies is not None:
+            names = [unquote(name) for name in path.removeprefix("/doiRA/").split(",")]
+            return reply("200 OK", json.dumps([{"DOI": name, **agencies(name)} for name in names]).encode())
+        name = unquote(path.removeprefix("/api/handles/"))
+        if not path.startswith("/api/handles/") or (records is not None and name.upper() not in records):
+            return not_found(name)
+        return found(name, *(records[name.upper()] if records is not None else ()))
+
+    return handle

@@ -1,0 +1,16 @@
+"""The resolver's threads, as seen from outside."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+
+def all_at_home(patience: float = 20) -> bool:
+    """Whether the resolver's threads come to their end, at the latest within ``patience`` seconds."""
+    deadline = time.monotonic() + patience
+    while any(thread.name == "doiuri" for thread in threading.enumerate()):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.01)
+    return True

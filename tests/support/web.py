@@ -1,0 +1,156 @@
+"""Small real HTTP servers on loopback that remember what they were asked."""
+
+from __future__ import annotations
+
+import json
+import socket
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import unquote, urlsplit
+
+if TYPE_CHECKING:
+    import ssl
+
+
+class Asked(NamedTuple):
+    """One request: ``target`` is the raw request target; names of headers are in lower case."""
+
+    method: str
+    target: str
+    headers: dict[str, str]
+
+
+class Answer(NamedTuple):
+    status: int = 200
+    headers: Mapping[str, str] = {}
+    body: bytes = b""
+
+
+JSON = {"Content-Type": "application/json;charset=utf-8"}
+
+Answering = Callable[[Asked], Answer]
+
+
+@dataclass
+class Site:
+    """A running server; ``seen`` are the requests so far, ``port`` serves to give it other host names."""
+
+    url: str
+    port: int
+    seen: list[Asked] = field(default_factory=list)
+
+    def at(self, host: str) -> str:
+        """Return the URL of this server under another name of the loopback interface."""
+        return self.url.replace("127.0.0.1", host)
+
+
+class Server(ThreadingHTTPServer):
+    """Waits for nothing when it is closed, and keeps quiet about clients that hang up."""
+
+    daemon_threads = True
+    block_on_close = False
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        pass
+
+
+@contextmanager
+def site(answer: Answering, *, tls: ssl.SSLContext | None = None) -> Iterator[Site]:
+    """Serve what ``answer`` says on a free port of 127.0.0.1."""
+    asked: list[Asked] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self) -> None:
+            request = Asked(self.command, self.path, {k.lower(): v for k, v in self.headers.items()})
+            asked.append(request)
+            status, headers, body = answer(request)
+            self.send_response(status)
+            for name, value in {"Content-Length": str(len(body)), **headers}.items():
+                self.send_header(name, value)
+            self.end_headers()
+            if self.command != "HEAD":
+                self.wfile.write(body)
+
+        do_HEAD = do_POST = do_PUT = do_GET  # noqa: N815 - http.server's names
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with serving(Server(("127.0.0.1", 0), Handler), tls) as port:
+        yield Site(f"{'https' if tls else 'http'}://127.0.0.1:{port}", port, asked)
+
+
+@contextmanager
+def serving(server: ThreadingHTTPServer, tls: ssl.SSLContext | None = None) -> Iterator[int]:
+    """Run ``server`` in a thread; give its port."""
+    if tls is not None:
+        server.socket = tls.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
+    thread.start()
+    try:
+        yield server.server_address[1]
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+def record(name: str, *urls: str) -> dict[str, object]:
+    """Return a record in the form of the REST API, with these URL values."""
+    values = [
+        {"index": index, "type": "URL", "data": {"format": "string", "value": url}, "ttl": 86400}
+        for index, url in enumerate(urls, 1)
+    ]
+    return {"handle": name, "values": values}
+
+
+def resolver(targets: Mapping[str, str]) -> Answering:
+    """Answer as the DOI proxy does for these names: the REST API, and redirects to the targets."""
+
+    def answer(asked: Asked) -> Answer:
+        path = urlsplit(asked.target).path
+        api = path.startswith("/api/handles/")
+        name = unquote(path.removeprefix("/api/handles/") if api else path[1:])
+        if not api:
+            return Answer(302, {"Location": targets[name]}) if name in targets else Answer(404)
+        body = {"responseCode": 100, "handle": name}
+        if name in targets:
+            body = {"responseCode": 1, **record(name, targets[name])}
+        return Answer(200 if name in targets else 404, JSON, json.dumps(body).encode())
+
+    return answer
+
+
+@contextmanager
+def speaking(said: bytes | None) -> Iterator[str]:
+    """Answer each connection with these octets and hang up; None, or a header cut short, keeps it open."""
+    silent = said is None or said.endswith(b"-")
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        kept: list[socket.socket] = []
+
+        def serve() -> None:
+            while True:
+                try:
+                    connection, _ = listener.accept()
+                except OSError:
+                    return
+                kept.append(connection)
+                if said is not None:
+                    connection.recv(65536)
+                    connection.sendall(said)
+                if not silent:
+                    connection.close()
+
+        threading.Thread(target=serve, daemon=True).start()
+        try:
+            yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+        finally:
+            listener.shutdown(socket.SHUT_RDWR)
+            for connection in kept:
+                connection.close()

@@ -1,0 +1,56 @@
+"""Which kind of source an address names."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from doiuri_proxy._records import RecordsError
+from doiuri_proxy._source import MemorySource
+
+if TYPE_CHECKING:
+    from doiuri_proxy._records import RecordsInput
+    from doiuri_proxy._source import LocalSource, Source
+
+BASE = "https://doi.org"
+
+_SQLITE = b"SQLite format 3\0"  # how every SQLite file begins
+
+
+def is_store(records: object) -> bool:
+    """Tell whether an address is that of a store: an SQLite file, or a URL."""
+    if not isinstance(records, (str, Path)):
+        return False
+    if "://" in str(records):
+        return True
+    try:
+        with Path(records).open("rb") as file:
+            return file.read(len(_SQLITE)) == _SQLITE
+    except OSError:
+        return False
+
+
+def open_source(
+    records: RecordsInput | None, *, base: str = BASE, upstream: str | None = None, cache: str | None = None
+) -> Source:
+    """Open records: a file, a folder, Python data, a store, and beyond these an upstream proxy.
+
+    Raises RecordsError for records that cannot be used, ValueError for a bad URL.
+    """
+    local = _open_local(records, base)
+    if upstream is None:
+        return local
+    from doiuri_proxy._upstream import UpstreamSource
+
+    return UpstreamSource(local, upstream, cache)
+
+
+def _open_local(records: RecordsInput | None, base: str) -> LocalSource:
+    if not is_store(records):
+        return MemorySource([] if records is None else records)
+    from doiuri_proxy._stores import StoreSource
+
+    try:
+        return StoreSource(str(records), base)
+    except ImportError as error:
+        raise RecordsError(str(records), 0, str(error)) from None

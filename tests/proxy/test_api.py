@@ -1,0 +1,271 @@
+"""The REST API, over a real socket: each row of the reference's tables, each clause of the specifications."""
+
+import json
+import re
+from urllib.parse import quote
+
+import pytest
+from support.http import ask
+from support.proxy_records import FIGURE_1, FORMATS
+
+JSON = "application/json;charset=utf-8"
+ORIGIN = {"Origin": "https://reader.example"}
+
+
+def indices(url: str, query: str, name: str = "10.1000/many") -> list[int]:
+    return [value["index"] for value in ask(url, f"/api/handles/{name}?{query}").json()["values"]]
+
+
+def test_found(url: str) -> None:
+    """DOI resolution documentation §5: 1 is success, HTTP 200 OK."""
+    answer = ask(url, "/api/handles/10.1000/1")
+    assert (answer.status, answer.headers["content-type"]) == (200, JSON)
+    assert list(answer.json()) == ["responseCode", "handle", "values"]
+    assert answer.json()["responseCode"] == 1
+
+
+def test_figure_1_comes_back_member_for_member(url: str) -> None:
+    assert ask(url, "/api/handles/10.1000/182").text == json.dumps(FIGURE_1, separators=(",", ":"))
+
+
+def test_example_of_a_restricted_answer(url: str) -> None:
+    expected = [FIGURE_1["values"][0]]
+    for query in ("type=URL", "index=1"):
+        assert ask(url, f"/api/handles/10.1000/182?{query}").json()["values"] == expected
+
+
+def test_all_formats_come_back_as_they_were_written(url: str) -> None:
+    assert ask(url, "/api/handles/10.1000/formats").json()["values"] == FORMATS["values"]
+
+
+def test_not_found(url: str) -> None:
+    """DOI resolution documentation §5: 100 is Handle Not Found, HTTP 404."""
+    answer = ask(url, "/api/handles/10.1000/none")
+    assert (answer.status, answer.headers["content-type"]) == (404, JSON)
+    assert answer.json() == {"responseCode": 100, "handle": "10.1000/none"}
+
+
+def test_unknown_prefix_has_a_message(url: str) -> None:
+    answer = ask(url, "/api/handles/10.9999/x")
+    assert (answer.status, answer.json()["responseCode"], answer.json()["handle"]) == (404, 100, "10.9999/x")
+    assert "10.9999" in answer.json()["message"]
+
+
+@pytest.mark.parametrize(
+    "target", ["10.1000/empty", "10.1000/hidden", "10.1000/1?type=EMAIL", "10.1000/1?index=7"]
+)
+def test_values_not_found(url: str, target: str) -> None:
+    """DOI resolution documentation §5: 200 is Values Not Found, HTTP 200: none at all, or none as asked."""
+    answer = ask(url, f"/api/handles/{target}")
+    assert answer.status == 200
+    assert answer.json() == {"responseCode": 200, "values": [], "handle": target.partition("?")[0]}
+
+
+@pytest.mark.parametrize("path", ["/api/handles", "/api/handles/", "/api/handles?type=URL"])
+def test_empty_name(url: str, path: str) -> None:
+    answer = ask(url, path)
+    assert (answer.status, answer.json()["responseCode"]) == (400, 102)
+
+
+@pytest.mark.parametrize(
+    "path", ["/api", "/api/", "/api/x", "/api/handle/10.1000/1", "/api/Handles/10.1000/1"]
+)
+def test_unknown_endpoint(url: str, path: str) -> None:
+    answer = ask(url, path)
+    assert (answer.status, answer.json()["responseCode"]) == (404, 4)
+    assert answer.json()["message"]
+
+
+@pytest.mark.parametrize("index", ["x", "", "1;index=2", "1.0", "٣", "1 ", "0x1", "9" * 11])
+def test_malformed_index(url: str, index: str) -> None:
+    answer = ask(url, f"/api/handles/10.1000/1?index={quote(index)}")
+    assert (answer.status, answer.json()["responseCode"]) == (400, 4)
+    assert answer.json()["message"]
+
+
+@pytest.mark.parametrize("method", ["PUT", "DELETE", "PATCH", "TRACE", "PROPFIND"])
+def test_other_methods(url: str, method: str) -> None:
+    answer = ask(url, "/api/handles/10.1000/1", method)
+    assert (answer.status, answer.json()["responseCode"]) == (501, 4)
+
+
+def test_failure_of_the_server(url: str) -> None:
+    """DOI resolution documentation §5: 2, something unexpected went wrong, HTTP 500."""
+    from doiuri_proxy import running
+    from support.proxy_records import link
+
+    with running([link("10.1000/x", "https://example.org/")], upstream="http://127.0.0.1:9") as proxy:
+        answer = ask(proxy.url, "/api/handles/10.1000/y")
+    assert (answer.status, answer.json()["responseCode"]) == (500, 2)
+    assert answer.json()["message"]
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("type=URL", [1, 2]),
+        ("type=url", [1, 2]),
+        ("type=URL.", [1, 2, 4]),
+        ("type=URL.FOO", [4]),
+        ("type=EMAIL&type=URL.FOO", [3, 4]),
+        ("index=2", [2]),
+        ("index=4&index=1", [1, 4]),
+        ("type=EMAIL&index=1", [1, 3]),
+        ("type=EMAIL&index=9", [3]),
+        ("type=%45MAIL", [3]),
+        ("auth&cert&unknown=1", [1, 2, 3, 4]),
+    ],
+)
+def test_union_of_types_and_indices(url: str, query: str, expected: list[int]) -> None:
+    """§5: Multiple "type" and "index" parameters are allowed and values are returned which match any."""
+    assert indices(url, query) == expected
+
+
+@pytest.mark.parametrize("flag", ["pretty", "pretty=", "pretty=true", "pretty=false", "auth&pretty"])
+def test_pretty_by_presence(url: str, flag: str) -> None:
+    """§5: The presence of the "pretty" query parameter instructs the server to pretty-print."""
+    answer = ask(url, f"/api/handles/10.1000/1?{flag}")
+    assert answer.text.startswith('{\n  "responseCode": 1,\n  "handle"')
+    assert answer.json() == ask(url, "/api/handles/10.1000/1").json()
+
+
+@pytest.mark.parametrize(
+    ("callback", "name"),
+    [
+        ("f", "f"),
+        ("$jq_1", "$jq_1"),
+        ("a.b", "a_b"),
+        ("1f", "_f"),
+        ("f1", "f1"),
+        ("é\u00a0", "é\u00a0"),
+        ("alert(1)//", "alert_1___"),
+        ("\u0080\u009f", "__"),
+        ("a\u2028b\u2029", "a_b_"),
+        ("<script>", "_script_"),
+    ],
+)
+def test_callback(url: str, callback: str, name: str) -> None:
+    """§5: JSONP callbacks are also supported using a "callback" query parameter."""
+    answer = ask(url, f"/api/handles/10.1000/1?callback={quote(callback)}")
+    assert answer.headers["content-type"] == "application/javascript;charset=utf-8"
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    call = re.fullmatch(r"(.*?)\((\{.*\})\);", answer.text, re.DOTALL)
+    assert call is not None
+    assert call[1] == name
+    assert json.loads(call[2]) == ask(url, "/api/handles/10.1000/1").json()
+
+
+def test_callback_keeps_the_status(url: str) -> None:
+    assert ask(url, "/api/handles/10.1000/none?callback=f").status == 404
+    assert ask(url, "/api/handles/10.1000/1?callback=").json()["responseCode"] == 1
+
+
+def test_handle_is_echoed_as_sent_and_found_in_any_ascii_case(url: str) -> None:
+    """Z39.84 §4: 10.123/ABC, registered, is found as 10.123/abc."""
+    answer = ask(url, "/api/handles/10.123/aBc")
+    assert (answer.status, answer.json()["handle"]) == (200, "10.123/aBc")
+
+
+def test_case_of_other_letters_counts(url: str) -> None:
+    name = "10.26321/Á.GUTIÉRREZ.ZARZA.02.2018.03"
+    assert (
+        ask(url, "/api/handles/" + quote(name.replace("GUTI", "guti")))
+        .json()["handle"]
+        .startswith("10.26321/Á.guti")
+    )
+    assert ask(url, "/api/handles/" + quote(name.replace("Á", "á"))).status == 404
+    assert ask(url, "/api/handles/" + quote(name.replace("Á", "A\u0301"))).status == 404
+
+
+def test_utf8_is_not_escaped(url: str) -> None:
+    name = "10.26321/Á.GUTIÉRREZ.ZARZA.02.2018.03"
+    assert f'"handle":"{name}"' in ask(url, "/api/handles/" + quote(name)).text
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "10.1000%2F1",
+        "%31%30.1000/%31",
+        "10.1000/..",
+        "10.1000%2F..",
+        "10.1000/456%23789",
+        "10.1000/x;y&z%3F+%C3%BC",
+    ],
+)
+def test_spellings_of_one_name(url: str, path: str) -> None:
+    assert ask(url, f"/api/handles/{path}").json()["responseCode"] == 1
+
+
+@pytest.mark.parametrize(
+    "path", ["doi:10.1000/1", "urn:doi:10.1000:1", "/10.1000/1", "10.1000/1/", "https://doi.org/10.1000/1"]
+)
+def test_nothing_is_stripped(url: str, path: str) -> None:
+    answer = ask(url, f"/api/handles/{path}")
+    assert (answer.status, answer.json()["handle"]) == (404, path)
+
+
+def test_aliases_are_not_followed(url: str) -> None:
+    assert ask(url, "/api/handles/10/abcd").json()["values"][0]["type"] == "HS_ALIAS"
+
+
+@pytest.mark.parametrize(
+    "path", ["10.1000/%", "10.1000/%4", "10.1000/%zz", "10.1000/%FF", "10.1000/%C0%AF", "10.1000/%ED%A0%80"]
+)
+def test_bad_escapes_and_bad_utf8(url: str, path: str) -> None:
+    answer = ask(url, f"/api/handles/{path}")
+    assert (answer.status, answer.json()["responseCode"]) == (400, 4)
+    assert ask(url, f"/api/handles/10.1000/1?type={path}").status == 400
+
+
+def test_values_without_public_read_are_withheld(url: str) -> None:
+    assert [value["index"] for value in ask(url, "/api/handles/10.1000/half").json()["values"]] == [2]
+
+
+def test_order_of_keys_and_what_is_left_out(url: str) -> None:
+    keys = ["index", "type", "data", "permissions", "ttl", "timestamp", "references"]
+    full = ask(url, "/api/handles/10.1000/all-keys").json()["values"][0]
+    assert list(full) == keys
+    assert full["ttl"] == "2029-12-31T23:00:00Z"
+    assert list(ask(url, "/api/handles/10.1000/zero").json()["values"][0]) == ["index", "type", "data", "ttl"]
+    assert list(ask(url, "/api/handles/10.1000/half").json()["values"][0]) == keys[:6]
+
+
+def test_prefix_records(url: str) -> None:
+    assert ask(url, "/api/handles/0.NA/10.2000").json()["values"][0]["type"] == "10320/ra_name"
+    assert ask(url, "/api/handles/0.na/10.2000").status == 200
+
+
+def test_head(url: str) -> None:
+    get, head = ask(url, "/api/handles/10.1000/1"), ask(url, "/api/handles/10.1000/1", "HEAD")
+    assert (head.status, head.body) == (200, b"")
+    assert {**head.headers, "date": ""} == {**get.headers, "date": ""}
+
+
+def test_post_is_read_as_get(url: str) -> None:
+    form = {"Content-Type": "application/x-www-form-urlencoded"}
+    answer = ask(url, "/api/handles/10.1000/many?type=EMAIL", "POST", b"index=1&type=URL%2EFOO", form)
+    assert [value["index"] for value in answer.json()["values"]] == [1, 3, 4]
+    answer = ask(url, "/api/handles/10.1000/1", "POST", b'{"index": 9}', {"Content-Type": "application/json"})
+    assert len(answer.json()["values"]) == 1
+    assert ask(url, "/api/handles/10.1000/1", "POST", b"index=%zz", form).status == 400
+
+
+def test_cors(url: str) -> None:
+    """§5: This DOI system Proxy Server REST API is CORS-compliant."""
+    for path in ("/api/handles/10.1000/1", "/api/handles/10.1000/none", "/api/x", "/doiRA/10.1000"):
+        answer = ask(url, path, headers=ORIGIN)
+        assert answer.headers["access-control-allow-origin"] == "https://reader.example"
+        assert answer.headers["access-control-expose-headers"] == "Content-Length"
+        assert "Origin" in answer.headers["vary"]
+    assert "access-control-allow-origin" not in ask(url, "/api/handles/10.1000/1").headers
+
+
+def test_preflight(url: str) -> None:
+    headers = {**ORIGIN, "Access-Control-Request-Method": "GET", "Access-Control-Request-Headers": "accept"}
+    answer = ask(url, "/api/handles/10.1000/1", "OPTIONS", headers=headers)
+    assert answer.status == 200
+    assert answer.headers["access-control-allow-origin"] == "https://reader.example"
+    assert answer.headers["access-control-allow-methods"] == "GET,POST,HEAD"
+    assert answer.headers["access-control-max-age"] == "1800"
+    assert answer.body == b""

@@ -1,0 +1,80 @@
+"""The pages and the API in a real browser: what is meant to run runs, nothing else does."""
+
+import json
+import re
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+from doiuri_proxy import running
+from support.browser import chromium, dump_dom
+from support.http import ask
+from support.proxy_records import link, record, value
+
+pytestmark = pytest.mark.newest
+
+OWN = "document.documentElement.lang='owned'"
+PAYLOADS = [
+    f"<script>{OWN}</script>",
+    f'"><img src=x onerror="{OWN}">',
+    f"'><svg onload={OWN}>",
+    f"</title></style><script>{OWN}</script>",
+    f"javascript:{OWN}",
+    f'<iframe srcdoc="<script>parent.{OWN}</script>"></iframe>',
+]
+
+
+def seen(url: str) -> str:
+    return chromium("--virtual-time-budget=2000", "--dump-dom", url)
+
+
+@pytest.mark.parametrize("path", ["{}", "{}/", "10.1000/alias?ignore_aliases"])
+def test_nothing_in_names_and_values_runs(path: str) -> None:
+    name = "10.1000/" + "".join(PAYLOADS)
+    values = [value(number, "URL", payload) for number, payload in enumerate(PAYLOADS)]
+    values += [value(100, payload, {payload: [payload]}, "new") for payload in PAYLOADS]
+    with running([record(name, *values), record("10.1000/alias", value(1, "HS_ALIAS", name))]) as proxy:
+        page = seen(f"{proxy.url}/{path.format(quote(name))}")
+    assert '<html lang="en">' in page
+    assert "</main>" in page
+    assert page.count("owned") >= len(PAYLOADS)
+
+
+def test_nothing_in_a_redirects_page_runs() -> None:
+    with running([link("10.1000/x", f'https://example.org/"><script>{OWN}</script>')]) as proxy:
+        assert "<script" not in ask(proxy.url, "/10.1000/x").text
+
+
+def page(tmp_path: Path, body: str) -> str:
+    file = tmp_path / "page.html"
+    file.write_text(f"<!DOCTYPE html><html lang=en><title>none</title><body>{body}")
+    title = re.search(r"<title>(.*?)</title>", dump_dom(file))
+    assert title is not None
+    return title[1]
+
+
+def test_jsonp(tmp_path: Path, url: str) -> None:
+    script = f'<script>function f(x) {{ document.title = x.handle }}</script><script src="{url}%s"></script>'
+    assert page(tmp_path, script % "/api/handles/10.1000/1?callback=f") == "10.1000/1"
+    evil = quote("document.title='owned'//", safe="")
+    assert page(tmp_path, script % f"/api/handles/10.1000/1?callback={evil}") == "none"
+    # What is no script is not run as one, whatever is in it.
+    assert page(tmp_path, script % f"/10.1000/{evil}") == "none"
+
+
+def test_a_script_of_another_origin_may_read_the_answers(tmp_path: Path, url: str) -> None:
+    title = "then(r => r.json()).then(x => document.title = x.handle)"
+    ask_for = f"<script>fetch({json.dumps(url)} + '%s', %s).{title}</script>"
+    assert page(tmp_path, ask_for % ("/api/handles/10.1000/1", "{}")) == "10.1000/1"
+    preflighted = "{headers: {'X-Requested-With': 'test'}}"
+    assert page(tmp_path, ask_for % ("/api/handles/10.1000/none", preflighted)) == "10.1000/none"
+
+
+def test_the_front_page_leads_to_another_site(tmp_path: Path) -> None:
+    """A policy on forms would hold for the redirect that answers them, too."""
+    with running([]) as target, running([link("10.1000/x", f"{target.url}/")]) as proxy:
+        form = f'<form id=f method=post action="{proxy.url}/"><input name=hdl value="10.1000/x"></form>'
+        page(tmp_path, f"{form}<script>document.getElementById('f').submit()</script>")
+        assert next(request.target for request in target.log if request.method == "GET") == "/"
+        policy = ask(proxy.url, "/").headers["content-security-policy"]
+        assert "form-action 'self' http: https:" in policy

@@ -1,0 +1,161 @@
+"""The pages: right, accessible, and nothing from a record in them as markup."""
+
+import re
+from html.parser import HTMLParser
+
+import pytest
+from support.http import ask
+
+VOID = {"meta", "input", "br", "link"}
+
+
+class Outline(HTMLParser):
+    """Checks that elements nest, and keeps them with their attributes."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.open: list[str] = []
+        self.feed(html)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def tags(self) -> list[str]:
+        return [tag for tag, _ in self.elements]
+
+    def links(self) -> list[str | None]:
+        return [attributes["href"] for tag, attributes in self.elements if tag == "a"]
+
+
+PAGES = [
+    ("/", 200, "Resolve a DOI Name"),
+    ("/10.1000/none", 404, "DOI Name Not Found"),
+    ("/10.1000/1?type=EMAIL", 200, "No Values Found"),
+    ("/10.1000/1?index=7", 200, "No Values Found"),
+    ("/10.1000/empty", 200, "No Values Found"),
+    ("/10.1000/mail", 200, "Handle Values for: 10.1000/mail"),
+    ("/10.1000/loc?noredirect", 200, "Handle Values for: 10.1000/loc"),
+    ("/10.1000/loop", 404, "Alias Chain Too Long"),
+    ("/10.1000/broken", 500, "Server Error"),
+    ("/10.1000/%zz", 400, "Bad Request"),
+    ("/10.1000/1", 302, "Handle Redirect"),
+]
+
+
+@pytest.mark.parametrize(("path", "status", "title"), PAGES)
+def test_pages_are_whole_and_accessible(url: str, path: str, status: int, title: str) -> None:
+    answer = ask(url, path)
+    assert (answer.status, answer.headers["content-type"]) == (status, "text/html;charset=utf-8")
+    outline = Outline(answer.text)
+    assert answer.text.startswith("<!DOCTYPE html>\n")
+    assert f"<title>{title}</title>" in answer.text
+    assert ("html", {"lang": "en"}) in outline.elements
+    assert outline.tags().count("h1") == 1
+    assert "main" in outline.tags()
+    assert "script" not in outline.tags()
+
+
+@pytest.mark.parametrize("path", [path for path, *_ in PAGES])
+def test_policy_lets_nothing_run(url: str, path: str) -> None:
+    headers = ask(url, path).headers
+    assert "default-src 'none'" in headers["content-security-policy"]
+    assert "unsafe" not in headers["content-security-policy"]
+    assert headers["x-content-type-options"] == "nosniff"
+
+
+def test_the_form_has_a_label(url: str) -> None:
+    outline = Outline(ask(url, "/").text)
+    label = next(attributes for tag, attributes in outline.elements if tag == "label")
+    field = next(attributes for tag, attributes in outline.elements if tag == "input")
+    assert (label["for"], field["name"]) == (field["id"], "hdl")
+
+
+@pytest.mark.parametrize(
+    "path", ["10.1000/1?noredirect", "10.1000/1?noredirect=false", "10.1000/1?a;noredirect;b"]
+)
+def test_noredirect_shows_the_values(url: str, path: str) -> None:
+    """§3: Do not redirect using URL or 10320/loc values; display handle values instead."""
+    answer = ask(url, f"/{path}")
+    assert answer.status == 200
+    outline = Outline(answer.text)
+    assert outline.tags().count("tr") == 2
+    assert outline.tags().count("caption") == 1
+    assert {attributes.get("scope") for tag, attributes in outline.elements if tag == "th"} == {"col", "row"}
+    assert outline.links() == ["http://www.doi.org/index.html"]
+
+
+def test_every_format_is_shown(url: str) -> None:
+    text = ask(url, "/10.1000/formats").text
+    for shown in ("someone@example.org", "/wA=", "ff00", "0.NA/10.1000", "serverId", "DSA", "anything"):
+        assert shown in text
+
+
+def test_values_that_are_not_public_are_not_shown(url: str) -> None:
+    assert "secret" not in ask(url, "/10.1000/half?noredirect").text
+
+
+def test_not_found_with_a_trailing_slash(url: str) -> None:
+    """§1: a warning that the name contained a trailing slash, and a link to resolve it without."""
+    text = ask(url, "/10.1000/1/").text
+    assert "ends in a slash" in text
+    assert Outline(text).links() == ["/10.1000/1"]
+    assert ask(url, "/10.1000/1").status == 302
+    assert Outline(ask(url, "/10.1000/x%3Fy/").text).links() == ["/10.1000/x%3Fy"]
+    assert Outline(ask(url, "/10.1000/x//").text).links() == ["/10.1000/x/"]
+    for path in ("/10.1000/none", "/10.1000/", "/10.1000//"):
+        assert Outline(ask(url, path).text).links() == []
+
+
+def test_an_existing_name_with_a_trailing_slash_resolves() -> None:
+    from doiuri_proxy import running
+    from support.proxy_records import link
+
+    with running([link("10.1000/x/", "https://example.org/slash")]) as proxy:
+        assert ask(proxy.url, "/10.1000/x/").headers["location"] == "https://example.org/slash"
+        assert ask(proxy.url, "/10.1000/x").status == 404
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/10.1000/%3Cscript%3Ealert(1)%3C%2Fscript%3E",
+        "/10.1000/%22%3E%3Cimg%20src=x%20onerror=alert(1)%3E/",
+        "/10.1000/1?type=%3Cscript%3E",
+        "/%3Cscript%3E",
+        "/10.1000/evil",
+        "/10.1000/javascript",
+        "/10.1000/file",
+    ],
+)
+def test_nothing_of_a_name_or_a_value_becomes_markup(url: str, path: str) -> None:
+    answer = ask(url, path)
+    outline = Outline(answer.text)
+    assert not {"script", "img", "iframe", "svg"} & set(outline.tags())
+    assert all(str(target).startswith(("/", "http")) for target in outline.links())
+    assert re.search(r"<bdi>[^<]+</bdi>", answer.text)
+
+
+def test_a_redirect_page_escapes_its_target(url: str) -> None:
+    assert Outline(ask(url, "/10.1000/illegal").text).links() == [
+        "https://example.org/a%20b%3Cc%3E%22d'%5C%7B%7D%7C%5E%60[1]"
+    ]
+
+
+def test_a_name_of_another_script_cannot_turn_the_text_around(url: str) -> None:
+    assert "<bdi>10.1000/\u05d0\u05d1</bdi>" in ask(url, "/10.1000/%D7%90%D7%91").text
+
+
+@pytest.mark.parametrize("name", ["mail", "loc?noredirect"])
+def test_an_alias_is_linked_on_this_proxy(url: str, name: str) -> None:
+    assert Outline(ask(url, "/10.1000/alias?ignore_aliases").text).links() == ["/10.1000/target"]
+    assert all(
+        str(target).startswith("http") for target in Outline(ask(url, f"/10.1000/{name}").text).links()
+    )

@@ -1,0 +1,187 @@
+"""Records from files, folders and Python data; what is wrong is said with line and reason."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from doiuri_proxy import RecordsError, running
+from support.http import ask
+from support.proxy_records import link, record, value
+
+X, Y = link("10.1000/x", "https://example.org/x"), link("10.1000/y", "https://example.org/y")
+
+
+def names(records: Any) -> list[str]:
+    with running(records) as proxy:
+        return [name for name in "xyz" if ask(proxy.url, f"/10.1000/{name}").status == 302]
+
+
+def written(folder: Path, name: str, text: str) -> Path:
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        ("r.json", json.dumps([X, Y]), ["x", "y"]),
+        ("r.json", "\ufeff" + json.dumps([X]), ["x"]),
+        ("r.json", json.dumps({"records": [X]}), ["x"]),
+        ("r.json", json.dumps(X), ["x"]),
+        ("r.json", json.dumps({"agencies": {}, "records": [Y]}), ["y"]),
+        ("r.json", json.dumps({"agencies": {}}), []),
+        ("r.json", "[]", []),
+        (
+            "r.json",
+            json.dumps([{"responseCode": 1, **X}, {"responseCode": 100, "handle": "10.1000/y"}]),
+            ["x"],
+        ),
+        ("records", json.dumps([X]), ["x"]),
+        ("r.jsonl", f"{json.dumps(X)}\n\n{json.dumps(Y)}\n", ["x", "y"]),
+        ("r.ndjson", json.dumps({"agencies": {"10.1000": "Crossref"}}) + "\n" + json.dumps(Y), ["y"]),
+        ("r.jsonl", "", []),
+    ],
+)
+def test_files(tmp_path: Path, name: str, text: str, expected: list[str]) -> None:
+    path = written(tmp_path, name, text)
+    assert names(path) == expected
+    assert names(str(path)) == expected
+
+
+def test_folder(tmp_path: Path) -> None:
+    written(tmp_path, "a/x.json", json.dumps(X))
+    written(tmp_path, "b.jsonl", json.dumps(Y))
+    written(tmp_path, "README.md", "not records")
+    assert names(tmp_path) == ["x", "y"]
+
+
+@pytest.mark.parametrize("data", [[X], (X,), {"records": [X]}, X, iter([X])])
+def test_python_data(data: Any) -> None:
+    assert names(data) == ["x"]
+
+
+def bad(**changes: Any) -> dict[str, Any]:
+    return record("10.1000/bad", {**value(1, "URL", "https://example.org/"), **changes})
+
+
+@pytest.mark.parametrize(
+    ("item", "reason"),
+    [
+        (1, "a record is an object"),
+        ({}, "handle None"),
+        ({"handle": "10.1000"}, "a slash"),
+        ({"handle": "10.1000/"}, "a suffix"),
+        ({"handle": "/x"}, "a prefix"),
+        ({"handle": "10.1000/x\ny"}, "control character"),
+        ({"handle": "10.x/y"}, "not a DOI"),
+        ({"handle": "a/\x00"}, "cannot be shown"),
+        ({"handle": "10.1000/x"}, 'no list "values"'),
+        ({"handle": "10.1000/x", "values": {}}, 'no list "values"'),
+        ({"handle": "10.1000/x", "responseCode": 2}, "responseCode 2"),
+        ({"handle": "10.1000/x", "values": [1]}, "10.1000/x: a value is"),
+        (bad(index="1"), "index"),
+        (bad(index=-1), "index"),
+        (bad(index=True), "index"),
+        (bad(type=None), "type"),
+        (bad(data="https://example.org/"), "data"),
+        (bad(data={"format": "string"}), "data"),
+        (bad(data={"value": "x"}), "format"),
+        (bad(data={"format": "string", "value": 1}), "format string"),
+        (bad(data={"format": "vlist", "value": {}}), "format vlist"),
+        (bad(ttl="soon"), "soon"),
+        (bad(ttl=[]), "ttl"),
+        (bad(timestamp=5), "timestamp"),
+    ],
+)
+def test_bad_records_are_refused_with_line_and_reason(tmp_path: Path, item: Any, reason: str) -> None:
+    lines = ",\n".join(json.dumps(one) for one in (X, item, Y))
+    for path, line in (
+        (written(tmp_path, "a.json", f"[\n{lines}\n]"), 3),
+        (written(tmp_path, "b.json", f'{{"agencies": {{"10.1000": "[RA]"}},\n"records":\n[{lines}]}}'), 4),
+        (written(tmp_path, "c.jsonl", lines.replace(",\n", "\n")), 2),
+    ):
+        with pytest.raises(RecordsError, match=rf"^{path}:{line}: .*{reason}") as caught, running(path):
+            pass
+        assert (caught.value.source, caught.value.line) == (str(path), line)
+        assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "reason"),
+    [
+        ("", 1, "not JSON"),
+        ("[\n\n{]", 3, "not JSON"),
+        ("[1", 1, "not JSON"),
+        ("3", 1, "neither a list of records"),
+        ('{"records": 3}', 1, "neither a list of records"),
+        ('{"agencies": []}', 1, "agencies"),
+        ('{"agencies": {"10.1000": 1}}', 1, "agencies"),
+        ("[" * 100_000, 0, "recursion"),
+        ('\n{"handle": "10.1000/x"}', 1, 'no list "values"'),
+        ('{"a": ["["], "agencies": {"records": "["},\n"records" : [\n3]}', 3, "a record is an object"),
+        ("[NaN]", 0, "NaN is no number"),
+        ("9" * 5000, 0, "not JSON"),
+        ("{}", 1, "neither a list of records"),
+    ],
+)
+def test_bad_files(tmp_path: Path, text: str, line: int, reason: str) -> None:
+    with pytest.raises(RecordsError, match=reason) as caught, running(written(tmp_path, "r.json", text)):
+        pass
+    assert caught.value.line == line
+
+
+def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+    (tmp_path / "r.json").write_bytes(b'["\xff"]')
+    (tmp_path / "r.jsonl").write_bytes(b'"\xff"\n')
+    for name, reason in (
+        ("none.json", "No such file"),
+        ("none.jsonl", "No such file"),
+        ("r.json", "UTF-8"),
+        ("r.jsonl", "not JSON"),
+    ):
+        with pytest.raises(RecordsError, match=reason), running(tmp_path / name):
+            pass
+
+
+def test_names_that_differ_in_ascii_case_only_are_refused(tmp_path: Path) -> None:
+    """Z39.84 §4: an attempt to register 10.123/abc beside 10.123/ABC is refused: it is already there."""
+    lines = (
+        json.dumps(link("10.123/ABC", "https://example.org/"))
+        + "\n"
+        + json.dumps(link("10.123/abc", "https://example.org/"))
+    )
+    with (
+        pytest.raises(RecordsError, match=r"r\.jsonl:2: 10\.123/abc is already there"),
+        running(written(tmp_path, "r.jsonl", lines)),
+    ):
+        pass
+    with running(
+        [link("10.123/É", "https://example.org/1"), link("10.123/é", "https://example.org/2")]
+    ) as proxy:
+        assert ask(proxy.url, "/10.123/%C3%A9").headers["location"] == "https://example.org/2"
+
+
+@pytest.mark.parametrize("data", [b"x", float("nan"), {1, 2}])
+def test_python_data_that_is_not_json_is_refused(data: Any) -> None:
+    with (
+        pytest.raises(RecordsError, match=r"10\.1000/x: "),
+        running([record("10.1000/x", value(1, "X", data, "new"))]),
+    ):
+        pass
+
+
+def test_a_lone_surrogate_is_escaped() -> None:
+    with running([record("10.1000/x", value(1, "X", "\ud800é"))]) as proxy:
+        text = ask(proxy.url, "/api/handles/10.1000/x").text
+        assert "\\ud800\\u00e9" in text
+        assert ask(proxy.url, "/api/handles/10.1000/x?callback=f&pretty").status == 200
+        assert ask(proxy.url, "/10.1000/x").status == 200
+
+
+def test_what_is_not_known_is_carried_through() -> None:
+    one = record("10.1000/x", {**value(1, "X", {"new": [1]}, "of-tomorrow"), "note": {"a": None}})
+    with running([one]) as proxy:
+        assert ask(proxy.url, "/api/handles/10.1000/x").json() == {"responseCode": 1, **one}

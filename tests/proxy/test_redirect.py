@@ -1,0 +1,307 @@
+"""Redirects, over a real socket: each row of the reference's table, each clause of the specifications."""
+
+from email.utils import parsedate_to_datetime
+from types import SimpleNamespace
+from urllib.parse import quote
+
+import pytest
+from doiuri_proxy import _redirect, running
+from support.http import ask
+from support.proxy_records import RECORDS, link, loc
+
+TARGETS = [
+    ("10.1000/1", "http://www.doi.org/index.html"),
+    ("10.1000%2F1", "http://www.doi.org/index.html"),
+    ("/10.1000/1", "http://www.doi.org/index.html"),
+    ("%2f10.1000/1", "http://www.doi.org/index.html"),
+    ("doi:10.1000/1", "http://www.doi.org/index.html"),
+    ("DOI:10.1000/1", "http://www.doi.org/index.html"),
+    ("hdl:10.1000/1", "http://www.doi.org/index.html"),
+    ("info:doi/10.1000/1", "http://www.doi.org/index.html"),
+    ("INFO:HDL/10.1000/1", "http://www.doi.org/index.html"),
+    ("urn:doi:10.1000:1", "http://www.doi.org/index.html"),
+    ("Urn:Doi:10.1000/1", "http://www.doi.org/index.html"),
+    ("urn:doi:10.123:456ABC%2Fzyz", "https://example.org/urn"),
+    ("urn:doi:10.1000:a:b", "https://example.org/colon"),
+    ("urn:doi:10.1000/a:b", "https://example.org/colon"),
+    ("10.1000/456%23789", "https://example.org/hash"),
+    ("10.26321/%C3%81.GUTI%c3%89RREZ.ZARZA.02.2018.03", "https://example.org/zarza"),
+    ("10.1000/..", "https://example.org/dots"),
+    ("10.1000%2F..", "https://example.org/dots"),
+    ("10.123/abc", "https://example.org/abc"),
+    ("10.1000/many", "https://example.org/one"),
+    ("10.1000/second", "https://example.org/2"),
+    ("10.1000/half", "https://example.org/open"),
+    ("10.1000/not-an-alias", "https://example.org/"),
+    ("10.1000/no-places", "https://example.org/plain"),
+    ("10.1000/idna", "https://xn--bcher-kva.example:8443/%C3%BC?q=%C3%BC#%C3%BC%20%zz"),
+    ("10.1000/illegal", "https://example.org/a%20b%3Cc%3E%22d'%5C%7B%7D%7C%5E%60[1]"),
+]
+
+
+@pytest.mark.parametrize(("path", "target"), TARGETS)
+def test_the_proxy_looks_up_the_name_and_redirects(url: str, path: str, target: str) -> None:
+    """§1: the proxy will … take the URL in the handle record … and send an HTTP redirect to that URL."""
+    answer = ask(url, "/" + path)
+    assert (answer.status, answer.headers["location"]) == (302, target)
+    assert answer.headers["content-type"] == "text/html;charset=utf-8"
+    assert "<a href=" in answer.text
+    assert "vary" not in answer.headers
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "doi:%2010.1000/1",
+        "https://doi.org/10.1000/1",
+        "http:%2F%2Fdoi.org/10.1000/1",
+        "doi:doi:10.1000/1",
+        "10.1000:1",
+    ],
+)
+def test_spellings_that_are_not_accepted(url: str, path: str) -> None:
+    assert ask(url, "/" + path).status == 404
+
+
+@pytest.mark.parametrize("path", ["/10.1000/%", "/10.1000/%FF", "/10.1000/1?type=%zz", "/10.1000/1?%ff"])
+def test_bad_escapes_and_bad_utf8(url: str, path: str) -> None:
+    assert ask(url, path).status == 400
+
+
+@pytest.mark.parametrize(
+    ("query", "target"),
+    [
+        ("type=URL&index=9", "https://example.org/one"),
+        ("index=2", "https://example.org/two"),
+        ("index=3&index=2", "https://example.org/two"),
+        ("index=3;index=2", "https://example.org/two"),
+        ("type=EMAIL&index=2", "https://example.org/two"),
+        ("type=url", "https://example.org/one"),
+        ("index=x", "https://example.org/one"),
+        ("index=x&index=2", "https://example.org/two"),
+        ("urlappend=%3Fa=b%26c+d", "https://example.org/one?a=b&c+d"),
+        ("urlappend=%0D%0ASet-Cookie:%20a=b", "https://example.org/one%0D%0ASet-Cookie:%20a=b"),
+        ("urlappend=%2F%C3%BC&urlappend=x", "https://example.org/one/%C3%BC"),
+        ("urlappend", "https://example.org/one"),
+        ("auth&cert&nols=y&locatt=x:y&other", "https://example.org/one"),
+    ],
+)
+def test_parameters(url: str, query: str, target: str) -> None:
+    assert ask(url, f"/10.1000/many?{query}").headers["location"] == target
+
+
+@pytest.mark.parametrize("text", [".evil.example", "@evil.example", ":80", "x"])
+def test_urlappend_stays_on_the_host(url: str, text: str) -> None:
+    assert ask(url, f"/10.1000/bare?urlappend={quote(text)}").status == 400
+
+
+@pytest.mark.parametrize("text", ["/x", "?x", "#x", "/@evil.example", "\\@evil.example"])
+def test_urlappend_after_a_bare_host(url: str, text: str) -> None:
+    target = ask(url, f"/10.1000/bare?urlappend={quote(text)}").headers["location"]
+    assert target == "https://example.org" + text.replace("\\", "%5C")
+
+
+@pytest.mark.parametrize("query", ["nols=y", "", "nols=n"])
+def test_there_is_no_local_service_that_a_cookie_could_choose(url: str, query: str) -> None:
+    """§3: a special cookie leads to a local service, nols=y prevents that; this proxy has none anyway."""
+    cookie = {"Cookie": "user-OpenURL=https://evil.example/"}
+    answer = ask(url, f"/10.1000/1?{query}", headers=cookie)
+    assert answer.headers["location"] == "http://www.doi.org/index.html"
+
+
+@pytest.mark.parametrize("name", ["javascript", "file"])
+def test_only_the_web_is_redirected_to(url: str, name: str) -> None:
+    answer = ask(url, f"/10.1000/{name}")
+    assert answer.status == 200
+    assert "location" not in answer.headers
+    assert "<a " not in answer.text
+
+
+@pytest.mark.parametrize(("name", "status"), [("sc", 303), ("sc2", 308), ("sc3", 302)])
+def test_status_of_a_location(url: str, name: str, status: int) -> None:
+    assert ask(url, f"/10.1000/{name}").status == status
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+def test_each_status(status: int) -> None:
+    xml = f'<locations><location href="https://example.org/" http_sc="{status}"/></locations>'
+    with running([loc("10.1000/x", xml)]) as proxy:
+        assert ask(proxy.url, "/10.1000/x").status == status
+
+
+@pytest.mark.parametrize(
+    ("path", "target"),
+    [
+        ("/10.1000/alias", "/10.1000/target"),
+        ("/10/abcd", "/10.1000/TARGET"),
+        ("/10.1000/alias2", "/10.1000/target"),
+        ("/10.1000/alias?noredirect&type=URL;x", "/10.1000/target?noredirect&type=URL;x"),
+        ("/10.1000/alias?urlappend=%3Fx", "/10.1000/target?urlappend=%3Fx"),
+        ("/10.1000/dangling", "/10.1000/nowhere"),
+        ("/10.1000/odd-alias", "/10.1000/x;y&z%3F%2B%C3%BC"),
+        ("/10.1000/chain2", "/10.1000/chain22"),
+    ],
+)
+def test_aliases(url: str, path: str, target: str) -> None:
+    answer = ask(url, path)
+    assert (answer.status, answer.headers["location"]) == (301, target)
+    assert "expires" in answer.headers
+
+
+def test_the_end_of_a_chain_redirects(url: str) -> None:
+    target = ask(url, "/10.1000/alias2").headers["location"]
+    assert ask(url, target).headers["location"] == "https://example.org/target"
+
+
+@pytest.mark.parametrize("name", ["loop", "chain0", "chain1"])
+def test_long_chains(url: str, name: str) -> None:
+    answer = ask(url, f"/10.1000/{name}")
+    assert answer.status == 404
+    assert "alias chain too long" in answer.text
+
+
+def test_ignore_aliases(url: str) -> None:
+    answer = ask(url, "/10.1000/alias?ignore_aliases")
+    assert answer.status == 200
+    assert "HS_ALIAS" in answer.text
+
+
+@pytest.mark.parametrize(
+    ("name", "seconds"), [("short", 60), ("1", 86400), ("long", 172800), ("loc", 3600), ("absolute", 0)]
+)
+def test_expires_with_the_shortest_ttl(url: str, name: str, seconds: int) -> None:
+    """§1: the proxy servers cache handle values; a redirect holds as long as the values it rests on."""
+    headers = ask(url, f"/10.1000/{name}").headers
+    left = parsedate_to_datetime(headers["expires"]) - parsedate_to_datetime(headers["date"])
+    assert abs(left.total_seconds() - seconds) <= 5
+
+
+def test_expires_is_of_each_moment(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = []
+    for now in (0, 0, 7.9):
+        monkeypatch.setattr(_redirect, "time", SimpleNamespace(time=lambda now=now: now))
+        seen.append(ask(url, "/10.1000/short").headers["expires"][-12:])
+    assert seen == ["00:01:00 GMT", "00:01:00 GMT", "00:01:07 GMT"]
+
+
+@pytest.mark.parametrize(
+    ("accept", "query", "target"),
+    [
+        ("text/html,*/*;q=0.1", "", "https://example.org/main"),
+        ("", "", "https://example.org/main"),
+        ("application/pdf", "", "https://example.org/pdf"),
+        ("text/turtle;q=0.5, application/pdf;q=0.9", "", "https://example.org/pdf"),
+        ("application/rdf+xml", "", "https://example.org/api?id=10.1000%2Floc"),
+        ("text/html", "locatt=id:0", "https://example.org/uk"),
+        ("text/html", "locatt=country:gb", "https://example.org/uk"),
+        ("text/html", "locatt=country", "https://example.org/uk"),
+        ("text/html", "locatt=id:9", "https://example.org/main"),
+        ("text/html", "locatt=mode:legacy", "https://example.org/plain"),
+        ("text/html", "type=URL", "https://example.org/plain"),
+        ("text/html", "locatt=id:0&urlappend=%3Fx", "https://example.org/uk?x"),
+    ],
+)
+def test_locations(url: str, accept: str, query: str, target: str) -> None:
+    answer = ask(url, f"/10.1000/loc?{query}", headers={"Accept": accept})
+    assert answer.headers["location"] == target
+
+
+def test_headers_of_locations(url: str) -> None:
+    headers = ask(url, "/10.1000/loc").headers
+    assert headers["vary"] == "Accept"
+    assert headers["link"] == '<https://example.org/pdf>; rel="item"; type="application/pdf"'
+    assert "vary" not in ask(url, "/10.1000/sc").headers
+
+
+def test_country_of_the_proxy() -> None:
+    with running(RECORDS, country="GB") as proxy:
+        assert ask(proxy.url, "/10.1000/loc").headers["location"] == "https://example.org/uk"
+
+
+@pytest.mark.parametrize("name", ["broken", "bomb"])
+def test_malformed_locations_are_a_failure(url: str, name: str) -> None:
+    assert ask(url, f"/10.1000/{name}").status == 500
+    assert ask(url, f"/10.1000/{name}?noredirect").status == 200
+
+
+def test_showurls(url: str) -> None:
+    answer = ask(url, "/10.1000/loc?action=showurls")
+    assert answer.status == 200
+    assert answer.headers["content-type"].startswith("text/xml")
+    from xml.etree import ElementTree
+
+    root = ElementTree.fromstring(answer.body)
+    assert (root.tag, [place.tag for place in root]) == ("locations", ["location"] * 5)
+    assert root[0].attrib == {"id": "0", "href": "https://example.org/uk", "country": "gb", "weight": "0"}
+    assert root[2].attrib["href_template"] == "https://example.org/api?id={hdl}"
+    assert root[2].attrib["href"] == "https://example.org/api?id=10.1000%2Floc"
+    assert root[4].attrib == {"href": "https://example.org/plain", "mode": "legacy", "weight": "0"}
+
+
+def test_showurls_of_plain_urls(url: str) -> None:
+    from xml.etree import ElementTree
+
+    root = ElementTree.fromstring(ask(url, "/10.1000/many?action=showurls").body)
+    assert [place.attrib for place in root] == [
+        {"href": "https://example.org/one", "mode": "legacy", "weight": "1"},
+        {"href": "https://example.org/two", "mode": "legacy", "weight": "0"},
+    ]
+    assert list(ElementTree.fromstring(ask(url, "/10.1000/mail?action=showurls").body)) == []
+
+
+@pytest.mark.parametrize(
+    ("form", "target"),
+    [
+        (b"hdl=10.1000%2F1", "http://www.doi.org/index.html"),
+        (b"hdl=+doi:10.1000/1+", "http://www.doi.org/index.html"),
+        (b"hdl=10.1000/x;y%26z%3F%2B%C3%BC", "https://example.org/odd"),
+    ],
+)
+def test_front_page_resolves(url: str, form: bytes, target: str) -> None:
+    headers = {"Content-Type": "application/x-www-form-urlencoded"}
+    answer = ask(url, "/", "POST", form, headers)
+    assert (answer.status, answer.headers["location"]) == (302, target)
+
+
+def test_front_page_without_a_name(url: str) -> None:
+    assert ask(url, "/", "POST", b"hdl=").status == 200
+    assert 'name="hdl"' in ask(url, "/").text
+
+
+def test_head_and_options(url: str) -> None:
+    head = ask(url, "/10.1000/1", "HEAD")
+    assert (head.status, head.headers["location"], head.body) == (302, "http://www.doi.org/index.html", b"")
+    assert "GET" in ask(url, "/10.1000/1", "OPTIONS").headers["allow"]
+
+
+@pytest.mark.parametrize("method", ["PUT", "DELETE", "PATCH"])
+def test_there_is_no_way_to_write(url: str, method: str) -> None:
+    assert ask(url, "/10.1000/1", method, b"x").status == 501
+
+
+def test_random_choice_follows_the_weights() -> None:
+    from random import Random
+
+    xml = (
+        '<locations><location href="https://example.org/a" weight="3"/>'
+        '<location href="https://example.org/b" weight="1"/>'
+        '<location href="https://example.org/c" weight="0"/></locations>'
+    )
+    with running([loc("10.1000/x", xml)], pick=Random(7)) as proxy:
+        seen = [ask(proxy.url, "/10.1000/x").headers["location"][-1] for _ in range(100)]
+    assert 60 <= seen.count("a") <= 90
+    assert seen.count("c") == 0
+
+
+def test_link_header_stays_short_and_clean() -> None:
+    evil = '<location href="https://example.org/&quot;&gt;x" rel="a&quot;b"/>'
+    many = "".join(f'<location href="https://example.org/{n}" rel="item"/>' for n in range(1000))
+    with running([loc("10.1000/x", f"<locations>{evil}{many}</locations>")]) as proxy:
+        header = ask(proxy.url, "/10.1000/x").headers["link"]
+    assert len(header) <= 4096
+    assert header.startswith('<https://example.org/0>; rel="item", <https://example.org/1>')
+
+
+def test_a_link_needs_no_prefix_of_dois() -> None:
+    with running([link("20.500.12345/x", "https://example.org/h")]) as proxy:
+        assert ask(proxy.url, "/hdl:20.500.12345/X").headers["location"] == "https://example.org/h"

@@ -1,0 +1,237 @@
+"""What hostile, broken and slow clients get, and what the others get meanwhile."""
+
+import contextlib
+import socket
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from urllib.parse import urlsplit
+
+import pytest
+from doiuri_proxy import Limits, Running, running
+from doiuri_proxy._source import MemorySource
+from support.http import ask, send
+from support.proxy_records import link, record, value
+
+HOST = b"Host: localhost\r\n"
+GET = b"GET /api/handles/10.1000/1 HTTP/1.1\r\n"
+POST = b"POST / HTTP/1.1\r\n" + HOST
+SMUGGLED = b"GET /10.1000/smuggled HTTP/1.1\r\n" + HOST + b"\r\n"
+
+
+def connect(url: str) -> socket.socket:
+    parts = urlsplit(url)
+    return socket.create_connection((parts.hostname, parts.port), timeout=20)
+
+
+def status(raw: bytes) -> int:
+    assert raw.startswith(b"HTTP/1.1 "), raw
+    return int(raw[9:12])
+
+
+@pytest.mark.parametrize(
+    ("raw", "expected"),
+    [
+        (b"\x00\x01\x02\r\n\r\n", 400),
+        (b"hello\r\n\r\n", 400),
+        (b"GET\r\n\r\n", 400),
+        (b"GET / HTTP/9\r\n\r\n", 400),
+        (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 501),
+        (GET + b"\r\n", 400),
+        (GET + HOST + HOST + b"\r\n", 400),
+        (b"GET /\xc3\xbc HTTP/1.1\r\n" + HOST + b"\r\n", 400),
+        (b"GET /a b HTTP/1.1\r\n" + HOST + b"\r\n", 400),
+        (b"GET /\x01 HTTP/1.1\r\n" + HOST + b"\r\n", 400),
+        (GET + HOST + b"X Y: z\r\n\r\n", 400),
+        (GET + HOST + b"X : z\r\n\r\n", 400),
+        (GET + HOST + b"X: a\x00b\r\n\r\n", 400),
+        (GET + HOST + b"X: " + b"a" * 70_000 + b"\r\n\r\n", 431),
+        (GET + HOST + b"X: y\r\n" * 10_000 + b"\r\n", 431),
+        (b"GET /" + b"a" * 70_000 + b" HTTP/1.1\r\n" + HOST + b"\r\n", 414),
+        (b"GET /" + b"a" * 9_000 + b" HTTP/1.1\r\n" + HOST + b"Connection: close\r\n\r\n", 414),
+        (b"GET /api/handles/" + b"a" * 9_000 + b" HTTP/1.1\r\n" + HOST + b"\r\n", 414),
+        (b"GET /?" + b"a&" * 4_500 + b" HTTP/1.1\r\n" + HOST + b"\r\n", 414),
+        (b"CONNECT doi.org:443 HTTP/1.1\r\n" + HOST + b"\r\n", 501),
+        (b"FOO / HTTP/1.1\r\n" + HOST + b"\r\n", 501),
+        (POST + b"Content-Length: 70000\r\n\r\n" + b"a" * 70_000, 413),
+        (
+            POST
+            + b"Transfer-Encoding: chunked\r\n\r\n"
+            + b"4000\r\n"
+            + b"a" * 0x4000
+            + b"\r\n" * 1
+            + b"F000\r\n"
+            + b"a" * 0xF000,
+            413,
+        ),
+    ],
+)
+def test_malformed_and_oversized_requests(url: str, raw: bytes, expected: int) -> None:
+    assert status(send(url, raw)) == expected
+    assert ask(url, "/healthz").status == 200
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        POST + b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n" + SMUGGLED,
+        POST + b"Content-Length: 0\r\nContent-Length: 5\r\n\r\nhello" + SMUGGLED,
+        POST + b"Content-Length: +5\r\n\r\nhello" + SMUGGLED,
+        POST + b"Content-Length: -1\r\n\r\n" + SMUGGLED,
+        POST + b"Content-Length: 5, 6\r\n\r\nhello" + SMUGGLED,
+        POST + b"Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n" + SMUGGLED,
+        POST + b"Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n\r\n0\r\n\r\n" + SMUGGLED,
+        POST + b"Transfer-Encoding : chunked\r\n\r\n0\r\n\r\n" + SMUGGLED,
+        POST + b"Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n" + SMUGGLED,
+        POST + b"Transfer-Encoding: chunked\r\n\r\n5x\r\nhello\r\n0\r\n\r\n" + SMUGGLED,
+        POST + b"Transfer-Encoding: chunked\r\n\r\n5\r\nhelloXX0\r\n\r\n" + SMUGGLED,
+        POST.replace(b"1.1", b"1.0") + b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n" + SMUGGLED,
+    ],
+)
+def test_smuggled_requests_are_not_seen(proxy: Running, raw: bytes) -> None:
+    proxy.log.clear()
+    answer = send(proxy.url, raw)
+    assert 400 <= status(answer) < 600
+    assert answer.count(b"HTTP/1.1 ") == 1
+    assert not [request for request in proxy.log if "smuggled" in request.target]
+
+
+@pytest.mark.parametrize(
+    "name", ["x%0D%0ASet-Cookie:%20a=b", "x%0ALocation:%20https://evil.example/", "x%00y"]
+)
+def test_names_cannot_inject_headers(url: str, name: str) -> None:
+    for path in (
+        f"/10.1000/{name}",
+        f"/10.1000/{name}/",
+        f"/api/handles/10.1000/{name}",
+        f"/doiRA/10.1000/{name}",
+    ):
+        answer = ask(url, path)
+        assert not {"set-cookie", "location"} & set(answer.headers)
+        assert answer.status in {200, 404}
+
+
+def test_records_cannot_inject_headers() -> None:
+    evil = "\r\nSet-Cookie: a=b\r\n\r\n<script>"
+    records = [
+        link("10.1000/url", f"https://example.org/{evil}"),
+        link("10.1000/host", f"https://example.org{evil}/"),
+        record("10.1000/alias", value(1, "HS_ALIAS", f"10.1000/{evil}")),
+        record("10.1000/slashes", value(1, "HS_ALIAS", "10.1000//\\evil.example/..//")),
+    ]
+    with running(records) as proxy:
+        for name in ("url", "host", "alias", "slashes"):
+            answer = ask(proxy.url, f"/10.1000/{name}")
+            assert "set-cookie" not in answer.headers
+            assert answer.headers.get("location", "/10.1000/").startswith(
+                ("https://example.org/", "/10.1000/")
+            )
+            assert "<script>" not in answer.text
+
+
+def test_other_forms_of_a_request(url: str) -> None:
+    close = b"Connection: close\r\n\r\n"
+    for line in (
+        b"GET http://doi.org/api/handles/10.1000/1 HTTP/1.1\r\n",
+        b"GET HTTPS://doi.org/api/handles/10.1000/1?pretty HTTP/1.1\r\n",
+    ):
+        assert b'"10.1000/1"' in send(url, line + HOST + close)
+    assert status(send(url, b"GET http://doi.org HTTP/1.1\r\n" + HOST + close)) == 200
+    assert status(send(url, b"OPTIONS * HTTP/1.1\r\n" + HOST + close)) == 200
+    assert status(send(url, b"GET /healthz HTTP/1.0\r\n\r\n")) == 200
+    assert status(send(url, GET + HOST + b"Upgrade: websocket\r\nConnection: Upgrade, close\r\n\r\n")) == 200
+
+
+def test_keep_alive_pipelining_and_100_continue(url: str) -> None:
+    last = GET + HOST + b"Connection: close\r\n\r\n"
+    answer = send(url, (GET + HOST + b"\r\n") * 5 + last)
+    assert answer.count(b'"responseCode":1') == 6
+    with connect(url) as connection:
+        connection.sendall(POST + b"Expect: 100-continue\r\nContent-Length: 13\r\nConnection: close\r\n\r\n")
+        assert connection.recv(100).startswith(b"HTTP/1.1 100")
+        connection.sendall(b"hdl=10.1000/1")
+        assert b"302" in connection.recv(100)
+
+
+def test_a_header_in_several_lines_is_one_list(url: str) -> None:
+    accept = b"Accept: text/turtle;q=0.5\r\nAccept: application/pdf\r\nAccept: text/html;q=0.1\r\n"
+    answer = send(url, b"GET /10.1000/loc HTTP/1.1\r\n" + HOST + accept + b"Connection: close\r\n\r\n")
+    assert b"\r\nLocation: https://example.org/pdf\r\n" in answer
+
+
+@pytest.fixture(scope="module")
+def strict() -> Iterator[Running]:
+    """A proxy with little patience."""
+    big = record("10.1000/big", *(value(n, "X", "x" * 1000) for n in range(1, 10_000)))
+    limits = Limits(request=0.5, stall=0.5, keep_alive=1)
+    with running([big, link("10.1000/1", "https://example.org/")], limits=limits) as proxy:
+        yield proxy
+
+
+@pytest.mark.parametrize(
+    ("raw", "expected"),
+    [
+        (b"GET /10.1000", 408),
+        (GET + HOST, 408),
+        (GET + HOST + b"X: y\r\n", 408),
+        (POST + b"Content-Length: 100\r\n\r\nhdl=", 408),
+        (GET + HOST + b"\r\n" + GET, 200),
+    ],
+)
+def test_slow_requests_are_ended(strict: Running, raw: bytes, expected: int) -> None:
+    start = time.monotonic()
+    assert status(send(strict.url, raw)) == expected
+    assert time.monotonic() - start < 15
+
+
+def trickle(connection: socket.socket, data: bytes) -> None:
+    for byte in data:
+        connection.sendall(bytes([byte]))
+        time.sleep(0.01)
+
+
+def test_a_request_that_trickles_in_is_ended(strict: Running) -> None:
+    start = time.monotonic()
+    with connect(strict.url) as connection, pytest.raises(OSError, match=r"reset|pipe"):
+        trickle(connection, (GET + HOST) * 100)
+    assert time.monotonic() - start < 15
+
+
+def test_idle_connections_are_closed(strict: Running) -> None:
+    assert send(strict.url, b"") == b""
+    assert send(strict.url, GET + HOST + b"\r\n").startswith(b"HTTP/1.1 200")
+
+
+def test_clients_that_do_not_read_are_dropped(strict: Running) -> None:
+    parts = urlsplit(strict.url)
+    with socket.socket() as connection:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
+        connection.connect((parts.hostname, parts.port))
+        connection.sendall(b"GET /api/handles/10.1000/big HTTP/1.1\r\n" + HOST + b"\r\n")
+        time.sleep(2)
+        assert ask(strict.url, "/10.1000/1").status == 302
+        got = 0
+        with contextlib.suppress(ConnectionResetError):
+            got = sum(len(part) for part in iter(lambda: connection.recv(1_000_000), b""))
+    assert got < 10_000_000
+
+
+def test_more_connections_than_allowed_are_refused() -> None:
+    with running([], limits=Limits(connections=20)) as proxy:
+        with ExitStack() as stack:
+            for _ in range(20):
+                stack.enter_context(connect(proxy.url)).sendall(b"GET /healthz HTTP/1.1\r\n")
+            assert status(send(proxy.url, b"")) == 503
+        deadline = time.monotonic() + 20
+        while ask(proxy.url, "/healthz").status != 200:
+            assert time.monotonic() < deadline
+
+
+def test_a_failure_of_ours_is_an_answer_and_logged(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with running([]) as proxy:
+        monkeypatch.setattr(MemorySource, "find", lambda *_, **__: 1 / 0)
+        assert ask(proxy.url, "/10.1000/1").status == 500
+        assert ask(proxy.url, "/api/handles/10.1000/1").json()["responseCode"] == 2
+        assert "cannot answer /10.1000/1" in caplog.text

@@ -1,0 +1,240 @@
+"""Upstream mode: what is not here is asked for there, politely, once, and kept."""
+
+import asyncio
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+from doiuri_proxy import Running, running
+from doiuri_proxy._source import MemorySource
+from support.command import command
+from support.http import ask
+from support.proxy_records import AGENCIES, FIGURE_1, RECORDS, link, record, value
+
+LOCAL = link("10.1000/local", "https://example.org/local")
+THERE = {"records": [*RECORDS, LOCAL], "agencies": AGENCIES}
+
+
+@pytest.fixture
+def chain(tmp_path: Path) -> Any:
+    """Two proxies, the second asking the first."""
+    with ExitStack() as stack:
+        there = stack.enter_context(running(THERE))
+        local = link("10.1000/LOCAL", "https://example.org/here")
+        here = stack.enter_context(
+            running([local], upstream=there.url, cache=str(tmp_path / "cache.sqlite3"))
+        )
+        yield there, here
+
+
+Chain = tuple[Running, Running]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/api/handles/10.1000/182",
+        "/api/handles/10.1000/FORMATS",
+        "/api/handles/10.1000/many?type=URL&index=3&pretty",
+        "/api/handles/10/abcd",
+        "/api/handles/10.1000/none",
+        "/api/handles/10.1000/empty",
+        "/api/handles/10.26321/%C3%81.GUTI%C3%89RREZ.ZARZA.02.2018.03",
+        "/api/handles/10.1000/..",
+        "/10.1000/loc",
+        "/10.1000/alias2",
+        "/10.1000/none/",
+        "/doiRA/10.1000/1,10.2000/x,10.2000,10.3000/x,10.1000/none,10.4000,x,10/abcd",
+    ],
+)
+def test_answers_are_those_of_upstream(chain: Chain, path: str) -> None:
+    there, here = chain
+    for _ in range(2):
+        mine, theirs = ask(here.url, path), ask(there.url, path)
+        assert (mine.status, mine.body) == (theirs.status, theirs.body)
+        assert mine.headers.get("location") == theirs.headers.get("location")
+
+
+def test_local_records_come_first_and_are_not_asked_for(chain: Chain) -> None:
+    there, here = chain
+    assert ask(here.url, "/10.1000/local").headers["location"] == "https://example.org/here"
+    assert ask(here.url, "/doiRA/10.1000/local,10.1045").json() == [
+        {"DOI": "10.1000/local", "status": "Unknown"},
+        {"DOI": "10.1045", "RA": "Crossref"},
+    ]
+    assert [request.target for request in there.log] == ["/doiRA/10.1045"]
+
+
+def test_what_upstream_said_is_kept(chain: Chain) -> None:
+    there, here = chain
+    for name in ("182", "none", "182", "none", "182?type=URL", "182?index=9"):
+        ask(here.url, f"/api/handles/10.1000/{name}")
+    assert sorted(request.target for request in there.log) == [
+        "/api/handles/10.1000/182",
+        "/api/handles/10.1000/none",
+    ]
+
+
+def pass_time(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
+    now = time.time
+    monkeypatch.setattr(time, "time", lambda: now() + seconds)
+
+
+def test_for_as_long_as_its_ttl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second = "https://example.org/1", "https://example.org/2"
+    with ExitStack() as stack:
+        there = stack.enter_context(running([link("10.1000/x", first, ttl=60)]))
+        here = stack.enter_context(running(upstream=there.url, cache=str(tmp_path / "c.sqlite3")))
+        assert ask(here.url, "/10.1000/x").headers["location"] == first
+        there.load([link("10.1000/x", second)])
+        assert ask(here.url, "/10.1000/x").headers["location"] == first
+        pass_time(monkeypatch, 61)
+        assert ask(here.url, "/10.1000/x").headers["location"] == second
+
+
+def test_auth_and_cert_go_past_the_cache(chain: Chain) -> None:
+    """§3, §5: auth bypasses the cache, cert asks for an authenticated response."""
+    there, here = chain
+    for path in (
+        "/10.1000/1",
+        "/10.1000/1?auth",
+        "/api/handles/10.1000/1?auth",
+        "/api/handles/10.1000/1?cert",
+        "/10.1000/1?cert",
+    ):
+        assert ask(here.url, path).status in {200, 302}
+    handles = "/api/handles/10.1000/1"
+    assert [request.target for request in there.log] == [
+        handles,
+        *[f"{handles}?auth"] * 2,
+        *[f"{handles}?cert"] * 2,
+    ]
+
+
+def test_stale_when_upstream_is_away_and_never_not_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with ExitStack() as stack:
+        there = stack.enter_context(running([link("10.1000/x", "https://example.org/", ttl=60)]))
+        cache = str(tmp_path / "c.sqlite3")
+        with running(upstream=there.url, cache=cache) as here:
+            assert ask(here.url, "/10.1000/x").status == 302
+        stack.close()
+        pass_time(monkeypatch, 61)
+        with running(upstream=there.url, cache=cache) as here:
+            assert ask(here.url, "/10.1000/x").headers["location"] == "https://example.org/"
+            assert ask(here.url, "/api/handles/10.1000/x").status == 200
+            assert ask(here.url, "/10.1000/y").status == 500
+            answer = ask(here.url, "/api/handles/10.1000/y")
+            assert (answer.status, answer.json()["responseCode"]) == (500, 2)
+            assert [one.get("status") for one in ask(here.url, "/doiRA/10.1000/y").json()] == ["Unknown"]
+
+
+class Gate:
+    """Holds the answers of upstream back until it is opened."""
+
+    def __init__(self) -> None:
+        self.asked, self.opened = threading.Event(), threading.Event()
+
+    async def passed(self) -> None:
+        self.asked.set()
+        while not self.opened.is_set():
+            await asyncio.sleep(0.01)
+
+
+@pytest.fixture
+def gate(monkeypatch: pytest.MonkeyPatch) -> Gate:
+    gate, find = Gate(), MemorySource.find
+
+    async def later(self: MemorySource, handle: str, **options: bool) -> Any:
+        if self._bodies:  # that of upstream
+            await gate.passed()
+        return await find(self, handle, **options)
+
+    monkeypatch.setattr(MemorySource, "find", later)
+    return gate
+
+
+def test_one_request_for_many_waiting_clients(chain: Chain, gate: Gate) -> None:
+    there = chain[0]
+    with running(upstream=there.url, cache=":memory:") as here, ThreadPoolExecutor(70) as pool:
+        paths = ["/api/handles/10.1000/1"] * 50 + ["/10.1000/NONE"] * 20
+        statuses = pool.map(lambda path: ask(here.url, path).status, paths)
+        assert gate.asked.wait(20)
+        time.sleep(0.3)  # for more of them to come
+        gate.opened.set()
+        assert list(statuses) == [200] * 50 + [404] * 20
+    assert sorted(request.target for request in there.log) == [
+        "/api/handles/10.1000/1",
+        "/api/handles/10.1000/NONE",
+    ]
+
+
+def test_clients_that_leave_do_not_take_the_answer_from_the_others(chain: Chain, gate: Gate) -> None:
+    there = chain[0]
+    with running(upstream=there.url, cache=":memory:") as here, ThreadPoolExecutor(1) as pool:
+        leaving = pool.submit(ask, here.url, "/10.1000/1", timeout=0.3)
+        assert gate.asked.wait(20)
+        assert isinstance(leaving.exception(20), TimeoutError)
+        staying = pool.submit(ask, here.url, "/10.1000/1")
+        time.sleep(0.1)
+        gate.opened.set()
+        assert staying.result(20).status == 302
+    assert len(there.log) == 1
+
+
+def test_others_are_served_while_upstream_is_slow(chain: Chain, gate: Gate) -> None:
+    there = chain[0]
+    with running([], upstream=there.url, cache=":memory:") as here, ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(ask, here.url, "/10.1000/1")
+        assert gate.asked.wait(20)
+        assert ask(here.url, "/healthz").status == 200
+        assert not waiting.done()
+        gate.opened.set()
+        assert waiting.result(20).status == 302
+
+
+def test_what_is_no_doi_is_not_asked_for(chain: Chain) -> None:
+    there, here = chain
+    for name in ("favicon.ico", "0.NA/10.2000", "10.1000", "10.1000/%00", "20.500.1/x"):
+        assert ask(here.url, f"/api/handles/{name}").json()["responseCode"] == 100
+    assert there.log == []
+
+
+def test_agencies_are_asked_for_in_one_request(chain: Chain) -> None:
+    there, here = chain
+    names = ",".join(f"10.1000/{name}" for name in ("1", "182", "none", "many"))
+    assert ask(here.url, f"/doiRA/{names}").json() == ask(there.url, f"/doiRA/{names}").json()
+    assert there.log[0].target == f"/doiRA/{names}"
+    assert len(there.log) <= 3  # its own answer to us, and perhaps a doubtful name
+
+
+def test_who_asks_says_so(chain: Chain) -> None:
+    there, here = chain
+    ask(here.url, "/10.1000/1")
+    assert there.log[0].headers["user-agent"].startswith("doiuri-proxy/")
+
+
+def test_command_with_upstream_alone(tmp_path: Path) -> None:
+    with running([FIGURE_1]) as there:
+        words = ("--upstream", there.url, "--cache", tmp_path / "cache.sqlite3", "--workers", 2)
+        with command(tmp_path, *words) as here:
+            assert ask(here.url, "/api/handles/10.1000/182").json() == FIGURE_1
+            assert (tmp_path / "cache.sqlite3").exists()
+
+
+def test_loading_other_records_keeps_upstream(chain: Chain) -> None:
+    here = chain[1]
+    here.load([])
+    assert ask(here.url, "/10.1000/local").headers["location"] == "https://example.org/local"
+
+
+def test_a_chain_of_aliases_through_upstream() -> None:
+    there = [record("10.1000/b", value(1, "HS_ALIAS", "10.1000/c"))]
+    here = [record("10.1000/a", value(1, "HS_ALIAS", "10.1000/b")), link("10.1000/c", "https://example.org/")]
+    with running(there) as upstream, running(here, upstream=upstream.url, cache=":memory:") as proxy:
+        assert ask(proxy.url, "/10.1000/a").headers["location"] == "/10.1000/c"

@@ -1,0 +1,100 @@
+"""What goes wrong is never taken for an answer, never stored, and never takes longer than allowed."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+
+import pytest
+from doiuri import DOI, ResolverUnavailable
+from doiuri.resolver import MemoryStore, Outcome, Resolver
+from support.faults import FAULTS, HARDER, NAME, TARGET, Fault, record, reply, says
+
+DOI_ = DOI(NAME)
+ALL = FAULTS + HARDER
+SLACK = 6
+"""Seconds that a loaded machine may add; what hangs would take longer (``limits``), or for ever."""
+
+
+def limits(fault: Fault) -> dict[str, float]:
+    """A short budget for what hangs, enough for what is answered in the end."""
+    return {"timeout": 20, "budget": 0.4} if fault.hangs else {"timeout": 10, "budget": 10}
+
+
+@pytest.mark.parametrize("fault", ALL, ids=str)
+def test_resolve_raises_in_time(fault: Fault) -> None:
+    limit = limits(fault)
+    with fault.serve() as server, Resolver(server.url, MemoryStore(), **limit) as resolver:  # type: ignore[arg-type]
+        begun = time.monotonic()
+        if fault.error is None:
+            assert resolver.resolve(DOI_).url == TARGET
+        else:
+            with pytest.raises(fault.error) as caught:
+                resolver.resolve(DOI_)
+            assert caught.value.doi == DOI_
+            assert caught.value.reason
+        assert time.monotonic() - begun < limit["budget"] + SLACK
+
+
+@pytest.mark.parametrize("fault", [fault for fault in FAULTS if fault.hangs], ids=str)
+def test_the_timeout_holds(fault: Fault) -> None:
+    with fault.serve() as server, Resolver(server.url, None, timeout=0.3) as resolver:
+        begun = time.monotonic()
+        with pytest.raises(ResolverUnavailable):
+            resolver.resolve(DOI_)
+        assert time.monotonic() - begun < SLACK
+
+
+@pytest.mark.parametrize("fault", ALL, ids=str)
+@pytest.mark.parametrize("how", ["records", "existence"])
+def test_check_says_unknown_within_the_budget_and_stores_nothing(fault: Fault, how: str) -> None:
+    store, limit = MemoryStore(), limits(fault)
+    with fault.serve() as server, Resolver(server.url, store, **limit) as resolver:  # type: ignore[arg-type]
+        begun = time.monotonic()
+        (outcome,) = resolver.check([DOI_], how)  # type: ignore[arg-type]
+        assert time.monotonic() - begun < limit["budget"] + SLACK
+    assert outcome.doi == DOI_
+    assert outcome.status == fault.status
+    assert fault.error is None or outcome.reason
+    assert bool(store._entries) == (fault.error is None)
+
+
+ASK = """
+import resource, sys
+from doiuri import DOI, ResolverUnavailable
+from doiuri.resolver import Resolver
+(outcome,) = Resolver(sys.argv[1], None, timeout=5).resolve_many([DOI(sys.argv[2])])
+print(outcome.status, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+"""
+
+
+def memory(server_url: str) -> tuple[str, int]:
+    """Status, and peak memory in kB, of a process that asks."""
+    run = subprocess.run(
+        [sys.executable, "-c", ASK, server_url, NAME], capture_output=True, text=True, check=True, timeout=60
+    )
+    status, peak = run.stdout.split()
+    return status, int(peak)
+
+
+@pytest.mark.parametrize("fault", [fault for fault in FAULTS if fault.big], ids=str)
+def test_memory_is_bounded(fault: Fault) -> None:
+    with says(reply("200 OK", record()))() as server:
+        status, usual = memory(server.url)
+        assert status == "found"
+    with fault.serve() as server:
+        status, peak = memory(server.url)
+    assert status == "unknown"
+    assert peak - usual < 15_000
+
+
+def test_a_budget_holds_for_many() -> None:
+    fault = next(fault for fault in FAULTS if fault.name == "DNS that hangs")
+    dois = [DOI(f"10.1000/{n}") for n in range(1000)]
+    with fault.serve() as server, Resolver(server.url, None, timeout=10) as resolver:
+        begun = time.monotonic()
+        outcomes: list[Outcome] = list(resolver.resolve_many(dois, budget=0.5))
+        assert time.monotonic() - begun < SLACK
+    assert [outcome.doi for outcome in outcomes] == dois
+    assert {outcome.status for outcome in outcomes} == {"unknown"}

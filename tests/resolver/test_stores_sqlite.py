@@ -1,0 +1,446 @@
+"""The store in an SQLite file: many processes, damaged files, read-only folders, full disks, kill -9."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import textwrap
+import threading
+import time
+import warnings
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from doiuri.resolver import Entry, SQLiteStore, StoreWarning
+from doiuri.resolver._stores_sqlite import KEEP
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ENTRIES = {
+    f"record http://h 10.1000/{number}": Entry(b"x" * 500, "application/json", 2e9) for number in range(50)
+}
+KEYS = list(ENTRIES)
+
+PREAMBLE = """
+import os, resource, sys, time, warnings
+from doiuri.resolver import Entry, SQLiteStore, StoreWarning
+def entries(name, count, size=100):
+    return {f"{name}-{number}": Entry(b"x" * size, "application/json", 2e9) for number in range(count)}
+"""
+
+
+def script(text: str) -> list[str]:
+    """The command for a process of its own, in which every warning is an error."""
+    return [sys.executable, "-W", "error", "-c", PREAMBLE + textwrap.dedent(text)]
+
+
+def run(text: str, *arguments: str | Path) -> str:
+    done = subprocess.run(
+        [*script(text), *map(str, arguments)], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "store.sqlite3"
+
+
+@pytest.fixture
+def stored(path: Path) -> Path:
+    with closing(SQLiteStore(path)) as store:
+        store.put_many(ENTRIES)
+    return path
+
+
+def test_four_processes_at_once_on_a_fresh_file(tmp_path: Path) -> None:
+    text = """
+        folder, name = sys.argv[1:]
+        for turn in range(5):
+            store = SQLiteStore(f"{folder}/{turn}/store")
+            open(f"{folder}/ready-{turn}-{name}", "w").close()
+            while len([1 for file in os.listdir(folder) if file.startswith(f"ready-{turn}-")]) < 4:
+                time.sleep(0.001)
+            for part in range(20):
+                own = entries(f"{name}-{part}", 10)
+                store.put_many(own)
+                assert store.get_many(list(own)) == own
+            store.close()
+    """
+    processes = [
+        subprocess.Popen([*script(text), str(tmp_path), name], stderr=subprocess.PIPE) for name in "abcd"
+    ]
+    for process in processes:
+        _, errors = process.communicate(timeout=120)
+        assert process.returncode == 0, errors.decode()
+    keys = [f"{name}-{part}-{number}" for name in "abcd" for part in range(20) for number in range(10)]
+    for turn in range(5):
+        with closing(SQLiteStore(tmp_path / str(turn) / "store")) as store:
+            assert len(store.get_many(keys)) == 800
+        assert not list((tmp_path / str(turn)).glob("*damaged*"))
+
+
+@pytest.mark.parametrize(
+    "content", [b"garbage" * 1000, b"x" * 50, b"SQLite format 3\0" + b"\xff" * 5000], ids=len
+)
+def test_a_corrupt_file_is_set_aside_with_a_warning(path: Path, content: bytes) -> None:
+    path.write_bytes(content)
+    with closing(SQLiteStore(path)) as store:
+        with pytest.warns(
+            StoreWarning, match=r"store\.sqlite3 is damaged .* set aside as store\.sqlite3\.damaged-1"
+        ):
+            assert store.get_many(KEYS) == {}
+        store.put_many(ENTRIES)
+        assert store.get_many(KEYS) == ENTRIES
+    assert path.with_name("store.sqlite3.damaged-1").read_bytes() == content
+    with closing(SQLiteStore(path)) as store:
+        assert store.get_many(KEYS) == ENTRIES
+
+
+def test_each_damaged_file_is_kept(path: Path) -> None:
+    for number in (1, 2, 3):
+        path.write_bytes(b"garbage %d" % number)
+        for suffix in ("-wal", "-shm"):
+            Path(f"{path}{suffix}").unlink(missing_ok=True)
+        with closing(SQLiteStore(path)) as store, pytest.warns(StoreWarning, match=f"damaged-{number}"):
+            store.put_many(ENTRIES)
+        assert Path(f"{path}.damaged-{number}").read_bytes() == b"garbage %d" % number
+
+
+def damage_pages(path: Path) -> None:
+    """Overwrite all pages of the file but the first with noise."""
+    noise = random.Random(5)
+    with path.open("r+b") as file:
+        file.seek(4096)
+        file.write(noise.randbytes(path.stat().st_size - 4096))
+
+
+def test_damage_inside_the_file_is_found_when_reading(stored: Path) -> None:
+    damage_pages(stored)
+    with closing(SQLiteStore(stored)) as store:
+        with pytest.warns(StoreWarning, match="set aside"):
+            assert store.get_many(KEYS) == {}
+        store.put_many(ENTRIES)
+        assert store.get_many(KEYS) == ENTRIES
+
+
+def test_damage_inside_the_file_is_found_when_writing(stored: Path) -> None:
+    damage_pages(stored)
+    with closing(SQLiteStore(stored)) as store:
+        with pytest.warns(StoreWarning, match="set aside"):
+            store.put_many(ENTRIES)
+        assert store.get_many(KEYS) == ENTRIES
+
+
+def test_damage_to_a_file_in_use(stored: Path) -> None:
+    with closing(SQLiteStore(stored)) as store:
+        assert store.get_many(KEYS) == ENTRIES
+        stored.write_bytes(b"")
+        stored.write_bytes(b"garbage" * 10_000)
+        with warnings.catch_warnings(record=True):
+            warnings.simplefilter("always")
+            store.put_many(ENTRIES)
+            assert store.get_many(KEYS) == ENTRIES
+
+
+def test_a_truncated_file(stored: Path) -> None:
+    with stored.open("r+b") as file:
+        file.truncate(stored.stat().st_size // 2)
+    with closing(SQLiteStore(stored)) as store, pytest.warns(StoreWarning, match="set aside"):
+        assert store.get_many(KEYS) == {}
+
+
+def test_an_empty_file_is_a_fresh_one(path: Path) -> None:
+    path.touch()
+    with closing(SQLiteStore(path)) as store:
+        store.put_many(ENTRIES)
+        assert store.get_many(KEYS) == ENTRIES
+
+
+def test_processes_that_find_the_same_damage_lose_nothing_new(tmp_path: Path) -> None:
+    text = """
+        path, name = sys.argv[1:]
+        warnings.simplefilter("ignore")
+        store = SQLiteStore(path)
+        open(f"{path}-ready-{name}", "w").close()
+        while len([1 for file in os.listdir(os.path.dirname(path)) if "-ready-" in file]) < 4:
+            time.sleep(0.001)
+        store.put_many(entries(name, 10))
+        store.close()
+    """
+    path = tmp_path / "store"
+    path.write_bytes(b"garbage" * 1000)
+    processes = [subprocess.Popen([*script(text), str(path), name]) for name in "abcd"]
+    assert [process.wait(60) for process in processes] == [0] * 4
+    with closing(SQLiteStore(path)) as store:
+        assert len(store.get_many([f"{name}-{number}" for name in "abcd" for number in range(10)])) == 40
+    assert [file.name for file in tmp_path.glob("*damaged*")] == ["store.damaged-1"]
+
+
+def test_a_file_of_another_format_is_left_alone(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("CREATE TABLE entries (something)")
+        db.execute("PRAGMA user_version = 99")
+    before = path.read_bytes()
+    with closing(SQLiteStore(path)) as store:
+        with pytest.warns(StoreWarning, match="its format is 99"):
+            store.put_many(ENTRIES)
+        assert store.get_many(KEYS) == ENTRIES, "in memory"
+    with closing(sqlite3.connect(path)) as db:
+        assert [row[0] for row in db.execute("SELECT name FROM sqlite_master")] == ["entries"]
+        assert db.execute("SELECT count(*) FROM entries").fetchone() == (0,)
+    assert len(path.read_bytes()) == len(before)
+
+
+@contextmanager
+def nobody(content: bytes | None = None) -> Iterator[Path]:
+    """A folder of root's, while this process is somebody who may only read there."""
+    folder = Path(tempfile.mkdtemp())
+    try:
+        folder.chmod(0o755)
+        with closing(SQLiteStore(folder / "store")) as store:
+            store.put_many(ENTRIES)
+        if content is not None:
+            (folder / "store").write_bytes(content)
+        (folder / "store").chmod(0o444)
+        folder.chmod(0o555)
+        if os.geteuid() != 0:
+            yield folder
+            return
+        os.seteuid(65534)
+        try:
+            yield folder
+        finally:
+            os.seteuid(0)
+    finally:
+        folder.chmod(0o755)
+        shutil.rmtree(folder)
+
+
+def test_a_read_only_folder_is_read() -> None:
+    with nobody() as folder:
+        with pytest.raises(PermissionError):
+            (folder / "x").touch()
+        with closing(SQLiteStore(folder / "store")) as store:
+            with pytest.warns(StoreWarning, match="can only be read"):
+                assert store.get_many(KEYS) == ENTRIES
+            with pytest.warns(StoreWarning, match="cannot be written"):
+                store.put_many({"new": Entry(b"1", "", 0)})
+            assert store.get_many(["new", KEYS[0]]) == {"new": Entry(b"1", "", 0), KEYS[0]: ENTRIES[KEYS[0]]}
+        assert sorted(file.name for file in folder.iterdir()) == ["store"]
+
+
+def test_a_corrupt_file_in_a_read_only_folder_stays_where_it_is() -> None:
+    with nobody(b"garbage" * 1000) as folder, closing(SQLiteStore(folder / "store")) as store:
+        with pytest.warns(StoreWarning, match="cannot be written .file is not a database"):
+            store.put_many(ENTRIES)
+        assert store.get_many(KEYS) == ENTRIES
+        assert [file.name for file in folder.iterdir()] == ["store"]
+
+
+def test_a_read_only_folder_without_a_store() -> None:
+    with nobody() as folder, closing(SQLiteStore(folder / "other" / "store")) as store:
+        with pytest.warns(StoreWarning, match="cannot be written"):
+            store.put_many(ENTRIES)
+        assert store.get_many(KEYS) == ENTRIES
+
+
+@pytest.mark.parametrize("where", ["file/store", "folder"])
+def test_a_path_that_cannot_be_a_file(tmp_path: Path, where: str) -> None:
+    (tmp_path / "file").touch()
+    (tmp_path / "folder").mkdir()
+    with closing(SQLiteStore(tmp_path / where)) as store:
+        with pytest.warns(StoreWarning, match="cannot be"):
+            store.put_many(ENTRIES)
+        assert store.get_many(KEYS) == ENTRIES
+
+
+@pytest.mark.parametrize("limit", [0, 1000, 40_000, 300_000])
+def test_a_full_disk_costs_nothing_but_the_store(path: Path, limit: int) -> None:
+    text = """
+        path, limit = sys.argv[1:]
+        resource.setrlimit(resource.RLIMIT_FSIZE, (int(limit), resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
+        store = SQLiteStore(path)
+        written = warned = 0
+        everything = {}
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            for turn in range(60):
+                own = entries(str(turn), 10, 2000)
+                store.put_many(own)
+                everything |= own
+                assert store.get_many(list(everything)) == everything
+                written += not caught
+        messages = [f"{one.category.__name__}: {one.message}" for one in caught]
+        assert messages and all(one.startswith("StoreWarning: the DOI store ") for one in messages), messages
+        assert not any("damaged" in one for one in messages), messages
+        print(written)
+    """
+    written = int(run(text, path, str(limit)))
+    assert written < 60
+    assert not list(path.parent.glob("*damaged*"))
+    with closing(SQLiteStore(path)) as store:
+        keys = [f"{turn}-{number}" for turn in range(written) for number in range(10)]
+        assert len(store.get_many(keys)) == len(keys), "what was written before the disk was full"
+        store.put_many(ENTRIES)
+        assert store.get_many(KEYS) == ENTRIES
+
+
+def test_kill_9_in_the_middle_of_writing_loses_nothing_that_was_acknowledged(path: Path) -> None:
+    text = """
+        store = SQLiteStore(sys.argv[1])
+        for turn in range(int(sys.argv[2]), sys.maxsize):
+            store.put_many(entries(str(turn), 20, 300))
+            print(turn, flush=True)
+    """
+    forks = f"""
+        import random, signal
+        source, turn = random.Random(11), 0
+        for _ in range(50):
+            reading, writing = os.pipe()
+            child = os.fork()
+            if child == 0:
+                os.dup2(writing, 1)
+                sys.argv = ["", sys.argv[1], str(turn)]
+                exec({textwrap.dedent(text)!r})
+            os.close(writing)
+            with open(reading) as acknowledged:
+                turn = int(acknowledged.readline()) + 1
+                time.sleep(source.random() / 50)
+                os.kill(child, signal.SIGKILL)
+                for line in acknowledged:
+                    turn = int(line) + 1
+            os.waitpid(child, 0)
+        print(turn)
+    """
+    turns = int(run(forks, path))
+    assert turns >= 50
+    with closing(SQLiteStore(path)) as store:
+        keys = [f"{turn}-{number}" for turn in range(turns) for number in range(20)]
+        assert len(store.get_many(keys)) == len(keys)
+        assert len(store.get_many([f"{turns}-{number}" for number in range(20)])) in {0, 20}, "all or none"
+    with closing(sqlite3.connect(path)) as db:
+        assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    assert not list(path.parent.glob("*damaged*"))
+
+
+def test_a_fork_shares_no_connection_and_no_lock(path: Path) -> None:
+    """Sphinx forks; a thread may hold the lock in that moment."""
+    text = """
+        import threading
+        store = SQLiteStore(sys.argv[1])
+        store.put_many(entries("before", 10))
+        stop = threading.Event()
+        def busy():
+            while not stop.is_set():
+                store.put_many(entries("busy", 500))
+                time.sleep(0.001)
+        thread = threading.Thread(target=busy)
+        thread.start()
+        warnings.simplefilter("ignore", DeprecationWarning)
+        children = []
+        for number in range(10):
+            child = os.fork()
+            if child == 0:
+                assert len(store.get_many([f"before-{n}" for n in range(10)])) == 10
+                store.put_many(entries(f"child-{number}", 10))
+                os._exit(0)
+            children.append(child)
+        statuses = [os.waitpid(child, 0)[1] for child in children]
+        stop.set()
+        thread.join()
+        assert statuses == [0] * 10, statuses
+        assert len(store.get_many([f"child-{i}-{n}" for i in range(10) for n in range(10)])) == 100
+        store.close()
+    """
+    run(text, path)
+
+
+def test_readers_do_not_wait_for_a_writer(stored: Path) -> None:
+    with (
+        closing(sqlite3.connect(stored, isolation_level=None)) as writer,
+        closing(SQLiteStore(stored)) as store,
+    ):
+        writer.execute("BEGIN IMMEDIATE")
+        start = time.monotonic()
+        assert store.get_many(KEYS) == ENTRIES
+        assert time.monotonic() - start < 4  # of the 5 that a writer would wait
+        writer.execute("ROLLBACK")
+
+
+def test_a_writer_waits_for_its_turn(stored: Path) -> None:
+    with closing(sqlite3.connect(stored, isolation_level=None, check_same_thread=False)) as writer:
+        writer.execute("BEGIN IMMEDIATE")
+        timer = threading.Timer(0.5, writer.execute, ["COMMIT"])
+        timer.start()
+        with closing(SQLiteStore(stored)) as store:
+            store.put_many({"new": Entry(b"", "", 0)})
+        timer.join()
+    with closing(SQLiteStore(stored)) as store:
+        assert "new" in store.get_many(["new"])
+
+
+def test_a_file_that_stays_locked_is_given_up_with_a_warning(stored: Path) -> None:
+    with (
+        closing(sqlite3.connect(stored, isolation_level=None)) as writer,
+        closing(SQLiteStore(stored, timeout=0.2)) as store,
+    ):
+        assert store.get_many(KEYS) == ENTRIES
+        writer.execute("BEGIN IMMEDIATE")
+        with pytest.warns(StoreWarning, match="database is locked"):
+            store.put_many({"new": Entry(b"1", "", 0)})
+        assert store.get_many(["new"]) == {"new": Entry(b"1", "", 0)}
+        writer.execute("ROLLBACK")
+        store.put_many({"newer": Entry(b"2", "", 0)})
+        with closing(SQLiteStore(stored)) as other:
+            assert list(other.get_many(["new", "newer"])) == ["newer"]
+        store.put_many({"new": Entry(b"3", "", 0)})
+        assert store.get_many(["new"]) == {"new": Entry(b"3", "", 0)}, "the newest, wherever it is"
+
+
+def test_what_is_stale_and_nobody_renews_is_deleted_in_the_end(path: Path) -> None:
+    now = time.time()
+    old = {name: Entry(b"", "", expires) for name, expires in (("stale", now - 1), ("fresh", now + 1000))}
+    with closing(SQLiteStore(path)) as store:
+        store.put_many(old)
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("UPDATE entries SET stored = ?", (now - KEEP - 1,))
+    with closing(SQLiteStore(path)) as store:
+        store.put_many({"new but stale": Entry(b"", "", 0)})
+        assert store.get_many(["stale", "fresh", "new but stale"]).keys() == {"fresh", "new but stale"}
+
+
+def test_an_interrupt_leaves_no_transaction_behind(path: Path) -> None:
+    with closing(SQLiteStore(path)) as store:
+        store.put_many(ENTRIES)
+
+        class Interrupting(dict[str, Entry]):
+            def items(self):  # type: ignore[no-untyped-def]
+                raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            store.put_many(Interrupting(x=Entry(b"", "", 0)))
+        store.put_many({"after": Entry(b"", "", 0)})
+        assert "after" in store.get_many(["after"])
+
+
+def test_a_store_that_nobody_closes_makes_no_noise(path: Path) -> None:
+    text = "store = SQLiteStore(sys.argv[1]); store.put_many(entries('a', 1))"
+    done = subprocess.run([*script(text), str(path)], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stderr == ""
+
+
+def test_sigkill_is_what_it_is() -> None:
+    """The kill in the test above cannot be caught, so no clean-up has run."""
+    with pytest.raises(OSError, match="Invalid argument"):
+        signal.signal(signal.SIGKILL, signal.SIG_IGN)

@@ -1,0 +1,170 @@
+"""The role in plain docutils, published for real."""
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import docutils_doiuri
+import pytest
+from docutils.core import publish_parts
+from docutils.parsers.rst import roles
+from docutils.writers.html5_polyglot import Writer
+from doiuri_proxy import running
+from support.proxy_records import link as record
+from support.sphinx_build import Link, links
+
+OFF = {"doi_resolve": False, "report_level": 5}
+
+
+@pytest.fixture(autouse=True)
+def role() -> Iterator[None]:
+    before = dict(vars(roles)["_roles"])
+    docutils_doiuri.register()
+    yield
+    vars(roles)["_roles"].clear()
+    vars(roles)["_roles"].update(before)
+
+
+def body(text: str, **settings: object) -> str:
+    parts = publish_parts(text, writer=Writer(), settings_overrides={**OFF, **settings})
+    return str(parts["body"])
+
+
+def only(text: str, **settings: object) -> Link:
+    (link,) = links(body(text, **settings))
+    return link
+
+
+@pytest.mark.parametrize(
+    ("written", "href", "text"),
+    [
+        (":doi:`10.1000/182`", "https://doi.org/10.1000/182", "doi:10.1000/182"),
+        (":DOI:`10.1000/182`", "https://doi.org/10.1000/182", "doi:10.1000/182"),
+        (":doi:`Title <10.1000/a<b>>`", "https://doi.org/10.1000/a%3Cb%3E", "Title"),
+        (":doi:`10.1000/a#b`", "https://doi.org/10.1000/a%23b", "doi:10.1000/a#b"),
+    ],
+)
+def test_link(written: str, href: str, text: str) -> None:
+    link = only(written)
+    assert (link.href, link.text, link.classes) == (href, text, {"doi", "reference", "external"})
+
+
+def test_class_options_of_a_role_of_ones_own() -> None:
+    text = ".. role:: paper(doi)\n\n.. role:: book(doi)\n   :class: one two\n\n"
+    text += ":paper:`10.1/1` :book:`B <10.1/2>`"
+    paper, book = links(body(text))
+    assert paper.classes == {"doi", "paper", "reference", "external"}
+    assert book.classes == {"doi", "one", "two", "reference", "external"}
+    assert (paper.text, book.text) == ("doi:10.1/1", "B")
+
+
+def test_exclamation_mark_makes_no_link() -> None:
+    assert links(body(":doi:`!Title <10.1000/1>` :doi:`!10.1000/2` :doi:`!none`")) == []
+    assert "Title doi:10.1000/2 none" in re.sub(
+        "<.*?>", "", body(":doi:`!Title <10.1000/1>` :doi:`!10.1000/2` :doi:`!none`")
+    )
+
+
+def test_what_is_no_doi_is_problematic_with_its_line(capsys: pytest.CaptureFixture[str]) -> None:
+    page = body("One.\n\nTwo :doi:`10.1000` and :doi:`10.1000/1`.", report_level=2)
+    assert 'class="problematic"' in page
+    assert ":doi:`10.1000`" in page
+    assert [link.href for link in links(page)] == ["https://doi.org/10.1000/1"]
+    assert (
+        "<string>:3: (ERROR/3) '10.1000' is not a DOI: no \"/\" after the prefix (position 7)"
+        in capsys.readouterr().err
+    )
+
+
+def test_settings_choose_text_and_link() -> None:
+    link = only(":doi:`10.1000/a#b`", doi_text="link", doi_link="https://dx.example")
+    assert link.href == "https://dx.example/10.1000/a%23b"
+    assert only(":doi:`10.1000/a#b`", doi_text="DOI {name}").text == "DOI 10.1000/a#b"
+
+
+def test_wrong_setting_is_an_error_at_each_use(capsys: pytest.CaptureFixture[str]) -> None:
+    page = body(":doi:`10.1000/1`", doi_timeout="soon", report_level=2)
+    assert links(page) == []
+    assert "doi_timeout: 'soon' is not a number of seconds above 0" in capsys.readouterr().err
+
+
+def test_dashes_and_quotes_of_a_name_are_not_typeset() -> None:
+    assert only(':doi:`10.1000/a--b"c"`', smart_quotes=True).text == 'doi:10.1000/a--b"c"'
+
+
+def test_not_found_is_marked_and_told_with_its_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with running([record("10.1000/1", "https://example.org/")]) as proxy:
+        settings = {"doi_resolve": "records", "doi_resolver": proxy.url, "doi_cache": str(tmp_path / "cache")}
+        page = body(":doi:`10.1000/1` and\n\n:doi:`10.1000/2`", report_level=2, **settings)
+    found, missing = links(page)
+    assert "doi-not-found" not in found.classes
+    assert "doi-not-found" in missing.classes
+    assert "<string>:3: (WARNING/2) DOI not found: 10.1000/2" in capsys.readouterr().err
+
+
+def test_unknown_changes_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    off = body(":doi:`10.1000/1`")
+    settings = {"doi_resolve": "records", "doi_resolver": "http://127.0.0.1:9", "doi_cache": ":memory:"}
+    assert body(":doi:`10.1000/1`", report_level=2, **settings) == off
+    assert capsys.readouterr().err == ""
+
+
+def test_the_parser_has_the_role_doi_references_and_options_built_in(tmp_path: Path) -> None:
+    source, page = tmp_path / "page.rst", tmp_path / "page.html"
+    source.write_text(
+        ":doi:`10.1000/1`, `x <doi:10.1000/a%23b>`_, y_ and `z <doi:10.1000>`__\n\n.. _y: doi:10.1000/2\n"
+    )
+    command = [sys.executable, "-m", "docutils", "--parser=docutils_doiuri", "--doi-resolve=no"]
+    done = subprocess.run(
+        [*command, "--doi-text=link", str(source), str(page)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode == 0
+    assert "'doi:10.1000' is not a DOI" in done.stderr
+    assert [link.href for link in links(page.read_text())] == [
+        "https://doi.org/10.1000/1",
+        "https://doi.org/10.1000/a%23b",
+        "https://doi.org/10.1000/2",
+    ]
+    assert links(page.read_text())[0].text == "https://doi.org/10.1000/1"
+    assert 'href="doi:' not in page.read_text()
+
+
+def test_settings_come_from_docutils_conf(tmp_path: Path) -> None:
+    (tmp_path / "docutils.conf").write_text("[general]\ndoi_resolve: no\ndoi_text: link\n")
+    (tmp_path / "page.rst").write_text(":doi:`10.1000/1`\n")
+    command = [sys.executable, "-m", "docutils", "--parser=docutils_doiuri", "page.rst", "page.html"]
+    subprocess.run(command, cwd=tmp_path, check=True, timeout=60)
+    assert links((tmp_path / "page.html").read_text())[0].text == "https://doi.org/10.1000/1"
+
+
+def test_lock_file_answers_in_place_of_the_network(tmp_path: Path) -> None:
+    lock = tmp_path / "doi.lock.json"
+    with running([record("10.1000/1", "https://example.org/")]) as proxy:
+        settings = {"doi_resolve": "records", "doi_resolver": proxy.url}
+        body(":doi:`10.1000/1` :doi:`10.1000/2`", doi_cache=str(lock), **settings)
+    page = body(":doi:`10.1000/1` :doi:`10.1000/2`", doi_lock=str(lock), **settings)
+    assert ["doi-not-found" in link.classes for link in links(page)] == [False, True]
+
+
+def test_wrong_settings_and_a_broken_lock_file_are_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "doi.lock.json").write_text("{")
+    page = body(
+        ":doi:`10.1000/1`", doi_resolve="records", doi_lock=str(tmp_path / "doi.lock.json"), report_level=2
+    )
+    assert len(links(page)) == 1
+    assert "cannot be read as a lock file" in capsys.readouterr().err
+    (tmp_path / "page.rst").write_text("`x <doi:10.1000/1>`_\n")
+    command = [sys.executable, "-m", "docutils", "--parser=docutils_doiuri", "--doi-budget=soon", "page.rst"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60)
+    assert "doi_budget: 'soon' is not a number of seconds" in done.stderr
+    assert "Traceback" not in done.stderr

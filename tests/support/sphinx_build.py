@@ -1,0 +1,133 @@
+"""Building Sphinx projects for real, in this process, and looking at what came out."""
+
+import contextlib
+import io
+import re
+import warnings
+from dataclasses import dataclass
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sphinx.cmd.build import build_main
+from sphinx.locale import translators
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+ROOTS = Path(__file__).parent.parent / "sphinx" / "roots"
+
+
+@dataclass(frozen=True)
+class Build:
+    """What a build gave: its exit status, its output folder, and what it said (without colours)."""
+
+    status: int
+    out: Path
+    warnings: str
+    said: str
+
+    def text(self, name: str = "index.html") -> str:
+        return (self.out / name).read_text("utf-8")
+
+    def links(self, name: str = "index.html") -> "list[Link]":
+        return links(self.text(name))
+
+    def bytes(self) -> dict[str, bytes]:
+        """Every file that is not about the build itself."""
+        return {
+            str(path.relative_to(self.out)): path.read_bytes()
+            for path in sorted(self.out.rglob("*"))
+            if path.is_file() and path.name not in {".buildinfo", ".buildinfo.bak"}
+        }
+
+
+@dataclass
+class Link:
+    """An ``<a>``: its attributes and its text."""
+
+    attributes: dict[str, str]
+    text: str = ""
+
+    @property
+    def href(self) -> str:
+        return self.attributes.get("href", "")
+
+    @property
+    def classes(self) -> set[str]:
+        return set(self.attributes.get("class", "").split())
+
+
+class _Links(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.links: list[Link] = []
+        self._open = False
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag == "a":
+            self._open = True
+            self.links.append(Link({name: value or "" for name, value in attrs}))
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == "a":
+            self._open = False
+
+    def handle_data(self, data: str) -> None:
+        if self._open:
+            self.links[-1].text += data
+
+
+def links(page: str) -> list[Link]:
+    """The links with the class ``doi`` on a page, in order."""
+    parser = _Links()
+    parser.feed(page)
+    return [link for link in parser.links if "doi" in link.classes]
+
+
+def write(folder: Path, files: "Mapping[str, str]") -> Path:
+    """Write files of a project; without a conf.py it only loads the extension."""
+    conf = {} if (folder / "conf.py").exists() else {"conf.py": 'extensions = ["sphinx_doiuri"]\n'}
+    for name, text in {**conf, **files}.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if not path.exists() or path.read_text("utf-8") != text:  # a new time would have Sphinx read it again
+            path.write_text(text, "utf-8")
+    return folder
+
+
+def build(source: Path, target: Path, builder: str = "html", *options: str) -> Build:
+    """Build a project into a folder below ``target``; builds with the same target share their doctrees.
+
+    ``options`` are sphinx-build's.
+    """
+    out, said, warned = target / builder, io.StringIO(), target / "warnings.txt"
+    target.mkdir(parents=True, exist_ok=True)
+    translators.clear()  # Sphinx keeps the languages of earlier builds
+    arguments = [
+        "-b",
+        builder,
+        "-N",
+        "-D",
+        "show_warning_types=1",
+        "-d",
+        str(target / "doctrees"),
+        "-w",
+        str(warned),
+        *options,
+    ]
+    with (
+        contextlib.redirect_stdout(said),
+        contextlib.redirect_stderr(io.StringIO()),
+        warnings.catch_warnings(),
+    ):
+        # what others' extensions use of Sphinx that will go is their business
+        warnings.filterwarnings(
+            "ignore", category=DeprecationWarning, module=r"(myst_parser|sphinx|docutils)\."
+        )
+        warnings.filterwarnings(
+            "ignore", category=PendingDeprecationWarning, module=r"(myst_parser|sphinx)\."
+        )
+        status = build_main([*arguments, str(source), str(out)])
+    complaints = re.sub(r"\x1b\[[0-9;]*m", "", warned.read_text("utf-8")) if warned.exists() else ""
+    return Build(status, out, complaints, re.sub(r"\x1b\[[0-9;]*m", "", said.getvalue()))

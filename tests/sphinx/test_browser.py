@@ -1,0 +1,98 @@
+"""In a real browser: every link reaches its DOI, and the card opens by mouse, keyboard and touch."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from doiuri import DOI
+from support.browser import hrefs
+from support.devtools import Page, browsing
+from support.sphinx_build import ROOTS, build, write
+from support.web import Answer, Asked, resolver, site
+
+pytestmark = pytest.mark.newest
+
+CARD = {
+    "title": "A title",
+    "author": [{"given": "Ada", "family": "Byron"}],
+    "issued": {"date-parts": [[1843]]},
+}
+SHOWN = "getComputedStyle(document.querySelector('.doi-card')).display !== 'none'"
+CLEAR = """(() => {
+  const linear = v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
+  const light = c => { const [r, g, b] = c.match(/[0-9.]+/g).map(v => linear(v / 255));
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b };
+  const style = getComputedStyle(document.querySelector('.doi-card'));
+  const [a, b] = [light(style.color), light(style.backgroundColor)].sort((x, y) => y - x);
+  return (a + 0.05) / (b + 0.05) })()"""
+
+
+@pytest.mark.parametrize("page", ["index", "second"])
+def test_each_link_reaches_the_doi_of_the_source(tmp_path: Path, page: str) -> None:
+    built = build(ROOTS / "book", tmp_path, "html", "-D", "doi_resolve=False")
+    names = json.loads((ROOTS / "book" / "names.json").read_text("utf-8"))[page]
+    found = hrefs(built.text(f"{page}.html"))
+    assert [DOI.from_url(href).name for href in found if "//doi.org/" in href] == names
+
+
+@pytest.fixture(scope="module")
+def html(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("cards")
+    text = "T\n=\n\nText :doi:`10.1000/1`, and more.\n"
+    conf = 'extensions = ["sphinx_doiuri"]\nhtml_theme = "furo"\ndoi_details = True\ndoi_cache = ":memory:"\n'
+    rest = resolver({"10.1000/1": "https://example.org/"})
+
+    def answer(asked: Asked) -> Answer:
+        body = json.dumps(CARD).encode()
+        kind = {"Content-Type": "application/vnd.citationstyles.csl+json"}
+        return rest(asked) if asked.target.startswith("/api/") else Answer(200, kind, body)
+
+    with site(answer) as server:
+        source = write(
+            folder / "src", {"index.rst": text, "conf.py": f"{conf}doi_resolver = {server.url!r}\n"}
+        )
+        return build(source, folder).out / "index.html"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Page]:
+    with browsing() as page:
+        yield page
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_card_opens_under_the_mouse_and_can_be_read(browser: Page, html: Path, scheme: str) -> None:
+    browser.open(html, prefers_color_scheme=scheme)
+    assert not browser.run(SHOWN)
+    browser.hover(".doi-details > a")
+    browser.wait(SHOWN)
+    assert browser.run(CLEAR) >= 7  # WCAG 2.2, level AAA
+    assert browser.run("document.querySelector('.doi-card').innerText") == "A title\nAda Byron, 1843"
+    browser.hover(".doi-card")
+    assert browser.run(SHOWN)
+
+
+def test_card_opens_on_keyboard_focus(browser: Page, html: Path) -> None:
+    browser.open(html)
+    for _ in range(30):
+        browser.press_tab()
+        if browser.run("document.activeElement.classList.contains('doi')"):
+            break
+    browser.wait(SHOWN)
+    browser.press_tab()
+    browser.wait(f"!({SHOWN})")
+
+
+def test_card_opens_by_touch_while_the_link_stays_a_link(browser: Page, html: Path) -> None:
+    browser.open(html, touch=True, width=400)
+    assert browser.run("getComputedStyle(document.querySelector('.doi-more')).display") == "inline-block"
+    browser.tap(".doi-more")
+    browser.wait("document.querySelector('.doi-card').matches(':popover-open')")
+    box = browser.run("(r => [r.left, r.right])(document.querySelector('.doi-card').getBoundingClientRect())")
+    assert 0 <= box[0] < box[1] <= 400
+
+
+def test_accessible_name(browser: Page, html: Path) -> None:
+    browser.open(html)
+    assert "doi:10.1000/1: A title. Ada Byron, 1843" in browser.names()

@@ -1,0 +1,153 @@
+"""Hover cards: what metadata of any quality becomes, and that a page without them is the plain one."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from sphinx_doiuri._details import Details, read_details
+from support.sphinx_build import build, write
+from support.web import Answer, Asked, Site, resolver, site
+
+TARGETS = {"10.1000/1": "https://example.org/", "10.1000/2": "https://example.org/"}
+CARD = {
+    "title": "On <i>links</i> &amp; names",
+    "author": [{"given": "Ada", "family": "Byron"}, {"literal": "The <b>Group</b>"}],
+    "issued": {"date-parts": [[2019, 3, 1]]},
+}
+NEW = {"date-parts": [[2001]]}
+PAGE = {"index.rst": "T\n=\n\n:doi:`10.1000/1`, :doi:`Title & so <10.1000/2>` and :doi:`10.1000/lost`\n"}
+
+
+def answering(metadata: Callable[[str], Answer]) -> Callable[[Asked], Answer]:
+    rest = resolver(TARGETS)
+
+    def answer(asked: Asked) -> Answer:
+        if asked.target.startswith("/api/"):
+            return rest(asked)
+        assert "csl+json" in asked.headers["accept"]
+        return metadata(asked.target[1:])
+
+    return answer
+
+
+def csl(_: str) -> Answer:
+    return Answer(200, {"Content-Type": "application/vnd.citationstyles.csl+json"}, json.dumps(CARD).encode())
+
+
+@pytest.mark.parametrize(
+    ("data", "details"),
+    [
+        (CARD, Details("On links & names", ("Ada Byron", "The Group"), "2019")),
+        ({"title": ["One", "Two"]}, Details("One", (), "")),
+        ({"title": "A", "author": [{"family": "B"}, {}, None, 3]}, Details("A", ("B",), "")),
+        ({"title": "A", "issued": {"date-parts": [["2019"]]}}, Details("A", (), "2019")),
+        ({"title": "A", "issued": {"date-parts": [[None]]}, "created": NEW}, Details("A", (), "2001")),
+        ({"title": "A", "issued": {"date-parts": []}}, Details("A", (), "")),
+        ({"title": "A", "issued": "2019"}, Details("A", (), "")),
+        ({"title": " a\n b\u202e\x00 "}, Details("a b", (), "")),
+        ({"title": "x" * 5000}, Details("x" * 299 + "…", (), "")),
+        ({"title": "1 < 2 > 0"}, Details("1 < 2 > 0", (), "")),
+        ({"title": ""}, None),
+        ({"title": 7}, None),
+        ({"title": []}, None),
+        ([], None),
+        ("text", None),
+        (None, None),
+    ],
+)  # fmt: skip
+def test_metadata(data: object, details: Details | None) -> None:
+    assert read_details(json.dumps(data).encode()) == details
+
+
+@pytest.mark.parametrize("body", [b"", b"{", b"\xff\xfe", b"[" * 100_000, b'{"title": "\\ud800"}'])
+def test_what_is_no_metadata(body: bytes) -> None:
+    assert read_details(body) is None
+
+
+def test_more_than_three_authors_are_not_all_named() -> None:
+    assert Details("T", ("A", "B", "C"), "2001").byline() == "A, B, C, 2001"
+    assert Details("T", ("A", "B", "C", "D"), "2001").byline() == "A, et al., 2001"
+    assert Details("T", (), "").byline() == ""
+
+
+def cards(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, metadata: Callable[[str], Answer], *options: str
+) -> tuple[str, Site]:
+    source = write(tmp_path / "src", PAGE)
+    with site(answering(metadata)) as server:
+        monkeypatch.setenv("DOIURI_RESOLVER", server.url)
+        built = build(source, tmp_path / "out", "html", *options)
+    assert built.status == 0
+    return built.text(), server
+
+
+def test_card_and_accessible_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page, _ = cards(tmp_path, monkeypatch, csl, "-D", "doi_details=1")
+    assert 'aria-label="doi:10.1000/1: On links &amp; names. Ada Byron, The Group, 2019"' in page
+    assert 'aria-label="Title &amp; so: On links &amp; names. Ada Byron, The Group, 2019"' in page
+    assert '<span class="doi-card-title">On links &amp; names</span>' in page
+    assert page.count('class="doi-card"') == 2
+    assert "<script" not in page[page.index('<div class="body"') : page.index("</section>")]
+    assert page.count("doiuri.css") == 1
+    assert (tmp_path / "out" / "html" / "_static" / "doiuri.css").exists()
+
+
+def test_details_are_off_by_default_and_ask_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page, server = cards(tmp_path, monkeypatch, csl)
+    assert "doi-card" not in page
+    assert all(asked.target.startswith("/api/") for asked in server.seen)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        Answer(500),
+        Answer(404),
+        Answer(406),
+        Answer(429),
+        Answer(200, {"Content-Type": "text/html"}, b"<html>"),
+    ],
+    ids=lambda answer: str(answer.status),
+)
+def test_without_an_answer_the_page_is_the_plain_one(
+    answer: Answer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain, _ = cards(tmp_path / "plain", monkeypatch, lambda _: answer)
+    page, _ = cards(
+        tmp_path / "cards", monkeypatch, lambda _: answer, "-D", "doi_details=1", "-D", "doi_budget=2"
+    )
+    assert page == plain
+
+
+def test_a_rebuild_asks_nothing_and_keeps_the_cards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first, _ = cards(tmp_path, monkeypatch, csl, "-D", "doi_details=1", "-j", "2")
+    monkeypatch.setenv("DOIURI_OFFLINE", "1")
+    again = build(tmp_path / "src", tmp_path / "out", "html", "-D", "doi_details=1", "-a")
+    assert again.text() == first
+
+
+def test_the_lock_file_has_the_cards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = write(tmp_path / "src", PAGE)
+    with site(answering(csl)) as server:
+        monkeypatch.setenv("DOIURI_RESOLVER", server.url)
+        build(source, tmp_path / "lock", "doi-lock", "-D", "doi_details=1")
+    monkeypatch.setenv("DOIURI_CACHE", ":memory:")
+    built = build(source, tmp_path / "out", "html", "-D", "doi_details=1")
+    assert built.text().count('class="doi-card"') == 2
+    assert built.warnings.count("WARNING") == 1  # the one that does not exist
+
+
+def test_an_epub_has_no_cards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = write(tmp_path / "src", PAGE)
+    with site(answering(csl)) as server:
+        monkeypatch.setenv("DOIURI_RESOLVER", server.url)
+        built = build(source, tmp_path / "out", "epub", "-D", "doi_details=1")
+    assert "doi-card" not in built.text("index.xhtml")
+    assert built.links("index.xhtml")[0].href == "https://doi.org/10.1000/1"
+
+
+def test_translated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    page, _ = cards(tmp_path, monkeypatch, csl, "-D", "doi_details=1", "-D", "language=de")
+    assert 'aria-label="Über doi:10.1000/1"' in page
+    assert 'title="Diese DOI wurde nicht gefunden."' in page

@@ -1,0 +1,61 @@
+"""linkcheck asks the REST API, so a publisher who refuses robots breaks nothing, and a dead DOI shows."""
+
+from pathlib import Path
+
+import pytest
+from support.sphinx_build import build, write
+from support.web import Answer, Asked, resolver, site
+
+QUIET = ("-D", "linkcheck_report_timeouts_as_broken=0")  # Sphinx 7 warns where it is not set
+
+PAGE = """T
+=
+
+:doi:`10.1000/alive` and :doi:`10.1000/a<b>%25/../c` `old <http://dx.doi.org/10.1000/alive?x=y#z>`_
+
+:doi:`10.1000/dead`
+"""
+
+
+def test_dead_dois_show_and_publishers_are_not_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with site(lambda _: Answer(403)) as publisher:
+        answering = resolver({"10.1000/alive": publisher.url, "10.1000/a<b>%/../c": publisher.url})
+        source = write(tmp_path / "src", {"index.rst": PAGE})
+        with site(answering) as server:
+            monkeypatch.setenv("DOIURI_RESOLVER", server.url)
+            built = build(source, tmp_path / "out", "linkcheck", *QUIET)
+            targets = {asked.target for asked in server.seen}
+        assert publisher.seen == []
+    output = built.text("output.txt")
+    assert len(output.splitlines()) == 1
+    assert "index.rst:6: [broken]" in output
+    assert "10.1000/dead" in output
+    assert built.status == 1
+    assert targets == {
+        "/api/handles/10.1000/alive",
+        "/api/handles/10.1000/dead",
+        "/api/handles/10.1000/a%3Cb%3E%25/..%2Fc",
+    }
+
+
+def test_it_can_be_turned_off(tmp_path: Path) -> None:
+    asked: list[str] = []
+
+    def answer(request: Asked) -> Answer:
+        asked.append(request.target)
+        return Answer()
+
+    with site(answer) as mirror:
+        source = write(tmp_path / "src", {"index.rst": "T\n=\n\n:doi:`10.1000/a#b`\n"})
+        options = (*QUIET, "-D", f"doi_link={mirror.url}")
+        assert build(source, tmp_path / "off", "linkcheck", *options, "-D", "doi_linkcheck=0").status == 0
+    assert set(asked) == {"/10.1000/a%23b"}
+
+
+def test_links_that_are_to_be_ignored_stay_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with site(resolver({})) as server:
+        monkeypatch.setenv("DOIURI_RESOLVER", server.url)
+        conf = "extensions = ['sphinx_doiuri']\nlinkcheck_ignore = [r'https://doi\\.org/10\\.1000/x']\n"
+        source = write(tmp_path / "src", {"conf.py": conf, "index.rst": "T\n=\n\n:doi:`10.1000/x`\n"})
+        assert build(source, tmp_path / "out", "linkcheck", *QUIET).status == 0
+        assert server.seen == []

@@ -1,0 +1,158 @@
+"""The lock file: written by a builder, read by later builds in place of the network."""
+
+import json
+from pathlib import Path
+
+import pytest
+from support.sphinx_build import Build, build, write
+from support.web import resolver, site
+
+FOUND = {f"10.1000/{number}": "https://example.org/" for number in range(9)}
+PAGE = "T\n=\n\n:doi:`10.1000/1`\n:doi:`10.1000/lost`\n"
+
+
+def warnings(built: Build) -> list[str]:
+    return sorted(line.rpartition("/src/")[2] for line in built.warnings.splitlines() if line.strip())
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    return write(tmp_path / "src", {"index.rst": PAGE})
+
+
+def lock(source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, **found: str) -> Build:
+    """Write the lock file while a server is there, with an empty cache."""
+    with site(resolver({**FOUND, **found})) as server, monkeypatch.context() as environment:
+        environment.setenv("DOIURI_RESOLVER", server.url)
+        environment.setenv("DOIURI_CACHE", str(tmp_path / f"cache{server.port}"))
+        return build(source, tmp_path / "lock", "doi-lock")
+
+
+def test_builds_with_a_lock_file_need_no_network(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written = lock(source, tmp_path, monkeypatch)
+    assert written.status == 0
+    assert "2 DOIs are in " in written.said
+    with site(resolver({})) as server:
+        monkeypatch.setenv("DOIURI_RESOLVER", server.url)
+        built = build(source, tmp_path / "out")
+        assert server.seen == []
+    assert warnings(built) == ["index.rst:5: WARNING: DOI not found: 10.1000/lost [doi.not-found]"]
+    assert ["doi-not-found" in link.classes for link in built.links()] == [False, True]
+    assert built.bytes() == build(source, tmp_path / "again").bytes()
+
+
+def test_the_same_answers_give_the_same_bytes_sorted_and_without_the_resolver(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lock(source, tmp_path, monkeypatch)
+    first = (source / "doi.lock.json").read_bytes()
+    lock(source, tmp_path / "other", monkeypatch)
+    assert (source / "doi.lock.json").read_bytes() == first
+    keys = list(json.loads(first)["entries"])
+    assert keys == sorted(keys)
+    assert [key.split()[-1] for key in keys] == ["10.1000/1", "10.1000/LOST"]
+    assert b"127.0.0.1" not in first
+
+
+def test_missing_and_unused_entries_are_told(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lock(source, tmp_path, monkeypatch)
+    write(source, {"index.rst": "T\n=\n\n:doi:`10.1000/1`\n:doi:`10.1000/2`\n\nand\n:doi:`10.1000/2`\n"})
+    built = build(source, tmp_path / "out")
+    unused = "in the lock file, but not in the documents [doi.lock-unused]"
+    missing = "10.1000/2 is not in the lock file; write it anew with -b doi-lock [doi.lock-missing]"
+    assert warnings(built) == [
+        f"doi.lock.json:3: WARNING: 10.1000/LOST is {unused}",
+        f"index.rst:5: WARNING: {missing}",
+        f"index.rst:8: WARNING: {missing}",
+    ]
+    assert built.status == 0
+
+
+def test_writing_it_anew_drops_what_is_unused_and_learns_what_changed(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lock(source, tmp_path, monkeypatch)
+    write(source, {"index.rst": "T\n=\n\n:doi:`10.1000/lost` :doi:`10.1000/3`\n"})
+    assert warnings(lock(source, tmp_path, monkeypatch, **{"10.1000/lost": "https://example.org/"})) == []
+    keys = list(json.loads((source / "doi.lock.json").read_text())["entries"])
+    assert [key.split()[-1] for key in keys] == ["10.1000/3", "10.1000/LOST"]
+    assert warnings(build(source, tmp_path / "out")) == []
+
+
+def test_without_an_answer_the_old_entry_stays_and_a_new_doi_is_told(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lock(source, tmp_path, monkeypatch)
+    before = (source / "doi.lock.json").read_bytes()
+    write(source, {"index.rst": PAGE + ":doi:`10.1000/4`\n"})
+    monkeypatch.setenv("DOIURI_CACHE", ":memory:")
+    built = build(source, tmp_path / "away", "doi-lock")
+    assert warnings(built) == [
+        "index.rst:6: WARNING: no answer for 10.1000/4, so the lock file is without it [doi.lock-missing]"
+    ]
+    assert (source / "doi.lock.json").read_bytes() == before
+
+
+def test_no_answer_at_all_writes_no_file(source: Path, tmp_path: Path) -> None:
+    built = build(source, tmp_path / "away", "doi-lock")
+    assert len(warnings(built)) == 2
+    assert not (source / "doi.lock.json").exists()
+
+
+def test_it_is_written_where_builds_ask_nobody(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(source, {"conf.py": 'extensions = ["sphinx_doiuri"]\ndoi_resolve = False\n'})
+    assert len(warnings(lock(source, tmp_path, monkeypatch))) == 1
+    assert len(json.loads((source / "doi.lock.json").read_text())["entries"]) == 2
+
+
+def test_a_broken_lock_file_is_named(source: Path, tmp_path: Path) -> None:
+    (source / "doi.lock.json").write_text("<<<<<<< HEAD\n")
+    built = build(source, tmp_path / "out")
+    assert built.status == 2
+    assert "doi.lock.json cannot be read as a lock file" in built.warnings
+
+
+def test_another_name_and_none(source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lock(source, tmp_path, monkeypatch)
+    (source / "doi.lock.json").rename(source / "locked.json")
+    assert len(warnings(build(source, tmp_path / "named", "html", "-D", "doi_lock=locked.json"))) == 1
+    assert warnings(build(source, tmp_path / "unnamed")) == []
+    assert build(source, tmp_path / "off", "doi-lock", "-D", "doi_lock=").status == 2
+
+
+def test_documents_without_dois_need_no_file(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lock(source, tmp_path, monkeypatch)
+    write(source, {"index.rst": "T\n=\n"})
+    assert lock(source, tmp_path, monkeypatch).status == 0
+    assert not (source / "doi.lock.json").exists()
+
+
+def test_a_file_that_cannot_be_written_is_named(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(source, {"conf.py": 'extensions = ["sphinx_doiuri"]\ndoi_lock = "index.rst/lock.json"\n'})
+    built = lock(source, tmp_path, monkeypatch)
+    assert built.status != 0
+    assert "the lock file cannot be written" in built.warnings
+
+
+def test_unused_entries_are_told_where_no_doi_is_left(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lock(source, tmp_path, monkeypatch)
+    write(source, {"index.rst": "T\n=\n"})
+    assert len(warnings(build(source, tmp_path / "out"))) == 2
+
+
+def test_a_broken_file_is_written_anew(source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (source / "doi.lock.json").write_text("<<<<<<< HEAD\n")
+    assert lock(source, tmp_path, monkeypatch).status == 0
+    assert len(json.loads((source / "doi.lock.json").read_text())["entries"]) == 2

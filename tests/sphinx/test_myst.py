@@ -1,0 +1,79 @@
+"""MyST: the role, links, autolinks; whatever its own settings for URL schemes are."""
+
+import re
+from pathlib import Path
+
+import pytest
+from support.sphinx_build import Build, build, write
+
+
+def page(tmp_path: Path, text: str, conf: str = "") -> Build:
+    base = f'extensions = ["sphinx_doiuri", "myst_parser"]\ndoi_resolve = False\n{conf}\n'
+    source = write(tmp_path / "src", {"index.md": f"# T\n\n{text}\n", "conf.py": base})
+    return build(source, tmp_path / "out", "html", "-n")
+
+
+@pytest.mark.parametrize(
+    ("written", "href", "text"),
+    [
+        ("{doi}`10.1000/456#789`", "10.1000/456%23789", "doi:10.1000/456#789"),
+        ("{DOI}`10.1000/182`", "10.1000/182", "doi:10.1000/182"),
+        ("{doi}`Title <10.1000/a<b>>`", "10.1000/a%3Cb%3E", "Title"),
+        ("[](doi:10.1000/456%23789)", "10.1000/456%23789", "doi:10.1000/456#789"),
+        ("[Title](doi:10.1000/182)", "10.1000/182", "Title"),
+        ("[*Title*](DOI:10.1000/182)", "10.1000/182", "Title"),
+        ("<doi:10.1186/gm483>", "10.1186/gm483", "doi:10.1186/gm483"),
+        ("[](doi:10.1000/á(b))", "10.1000/%C3%A1(b)", "doi:10.1000/á(b)"),
+        (
+            "[](<doi:10.1000/(SICI)1(1)2:3\\<4::5>)",
+            "10.1000/(SICI)1(1)2:3%3C4::5",
+            "doi:10.1000/(SICI)1(1)2:3<4::5",
+        ),
+        ("[r]\n\n[r]: doi:10.1000/182", "10.1000/182", "r"),
+    ],
+)
+@pytest.mark.parametrize(
+    "conf",
+    [
+        "",
+        "myst_url_schemes = {'http': None, 'doi': 'https://doi.org/{{path}}'}",
+        "myst_url_schemes = ['http', 'https']",
+    ],
+)
+def test_link(tmp_path: Path, written: str, href: str, text: str, conf: str) -> None:
+    built = page(tmp_path, written, conf)
+    (link,) = built.links()
+    assert (link.href, link.text) == (f"https://doi.org/{href}", text)
+    assert built.warnings == ""
+
+
+def test_raw_hash_and_query_are_refused_not_dropped(tmp_path: Path) -> None:
+    built = page(tmp_path, "One\n[x](doi:10.1000/456#789) and\n[](doi:10.1000/a?b)")
+    assert built.links() == []
+    first, second = built.warnings.splitlines()
+    assert "index.md:4: WARNING: " in first
+    assert "10.1000/456%23789" in first
+    assert "index.md:5: WARNING: " in second
+    assert "10.1000/a%3Fb" in second
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("[my *title*](doi:10.1000/4#x)", "my title &lt;doi:10.1000/4#x&gt;"),
+        ("[](doi:10.1000/4#x)", "doi:10.1000/4#x"),
+        ("<doi:10.1000/4#x>", "doi:10.1000/4#x"),
+        ("<doi:10.1000/á#x>", "doi:10.1000/á#x"),
+        ("[r]\n\n[r]: doi:10.1000/4#x", "r &lt;doi:10.1000/4#x&gt;"),
+    ],
+)
+def test_what_is_no_doi_keeps_its_target_in_the_page(tmp_path: Path, written: str, shown: str) -> None:
+    built = page(tmp_path, f"One {written}")
+    (problem,) = re.findall(r'<span class="problematic"[^>]*>(.*?)</span>', built.text())
+    assert problem == shown
+    assert "[doi.syntax]" in built.warnings
+
+
+def test_lines_of_roles(tmp_path: Path) -> None:
+    built = page(tmp_path, "One\n{doi}`10.1000` and\n{doi}`10.2000`")
+    assert [line.split(":")[1] for line in built.warnings.splitlines()] == ["4", "5"]

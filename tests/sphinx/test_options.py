@@ -1,0 +1,81 @@
+"""The options: what they do, and what is said about wrong ones."""
+
+from pathlib import Path
+
+import pytest
+from support.sphinx_build import Build, build, write
+
+
+def page(tmp_path: Path, conf: str, *options: str) -> Build:
+    base = f'extensions = ["sphinx_doiuri"]\ndoi_resolve = False\n{conf}\n'
+    source = write(tmp_path / "src", {"index.rst": "T\n=\n\n:doi:`10.1000/a#b`\n", "conf.py": base})
+    return build(source, tmp_path / "out", "html", *options)
+
+
+@pytest.mark.parametrize(
+    ("conf", "said"),
+    [
+        ("doi_resolve = 'record'", 'doi_resolve: \'record\' is none of "records", "existence" and False'),
+        ("doi_timeout = 0", "doi_timeout: 0 is not a number of seconds above 0"),
+        ("doi_timeout = 'soon'", "doi_timeout: 'soon' is not a number of seconds"),
+        ("doi_timeout = True", "doi_timeout: True is not a number of seconds"),
+        ("doi_budget = -1", "doi_budget: -1 is not a number of seconds"),
+        ("doi_budget = float('nan')", "doi_budget: nan is not a number of seconds"),
+        ("doi_resolver = 'doi.org'", "resolver: 'doi.org' is not an http or https URL"),
+        ("doi_resolver = 7", "doi_resolver: 7 is not a string"),
+        ("doi_link = 'ftp://doi.org'", "doi_link: 'ftp://doi.org' is not an http or https URL"),
+        ("doi_link = 'https://doi.org/?'", "doi_link: "),
+        ("doi_text = '{nam}'", "doi_text: not a template for DOIs: '{nam}'"),
+        ("doi_text = 'DOI'", "doi_text: not a template for DOIs: 'DOI'"),
+        ("doi_text = 3", "doi_text: 3 is not a string"),
+        ("doi_mailto = 'me'", "mailto: 'me' is not a mail address"),
+        ("doi_offline = 'perhaps'", "offline: 'perhaps' is neither true"),
+        ("doi_lock = 5", "doi_lock: 5 is not a string"),
+        ("doi_details = 'maybe'", "doi_details: 'maybe' is neither True nor False"),
+        ("doi_linkcheck = 2", "doi_linkcheck: 2 is neither True nor False"),
+        ("doi_hardcoded_links = []", "doi_hardcoded_links: [] is neither True nor False"),
+    ],
+)
+def test_wrong_option_stops_the_build_and_says_why(tmp_path: Path, conf: str, said: str) -> None:
+    built = page(tmp_path, conf)
+    assert built.status == 2
+    assert "conf.py: " + said in built.warnings
+    assert "onfiguration error" in built.warnings
+
+
+@pytest.mark.parametrize(
+    ("conf", "href", "text"),
+    [
+        ("doi_text = 'link'", "https://doi.org/10.1000/a%23b", "https://doi.org/10.1000/a%23b"),
+        ("doi_text = 'DOI {name}'", "https://doi.org/10.1000/a%23b", "DOI 10.1000/a#b"),
+        ("doi_text = 'link'\ndoi_link = 'https://dx.example'", *["https://dx.example/10.1000/a%23b"] * 2),
+        ("doi_link = 'https://dx.example/'", "https://dx.example/10.1000/a%23b", "doi:10.1000/a#b"),
+    ],
+)
+def test_text_and_link(tmp_path: Path, conf: str, href: str, text: str) -> None:
+    (link,) = page(tmp_path, conf).links()
+    assert (link.href, link.text) == (href, text)
+
+
+@pytest.mark.parametrize(
+    "option",
+    ["doi_resolve=False", "doi_resolve=0", "doi_budget=2.5", "doi_timeout=3", "doi_details=1",
+     "doi_linkcheck=0", "doi_hardcoded_links=1", "doi_offline=yes", "doi_lock=", "doi_text=link", "doi_resolver=http://127.0.0.1:9"],
+)  # fmt: skip
+def test_options_on_the_command_line(tmp_path: Path, option: str) -> None:
+    built = page(tmp_path, "", "-D", option, "-W")
+    assert (built.status, built.warnings) == (0, "")
+
+
+def test_wrong_cache_is_named(tmp_path: Path) -> None:
+    built = page(tmp_path, "doi_resolve = True and 'records'\ndoi_cache = 'ftp://cache'")
+    assert built.status == 2
+    assert "no store is known for ftp:" in built.warnings
+
+
+def test_text_rereads_the_documents_and_network_options_do_not(tmp_path: Path) -> None:
+    page(tmp_path, "doi_text = 'link'")
+    assert page(tmp_path, "doi_text = 'name'").links()[0].text == "doi:10.1000/a#b"
+    built = page(tmp_path, "doi_text = 'name'\ndoi_timeout = 3\ndoi_budget = 7\ndoi_mailto = 'a@example.org'")
+    assert "0 added, 0 changed, 0 removed" in built.said
+    assert built.links()[0].text == "doi:10.1000/a#b"

@@ -1,0 +1,134 @@
+"""What is odd, or no DOI at all: one warning each, with the line, the reason and what to write."""
+
+from pathlib import Path
+
+import pytest
+from support.sphinx_build import Build, build, write
+
+
+def page(tmp_path: Path, text: str, conf: str = "", **more: str) -> Build:
+    base = f'extensions = ["sphinx_doiuri"]\ndoi_resolve = False\n{conf}'
+    source = write(tmp_path / "src", {"index.rst": f"Title\n=====\n\n{text}\n", "conf.py": base, **more})
+    return build(source, tmp_path / "out")
+
+
+def warnings(built: Build) -> list[str]:
+    """The warnings, each from the file's name on."""
+    return [line.rpartition("/src/")[2] for line in built.warnings.splitlines() if "WARNING" in line]
+
+
+@pytest.mark.parametrize("role", [":doi:`10.1000`", ":doi:`Title <10.1000>`", "`Title <doi:10.1000>`__"])
+def test_no_doi_is_problematic_text_and_one_warning(tmp_path: Path, role: str) -> None:
+    built = page(tmp_path, f"Some text.\n\nBefore\nthe line {role}\nafter.")
+    (warning,) = warnings(built)
+    assert warning.startswith("index.rst:7: WARNING: ")
+    assert "10.1000" in warning
+    assert 'no "/" after the prefix' in warning
+    assert warning.endswith("[doi.syntax]")
+    assert built.status == 0
+    assert built.links() == []
+    assert '<span class="problematic">' in built.text()
+    assert role.replace("<", "&lt;").replace(">", "&gt;") in built.text()
+
+
+def test_each_of_several_in_a_paragraph_has_its_own_line(tmp_path: Path) -> None:
+    built = page(tmp_path, ":doi:`1` and\n:doi:`2`\nand :doi:`1`,\n*emphasis\nand* :doi:`3`")
+    assert [line.split(":")[1] for line in warnings(built)] == ["4", "5", "6", "8"]
+
+
+def test_lines_of_references_that_are_written_alike(tmp_path: Path) -> None:
+    built = page(tmp_path, "`x <doi:1>`__,\n`x <doi:1>`__\nand `x <doi:1>`__")
+    assert [line.split(":")[1] for line in warnings(built)] == ["4", "5", "6"]
+
+
+def test_lines_in_lists_and_directives(tmp_path: Path) -> None:
+    text = "- one\n  two :doi:`1`\n\n.. note:: a\n   b :doi:`2`\n\n   c\n   :doi:`3`\n\n"
+    text += "  * :doi:`4`\n\nTerm :doi:`5`\n   Text\n   :doi:`6`\n\n   More :doi:`7`\n\n"
+    text += "Term : class :doi:`8`\n   Text\n\n   More\n"
+    lines = {line.split("'")[1]: line.split(":")[1] for line in warnings(page(tmp_path, text))}
+    source = f"Title\n=====\n\n{text}".splitlines()
+    assert lines == {
+        str(n): str(next(i for i, s in enumerate(source, 1) if f"`{n}`" in s)) for n in range(1, 9)
+    }
+
+
+def test_what_docutils_reads_without_white_space_is_told(tmp_path: Path) -> None:
+    built = page(tmp_path, "See `x <doi:10.1000/a b>`_, y_.\n\n.. _y: doi:10.1000/c d")
+    assert [link.href for link in built.links()] == [
+        "https://doi.org/10.1000/ab",
+        "https://doi.org/10.1000/cd",
+    ]
+    first, second = warnings(built)
+    assert first.startswith("index.rst:4: ")
+    assert second.startswith("index.rst:6: ")
+    assert "doi:10.1000/a%20b" in first
+    assert "doi:10.1000/c%20d" in second
+    assert first.endswith("[doi.target-space]")
+
+
+def test_a_uri_wrapped_at_a_line_end_is_no_problem(tmp_path: Path) -> None:
+    built = page(tmp_path, "See `x <doi:10.1000/\nabc>`_.")
+    assert [link.href for link in built.links()] == ["https://doi.org/10.1000/abc"]
+    assert built.warnings == ""
+
+
+def test_raw_hash_after_the_scheme_is_refused_with_the_repair(tmp_path: Path) -> None:
+    (warning,) = warnings(page(tmp_path, "`x <doi:10.1000/456#789>`_"))
+    assert "10.1000/456%23789" in warning
+    assert warning.endswith("[doi.syntax]")
+
+
+def test_hard_coded_links_are_reported_where_asked(tmp_path: Path) -> None:
+    text = "https://doi.org/10.1000/182 and\n`Title <http://dx.doi.org/10.1000/1?x=y>`_, `no <https://doi.org/about>`_"
+    assert page(tmp_path / "off", text).warnings == ""
+    first, second = warnings(page(tmp_path / "on", text, "doi_hardcoded_links = True"))
+    assert first.startswith("index.rst:4: ")
+    assert ":doi:`10.1000/182`" in first
+    assert second.startswith("index.rst:5: ")
+    assert ":doi:`Title <10.1000/1>`" in second
+    assert second.endswith("[doi.hardcoded]")
+
+
+def test_every_warning_can_be_suppressed(tmp_path: Path) -> None:
+    text = ":doi:`10.1000` `x <doi:10.1000/a b>`_ https://doi.org/10.1000/182 :doi:`10.1000/%41`"
+    conf = "doi_hardcoded_links = True\nextensions += ['sphinx.ext.extlinks']\n"
+    conf += "extlinks = {'doi': ('https://doi.org/%s', None)}\n"
+    built = page(tmp_path / "loud", text, conf)
+    assert all("[doi." in line for line in warnings(built))
+    assert len(warnings(built)) >= 5
+    assert page(tmp_path / "quiet", text, f"{conf}suppress_warnings = ['doi']").warnings == ""
+
+
+def test_extlinks_give_way_and_the_author_is_told(tmp_path: Path) -> None:
+    conf = "extensions += ['sphinx.ext.extlinks']\nextlinks_detect_hardcoded_links = True\n"
+    conf += (
+        "extlinks = {'doi': ('https://doi.org/%s', 'doi:%s'), 'arxiv': ('https://arxiv.org/abs/%s', '%s')}\n"
+    )
+    built = page(tmp_path, ":doi:`10.1000/a<b>` :arxiv:`2001.00001`", conf)
+    assert [link.href for link in built.links()] == ["https://doi.org/10.1000/a%3Cb%3E"]
+    assert "https://arxiv.org/abs/2001.00001" in built.text()
+    (warning,) = warnings(built)
+    assert warning.startswith("conf.py:5: WARNING: extlinks['doi']")
+    assert warning.endswith("[doi.extlinks]")
+
+
+def test_a_copied_doi_role_gives_way(tmp_path: Path) -> None:
+    module = (
+        "from docutils import nodes\n"
+        "def role(typ, rawtext, text, lineno, inliner, options={}, content=[]):\n"
+        "    return [nodes.reference(text, text, internal=False, refuri='https://doi.org/' + text)], []\n"
+        "def setup_roles(app):\n"
+        "    app.add_role('doi', role, override=True)\n"
+        "    app.add_role('DOI', role, override=True)\n"
+        "def setup(app):\n"
+        "    app.connect('builder-inited', setup_roles)\n"
+    )
+    conf = "import sys; sys.path.insert(0, '.')\nfrom pathlib import Path\n"
+    conf += "sys.path.insert(0, str(Path(__file__).parent))\nextensions += ['doi_role']\n"
+    built = page(tmp_path, ":doi:`10.1000/a#b` :DOI:`10.1000/c#d`", conf, **{"doi_role.py": module})
+    assert [link.href for link in built.links()] == [
+        "https://doi.org/10.1000/a%23b",
+        "https://doi.org/10.1000/c%23d",
+    ]
+    (warning,) = warnings(built)
+    assert warning.endswith("[doi.role]")

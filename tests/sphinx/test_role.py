@@ -1,0 +1,94 @@
+"""The role: what an author may type, and which link it becomes."""
+
+from pathlib import Path
+
+import pytest
+from support.sphinx_build import Build, build, write
+
+SICI = "10.1175/1520-0493(1972)100<0081:X>2.3.CO;2"
+SICI_LINK = "https://doi.org/10.1175/1520-0493(1972)100%3C0081:X%3E2.3.CO;2"
+
+
+def page(tmp_path: Path, text: str, conf: str = "") -> Build:
+    base = 'extensions = ["sphinx_doiuri"]\ndoi_resolve = False\n'
+    source = write(tmp_path / "src", {"index.rst": f"Title\n=====\n\n{text}\n", "conf.py": base + conf})
+    return build(source, tmp_path / "out", "html", "-n")
+
+
+@pytest.mark.parametrize(
+    ("written", "href", "text"),
+    [
+        (":doi:`10.1000/182`", "https://doi.org/10.1000/182", "doi:10.1000/182"),
+        (":DOI:`10.1000/182`", "https://doi.org/10.1000/182", "doi:10.1000/182"),
+        ("`10.1000/182`:doi:", "https://doi.org/10.1000/182", "doi:10.1000/182"),
+        (":doi:`doi:10.1000/182`", "https://doi.org/10.1000/182", "doi:10.1000/182"),
+        (":doi:`DOI: 10.1000/182`", "https://doi.org/10.1000/182", "doi:10.1000/182"),
+        (":doi:`https://dx.doi.org/10.1000/182`", "https://doi.org/10.1000/182", "doi:10.1000/182"),
+        (":doi:`10.1000/456#789`", "https://doi.org/10.1000/456%23789", "doi:10.1000/456#789"),
+        (f":doi:`{SICI}`", SICI_LINK, f"doi:{SICI}"),
+        (f":doi:`Title <{SICI}>`", SICI_LINK, "Title"),
+        (f":doi:`a < b <{SICI}>`", SICI_LINK, "a < b"),
+        (f":doi:`Title\n<{SICI}>`", SICI_LINK, "Title"),
+        (":doi:`Title <10.1000/a<b>>`", "https://doi.org/10.1000/a%3Cb%3E", "Title"),
+        (":doi:`10.1000/a<b>`", "https://doi.org/10.1000/a%3Cb%3E", "doi:10.1000/a<b>"),
+        (":doi:`10.1000/a\\<b\\>`", "https://doi.org/10.1000/a%3Cb%3E", "doi:10.1000/a<b>"),
+        (":doi:`<10.1000/182>`", "https://doi.org/10.1000/182", "doi:10.1000/182"),
+        (":doi:`10.1000/a\\_b`", "https://doi.org/10.1000/a_b", "doi:10.1000/a_b"),
+        (":doi:`10.1000/a_b`", "https://doi.org/10.1000/a_b", "doi:10.1000/a_b"),
+        (':doi:`10.1000/a--b"c"...`', "https://doi.org/10.1000/a--b%22c%22...", 'doi:10.1000/a--b"c"...'),
+        (":doi:`10.1000/á`", "https://doi.org/10.1000/%C3%A1", "doi:10.1000/á"),
+        (":doi:`10.1000/../x`", "https://doi.org/10.1000/..%2Fx", "doi:10.1000/../x"),
+        (":doi:`Title <https://doi.org/10.1000/182>`", "https://doi.org/10.1000/182", "Title"),
+    ],
+)
+def test_link(tmp_path: Path, written: str, href: str, text: str) -> None:
+    (link,) = page(tmp_path, written).links()
+    assert (link.href, " ".join(link.text.split())) == (href, text)
+
+
+def test_exclamation_mark_makes_no_link(tmp_path: Path) -> None:
+    built = page(tmp_path, ":doi:`!10.1000/1`; :doi:`!Title <10.1000/2>`; :doi:`!none`")
+    assert built.links() == []
+    assert "doi:10.1000/1" in built.text()
+    assert "Title</span>" in built.text()
+    assert "none</span>" in built.text()
+    assert "!" not in built.text()[built.text().index("</h1>") : built.text().index("</section>")]
+    assert built.warnings == ""
+
+
+def test_classes_of_a_role_of_ones_own(tmp_path: Path) -> None:
+    text = ".. role:: paper(doi)\n\n.. role:: book(doi)\n   :class: one two\n\n"
+    text += ":paper:`10.1/1` :book:`B <10.1/2>`"
+    paper, book = page(tmp_path, text).links()
+    assert paper.classes == {"doi", "paper", "reference", "external"}
+    assert book.classes == {"doi", "one", "two", "reference", "external"}
+
+
+def test_default_role_and_substitutions(tmp_path: Path) -> None:
+    text = "`10.1000/1` and |s|, |s|\n\n.. |s| replace:: see :doi:`10.1000/2`"
+    links = page(tmp_path, text, "default_role = 'doi'\n").links()
+    assert [link.text for link in links] == ["doi:10.1000/1", "doi:10.1000/2", "doi:10.1000/2"]
+
+
+def test_in_a_translation(tmp_path: Path) -> None:
+    catalogue = (
+        'msgid ""\nmsgstr ""\n"Content-Type: text/plain; charset=utf-8\\n"\n\n'
+        'msgid "See :doi:`Title <10.1000/2>`."\nmsgstr "`Titel <doi:10.1000/2>`__ und :doi:`10.1000`."\n'
+    )
+    write(tmp_path / "src", {"locales/de/LC_MESSAGES/index.po": catalogue})
+    built = page(tmp_path, "See :doi:`Title <10.1000/2>`.", "language = 'de'\n")
+    assert [(link.href, link.text) for link in built.links()] == [("https://doi.org/10.1000/2", "Titel")]
+    assert built.warnings.count("WARNING") == 1
+    assert "index.rst:4" in built.warnings
+
+
+def test_link_around_an_image(tmp_path: Path) -> None:
+    good = "doi:10.1000/456%23789"
+    text = f".. image:: a.png\n   :target: {good}\n\n.. image:: a.png\n   :target: doi:10.1000\n"
+    text += "\n- .. image:: a.png\n     :target: doi:10.2000\n\n  Text\n"
+    built = page(tmp_path, text, "suppress_warnings = ['image']\n")
+    (link,) = built.links()
+    assert link.href == "https://doi.org/10.1000/456%23789"
+    assert "index.rst:7: WARNING: 'doi:10.1000' is not a DOI" in built.warnings
+    assert "index.rst:10: WARNING: 'doi:10.2000' is not a DOI" in built.warnings
+    assert built.warnings.count("WARNING") == 2

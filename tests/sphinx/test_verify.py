@@ -1,0 +1,176 @@
+"""The look-up: once a build, only what is new, and what is said of DOIs that do not exist."""
+
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from support.faults import FAULTS, NAME, Fault
+from support.sphinx_build import Build, build, write
+from support.web import Site, resolver, site
+
+FOUND = {f"10.1000/{number}": "https://example.org/" for number in range(100)}
+CONF = 'extensions = ["sphinx_doiuri"]\n'
+PAGES = {
+    "conf.py": CONF,
+    "index.rst": "T\n=\n\nOne :doi:`10.1000/1`\ntwo :doi:`10.1000/lost`\n\n.. toctree::\n\n   b\n",
+    "b.rst": "B\n=\n\n:doi:`10.1000/LOST`, :doi:`10.1000/2`,\n:doi:`10.1000/1`\n",
+}
+
+
+def warnings(built: Build) -> list[str]:
+    return sorted(line.rpartition("/src/")[2] for line in built.warnings.splitlines() if line.strip())
+
+
+def asked(server: Site) -> list[str]:
+    return sorted(request.target.removeprefix("/api/handles/") for request in server.seen)
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    return write(tmp_path / "src", PAGES)
+
+
+def ask(monkeypatch: pytest.MonkeyPatch, server: Site) -> None:
+    monkeypatch.setenv("DOIURI_RESOLVER", server.url)
+    server.seen.clear()
+
+
+NOT_FOUND = [
+    "b.rst:4: WARNING: DOI not found: 10.1000/LOST [doi.not-found]",
+    "index.rst:5: WARNING: DOI not found: 10.1000/lost [doi.not-found]",
+]
+
+
+@pytest.mark.parametrize("options", [(), ("-j", "2"), ("-j", "auto")])
+def test_each_doi_is_asked_once_and_each_use_is_told(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...]
+) -> None:
+    for number in range(12):  # enough for Sphinx to read in several processes
+        write(source, {f"many{number}.rst": f":orphan:\n\nT\n=\n\n:doi:`10.1000/{number}`\n"})
+    with site(resolver(FOUND)) as server:
+        ask(monkeypatch, server)
+        built = build(source, tmp_path / "out", "html", *options)
+        assert len(asked(server)) == 13
+        assert Counter(target.upper() for target in asked(server)).most_common(1)[0][1] == 1
+    assert warnings(built) == NOT_FOUND
+    marked = [link.text for link in built.links() if "doi-not-found" in link.classes]
+    assert marked == ["doi:10.1000/lost"]
+    (lost, *others) = built.links("b.html")
+    assert "doi-not-found" in lost.classes
+    assert lost.attributes["title"] == "This DOI was not found."
+    assert not any("doi-not-found" in link.classes for link in others)
+
+
+def test_unchanged_rebuild_asks_and_says_nothing(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DOIURI_CACHE", ":memory:")  # so what is known is in Sphinx's environment
+    with site(resolver(FOUND)) as server:
+        ask(monkeypatch, server)
+        first = build(source, tmp_path / "out")
+        pages = first.bytes()
+        server.seen.clear()
+        again = build(source, tmp_path / "out")
+    assert asked(server) == []
+    assert again.warnings == ""
+    assert again.bytes() == pages
+
+
+def test_only_what_is_new_is_asked(source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with site(resolver(FOUND)) as server:
+        ask(monkeypatch, server)
+        build(source, tmp_path / "out")
+        server.seen.clear()
+        write(source, {"b.rst": "B\n=\n\n:doi:`10.1000/1` :doi:`10.1000/77`\n\n:doi:`10.1000/lost`\n"})
+        built = build(source, tmp_path / "out")
+    assert asked(server) == ["10.1000/77"]
+    assert warnings(built) == ["b.rst:6: WARNING: DOI not found: 10.1000/lost [doi.not-found]"]
+
+
+def test_a_page_that_did_not_change_is_written_again_when_its_doi_turns_out_to_be_missing(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    away = build(source, tmp_path / "out")  # nobody answers
+    assert (away.status, away.warnings) == (0, "")
+    assert "of 3 DOIs could not be checked" in away.said
+    assert not any("doi-not-found" in link.classes for link in away.links())
+    with site(resolver(FOUND)) as server:
+        ask(monkeypatch, server)
+        there = build(source, tmp_path / "out")
+    assert "0 added, 0 changed, 0 removed" in there.said
+    assert warnings(there) == NOT_FOUND
+    assert [link.text for link in there.links() if "doi-not-found" in link.classes] == ["doi:10.1000/lost"]
+
+
+def test_another_builder_with_the_same_environment_asks_nothing_and_marks_the_same(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with site(resolver(FOUND)) as server:
+        ask(monkeypatch, server)
+        build(source, tmp_path / "out")
+        server.seen.clear()
+        built = build(source, tmp_path / "out", "dirhtml")
+        assert asked(server) == []
+    assert [link.text for link in built.links() if "doi-not-found" in link.classes] == ["doi:10.1000/lost"]
+
+
+def test_turning_the_look_up_off_takes_the_marks_away(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with site(resolver(FOUND)) as server:
+        ask(monkeypatch, server)
+        build(source, tmp_path / "out")
+        server.seen.clear()
+        built = build(source, tmp_path / "out", "html", "-D", "doi_resolve=False")
+        assert server.seen == []
+    assert not any("doi-not-found" in link.classes for link in built.links())
+
+
+def test_existence_asks_for_agencies_in_one_go(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from doiuri_proxy import running
+    from support.proxy_records import link
+
+    with running([link(name, url) for name, url in FOUND.items()]) as proxy:
+        monkeypatch.setenv("DOIURI_RESOLVER", proxy.url)
+        built = build(source, tmp_path / "out", "html", "-D", "doi_resolve=existence")
+    assert warnings(built) == NOT_FOUND
+
+
+def test_removed_pages_are_forgotten(source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with site(resolver(FOUND)) as server:
+        ask(monkeypatch, server)
+        write(source, {"c.rst": ":orphan:\n\nC\n=\n\n:doi:`10.1000/gone`\n"})
+        assert len(warnings(build(source, tmp_path / "out"))) == 3
+        (source / "c.rst").unlink()
+        write(source, {"index.rst": "T\n=\n\n.. toctree::\n\n   b\n"})
+        built = build(source, tmp_path / "out", "html", "-E")
+    assert warnings(built) == NOT_FOUND[:1]
+
+
+def test_suggestion_where_advice_knows_better(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = write(tmp_path / "src", {"index.rst": "T\n=\n\n:doi:`10.1000/1.`\n"})
+    with site(resolver(FOUND)) as server:
+        ask(monkeypatch, server)
+        built = build(source, tmp_path / "out")
+    assert any("not found: 10.1000/1.; did you mean 10.1000/1?" in line for line in warnings(built))
+
+
+@pytest.mark.parametrize("fault", [fault for fault in FAULTS if not fault.big], ids=str)
+def test_fault_changes_no_byte_and_fails_no_build(
+    fault: Fault, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = write(tmp_path / "src", {"index.rst": f"T\n=\n\n:doi:`{NAME}` and :doi:`T <{NAME}>`\n"})
+    plain = build(source, tmp_path / "plain", "html", "-D", "doi_resolve=False").bytes()
+    with fault.serve() as server:
+        monkeypatch.setenv("DOIURI_RESOLVER", server.url)
+        monkeypatch.setenv("DOIURI_CACHE", ":memory:")
+        begun = time.monotonic()
+        built = build(source, tmp_path / "out", "html", "-W", "-D", "doi_timeout=1", "-D", "doi_budget=2")
+        took = time.monotonic() - begun
+    assert (built.status, built.warnings) == (0, "")
+    assert built.bytes() == plain
+    assert took < 2 + 4  # the budget, and the rest of the build on a busy machine
+    assert ("could not be checked" in built.said) == (fault.status == "unknown")

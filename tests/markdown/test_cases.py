@@ -1,0 +1,22 @@
+"""Every file in cases/: what the author writes, what comes out, and what the author is told."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .conftest import Render
+
+CASES = [
+    pytest.param(case, id=f"{path.stem}: {case['title']}")
+    for path in sorted((Path(__file__).parent / "cases").glob("*.json"))
+    for case in json.loads(path.read_text())
+]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_case(case: dict[str, Any], render: Render) -> None:
+    rendered = render(case["markdown"], *case.get("extensions", ()), **case.get("options", {}))
+    assert rendered.html == case["html"]
+    assert [str(problem) for problem in rendered.problems] == case.get("problems", [])

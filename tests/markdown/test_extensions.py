@@ -1,0 +1,199 @@
+"""Side by side with the extensions that people use, in either order of loading."""
+
+from typing import Any
+
+import markdown
+import markdown_doiuri
+import pytest
+
+from .conftest import Render
+from .page import Page
+
+OURS = '<a class="doi" href="https://doi.org/10.1000/{0}">doi:10.1000/{0}</a>'
+LINK = OURS.format(182)
+SOURCE = """\
+# On doi:10.1000/1 and <doi:10.1000/2>
+
+!!! note
+    doi:10.1000/3--and "quoted" doi:10.1000/4--x
+
+Term[^1]
+:   doi:10.1000/5
+
+a | b
+--|--
+doi:10.1000/6 | `doi:10.1000/7`
+
+<div markdown="1">
+doi:10.1000/8 \\(doi:10.1000/9\\) HTML
+</div>
+
+```python
+doi:10.1000/10
+```
+
+*[HTML]: doi:10.1000/11
+[^1]: <doi:10.1000/12>
+"""
+
+
+def both_orders(source: str, extension: str, **config: Any) -> str:
+    """Convert with the extension before ours and after; the order must not matter."""
+    ours = {"doiuri": {"resolve": False}}
+    orders = ([extension, "doiuri"], ["doiuri", extension])
+    pages = {
+        markdown.markdown(source, extensions=order, extension_configs={extension: config, **ours})
+        for order in orders
+    }
+    assert len(pages) == 1
+    return pages.pop()
+
+
+def test_extra() -> None:
+    names = [doi.name for doi in Page(both_orders(SOURCE, "extra")).dois]
+    assert names == [f"10.1000/{n}" for n in (1, 2)] + [
+        "10.1000/3--and", "10.1000/4--x", "10.1000/5", "10.1000/6", "10.1000/8", "10.1000/9", "10.1000/12"
+    ]  # fmt: skip
+
+
+def test_all_of_them_together(render: Render) -> None:
+    extensions = [
+        "extra",
+        "admonition",
+        "codehilite",
+        "smarty",
+        "toc",
+        "sane_lists",
+        "meta",
+        "nl2br",
+        "wikilinks",
+    ]
+    dois = [doi.name for doi in Page(render(SOURCE, *extensions).html).dois]
+    assert dois == [doi.name for doi in Page(both_orders(SOURCE, "extra")).dois]
+
+
+def test_codehilite_leaves_code_alone() -> None:
+    html = both_orders("    #!python\n    x = 'doi:10.1000/182'\n\ndoi:10.1000/182", "codehilite")
+    assert html.endswith(f"<p>{LINK}</p>")
+    assert html.count("<a") == 1
+
+
+def test_toc_names_headings_as_before() -> None:
+    source = "[TOC]\n\n# On doi:10.1000/182"
+    html = both_orders(source, "toc", permalink=True)
+    plain = markdown.markdown(source, extensions=["toc"], extension_configs={"toc": {"permalink": True}})
+    assert html == plain.replace("On doi:10.1000/182<", f"On {LINK}<", 2).replace(
+        f'<a href="#on-doi101000182">On {LINK}</a>', '<a href="#on-doi101000182">On doi:10.1000/182</a>'
+    )
+
+
+def test_smarty_leaves_names_alone() -> None:
+    html = both_orders('"doi:10.1000/a--b...c\'d" <doi:10.1000/e--f> -- "x"', "smarty")
+    assert [text for _, _, text in Page(html).links] == ["doi:10.1000/a--b...c'd", "doi:10.1000/e--f"]
+    assert html.startswith("<p>&ldquo;<a")
+    assert html.endswith("&ndash; &ldquo;x&rdquo;</p>")
+
+
+def test_admonition() -> None:
+    html = both_orders('!!! note "See doi:10.1000/182"\n    <doi:10.1000/182>', "admonition")
+    assert html.count(LINK) == 2
+
+
+def test_md_in_html() -> None:
+    html = both_orders("<div markdown>\n\ndoi:10.1000/182\n\n<p>doi:10.1000/1</p>\n</div>", "md_in_html")
+    assert html == f"<div>\n<p>{LINK}</p>\n<p>doi:10.1000/1</p>\n</div>"
+
+
+def test_md_in_html_inside_a_link() -> None:
+    html = both_orders(
+        '<a href="x" markdown="1">\n\nsee <doi:10.1000/182>, doi:10.1000/182\n\n</a>', "md_in_html"
+    )
+    assert "doi.org" not in html
+
+
+def test_attr_list() -> None:
+    html = both_orders("doi:10.1000/182{ .paper } [x](doi:10.1000/182){: target=_blank}", "attr_list")
+    assert 'class="doi paper"' in html
+    assert 'target="_blank"' in html
+    assert Page(both_orders("doi:10.1000/a{.b}", "toc")).links[0][2] == "doi:10.1000/a{.b}"
+
+
+def test_abbr_leaves_names_alone() -> None:
+    html = both_orders("doi:10.1000/HTML HTML\n\n*[HTML]: x", "abbr")
+    assert html == f'<p>{OURS.format("HTML")} <abbr title="x">HTML</abbr></p>'
+
+
+@pytest.mark.newest
+class TestPymdownx:
+    def test_superfences(self) -> None:
+        source = "- a\n\n    ```text\n    doi:10.1000/1 <doi:10.1000/1>\n    ```\n\n    doi:10.1000/182\n"
+        html = both_orders(source, "pymdownx.superfences")
+        assert html.count("<a") == 1
+        assert LINK in html
+
+    def test_magiclink(self) -> None:
+        source = (
+            "doi:10.1000/182 <doi:10.1000/182> https://doi.org/10.1000/182 "
+            "https://example.org/doi:10.1000/182 https://example.org/?id=doi:10.1000/182 "
+            "<https://example.org/doi:10.1000/182> doi:10.1000/x@y.org"
+        )
+        html = both_orders(source, "pymdownx.magiclink", repo_url_shorthand=True, social_url_shorthand=True,
+                           user="a", repo="b")  # fmt: skip
+        assert [(href, css_class) for href, css_class, _ in Page(html).links] == [
+            ("https://doi.org/10.1000/182", "doi"),
+            ("https://doi.org/10.1000/182", "doi"),
+            ("https://doi.org/10.1000/182", ""),
+            ("https://example.org/doi:10.1000/182", ""),
+            ("https://example.org/?id=doi:10.1000/182", ""),
+            ("https://example.org/doi:10.1000/182", ""),
+            ("https://doi.org/10.1000/x@y.org", "doi"),
+        ]
+
+    @pytest.mark.parametrize("generic", [True, False])
+    def test_arithmatex(self, generic: bool) -> None:
+        source = (
+            "$doi:10.1000/1$ \\(doi:10.1000/2\\) doi:10.1000/182\n\n$$\ndoi:10.1000/3 <doi:10.1000/3>\n$$\n\n"
+            "\\[doi:10.1000/4\\]\n\n\\begin{a}doi:10.1000/5\\end{a}"
+        )
+        html = both_orders(source, "pymdownx.arithmatex", generic=generic)
+        assert html.count("<a") == 1
+        assert LINK in html
+
+    def test_emphasis_of_all_kinds(self) -> None:
+        source = (
+            "~~doi:10.1000/1~~ ==doi:10.1000/2== ^^doi:10.1000/3^^ ^doi:10.1000/4^ ~doi:10.1000/5~ "
+            "**_doi:10.1000/6_**"
+        )
+        ours = {"doiuri": {"resolve": False}}
+        html = markdown.markdown(
+            source,
+            extensions=["pymdownx.betterem", "pymdownx.mark", "pymdownx.caret", "pymdownx.tilde", "doiuri"],
+            extension_configs=ours,
+        )
+        links = [OURS.format(n) for n in range(1, 7)]
+        assert html == (
+            f"<p><del>{links[0]}</del> <mark>{links[1]}</mark> <ins>{links[2]}</ins> <sup>{links[3]}</sup> "
+            f"<sub>{links[4]}</sub> <strong><em>{links[5]}</em></strong></p>"
+        )
+
+    def test_blocks_tabs_and_the_rest(self) -> None:
+        source = '=== "doi:10.1000/1"\n\n    doi:10.1000/2\n\n??? note "x"\n    - [ ] <doi:10.1000/3>\n'
+        extensions = [
+            "pymdownx.tabbed",
+            "pymdownx.details",
+            "pymdownx.tasklist",
+            "pymdownx.emoji",
+            "pymdownx.keys",
+        ]
+        html = markdown.markdown(
+            source, extensions=[*extensions, "doiuri"], extension_configs={"doiuri": {"resolve": False}}
+        )
+        assert [doi.name for doi in Page(html).dois] == [f"10.1000/{n}" for n in (1, 2, 3)]
+
+
+def test_two_instances_do_not_meet() -> None:
+    one = markdown.Markdown(extensions=[markdown_doiuri.makeExtension(resolve=False, css_class="one")])
+    two = markdown.Markdown(extensions=[markdown_doiuri.makeExtension(resolve=False, css_class="two")])
+    for _ in range(2):
+        assert 'class="one"' in one.convert("<doi:10.1000/182> doi:10.1000/182")
+        assert 'class="two"' in two.convert("<doi:10.1000/182> doi:10.1000/182")

@@ -1,0 +1,133 @@
+"""Texts written to do harm: nothing runs that plain Markdown would not run, and nothing takes long."""
+
+import html
+import json
+import re
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import markdown
+import pytest
+from support.browser import dump_dom
+
+from .conftest import convert
+
+# RUN becomes a call that tells which text it came from
+PAYLOADS = [
+    "<script>RUN</script>",
+    "<img src onerror=RUN>",
+    "<svg onload=RUN>",
+    '"><img src onerror=RUN>',
+    "'><img src onerror=RUN>",
+    '" onfocus=RUN autofocus tabindex=1 x="',
+    "' onfocus=RUN autofocus tabindex=1 x='",
+    "&quot; onfocus=RUN autofocus x=&quot;",
+    "&lt;img src onerror=RUN&gt;",
+    "&#60;img src onerror=RUN&#62;",
+    "&amp;lt;img src onerror=RUN&amp;gt;",
+    "%3Cimg src onerror=RUN%3E",
+    "%22%20onfocus=RUN%20autofocus%20x=%22",
+    "\\<img src onerror=RUN\\>",
+    "</a><img src onerror=RUN>",
+    "--><img src onerror=RUN>",
+    "]]><img src onerror=RUN>",
+    "javascript:RUN",
+    "\x02klzzwxh:0000\x03<img src onerror=RUN>",
+    "`<img src onerror=RUN>`",
+]
+CONSTRUCTS = [
+    "<doi:10.1000/{}>",
+    "doi:10.1000/{}",
+    "doi:10.1000/a<{}>b",
+    "[x](doi:10.1000/{})",
+    "[x](<doi:10.1000/{}>)",
+    "[](doi:10.1000/{})",
+    '[x](doi:10.1000/1 "{}")',
+    "[x]\n\n[x]: doi:10.1000/{}",
+    "[{}](doi:10.1000/182)",
+    "<doi:{}>",
+    "[x](doi:{})",
+    "[x](DOI:{}//10.1000/182)",
+    "[x](https://doi.org/10.1000/{})",
+    "<https://dx.doi.org/10.1000/{}>",
+    '<span title="doi:10.1000/{}">x</span>',
+    '<span title="<doi:10.1000/{}>">x</span>',
+    '<img alt="[x](doi:10.1000/{})">',
+    "<!-- <doi:10.1000/{}> -->",
+    "`<doi:10.1000/1>`<doi:10.1000/{}>",
+    "<script>'doi:10.1000/{}'</script>",
+]
+TEXTS = ["<img src onerror=RUN>"] + [
+    construct.format(payload) for construct in CONSTRUCTS for payload in PAYLOADS
+]
+PAGE = """<!DOCTYPE html><title>-</title><script>
+const ran = new Set(); window.ran = name => ran.add(name);
+addEventListener("load", () => setTimeout(() => document.title = JSON.stringify([...ran]), 500));
+</script>"""
+
+
+def frame(name: str, page: str) -> str:
+    page = page.replace("RUN", f"parent.ran(`{name}`)")
+    return f'<iframe srcdoc="{html.escape(page)}"></iframe>'
+
+
+@pytest.mark.newest
+def test_nothing_runs_that_plain_markdown_would_not(tmp_path: Path) -> None:
+    frames = [frame("plain_-1", TEXTS[0]), frame("ours_-1", TEXTS[0])]
+    for number, text in enumerate(TEXTS):
+        plain, ours = markdown.markdown(text), convert(text, text="<b>{name}</b>", tidy_links=True).html
+        if ours != plain and "RUN" in ours:
+            frames += [frame(f"plain_{number}", plain), frame(f"ours_{number}", ours)]
+    page = tmp_path / "page.html"
+    page.write_text(PAGE + "".join(frames), encoding="utf-8")
+    title = re.search("<title>(.*?)</title>", dump_dom(page))
+    assert title
+    ran = [name.split("_") for name in json.loads(html.unescape(title[1]))]
+    plainly = {int(number) for who, number in ran if who == "plain"}
+    assert -1 in plainly  # what may run does, so the rest would have been seen
+    assert [TEXTS[int(number)] for who, number in ran if who == "ours" and int(number) not in plainly] == []
+
+
+LONG: dict[str, Callable[[int], str]] = {
+    "labels": lambda n: "doi:" * n,
+    "labels and prefixes": lambda n: "doi:10." * n,
+    "prefixes": lambda n: "10.1000/" * n,
+    "opening brackets": lambda n: "doi:10.1000/" + "({<" * n,
+    "closing brackets": lambda n: "doi:10.1000/" + ")]}>" * n,
+    "brackets apart": lambda n: "doi:10.1000/1) ( " * n,
+    "open autolinks": lambda n: "<doi:" * n,
+    "autolinks in autolinks": lambda n: "<doi:<a>" * n,
+    "tags in an open autolink": lambda n: "<doi:" + "<a>" * n,
+    "quotes in a tag": lambda n: "<a " + "\"'" * n,
+    "comments": lambda n: "<!--" * n,
+    "emphasis": lambda n: "_doi:10.1000/1 " * n,
+    "dollars": lambda n: "doi:10.1000/1 " + "$x " * n,
+    "dollars together": lambda n: "doi:10.1000/1 " + "$" * n,
+    "entities": lambda n: "doi:10.1000/1" + "&amp;" * n,
+    "attributes": lambda n: "doi:10.1000/1" + "{.a" * n,
+    "a long name": lambda n: "<doi:10.1000/" + "a" * 10 * n + ">",
+    "a long URL": lambda n: "https://example.org/" + "doi:10.1000/1=" * n,
+    "hostile bad ones": lambda n: "".join(f"<doi:{number}>\n\n" for number in range(n // 5)),
+    "bad links": lambda n: "".join(f"[x](doi:{number})\n\n" for number in range(n // 5)),
+    "raw links": lambda n: "<a href=x>doi:10.1000/1</a>\n\n" * (n // 5),
+    "open raw links": lambda n: "<a href='doi.org doi:10.1000/1\n\n" * (n // 5),
+}
+
+
+def seconds(job: Callable[[], object]) -> float:
+    begun = time.process_time()
+    job()
+    return time.process_time() - begun
+
+
+@pytest.mark.parametrize("kind", LONG)
+def test_time_grows_with_the_text_and_not_faster(kind: str) -> None:
+    """Beyond what plain Markdown itself takes, twice the text may take twice the time, and some."""
+    extra = []
+    for size in (2_000, 8_000):
+        text = LONG[kind](size)
+        plain = seconds(lambda text=text: markdown.markdown(text))  # type: ignore[misc]
+        extra.append(seconds(lambda text=text: convert(text)) - plain)  # type: ignore[misc]
+    assert extra[1] < 0.3 + 8 * max(extra[0], 0)
+    assert extra[1] < 3

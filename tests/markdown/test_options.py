@@ -1,0 +1,141 @@
+"""The options, and what is said about wrong ones."""
+
+import logging
+import pickle
+from pathlib import Path
+from typing import Any
+
+import markdown
+import markdown_doiuri
+import pytest
+
+from .conftest import Render
+
+
+@pytest.mark.parametrize("name", ["doiuri", "markdown_doiuri", "markdown_doiuri:DOIExtension"])
+def test_names_of_the_extension(name: str) -> None:
+    html = markdown.markdown(
+        "<doi:10.1000/182>", extensions=[name], extension_configs={name: {"resolve": False}}
+    )
+    assert html == '<p><a class="doi" href="https://doi.org/10.1000/182">doi:10.1000/182</a></p>'
+
+
+def test_make_extension_takes_the_options() -> None:
+    extension = markdown_doiuri.makeExtension(resolve=False, css_class="x")
+    assert extension.getConfig("css_class") == "x"
+    assert 'class="x"' in markdown.markdown("<doi:10.1000/182>", extensions=[extension])
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "message"),
+    [
+        ("resolver", "ftp://example.org", "resolver: 'ftp://example.org' is not an http or https URL"),
+        ("resolve", "always", 'resolve: \'always\' is neither "records", "existence" nor False'),
+        ("offline", "perhaps", "offline: 'perhaps' is neither true"),
+        ("timeout", 0, "timeout: 0 is not a number of seconds above 0"),
+        ("timeout", "soon", "timeout: 'soon' is not a number of seconds above 0"),
+        ("budget", -1, "budget: -1 is not a number of seconds above 0"),
+        ("budget", float("nan"), "budget: nan is not a number of seconds above 0"),
+        ("budget", True, "budget: True is not a number of seconds above 0"),
+        ("mailto", "nobody", "mailto: 'nobody' is not a mail address"),
+        ("text", "{nam}", "text: not a template for DOIs: '{nam}'"),
+        ("text", 5, "text: 5 is not a string"),
+        ("link", "javascript:alert(1)", "link: not a base for links: 'javascript:alert"),
+        ("link", "", "link: not a base for links: ''"),
+        ("css_class", ["doi"], r"css_class: \['doi'\] is not a string"),
+        ("lock", 1, "lock: 1 is not a string"),
+        ("bare", "perhaps", "Cannot parse bool value: 'perhaps'"),
+        ("warn", "loudly", "warn: 'loudly' cannot be called"),
+    ],
+)
+def test_a_wrong_option_is_named(option: str, value: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        markdown_doiuri.makeExtension(**{option: value})
+
+
+def test_an_unknown_option_is_refused() -> None:
+    with pytest.raises(KeyError, match="resolvr"):
+        markdown_doiuri.makeExtension(resolvr="https://doi.org")
+
+
+def test_a_file_that_is_no_lock_file_is_refused(tmp_path: Path) -> None:
+    lock = tmp_path / "doi.lock.json"
+    lock.write_text("[]")
+    with pytest.raises(ValueError, match="lock"):
+        markdown.markdown("x", extensions=["doiuri"], extension_configs={"doiuri": {"lock": str(lock)}})
+
+
+@pytest.mark.parametrize("off", [False, "false", "no", "off", None])
+def test_resolving_is_turned_off_by_any_no(off: object) -> None:
+    assert markdown_doiuri.makeExtension(resolve=off).options.resolve is False
+
+
+def test_environment_and_option(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DOIURI_RESOLVER", "https://one.example")
+    monkeypatch.setenv("DOIURI_MAILTO", "one@example.org")
+    monkeypatch.setenv("DOIURI_OFFLINE", "yes")
+    settings = markdown_doiuri.makeExtension().options.settings
+    assert (settings.base, settings.mailto, settings.offline) == (
+        "https://one.example",
+        "one@example.org",
+        True,
+    )
+    extension = markdown_doiuri.makeExtension(
+        resolver="https://two.example", mailto="two@example.org", offline=False
+    )
+    settings = extension.options.settings
+    assert (settings.base, settings.mailto, settings.offline) == (
+        "https://two.example",
+        "two@example.org",
+        False,
+    )
+
+
+def test_a_wrong_environment_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DOIURI_OFFLINE", "perhaps")
+    with pytest.raises(ValueError, match="DOIURI_OFFLINE: 'perhaps'"):
+        markdown_doiuri.makeExtension()
+
+
+def test_the_logger_is_told_by_default(caplog: pytest.LogCaptureFixture) -> None:
+    options = {"doiuri": {"resolve": False}}
+    with caplog.at_level(logging.WARNING, "doiuri"):
+        markdown.markdown("x\n\n<doi:10.1000/a%zzb#>", extensions=["doiuri"], extension_configs=options)
+    [entry] = caplog.records
+    assert (entry.name, entry.levelname) == ("doiuri", "WARNING")
+    assert entry.getMessage().startswith("line 3: doi:10.1000/a%zzb#: ")
+
+
+def test_a_problem_is_its_message_and_its_parts(render: Render) -> None:
+    [problem] = render("one\n\ntwo <doi:10.1000/a#b> three").problems
+    assert (problem.doi, problem.line) == ("doi:10.1000/a#b", 3)
+    assert problem.suggestion == "doi:10.1000/a%23b"
+    assert str(problem) == f"line 3: doi:10.1000/a#b: {problem.reason}; write doi:10.1000/a%23b"
+    copy = pickle.loads(pickle.dumps(problem))
+    assert (copy, copy.doi, copy.line, copy.suggestion) == (problem, problem.doi, 3, problem.suggestion)
+
+
+@pytest.mark.parametrize(
+    ("source", "line"),
+    [
+        ("<doi:foo>", 1),
+        ("\n\n<doi:foo>", 3),
+        ("a\r\nb <doi:foo>", 2),
+        ("<doi:foobar>\n<doi:foo>", 2),
+        ("- a\n- b\n\n    <doi:foo>", 4),
+        ("[x]\n\n[x]: doi:foo", 3),
+        ("a\n<doi:f\\_oo>", 2),
+        ("a\n<doi:f&amp;oo>", 2),
+        ("a\n<doi:f\noo>", 2),
+    ],
+)
+def test_the_line_is_the_first_in_the_source(source: str, line: int | None, render: Render) -> None:
+    assert render(source).problems[-1].line == line
+
+
+def test_a_problem_is_told_once_a_document(render: Render) -> None:
+    problems: list[markdown_doiuri.Problem] = []
+    md = markdown.Markdown(extensions=[markdown_doiuri.makeExtension(resolve=False, warn=problems.append)])
+    for text in ("<doi:foo> [x](doi:foo) <doi:foo>", "<doi:foo>", "<doi:bar>"):
+        md.reset().convert(text)
+    assert [problem.doi for problem in problems] == ["doi:foo", "doi:foo", "doi:bar"]

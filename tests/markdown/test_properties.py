@@ -1,0 +1,95 @@
+"""What holds for every name and every text."""
+
+import re
+
+import markdown
+import pytest
+from doiuri import DOI
+from doiuri.testing.strategies import dois, spelled_uris
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_doiuri._mentions import Mentions
+
+from .conftest import convert
+from .page import Page
+
+WORDS = [
+    "word",
+    "*emphasis*",
+    "**strong**",
+    "`code`",
+    "[link](https://example.org/)",
+    "a_b",
+    "<b>raw</b>",
+    "&amp;",
+]
+WORDS += [
+    "![image](x.png)",
+    "\\*",
+    "1 < 2",
+    "(aside)",
+    '"quoted"',
+    "$x$",
+    "10.5",
+    "doi",
+    "DOI:",
+    "\n",
+    "\n\n",
+]
+MENTIONS = [f"{label}10.1000/a-b.1" for label in ("", "doi:", "DOI:", "DOI: ", "doi: ", "mydoi:", " doi:")]
+MENTIONS += [" ", "DOI: 10.1000", "10.1000/x$", "$", "doi:10.1/x", "/a_b", ". ", ";", "{: title=", "}", "<a>"]
+PROSE = st.lists(st.sampled_from(WORDS), max_size=8).map(" ".join)
+MARKUP = st.text(st.sampled_from("doi:10./<>[]()*_`\\&;#\"' \n$!{}-ab1"), max_size=60)
+
+
+@given(PROSE, spelled_uris(), PROSE)
+def test_a_planted_uri_comes_back_once(before: str, planted: tuple[str, DOI], after: str) -> None:
+    uri, doi = planted
+    page = Page(convert(f"{before} <{uri}> {after}").html)
+    assert [found.name for found in page.dois] == [doi.name]
+
+
+@given(PROSE, dois(), PROSE)
+def test_a_bare_uri_comes_back_once(before: str, doi: DOI, after: str) -> None:
+    """Of a name whose end is not open to doubt, the URI is a mention like any other."""
+    doi = DOI(doi.name + "x")
+    page = Page(convert(f"{before} {doi.uri} {after}").html)
+    assert [found.name for found in page.dois] == [doi.name]
+
+
+@given(st.lists(st.sampled_from([*WORDS, *MENTIONS]), max_size=12), st.sampled_from(["", " "]))
+def test_what_one_look_tells_is_what_the_whole_text_tells(words: list[str], glue: str) -> None:
+    """Mentions that are found at once are those that reading the paragraph finds, and are reported alike."""
+    text = glue.join(words)
+    at_once = convert(text, bare_names=True)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Mentions, "plain", lambda *_: None)
+        assert convert(text, bare_names=True) == at_once
+
+
+@given(dois())
+def test_a_link_shows_the_name_and_leads_to_it(doi: DOI) -> None:
+    """Visible text is ``doi:{name}``, with the characters of the name and none of HTML's."""
+    html = convert(f"[]({doi.uri})").html
+    assert Page(html).links == [(doi.url, "doi", f"doi:{doi.name}")]
+    assert re.sub(r"<[^<>]*>", "", html).count("<") == 0
+
+
+@given(MARKUP)
+def test_any_text_is_converted_and_shown(text: str) -> None:
+    """No text makes the extension fail, leak a marker, or lose characters that plain Markdown shows."""
+    html = convert(text, bare_names=True, tidy_links=True).html
+    assert not re.search("[\x02\x03]|klzzwxh|wzxhzdk", html)
+    if "<" not in text and "[" not in text:
+        assert Page(html).text.split() == Page(markdown.markdown(text)).text.split()
+
+
+@given(MARKUP)
+def test_every_link_is_http(text: str) -> None:
+    """Only links of http and https are made, whatever is written."""
+    plain = Page(markdown.markdown(text)).links
+    for href, css_class, _ in Page(convert(text).html).links:
+        assert (href.startswith("https://doi.org/10.") and css_class == "doi") or (href, css_class) in {
+            (old, old_class) for old, old_class, _ in plain
+        }
+        assert not href.lower().startswith("doi:")

@@ -1,0 +1,82 @@
+"""MkDocs and Pelican, run as their users run them, on the example projects."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from doiuri_proxy.pytest_plugin import Proxies
+
+from .page import Page
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+NAMES = ["10.1000/182", "10.1186/gm483", "10.1103/PhysRevLett.59.381"]
+NAMES += [
+    "10.1002/(SICI)1096-8644(199601)99:1<1::AID-AJPA1>3.0.CO;2-1",
+    "10.26321/Á.GUTIÉRREZ.ZARZA.02.2018.03",
+]
+MISSING = "https://doi.org/10.5555/this-doi-does-not-exist"
+DATA = {"format": "string", "value": "https://example.org/"}
+RECORDS = [
+    {"handle": name, "values": [{"index": 1, "type": "URL", "data": DATA, "ttl": 86400}]} for name in NAMES
+]
+
+pytestmark = pytest.mark.newest
+
+
+def build(project: str, folder: Path, resolver: str, *command: str) -> str:
+    """Run a command in a copy of an example; give what it said."""
+    shutil.copytree(EXAMPLES / project, folder, dirs_exist_ok=True)
+    environment = {
+        "DOIURI_RESOLVER": resolver,
+        "DOIURI_CACHE": str(folder / "cache"),
+        "NO_MKDOCS_2_WARNING": "1",
+    }
+    run = subprocess.run(
+        [sys.executable, "-m", *command],
+        cwd=folder,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert run.returncode == 0, run.stdout + run.stderr
+    return run.stdout + run.stderr
+
+
+def check(page: Path, dois: list[str], missing: int) -> None:
+    """The links on a built page: these DOIs, in order, of which so many do not exist."""
+    source = page.read_text(encoding="utf-8")
+    found = Page(source)
+    assert [doi.name for doi in found.dois] == dois
+    assert sum("doi-not-found" in css_class for _, css_class, _ in found.links) == missing
+    assert not re.search(r'href="doi:|klzzwxh|wzxhzdk', source, re.IGNORECASE)
+
+
+def test_mkdocs_with_material(tmp_path: Path, doi_proxy: Proxies) -> None:
+    proxy = doi_proxy(RECORDS)
+    said = build("mkdocs", tmp_path, proxy.url, "mkdocs", "build", "--strict")
+    sici, other = NAMES[3:]
+    check(
+        tmp_path / "site" / "index.html",
+        [NAMES[0], NAMES[1], NAMES[2], NAMES[0], NAMES[0], sici, NAMES[0], NAMES[0], other],
+        0,
+    )
+    check(tmp_path / "site" / "reading" / "index.html", [NAMES[0], "10.5555/this-doi-does-not-exist"], 1)
+    assert "line 4: doi:10.5555/this-doi-does-not-exist: not found" in said
+    assert len({request.path for request in proxy.log}) == len(proxy.log) == 6
+
+
+def test_pelican(tmp_path: Path, doi_proxy: Proxies) -> None:
+    proxy = doi_proxy(RECORDS)
+    said = build("pelican", tmp_path, proxy.url, "pelican", "content", "-s", "pelicanconf.py", "-o", "out")
+    check(
+        tmp_path / "out" / "dois-in-a-blog.html",
+        [NAMES[0], NAMES[0], NAMES[1], "10.5555/this-doi-does-not-exist", NAMES[3]],
+        1,
+    )
+    assert "this-doi-does-not-exist" in said

@@ -1,0 +1,52 @@
+"""Documents without DOIs come out byte for byte as from plain Markdown."""
+
+from importlib import metadata
+from pathlib import Path
+
+import markdown
+import markdown_doiuri
+import pytest
+
+EXTENSIONS = [[], ["extra", "codehilite", "toc", "smarty", "admonition", "sane_lists"]]
+
+
+def documents() -> dict[str, str]:
+    """The Markdown descriptions of the packages installed here, Python-Markdown's own among them."""
+    found = {}
+    for distribution in metadata.distributions():
+        text = distribution.read_text("METADATA") or ""
+        head, _, body = text.partition("\n\n")
+        name = distribution.name
+        if body.strip() and not name.endswith("doiuri") and ("text/markdown" in head or name == "Markdown"):
+            found[name] = body
+    return found
+
+
+DOCUMENTS = documents()
+OWN = Path(__file__).with_name("syntax.md").read_text(encoding="utf-8")
+
+
+def same(text: str, extensions: list[str]) -> bool:
+    ours = markdown_doiuri.makeExtension(resolve=False, bare_names=True, tidy_links=True)
+    return markdown.markdown(text, extensions=[*extensions, ours]) == markdown.markdown(
+        text, extensions=extensions
+    )
+
+
+@pytest.mark.parametrize("extensions", EXTENSIONS, ids=["plain", "extended"])
+def test_every_construct_of_markdown(extensions: list[str]) -> None:
+    assert same(OWN, extensions)
+    assert same(OWN.replace("\n", "\r\n"), extensions)
+
+
+@pytest.mark.parametrize("extensions", EXTENSIONS, ids=["plain", "extended"])
+def test_documents_of_installed_packages(extensions: list[str]) -> None:
+    assert len(DOCUMENTS) >= 5
+    assert [name for name, text in DOCUMENTS.items() if not same(text, extensions)] == []
+
+
+@pytest.mark.parametrize(
+    "attribute", ['title="<doi:10.1000/182>"', "title='doi:10.1000/182'", 'alt="[x](doi:10.1000/1)"']
+)
+def test_attributes_are_none_of_ours(attribute: str) -> None:
+    assert same(f"a <span {attribute}>b</span> c", [])

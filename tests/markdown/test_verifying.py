@@ -1,0 +1,180 @@
+"""What becomes of DOIs that are asked about: marks, warnings, one question each, and time."""
+
+import time
+from pathlib import Path
+
+import markdown
+import markdown_doiuri
+import pytest
+from doiuri_proxy import running
+from doiuri_proxy.pytest_plugin import Proxies
+from support.faults import FAULTS, NAME, Fault
+
+from .conftest import Render, Rendered
+
+
+def record(name: str) -> dict[str, object]:
+    data = {"format": "string", "value": "https://example.org/landing"}
+    return {"handle": name, "values": [{"index": 1, "type": "URL", "data": data, "ttl": 86400}]}
+
+
+KNOWN: list[dict[str, object]] = [
+    record("10.1000/182"),
+    record("10.1000/Mixed"),
+    {"handle": "10.1000/empty", "values": []},
+]
+MARKED = '<a class="doi doi-not-found" href="https://doi.org/10.1000/none">{}</a>'
+
+
+@pytest.mark.parametrize("how", ["records", "existence"])
+def test_a_definite_no_is_marked_and_told(how: str, doi_proxy: Proxies, render: Render) -> None:
+    proxy = doi_proxy(KNOWN)
+    source = (
+        "doi:10.1000/182\n\ndoi:10.1000/none <doi:10.1000/none> [x](doi:10.1000/none) [](doi:10.1000/MIXED)"
+    )
+    rendered = render(source, resolve=how, resolver=proxy.url)
+    assert rendered.html.count("doi-not-found") == 3
+    for text in ("doi:10.1000/none", "x"):
+        assert MARKED.format(text) in rendered.html
+    assert [str(problem) for problem in rendered.problems] == ["line 3: doi:10.1000/none: not found"]
+
+
+def test_no_values_is_no_mistake_of_the_author(doi_proxy: Proxies, render: Render) -> None:
+    rendered = render("<doi:10.1000/empty>", resolve="records", resolver=doi_proxy(KNOWN).url)
+    assert "doi-not-found" not in rendered.html
+    assert rendered.problems == []
+
+
+def test_what_was_probably_meant_is_suggested(doi_proxy: Proxies, render: Render) -> None:
+    rendered = render("<doi:10.1000/1–82>", resolve="records", resolver=doi_proxy(KNOWN).url)
+    [problem] = rendered.problems
+    assert problem.suggestion is not None
+    assert "10.1000/1-82" in problem.suggestion
+    assert problem.line == 1
+
+
+def test_links_to_the_proxy_are_verified_and_not_rewritten(doi_proxy: Proxies, render: Render) -> None:
+    proxy = doi_proxy(KNOWN)
+    source = (
+        "[a](http://dx.doi.org/10.1000/none?x=y) <https://doi.org/10.1000/182>\n\n"
+        '<a href="https://doi.org/10.1000/gone">b</a>\n\n<p><a class=x href=http://doi.org/10.1000/lost>c</a></p>\n'
+    )
+    rendered = render(source, resolve="records", resolver=proxy.url)
+    assert '<a href="http://dx.doi.org/10.1000/none?x=y">a</a>' in rendered.html
+    assert '<a href="https://doi.org/10.1000/182">https://doi.org/10.1000/182</a>' in rendered.html
+    assert '<a href="https://doi.org/10.1000/gone">b</a>' in rendered.html
+    assert "<a class=x href=http://doi.org/10.1000/lost>c</a>" in rendered.html
+    assert {(problem.doi, problem.line) for problem in rendered.problems} == {
+        ("doi:10.1000/none", 1),
+        ("doi:10.1000/gone", 3),
+        ("doi:10.1000/lost", 5),
+    }
+
+
+def test_what_is_no_link_is_not_asked(doi_proxy: Proxies, render: Render) -> None:
+    proxy = doi_proxy(KNOWN)
+    source = (
+        '`doi:10.1000/1` <a href="https://example.org/">doi:10.1000/2</a> ![doi:10.1000/3](x.png)\n\n'
+        '    <a href="https://doi.org/10.1000/4">\n\n<!-- <doi:10.1000/5> -->\n\n'
+        '<span title="<doi:10.1000/6>">x</span> [x](https://doi.org/) [y](https://doi.org/10.1000)'
+    )
+    assert render(source, resolve="records", resolver=proxy.url).problems == []
+    assert not proxy.log
+
+
+def test_each_doi_is_asked_once_a_process(doi_proxy: Proxies, render: Render) -> None:
+    proxy = doi_proxy(KNOWN)
+    for source in (
+        "doi:10.1000/182 doi:10.1000/182",
+        "<doi:10.1000/182> <doi:10.1000/none>",
+        "[](doi:10.1000/NONE)",
+    ):
+        rendered = render(source, resolve="records", resolver=proxy.url)
+    assert "doi-not-found" in rendered.html
+    assert sorted(request.path for request in proxy.log) == [
+        b"/api/handles/10.1000/182",
+        b"/api/handles/10.1000/none",
+    ]
+
+
+def test_the_store_serves_the_next_process(doi_proxy: Proxies, render: Render) -> None:
+    proxy = doi_proxy(KNOWN)
+    for _ in range(2):
+        rendered = render("<doi:10.1000/182> <doi:10.1000/none>", resolve="records", resolver=proxy.url)
+        markdown_doiuri.forget()
+    assert rendered.html.count("doi-not-found") == 1
+    assert len(proxy.log) == 2
+
+
+def test_existence_of_many_takes_few_requests(doi_proxy: Proxies, render: Render) -> None:
+    names = [f"10.1000/{number}" for number in range(200)]
+    agencies = {"10.1000": "Crossref"}
+    proxy = doi_proxy({"records": [record(name) for name in names], "agencies": agencies})
+    rendered = render("\n\n".join(f"<doi:{name}>" for name in names), resolve="existence", resolver=proxy.url)
+    assert rendered.problems == []
+    assert len(proxy.log) <= 4
+
+
+def test_the_lock_file_makes_the_network_needless(tmp_path: Path, render: Render) -> None:
+    lock = tmp_path / "doi.lock.json"
+    source = "<doi:10.1000/182> <doi:10.1000/none>"
+    with running(KNOWN) as proxy:
+        first = render(source, resolve="records", resolver=proxy.url, lock=lock)
+    assert "10.1000/182" in lock.read_text()
+    markdown_doiuri.forget()
+    second = render(source, resolve="records", resolver=proxy.url, lock=str(lock))
+    assert first.html.count("doi-not-found") == 1
+    assert second == first
+
+
+def test_offline_and_no_resolving_ask_nobody(doi_proxy: Proxies, render: Render) -> None:
+    proxy = doi_proxy(KNOWN)
+    for options in ({"resolve": "records", "offline": True}, {"resolve": False}):
+        rendered = render("<doi:10.1000/none>", resolver=proxy.url, **options)
+        assert "doi-not-found" not in rendered.html
+        assert rendered.problems == []
+    assert not proxy.log
+
+
+def test_the_contact_is_told(doi_proxy: Proxies, render: Render) -> None:
+    proxy = doi_proxy(KNOWN)
+    render("<doi:10.1000/182>", resolve="records", resolver=proxy.url, mailto="me@example.org")
+    [request] = proxy.log
+    agent = request.headers["user-agent"]
+    assert agent.startswith("markdown-doiuri/")
+    assert "mailto:me@example.org" in agent
+
+
+@pytest.mark.newest
+@pytest.mark.parametrize("fault", FAULTS, ids=str)
+def test_a_fault_changes_nothing_and_takes_no_longer_than_the_budget(fault: Fault, render: Render) -> None:
+    source = f"<doi:{NAME}> and [](doi:{NAME}2)"
+    offline: Rendered = render(source)
+    with fault.serve() as server:
+        begun = time.monotonic()
+        faulty = render(source, resolve="records", resolver=server.url, budget=1, timeout=0.5)
+        taken = time.monotonic() - begun
+    assert faulty.html == offline.html
+    assert faulty.problems == []
+    assert taken < 1.6
+
+
+def test_a_server_that_hangs_is_not_asked_by_every_document(render: Render) -> None:
+    [hanging] = [fault for fault in FAULTS if fault.name == "timeout in headers"]
+    with hanging.serve() as server:
+        begun = time.monotonic()
+        for _ in range(5):
+            render(f"<doi:{NAME}>", resolve="records", resolver=server.url, budget=0.5, timeout=0.5)
+        assert time.monotonic() - begun < 1.5
+
+
+def test_an_instance_converts_many_documents(doi_proxy: Proxies) -> None:
+    problems: list[markdown_doiuri.Problem] = []
+    extension = markdown_doiuri.makeExtension(resolver=doi_proxy(KNOWN).url, warn=problems.append)
+    md = markdown.Markdown(extensions=[extension])
+    pages = [
+        md.reset().convert(f"{'x ' * n}doi:10.1000/none doi:10.1000/182 doi:10.1000/none") for n in range(4)
+    ]
+    assert [page.count("doi-not-found") for page in pages] == [2] * 4
+    assert [page.count('class="doi"') for page in pages] == [1] * 4
+    assert len(problems) == 4

@@ -1,0 +1,13 @@
+"""``urlopen("doi:…")`` for the standard library.
+
+>>> from urllib.request import urlopen
+>>> import urllib_doiuri
+>>> handler = urllib_doiuri.install()
+>>> with urlopen("doi:10.1000/182") as response:  # doctest: +SKIP
+...     record = json.load(response)
+"""
+
+from urllib_doiuri._handler import DOIHandler
+from urllib_doiuri._install import install, record_request, uninstall, urlopen
+
+__all__ = ["DOIHandler", "install", "record_request", "uninstall", "urlopen"]

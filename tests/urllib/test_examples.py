@@ -1,0 +1,123 @@
+"""The example scripts, each run as a user would run it."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import pty
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from doiuri_proxy import running
+from support.web import Answer, Asked, record, site
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+SCRIPTS = sorted(path.name for path in (EXAMPLES / "scripts").glob("[!_]*.py"))
+
+
+def run(
+    script: str, *arguments: str, base: str, stderr: int = subprocess.PIPE
+) -> subprocess.CompletedProcess[str]:
+    """Run an example against the resolver at ``base``."""
+    return subprocess.run(
+        [sys.executable, str(EXAMPLES / "scripts" / script), *arguments],
+        env={**os.environ, "DOIURI_RESOLVER": base, "DOIURI_CACHE": ":memory:", "PYTHONUTF8": "1"},
+        stdout=subprocess.PIPE,
+        stderr=stderr,
+        encoding="utf-8",
+        timeout=60,
+        check=False,
+    )
+
+
+@pytest.fixture(scope="module")
+def base() -> Iterator[str]:
+    with running(EXAMPLES / "records.json") as proxy:
+        yield proxy.url
+
+
+SUMMARIES = {
+    "bibtex.py": "3 DOIs: 2 resolved (0 with an agency's BibTeX), 1 not found",
+    "download_dataset.py": "1 DOI: 1 resolved, 0 not found",
+    "requests_get.py": "3 DOIs: 3 resolved, 0 not found",
+    "targets.py": "8 DOIs: 6 resolved, 1 not found, 1 not known or no DOI",
+    "urlopen.py": "4 DOIs: 3 resolved, 1 not found",
+}
+
+
+def test_there_is_a_summary_for_each_script() -> None:
+    assert sorted(SUMMARIES) == SCRIPTS
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_as_they_stand(script: str, base: str) -> None:
+    done = run(script, base=base)
+    assert done.returncode == 0, done.stderr
+    assert (done.stdout + done.stderr).splitlines()[-1] == SUMMARIES[script]
+
+
+def test_bibtex_from_an_agency_by_content_negotiation() -> None:
+    def agency(asked: Asked) -> Answer:
+        assert asked.headers["accept"] == "application/x-bibtex"
+        return Answer(200, {"Content-Type": "application/x-bibtex;charset=utf-8"}, "@article{Á,}".encode())
+
+    with site(agency) as works:
+        places = (
+            f'<locations><location http_role="conneg" href="{works.at("localhost")}/1"/>'
+            '<location http_role="browser" href="http://127.0.0.1:9/landing"/></locations>'
+        )
+        loc = {"index": 2, "type": "10320/loc", "data": {"format": "string", "value": places}, "ttl": 1}
+        with running([{"handle": "10.1000/1", "values": [loc]}]) as proxy:
+            done = run("bibtex.py", "https://doi.org/10.1000/1", "10.1000/nope", base=proxy.url)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == ["@article{Á,}", "% 10.1000/nope: no such DOI"]
+    assert done.stderr.strip() == "2 DOIs: 1 resolved (1 with an agency's BibTeX), 1 not found"
+
+
+def test_a_table_of_targets(base: str, tmp_path: Path) -> None:
+    source, destination = tmp_path / "in.csv", tmp_path / "out.csv"
+    source.write_text('doi,note\n"10.1000/182",a\n10.1000/nope,"b, c"\n', encoding="utf-8")
+    done = run("targets.py", str(source), str(destination), base=base)
+    assert done.returncode == 0, done.stderr
+    rows = list(csv.reader(io.StringIO(destination.read_text(encoding="utf-8"))))
+    assert rows == [
+        ["doi", "note", "target", "status"],
+        ["10.1000/182", "a", "http://www.doi.org/hb.html", "found"],
+        ["10.1000/nope", "b, c", "", "not-found"],
+    ]
+
+
+def test_the_progress_bar_on_a_terminal(base: str) -> None:
+    ours, theirs = pty.openpty()
+    try:
+        done = run("targets.py", base=base, stderr=theirs)
+        shown = os.read(ours, 65536).decode()
+    finally:
+        os.close(ours)
+        os.close(theirs)
+    assert done.returncode == 0
+    assert f"[{'#' * 30}] 7/7" in shown
+
+
+def test_a_dataset_is_downloaded(tmp_path: Path) -> None:
+    data = os.urandom(300_000)
+    with site(lambda _: Answer(200, {"Content-Type": "application/zip"}, data)) as archive:
+        target = archive.at("localhost") + "/files/..%2f..%2Fdata%20set.zip?download=1"
+        with running([record("10.5281/zenodo.1", target)]) as proxy:
+            done = run("download_dataset.py", "doi:10.5281/zenodo.1", "--to", str(tmp_path), base=proxy.url)
+    assert done.returncode == 0, done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["data set.zip"]
+    assert (tmp_path / "data set.zip").read_bytes() == data
+
+
+def test_a_dataset_that_is_not_there(base: str, tmp_path: Path) -> None:
+    done = run("download_dataset.py", "10.5281/nope", "--to", str(tmp_path), base=base)
+    assert done.returncode == 1
+    assert done.stdout.splitlines() == [
+        "HTTP Error 404: 10.5281/nope: no such DOI",
+        "1 DOI: 0 resolved, 1 not found",
+    ]

@@ -1,0 +1,168 @@
+"""Never another DOI than the one written: which URIs are opened, which refused before any traffic."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from urllib.parse import unquote
+from urllib.request import Request, urlopen
+
+import pytest
+import urllib_doiuri
+from doiuri import DOI, DOISyntaxError
+from doiuri_proxy import running
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from support.cases import Case, accepted, cases
+from support.web import JSON, Answer, Site, record, site
+
+NAMES = [
+    "10.1000/182",
+    "10.1000/456#789",
+    "10.1000/x#",
+    "10.1000/a?b=c",
+    "10.1000/50%25off",
+    "10.1000/überblick",
+    "10.1000/a\u0301",
+    "10.1000/á",
+    "10.1000/../x",
+    "10.1000/x",
+    "10.1000//x",
+    "10.1000/./x",
+    "10.1000/..",
+    "10.1000/.",
+    "10.1000/x/",
+    "10.1000/x//",
+    "10.1000/a b",
+    "10.1000/a+b",
+    "10.1000/abc(2)",
+    "10.1000/%2Fx",
+    "10.1000/a;b&c=d,e@f:g",
+    "10.1002/(SICI)1521-3951(199911)216:1<135::AID-PSSB135>3.0.CO;2-#",
+    "10.26321/Á.GUTIÉRREZ.ZARZA.02.2018.03",
+]
+
+# What is written, where it is wrong (from 0), and the repaired form.
+REFUSED = [
+    ("doi:10.1000/456#789", 15, "doi:10.1000/456%23789"),
+    ("doi:10.1000/x#", 13, "doi:10.1000/x%23"),
+    ("doi:10.1000/x##", 13, "doi:10.1000/x%23%23"),
+    ("doi:10.1000/a#b#c", 13, "doi:10.1000/a%23b%23c"),
+    ("doi:10.1000/a?b=c", 13, "doi:10.1000/a%3Fb%3Dc"),
+    ("doi:10.1000/x?", 13, "doi:10.1000/x%3F"),
+    ("doi:10.1000/a b", 13, "doi:10.1000/a%20b"),
+    ("doi:10.1000/überblick", 12, "doi:10.1000/%C3%BCberblick"),
+    ("doi: 10.1000/x", 4, "doi:10.1000/x"),
+    ("doi:10.1000/a<b>c", 13, "doi:10.1000/a%3Cb%3Ec"),
+    ("doi:10.1000/a\nb", 13, None),
+    ("doi:10.1000/a\r\nX-Header:b", 13, None),
+    ("doi:10.1000/%zz", 12, None),
+    ("doi:10.1000/%ff", 12, None),
+    ("doi:10.1000/%0a", 12, None),
+    ("doi://10.1000/x", 4, "doi:10.1000/x"),
+    ("doi:///10.1000/x", 4, None),
+    ("doi:/10.1000/x", 4, None),
+    ("doi:10.1000", 11, None),
+    ("doi:10.1000/", 12, None),
+    ("doi:10/p54k", 4, None),
+    ("doi:", 4, None),
+    ("doi:doi:10.1000/x", 4, None),
+    ("doi:10.١٢٣/x", 7, None),
+]
+
+
+def test_each_name_is_asked_for_as_written_and_no_other_answers() -> None:
+    with running([record(name, f"http://x.example/{i}") for i, name in enumerate(NAMES)]) as proxy:
+        urllib_doiuri.install(proxy.url)
+        for number, name in enumerate(NAMES):
+            with urlopen(DOI(name).uri) as response:
+                answer = json.load(response)
+            assert answer["handle"] == name
+            assert answer["values"][0]["data"]["value"] == f"http://x.example/{number}"
+
+
+@pytest.mark.parametrize("spelling", ["DOI:10.1000/182", "Doi:10.1000/18%32", " <URL:doi:10.1000/182>\n"])
+def test_other_legal_spellings_are_the_same_doi(spelling: str) -> None:
+    with running([record("10.1000/182", "http://x.example/")]) as proxy:
+        urllib_doiuri.install(proxy.url)
+        with urlopen(spelling) as response:
+            assert response.url == f"{proxy.url}/api/handles/10.1000/182"
+
+
+@pytest.mark.parametrize(("uri", "position", "repaired"), REFUSED)
+def test_what_is_no_uri_is_refused_before_any_traffic(uri: str, position: int, repaired: str | None) -> None:
+    with site(lambda _: Answer()) as anything:
+        urllib_doiuri.install(anything.url)
+        with pytest.raises(DOISyntaxError) as caught:
+            urlopen(uri)
+        assert (caught.value.position, caught.value.suggestion) == (position, repaired)
+        assert f"position {position}" in str(caught.value)
+        assert anything.seen == []
+
+
+def test_a_request_object_is_no_way_round() -> None:
+    with site(lambda _: Answer()) as anything:
+        urllib_doiuri.install(anything.url)
+        request = Request("http://127.0.0.1/")
+        request.full_url = "doi:10.1000/x#"
+        with pytest.raises(ValueError, match=r"10\.1000/x%23"):
+            urlopen(request)
+        assert anything.seen == []
+
+
+@pytest.mark.parametrize(
+    ("method", "data"), [("POST", None), ("DELETE", None), (None, b"x=1"), ("GET", b"x")]
+)
+def test_a_doi_is_read_not_written(method: str | None, data: bytes | None) -> None:
+    with site(lambda _: Answer()) as anything:
+        urllib_doiuri.install(anything.url)
+        with pytest.raises(ValueError, match=r"10\.1000/182: a DOI is read"):
+            urlopen(Request("doi:10.1000/182", data, method=method))
+        assert anything.seen == []
+
+
+@pytest.fixture(scope="module")
+def anything() -> Iterator[Site]:
+    with site(lambda _: Answer(200, JSON, b"{}")) as server:
+        yield server
+
+
+# What urllib unwraps (outer white space, "<…>", "URL:") never reaches the handler.
+SHARED = [
+    c for c in cases("uri") if not c.strict and c.input[:4].lower() == "doi:" and c.input == c.input.strip()
+]
+
+
+@pytest.mark.parametrize("case", SHARED, ids=str)
+def test_the_shared_cases(anything: Site, case: Case) -> None:
+    anything.seen.clear()
+    if case.name is None:
+        with pytest.raises(DOISyntaxError):
+            urllib_doiuri.urlopen(case.input, resolver=anything.url)
+        assert anything.seen == []
+    else:
+        urllib_doiuri.urlopen(case.input, resolver=anything.url).close()
+        assert unquote(anything.seen[0].target) == f"/api/handles/{case.name}"
+
+
+def test_every_shared_name_is_asked_for_by_its_uri(anything: Site) -> None:
+    names = sorted({case.name for case in accepted() if case.name})
+    anything.seen.clear()
+    for name in names:
+        urllib_doiuri.urlopen(DOI(name).uri, resolver=anything.url).close()
+    assert [unquote(one.target) for one in anything.seen] == [f"/api/handles/{name}" for name in names]
+
+
+@given(st.text(st.characters(max_codepoint=0x2FFF), max_size=12))
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_whatever_is_written_asks_for_that_doi_or_is_refused(anything: Site, suffix: str) -> None:
+    anything.seen.clear()
+    written = f"doi:10.1000/{suffix}"
+    try:
+        urllib_doiuri.urlopen(written, resolver=anything.url).close()
+    except ValueError:
+        assert anything.seen == []
+    else:
+        assert not {*"#?"} & {*written}
+        (asked,) = anything.seen
+        assert unquote(asked.target.removeprefix("/api/handles/")) == unquote(written.strip()[4:])

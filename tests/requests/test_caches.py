@@ -1,0 +1,123 @@
+"""Sessions that cache: requests-cache and CacheControl, whose keys must not take one DOI for another."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import requests
+import requests_cache
+from cachecontrol import CacheControl
+from doiuri import DOI
+from doiuri_proxy import running
+from requests_doiuri import mount
+from support.web import JSON, Answer, Asked, record, resolver, site
+
+# requests-cache's own key is the same for the first two, and for the last two.
+ALIKE = [
+    "10.1000/x",
+    "10.1000//x",
+    "10.1000/../x",
+    "10.1000/./x",
+    "10.1000/x/",
+    "10.1000/á",
+    "10.1000/a\u0301",
+]
+
+
+def cached(base: str, **options: Any) -> requests_cache.CachedSession:
+    return mount(requests_cache.CachedSession(backend="memory"), base, **options)
+
+
+@pytest.mark.parametrize("kind", ["requests-cache", "CacheControl"])
+def test_no_doi_is_taken_for_another(kind: str) -> None:
+    with running([record(name, f"http://x.example/{i}") for i, name in enumerate(ALIKE)]) as proxy:
+        session: requests.Session = requests_cache.CachedSession(backend="memory")
+        if kind == "CacheControl":
+            session = CacheControl(requests.Session())
+        mount(session, proxy.url)
+        for _ in range(2):
+            for number, name in enumerate(ALIKE):
+                answer = session.get(DOI(name).uri).json()
+                assert (answer["handle"], answer["values"][0]["data"]["value"][-1]) == (name, str(number))
+
+
+def test_the_trap_is_there_without_mount() -> None:
+    session = requests_cache.CachedSession(backend="memory")
+    first, second = (requests.Request("GET", f"http://h.example/10.1000/{x}").prepare() for x in ("x", "/x"))
+    assert session.cache.create_key(first) == session.cache.create_key(second)
+    mount(session)
+    assert session.cache.create_key(first) != session.cache.create_key(second)
+
+
+def test_a_cached_record_needs_no_server(tmp_path: Path) -> None:
+    path = str(tmp_path / "cache.sqlite")
+    with site(resolver({"10.1000/1": "http://x.example/"})) as server:
+        with mount(requests_cache.CachedSession(path), server.url) as session:
+            first = session.get("doi:10.1000/1", params={"type": "URL"})
+            assert session.get("doi:10.1000/1", params={"type": "URL"}).json() == first.json()
+        assert len(server.seen) == 1
+    with mount(requests_cache.CachedSession(path), server.url, offline=True) as later:
+        answer = later.get("doi:10.1000/1", params={"type": "URL"})
+        assert (answer.json(), answer.url) == (first.json(), first.url)
+        assert [one.url for one in answer.history] == [one.url for one in first.history]
+        with pytest.raises(requests.ConnectionError, match="offline"):
+            later.get("doi:10.1000/1")
+
+
+def test_what_else_makes_an_answer_another_one() -> None:
+    def answer(asked: Asked) -> Answer:
+        text = f"{asked.target} {asked.headers['accept']}"
+        return Answer(200, JSON, text.encode())
+
+    with site(answer) as server:
+        session = cached(server.url)
+        asked: list[tuple[dict[str, str], dict[str, object]]] = [
+            ({}, {}),
+            ({}, {"type": "URL"}),
+            ({}, {"index": 1}),
+            ({"Accept": "text/turtle"}, {}),
+            ({"Accept": "application/x-bibtex"}, {}),
+        ]
+        texts = [
+            session.get("doi:10.1000/1", headers=headers, params=params).text for headers, params in asked
+        ]
+        assert len({*texts}) == len(asked)
+        target = mount(session, server.url, follow="target").get("doi:10.1000/1").text
+        assert target not in texts
+        with site(lambda _: Answer(200, JSON, b"the other resolver's")) as other:
+            assert mount(session, other.url).get("doi:10.1000/1").text == "the other resolver's"
+
+
+def test_the_sessions_own_key_function_stays() -> None:
+    calls: list[str | None] = []
+
+    def key(request: requests.PreparedRequest, **_: object) -> str:
+        calls.append(request.url)
+        return f"mine {request.url}"
+
+    with site(resolver({"10.1000/1": "http://x.example/"})) as server:
+        session = mount(requests_cache.CachedSession(backend="memory", key_fn=key), server.url)
+        mount(session, server.url)
+        session.get("doi:10.1000/1")
+        assert "doi:10.1000/1" in calls
+        assert all(one.startswith("mine ") for one in session.cache.responses)
+
+
+def test_other_sites_keep_their_keys() -> None:
+    session = requests_cache.CachedSession(backend="memory")
+    request = requests.Request("GET", "http://x.example/a?b=c", headers={"Accept": "*/*"}).prepare()
+    before = session.cache.create_key(request)
+    assert mount(session).cache.create_key(request) == before
+
+
+def test_cachecontrol_keeps_a_record() -> None:
+    def answer(asked: Asked) -> Answer:
+        status, headers, body = resolver({"10.1000/1": "http://x.example/"})(asked)
+        return Answer(status, {**headers, "Cache-Control": "max-age=3600"}, body)
+
+    with site(answer) as server:
+        session = mount(CacheControl(requests.Session()), server.url)
+        assert session.get("doi:10.1000/1").json() == session.get("doi:10.1000/1").json()
+        assert len(server.seen) == 1

@@ -1,0 +1,165 @@
+"""follow="target" and Accept; and what never goes along to another host."""
+
+from __future__ import annotations
+
+import pytest
+import requests
+from doiuri_proxy import running
+from requests.auth import AuthBase, HTTPDigestAuth
+from requests_doiuri import mount
+from support.web import JSON, Answer, Asked, resolver, site
+
+PAGE = Answer(200, {"Content-Type": "text/html"}, b"<p>the article")
+BIBTEX = "application/x-bibtex"
+SECRETS = {"Authorization": "Bearer s3cret", "Cookie": "session=s3cret"}
+
+
+class Token(AuthBase):
+    """An authentication of the user's own."""
+
+    def __call__(self, r: requests.PreparedRequest) -> requests.PreparedRequest:
+        r.headers["Authorization"] = "Token t"
+        return r
+
+
+def test_the_target_and_the_way_there() -> None:
+    with site(lambda _: PAGE) as landing:
+        page = landing.at("localhost") + "/a"
+        with site(resolver({"10.1000/1": page})) as proxy:
+            response = mount(requests.Session(), proxy.url, follow="target").get("doi:10.1000/1")
+            assert (response.url, response.content) == (page, PAGE.body)
+            assert [one.url for one in response.history] == ["doi:10.1000/1", f"{proxy.url}/10.1000/1"]
+
+
+def test_a_fragment_of_the_name_does_not_leak_into_the_target() -> None:
+    with site(lambda _: PAGE) as landing, site(resolver({"10.1000/456#789": landing.url + "/a"})) as proxy:
+        response = mount(requests.Session(), proxy.url, follow="target").get("doi:10.1000/456%23789")
+        assert response.url == landing.url + "/a"
+        assert proxy.seen[0].target == "/10.1000/456%23789"
+
+
+def test_aliases_and_locations_are_honoured() -> None:
+    with site(lambda _: PAGE) as landing:
+        places = (
+            f'<locations><location href="{landing.url}/low" weight="0"/>'
+            f'<location href="{landing.url}/high" weight="1"/></locations>'
+        )
+        records = [
+            {
+                "handle": name,
+                "values": [{"index": 1, "type": kind, "data": {"format": "string", "value": data}}],
+            }
+            for name, kind, data in (
+                ("10.1000/loc", "10320/loc", places),
+                ("10.1000/alias", "HS_ALIAS", "10.1000/LOC"),
+            )
+        ]
+        with running(records) as proxy:
+            session = mount(requests.Session(), proxy.url, follow="target")
+            for uri in ("doi:10.1000/loc", "doi:10.1000/alias"):
+                assert session.get(uri).url == f"{landing.url}/high"
+
+
+def proxy_or_api(asked: Asked) -> Answer:
+    if asked.target.startswith("/api/handles/"):
+        return Answer(200, JSON, b"{}")
+    return Answer(200, {"Content-Type": BIBTEX}, b"@misc{}")
+
+
+@pytest.mark.parametrize("accept", ["*/*", "application/json", b"application/json", f"{BIBTEX};q=0.1, */*"])
+def test_json_or_anything_is_the_record(accept: str | bytes) -> None:
+    with site(proxy_or_api) as proxy:
+        session = mount(requests.Session(), proxy.url)
+        assert session.get("doi:10.1000/1", headers={"Accept": accept}).json() == {}
+
+
+@pytest.mark.parametrize(
+    "accept", [BIBTEX, BIBTEX.encode(), f"{BIBTEX}, application/json;q=0.5", "text/turtle"]
+)
+@pytest.mark.parametrize("where", ["request", "session"])
+def test_another_type_is_content_negotiation(accept: str | bytes, where: str) -> None:
+    with site(proxy_or_api) as proxy:
+        session = mount(requests.Session(), proxy.url)
+        headers = {"Accept": accept}
+        if where == "session":
+            session.headers.update(headers)
+        response = session.get("doi:10.1000/a%28b%29", headers=headers if where == "request" else None)
+        assert response.content == b"@misc{}"
+        assert proxy.seen[0].target == "/10.1000/a(b)"
+
+
+@pytest.mark.parametrize(
+    ("auth", "header"), [(("u", "p"), "Basic dTpw"), (Token(), "Token t"), (None, "Bearer s3cret")]
+)
+@pytest.mark.parametrize("name", ["127.0.0.1", "localhost"])
+def test_credentials_go_to_the_resolver_and_nowhere_else(
+    name: str, auth: AuthBase | None, header: str
+) -> None:
+    with site(lambda _: PAGE) as landing:
+        away = landing.at("localhost") if name == "127.0.0.1" else landing.url
+        with site(resolver({"10.1000/1": away})) as proxy:
+            session = mount(requests.Session(), proxy.at(name), follow="target")
+            headers = {} if auth else SECRETS
+            session.get("doi:10.1000/1", auth=auth, headers=headers, cookies={"c": "s3cret"})
+            assert proxy.seen[0].headers["authorization"] == header
+            cookies = {"c=s3cret"} if auth else {"c=s3cret", "session=s3cret"}
+            assert {*proxy.seen[0].headers["cookie"].split("; ")} == cookies
+        assert not landing.seen[0].headers.keys() & {"authorization", "cookie"}
+
+
+@pytest.mark.parametrize("header", ["a=b; c=d=e; ; ", b"a=b;c=d=e"])
+def test_a_cookie_header_reaches_the_resolver(header: str | bytes) -> None:
+    with site(lambda _: Answer(200, JSON, b"{}")) as proxy:
+        mount(requests.Session(), proxy.url).get("doi:10.1000/1", headers={"Cookie": header})
+        assert {*proxy.seen[0].headers["cookie"].split("; ")} == {"a=b", "c=d=e"}
+
+
+def test_digest_authentication_at_the_resolver() -> None:
+    def guarded(asked: Asked) -> Answer:
+        if asked.headers.get("authorization", "").startswith("Digest username="):
+            return Answer(200, JSON, b'{"responseCode":1}')
+        return Answer(401, {"WWW-Authenticate": 'Digest realm="r", nonce="n", qop="auth", algorithm=MD5'})
+
+    with site(guarded) as proxy:
+        session = mount(requests.Session(), proxy.url)
+        session.auth = HTTPDigestAuth("u", "p")
+        assert session.get("doi:10.1000/1").json() == {"responseCode": 1}
+
+
+def test_redirects_within_the_resolver_keep_the_credentials() -> None:
+    def answer(asked: Asked) -> Answer:
+        if asked.target == "/api/handles/10.1000/1":
+            return Answer(301, {"Location": "/v2/10.1000/1"})
+        return Answer(200, JSON, b"{}")
+
+    with site(answer) as proxy:
+        mount(requests.Session(), proxy.url).get("doi:10.1000/1", auth=("u", "p"))
+        assert [one.headers["authorization"] for one in proxy.seen] == ["Basic dTpw"] * 2
+
+
+def test_cookies_that_the_resolver_sets_stay_with_it() -> None:
+    with site(lambda _: PAGE) as landing:
+        away = landing.at("localhost") + "/a"
+        with site(lambda _: Answer(302, {"Location": away, "Set-Cookie": "seen=1"})) as proxy:
+            session = mount(requests.Session(), proxy.url, follow="target")
+            for _ in range(2):
+                session.get("doi:10.1000/1")
+            assert [one.headers.get("cookie") for one in proxy.seen] == [None, "seen=1"]
+        assert all("cookie" not in one.headers for one in landing.seen)
+
+
+@pytest.mark.parametrize("target", ["ftp://localhost/x", "file:///etc/passwd", "javascript:alert(1)"])
+def test_only_http_and_https_are_opened(target: str) -> None:
+    with site(resolver({"10.1000/1": target})) as proxy:
+        session = mount(requests.Session(), proxy.url, follow="target")
+        with pytest.raises(requests.exceptions.InvalidSchema):
+            session.get("doi:10.1000/1")
+
+
+def test_endless_redirects_end() -> None:
+    with site(lambda asked: Answer(302, {"Location": asked.target + "x"})) as proxy:
+        session = mount(requests.Session(), proxy.url, follow="target")
+        session.max_redirects = 5
+        with pytest.raises(requests.TooManyRedirects):
+            session.get("doi:10.1000/1")
+        assert len(proxy.seen) <= 5

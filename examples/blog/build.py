@@ -1,0 +1,34 @@
+"""Render each post beside this file to an HTML page: ``python build.py OUTPUT_FOLDER``."""
+
+import sys
+from pathlib import Path
+
+import markdown
+
+PAGE = """<!DOCTYPE html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>{title}</title>
+<style>
+  body {{ max-width: 42rem; margin: 3rem auto; padding: 0 1rem; font: 1.1rem/1.6 serif; color: #222; }}
+  a.doi {{ overflow-wrap: anywhere; }}
+  a.doi-not-found {{ color: #c1121f; text-decoration: underline wavy; }}
+  a.doi-not-found::after {{ content: " (no such DOI)"; font-size: 0.85em; }}
+</style>
+{body}
+</html>
+"""
+
+
+def main(output: Path) -> None:
+    output.mkdir(parents=True, exist_ok=True)
+    for post in sorted(Path(__file__).parent.glob("*.md")):
+        text = post.read_text(encoding="utf-8")
+        body = markdown.markdown(text, extensions=["doiuri"])
+        title = text.splitlines()[0].removeprefix("# ")
+        (output / f"{post.stem}.html").write_text(PAGE.format(title=title, body=body), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

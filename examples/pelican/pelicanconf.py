@@ -1,0 +1,25 @@
+"""Pelican with DOIs: `pelican content -s pelicanconf.py`."""
+
+SITENAME = "DOIs in Pelican"
+SITEURL = ""
+AUTHOR = "The authors"
+TIMEZONE = "UTC"
+DEFAULT_LANG = "en"
+PATH = "content"
+THEME = "simple"
+FEED_ALL_ATOM = None
+CATEGORY_FEED_ATOM = None
+TRANSLATION_FEED_ATOM = None
+AUTHOR_FEED_ATOM = None
+AUTHOR_FEED_RSS = None
+
+MARKDOWN = {
+    "extensions": ["doiuri"],
+    "extension_configs": {
+        "markdown.extensions.codehilite": {"css_class": "highlight"},
+        "markdown.extensions.extra": {},
+        "markdown.extensions.meta": {},
+        "doiuri": {"css_class": "doi"},
+    },
+    "output_format": "html5",
+}

@@ -1,0 +1,72 @@
+"""A CSV file of DOIs in, the same with where each of them leads out; with a progress bar.
+
+    python examples/scripts/targets.py [dois.csv [targets.csv]]
+
+The DOIs are in the column "doi", in whatever form people pasted them. The resolver is https://doi.org, or the
+one that ``DOIURI_RESOLVER`` names.
+"""
+
+from __future__ import annotations
+
+import csv
+import sys
+from pathlib import Path
+
+from doiuri import DOI, DOISyntaxError
+from doiuri.resolver import Outcome, Resolver
+
+EXAMPLE = Path(__file__).with_name("dois.csv")
+
+
+def bar(done: int, total: int | None, width: int = 30) -> None:
+    """Draw the progress bar, where someone may be watching."""
+    if sys.stderr.isatty() and total:
+        full = width * done // total
+        end = "\n" if done == total else ""
+        print(f"\r[{'#' * full}{'.' * (width - full)}] {done}/{total}", end=end, file=sys.stderr, flush=True)
+
+
+def parse(text: str) -> DOI | str:
+    """Return the DOI in a cell, or why it is none."""
+    try:
+        return DOI.parse(text)
+    except DOISyntaxError as error:
+        return str(error)
+
+
+def resolve(cells: list[str]) -> list[tuple[str, str]]:
+    """Return for each cell the target ("" if there is none) and what became of it."""
+    parsed = [parse(cell) for cell in cells]
+    dois = [doi for doi in parsed if isinstance(doi, DOI)]
+    with Resolver() as resolver:
+        outcomes = iter(list(resolver.resolve_many(dois, progress=bar)))
+    return [(*target(next(outcomes)),) if isinstance(doi, DOI) else ("", doi) for doi in parsed]
+
+
+def target(outcome: Outcome) -> tuple[str, str]:
+    """Return where the DOI leads to, and its status."""
+    return (outcome.record and outcome.record.url) or "", outcome.status
+
+
+def main(source: Path, destination: Path | None) -> int:
+    """Write the table; return the exit status."""
+    with source.open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    results = resolve([row["doi"] for row in rows])
+    output = destination.open("w", newline="", encoding="utf-8") if destination else sys.stdout
+    table = csv.writer(output)
+    table.writerow([*rows[0], "target", "status"])
+    table.writerows([*row.values(), *result] for row, result in zip(rows, results, strict=True))
+    if destination:
+        output.close()
+    statuses = [status for _, status in results]
+    found, missing = statuses.count("found"), statuses.count("not-found")
+    rest = len(rows) - found - missing
+    summary = f"{len(rows)} DOIs: {found} resolved, {missing} not found, {rest} not known or no DOI"
+    print(summary, file=sys.stderr)
+    return 0
+
+
+if __name__ == "__main__":
+    arguments = [Path(argument) for argument in sys.argv[1:]]
+    sys.exit(main(arguments[0] if arguments else EXAMPLE, arguments[1] if arguments[1:] else None))

@@ -1,0 +1,15 @@
+"""The example site: each kind of DOI, written as an author would, and what became of it."""
+
+project = "DOIs, right"
+author = "The doiuri developers"
+copyright = "2026, The doiuri developers"
+extensions = ["myst_parser", "sphinx_doiuri"]
+exclude_patterns = ["_build"]
+html_theme = "furo"
+html_title = "DOIs, right"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_copy_source = False
+html_show_sphinx = False
+
+# Not set here: which proxy is asked (DOIURI_RESOLVER) and where answers are kept (DOIURI_CACHE).

@@ -1,0 +1,111 @@
+"""Every link of the example pages, as a real browser sees it, reaches exactly the DOI in the source."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+import requests
+from doiuri_proxy import running
+from support.browser import hrefs
+from support.sphinx_build import links
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+MISSING = "10.1177/5555555555555555"
+SICI = "10.1002/(SICI)1521-3951(199911)216:1<135::AID-PSSB135>3.0.CO;2-#"
+SPANISH = "10.26321/Á.GUTIÉRREZ.ZARZA.02.2018.03"
+LORENZ = "10.1175/1520-0469(1963)020<0130:DNF>2.0.CO;2"
+
+# What each page names, in the order of its source.
+NAMES = {
+    "site/index.html": [
+        "10.1000/182",
+        "10.1000/182",
+        "10.1103/PhysRevLett.59.381",
+        "10.5594/SMPTE.ST2067-21.2020",
+        SPANISH,
+        SPANISH,
+        "10.1000/456#789",
+        SICI,
+        LORENZ,
+        "10.1002/(SICI)1097-4571(199806)49:8<693::AID-ASI4>3.0.CO;2-O",
+        "10.3319/TAO.2009.05.25.02(IWNOP)",
+        "10.1038/nphys1170",
+        "10.1177/0020720920940575",
+        "10.1525/bio.2009.59.5.9",
+        "10.1162/tacl_a_00276",
+        "10.17487/RFC3986",
+        "10.5281/zenodo.1436372",
+        "10.48550/arXiv.1706.03762",
+        "10.5240/B1FA-0EEC-C316-3316-3A73-L",
+        "10.1241/johokanri.55.42",
+        "10.1109/CVPR.2016.90",
+        "10.1000/182",
+        "10.1045/may99-payette",
+        MISSING,
+    ],
+    "site/myst.html": [
+        "10.1021/jacs.5c01100",
+        "10.1186/gm483",
+        "10.1103/PhysRevLett.118.140402",
+        "10.3389/fpsyg.2016.00565",
+        "10.1000/456#789",
+    ],
+    "blog/2026-01-15-links-that-last.html": [
+        "10.1045/may99-payette",
+        "10.1000/182",
+        "10.17487/RFC3986",
+        "10.1186/gm483",
+        "10.48550/arXiv.1706.03762",
+        "10.1162/tacl_a_00276",
+        "10.3319/TAO.2009.05.25.02(IWNOP)",
+        "10.1038/nphys1170",
+        SICI,
+        SPANISH,
+        "10.1000/456#789",
+        LORENZ,
+        MISSING,
+    ],
+}
+
+
+@pytest.fixture(scope="module")
+def proxy() -> Iterator[str]:
+    with running(EXAMPLES / "records.json") as server:
+        yield server.url
+
+
+@pytest.fixture(scope="module")
+def pages(proxy: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("examples")
+    build = ["-m", "sphinx", "-q", "-b", "html", "-d", str(out / "doctrees"), str(EXAMPLES / "site")]
+    environment = os.environ | {"DOIURI_RESOLVER": proxy, "DOIURI_CACHE": ":memory:"}
+    for command in ([*build, str(out / "site")], [str(EXAMPLES / "blog" / "build.py"), str(out / "blog")]):
+        subprocess.run([sys.executable, *command], env=environment, check=True, timeout=120)
+    return out
+
+
+@pytest.mark.newest
+@pytest.mark.parametrize("page", NAMES)
+def test_every_link_reaches_the_doi_in_the_source(pages: Path, proxy: str, page: str) -> None:
+    seen = [urlsplit(href) for href in hrefs((pages / page).read_text("utf-8"))]
+    dois = [url for url in seen if url.netloc == "doi.org"]
+    # what the browser would send to doi.org, sent to the proxy's API: the server says which name it got
+    answers = [requests.get(f"{proxy}/api/handles{url.path}", timeout=10).json() for url in dois]
+    assert [answer["handle"] for answer in answers] == NAMES[page]
+    assert [url.fragment + url.query for url in dois] == [""] * len(dois)
+    missing = [answer["handle"] for answer in answers if answer["responseCode"] != 1]
+    assert missing == [name for name in NAMES[page] if name == MISSING]
+
+
+@pytest.mark.newest
+@pytest.mark.parametrize("page", NAMES)
+def test_only_the_doi_that_does_not_exist_is_marked(pages: Path, page: str) -> None:
+    found = [link for link in links((pages / page).read_text("utf-8")) if "doi" in link.classes]
+    marked = ["doi-not-found" in link.classes for link in found]
+    assert marked == [name == MISSING for name in NAMES[page]]

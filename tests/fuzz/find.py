@@ -1,0 +1,73 @@
+"""Fuzz find: only DOIs come out, where they say, and a megabyte of anything takes less than a second.
+
+Megabytes that are nothing but DOIs have a little longer: each takes its microseconds.
+
+python tests/fuzz/find.py [--seconds 60] [--seed N]
+"""
+
+import argparse
+import random
+import sys
+import time
+
+from doiuri import DOI, find
+from support.adversary import PATTERNS, SYNTAXES
+
+SIZE = 1_000_000  # characters
+LIMIT = 1.0  # seconds of this process
+FOR_EACH = 20e-6  # seconds more for each DOI
+
+
+def check(text: str, syntax: str) -> float:
+    """Search ``text``, check each match, and return the seconds that the search took beyond ``FOR_EACH``."""
+    begin = time.process_time()
+    matches = list(find(text, syntax))
+    seconds = time.process_time() - begin
+    last = 0
+    for match in matches:
+        assert last <= match.start < match.end, (syntax, match)
+        assert text[match.start : match.end] == match.text, (syntax, match)
+        assert syntax != "text" or DOI.parse(match.text) == match.doi, match
+        last = match.end
+    return seconds - FOR_EACH * len(matches)
+
+
+def long_text(chance: random.Random) -> str:
+    """Return a long text: one to four patterns, repeated."""
+    unit = "".join(chance.choices(PATTERNS, k=chance.choice((1, 1, 2, 3, 4))))
+    return (unit * (SIZE // len(unit) + 1))[:SIZE]
+
+
+def mixed_text(chance: random.Random) -> str:
+    """Return a short text of patterns and random characters."""
+    pieces = [*chance.choices(PATTERNS, k=20), *(chr(chance.randrange(0x3100)) for _ in range(5))]
+    chance.shuffle(pieces)
+    return "".join(pieces)
+
+
+def main() -> int:
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("--seconds", type=float, default=60)
+    arguments.add_argument("--seed", type=int, default=time.time_ns())
+    options = arguments.parse_args()
+    print(f"seed {options.seed}")
+    chance = random.Random(options.seed)
+    end = time.monotonic() + options.seconds
+    short = 0
+    slowest, slowest_text = 0.0, ""
+    while time.monotonic() < end:
+        for _ in range(200):
+            check(mixed_text(chance), chance.choice(SYNTAXES))
+            short += 1
+        text, syntax = long_text(chance), chance.choice(SYNTAXES)
+        seconds = check(text, syntax)
+        if seconds > LIMIT:
+            seconds = check(text, syntax)  # the machine may have been busy
+        if seconds > slowest:
+            slowest, slowest_text = seconds, f"{syntax}: {text[:60]!r}"
+    print(f"{short} short texts; slowest megabyte {slowest:.2f} s ({slowest_text})")
+    return 0 if slowest <= LIMIT else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,135 @@
+"""DOIs in running text, against its peers, in one run: ``python benchmarks/find.py [--quick]``.
+
+Needs idutils and python-doi. Prints Markdown tables: the speed in MB/s of this process's time, medians over
+repeats, each with prose of its own, a DOI in 2 kB and in 200 B; and how many mentions come out exactly. The
+names are 90 % plain, 8 % with a SICI, 2 % beyond ASCII; bare, labelled and linked, in prose with punctuation.
+"""
+
+import argparse
+import html
+import platform
+import random
+import re
+import statistics
+import sys
+import time
+from collections.abc import Callable, Iterator
+
+import doi as python_doi
+import idutils  # type: ignore[import-untyped]
+from doiuri import DOI, find
+
+Search = Callable[[str], list[str]]
+
+_WORDS = re.findall(
+    r"\S+",
+    "the of and for results study journal in we show that data 2019 12.5 method, (see Fig. 3) with: an on is "
+    "observed; rates 0.05 between groups. However, 1990-2010 and/or large-scale e.g. temperature Smith's",
+)
+_SENTENCES = ("as {} says", "({}).", "see {}.", "in {}, and", "[{}];", "“{}”", "{}:", "are in {}?")
+_LEADS = ("", "", "doi:", "DOI: ", "https://doi.org/", "http://dx.doi.org/")
+# The pattern that Crossref recommends, \b included, for it is how the pattern is used on prose
+_CROSSREF = re.compile(r"\b10\.\d{4,9}/[-._;()/:A-Z0-9]+", re.IGNORECASE)
+
+
+def name(chance: random.Random) -> str:
+    kind, registrant, number = chance.random(), chance.randrange(1000, 99999), chance.randrange(10**9)
+    if kind < 0.90:
+        return f"10.{registrant}/journal.pone.{number:09d}"
+    if kind < 0.98:
+        return f"10.{registrant}/(SICI){number:09d}(199806)49:8<693::AID-ASI{number % 97}>3.0.CO;2-X"
+    return f"10.{registrant}/Á.GUTIÉRREZ.{number}.été"
+
+
+def prose(size: int, gap: int, seed: int) -> tuple[list[str], list[str]]:
+    """Paragraphs of ``gap`` characters, ``size`` in all, and the name that is in each."""
+    chance = random.Random(seed)
+    paragraphs, names = [], []
+    for _ in range(size // gap):
+        doi = name(chance)
+        lead = chance.choice(_LEADS)
+        written = DOI(doi).url if lead.startswith("https") else lead + doi
+        mention = chance.choice(_SENTENCES).format(written)
+        words = " ".join(chance.choices(_WORDS, k=gap // 5))[: max(0, gap - len(mention) - 2)]
+        place = words.find(" ", len(words) // 2)
+        paragraphs.append(f"{words[:place]} {mention}{words[place:]}\n")
+        names.append(doi)
+    return paragraphs, names
+
+
+def with_doiuri(text: str) -> list[str]:
+    return [match.doi.name for match in find(text)]
+
+
+def with_crossref(text: str) -> list[str]:
+    return _CROSSREF.findall(text)
+
+
+def with_python_doi(text: str) -> list[str]:
+    found = python_doi.find_doi_in_text(text)
+    return [found] if found else []
+
+
+def with_idutils(text: str) -> list[str]:
+    return [idutils.normalize_doi(word) for word in text.split() if idutils.is_doi(word)]
+
+
+# What a search can take at once: the whole text, or a paragraph, because it returns one DOI only
+PEERS: dict[str, tuple[Search, bool]] = {
+    "doiuri.find": (with_doiuri, True),
+    "Crossref's pattern": (with_crossref, True),
+    "python-doi: find_doi_in_text, by paragraph": (with_python_doi, False),
+    "idutils: is_doi, by word": (with_idutils, False),
+}
+
+
+def seconds(search: Search, texts: list[str]) -> float:
+    start = time.process_time()
+    for text in texts:
+        search(text)
+    return time.process_time() - start
+
+
+def speed(search: Search, whole: bool, gap: int, size: int, repeats: int) -> float:
+    """The median speed in millions of characters per second."""
+    speeds = []
+    for seed in range(repeats):
+        paragraphs, _ = prose(size, gap, seed)
+        texts = ["".join(paragraphs)] if whole else paragraphs
+        speeds.append(sum(map(len, texts)) / seconds(search, texts) / 1e6)
+    return statistics.median(speeds)
+
+
+def exact(search: Search, gap: int, size: int) -> float:
+    """The share of the paragraphs out of which exactly the name comes that is in it."""
+    paragraphs, names = prose(size, gap, 0)
+    right = sum(search(text) == [doi] for text, doi in zip(paragraphs, names, strict=True))
+    return right / len(names)
+
+
+def syntaxes(size: int) -> Iterator[tuple[str, float]]:
+    """The speed of each syntax on prose that is legal in all of them."""
+    text = html.escape("".join(prose(size, 2000, 0)[0]), quote=False)
+    for syntax in ("text", "html", "markdown", "rst", "bibtex"):
+        start = time.process_time()
+        for _ in find(text, syntax):
+            pass
+        yield syntax, len(text) / (time.process_time() - start) / 1e6
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Measure find against its peers.")
+    parser.add_argument("--quick", action="store_true", help="few repeats, for a first look")
+    size, repeats = (1_000_000, 3) if parser.parse_args().quick else (10_000_000, 7)
+    print(f"Python {platform.python_version()}, {platform.machine()}, {sys.platform}\n")
+    print("| search | MB/s, a DOI in 2 kB | MB/s, a DOI in 200 B | exact |\n| --- | ---: | ---: | ---: |")
+    for label, (search, whole) in PEERS.items():
+        figures = [speed(search, whole, gap, size if whole else size // 10, repeats) for gap in (2000, 200)]
+        print(f"| {label} | {figures[0]:,.0f} | {figures[1]:,.0f} | {exact(search, 200, size // 10):.0%} |")
+    print("\n| syntax | MB/s, a DOI in 2 kB |\n| --- | ---: |")
+    for syntax, figure in syntaxes(size):
+        print(f"| {syntax} | {figure:,.0f} |")
+
+
+if __name__ == "__main__":
+    main()

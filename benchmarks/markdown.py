@@ -1,0 +1,134 @@
+"""What the Markdown extension costs: `python benchmarks/markdown.py [--quick]` prints Markdown tables."""
+
+import argparse
+import gc
+import random
+import resource
+import statistics
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+# not from this folder, where "markdown" would be this file
+sys.path = [folder for folder in sys.path if Path(folder).resolve() != Path(__file__).resolve().parent]
+
+import markdown  # noqa: E402
+from doiuri_proxy import running  # noqa: E402
+
+Options = dict[str, object]
+
+EACH = 500  # characters of prose with one DOI
+COMMON = """the of and to a in that is was he for it with as his on be at by had not are but from or have
+an they which one you were her all she there would their we him been has when who will more no if out so said
+what up its about into than them can only other new some could time these two may then do first any my now"""
+FORMS = ("doi:{}", "<doi:{}>", "[this article](doi:{})")
+
+
+def prose(size: int, marked: bool) -> tuple[str, list[str]]:
+    """Return ``size`` characters of paragraphs, and the DOIs in them.
+
+    ``marked`` is as authors write: broken lines, a heading and a list now and then, emphasis, code, links.
+    """
+    chance = random.Random(size)
+    words = COMMON.split()
+    names, paragraphs = [], []
+    for number in range(size // EACH):
+        name = f"10.{chance.randrange(1000, 9999)}/{chance.choice(('abc', 'j.cub', 's'))}.{number}"
+        names.append(name)
+        body = chance.choices(words, k=105)
+        if marked:
+            for form in ("*{}*", "**{}**", "`{}`", "[{}](https://example.org/)"):
+                place = chance.randrange(len(body))
+                body[place] = form.format(body[place])
+        body.insert(chance.randrange(len(body)), chance.choice(FORMS).format(name))
+        paragraphs.append(layout(body, number) if marked else " ".join(body))
+    return "\n\n".join(paragraphs), names
+
+
+def layout(words: list[str], number: int) -> str:
+    """Return the words in lines of twelve; now and then with a heading, or as a list."""
+    item = "- " if number % 10 == 5 else ""
+    lines = [item + " ".join(words[place : place + 12]) for place in range(0, len(words), 12)]
+    return "\n".join([f"## Part {number}\n", *lines] if number % 10 == 0 else lines)
+
+
+def convert(text: str, options: Options | None) -> str:
+    """Convert with plain Markdown, or with our options."""
+    if options is None:
+        return markdown.markdown(text)
+    return markdown.markdown(text, extensions=["doiuri"], extension_configs={"doiuri": options})
+
+
+def user_cpu(text: str, options: Options | None) -> float:
+    gc.collect()
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_utime
+    convert(text, options)
+    return resource.getrusage(resource.RUSAGE_SELF).ru_utime - before
+
+
+def compare(text: str, options: Options, repeats: int) -> tuple[float, float]:
+    """Return the medians for plain Markdown and for ours, in seconds of user CPU, measured in turns."""
+    pairs = [(user_cpu(text, None), user_cpu(text, options)) for _ in range(repeats)]
+    plain, ours = zip(*pairs, strict=True)
+    return statistics.median(plain), statistics.median(ours)
+
+
+def record(name: str) -> Options:
+    data = {"format": "string", "value": f"https://example.org/{name}"}
+    return {"handle": name, "values": [{"index": 1, "type": "URL", "data": data, "ttl": 86400}]}
+
+
+def warm(size: int, marked: bool, repeats: int) -> tuple[float, float]:
+    """Measure with every answer known: the first conversion asks, and is not counted."""
+    text, names = prose(size, marked)
+    with tempfile.TemporaryDirectory() as folder, running([record(name) for name in names]) as proxy:
+        options: Options = {"resolver": proxy.url, "cache": f"{folder}/cache", "budget": 600}
+        assert convert(text, options).count('class="doi"') == len(names)
+        return compare(text, options, repeats)
+
+
+HOSTILE: dict[str, Callable[[int], str]] = {
+    "doi: × n": lambda n: "doi:" * n,
+    "doi:10. × n": lambda n: "doi:10." * n,
+    "doi:10.1000/ and ( × n": lambda n: "doi:10.1000/" + "(" * n,
+    "<doi: × n": lambda n: "<doi:" * n,
+    "<doi:<a> × n": lambda n: "<doi:<a>" * n,
+    '<a "<doi: × n': lambda n: '<a "<doi:' * n,
+    "doi:10.1000/_ × n": lambda n: "_doi:10.1000/_" * n,
+    "$ × n": lambda n: "doi:10.1000/1 " + "$x " * n,
+    "&amp; × n": lambda n: "doi:10.1000/1" + "&amp;" * n,
+    "[x](doi:1) in paragraphs": lambda n: "[x](doi:1)\n\n" * n,
+    "<doi:1> in paragraphs": lambda n: "<doi:1>\n\n" * n,
+}
+
+
+def growth(make: Callable[[int], str], size: int) -> tuple[float, float]:
+    """Return our extra seconds for ``size``, and by how much four times the size takes longer."""
+    extra = []
+    for n in (size, 4 * size):
+        plain, ours = compare(make(n), {"resolve": False, "warn": len}, 3)
+        extra.append(max(ours - plain, 0.01))
+    return extra[0], extra[1] / extra[0]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="smaller texts, fewer repeats")
+    quick = parser.parse_args().quick
+    small, factor, repeats = (200_000, 4, 3) if quick else (1_000_000, 10, 5)
+    print("| text, every DOI known | plain, s | with DOIs, s | ratio |\n| --- | --- | --- | --- |")
+    for title, marked in (("prose", True), ("words and nothing else", False)):
+        plain, ours = warm(small, marked, repeats)
+        more, most = warm(factor * small, marked, 3 if quick else 1)
+        print(f"| {small:,} B of {title} | {plain:.3f} | {ours:.3f} | {ours / plain:.2f} |")
+        print(f"| {factor * small:,} B of {title} | {more:.3f} | {most:.3f} | {most / more:.2f} |")
+        print(f"| extra time for {factor} × the {title} | | | {(most - more) / (ours - plain):.1f} × |")
+    print("\n| hostile text | extra, s | for 4 × the text |\n| --- | --- | --- |")
+    for title, make in HOSTILE.items():
+        extra, ratio = growth(make, 2_000 if quick else 10_000)
+        print(f"| `{title}` | {extra:.3f} | {ratio:.1f} × |")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,229 @@
+"""The local DOI proxy under load, beside nginx and beside a minimal application on the same server.
+
+    python benchmarks/proxy.py [--quick]
+
+Needs wrk and nginx. Prints Markdown tables: requests per second and latency, then what many records cost.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import json
+import random
+import re
+import shutil
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from doiuri_proxy._stores import Registry, StoreSource
+
+CLIENTS = 32
+MINIMAL = """
+body = open({path!r}, "rb").read()
+headers = [(b"content-type", b"application/json;charset=utf-8"), (b"content-length", b"%d" % len(body))]
+async def app(scope, receive, send):
+    await send({{"type": "http.response.start", "status": 200, "headers": headers}})
+    await send({{"type": "http.response.body", "body": body}})
+"""
+NGINX = """
+daemon off; worker_processes 1; pid {folder}/nginx.pid; error_log /dev/null;
+events {{ worker_connections 1024; }}
+http {{ access_log off; default_type application/json;
+client_body_temp_path {folder}; proxy_temp_path {folder}; fastcgi_temp_path {folder};
+uwsgi_temp_path {folder}; scgi_temp_path {folder}; keepalive_requests 1000000000;
+server {{ listen 127.0.0.1:{port}; root {folder}; }} }}
+"""
+
+
+def record(number: int) -> dict[str, Any]:
+    """One record as they are: a URL and its administrator."""
+    admin = {"handle": "0.na/10.1000", "index": 200, "permissions": "111111110010"}
+    more = {"ttl": 86400, "timestamp": "2020-01-02T03:04:05Z"}
+    url = {"format": "string", "value": f"https://example.org/articles/{number}"}
+    return {
+        "handle": f"10.{1000 + number % 500}/article.{number}",
+        "values": [
+            {"index": 1, "type": "URL", "data": url, **more},
+            {"index": 100, "type": "HS_ADMIN", "data": {"format": "admin", "value": admin}, **more},
+        ],
+    }
+
+
+def free_port() -> int:
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        port: int = one.getsockname()[1]
+        return port
+
+
+@contextlib.contextmanager
+def serving(words: list[str], port: int) -> Iterator[subprocess.Popen[bytes]]:
+    """Run a server until the block ends."""
+    with subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        try:
+            deadline = time.monotonic() + 30
+            while True:
+                with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+                    break
+                if time.monotonic() > deadline or process.poll() is not None:
+                    raise RuntimeError(f"{words[0]} does not serve")
+                time.sleep(0.001)
+            yield process
+        finally:
+            process.terminate()
+
+
+def proxy_words(records: Path, port: int) -> list[str]:
+    return [sys.executable, "-m", "doiuri_proxy", "--records", str(records), "--port", str(port)]
+
+
+def load(port: int, path: str, seconds: int) -> tuple[float, float]:
+    """Requests per second, and the latency that 99 % stay below, in milliseconds."""
+    words = ["wrk", "-t1", f"-c{CLIENTS}", f"-d{seconds}s", "--latency", f"http://127.0.0.1:{port}{path}"]
+    out = subprocess.run(words, capture_output=True, text=True, check=True).stdout
+    rate = re.search(r"Requests/sec:\s*([\d.]+)", out)
+    slow = re.search(r"99%\s*([\d.]+)(us|ms|s)", out)
+    if rate is None or slow is None or "Non-2xx" in out:
+        raise RuntimeError(out)
+    return float(rate[1]), float(slow[1]) * {"us": 0.001, "ms": 1, "s": 1000}[slow[2]]
+
+
+def rates(folder: Path, store: Path, rounds: int, seconds: int) -> None:
+    """Print what each server does; rounds alternate, so that noise hits all alike."""
+    memory = folder / "records.json"
+    memory.write_text(json.dumps([record(number) for number in range(1000)]))
+    name = f"/{record(7)['handle']}"
+    body = {"responseCode": 1, **record(7)}
+    (folder / "body.json").write_text(json.dumps(body, separators=(",", ":")))
+    (folder / "minimal.py").write_text(MINIMAL.format(path=str(folder / "body.json")))
+    ports = [free_port() for _ in range(4)]
+    (folder / "nginx.conf").write_text(NGINX.format(folder=folder, port=ports[0]))
+    uvicorn = [
+        sys.executable,
+        "-m",
+        "uvicorn",
+        "minimal:app",
+        "--app-dir",
+        str(folder),
+        "--port",
+        str(ports[1]),
+    ]
+    servers = [
+        (["nginx", "-c", str(folder / "nginx.conf")], ports[0]),
+        ([*uvicorn, "--http", "h11", "--loop", "asyncio", "--no-access-log"], ports[1]),
+        (proxy_words(memory, ports[2]), ports[2]),
+        (proxy_words(store, ports[3]), ports[3]),
+    ]
+    subjects = [
+        ("nginx, a file", ports[0], "/body.json"),
+        ("minimal application", ports[1], "/"),
+        ("REST API, memory", ports[2], f"/api/handles{name}"),
+        ("REST API, SQLite", ports[3], f"/api/handles{name}"),
+        ("redirect, memory", ports[2], name),
+        ("redirect, SQLite", ports[3], name),
+    ]
+    with contextlib.ExitStack() as stack:
+        for words, port in servers:
+            stack.enter_context(serving(words, port))
+        seen: dict[str, list[tuple[float, float]]] = {title: [] for title, *_ in subjects}
+        for _ in range(rounds):
+            for title, port, path in subjects:
+                seen[title].append(load(port, path, seconds))
+    print_rates(seen)
+
+
+def print_rates(seen: dict[str, list[tuple[float, float]]]) -> None:
+    print(f"{CLIENTS} connections, one process each, medians of {len(seen['nginx, a file'])} rounds\n")
+    print("| | requests/s | × minimal | p99 ms | × minimal |\n| --- | --- | --- | --- | --- |")
+    base_rate, base_slow = (
+        statistics.median(column) for column in zip(*seen["minimal application"], strict=True)
+    )
+    for title, figures in seen.items():
+        rate, slow = (statistics.median(column) for column in zip(*figures, strict=True))
+        print(f"| {title} | {rate:,.0f} | {rate / base_rate:.2f} | {slow:.1f} | {slow / base_slow:.2f} |")
+
+
+def lookup(store: Path, count: int) -> float:
+    """The median microseconds of processor time of one look-up, names taken at random."""
+    source = StoreSource(str(store), "https://doi.org")
+    rng = random.Random(1)
+
+    async def times() -> list[float]:
+        taken = []
+        for _ in range(20):
+            names = [record(rng.randrange(count))["handle"] for _ in range(200)]
+            start = time.process_time()
+            for name in names:
+                assert await source.find(name) is not None
+            taken.append((time.process_time() - start) / len(names) * 1e6)
+        return taken
+
+    try:
+        return statistics.median(asyncio.run(times()))
+    finally:
+        source.close()
+
+
+def size(store: Path, count: int) -> None:
+    """Print what many records cost: start, memory after many different requests, look-ups."""
+    port = free_port()
+    start = time.perf_counter()
+    with serving(proxy_words(store, port), port) as process:
+        ready = time.perf_counter() - start
+        script = store.parent / "names.lua"
+        script.write_text(
+            "math.randomseed(1)\nrequest = function()\n"
+            f"local n = math.random(0, {count - 1})\n"
+            'return wrk.format("GET", "/api/handles/10." .. (1000 + n % 500) .. "/article." .. n)\nend\n'
+        )
+        words = ["wrk", "-t1", f"-c{CLIENTS}", "-d5s", "-s", str(script), f"http://127.0.0.1:{port}"]
+        subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
+        status = Path(f"/proc/{process.pid}/status").read_text()
+        memory = int(re.search(r"VmHWM:\s*(\d+)", status)[1]) / 1024  # type: ignore[index]
+    print(f"| {count:,} | {ready:.2f} | {memory:.0f} | {lookup(store, count):.0f} |")
+
+
+def make(store: Path, count: int) -> None:
+    lines = store.with_suffix(".jsonl")
+    with lines.open("w") as file:
+        file.writelines(json.dumps(record(number)) + "\n" for number in range(count))
+    registry = Registry(str(store), "https://doi.org")
+    registry.register(lines)
+    registry.close()
+    lines.unlink()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="the local DOI proxy under load")
+    parser.add_argument(
+        "--quick", action="store_true", help="fewer rounds, and 50,000 records in place of a million"
+    )
+    quick = parser.parse_args().quick
+    for program in ("wrk", "nginx"):
+        if shutil.which(program) is None:
+            raise SystemExit(f"{program} is not installed")
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        stores = [
+            (folder / "small.sqlite3", 1000),
+            (folder / "large.sqlite3", 50_000 if quick else 1_000_000),
+        ]
+        for store, count in stores:
+            make(store, count)
+        rates(folder, stores[0][0], rounds=2 if quick else 5, seconds=2 if quick else 5)
+        print("\n| records in SQLite | ready s | peak MB | look-up µs |\n| --- | --- | --- | --- |")
+        for store, count in stores:
+            size(store, count)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,105 @@
+"""What a ``doi:`` URI costs with urllib and requests, against asking the REST API by its own URL.
+
+python benchmarks/scripts.py [--quick]
+
+Prints a Markdown table: medians in milliseconds, and how many times as long the ``doi:`` URI takes. Both are
+asked in turn of a local DOI proxy in a process of its own. What counts is the best of five calls, many times
+over: on a busy machine a single call tells how long it waited for the other process to run.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.request import urlopen
+
+import requests
+import requests_doiuri
+import urllib_doiuri
+
+READY = "doiuri-proxy ready at "
+VALUE = {"index": 1, "type": "URL", "data": {"format": "string", "value": "https://x.example/"}, "ttl": 86400}
+RECORD = {"handle": "10.1000/182", "values": [VALUE]}
+
+
+@contextmanager
+def local_proxy() -> Iterator[str]:
+    with tempfile.TemporaryDirectory() as folder:
+        records = Path(folder, "records.json")
+        records.write_text(json.dumps([RECORD]), encoding="utf-8")
+        command = [sys.executable, "-m", "doiuri_proxy", "--records", str(records), "--port", "0"]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+            assert server.stdout is not None
+            try:
+                yield server.stdout.readline().removeprefix(READY).strip()
+            finally:
+                server.terminate()
+
+
+def compare(plain: Callable[[], object], ours: Callable[[], object], rounds: int) -> list[float]:
+    """Return the medians over ``rounds`` of the best time of each, in seconds, and of their ratio.
+
+    In a round both are called in turn, five times, so that they meet the same machine.
+    """
+    timed(plain), timed(ours)
+    results = []
+    for _ in range(rounds):
+        pairs = [(timed(plain), timed(ours)) for _ in range(5)]
+        best, best_of_ours = map(min, zip(*pairs, strict=True))
+        results.append((best, best_of_ours, best_of_ours / best))
+    return [statistics.median(column) for column in zip(*results, strict=True)]
+
+
+def timed(call: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    call()
+    return time.perf_counter() - start
+
+
+def opening(url: str) -> Callable[[], object]:
+    def call() -> bytes:
+        with urlopen(url) as response:
+            return bytes(response.read())
+
+    return call
+
+
+def starting(module: str) -> Callable[[], object]:
+    return lambda: subprocess.run([sys.executable, "-I", "-c", f"import {module}"], check=True)
+
+
+def main(rounds: int) -> None:
+    with local_proxy() as base, requests_doiuri.mount(requests.Session(), base) as session:
+        urllib_doiuri.install(base)
+        url = f"{base}/api/handles/10.1000/182"
+        rows = [
+            ("urlopen", 1.10, compare(opening(url), opening("doi:10.1000/182"), rounds)),
+            (
+                "session.get",
+                1.30,
+                compare(
+                    lambda: session.get(url).content, lambda: session.get("doi:10.1000/182").content, rounds
+                ),
+            ),
+            (
+                "start-up",
+                1.40,
+                compare(starting("urllib.request"), starting("urllib_doiuri"), rounds // 20),
+            ),
+        ]
+        urllib_doiuri.uninstall()
+    print("| what | plain (ms) | doi: (ms) | ratio | goal |")
+    print("| --- | --- | --- | --- | --- |")
+    for what, goal, (plain, ours, ratio) in rows:
+        print(f"| {what} | {plain * 1000:.2f} | {ours * 1000:.2f} | {ratio:.2f} | {goal:.2f} |")
+
+
+if __name__ == "__main__":
+    main(40 if "--quick" in sys.argv[1:] else 200)

@@ -169,22 +169,74 @@ def test_an_empty_file_is_a_fresh_one(path: Path) -> None:
 
 def test_processes_that_find_the_same_damage_lose_nothing_new(tmp_path: Path) -> None:
     text = """
-        path, name = sys.argv[1:]
+        folder, name = sys.argv[1:]
         warnings.simplefilter("ignore")
-        store = SQLiteStore(path)
-        open(f"{path}-ready-{name}", "w").close()
-        while len([1 for file in os.listdir(os.path.dirname(path)) if "-ready-" in file]) < 4:
-            time.sleep(0.001)
-        store.put_many(entries(name, 10))
+        for turn in range(20):
+            store = SQLiteStore(f"{folder}/{turn}/store")
+            open(f"{folder}/ready-{turn}-{name}", "w").close()
+            while len([1 for file in os.listdir(folder) if file.startswith(f"ready-{turn}-")]) < 4:
+                pass
+            store.put_many(entries(name, 10))
+            store.close()
+    """
+    for turn in range(20):
+        (tmp_path / str(turn)).mkdir()
+        (tmp_path / str(turn) / "store").write_bytes(b"garbage" * 1000)
+    processes = [subprocess.Popen([*script(text), str(tmp_path), name]) for name in "abcd"]
+    assert [process.wait(120) for process in processes] == [0] * 4
+    keys = [f"{name}-{number}" for name in "abcd" for number in range(10)]
+    for turn in range(20):
+        with closing(SQLiteStore(tmp_path / str(turn) / "store")) as store:
+            assert len(store.get_many(keys)) == 40
+        assert [file.name for file in tmp_path.glob(f"{turn}/*damaged*")] == ["store.damaged-1"]
+
+
+def test_a_damaged_file_is_not_replaced_while_another_process_opens_it(path: Path) -> None:
+    text = """
+        from doiuri.resolver import _stores_sqlite
+        prepare = _stores_sqlite._prepare
+        def wait(db, timeout):
+            _stores_sqlite._prepare = prepare
+            print("opened", flush=True)
+            input()
+            prepare(db, timeout)
+        _stores_sqlite._prepare = wait
+        warnings.simplefilter("ignore")
+        store = SQLiteStore(sys.argv[1])
+        store.put_many(entries("theirs", 10))
         store.close()
     """
-    path = tmp_path / "store"
+    put = """
+        warnings.simplefilter("ignore")
+        store = SQLiteStore(sys.argv[1])
+        store.put_many(entries("ours", 10))
+        store.close()
+    """
     path.write_bytes(b"garbage" * 1000)
-    processes = [subprocess.Popen([*script(text), str(path), name]) for name in "abcd"]
-    assert [process.wait(60) for process in processes] == [0] * 4
+    command = [*script(text), str(path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
+        assert other.stdout
+        assert other.stdout.readline() == "opened\n"
+        ours = threading.Thread(target=run, args=[put, path])
+        ours.start()
+        ours.join(0.5)
+        assert not list(path.parent.glob("*damaged*"))
+        other.communicate("\n", timeout=60)
+        ours.join(60)
     with closing(SQLiteStore(path)) as store:
-        assert len(store.get_many([f"{name}-{number}" for name in "abcd" for number in range(10)])) == 40
-    assert [file.name for file in tmp_path.glob("*damaged*")] == ["store.damaged-1"]
+        assert len(store.get_many([f"{name}-{n}" for name in ("ours", "theirs") for n in range(10)])) == 20
+    assert [file.name for file in path.parent.glob("*damaged*")] == [f"{path.name}.damaged-1"]
+
+
+def test_a_file_that_is_deleted_while_it_is_open(stored: Path) -> None:
+    with closing(SQLiteStore(stored)) as store:
+        assert store.get_many(KEYS) == ENTRIES
+        for file in stored.parent.iterdir():
+            file.unlink()
+        assert store.get_many(KEYS) == {}
+        store.put_many(ENTRIES)
+    with closing(SQLiteStore(stored)) as store:
+        assert store.get_many(KEYS) == ENTRIES
 
 
 def test_a_file_of_another_format_is_left_alone(path: Path) -> None:

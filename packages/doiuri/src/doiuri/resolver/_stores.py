@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 import warnings
 from collections import OrderedDict
 from contextlib import contextmanager, suppress
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
+_PATIENCE = 5.0  # seconds that one process waits for another that is about to open or to write a file
 _OVERHEAD = 300  # octets that an entry takes besides its key and body, roughly
 
 
@@ -106,15 +108,29 @@ def warn(message: str) -> None:
 def alone_in(folder: Path) -> Iterator[None]:
     """Keep other processes from doing the same in a folder; the folder is what is locked: no file is."""
     folder.mkdir(parents=True, exist_ok=True)
-    try:
-        import fcntl
-    except ImportError:  # Windows: the last of two writers wins
+    if os.name == "nt":  # the last of two writers wins: a folder cannot be opened there
         yield
         return
     handle = os.open(folder, os.O_RDONLY)
     try:
         with suppress(OSError):  # not every network file system has locks
-            fcntl.flock(handle, fcntl.LOCK_EX)
+            _lock(handle)
         yield
     finally:
         os.close(handle)
+
+
+def _lock(handle: int) -> None:
+    """Wait for the lock, but not for ever: a process that has it may be stopped."""
+    import fcntl
+
+    deadline = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > deadline:
+                return
+            time.sleep(0.002)
+        else:
+            return

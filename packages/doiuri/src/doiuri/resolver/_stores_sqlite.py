@@ -89,6 +89,8 @@ class SQLiteStore(ForkSafe):
         return None
 
     def _connection(self) -> sqlite3.Connection:
+        if self._inode != _inode(self.path):  # another process set the file aside, or someone deleted it
+            self._disconnect()
         if self._db is None:
             self._db = self._open()
         return self._db
@@ -96,8 +98,9 @@ class SQLiteStore(ForkSafe):
     def _open(self) -> sqlite3.Connection:
         uri = self.path.as_uri()
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            return self._connect(f"{uri}?mode=rwc", _prepare)
+            # alone: SQLite would take the logs of the file that replaces a damaged one for the damaged one's
+            with alone_in(self.path.parent):
+                return self._connect(f"{uri}?mode=rwc", _prepare)
         except (sqlite3.Error, OSError) as error:
             if _damaged(error) or not self.path.exists():
                 raise

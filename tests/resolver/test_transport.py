@@ -331,3 +331,26 @@ def test_connections_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
         outcomes = list(Resolver(server.url, None).resolve_many(DOI(f"10.1000/{n}") for n in range(200)))
         assert len(opened) - before <= 3
     assert len(outcomes) == 200
+
+
+def reason(base: str, timeout: float = 10) -> str:
+    with pytest.raises(ResolverUnavailable) as caught:
+        Resolver(base, None, timeout=timeout).resolve(DOI_)
+    return str(caught.value)
+
+
+def test_the_reason_names_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
+    def unknown(*_: object, **__: object) -> Any:
+        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(socket, "getaddrinfo", unknown)
+        assert "dou.example: Name or service not known" in reason("https://dou.example")
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        host = f"127.0.0.1:{silent.getsockname()[1]}"
+        assert f"no answer from {host} within 0.2 s" in reason(f"http://{host}", 0.2)
+    for _ in range(3):  # until it is left alone
+        told = reason(f"http://{host}")
+        assert host in told
+    monkeypatch.setenv("http_proxy", f"http://{host}")
+    assert "dou.example by way of a proxy: " in reason("http://dou.example")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from itertools import count
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from doiuri._errors import ResolverUnavailable
 from doiuri._rest import retry_after
@@ -65,6 +66,7 @@ class Client:
         offline: bool,
     ) -> None:
         self.base = base
+        self._host = urlsplit(base).netloc
         self.width = width
         self.offline = offline
         self._transport = transport
@@ -113,13 +115,15 @@ class Client:
                 try:
                     return self._transport.get(request, trip.flight), None
                 except TimeoutError:
-                    return None, TransportError(f"no answer within {left:.3g} s", telling=telling)
+                    return None, TransportError(
+                        f"no answer from {self._host} within {left:.3g} s", telling=telling
+                    )
                 except TransportError as error:
                     return None, error
                 finally:
                     job.fly(None)
         except Resting as rest:
-            reason = f"the resolver refused before and is left alone for {rest.seconds:.0f} s"
+            reason = f"{self._host} refused before and is left alone for {rest.seconds:.0f} s"
             raise ResolverUnavailable(doi, reason, retry_after=rest.seconds) from None
         except TimeoutError:
             raise ResolverUnavailable(doi, "there was no time left to ask") from None

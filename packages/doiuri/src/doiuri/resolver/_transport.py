@@ -87,7 +87,7 @@ class HTTPTransport:
             except TimeoutError:
                 raise
             except (requests.RequestException, HTTPError, OSError, ValueError) as error:
-                raise _explained(error, telling=origin(url) == origin(request.url)) from error
+                raise _explained(error, url, telling=origin(url) == origin(request.url)) from error
             if location is None:
                 return reply
             url = next_hop(url, location, request)
@@ -224,8 +224,8 @@ def _unpacker(encoding: str) -> Callable[[bytes, int], bytes]:
     return unpack
 
 
-def _explained(error: BaseException, *, telling: bool) -> TransportError:
-    """The cause at the bottom of what requests and urllib3 raise, in the system's own words."""
+def _explained(error: BaseException, url: str, *, telling: bool) -> TransportError:
+    """Who was asked, and the cause at the bottom of requests' and urllib3's errors, in the system's words."""
     chain: list[BaseException] = []
     cause: BaseException | None = error
     while cause is not None and cause not in chain:
@@ -233,4 +233,6 @@ def _explained(error: BaseException, *, telling: bool) -> TransportError:
         cause = cause.__cause__ or cause.__context__
     passing = any(isinstance(e, (ProtocolError, ConnectionResetError, BrokenPipeError)) for e in chain)
     words = [e.strerror for e in chain if isinstance(e, OSError) and e.strerror]
-    return TransportError(str(words[-1] if words else type(error).__name__), passing=passing, telling=telling)
+    way = " by way of a proxy" if isinstance(error, requests.exceptions.ProxyError) else ""
+    reason = f"{urlsplit(url).netloc:.260}{way}: {words[-1] if words else type(error).__name__}"
+    return TransportError(reason, passing=passing, telling=telling)

@@ -11,6 +11,3 @@ man_show_urls = True
 epub_show_urls = "footnote"
 texinfo_documents = [("index", "book", project, author, "book", "A book.", "Miscellaneous")]
 language = "en"
-latex_elements = {
-    "preamble": r"\pdfcompresslevel=0 \pdfobjcompresslevel=0"
-}  # a test reads the links in the PDF

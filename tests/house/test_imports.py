@@ -25,6 +25,7 @@ LAYERS = [
     {"_doors", "_accept"},
     {"_doi"},
     {"_advice", "_find", "_locations", "_display", "_settings"},
+    {"_options"},
     {"_json"},
     {"_values"},
     {"_record"},

@@ -30,7 +30,7 @@ def test_make_extension_takes_the_options() -> None:
     ("option", "value", "message"),
     [
         ("resolver", "ftp://example.org", "resolver: 'ftp://example.org' is not an http or https URL"),
-        ("resolve", "always", 'resolve: \'always\' is neither "records", "existence" nor False'),
+        ("resolve", "always", 'resolve: \'always\' is none of "records", "existence" and False'),
         ("offline", "perhaps", "offline: 'perhaps' is neither true"),
         ("timeout", 0, "timeout: 0 is not a number of seconds above 0"),
         ("timeout", "soon", "timeout: 'soon' is not a number of seconds above 0"),
@@ -67,14 +67,14 @@ def test_a_file_that_is_no_lock_file_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("off", [False, "false", "no", "off", None])
 def test_resolving_is_turned_off_by_any_no(off: object) -> None:
-    assert markdown_doiuri.makeExtension(resolve=off).options.resolve is False
+    assert markdown_doiuri.makeExtension(resolve=off).options.shared.resolve is False
 
 
 def test_environment_and_option(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DOIURI_RESOLVER", "https://one.example")
     monkeypatch.setenv("DOIURI_MAILTO", "one@example.org")
     monkeypatch.setenv("DOIURI_OFFLINE", "yes")
-    settings = markdown_doiuri.makeExtension().options.settings
+    settings = markdown_doiuri.makeExtension().options.shared.settings
     assert (settings.base, settings.mailto, settings.offline) == (
         "https://one.example",
         "one@example.org",
@@ -83,7 +83,7 @@ def test_environment_and_option(monkeypatch: pytest.MonkeyPatch) -> None:
     extension = markdown_doiuri.makeExtension(
         resolver="https://two.example", mailto="two@example.org", offline=False
     )
-    settings = extension.options.settings
+    settings = extension.options.shared.settings
     assert (settings.base, settings.mailto, settings.offline) == (
         "https://two.example",
         "two@example.org",

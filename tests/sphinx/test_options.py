@@ -1,5 +1,7 @@
 """The options: what they do, and what is said about wrong ones."""
 
+import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,15 @@ def page(tmp_path: Path, conf: str, *options: str) -> Build:
     return build(source, tmp_path / "out", "html", *options)
 
 
+def stopped(built: Build) -> str:
+    """What was said by a build that stopped before it read anything."""
+    assert built.status == 2
+    assert "reading sources" not in built.said
+    said = re.split("onfiguration error:\n|ConfigError: ", built.warnings)
+    assert len(said) == 2
+    return said[1]
+
+
 @pytest.mark.parametrize(
     ("conf", "said"),
     [
@@ -21,15 +32,20 @@ def page(tmp_path: Path, conf: str, *options: str) -> Build:
         ("doi_timeout = True", "doi_timeout: True is not a number of seconds"),
         ("doi_budget = -1", "doi_budget: -1 is not a number of seconds"),
         ("doi_budget = float('nan')", "doi_budget: nan is not a number of seconds"),
-        ("doi_resolver = 'doi.org'", "resolver: 'doi.org' is not an http or https URL"),
+        ("doi_resolver = 'doi.org'", "doi_resolver: 'doi.org' is not an http or https URL"),
         ("doi_resolver = 7", "doi_resolver: 7 is not a string"),
-        ("doi_link = 'ftp://doi.org'", "doi_link: 'ftp://doi.org' is not an http or https URL"),
+        (
+            "doi_link = 'ftp://doi.org'",
+            "doi_link: not a base for links: 'ftp://doi.org' (an http or https URL",
+        ),
         ("doi_link = 'https://doi.org/?'", "doi_link: "),
         ("doi_text = '{nam}'", "doi_text: not a template for DOIs: '{nam}'"),
         ("doi_text = 'DOI'", "doi_text: not a template for DOIs: 'DOI'"),
         ("doi_text = 3", "doi_text: 3 is not a string"),
-        ("doi_mailto = 'me'", "mailto: 'me' is not a mail address"),
-        ("doi_offline = 'perhaps'", "offline: 'perhaps' is neither true"),
+        ("doi_text = []", "doi_text: [] is not a string"),
+        ("doi_cache = 'ftp://cache'", "doi_cache: no store is known for ftp:"),
+        ("doi_mailto = 'me'", "doi_mailto: 'me' is not a mail address"),
+        ("doi_offline = 'perhaps'", "doi_offline: 'perhaps' is neither true"),
         ("doi_lock = 5", "doi_lock: 5 is not a string"),
         ("doi_details = 'maybe'", "doi_details: 'maybe' is neither True nor False"),
         ("doi_linkcheck = 2", "doi_linkcheck: 2 is neither True nor False"),
@@ -37,10 +53,7 @@ def page(tmp_path: Path, conf: str, *options: str) -> Build:
     ],
 )
 def test_wrong_option_stops_the_build_and_says_why(tmp_path: Path, conf: str, said: str) -> None:
-    built = page(tmp_path, conf)
-    assert built.status == 2
-    assert "conf.py: " + said in built.warnings
-    assert "onfiguration error" in built.warnings
+    assert stopped(page(tmp_path, conf)).startswith(said)
 
 
 @pytest.mark.parametrize(
@@ -67,10 +80,27 @@ def test_options_on_the_command_line(tmp_path: Path, option: str) -> None:
     assert (built.status, built.warnings) == (0, "")
 
 
-def test_wrong_cache_is_named(tmp_path: Path) -> None:
-    built = page(tmp_path, "doi_resolve = True and 'records'\ndoi_cache = 'ftp://cache'")
-    assert built.status == 2
-    assert "no store is known for ftp:" in built.warnings
+@pytest.mark.parametrize(
+    ("variable", "value", "said"),
+    [
+        ("DOIURI_RESOLVER", "doi.org", "'doi.org' is not an http or https URL"),
+        ("DOIURI_OFFLINE", "perhaps", "'perhaps' is neither true"),
+        ("DOIURI_MAILTO", "me", "'me' is not a mail address"),
+        ("DOIURI_CACHE", "foo://x", "no store is known for foo:"),
+        ("DOIURI_CACHE", "redis://localhost", "a store on Redis needs redis-py: pip install"),
+    ],
+)
+def test_wrong_variable_stops_the_build_and_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variable: str, value: str, said: str
+) -> None:
+    monkeypatch.setitem(sys.modules, "redis", None)
+    monkeypatch.setenv(variable, value)
+    assert stopped(page(tmp_path, "")).startswith(f"{variable}: {said}")
+
+
+def test_none_is_off_and_a_path_may_be_a_path(tmp_path: Path) -> None:
+    conf = "from pathlib import Path\ndoi_resolve = doi_lock = None\ndoi_cache = Path('cache')"
+    assert page(tmp_path, conf, "-W").warnings == ""
 
 
 def test_text_rereads_the_documents_and_network_options_do_not(tmp_path: Path) -> None:

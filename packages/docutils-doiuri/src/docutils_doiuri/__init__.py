@@ -4,8 +4,6 @@
 and ``doi:`` references as well: ``docutils --parser=docutils_doiuri page.rst page.html``.
 """
 
-from docutils_doiuri._locked import LockedAnswers, at_home
-from docutils_doiuri._options import Options
 from docutils_doiuri._parser import Parser
 from docutils_doiuri._role import doi_role, reference, register, remarks, unlinked
 from docutils_doiuri._target import Target, read_target
@@ -14,14 +12,11 @@ from docutils_doiuri._transforms import LinkDOIs, VerifyDOIs, as_written, doi_re
 __version__ = "0.1.0"
 __all__ = [
     "LinkDOIs",
-    "LockedAnswers",
-    "Options",
     "Parser",
     "Target",
     "VerifyDOIs",
     "__version__",
     "as_written",
-    "at_home",
     "doi_references",
     "doi_role",
     "link_uri",

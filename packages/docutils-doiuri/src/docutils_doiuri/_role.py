@@ -4,11 +4,10 @@ from typing import TYPE_CHECKING
 
 from docutils import nodes
 from docutils.parsers.rst import roles
-from doiuri import DOI, DOISyntaxError, advise
+from doiuri import DOI, DOISyntaxError, Options, advise
 
-from docutils_doiuri._options import Options
 from docutils_doiuri._target import read_target
-from docutils_doiuri._transforms import VerifyDOIs
+from docutils_doiuri._transforms import VerifyDOIs, read_options
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -33,7 +32,7 @@ def doi_role(
     """
     classes = _classes(options)
     try:
-        settings = Options.read(vars(inliner.document.settings))
+        settings = read_options(inliner.document)
         if text.startswith("!"):
             return [unlinked(rawtext, text, settings, classes)], []
         target = read_target(text)

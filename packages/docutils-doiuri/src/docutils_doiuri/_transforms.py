@@ -5,14 +5,18 @@ from urllib.parse import unquote
 
 from docutils import nodes
 from docutils.transforms import Transform
-from doiuri import DOI, DOISyntaxError, advise
-
-from docutils_doiuri._options import Options
+from doiuri import DOI, DOISyntaxError, Options, advise
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 PRODUCT = "docutils-doiuri/0.1.0"
+
+
+def read_options(document: nodes.document) -> Options:
+    """Return the options in docutils' settings, where None means not given; raises ValueError."""
+    given = {name: value for name, value in vars(document.settings).items() if value is not None}
+    return Options.read(given, prefix="doi_")
 
 
 def doi_references(document: nodes.document) -> "Iterator[nodes.reference]":
@@ -64,7 +68,7 @@ class LinkDOIs(Transform):
     def apply(self) -> None:
         """Rewrite the document's references; what is no DOI becomes problematic text and an error."""
         try:
-            options = Options.read(vars(self.document.settings))
+            options = read_options(self.document)
         except ValueError as error:
             self.document.reporter.error(str(error))
             return
@@ -94,7 +98,7 @@ class VerifyDOIs(Transform):
         links = list(doi_references(self.document))
         if not links:  # and where a setting is wrong, there is none
             return
-        options = Options.read(vars(self.document.settings))
+        options = read_options(self.document)
         for link in links:
             if link.get("support_smartquotes") is False:  # Sphinx heeds this, docutils does not
                 link[:] = [nodes.Text(options.shown(DOI(link["doi"])))]
@@ -115,6 +119,8 @@ class VerifyDOIs(Transform):
 
 def _not_found(options: Options, dois: list[DOI]) -> set[DOI]:
     """Return those that definitely do not exist."""
-    with options.open_resolver(PRODUCT) as resolver:
-        answers = resolver.check(dois, how=options.resolve, budget=options.budget)
+    from doiuri.resolver import open_resolver
+
+    with open_resolver(options, PRODUCT) as resolver:
+        answers = resolver.check(dois, how=options.resolve)
         return {doi for doi, outcome in zip(dois, answers, strict=True) if outcome.status == "not-found"}

@@ -37,7 +37,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     logging.captureWarnings(capture=True)
     try:
         status: int = options.run(options)
-    except (RecordsError, ValueError, OSError, ImportError, UserWarning) as error:
+    except (RecordsError, ValueError, OSError, UserWarning) as error:
         _say(f"doiuri-proxy: {error}", sys.stderr)
         return 1
     return status

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from doiuri_proxy._records import RecordsError
 from doiuri_proxy._source import MemorySource
 
 if TYPE_CHECKING:
@@ -50,7 +49,4 @@ def _open_local(records: RecordsInput | None, base: str) -> LocalSource:
         return MemorySource([] if records is None else records)
     from doiuri_proxy._stores import StoreSource
 
-    try:
-        return StoreSource(str(records), base)
-    except ImportError as error:
-        raise RecordsError(str(records), 0, str(error)) from None
+    return StoreSource(str(records), base)

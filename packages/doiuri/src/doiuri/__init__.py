@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from doiuri._display import check_display, display
     from doiuri._find import Match, find
     from doiuri._locations import Location, Locations, choose, parse_locations
+    from doiuri._options import Options
     from doiuri._record import Data, Record, Value, locations_of
     from doiuri._rest import (
         Agency,
@@ -50,6 +51,7 @@ __all__ = [
     "Locations",
     "Match",
     "NoValues",
+    "Options",
     "Prefix",
     "Profile",
     "Record",
@@ -87,6 +89,7 @@ _MODULES = {
     "_display": ("check_display", "display"),
     "_find": ("Match", "find"),
     "_locations": ("Location", "Locations", "choose", "parse_locations"),
+    "_options": ("Options",),
     "_record": ("Data", "Record", "Value", "locations_of"),
     "_rest": (
         "Agency",

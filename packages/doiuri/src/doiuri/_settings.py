@@ -1,16 +1,23 @@
 """The settings that all plugins share, from options and from the environment; the option wins."""
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import Literal
 from urllib.parse import urlsplit
 
 from doiuri import __version__
+
+MEMORY = ":memory:"
 
 _BASE = "https://doi.org"
 _HOME = "https://github.com/doiuri/doiuri"
 _TRUE = {"1", "true", "yes", "on"}
 _FALSE = {"0", "false", "no", "off"}
+_REDIS = {"redis", "rediss", "valkey", "valkeys", "unix"}
+_LOCK_FILES = (".json", ".lock")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,16 +40,19 @@ class Settings:
         mailto: str | None = None,
         cache: str | os.PathLike[str] | None = None,
         environ: Mapping[str, str] = os.environ,
+        *,
+        prefix: str = "",
     ) -> "Settings":
         """Return the settings: each argument, or else ``DOIURI_RESOLVER``, ``DOIURI_OFFLINE`` and so on.
 
-        An empty string in the environment means not set. Raises ValueError with the setting's name.
+        An empty string in the environment means not set. Raises ValueError with the name of the variable, or
+        of the argument with ``prefix``, as the user knows it. The cache is looked at by whoever opens it.
         """
-        where = "resolver" if resolver is not None else "DOIURI_RESOLVER"
+        where = f"{prefix}resolver" if resolver is not None else "DOIURI_RESOLVER"
         base = resolver if resolver is not None else environ.get(where) or _BASE
-        name = "offline" if offline is not None else "DOIURI_OFFLINE"
+        name = f"{prefix}offline" if offline is not None else "DOIURI_OFFLINE"
         flag = offline if offline is not None else environ.get(name) or False
-        source = "mailto" if mailto is not None else "DOIURI_MAILTO"
+        source = f"{prefix}mailto" if mailto is not None else "DOIURI_MAILTO"
         address = mailto if mailto is not None else environ.get(source) or None
         store = os.fspath(cache) if cache is not None else environ.get("DOIURI_CACHE") or None
         return cls(_base(where, base), _flag(name, flag), _address(source, address), store)
@@ -84,6 +94,32 @@ def _address(where: str, value: str | None) -> str | None:
     ):
         raise ValueError(f"{where}: {value!r} is not a mail address")
     return address
+
+
+def store_kind(address: str) -> tuple[Literal["memory", "redis", "lock", "sqlite"], str]:
+    """Return what store an address means, and its path or URL; nothing is opened.
+
+    Raises ValueError for an address that means none, and where redis-py is needed and not installed.
+    """
+    scheme, colon, rest = address.partition(":")
+    if address == MEMORY:
+        return "memory", ""
+    if colon and scheme.lower() in _REDIS and rest.startswith("//"):
+        if find_spec("redis") is None:
+            raise ValueError("a store on Redis needs redis-py: pip install 'doiuri[redis]'")
+        try:
+            _ = urlsplit(address).port
+        except ValueError:  # whose text may hold a part of the password
+            raise ValueError("no URL of a Redis server, such as redis://localhost:6379/0") from None
+        return "redis", address
+    path = address
+    if re.match(r"[A-Za-z][A-Za-z0-9+.-]+:", address):
+        if scheme.lower() != "sqlite":
+            raise ValueError(f"no store is known for {scheme}: (a path, {MEMORY}, redis://… or rediss://…)")
+        path = rest.removeprefix("//")
+    if not path.strip() or "\0" in path:
+        raise ValueError(f"{path!r} is no path for a store")
+    return "lock" if path.lower().endswith(_LOCK_FILES) else "sqlite", path
 
 
 def user_agent(product: str = "", mailto: str | None = None) -> str:

@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass, field
 from xml.etree.ElementTree import Element
 
-from doiuri import DOI, DOISyntaxError, display
+from doiuri import DOI, DOISyntaxError
 from markdown import Markdown
 from markdown.treeprocessors import Treeprocessor
 from markdown.util import AtomicString
@@ -44,7 +44,7 @@ class LinkTreeprocessor(Treeprocessor):
         self._options = options
         self._maker = maker
         self._report = report
-        self._memory = memory(options) if options.resolve else None
+        self._memory = memory(options.shared) if options.shared.resolve else None
 
     def run(self, root: Element) -> None:
         """Finish the links in ``root``, in place."""
@@ -80,7 +80,7 @@ class LinkTreeprocessor(Treeprocessor):
             return
         self._maker.point(link, doi)
         if not len(link) and not (link.text or "").strip():
-            link.text = AtomicString(literal(display(doi, self._options.text, base=self._options.link)))
+            link.text = AtomicString(literal(self._options.shared.shown(doi)))
         page.add(doi, link)
 
     def _keep(self, page: _Page, link: Element, href: str) -> None:
@@ -106,7 +106,7 @@ class LinkTreeprocessor(Treeprocessor):
 
     def _verify(self, page: _Page, memory: Memory) -> None:
         """Report DOIs that do not exist, and mark our links to them; what is not known changes nothing."""
-        for doi in memory.missing(page.links, self._options):
+        for doi in memory.missing(page.links, self._options.shared):
             self._report.missing(doi)
             for link in page.links[doi]:
                 link.set("class", f"{link.get('class') or ''} doi-not-found".strip())

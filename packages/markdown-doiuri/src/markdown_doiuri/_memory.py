@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import threading
 import time
-from functools import partial
 from typing import TYPE_CHECKING
 
-from doiuri import __version__, user_agent
-from doiuri.resolver import LockFile, Resolver
+from doiuri import __version__
+from doiuri.resolver import LockFile, open_resolver
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from doiuri import DOI
-
-    from markdown_doiuri._options import Options
+    from doiuri import DOI, Options
 
 _KEPT = 3_600.0  # seconds that an answer is kept
 _UNKNOWN_KEPT = 60.0  # seconds before what nobody could tell is asked again
@@ -66,7 +63,7 @@ class Memory:
 
     def _ask(self, dois: list[DOI], options: Options) -> None:
         """Ask within the budget; what stays open then is asked again with a later document."""
-        with self._resolver(options) as resolver:
+        with open_resolver(options, _PRODUCT, self._lock_file) as resolver:
             outcomes = list(resolver.check(dois, options.resolve))
         if len(self._known) + len(outcomes) > _MOST:
             self._known = {}
@@ -74,17 +71,3 @@ class Memory:
         for outcome in outcomes:
             kept = _UNKNOWN_KEPT if outcome.status == "unknown" else _KEPT
             self._known[outcome.doi.key] = outcome.status == "not-found", now + kept
-
-    def _resolver(self, options: Options) -> Resolver:
-        settings = options.settings
-        store = self._lock_file or settings.cache
-        resolver = partial(
-            Resolver,
-            settings.base,
-            offline=settings.offline,
-            timeout=options.timeout,
-            budget=options.budget,
-            mailto=settings.mailto,
-            user_agent=user_agent(_PRODUCT, settings.mailto),
-        )
-        return resolver(store=store) if store else resolver()

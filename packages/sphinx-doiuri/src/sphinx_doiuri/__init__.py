@@ -48,7 +48,7 @@ def setup(app: "Sphinx") -> "ExtensionMetadata":
     app.add_post_transform(AddCards)
     app.add_node(link_with_card, html=(visit_link_with_card, depart_link_with_card))
     app.add_builder(LockBuilder)
-    app.connect("config-inited", check_options)
+    app.connect("config-inited", check_options, priority=900)  # after those who may yet change them
     app.connect("config-inited", replace_extlinks)
     app.connect("config-inited", open_myst)
     app.connect("builder-inited", replace_roles, priority=900)

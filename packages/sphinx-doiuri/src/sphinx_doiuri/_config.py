@@ -1,10 +1,9 @@
 """The options in conf.py, checked before the build begins."""
 
-from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from docutils_doiuri import Options
+from doiuri import Options
 from sphinx.errors import ConfigError
 
 from sphinx_doiuri._messages import __
@@ -39,15 +38,13 @@ _SWITCHES: "dict[str, tuple[bool, _Rebuild]]" = {
     "doi_details": (False, "html"),
     "doi_hardcoded_links": (False, "env"),
 }
-_ANY: frozenset[type] = frozenset(
-    {str, int, float, bool, type(None)}
-)  # checked here, with better messages than Sphinx's
+_READ = "_doiuri_options"
 
 
 def add_options(app: "Sphinx") -> None:
     """Declare the options."""
     for name, (default, rebuild) in {**_SHARED, **_SWITCHES}.items():
-        app.add_config_value(name, default, rebuild, types=() if default is None else _ANY)
+        app.add_config_value(name, default, rebuild, types=Any)  # checked here, with better messages
 
 
 def check_options(app: "Sphinx", config: "Config") -> None:  # noqa: ARG001
@@ -58,24 +55,21 @@ def check_options(app: "Sphinx", config: "Config") -> None:  # noqa: ARG001
     try:
         options(config)
     except ValueError as error:
-        raise ConfigError(__("conf.py: %s") % error) from None
+        raise ConfigError(str(error)) from None
     for name in _SWITCHES:
         switch(config, name)
 
 
 def options(config: "Config") -> Options:
-    """Return the options shared with the other plugins."""
-    values = tuple(config[name] for name in _SHARED)
-    return _options(values, tuple(type(value) for value in values))
-
-
-@lru_cache(maxsize=16)
-def _options(values: tuple[object, ...], _types: tuple[type, ...]) -> Options:
-    given = dict(zip(_SHARED, values, strict=True))
-    given["doi_lock"] = given["doi_lock"] or None
-    if given["doi_budget"] is None:
-        given["doi_budget"] = _BUDGET
-    return Options.read(given)
+    """Return the options shared with the other plugins, as they and the environment were when first read."""
+    known = vars(config)  # Sphinx keeps no name with an underscore from build to build
+    if _READ not in known:
+        given = {name: config[name] for name in _SHARED}
+        if given["doi_budget"] is None:
+            given["doi_budget"] = _BUDGET
+        known[_READ] = Options.read(given, prefix="doi_")
+    found: Options = known[_READ]
+    return found
 
 
 def switch(config: "Config", name: str) -> bool:
@@ -85,7 +79,7 @@ def switch(config: "Config", name: str) -> bool:
         return True
     if value in {"false", "0", "off", "no", "none", ""}:
         return False
-    raise ConfigError(__("conf.py: %s: %r is neither True nor False") % (name, config[name]))
+    raise ConfigError(__("%s: %r is neither True nor False") % (name, config[name]))
 
 
 def lock_path(config: "Config", confdir: "str | PathLike[str]") -> Path | None:

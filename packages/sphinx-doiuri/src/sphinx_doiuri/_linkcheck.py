@@ -25,4 +25,4 @@ def ask_rest_api(app: "Sphinx", uri: str) -> str | None:
         doi = DOI.from_url(uri, hosts=(*_HOSTS, own))
     except DOISyntaxError:
         return None
-    return record_url(doi, base=shown.settings().base)
+    return record_url(doi, base=shown.settings.base)

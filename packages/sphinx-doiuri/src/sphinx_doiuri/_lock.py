@@ -4,7 +4,7 @@ import json
 import re
 from typing import TYPE_CHECKING
 
-from docutils_doiuri import LockedAnswers, at_home
+from doiuri.resolver import LockedAnswers, LockFile, at_home, open_store
 from sphinx.builders import Builder
 from sphinx.errors import ConfigError, SphinxError
 from sphinx.util import logging
@@ -34,8 +34,6 @@ class Recorder:
     """A store in front of the cache, which notes every answer that passes."""
 
     def __init__(self, cache: str | None) -> None:
-        from doiuri.resolver import open_store
-
         self._store = open_store(cache)
         self.entries: dict[str, Entry] = {}
 
@@ -64,7 +62,7 @@ class LockBuilder(Builder):
     def init(self) -> None:
         """Refuse to build what conf.py turns off."""
         if lock_path(self.config, self.confdir) is None:
-            raise ConfigError(__("conf.py: doi_lock is off, so there is no lock file to write"))
+            raise ConfigError(__("doi_lock is off, so there is no lock file to write"))
 
     def get_outdated_docs(self) -> str:
         """Return what is built, for Sphinx to say so."""
@@ -86,7 +84,7 @@ class LockBuilder(Builder):
         if path is None:
             return
         known = state(self.env)
-        base = options(self.config).settings().base
+        base = options(self.config).settings.base
         open_questions = {use.doi.key for use in known.all_uses() if use.doi not in known.outcomes}
         try:
             old = _entries(path)
@@ -109,15 +107,13 @@ class LockBuilder(Builder):
 def answering_store(app: "Sphinx") -> "Recorder | LockedAnswers | None":
     """Return the store that a build asks: the lock file, where there is one; None is the cache."""
     if isinstance(app.builder, LockBuilder):
-        recorder = Recorder(options(app.config).settings().cache)
+        recorder = Recorder(options(app.config).settings.cache)
         app.builder.entries = recorder.entries
         return recorder
     path = lock_path(app.config, app.confdir)
     if path is None or not path.is_file():
         return None
-    from doiuri.resolver import LockFile
-
-    return LockedAnswers(LockFile(path), options(app.config).settings().base)
+    return LockedAnswers(LockFile(path), options(app.config).settings.base)
 
 
 def report_lock(app: "Sphinx", known: "State", store: LockedAnswers) -> None:
@@ -149,16 +145,12 @@ def _doi_key(key: str) -> str:
 
 
 def _entries(path: "Path") -> "dict[str, Entry]":
-    from doiuri.resolver import LockFile
-
     file = LockFile(path)
     return file.get_many(file.keys())
 
 
 def _write(path: "Path", entries: "Mapping[str, Entry]") -> None:
     """Replace the file by one with these entries only."""
-    from doiuri.resolver import LockFile
-
     draft = path.with_name(f".{path.name}.new")
     draft.unlink(missing_ok=True)
     LockFile(draft).put_many(entries)

@@ -7,8 +7,9 @@ from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
-from docutils_doiuri import LockedAnswers, suggestion
+from docutils_doiuri import suggestion
 from doiuri import DOI, DOINotFound, NoValues, ResolutionError
+from doiuri.resolver import LockedAnswers, open_resolver
 from sphinx.errors import ConfigError
 from sphinx.util import logging
 from sphinx.util.display import status_iterator
@@ -22,7 +23,7 @@ from sphinx_doiuri._state import state
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from docutils_doiuri import Options
+    from doiuri import Options
     from doiuri.resolver import Outcome, Resolver
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
@@ -64,7 +65,7 @@ def _asked(app: "Sphinx", store: "Recorder | LockedAnswers | None") -> tuple[obj
     """Who answers, and what is asked: known answers hold as long as this stays the same."""
     shown = options(app.config)
     fresh = time.time_ns() if store else None  # the lock file is written, and read, as a whole
-    return (shown.resolve, shown.settings().base, switch(app.config, "doi_details"), fresh)
+    return (shown.resolve, shown.settings.base, switch(app.config, "doi_details"), fresh)
 
 
 def _learn(app: "Sphinx", known: "State", store: "Recorder | LockedAnswers | None") -> None:
@@ -75,7 +76,7 @@ def _learn(app: "Sphinx", known: "State", store: "Recorder | LockedAnswers | Non
         return
     deadline = time.monotonic() + shown.budget
     with _open(shown, store) as resolver:
-        answers = resolver.check(todo, how=shown.resolve or "records", budget=shown.budget)
+        answers = resolver.check(todo, how=shown.resolve or "records")
         reasons = []
         shown_answers = _progress(app, answers, __("checking DOIs... "), len(todo))
         for doi, outcome in zip(todo, shown_answers, strict=True):
@@ -94,7 +95,7 @@ def _learn(app: "Sphinx", known: "State", store: "Recorder | LockedAnswers | Non
 
 def _open(shown: "Options", store: "Recorder | LockedAnswers | None") -> "Resolver":
     try:
-        return shown.open_resolver(PRODUCT, store)
+        return open_resolver(shown, PRODUCT, store)
     except ValueError as error:  # of the cache's address
         raise ConfigError(str(error)) from None
 

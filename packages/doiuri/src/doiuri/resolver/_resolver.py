@@ -123,7 +123,10 @@ class Resolver:
         """The store meant by an argument; one that we open is shared, and given back in ``close``."""
         if store is not DEFAULT and not isinstance(store, (str, os.PathLike)):
             return store
-        shared = _shared.borrow_store(cache if store is DEFAULT else os.fspath(store))
+        try:
+            shared = _shared.borrow_store(cache if store is DEFAULT else os.fspath(store))
+        except ValueError as error:
+            raise ValueError(f"DOIURI_CACHE: {error}" if store is DEFAULT else str(error)) from None
         self._release = weakref.finalize(self, shared.give_back)
         return shared.store
 

@@ -9,9 +9,10 @@ import os
 import threading
 from typing import TYPE_CHECKING
 
+from doiuri._settings import MEMORY
 from doiuri.resolver._connection import new_session
 from doiuri.resolver._limiter import REST, REST_AT_HOME, Limiter
-from doiuri.resolver._stores_open import MEMORY, open_store
+from doiuri.resolver._stores_open import open_store
 from doiuri.resolver._transport import is_loopback, origin
 
 if TYPE_CHECKING:

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import os
-import re
 from pathlib import Path
 
+from doiuri._settings import store_kind
 from doiuri.resolver._stores import MemoryStore
 from doiuri.resolver._stores_lock import LockFile
 from doiuri.resolver._stores_redis import RedisStore
 from doiuri.resolver._stores_sqlite import SQLiteStore
-
-MEMORY = ":memory:"
-
-_REDIS = frozenset({"redis", "rediss", "valkey", "valkeys", "unix"})
-_LOCK_FILES = (".json", ".lock")
 
 
 def open_store(
@@ -24,27 +19,20 @@ def open_store(
 
     ``:memory:``; ``redis://`` and ``rediss://`` URLs; a path that ends in ``.json`` or ``.lock`` is that of a
     lock file; any other path is that of an SQLite file, or the folder for one; None is the SQLite file in the
-    user's cache folder. Raises ValueError for anything else, ImportError where redis-py is not installed.
+    user's cache folder. Raises ValueError for anything else, and where redis-py is needed and not installed.
     """
     if where is None:
         return SQLiteStore(None)
-    text = os.fspath(where)
-    if text == MEMORY:
+    kind, text = store_kind(os.fspath(where))
+    if kind == "memory":
         return MemoryStore()
-    scheme, colon, rest = text.partition(":")
-    if colon and scheme.lower() in _REDIS and rest.startswith("//"):
+    if kind == "redis":
         return RedisStore(text)
-    if re.match(r"[A-Za-z][A-Za-z0-9+.-]+:", text):
-        if scheme.lower() != "sqlite":
-            raise ValueError(f"no store is known for {scheme}: (a path, {MEMORY}, redis://… or rediss://…)")
-        text = rest.removeprefix("//")
-    if not text.strip() or "\0" in text:
-        raise ValueError(f"{text!r} is no path for a store")
     try:
         path = Path(text).expanduser()
     except RuntimeError as error:
         raise ValueError(f"{text!r} is no path for a store: {error}") from None
-    if path.name.lower().endswith(_LOCK_FILES):
+    if kind == "lock":
         return LockFile(path)
     # not Path.is_dir, which raises where a folder above may not be read
     folder = os.path.isdir(path) or text.endswith(("/", os.sep))  # noqa: PTH112

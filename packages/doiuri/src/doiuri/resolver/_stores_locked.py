@@ -1,17 +1,20 @@
 """Answers from a lock file, whoever gave them."""
 
+from __future__ import annotations
+
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from doiuri.resolver import Entry, LockFile
+    from doiuri.resolver._stores import Entry
+    from doiuri.resolver._stores_lock import LockFile
 
 HOME = "https://doi.org"
 
 
 def at_home(key: str, base: str) -> str:
-    """Return a store's key as if doi.org had been asked, and not a mirror or a local proxy."""
+    """A store's key as if doi.org had been asked, and not a mirror or a local proxy."""
     return key.replace(f" {base} ", f" {HOME} ", 1)
 
 
@@ -21,13 +24,13 @@ class LockedAnswers:
     What it says of a DOI holds whichever resolver is set: it is written as doi.org's answer.
     """
 
-    def __init__(self, file: "LockFile", base: str) -> None:
+    def __init__(self, file: LockFile, base: str) -> None:
         self._file = file
         self._base = base
         self.seen: set[str] = set()
 
-    def get_many(self, keys: "Sequence[str]") -> "dict[str, Entry]":
-        """Return the entries of those of the keys that the file has."""
+    def get_many(self, keys: Sequence[str]) -> dict[str, Entry]:
+        """The entries of those of the keys that the file has."""
         names = {key: at_home(key, self._base) for key in keys}
         entries = self._file.get_many([*names, *names.values()])
         self.seen.update(entries)

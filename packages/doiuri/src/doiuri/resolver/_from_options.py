@@ -1,0 +1,35 @@
+"""A Resolver as a plugin's options want it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from doiuri._settings import user_agent
+from doiuri.resolver._resolver import DEFAULT, Resolver
+from doiuri.resolver._stores_lock import LockFile
+from doiuri.resolver._stores_locked import LockedAnswers
+
+if TYPE_CHECKING:
+    from doiuri._options import Options
+    from doiuri.resolver._stores import ReadStore, Store
+
+
+def open_resolver(options: Options, product: str, store: Store | ReadStore | None = None) -> Resolver:
+    """A Resolver that keeps to a plugin's options and calls itself ``product`` ("name/version").
+
+    It keeps its answers in ``store``, by default in the cache; left to itself with a lock file, or given
+    LockedAnswers, it asks that file and nobody else. Raises ValueError for a lock file or a cache that
+    cannot be used.
+    """
+    settings = options.settings
+    if store is None and options.lock:
+        store = LockedAnswers(LockFile(options.lock), settings.base)
+    return Resolver(
+        settings.base,
+        store or settings.cache or DEFAULT,
+        settings.offline or isinstance(store, LockedAnswers),
+        options.timeout,
+        options.budget,
+        mailto=settings.mailto,
+        user_agent=user_agent(product, settings.mailto),
+    )

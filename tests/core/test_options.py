@@ -1,0 +1,109 @@
+"""The options that all plugins share: defaults, every form of a value, and what is said of wrong ones."""
+
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from doiuri import DOI, Options, Settings
+
+
+def read(prefix: str = "", /, **given: object) -> Options:
+    return Options.read(given, prefix, environ={})
+
+
+def test_defaults() -> None:
+    assert (
+        read()
+        == Options(Settings())
+        == Options(Settings(), "records", 10, 2, None, "name", "https://doi.org")
+    )
+
+
+def test_strings_will_do() -> None:
+    options = read(
+        "doi_",
+        doi_resolver="http://127.0.0.1:9/",
+        doi_offline="yes",
+        doi_mailto="me@example.org",
+        doi_cache=Path("here"),
+        doi_resolve="existence",
+        doi_timeout="2.5",
+        doi_budget="3",
+        doi_lock=Path("there"),
+        doi_text="link",
+        doi_link="https://dx.example/",
+        resolve="not ours",
+    )
+    settings = Settings("http://127.0.0.1:9", True, "me@example.org", "here")
+    assert options == Options(settings, "existence", 2.5, 3, "there", "link", "https://dx.example")
+    assert options.shown(DOI("10.1000/a#b")) == "https://dx.example/10.1000/a%23b"
+
+
+@pytest.mark.parametrize("off", [False, None, 0, "", "no", "False", "off", "none"])
+def test_resolving_is_turned_off_by_any_no(off: object) -> None:
+    assert read(resolve=off).resolve is False
+
+
+@pytest.mark.parametrize("on", [True, "records", "yes", "1"])
+def test_yes_is_records(on: object) -> None:
+    assert read(resolve=on).resolve == "records"
+
+
+@pytest.mark.parametrize("nothing", [None, ""])
+def test_nothing_is_not_set(nothing: object) -> None:
+    names = ("resolver", "offline", "mailto", "cache", "lock")
+    assert read(**dict.fromkeys(names, nothing)) == Options(Settings())
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("resolver", "doi.org", "'doi.org' is not an http or https URL"),
+        ("resolver", 7, "7 is not a string"),
+        ("offline", "perhaps", "'perhaps' is neither true"),
+        ("offline", 2, "2 is not a string"),
+        ("mailto", "me", "'me' is not a mail address"),
+        ("cache", "foo://x", "no store is known for foo:"),
+        ("cache", "redis://me:secret@localhost:port", "no URL of a Redis server"),
+        ("cache", 1, "1 is not a string"),
+        ("lock", [], "[] is not a string"),
+        ("resolve", "record", '\'record\' is none of "records", "existence" and False'),
+        ("timeout", True, "True is not a number of seconds"),
+        ("timeout", "soon", "'soon' is not a number of seconds"),
+        ("budget", float("nan"), "nan is not a number of seconds"),
+        ("budget", 0, "0 is not a number of seconds"),
+        ("text", "{nam}", "not a template for DOIs: '{nam}'"),
+        ("link", "ftp://doi.org", "not a base for links: 'ftp://doi.org'"),
+        ("link", "https://doi.org/?", "not a base for links"),
+    ],
+)
+def test_wrong_values_are_named_as_the_user_knows_them(name: str, value: Any, said: str) -> None:
+    for prefix in ("", "doi_"):
+        with pytest.raises(ValueError, match=re.escape(said)) as caught:
+            read(prefix, **{prefix + name: value})
+        assert str(caught.value).startswith(f"{prefix}{name}: {said}")
+        assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [
+        ("DOIURI_RESOLVER", "doi.org"),
+        ("DOIURI_OFFLINE", "perhaps"),
+        ("DOIURI_MAILTO", "me"),
+        ("DOIURI_CACHE", "foo://x"),
+    ],
+)
+def test_a_wrong_variable_is_named_and_the_option_wins(variable: str, value: str) -> None:
+    with pytest.raises(ValueError, match=f"^{variable}: "):
+        Options.read({}, "doi_", {variable: value})
+    rest = {"resolver": "https://doi.org", "offline": False, "mailto": "me@example.org", "cache": ":memory:"}
+    Options.read(rest, environ={variable: value})
+
+
+def test_a_missing_redis_py_is_told_before_any_store_is_opened(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "redis", None)
+    with pytest.raises(ValueError, match=r"^DOIURI_CACHE: .* pip install 'doiuri\[redis\]'"):
+        Options.read({}, environ={"DOIURI_CACHE": "rediss://localhost"})

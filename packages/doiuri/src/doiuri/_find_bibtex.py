@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _FIRST = re.compile(r"[\\{}$~=]")
 _TOKEN = re.compile(
     r"(?P<delimited>\\(?P<command>url|href|doi|path|nolinkurl)[ \t]*\{|=\s*[{\"])"
-    rf"|(?P<edit>{EDIT})|(?P<brace>[{{}}])|(?P<stop>\\(?:[A-Za-z]+\*?\{{?|.))",
+    rf"|(?P<edit>{EDIT})|(?P<brace>[{{}}])|(?P<tie>~)|(?P<stop>\\(?:[A-Za-z]+\*?\{{?|.))",
     re.DOTALL,
 )
 _FIELD = re.compile(r"(?<![A-Za-z_-])(doi|url|ee|link)\s{0,40}\Z", re.IGNORECASE)
@@ -42,8 +42,8 @@ def found(text: str) -> "Iterator[Found]":
         if text[start] == "=" and field is None:
             position = start + 1
             continue
-        if token["edit"]:
-            edits.append((start, position, shown(token)))
+        if token["edit"] or token["tie"]:  # in prose "~" is a blank, in a value or a URL it is itself
+            edits.append((start, position, " " if token["tie"] else shown(token)))
             continue
         if token["brace"]:
             if reader.is_protective(start):

@@ -67,6 +67,8 @@ class Ends:
             stops.pop()
         limit = stops[-1] if stops else len(text)
         opened: list[int] = []
+        if end == start and text[start] == "<" and text[start + 1 : start + 2].isalnum():
+            opened, end = [start], start + 1  # no tag, for then nothing would be left of the name
         while (stop := _STOP.search(text, end, limit)) is not None:
             end = stop.start()
             if self._ends(stop[0], end, lead, opened):

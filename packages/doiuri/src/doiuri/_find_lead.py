@@ -4,11 +4,13 @@ import re
 from typing import NamedTuple
 
 _BLANK = "[ \t\u00a0\u2007\u2009\u202f]{0,4}"
+_LETTERS = "A-Za-z0-9\u00c0-\u024f"  # of scripts that put spaces between words
+# The case of ASCII letters does not count ("doİ" is no label), but for the API's path, as in DOI.parse
 _LEAD = re.compile(
-    r"(?:(?P<link>(?:https?://|(?<![\w:/])//|(?<![\w.@/:%-]))(?:dx\.|www\.)?doi\.org\.?(?::[0-9]{1,5})?/"
-    r"(?:api/handles/|/?(?:info:doi/|info:hdl/|urn:doi:|doi:|hdl:)?))"
-    rf"|(?<![A-Za-z0-9\u00c0-\u024f])(?:info:doi/|info:hdl/|urn:doi:|hdl:|doi{_BLANK}:?{_BLANK}))\Z",
-    re.IGNORECASE,
+    rf"(?:(?P<link>(?:(?ai:https?)://|(?<![{_LETTERS}_:/])//|(?<![{_LETTERS}_.@/:%-]))"
+    r"(?ai:(?:dx\.|www\.)?doi\.org\.?)(?::[0-9]{1,4})?/"
+    r"(?:api/handles/|(?ai:/?(?:info:doi/|info:hdl/|urn:doi:|doi:|hdl:)?)))"
+    rf"|(?<![{_LETTERS}])(?ai:info:doi/|info:hdl/|urn:doi:|hdl:|doi{_BLANK}:?{_BLANK}))\Z"
 )
 _LEAD_LENGTH = 64  # no label or link before a name is longer
 _CLEAR = frozenset(["", "\n", "(", "[", "<", '"'])  # before a mention these tell nothing

@@ -28,6 +28,8 @@ _DEFINITION = re.compile(r"\[(?!\^)[^\]\n]{1,999}\]:[ \t]*\n?[ \t]*")
 _MARGIN = 12  # blanks and quotation marks before the first character of a line
 _EDITS = re.compile(_EDIT, re.IGNORECASE)
 _IN_DESTINATION = re.compile(r"\\.|[()\s]")
+_IN_ANGLES = re.compile(r"<(?:\\.|[^\\<>\n])*+>")
+_LONGEST = 2000  # characters of such a destination
 _DEEPEST = 32  # brackets within brackets in a destination, as in CommonMark's own readers
 _FENCE = 3  # the shortest fence of a code block
 _INFO = 200  # of what follows a fence in its line, as much as is looked at
@@ -93,7 +95,7 @@ def _code(text: str, start: int, end: int) -> "Iterator[Found]":
 
 def _destination(text: str, start: int, end: int) -> "Iterator[Found]":
     if text.startswith("<", start):
-        start, end = start + 1, end - 1
+        start, end = start + 1, end - (text[end - 1] == ">")
     edits = [(*edit.span(), _shown(edit[0])) for edit in _EDITS.finditer(text, start, end)]
     view = View(text, start, end, edits)
     found = view.whole(link=True)
@@ -105,10 +107,8 @@ def _destination(text: str, start: int, end: int) -> "Iterator[Found]":
 
 def _destination_end(text: str, start: int) -> int:
     """Return the end of a link's destination: after ``<…>``, else at white space or a bracket too many."""
-    if text.startswith("<", start):
-        end = text.find(">", start, start + 2000)
-        if end > 0 and "\n" not in text[start:end]:
-            return end + 1
+    if text.startswith("<", start) and (delimited := _IN_ANGLES.match(text, start, start + _LONGEST)):
+        return delimited.end()
     depth = 0
     position = start
     while (stop := _IN_DESTINATION.search(text, position)) is not None:

@@ -76,11 +76,13 @@ def _phrase(text: str, start: int, end: int, role: str | None) -> "Iterator[Foun
     """Yield the mentions in interpreted text or a phrase reference: ``title <target>``, or one text."""
     labelled = role is not None and _DOI_ROLE.search(role) is not None
     pattern = _ESCAPE if role is not None else _ESCAPE_OR_SPACE
-    explicit = _EXPLICIT.search(text, start, end) if text[end - 1] == ">" else None
-    if explicit is None:
+    openings = list(_EXPLICIT.finditer(text, start, end)) if text[end - 1] == ">" else []
+    if not openings:
         yield from _delimited(text, start, end, _ESCAPE, labelled=labelled)
         return
-    # A "<" of the name itself has no blank before it; docutils drops white space in a reference's target.
+    # The title may hold a "<" too; that of a name (SICI) has no blank before it. docutils drops white space
+    # in a reference's target.
+    explicit = openings[-1]
     yield from View(text, start, explicit.start(), _edits(text, start, explicit.start(), _ESCAPE)).names()
     yield from _delimited(text, explicit.end(), end - 1, pattern, labelled=labelled)
 

@@ -29,9 +29,8 @@ EDIT = (
     r"|\\(?P<accent>[`'^\"~=.]|[uvHckrd](?![A-Za-z]))\s?(?:\{\\?(?P<letter>[A-Za-z])\}|\\?(?P<bare>[A-Za-z])"
     r"(?![A-Za-z]*\{))"
     rf"|\\(?P<symbol>{_NAMES})(?:\{{\}}|(?![A-Za-z])[ \t]?)"
-    r"|(?:\$|\\\()\\?(?P<math>[<>_~#%^&]|lt|gt|less)(?:\$|\\\))"
-    r"|(?P<nothing>\\[-/]|\\(?:allowbreak|string)(?![A-Za-z])[ \t]?)"
-    r"|(?P<tie>(?<=[Ii:])~(?=10\.)))"
+    r"|(?:\$|\\\(|\\ensuremath\{)\\?(?P<math>[<>_~#%^&]|lt|gt|less)(?:\$|\\\)|\})"
+    r"|(?P<nothing>\\[-/]|\\(?:allowbreak|string)(?![A-Za-z])[ \t]?))"
 )
 
 
@@ -41,7 +40,5 @@ def shown(mark: re.Match[str]) -> str:
         return unicodedata.normalize("NFC", (mark["letter"] or mark["bare"]) + _ACCENTS[mark["accent"]])
     if mark["symbol"]:
         return _SYMBOLS[mark["symbol"]]
-    if mark["tie"]:
-        return " "
     escaped: str = mark["escaped"] or mark["math"] or ""
     return _PLAIN.get(escaped, escaped)

@@ -41,8 +41,13 @@ _PAGE = re.compile(
 )
 _PAGE_ENDS = ("abstract", "full", "text", "html", "htm", "pdf", "epub", "meta", "summary", "toc")
 _LONG = 5000  # characters; beyond, composing them may take time that grows with the square
-_MARKS = ".,;:!?'\"’…"
-_CLOSERS = {")": "(", "]": "[", "}": "{", ">": "<", "”": "“", "»": "«"}
+_MARKS = ".,;:!?'\"’…。、，．；：！？"
+_CLOSERS = dict(zip(")]}>”»）】」』》〉", "([{<“«（【「『《〈", strict=True))
+# What is after a name and white space in references: a remark, another name
+_BEYOND = re.compile(
+    r"(?<!\s)[,;]?\s++(?:[(\[]|(?:and|et|und|y|accessed|retrieved|doi|PMC?ID)\b|https?:|10\.[0-9]{4})",
+    re.IGNORECASE,
+)
 
 
 class Advice(NamedTuple):
@@ -80,7 +85,7 @@ def _on_writing(text: str) -> tuple[Advice, ...]:
     start, end = _doors.inside(text)
     body = text[start:end]
     length = _doors.label_length(text, start, end)
-    if not length and not body.startswith("10"):
+    if not (length or body.startswith("10")) or _doors.is_link(text, start + length, end):
         return _on_link(body)
     found: list[Advice] = []
     as_uri = length and body[length - 1] in ":/"
@@ -94,7 +99,7 @@ def _stray_percents(body: str) -> tuple[Advice, ...]:
     if not _STRAY.search(body):
         return ()
     message = "a percent sign that starts no escape was taken as it is; %25 is always understood"
-    return (Advice("stray-percent", message, _STRAY.sub("%25", body)),)
+    return (Advice("stray-percent", message, _readable(_STRAY.sub("%25", body))),)
 
 
 def _on_link(body: str) -> tuple[Advice, ...]:
@@ -105,10 +110,11 @@ def _on_link(body: str) -> tuple[Advice, ...]:
     escaped = path + _escaped_marks(question_mark + query)
     if question_mark:
         message = f"the query {query!r} is not part of the name; if it is, it has to be escaped"
-        found.append(Advice("dropped-query", message, escaped))
+        found.append(Advice("dropped-query", message, _readable(escaped)))
     if hash_mark:
         message = f"the fragment {fragment!r} is not part of the name; if it is, it has to be escaped"
-        found.append(Advice("dropped-fragment", message, f"{escaped}%23{_escaped_marks(fragment)}"))
+        whole = f"{escaped}%23{_escaped_marks(fragment)}"
+        found.append(Advice("dropped-fragment", message, _readable(whole)))
     return tuple(found)
 
 
@@ -174,7 +180,11 @@ def _tex(doi: DOI) -> Advice | None:
 
 def _spaces(doi: DOI) -> Advice | None:
     joined = "".join(doi.name.split())
-    return Advice("space", "white space in the name", _suggested(joined)) if joined != doi.name else None
+    if joined == doi.name:
+        return None
+    beyond = _BEYOND.search(doi.name)
+    suggestion = _suggested(doi.name[: beyond.start()]) if beyond else None
+    return Advice("space", "white space in the name", suggestion or _suggested(joined))
 
 
 def _punctuation(doi: DOI) -> Advice | None:
@@ -220,6 +230,15 @@ def _suggested(name: str) -> str | None:
         return _text_for(DOI.from_name(name).name)
     except DOISyntaxError:
         return None
+
+
+def _readable(text: str) -> str | None:
+    """Return a ``text`` that ``DOI.parse`` reads, else None."""
+    try:
+        DOI.parse(text)
+    except DOISyntaxError:
+        return None
+    return text
 
 
 def _text_for(name: str) -> str:

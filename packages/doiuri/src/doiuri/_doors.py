@@ -21,6 +21,8 @@ _API = "api/handles/"
 # RFC 3986 §3.3: what a path may hold, and "#" and "?", which end it
 _URI_CHARACTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!$&'()*+,;=:@/%#?"
 _MAX_PORT = 65535
+_HEADS = ("https://", "http://", *(f"{host}/" for host in HOSTS))
+_HEAD_LENGTH = len("www.doi.org/")
 
 
 def typed(text: str) -> "Found":
@@ -29,8 +31,8 @@ def typed(text: str) -> "Found":
     if text.startswith("10", start, end):
         return unescape(text, start, end, lenient=True), start, 0, -1
     length = label_length(text, start, end)
-    if not length:
-        return _linked(text, start, end, HOSTS, lenient=True)
+    if not length or (text[start] in "dD" and is_link(text, start + length, end)):
+        return _linked(text, start + length, end, HOSTS, lenient=True)
     label = text[start : start + length]
     start += length
     name = unescape(text, start, end, lenient=True)
@@ -53,15 +55,23 @@ def inside(text: str) -> tuple[int, int]:
 
 
 def label_length(text: str, start: int, end: int) -> int:
-    """Return the length of the label before the name, with the blanks that follow; 0 if there is none."""
+    """Return the length of the label before the name or link, with the blanks that follow; 0 for none."""
     head = text[start : min(start + 9, end)].lower()
     if head.startswith("doi:1"):
         return 4  # what the rest comes to for most labels
     if text[start : start + 3].lower() == "doi":  # of head it could be "do" and a letter that grows: İ
         after = text[start + 3 : end].lstrip(_BLANKS)
         rest = after.removeprefix(":").lstrip(_BLANKS)
-        return end - start - len(rest) if after[:1] == ":" or rest.startswith("10") else 0
+        place = end - len(rest)
+        if after[:1] == ":" or rest.startswith("10") or (place > start + 3 and is_link(text, place, end)):
+            return place - start
+        return 0
     return next((len(namespace) for namespace in _NAMESPACES if head.startswith(namespace)), 0)
+
+
+def is_link(text: str, start: int, end: int) -> bool:
+    """Tell whether after a label a link follows, as in ``DOI: https://doi.org/…``, and no name."""
+    return text[start : min(start + _HEAD_LENGTH, end)].lower().startswith(_HEADS)
 
 
 def _mark(text: str, start: int, end: int) -> int:
@@ -109,6 +119,8 @@ def link(text: str, hosts: "Iterable[str]") -> "Found":
 
 
 def _linked(text: str, start: int, end: int, hosts: tuple[str, ...], *, lenient: bool) -> "Found":
+    if start == end:
+        raise DOISyntaxError(text, start, "there is nothing")
     scheme = _scheme(text[start : start + 8].lower())
     start += scheme
     slash = text.find("/", start, end)

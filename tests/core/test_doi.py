@@ -227,10 +227,33 @@ def test_link_query(query: dict[str, Any], end: str) -> None:
         "https://a\x7f",
         "https://a\u2028",
         "https://a\ud800",
+        "https://a\tb",
+        "https://me@a",
+        "https://:80",
+        "https://a:port",
+        "https://a:65536",
+        "https://[a",
+        'https://a/"',
+        "https://a/<b>",
+        "https://a/{b}",
+        "https://a\\b",
     ],
 )
 def test_link_base_is_http(base: str) -> None:
-    with pytest.raises(ValueError, match="base"):
+    with pytest.raises(ValueError, match="base: "):
+        DOI("10.1000/182").link(base)
+
+
+@pytest.mark.parametrize(
+    "base", ["http://a", "HTTPS://a.b:8000/c/", " https://[::1]/ ", "https://m\u00fcnchen.example"]
+)
+def test_link_base(base: str) -> None:
+    assert DOI("10.1000/182").link(base) == f"{base.strip().rstrip('/')}/10.1000/182"
+
+
+@pytest.mark.parametrize("base", [None, 5, b"https://doi.org"])
+def test_link_base_is_text(base: str) -> None:
+    with pytest.raises(TypeError, match="base: expected str"):
         DOI("10.1000/182").link(base)
 
 
@@ -302,7 +325,10 @@ def test_no_handles(text: str) -> None:
 
 
 def test_prefix_and_short_doi_are_not_dois() -> None:
-    with pytest.raises(DOISyntaxError, match="short DOI"):
+    with pytest.raises(DOISyntaxError, match="short DOI, see parse_handle"):
         DOI("10/abcd")
+    with pytest.raises(DOISyntaxError) as caught:
+        parse_handle("10")
+    assert "parse_handle" not in str(caught.value)
     assert Prefix("10.1000") != ShortDOI("10/1000")
     assert not isinstance(Prefix("10.1000"), DOI)

@@ -77,8 +77,20 @@ def test_a_surrogate_is_an_error_with_its_place() -> None:
 @pytest.mark.parametrize("thing", [None, 5, b"10.1000/182"], ids=repr)
 def test_what_is_no_text_is_a_type_error(thing: str) -> None:
     for call in (encode, decode, lambda name: encode_many([name])):
-        with pytest.raises(TypeError):
+        with pytest.raises(TypeError, match=f"expected str, not {type(thing).__name__}"):
             call(thing)
+
+
+@pytest.mark.parametrize("profile", [None, "LINK", 5], ids=repr)
+def test_what_is_no_profile_is_a_type_error(profile: Profile) -> None:
+    for call in (encode, lambda name, profile: encode_many([name], profile)):
+        with pytest.raises(TypeError, match=r"expected a Profile \(URI, PATH, LINK or FINAL\), not"):
+            call("10.1/x", profile)
+
+
+def test_one_name_is_not_many() -> None:
+    with pytest.raises(TypeError, match=r"names, not the str '10\.1/x': for one name there is encode"):
+        encode_many("10.1/x")
 
 
 @pytest.mark.parametrize(

@@ -39,3 +39,9 @@ def test_the_codec_loads_nothing_else() -> None:
 
 def test_the_check_above_sees_modules() -> None:
     assert "doiuri._advice" in loaded("from doiuri import advise")
+
+
+def test_the_strategies_say_what_to_install() -> None:
+    code = "import sys; sys.modules['hypothesis'] = None; import doiuri.testing.strategies"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert "pip install 'doiuri[testing]'" in run.stderr

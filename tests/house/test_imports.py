@@ -22,7 +22,7 @@ LAYERS = [
     {"_errors"},
     {"_graphic"},
     {"_encoding"},
-    {"_doors", "_accept"},
+    {"_doors", "_accept", "_base"},
     {"_doi"},
     {"_advice", "_find", "_locations", "_display", "_settings"},
     {"_options"},

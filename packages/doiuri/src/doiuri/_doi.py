@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     Flaw: TypeAlias = tuple[int, str]
 
 _BASE = "https://doi.org"
-_NO_BASE = frozenset(' ?#<>"\\^`{|}')
 _RESERVED = 'a suffix of one character and then "/" is reserved (Z39.84 §4.3)'
 
 
@@ -81,13 +80,11 @@ class _Handle:
         A string or a number is a value, a sequence several, True a flag without value; None and False leave
         the parameter out. Raises ValueError for a base that is no plain http or https URL.
         """
-        scheme, _, rest = base.partition("://")
-        plain = base.isprintable() and _NO_BASE.isdisjoint(base)
-        if scheme.lower() not in {"http", "https"} or not rest.strip("/") or not plain:
-            raise ValueError(
-                f"not a base for links: {base!r} (an http or https URL without query and fragment)"
-            )
-        path = f"{base.rstrip('/')}/{encode(self.name, LINK)}"
+        if base != _BASE:
+            from doiuri._base import check_base  # and what it imports, only where it is needed
+
+            base = check_base("base", base)
+        path = f"{base}/{encode(self.name, LINK)}"
         fields = [field for key, value in query.items() for field in _fields(key, value)]
         return f"{path}?{'&'.join(fields)}" if fields else path
 
@@ -194,6 +191,8 @@ class DOI(_Handle):
         if not strict and _is_plain(name):
             return None
         prefix, slash, suffix = name.partition("/")
+        if prefix == "10" and slash:
+            return 0, 'a DOI begins with "10."; this is a short DOI, see parse_handle'
         if flaw := _prefix_flaw(prefix):
             return flaw
         if not suffix:
@@ -284,8 +283,7 @@ def _prefix_flaw(prefix: str) -> "Flaw | None":
     """Return position and reason why this is no prefix of a DOI, or None (Z39.84 §4.2 and appendix A)."""
     registrant = prefix[3:]
     if not prefix.startswith("10."):
-        short = "; this is a short DOI, see parse_handle" if prefix == "10" else ""
-        return 0, f'a DOI begins with "10."{short}'
+        return 0, 'a DOI begins with "10."'
     if registrant.isdecimal() and registrant.isascii():
         return None
     position = 3

@@ -79,12 +79,19 @@ def encode(name: str, profile: Profile = URI) -> str:
     """
     try:
         raw = name.encode()
+        image = profile.image
     except UnicodeEncodeError as error:
         raise DOISyntaxError(name, error.start, "UTF-8 has no surrogates") from None
     except AttributeError:
-        raise TypeError(f"expected str, not {type(name).__name__}") from None
-    text = name if raw.translate(profile.image) == raw else _escaped(raw, profile.safe).decode()
+        raise _wrong_type(name, profile) from None
+    text = name if raw.translate(image) == raw else _escaped(raw, profile.safe).decode()
     return text if profile.slashes is None else profile.slashes(text)
+
+
+def _wrong_type(name: object, profile: object) -> TypeError:
+    if isinstance(name, str):
+        return TypeError(f"expected a Profile (URI, PATH, LINK or FINAL), not {profile!r}")
+    return TypeError(f"expected str, not {type(name).__name__}")
 
 
 def _escaped(raw: bytes, safe: bytes) -> bytes:
@@ -99,6 +106,10 @@ def _escaped(raw: bytes, safe: bytes) -> bytes:
 
 def encode_many(names: "Iterable[str]", profile: Profile = URI) -> list[str]:
     """Return ``[encode(name, profile) for name in names]``, at half the cost of that."""
+    if isinstance(names, str):
+        raise TypeError(f"expected names, not the str {names!r:.80}: for one name there is encode")
+    if not isinstance(profile, Profile):
+        raise _wrong_type("", profile)
     names = list(names)
     encoded: list[str] = []
     for start in range(0, len(names), _CHUNK):
@@ -128,6 +139,8 @@ def decode(ssp: str) -> str:
     Raises DOISyntaxError for a bad escape, bytes that are no UTF-8, a raw ``#`` or ``?``, and for characters
     that no name has (control, format …). The name is not checked further: ``DOI`` checks.
     """
+    if not isinstance(ssp, str):
+        raise TypeError(f"expected str, not {type(ssp).__name__}")
     name = unescape(ssp, kind=_SSP) if "%" in ssp else ssp
     if "#" in ssp or "?" in ssp:
         place = next(place for place, character in enumerate(ssp) if character in "#?")

@@ -6,10 +6,13 @@ often than others: slashes, dots, percent signs, brackets, letters beyond ASCII.
 
 from urllib.parse import quote
 
-from hypothesis import strategies as st
-from hypothesis.strategies import SearchStrategy
-
 from doiuri import DOI, FINAL, LINK, URI, encode
+
+try:
+    from hypothesis import strategies as st
+    from hypothesis.strategies import SearchStrategy
+except ModuleNotFoundError as error:
+    raise ModuleNotFoundError(f"{error}: pip install 'doiuri[testing]'", name=error.name) from None
 
 _TRICKY = "/./..//%%2F%41#?&;:,+<>()[]{}\\|^`\"'~-_= \u00a0éÁ\u0301\u212aſ日😀"
 _GRAPHIC = st.characters(exclude_categories=("C", "Zl", "Zp"))

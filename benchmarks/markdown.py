@@ -92,9 +92,10 @@ HOSTILE: dict[str, Callable[[int], str]] = {
     "doi: × n": lambda n: "doi:" * n,
     "doi:10. × n": lambda n: "doi:10." * n,
     "doi:10.1000/ and ( × n": lambda n: "doi:10.1000/" + "(" * n,
-    "<doi: × n": lambda n: "<doi:" * n,
-    "<doi:<a> × n": lambda n: "<doi:<a>" * n,
-    '<a "<doi: × n': lambda n: '<a "<doi:' * n,
+    # the next three shorter: plain Markdown, and the HTML parser under it, take quadratic time and more
+    "<doi: × n/4": lambda n: "<doi:" * (n // 4),
+    "<doi:<a> × n/4": lambda n: "<doi:<a>" * (n // 4),
+    '<a "<doi: × n/20': lambda n: '<a "<doi:' * (n // 20),
     "doi:10.1000/_ × n": lambda n: "_doi:10.1000/_" * n,
     "$ × n": lambda n: "doi:10.1000/1 " + "$x " * n,
     "&amp; × n": lambda n: "doi:10.1000/1" + "&amp;" * n,

@@ -11,7 +11,7 @@ from markdown_doiuri._stash import Stash
 from markdown_doiuri._view import BOUNDARY, View
 
 _LABEL = re.compile(r"(?:urn:|info:)?(?:doi|hdl)(?![.\w])", re.IGNORECASE)
-_LABEL_BEFORE = re.compile(r"(?<![\w-])doi:[ ]?", re.IGNORECASE)
+_LABEL_BEFORE = re.compile(r"(?<![A-Za-z0-9À-ɏ_-])doi:[ ]?", re.IGNORECASE)
 _NAME = re.compile(rf"10\.[^\s{BOUNDARY}]*")
 # Nearly all mentions: a usual label and name between blanks, without a character that Markdown could mean
 _PLAIN = re.compile(
@@ -105,6 +105,7 @@ def _in_word(text: str, start: int, *, labelled: bool) -> bool:
     before = text[start - 1 : start] if start else " "
     if before.isspace() or before == BOUNDARY:
         return False
-    if before.isalnum() or before in ("_-/" if labelled else "_-/.:@&=?#%+"):
+    # find has looked at letters, which in some scripts stand beside a name without a space
+    if (before.isascii() and before.isalnum()) or before in ("_-/" if labelled else "_-/.:@&=?#%+"):
         return True
     return "://" in text[max(0, start - _URL) : start].rsplit(maxsplit=1)[-1]

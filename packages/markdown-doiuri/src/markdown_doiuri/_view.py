@@ -84,7 +84,7 @@ class View:
         before = self._data[start - 1 : start] if start else " "
         after = self._data[end : end + 1] or " "
         opened = self._opened.get(delimiter, 0)
-        if opened and not before.isspace() and not after.isalnum():
+        if opened and not before.isspace() and (delimiter == "*" or not after.isalnum()):
             self._opened[delimiter] = max(0, opened - (end - start))
             return True
         if before not in _BEFORE_OPENING or after.isspace():

@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
 from urllib.error import HTTPError, URLError
-from urllib.request import HTTPCookieProcessor, HTTPRedirectHandler, Request, build_opener
+from urllib.request import (
+    HTTPCookieProcessor,
+    HTTPErrorProcessor,
+    HTTPRedirectHandler,
+    Request,
+    build_opener,
+)
 
 import pytest
 from doiuri_proxy import running
@@ -70,6 +77,15 @@ def test_credentials_go_to_the_resolver_and_nowhere_else(follow: str, place: str
         for name, secret in SECRETS.items():
             assert proxy.seen[0].headers[name.lower()] == secret
             assert name.lower() not in landing.seen[0].headers
+
+
+def test_unredirected_headers_are_not_redirected() -> None:
+    with site(lambda _: PAGE) as landing, site(resolver({"10.1000/1": landing.url})) as proxy:
+        request = Request("doi:10.1000/1", headers={"X-Any": "a"})
+        request.add_unredirected_header("X-First", "b")
+        urlopen(request, resolver=proxy.url, follow="target").close()
+        sent = [{name for name in one.seen[0].headers if name[:2] == "x-"} for one in (proxy, landing)]
+    assert sent == [{"x-any", "x-first"}, {"x-any"}]
 
 
 def test_credentials_of_a_record_request_stay_there_too() -> None:
@@ -147,6 +163,19 @@ def test_a_missing_doi_has_no_target_either() -> None:
         with pytest.raises(HTTPError, match=r"404.*doi:10\.1000/nope") as caught:
             urlopen("doi:10.1000/nope", resolver=proxy.url, follow="target")
         caught.value.close()
+
+
+def test_an_opener_may_show_redirects_and_errors() -> None:
+    class Shown(HTTPErrorProcessor):
+        def http_response(self, request: Request, response: Any) -> Any:
+            return response
+
+    with site(resolver({"10.1000/1": "http://x.example/"})) as proxy:
+        opener = build_opener(DOIHandler(proxy.url, follow="target"), Shown)
+        with opener.open("doi:10.1000/1") as response:
+            assert (response.status, response.headers["Location"]) == (302, "http://x.example/")
+        with opener.open("doi:10.1000/nope") as response:
+            assert response.status == 404
 
 
 def test_the_landing_pages_error_is_its_own() -> None:

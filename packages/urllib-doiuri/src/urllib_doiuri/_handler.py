@@ -106,11 +106,15 @@ class DOIHandler(BaseHandler):
         new.unverifiable = req.unverifiable
         if not _is_plain(self.parent):
             new.remove_header("User-agent")
-        for name, value in req.header_items():
-            if name in CREDENTIALS:
-                chain.credentials[name] = value
-            elif name != "Host":
-                new.add_header(name, value)
+        for headers, add in (
+            (req.unredirected_hdrs, new.add_unredirected_header),
+            (req.headers, new.add_header),
+        ):
+            for name, value in headers.items():
+                if name in CREDENTIALS:
+                    chain.credentials[name] = value
+                elif name != "Host":
+                    add(name, value)
         req.redirect_dict = chain  # type: ignore[attr-defined]
         return new
 
@@ -128,7 +132,7 @@ class DOIHandler(BaseHandler):
     def _check_left(self, doi: DOI, response: HTTPResponse) -> None:
         """Refuse the proxy's own page about a DOI where the caller wants the target: there is none."""
         base, url = self.settings.base + "/", response.geturl()
-        if not url.startswith(base):
+        if not url.startswith(base) or response.status >= 300:  # an opener may show redirects and errors
             return
         try:
             doiuri.DOI.from_url("https://doi.org/" + url.removeprefix(base))

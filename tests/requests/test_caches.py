@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 import requests
 import requests_cache
 from cachecontrol import CacheControl
+from cachecontrol.caches import FileCache
 from doiuri import DOI
 from doiuri_proxy import running
 from requests_doiuri import mount
@@ -30,13 +32,18 @@ def cached(base: str, **options: Any) -> requests_cache.CachedSession:
     return mount(requests_cache.CachedSession(backend="memory"), base, **options)
 
 
-@pytest.mark.parametrize("kind", ["requests-cache", "CacheControl"])
-def test_no_doi_is_taken_for_another(kind: str) -> None:
+SESSIONS: dict[str, Callable[[str], requests.Session]] = {
+    "requests-cache": lambda _: requests_cache.CachedSession(backend="memory"),
+    "requests-cache with files": lambda path: requests_cache.CachedSession(path, backend="filesystem"),
+    "CacheControl": lambda _: CacheControl(requests.Session()),
+    "CacheControl with files": lambda path: CacheControl(requests.Session(), FileCache(path)),
+}
+
+
+@pytest.mark.parametrize("kind", SESSIONS)
+def test_no_doi_is_taken_for_another(kind: str, tmp_path: Path) -> None:
     with running([record(name, f"http://x.example/{i}") for i, name in enumerate(ALIKE)]) as proxy:
-        session: requests.Session = requests_cache.CachedSession(backend="memory")
-        if kind == "CacheControl":
-            session = CacheControl(requests.Session())
-        mount(session, proxy.url)
+        session = mount(SESSIONS[kind](str(tmp_path)), proxy.url)
         for _ in range(2):
             for number, name in enumerate(ALIKE):
                 answer = session.get(DOI(name).uri).json()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import sys
 import unicodedata
 from typing import TYPE_CHECKING, Protocol
@@ -38,8 +39,11 @@ class _Key:
         self.key = key
 
     def __call__(self, *, request: PreparedRequest, **options: object) -> str:
-        parts = [self.key(request=request, **options), *self._left_out(request)]
-        return " ".join(parts)
+        key, left_out = self.key(request=request, **options), " ".join(self._left_out(request))
+        if not left_out:
+            return key
+        # hashed, for a key may become the name of a file
+        return f"{key}-{hashlib.blake2b(left_out.encode(), digest_size=16).hexdigest()}"
 
     def _left_out(self, request: PreparedRequest) -> list[str]:
         url = request.url or ""

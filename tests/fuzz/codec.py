@@ -4,12 +4,12 @@ Only a DOI or a DOISyntaxError may come out, what comes out is read again as its
 takes less than a second, whatever it repeats.
 """
 
-import argparse
 import random
 import time
 from collections.abc import Callable
 
 from doiuri import DOI, DOIError, DOISyntaxError, advise, decode, encode, encode_many, parse_handle
+from support.fuzzing import rounds
 
 PIECES = [
     "10.", "10.1000", "10.1000/", "10.1000.10/", "/", "//", "/.", "/..", "/../", ".", "..", "%", "%%",
@@ -84,15 +84,8 @@ def check_time(text: str) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Fuzz the codec.")
-    parser.add_argument("--seconds", type=float, default=60)
-    parser.add_argument("--seed", type=int, default=random.randrange(2**32))
-    options = parser.parse_args()
-    print(f"seed {options.seed}")
-    chance = random.Random(options.seed)
-    end = time.monotonic() + options.seconds
     short = long = 0
-    while time.monotonic() < end:
+    for chance in rounds(__doc__):
         for _ in range(2000):
             check(short_text(chance))
         check_time(long_text(chance))

@@ -5,13 +5,13 @@ Megabytes that are nothing but DOIs have a little longer: each takes its microse
 python tests/fuzz/find.py [--seconds 60] [--seed N]
 """
 
-import argparse
 import random
 import sys
 import time
 
 from doiuri import DOI, find
 from support.adversary import PATTERNS, SYNTAXES
+from support.fuzzing import rounds
 
 SIZE = 1_000_000  # characters
 LIMIT = 1.0  # seconds of this process
@@ -46,16 +46,9 @@ def mixed_text(chance: random.Random) -> str:
 
 
 def main() -> int:
-    arguments = argparse.ArgumentParser(description=__doc__)
-    arguments.add_argument("--seconds", type=float, default=60)
-    arguments.add_argument("--seed", type=int, default=time.time_ns())
-    options = arguments.parse_args()
-    print(f"seed {options.seed}")
-    chance = random.Random(options.seed)
-    end = time.monotonic() + options.seconds
     short = 0
     slowest, slowest_text = 0.0, ""
-    while time.monotonic() < end:
+    for chance in rounds(__doc__):
         for _ in range(200):
             check(mixed_text(chance), chance.choice(SYNTAXES))
             short += 1

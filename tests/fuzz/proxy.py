@@ -5,19 +5,15 @@ python tests/fuzz/proxy.py [--seconds 60] [--seed N]
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
 import re
 import socket
 import sys
-import time
-from pathlib import Path
 from urllib.parse import urlsplit
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
 from doiuri_proxy import Limits, running
+from support.fuzzing import rounds
 from support.proxy_records import AGENCIES, RECORDS
 
 NAMES = [str(one["handle"]).encode() for one in RECORDS]
@@ -47,27 +43,29 @@ HEADERS = (
 METHODS = [b"GET"] * 8 + [b"HEAD", b"POST", b"POST", b"OPTIONS", b"PUT", b"get", b"G\x00T", b"CONNECT", b""]
 
 
-def request(rng: random.Random) -> bytes:
+def request(chance: random.Random) -> bytes:
     """One request: mostly right, wrong in some places."""
-    target = rng.choice(PATHS) + rng.choice(NAMES)
-    if rng.random() < 0.5:
-        target += b"?" + rng.choice(b"&;").to_bytes(1, "big").join(rng.choices(QUERIES, k=rng.randint(1, 4)))
-    for _ in range(rng.choice((0, 0, 1, 1, 2, 5))):
-        place = rng.randrange(len(target))
-        target = target[:place] + rng.choice(BITS) + target[place + rng.choice((0, 1)) :]
-    if rng.random() < 0.9:
+    target = chance.choice(PATHS) + chance.choice(NAMES)
+    if chance.random() < 0.5:
+        target += b"?" + chance.choice(b"&;").to_bytes(1, "big").join(
+            chance.choices(QUERIES, k=chance.randint(1, 4))
+        )
+    for _ in range(chance.choice((0, 0, 1, 1, 2, 5))):
+        place = chance.randrange(len(target))
+        target = target[:place] + chance.choice(BITS) + target[place + chance.choice((0, 1)) :]
+    if chance.random() < 0.9:
         target = re.sub(rb"[^!-~]", lambda match: b"%%%02X" % match[0][0], target)
-    version = rng.choice([b"HTTP/1.1"] * 8 + [b"HTTP/1.0", b"HTTP/2", b""])
-    headers = [b"Host: a", *rng.choices(HEADERS, k=rng.choice((0, 0, 0, 1, 2, 6)))]
-    rng.shuffle(headers)
-    end = rng.choice((b"\r\n", b"\r\n", b"\r\n", b"\n"))
-    head = end.join([rng.choice(METHODS) + b" " + target + b" " + version, *headers, b"", b""])
-    raw = head + rng.choice(
+    version = chance.choice([b"HTTP/1.1"] * 8 + [b"HTTP/1.0", b"HTTP/2", b""])
+    headers = [b"Host: a", *chance.choices(HEADERS, k=chance.choice((0, 0, 0, 1, 2, 6)))]
+    chance.shuffle(headers)
+    end = chance.choice((b"\r\n", b"\r\n", b"\r\n", b"\n"))
+    head = end.join([chance.choice(METHODS) + b" " + target + b" " + version, *headers, b"", b""])
+    raw = head + chance.choice(
         (b"", b"", b"hello", b"hdl=10.1000/1", b"5\r\nhello\r\n0\r\n\r\n", b"GET / HTTP/1.1\r\n")
     )
-    if rng.random() < 0.1:
-        place = rng.randrange(len(raw))
-        raw = raw[:place] + rng.randbytes(rng.randint(1, 8)) + raw[place + rng.randint(0, 8) :]
+    if chance.random() < 0.1:
+        place = chance.randrange(len(raw))
+        raw = raw[:place] + chance.randbytes(chance.randint(1, 8)) + raw[place + chance.randint(0, 8) :]
     return raw
 
 
@@ -108,29 +106,21 @@ def check(raw: bytes, answer: bytes) -> str:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="fuzz the local DOI proxy")
-    parser.add_argument("--seconds", type=float, default=60)
-    parser.add_argument("--seed", type=int, default=None)
-    options = parser.parse_args()
-    seed = random.SystemRandom().randrange(10**9) if options.seed is None else options.seed
-    rng = random.Random(seed)
-    deadline = time.monotonic() + options.seconds
-    count = 0
-    answered = 0
+    count = answered = 0
     limits = Limits(request=0.02, keep_alive=0)
     with running({"records": RECORDS, "agencies": AGENCIES}, limits=limits) as proxy:
-        while time.monotonic() < deadline:
-            raw = request(rng)
+        for chance in rounds(__doc__):
+            raw = request(chance)
             answer = ask(proxy.url, raw)
             wrong = check(raw, answer)
             if wrong:
-                print(f"seed {seed}: {wrong}\n{raw!r}\n{answer!r}")
+                print(f"{wrong}\n{raw!r}\n{answer!r}")
                 return 1
             count += 1
             answered += answer.startswith((b"HTTP/1.1 2", b"HTTP/1.1 3"))
             proxy.log.clear()
         good = ask(proxy.url, b"GET /api/handles/10.1000/1 HTTP/1.1\r\nHost: a\r\n\r\n")
-    print(f"seed {seed}: {count:,} requests, {answered:,} of them served; the proxy is well")
+    print(f"{count:,} requests, {answered:,} of them served; the proxy is well")
     return 0 if good.startswith(b"HTTP/1.1 200") and answered else 1
 
 

@@ -3,13 +3,11 @@
 python tests/fuzz/rest.py [--seconds 60] [--seed N]
 """
 
-import argparse
 import copy
 import json
 import pickle
 import random
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
@@ -26,6 +24,7 @@ from doiuri import (
     read_agencies,
     read_record,
 )
+from support.fuzzing import rounds
 
 X, Y = DOI("10.1000/x"), DOI("10.1000/y")
 ERRORS = (BadRecord, DOINotFound, NoValues, ResolverUnavailable)
@@ -182,15 +181,8 @@ def check(chance: random.Random) -> bool:
 
 
 def main() -> int:
-    arguments = argparse.ArgumentParser(description=__doc__)
-    arguments.add_argument("--seconds", type=float, default=60)
-    arguments.add_argument("--seed", type=int, default=time.time_ns())
-    options = arguments.parse_args()
-    print(f"seed {options.seed}")
-    chance = random.Random(options.seed)
-    end = time.monotonic() + options.seconds
     answers = records = 0
-    while time.monotonic() < end:
+    for chance in rounds(__doc__):
         records += check(chance)
         answers += 1
     print(f"{answers} answers, {records} of them records")

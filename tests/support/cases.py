@@ -1,10 +1,65 @@
-"""The shared cases in tests/data: one entry, which every package runs through its own door."""
+"""Cases that several packages run, each through its own door: those in tests/data, and some of HTTP's."""
 
 import json
 from dataclasses import dataclass
 from pathlib import Path
 
 DATA = Path(__file__).parent.parent / "data"
+
+# Names that clients of HTTP are tempted to change on the way, beside those they would change them to
+ODD_NAMES = [
+    "10.1000/182",
+    "10.1000/456#789",
+    "10.1000/x#",
+    "10.1000/a?b=c",
+    "10.1000/50%25off",
+    "10.1000/überblick",
+    "10.1000/a\u0301",
+    "10.1000/á",
+    "10.1000/../x",
+    "10.1000/x",
+    "10.1000//x",
+    "10.1000/./x",
+    "10.1000/..",
+    "10.1000/.",
+    "10.1000/x/",
+    "10.1000/x//",
+    "10.1000/a b",
+    "10.1000/a+b",
+    "10.1000/abc(2)",
+    "10.1000/%2Fx",
+    "10.1000/a;b&c=d,e@f:g",
+    "10.1002/(SICI)1521-3951(199911)216:1<135::AID-PSSB135>3.0.CO;2-#",
+    "10.26321/Á.GUTIÉRREZ.ZARZA.02.2018.03",
+    "10.1000/~x!$&'()*+,;=:@",
+]
+# What is no doi: URI, where it is wrong (from 0), and the repaired form.
+NO_URIS = [
+    ("doi:10.1000/456#789", 15, "doi:10.1000/456%23789"),
+    ("doi:10.1000/x#", 13, "doi:10.1000/x%23"),
+    ("doi:10.1000/x##", 13, "doi:10.1000/x%23%23"),
+    ("doi:10.1000/a#b#c", 13, "doi:10.1000/a%23b%23c"),
+    ("doi:10.1000/a?b=c", 13, "doi:10.1000/a%3Fb%3Dc"),
+    ("doi:10.1000/x?", 13, "doi:10.1000/x%3F"),
+    ("doi:10.1000/a b", 13, "doi:10.1000/a%20b"),
+    ("doi:10.1000/überblick", 12, "doi:10.1000/%C3%BCberblick"),
+    ("doi: 10.1000/x", 4, "doi:10.1000/x"),
+    ("doi:10.1000/a<b>c", 13, "doi:10.1000/a%3Cb%3Ec"),
+    ("doi:10.1000/a\nb", 13, None),
+    ("doi:10.1000/a\r\nX-Header:b", 13, None),
+    ("doi:10.1000/%zz", 12, None),
+    ("doi:10.1000/%ff", 12, None),
+    ("doi:10.1000/%0a", 12, None),
+    ("doi://10.1000/x", 4, "doi:10.1000/x"),
+    ("doi:///10.1000/x", 4, None),
+    ("doi:/10.1000/x", 4, None),
+    ("doi:10.1000", 11, None),
+    ("doi:10.1000/", 12, None),
+    ("doi:10/p54k", 4, None),
+    ("doi:", 4, None),
+    ("doi:doi:10.1000/x", 4, None),
+    ("doi:10.١٢٣/x", 7, None),
+]
 
 
 @dataclass(frozen=True)

@@ -240,7 +240,7 @@ def test_link_query(query: dict[str, Any], end: str) -> None:
     ],
 )
 def test_link_base_is_http(base: str) -> None:
-    with pytest.raises(ValueError, match="base: "):
+    with pytest.raises(ValueError, match="not a base for links: "):
         DOI("10.1000/182").link(base)
 
 
@@ -253,7 +253,7 @@ def test_link_base(base: str) -> None:
 
 @pytest.mark.parametrize("base", [None, 5, b"https://doi.org"])
 def test_link_base_is_text(base: str) -> None:
-    with pytest.raises(TypeError, match="base: expected str"):
+    with pytest.raises(TypeError, match="not a base for links: expected str"):
         DOI("10.1000/182").link(base)
 
 

@@ -83,7 +83,7 @@ class _Handle:
         if base != _BASE:
             from doiuri._base import check_base  # and what it imports, only where it is needed
 
-            base = check_base("base", base)
+            base = check_base("not a base for links", base)
         path = f"{base}/{encode(self.name, LINK)}"
         fields = [field for key, value in query.items() for field in _fields(key, value)]
         return f"{path}?{'&'.join(fields)}" if fields else path

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import signal
 import time
 import warnings
 from contextlib import closing
@@ -12,6 +12,8 @@ import pytest
 import redis
 from doiuri.resolver import Entry, RedisStore, StoreWarning, _stores_redis
 from support import redis as redis_server
+from support.ports import refusing
+from support.processes import forked, status_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,9 +42,9 @@ def test_entries_outlive_their_expiry_to_be_served_stale(server: redis_server.Se
         store.put_many(entries)
         assert store.get_many(list(entries)) == entries
         left = {key: client.ttl(f"doiuri:1:{key}") for key in entries}
-    month = 30 * 86400
-    assert month - 5 <= left["old"] <= month
-    assert month + 3595 <= left["new"] <= month + 3600
+    month, passed = 30 * 86400, time.time() - now + 2  # both sides count in whole seconds
+    assert month - passed <= left["old"] <= month
+    assert month + 3600 - passed <= left["new"] <= month + 3600
     assert left["never"] > 9 * 365 * 86400
 
 
@@ -67,7 +69,7 @@ def test_what_others_have_written_there_is_not_found(server: redis_server.Server
 
 
 def test_a_server_that_goes_away_and_comes_back() -> None:
-    with redis_server.running() as server, closing(RedisStore(server.url, timeout=1)) as store:
+    with redis_server.running() as server, closing(RedisStore(server.url, timeout=20)) as store:
         store.put_many({"before": Entry(b"1", "", 0)})
         server.stop()
         with pytest.warns(StoreWarning, match=f"redis://127.0.0.1:{server.port}/0 is away"):
@@ -90,7 +92,7 @@ def test_a_server_that_goes_away_and_comes_back() -> None:
 
 def test_what_is_newest_wins_wherever_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_stores_redis, "PAUSE", 0.0)
-    with redis_server.running() as server, closing(RedisStore(server.url, timeout=1)) as store:
+    with redis_server.running() as server, closing(RedisStore(server.url, timeout=20)) as store:
         store.put_many({"k": Entry(b"1", "", 0)})
         server.stop()
         with pytest.warns(StoreWarning, match="is away"):
@@ -112,22 +114,19 @@ def test_a_user_who_may_only_read_and_write(server: redis_server.Server) -> None
             client.acl_deluser("cacher")
 
 
-def test_a_server_that_hangs_costs_no_more_than_the_timeout(server: redis_server.Server) -> None:
-    with closing(RedisStore(server.url, timeout=0.3)) as store, redis.Redis(port=server.port) as client:
-        store.put_many({"k": Entry(b"", "", 0)})
-        client.execute_command("CLIENT", "PAUSE", 3000)
-        start = time.monotonic()
-        with pytest.warns(StoreWarning, match="is away"):
+def test_a_server_that_hangs_costs_no_more_than_the_timeout() -> None:
+    with redis_server.running() as server, closing(RedisStore(server.url, timeout=0.3)) as store:
+        assert server.process
+        server.process.send_signal(signal.SIGSTOP)
+        with pytest.warns(StoreWarning, match="is away"):  # it would hang for ever
             assert store.get_many(["k"]) == {}
         assert store.get_many(["k"]) == {}
-        assert time.monotonic() - start < 2.9
-        client.execute_command("CLIENT", "UNPAUSE")
 
 
 def test_no_password_in_a_warning() -> None:
-    url = f"redis://user:secret@127.0.0.1:{redis_server.free_port()}/0?password=secret"
     with (
-        closing(RedisStore(url, timeout=0.3)) as store,
+        refusing() as port,
+        closing(RedisStore(f"redis://user:secret@127.0.0.1:{port}/0?password=secret")) as store,
         pytest.warns(StoreWarning, match="redis://127") as caught,
     ):
         store.put_many(ENTRIES)
@@ -154,13 +153,13 @@ def test_a_server_that_asks_for_a_password(server: redis_server.Server) -> None:
 def test_the_child_of_a_fork_has_connections_of_its_own(server: redis_server.Server) -> None:
     with closing(RedisStore(server.url)) as store:
         store.put_many(ENTRIES)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeprecationWarning)  # other tests' threads
-            child = os.fork()
-        if child == 0:
-            os._exit(store.get_many(KEYS) != ENTRIES)
-        assert store.get_many(KEYS) == ENTRIES
-        assert os.waitpid(child, 0)[1] == 0
+
+        def read() -> None:
+            assert store.get_many(KEYS) == ENTRIES
+
+        child = forked(read)
+        read()
+        assert status_of(child) == 0
 
 
 def test_a_cluster() -> None:
@@ -179,7 +178,7 @@ def test_a_cluster() -> None:
 
 
 def test_a_cluster_that_lost_a_node() -> None:
-    with redis_server.running_cluster() as servers, closing(RedisStore(servers[0].url, timeout=1)) as store:
+    with redis_server.running_cluster() as servers, closing(RedisStore(servers[0].url, timeout=20)) as store:
         store.put_many(ENTRIES)
         servers[1].stop()
         with pytest.warns(StoreWarning, match="is away"):

@@ -23,6 +23,7 @@ from functools import cache
 from typing import Literal
 
 from doiuri import BadRecord, ResolutionError, ResolverUnavailable
+from support.ports import refusing
 
 NAME = "10.1000/fault"
 TARGET = "https://example.org/landing"
@@ -195,9 +196,8 @@ def _looping(server: Server, connection: socket.socket, _request: bytes) -> None
 
 @contextmanager
 def _refused() -> Iterator[Place]:
-    with socket.create_server(("127.0.0.1", 0)) as closed:
-        port = closed.getsockname()[1]
-    yield Place(f"http://127.0.0.1:{port}")
+    with refusing() as port:
+        yield Place(f"http://127.0.0.1:{port}")
 
 
 @contextmanager

@@ -4,6 +4,7 @@ import http.client
 import json
 import socket
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
@@ -45,6 +46,12 @@ def ask(
 def send(url: str, raw: bytes, timeout: float = 20) -> bytes:
     """Send bytes on a connection of their own, and return all that comes back until the server closes it."""
     parts = urlsplit(url)
+    received = []
     with socket.create_connection((parts.hostname, parts.port), timeout=timeout) as connection:
-        connection.sendall(raw)
-        return b"".join(iter(lambda: connection.recv(65536), b""))
+        # who refuses a request may leave the rest of it unread, and to close then is to reset
+        with suppress(ConnectionError):
+            connection.sendall(raw)
+        with suppress(ConnectionError):
+            while piece := connection.recv(65536):
+                received.append(piece)
+    return b"".join(received)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import socket
 import subprocess
 import tempfile
 import time
@@ -15,11 +14,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 import redis
+from support.ports import free_port
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-PATIENCE = 20.0  # seconds
+PATIENCE = 60.0  # seconds
 
 
 @dataclass
@@ -36,7 +36,7 @@ class Server:
         return f"redis://127.0.0.1:{self.port}/0"
 
     def start(self) -> None:
-        mode = ["--cluster-enabled", "yes", "--cluster-node-timeout", "2000"] if self.cluster else []
+        mode = ["--cluster-enabled", "yes", "--cluster-node-timeout", "30000"] if self.cluster else []
         command = [
             binary(),
             "--port",
@@ -50,7 +50,7 @@ class Server:
         ]
         with (self.folder / "log").open("ab") as log:
             self.process = subprocess.Popen([*command, *mode], cwd=self.folder, stdout=log, stderr=log)
-        until(self._answers, f"redis-server at {self.port}: {(self.folder / 'log').read_text()}")
+        until(self._answers, f"redis-server does not answer at {self.port}")
 
     def stop(self) -> None:
         if self.process is not None:
@@ -59,6 +59,8 @@ class Server:
             self.process = None
 
     def _answers(self) -> bool:
+        assert self.process is not None
+        assert self.process.poll() is None, (self.folder / "log").read_text()
         try:
             with redis.Redis(port=self.port) as client:
                 return bool(client.ping())
@@ -79,9 +81,9 @@ def binary() -> str:
 
 @contextmanager
 def running(*, cluster: bool = False) -> Iterator[Server]:
-    """A server on a free port of the loopback."""
+    """A server on a free port of the loopback; that of a cluster takes another, 10,000 above."""
     with tempfile.TemporaryDirectory() as folder:
-        server = Server(free_port(), Path(folder), cluster)
+        server = Server(free_port(10_000), Path(folder), cluster)
         try:
             server.start()
             yield server
@@ -106,21 +108,6 @@ def running_cluster() -> Iterator[list[Server]]:
 def _complete(client: redis.Redis) -> bool:
     info = client.cluster("info")
     return bool(info["cluster_state"] == "ok")
-
-
-def free_port() -> int:
-    """A port that is free now, and so is the one that a cluster needs beside it."""
-    while True:
-        with socket.socket() as one, socket.socket() as other:
-            one.bind(("127.0.0.1", 0))
-            port = int(one.getsockname()[1])
-            if port + 10_000 > 65_535:
-                continue
-            try:
-                other.bind(("127.0.0.1", port + 10_000))
-            except OSError:
-                continue
-            return port
 
 
 def until(condition: object, complaint: str) -> None:

@@ -1,0 +1,44 @@
+"""Children of a fork, as seen from their parent."""
+
+from __future__ import annotations
+
+import os
+import time
+import traceback
+import warnings
+from collections.abc import Callable
+
+
+def in_child(work: Callable[[], object]) -> int:
+    """Run ``work`` in a forked child and return its exit status: 1 where it raised."""
+    return status_of(forked(work))
+
+
+def forked(work: Callable[[], object]) -> int:
+    """Start ``work`` in a forked child; its process id."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # the tests' own servers are threads
+        child = os.fork()
+    if child:
+        return child
+    status = 1
+    try:
+        work()
+        status = 0
+    except BaseException:  # noqa: BLE001 - the child must end here, whatever happened
+        traceback.print_exc()
+    finally:
+        os._exit(status)
+
+
+def status_of(child: int, patience: float = 60) -> int:
+    """Wait for a child and return its exit status."""
+    deadline = time.monotonic() + patience
+    while time.monotonic() < deadline:
+        done, status = os.waitpid(child, os.WNOHANG)
+        if done:
+            return os.waitstatus_to_exitcode(status)
+        time.sleep(0.01)
+    os.kill(child, 9)
+    os.waitpid(child, 0)
+    raise AssertionError("the child hangs")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 import time
 from collections.abc import Iterator
 from itertools import count, islice
@@ -77,13 +78,20 @@ def test_leaving_early_stops_the_asking() -> None:
 
 
 def test_what_came_is_stored_even_if_the_caller_leaves() -> None:
-    store = MemoryStore()
-    with handling(proxy()) as server:
-        stream = Resolver(server.url, store).resolve_many(names(100))
+    store, usual, hold = MemoryStore(), proxy(), threading.Event()
+
+    def five(target: str) -> bytes:
+        if int(target.rpartition("/")[2]) >= 5:
+            hold.wait()
+        return usual(target)
+
+    with handling(five) as server:
+        stream = Resolver(server.url, store, timeout=100).resolve_many(names(100))
         first = next(stream)
-        while len(server.requests) < 10:
+        while len(server.requests) < 5 + 3:  # all three threads hang: they are done with the first five
             time.sleep(0.01)
         stream.close()  # type: ignore[attr-defined]
+        hold.set()
         again = list(Resolver(server.url, store, offline=True).resolve_many(names(5)))
     assert again[0] == first
     assert [outcome.status for outcome in again] == ["found"] * 5

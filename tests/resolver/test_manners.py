@@ -76,7 +76,7 @@ class Crowd:
             self.most = max(self.most, self.inside)
         if self.most >= self.expected:
             self.met.set()
-        self.met.wait(9)
+        self.met.wait(60)
         time.sleep(0.02)
         with self.lock:
             self.inside -= 1
@@ -87,7 +87,7 @@ class Crowd:
 def test_so_many_requests_at_once(width: int) -> None:
     crowd = Crowd(width)
     with handling(crowd) as server:
-        resolver = Resolver(server.url, None, concurrency=width)
+        resolver = Resolver(server.url, None, timeout=100, concurrency=width)
         assert {o.status for o in resolver.resolve_many(names(40))} == {"found"}
     assert crowd.most == width
 
@@ -95,9 +95,9 @@ def test_so_many_requests_at_once(width: int) -> None:
 def test_all_resolvers_of_a_process_count_together() -> None:
     crowd = Crowd(3)
     with handling(crowd) as server:
+        resolvers = [Resolver(server.url, None, timeout=100) for _ in range(4)]
         threads = [
-            threading.Thread(target=lambda: list(Resolver(server.url, None).resolve_many(names(20))))
-            for _ in range(4)
+            threading.Thread(target=lambda one=one: list(one.resolve_many(names(20)))) for one in resolvers
         ]
         for thread in threads:
             thread.start()
@@ -117,7 +117,7 @@ def test_retry_after_is_honoured(status: str, after: str) -> None:
         begun = time.monotonic()
         if after == "1":
             assert Resolver(server.url, None).resolve(DOI_).url
-            assert 1 <= time.monotonic() - begun < 10
+            assert 1 <= time.monotonic() - begun < LONGEST_WAIT
             assert len(server.requests) == 2
         else:  # tomorrow is too late
             with pytest.raises(ResolverUnavailable) as caught:
@@ -145,6 +145,12 @@ def test_a_retry_after_holds_back_everybody() -> None:
     assert seen[1] - seen[0] >= 1
 
 
+@pytest.fixture
+def _long_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server on this machine is left alone for longer than any test takes."""
+    monkeypatch.setattr(_shared, "REST_AT_HOME", 3600.0)
+
+
 @pytest.mark.parametrize(
     ("name", "requests"),
     [
@@ -163,6 +169,7 @@ def test_only_what_may_pass_is_tried_again(name: str, requests: int) -> None:
         assert len(server.requests) == requests
 
 
+@pytest.mark.usefixtures("_long_rest")
 @pytest.mark.parametrize("name", ["403", "429 in seconds", "500", "HTML in place of JSON", "a redirect loop"])
 def test_after_refusals_the_batch_stops_asking(name: str) -> None:
     fault = next(fault for fault in FAULTS if fault.name == name)
@@ -176,6 +183,7 @@ def test_after_refusals_the_batch_stops_asking(name: str) -> None:
         assert len(server.requests) == asked
 
 
+@pytest.mark.usefixtures("_long_rest")
 def test_a_server_that_fails_for_all_is_left_alone_later() -> None:
     fault = next(fault for fault in FAULTS if fault.name == "500 in JSON")
     with fault.serve() as server:
@@ -206,7 +214,7 @@ def test_leaving_early_is_no_refusal() -> None:
         return usual(target)
 
     with handling(handle) as server:
-        resolver = Resolver(server.url, None, concurrency=2 * REFUSALS)
+        resolver = Resolver(server.url, None, timeout=100, concurrency=2 * REFUSALS)
         stream = resolver.resolve_many(names(50))
         assert next(stream).status == "found"
         while len(server.requests) < 2 * REFUSALS:
@@ -297,33 +305,33 @@ def test_retries_double_with_jitter_and_end() -> None:
 @pytest.mark.parametrize("fault", [fault for fault in FAULTS if fault.hangs], ids=str)
 @pytest.mark.parametrize("method", ["resolve_many", "verify", "agency"])
 def test_the_budget_holds_whatever_happens(method: str, fault: object) -> None:
-    with fault.serve() as server, Resolver(server.url, None, timeout=20) as resolver:  # type: ignore[attr-defined]
+    with fault.serve() as server, Resolver(server.url, None, timeout=100) as resolver:  # type: ignore[attr-defined]
         begun = time.monotonic()
         outcomes = list(getattr(resolver, method)(names(500), budget=0.4))
-        assert time.monotonic() - begun < 8
+        assert time.monotonic() - begun < 50
     assert [outcome.status for outcome in outcomes] == ["unknown"] * 500
     assert all(outcome.reason for outcome in outcomes)
 
 
 def test_the_budget_holds_for_one() -> None:
     fault = next(fault for fault in FAULTS if fault.name == "a header byte a second")
-    with fault.serve() as server, Resolver(server.url, None, timeout=20, budget=0.4) as resolver:
+    with fault.serve() as server, Resolver(server.url, None, timeout=100, budget=0.4) as resolver:
         for ask in (lambda: resolver.resolve(DOI_), lambda: resolver.negotiate(DOI_, "text/plain")):
             begun = time.monotonic()
             with pytest.raises(ResolverUnavailable):
                 ask()
-            assert time.monotonic() - begun < 8
+            assert time.monotonic() - begun < 50
 
 
 def test_the_budget_counts_the_pace_too() -> None:
     with handling(proxy()) as server:
         begun = time.monotonic()
-        outcomes = list(Resolver(server.url, None, rate=10).resolve_many(names(300), budget=0.5))
-        assert time.monotonic() - begun < 8  # the pace alone would take 30
-        assert 1 <= len(server.requests) <= 6
+        outcomes = list(Resolver(server.url, None, rate=10).resolve_many(names(1000), budget=0.5))
+        assert time.monotonic() - begun < 50  # the pace alone would take 100
+        assert len(server.requests) <= 6
     statuses = [outcome.status for outcome in outcomes]
     assert statuses.count("found") <= len(server.requests)
-    assert statuses.count("found") + statuses.count("unknown") == 300
+    assert statuses.count("found") + statuses.count("unknown") == 1000
 
 
 def test_hanging_threads_make_room_for_others() -> None:
@@ -337,7 +345,7 @@ def test_hanging_threads_make_room_for_others() -> None:
         return usual(target)
 
     with handling(handle) as server:
-        outcomes = list(Resolver(server.url, None, timeout=2).resolve_many(names(20)))
+        outcomes = list(Resolver(server.url, None, timeout=3).resolve_many(names(20)))
         hold.set()
     assert [outcome.status for outcome in outcomes] == ["unknown"] * 3 + ["found"] * 17
 
@@ -352,9 +360,9 @@ def test_any_length_of_time_will_do(seconds: float) -> None:
 
 def test_a_budget_that_is_used_up_costs_nothing_more() -> None:
     fault = next(fault for fault in FAULTS if fault.name == "timeout in headers")
-    with fault.serve() as server, Resolver(server.url, None, timeout=10) as resolver:
+    with fault.serve() as server, Resolver(server.url, None, timeout=100) as resolver:
         begun = time.monotonic()
-        outcomes = resolver.resolve_many((DOI(f"10.1000/{n}") for n in range(100_000)), budget=0.2)
+        outcomes = resolver.resolve_many((DOI(f"10.1000/{n}") for n in range(20_000)), budget=0.2)
         assert all(outcome.status == "unknown" for outcome in outcomes)
         assert time.monotonic() - begun < 60
         assert len(server.requests) <= 3

@@ -153,7 +153,7 @@ def test_processes_that_write_at_once_lose_nothing(path: Path) -> None:
     )
     command = [sys.executable, "-W", "error", "-c", script, str(path)]
     processes = [subprocess.Popen([*command, name]) for name in "abcd"]
-    assert [process.wait(60) for process in processes] == [0] * 4
+    assert [process.wait(300) for process in processes] == [0] * 4
     assert list(json.loads(path.read_text("utf-8"))["entries"]) == [
         f"{name}-{n:02}" for name in "abcd" for n in range(30)
     ]

@@ -5,24 +5,25 @@ from __future__ import annotations
 import socket
 import ssl
 import time
-from pathlib import Path
 
 import pytest
 from doiuri import DOI, ResolverUnavailable
 from doiuri.resolver import Resolver
 from support.faults import NAME, TARGET, Server, record, reply, serving
 from support.threads import all_at_home
+from support.tls import Authority
 
 DOI_ = DOI(NAME)
-# key and certificate of this machine, made for these tests and good for nothing else
-LOCALHOST = Path(__file__).parents[1] / "data" / "tls" / "localhost.pem"
+
+
+@pytest.fixture(scope="module")
+def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
+    return Authority(tmp_path_factory.mktemp("tls"))
 
 
 @pytest.fixture
-def context() -> ssl.SSLContext:
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(LOCALHOST)
-    return context
+def context(authority: Authority) -> ssl.SSLContext:
+    return authority.server()
 
 
 def says_record(_server: Server, connection: socket.socket, _request: bytes) -> None:
@@ -44,27 +45,31 @@ def test_a_certificate_that_nobody_vouches_for(context: ssl.SSLContext) -> None:
 
 @pytest.mark.parametrize("variable", ["REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"])
 def test_the_environment_names_who_is_trusted(
-    variable: str, context: ssl.SSLContext, monkeypatch: pytest.MonkeyPatch
+    variable: str, authority: Authority, context: ssl.SSLContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("REQUESTS_CA_BUNDLE", raising=False)
-    monkeypatch.setenv(variable, str(LOCALHOST))
+    monkeypatch.setenv(variable, str(authority.bundle))
     with serving(says_record, context) as server:
         assert Resolver(server.url, None).resolve(DOI_).url == TARGET
 
 
-def test_a_hanging_request_is_broken_off(context: ssl.SSLContext, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(LOCALHOST))
+def test_a_hanging_request_is_broken_off(
+    authority: Authority, context: ssl.SSLContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(authority.bundle))
     with serving(trickles, context) as server:
         begun = time.monotonic()
         with pytest.raises(ResolverUnavailable):
             Resolver(server.url, None, timeout=2).resolve(DOI_)
-        assert time.monotonic() - begun < 15
+        assert time.monotonic() - begun < 60
         assert server.requests
         assert all_at_home()
 
 
-def test_https_is_not_left_for_http(context: ssl.SSLContext, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(LOCALHOST))
+def test_https_is_not_left_for_http(
+    authority: Authority, context: ssl.SSLContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(authority.bundle))
     with serving(says_record) as plain:
 
         def answer(_server: Server, connection: socket.socket, _request: bytes) -> None:

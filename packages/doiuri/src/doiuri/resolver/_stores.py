@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-_PATIENCE = 5.0  # seconds that one process waits for another that is about to open or to write a file
+_PATIENCE = 60.0  # seconds that one process waits for others that are about to open or to write a file
 _OVERHEAD = 300  # octets that an entry takes besides its key and body, roughly
 
 
@@ -121,7 +121,10 @@ def alone_in(folder: Path) -> Iterator[None]:
 
 
 def _lock(handle: int) -> None:
-    """Wait for the lock, but not for ever: a process that has it may be stopped."""
+    """Wait for the lock, but not for ever: a process that has it may be stopped.
+
+    For long: who goes on without it may lose answers, and among busy processes it is a matter of luck.
+    """
     import fcntl
 
     deadline = time.monotonic() + _PATIENCE

@@ -57,9 +57,9 @@ def test_exclamation_mark_makes_no_link(tmp_path: Path) -> None:
 
 
 def test_classes_of_a_role_of_ones_own(tmp_path: Path) -> None:
-    text = ".. role:: paper(doi)\n\n.. role:: book(doi)\n   :class: one two\n\n"
+    text = ":doi:`10.1/0`\n\n.. role:: paper(doi)\n\n.. role:: book(doi)\n   :class: one two\n\n"
     text += ":paper:`10.1/1` :book:`B <10.1/2>`"
-    paper, book = page(tmp_path, text).links()
+    _, paper, book = page(tmp_path, text).links()
     assert paper.classes == {"doi", "paper", "reference", "external"}
     assert book.classes == {"doi", "one", "two", "reference", "external"}
 

@@ -1,5 +1,6 @@
 """The role ``doi``."""
 
+from copy import copy
 from typing import TYPE_CHECKING, Any
 
 from docutils import nodes
@@ -35,8 +36,9 @@ class DOIRole(SphinxRole):
         content: "Sequence[str]" = (),
     ) -> tuple[list[nodes.Node], list[nodes.system_message]]:
         """Note the text as docutils hands it over, and go on as every Sphinx role."""
-        self.escaped = text
-        return super().__call__(name, rawtext, text, lineno, inliner, options, content)
+        one = copy(self)  # Sphinx would write over the options that the directive "role" finds here
+        one.escaped = text
+        return super(DOIRole, one).__call__(name, rawtext, text, lineno, inliner, options, content)
 
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
         """Return the link."""

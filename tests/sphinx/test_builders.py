@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import pytest
 from doiuri import DOI
 from support.browser import command
-from support.sphinx_build import ROOTS, Build, build, links
+from support.sphinx_build import ROOTS, Build, build, links, write
 
 NAMES = json.loads((ROOTS / "book" / "names.json").read_text("utf-8"))
 INDEX, SECOND = NAMES["index"], NAMES["second"]
@@ -86,6 +86,16 @@ def test_other_builders_build(tmp_path: Path, builder: str) -> None:
 @pytest.mark.parametrize("builder", ["html", "latex", "text"])
 def test_without_a_look_up_the_same_source_gives_the_same_bytes(tmp_path: Path, builder: str) -> None:
     assert book(tmp_path / "one", builder).bytes() == book(tmp_path / "two", builder, "-j", "2").bytes()
+
+
+def test_long_names_wrap_in_latex(tmp_path: Path) -> None:
+    title = "T\n=\n\n:doi:`10.1000/t`\n----------------\n\n"
+    text = title + ":doi:`10.1000/a(b).c` :doi:`T/U <10.1000/x>`\n"
+    page = build(write(tmp_path / "src", {"index.rst": text}), tmp_path, "latex", "-D", "doi_resolve=0")
+    latex = next(page.out.glob("p*.tex")).read_text("utf-8")
+    assert r"{doi:10.1000/\allowbreak{}a\allowbreak{}(b)\allowbreak{}.\allowbreak{}c}" in latex
+    assert "{doi:10.1000/t}" in latex
+    assert "{T/U}" in latex
 
 
 @pytest.mark.newest

@@ -13,6 +13,7 @@ from sphinx_doiuri._messages import CATALOG
 from sphinx_doiuri._neighbours import open_myst, replace_extlinks, replace_roles
 from sphinx_doiuri._pages import (
     AddCards,
+    BreakNames,
     EncodeMore,
     MarkMissing,
     depart_link_with_card,
@@ -45,6 +46,7 @@ def setup(app: "Sphinx") -> "ExtensionMetadata":
     app.add_env_collector(DOICollector)
     app.add_post_transform(MarkMissing)
     app.add_post_transform(EncodeMore)
+    app.add_post_transform(BreakNames)
     app.add_post_transform(AddCards)
     app.add_node(link_with_card, html=(visit_link_with_card, depart_link_with_card))
     app.add_builder(LockBuilder)

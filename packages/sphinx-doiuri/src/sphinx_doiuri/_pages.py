@@ -1,5 +1,6 @@
 """What the look-up shows on the pages: a class on links that lead nowhere, and the hover cards."""
 
+import re
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 _STATIC = Path(__file__).parent / "static"
 _STYLE = "doiuri.css"
+_BREAK = re.compile(r"(?<=[/.:;,)>_])(?<!doi:)(?<!10\.)|(?=[(<])")  # behind a mark, or before a bracket
 
 
 class link_with_card(nodes.reference):  # noqa: N801 (docutils' custom: the class is the element's name)
@@ -53,6 +55,24 @@ class EncodeMore(SphinxPostTransform):
         """Go over a document that is about to be written."""
         for link in doi_references(self.document):
             link["refuri"] = link["refuri"].replace("$", "%24").replace("'", "%27")
+
+
+class BreakNames(SphinxPostTransform):
+    """Let a long name wrap in LaTeX, which breaks words at hyphens only and runs out of the column."""
+
+    default_priority = 830
+    formats = ("latex",)
+
+    def run(self, **kwargs: Any) -> None:  # noqa: ARG002
+        """Go over a document that is about to be written; titles go into bookmarks too, and stay plain."""
+        for link in doi_references(self.document):
+            text = link.astext()
+            ours = link.get("support_smartquotes") is False and text != link["refuri"]  # LaTeX wraps links
+            if ours and not isinstance(link.parent, nodes.title):
+                first, *others = filter(None, _BREAK.split(text))
+                link[:] = [nodes.Text(first)]
+                for part in others:
+                    link += [nodes.raw("", r"\allowbreak{}", format="latex"), nodes.Text(part)]
 
 
 class AddCards(SphinxPostTransform):

@@ -116,6 +116,9 @@ def test_a_broken_lock_file_is_named(source: Path, tmp_path: Path) -> None:
     built = build(source, tmp_path / "out")
     assert built.status == 2
     assert "doi.lock.json cannot be read as a lock file" in built.warnings
+    assert "; write it anew with -b doi-lock" in built.warnings
+    assert "reading sources" not in built.said
+    assert build(source, tmp_path / "off", "html", "-W", "-D", "doi_resolve=no").status == 0
 
 
 def test_another_name_and_none(source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -124,6 +127,8 @@ def test_another_name_and_none(source: Path, tmp_path: Path, monkeypatch: pytest
     assert len(warnings(build(source, tmp_path / "named", "html", "-D", "doi_lock=locked.json"))) == 1
     assert warnings(build(source, tmp_path / "unnamed")) == []
     assert build(source, tmp_path / "off", "doi-lock", "-D", "doi_lock=").status == 2
+    (told,) = warnings(build(source, tmp_path / "none", "html", "-D", "doi_lock=loked.json"))
+    assert told == "loked.json does not exist; write it with -b doi-lock [doi.lock-missing]"
 
 
 def test_documents_without_dois_need_no_file(

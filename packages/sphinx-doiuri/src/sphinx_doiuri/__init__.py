@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from sphinx_doiuri._config import add_options, check_options
 from sphinx_doiuri._linkcheck import ask_rest_api
-from sphinx_doiuri._lock import LockBuilder
+from sphinx_doiuri._lock import LockBuilder, check_lock
 from sphinx_doiuri._messages import CATALOG
 from sphinx_doiuri._neighbours import open_myst, replace_extlinks, replace_roles
 from sphinx_doiuri._pages import (
@@ -54,6 +54,7 @@ def setup(app: "Sphinx") -> "ExtensionMetadata":
     app.connect("config-inited", replace_extlinks)
     app.connect("config-inited", open_myst)
     app.connect("builder-inited", replace_roles, priority=900)
+    app.connect("builder-inited", check_lock)
     app.connect("builder-inited", offer_style)
     app.connect("env-updated", verify)
     app.connect("html-page-context", link_style)

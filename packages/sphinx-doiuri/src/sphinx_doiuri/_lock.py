@@ -9,7 +9,7 @@ from sphinx.builders import Builder
 from sphinx.errors import ConfigError, SphinxError
 from sphinx.util import logging
 
-from sphinx_doiuri._config import lock_path, options
+from sphinx_doiuri._config import LOCK_NAME, lock_path, options
 from sphinx_doiuri._lines import place_in_file
 from sphinx_doiuri._messages import __
 from sphinx_doiuri._state import state
@@ -104,16 +104,33 @@ class LockBuilder(Builder):
         logger.info(__("%d DOIs are in %s"), len(known.dois()) - len(without), path)
 
 
+def check_lock(app: "Sphinx") -> None:
+    """Say before anything is read what is wrong with the lock file; raises ConfigError."""
+    path = lock_path(app.config, app.confdir)
+    if path is None or isinstance(app.builder, LockBuilder) or not options(app.config).resolve:
+        return
+    answering_store(app)
+    if app.config.doi_lock != LOCK_NAME and not path.exists():
+        message = __("the lock file %s does not exist; write it with -b doi-lock")
+        logger.warning(message, path, type="doi", subtype="lock-missing")
+
+
 def answering_store(app: "Sphinx") -> "Recorder | LockedAnswers | None":
-    """Return the store that a build asks: the lock file, where there is one; None is the cache."""
+    """Return the store that a build asks: the lock file, where there is one; None is the cache.
+
+    Raises ConfigError for what is no lock file, ValueError for a cache that cannot be used.
+    """
     if isinstance(app.builder, LockBuilder):
         recorder = Recorder(options(app.config).settings.cache)
         app.builder.entries = recorder.entries
         return recorder
     path = lock_path(app.config, app.confdir)
-    if path is None or not path.is_file():
+    if path is None or not path.is_file() or not options(app.config).resolve:
         return None
-    return LockedAnswers(LockFile(path), options(app.config).settings.base)
+    try:
+        return LockedAnswers(LockFile(path), options(app.config).settings.base)
+    except ValueError as error:
+        raise ConfigError(__("%s; write it anew with -b doi-lock") % error) from None
 
 
 def report_lock(app: "Sphinx", known: "State", store: LockedAnswers) -> None:

@@ -49,7 +49,7 @@ def verify(app: "Sphinx", env: "BuildEnvironment") -> list[str]:
     before = known.answers()
     try:
         store = answering_store(app)
-    except ValueError as error:  # of the lock file, or the cache's address
+    except ValueError as error:  # of the cache's address
         raise ConfigError(str(error)) from None
     known.begin(_asked(app, store))
     if options(app.config).resolve or isinstance(store, Recorder):

@@ -189,7 +189,7 @@ def size(store: Path, count: int) -> None:
         subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
         status = Path(f"/proc/{process.pid}/status").read_text()
         memory = int(re.search(r"VmHWM:\s*(\d+)", status)[1]) / 1024  # type: ignore[index]
-    print(f"| {count:,} | {ready:.2f} | {memory:.0f} | {lookup(store, count):.0f} |")
+    print(f"| {count:,} | {ready:.2f} | {memory:.0f} | {lookup(store, count):.1f} |")
 
 
 def make(store: Path, count: int) -> None:

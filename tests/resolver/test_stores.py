@@ -205,7 +205,7 @@ def test_the_store_of_the_user(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
     store.put_many(ENTRIES)
     store.close()
     if sys.platform == "linux":
-        assert (tmp_path / "doiuri" / "store-1.sqlite3").exists()
+        assert (tmp_path / "doiuri" / "store-2.sqlite3").exists()
     store.path.unlink()
 
 

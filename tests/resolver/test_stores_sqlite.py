@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from doiuri.resolver import Entry, SQLiteStore, StoreWarning
+from doiuri.resolver import Entry, SQLiteStore, StoreWarning, _stores_sqlite
 from doiuri.resolver._stores_sqlite import KEEP
 
 if TYPE_CHECKING:
@@ -254,6 +254,15 @@ def test_a_file_of_another_format_is_left_alone(path: Path) -> None:
         assert [row[0] for row in db.execute("SELECT name FROM sqlite_master")] == ["entries"]
         assert db.execute("SELECT count(*) FROM entries").fetchone() == (0,)
     assert len(path.read_bytes()) == len(before)
+
+
+def test_keys_in_one_place_are_told_apart(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_stores_sqlite, "_id", lambda _: 7)
+    with closing(SQLiteStore(path)) as store:
+        for key in KEYS[:2]:
+            store.put_many({key: ENTRIES[key]})
+            assert store.get_many([key]) == {key: ENTRIES[key]}
+        assert store.get_many(KEYS[:1]) == {}, "never the answer to another question"
 
 
 @contextmanager

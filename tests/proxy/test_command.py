@@ -9,6 +9,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable
+from importlib.metadata import version
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -83,6 +84,8 @@ def test_host_and_port(tmp_path: Path) -> None:
         ),
         (["--records", "good.json", "--upstream", "doi.org"], "doi.org"),
         (["--records", "ftp://example.org/x"], "ftp"),
+        (["--records", "good.json", "--cache", "c.sqlite3"], "--cache is for what --upstream answers"),
+        (["--records", "good.json", "--access-log", "."], "cannot write the access log .: Is a directory"),
     ],
 )
 def test_what_cannot_be_served_is_said(
@@ -105,8 +108,14 @@ def test_a_wrong_port_is_named(capsys: pytest.CaptureFixture[str]) -> None:
 def test_usage() -> None:
     assert ended(["--help"]) == 0
     assert [ended(["--port", text]) for text in ("x", "-1", "65536")] == [2, 2, 2]
-    assert [ended([f"--max-{what}", "0"]) for what in ("connections", "header", "url")] == [2, 2, 2]
+    for size in ("0", "x", "-1"):
+        assert [ended([f"--max-{what}", size]) for what in ("connections", "header", "url")] == [2, 2, 2]
     assert [ended(["--country", text]) for text in ("", "GBR", "1a")] == [2, 2, 2]
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    assert ended(["--version"]) == 0
+    assert capsys.readouterr().out == f"doiuri-proxy {version('doiuri-proxy')}\n"
 
 
 def ended(words: list[str]) -> object:

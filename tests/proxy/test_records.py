@@ -1,6 +1,8 @@
 """Records from files, folders and Python data; what is wrong is said with line and reason."""
 
+import gzip
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +57,39 @@ def test_folder(tmp_path: Path) -> None:
     written(tmp_path, "a/x.json", json.dumps(X))
     written(tmp_path, "b.jsonl", json.dumps(Y))
     written(tmp_path, "README.md", "not records")
+    written(tmp_path, ".hidden/x.json", json.dumps(X))
+    written(tmp_path, ".x.json", "being written")
+    written(tmp_path, "c.json/README.md", "a folder of that name")
     assert names(tmp_path) == ["x", "y"]
+
+
+def test_a_folder_without_records_is_refused(tmp_path: Path) -> None:
+    """Else every name would be "not found" where a volume was not mounted."""
+    written(tmp_path, "README.md", "not records")
+    with pytest.raises(RecordsError, match=r"no file in this folder ends in \.json, \.jsonl, \.ndjson"):
+        names(tmp_path)
+
+
+def test_a_folder_that_cannot_be_read_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    written(tmp_path, "a.json", json.dumps(X))
+    written(tmp_path, "closed/b.json", json.dumps(Y))
+    scandir = os.scandir
+
+    def refusing(path: str) -> Any:
+        if Path(path).name == "closed":
+            raise PermissionError(13, "Permission denied", path)
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", refusing)
+    with pytest.raises(RecordsError, match="closed: Permission denied"):
+        names(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["pipe", "pipe.jsonl"])
+def test_a_pipe_is_refused_not_waited_for(tmp_path: Path, name: str) -> None:
+    os.mkfifo(tmp_path / name)
+    with pytest.raises(RecordsError, match=rf"{name}: neither a file nor a folder"):
+        names(tmp_path / name)
 
 
 @pytest.mark.parametrize("data", [[X], (X,), {"records": [X]}, X, iter([X])])
@@ -94,6 +128,8 @@ def bad(**changes: Any) -> dict[str, Any]:
         (bad(ttl="soon"), "soon"),
         (bad(ttl=[]), "ttl"),
         (bad(timestamp=5), "timestamp"),
+        (bad(ttl="9999-12-31T23:59:59-14:00"), "outside the years"),
+        ({**X, "handle": "10.1000/X"}, "10.1000/X is already there"),
     ],
 )
 def test_bad_records_are_refused_with_line_and_reason(tmp_path: Path, item: Any, reason: str) -> None:
@@ -112,7 +148,10 @@ def test_bad_records_are_refused_with_line_and_reason(tmp_path: Path, item: Any,
 @pytest.mark.parametrize(
     ("text", "line", "reason"),
     [
-        ("", 1, "not JSON"),
+        ("", 1, "not JSON: nothing is in it"),
+        ("doi,url\n10.1000/x,https://example.org/", 1, r"not JSON: Expecting value \(column 1\)"),
+        (f"{json.dumps(X)}\n{json.dumps(Y)}", 2, r"not JSON: .*for one record a line, call it \.jsonl"),
+        (f"[{json.dumps(X)},\n]", 1, "not JSON: .*comma|not JSON: Expecting value"),
         ("[\n\n{]", 3, "not JSON"),
         ("[1", 1, "not JSON"),
         ("3", 1, "neither a list of records"),
@@ -134,14 +173,21 @@ def test_bad_files(tmp_path: Path, text: str, line: int, reason: str) -> None:
 
 
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
-    (tmp_path / "r.json").write_bytes(b'["\xff"]')
-    (tmp_path / "r.jsonl").write_bytes(b'"\xff"\n')
-    for name, reason in (
-        ("none.json", "No such file"),
-        ("none.jsonl", "No such file"),
-        ("r.json", "UTF-8"),
-        ("r.jsonl", "not JSON"),
+    one, two = json.dumps(X), json.dumps(Y)
+    for name, content, reason in (
+        ("none.json", None, "none.json: No such file"),
+        ("none.jsonl", None, "none.jsonl: No such file"),
+        ("r.json", b'[\n"\xff"]', "r.json:2: not UTF-8"),
+        ("r.jsonl", b'\n"\xff"\n', "r.jsonl:2: not UTF-8"),
+        ("u.json", one.encode("utf-16"), "u.json:1: not UTF-8"),
+        ("u.jsonl", one.encode("utf-16"), "u.jsonl:1: not UTF-8"),
+        ("z.json", gzip.compress(one.encode()), "z.json: compressed with gzip: unpack it first"),
+        ("z.jsonl", gzip.compress(one.encode()), "z.jsonl: compressed with gzip: unpack it first"),
+        ("c.jsonl", f"{one},\n{two}".encode(), "c.jsonl:1: not JSON: .*a line holds one record"),
+        ("l.jsonl", f"[\n{one}\n]".encode(), "l.jsonl:1: not JSON"),
     ):
+        if content is not None:
+            (tmp_path / name).write_bytes(content)
         with pytest.raises(RecordsError, match=reason), running(tmp_path / name):
             pass
 

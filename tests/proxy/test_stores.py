@@ -2,9 +2,11 @@
 
 import json
 import shutil
+import sqlite3
 import subprocess
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -134,6 +136,32 @@ def test_which_store_must_be_said(tmp_path: Path) -> None:
     assert "which store" in run("add", "10.1000/x", "https://example.org/", DOIURI_CACHE="").stderr
     done = run("add", "10.1000/x", "https://example.org/", "--store", tmp_path / "r.json")
     assert (done.returncode, (tmp_path / "r.json").exists()) == (1, False)
+    done = run("add", "10.1000/x", "https://example.org/", "--store", ":memory:")
+    assert (done.returncode, done.stdout) == (1, "")
+
+
+def test_import_says_where_the_records_are(tmp_path: Path) -> None:
+    file = put(tmp_path / "r.jsonl", link("10.1000/x", "https://example.org/"))
+    assert f"in {tmp_path}/doiuri.sqlite3" in run("import", file, "--store", tmp_path).stdout
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        b"SQLite format 3\0" + bytes(5000),
+        None,  # another program's
+    ],
+)
+def test_an_sqlite_file_that_is_no_store_is_refused_and_left_alone(store: Path, damage: bytes | None) -> None:
+    if damage:
+        store.write_bytes(damage)
+    else:
+        with closing(sqlite3.connect(store)) as db:
+            db.execute("CREATE TABLE bookmarks (url)")
+    before = store.read_bytes()
+    with pytest.raises(RecordsError, match="an SQLite file, but no store of records"), running(store):
+        pass
+    assert [(path.name, path.read_bytes()) for path in store.parent.iterdir()] == [(store.name, before)]
 
 
 def test_a_store_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import re
 import sys
 import time
 import warnings
+from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from doiuri import DOI
@@ -40,18 +41,22 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (RecordsError, ValueError, OSError, UserWarning) as error:
         _say(f"doiuri-proxy: {error}", sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        return 130  # as shells report a program that SIGINT ended
     return status
 
 
 def _serve(options: argparse.Namespace) -> int:
     if not options.records and options.upstream is None:
         raise ValueError("nothing to serve: give --records, --upstream or both")
+    if options.cache is not None and options.upstream is None:
+        raise ValueError("--cache is for what --upstream answers: give that too")
     if options.workers < 1 or (options.workers > 1 and not hasattr(os, "fork")):
         raise ValueError(f"{options.workers} workers cannot be had here")
     with contextlib.ExitStack() as stack:
         log = options.access_log
         if log is not None:
-            log = sys.stderr if log == "-" else stack.enter_context(open(log, "a", encoding="utf-8"))  # noqa: PTH123
+            log = sys.stderr if log == "-" else stack.enter_context(_open_log(log))
         return Service(
             records=options.records or None,
             host=options.host,
@@ -67,9 +72,16 @@ def _serve(options: argparse.Namespace) -> int:
         ).run()
 
 
+def _open_log(name: str) -> TextIO:
+    try:
+        return open(name, "a", encoding="utf-8")  # noqa: PTH123 - for as long as the service runs
+    except OSError as error:
+        raise OSError(f"cannot write the access log {name}: {error.strerror}") from None
+
+
 def _import(options: argparse.Namespace) -> int:
     with _registry(options) as registry:
-        _say(f"{registry.register(options.file)} records are in {options.store}")
+        _say(f"{registry.register(options.file)} records are in {registry.address}")
     return 0
 
 
@@ -117,10 +129,9 @@ def _port(text: str) -> int:
 
 
 def _size(text: str) -> int:
-    size = int(text)
-    if size < 1:
-        raise argparse.ArgumentTypeError(f"{size} lets nothing through")
-    return size
+    if not (text.isascii() and text.isdigit() and int(text)):
+        raise argparse.ArgumentTypeError(f"{text!r} is no size: a number from 1")
+    return int(text)
 
 
 def _country(text: str) -> str:
@@ -138,6 +149,7 @@ def _parser() -> argparse.ArgumentParser:
         prog="doiuri-proxy",
         description="A local DOI proxy: serves records, or puts them into a store.",
     )
+    parser.add_argument("--version", action="version", version=f"%(prog)s {version('doiuri-proxy')}")
     parser.set_defaults(run=_serve)
     _source_options(parser)
     _server_options(parser)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,8 +24,11 @@ def is_store(records: object) -> bool:
         return False
     if "://" in str(records):
         return True
+    path = Path(records)
     try:
-        with Path(records).open("rb") as file:
+        if not path.is_file():  # to open a pipe is to wait for its writer
+            return False
+        with path.open("rb") as file:
             return file.read(len(_SQLITE)) == _SQLITE
     except OSError:
         return False
@@ -49,4 +54,16 @@ def _open_local(records: RecordsInput | None, base: str) -> LocalSource:
         return MemorySource([] if records is None else records)
     from doiuri_proxy._stores import StoreSource
 
+    if "://" not in str(records):
+        _check_file(Path(str(records)))
     return StoreSource(str(records), base)
+
+
+def _check_file(path: Path) -> None:
+    """Refuse an SQLite file that is damaged or no store: when it is opened as one, it would be set aside."""
+    try:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as db:
+            db.execute("SELECT id, key FROM entries LIMIT 1").fetchone()
+    except sqlite3.Error as error:
+        if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_CANTOPEN:  # the store knows what to do then
+            raise RecordsError(str(path), 0, f"an SQLite file, but no store of records: {error}") from None

@@ -1,13 +1,13 @@
-"""Records files: JSON arrays of REST answers (bare, or beside agencies), JSON Lines, and folders of these."""
+"""Records as they are registered: what a good one is, and how names are compared."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NoReturn, TypeGuard
+from typing import Any, TypeGuard
 
 from doiuri import DOI, DOISyntaxError, Value
 
@@ -29,13 +29,33 @@ class RecordsError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
+class Place:
+    """Where a record was read: on a line, or at a position in the list of a document.
+
+    ``text`` is the whole document, "" for Python data: its lines are counted only if an error asks for them.
+    """
+
+    source: str
+    line: int = 0
+    position: int = 0
+    text: str = ""
+
+    def error(self, reason: str) -> RecordsError:
+        """Say what is wrong there."""
+        if self.line:
+            return RecordsError(self.source, self.line, reason)
+        if self.text:
+            return RecordsError(self.source, line_of(self.text, self.position), reason)
+        return RecordsError(self.source, 0, f"record {self.position + 1}: {reason}")
+
+
+@dataclass(frozen=True, slots=True)
 class HandleRecord:
     """A handle as registered, all its values, and where it was read."""
 
     handle: str
     values: tuple[Value, ...]
-    source: str = ""
-    line: int = 0
+    place: Place
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,96 +71,6 @@ def handle_key(handle: str) -> str:
 
 
 _UPPER = {code: code - 32 for code in range(ord("a"), ord("z") + 1)}
-
-
-def read_records(records: RecordsInput) -> Iterator[HandleRecord | Agencies]:
-    """Read records from a path or from Python data; raise `RecordsError` with line and reason."""
-    if not isinstance(records, (str, Path)):
-        document = records if isinstance(records, Mapping) else list(records)
-        yield from _from_document(document, "records", "")
-        return
-    path = Path(records)
-    if path.is_dir():
-        for file in sorted(p for p in path.rglob("*") if p.suffix in {".json", ".jsonl", ".ndjson"}):
-            yield from _from_file(file)
-    else:
-        yield from _from_file(path)
-
-
-def _from_file(path: Path) -> Iterator[HandleRecord | Agencies]:
-    if path.suffix in {".jsonl", ".ndjson"}:
-        yield from _from_lines(path)
-        return
-    try:
-        text = path.read_text("utf-8-sig")
-    except OSError as error:
-        raise RecordsError(str(path), 0, error.strerror or str(error)) from None
-    except UnicodeDecodeError as error:
-        raise RecordsError(str(path), 0, f"not UTF-8: {error.reason} at byte {error.start}") from None
-    yield from _from_document(_parse(text, str(path)), str(path), text)
-
-
-def _from_lines(path: Path) -> Iterator[HandleRecord | Agencies]:
-    try:
-        with path.open("rb") as lines:
-            for number, line in enumerate(lines, 1):
-                if line.strip():
-                    yield from _from_line(line, str(path), number)
-    except OSError as error:
-        raise RecordsError(str(path), 0, error.strerror or str(error)) from None
-
-
-def _from_line(line: bytes, source: str, number: int) -> Iterator[HandleRecord | Agencies]:
-    document = _parse(line, source, number)
-    if isinstance(document, dict) and document.keys() == {"agencies"}:
-        yield _agencies(document["agencies"], source, number)
-    else:
-        yield from _from_item(document, source, number)
-
-
-def _parse(text: str | bytes, source: str, line: int = 0) -> object:
-    try:
-        document: object = json.loads(text, parse_constant=_refuse)
-    except json.JSONDecodeError as error:
-        raise RecordsError(source, line or error.lineno, f"not JSON: {error.msg}") from None
-    except (ValueError, RecursionError) as error:  # not UTF-8, a number or nesting beyond reason
-        raise RecordsError(source, line, f"not JSON: {error}") from None
-    return document
-
-
-def _refuse(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is no number")
-
-
-def _from_document(document: object, source: str, text: str) -> Iterator[HandleRecord | Agencies]:
-    """Read a whole document; ``text`` is what it was read from, "" for Python data."""
-    first = 1 if text else 0
-    items: object = document
-    if isinstance(document, Mapping):
-        if "handle" in document:
-            yield from _from_item(document, source, first)
-            return
-        if "agencies" in document:
-            yield _agencies(document["agencies"], source, first)
-        items = document.get("records", [] if "agencies" in document else None)
-    if not isinstance(items, list | tuple):
-        raise RecordsError(source, first, 'neither a list of records nor an object with "records"')
-    for position, item in enumerate(items):
-        try:
-            yield from _from_item(item, source, 0)
-        except RecordsError as error:
-            line = _line_of(text, position) if text else 0
-            where = "" if text else f"record {position + 1}: "
-            raise RecordsError(source, line, where + error.reason) from None
-
-
-def _from_item(item: object, source: str, line: int) -> Iterator[HandleRecord]:
-    try:
-        record = check_record(item)
-    except ValueError as error:
-        raise RecordsError(source, line, str(error)) from None
-    if record is not None:
-        yield HandleRecord(*record, source, line)
 
 
 def check_record(item: object) -> tuple[str, tuple[Value, ...]] | None:
@@ -198,19 +128,14 @@ def _value(source: object) -> Value:
 def _utc(text: str) -> str:
     """Write an absolute TTL as the reference does: ISO 8601, ending in Z."""
     moment = datetime.fromisoformat(text)
-    moment = moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+    try:
+        moment = moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+    except OverflowError:
+        raise ValueError(f"the ttl {text!r} is outside the years 1 to 9999") from None
     return moment.isoformat().replace("+00:00", "Z")
 
 
-def _agencies(names: object, source: str, line: int) -> Agencies:
-    if not isinstance(names, Mapping) or not all(
-        isinstance(part, str) for item in names.items() for part in item
-    ):
-        raise RecordsError(source, line, '"agencies" is not an object of prefix: agency')
-    return Agencies(dict(names))
-
-
-def _line_of(text: str, position: int) -> int:
+def line_of(text: str, position: int) -> int:
     """Find the line on which the record at a position of a document's list starts."""
     decoder = json.JSONDecoder()
     start = _skip(text, 0)

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from doiuri import Value
 
 from doiuri_proxy._agencies import AgencyNames, parents
-from doiuri_proxy._records import Agencies, RecordsError, handle_key, read_records
+from doiuri_proxy._files import read_records
+from doiuri_proxy._records import Agencies, handle_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -132,11 +133,11 @@ class MemorySource(LocalSource):
         key = handle_key(record.handle)
         if key in self._bodies:
             # Z39.84 §4: a name that differs in case only is the one already there
-            raise RecordsError(record.source, record.line, f"{record.handle} is already there")
+            raise record.place.error(f"{record.handle} is already there")
         try:
             self._bodies[key] = Found.of(record.values).body
         except (TypeError, ValueError, RecursionError) as error:  # Python data may hold anything
-            raise RecordsError(record.source, record.line, f"{record.handle}: {error}") from None
+            raise record.place.error(f"{record.handle}: {error}") from None
 
     async def find(self, handle: str, *, auth: bool = False, cert: bool = False) -> Found | None:  # noqa: ARG002
         """Look a handle up; nothing is cached here, and what a file says is as certain as it can be."""

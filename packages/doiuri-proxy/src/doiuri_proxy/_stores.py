@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import itertools
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from doiuri.resolver import Entry, SQLiteStore, open_store
+from doiuri.resolver import Entry, RedisStore, SQLiteStore, open_store
 
 from doiuri_proxy._agencies import parents
-from doiuri_proxy._records import Agencies, RecordsError, check_record, handle_key, read_records
+from doiuri_proxy._files import read_records
+from doiuri_proxy._records import Agencies, check_record, handle_key
 from doiuri_proxy._source import Found, LocalSource, SourceError, dump
 
 if TYPE_CHECKING:
@@ -78,9 +78,11 @@ class Registry:
 
     def __init__(self, address: str, base: str) -> None:
         """Open the store at a path or URL, made if it is not there; raises ValueError for a bad one."""
-        if "://" not in address and Path(address).suffix in {".json", ".jsonl", ".ndjson", ".lock"}:
-            raise ValueError(f"{address} is no SQLite file or Redis URL to register records in")
         self._store = open_store(address)
+        if not isinstance(self._store, SQLiteStore | RedisStore) or address.endswith((".jsonl", ".ndjson")):
+            raise ValueError(f"{address} is no SQLite file or Redis URL to register records in")
+        #: where the records are: of a folder, the file in it
+        self.address = str(self._store.path) if isinstance(self._store, SQLiteStore) else address
         self._base = base.rstrip("/")
 
     def register(self, records: RecordsInput) -> int:
@@ -115,7 +117,7 @@ class Registry:
             key = handle_key(record.handle)
             if key in seen or there.get(key, record.handle) != record.handle:
                 name = there.get(key, "an earlier record")
-                raise RecordsError(record.source, record.line, f"{record.handle} is already there: {name}")
+                raise record.place.error(f"{record.handle} is already there: {name}")
             seen.add(key)
 
     def _put(self, batch: list[HandleRecord | Agencies]) -> int:

@@ -7,6 +7,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from doiuri_proxy._records import RecordsError
 from doiuri_proxy._source import MemorySource
 
 if TYPE_CHECKING:

@@ -89,6 +89,22 @@ def test_hard_coded_links_are_reported_where_asked(tmp_path: Path) -> None:
     assert second.endswith("[doi.hardcoded]")
 
 
+@pytest.mark.parametrize(
+    ("written", "role"),
+    [
+        ("https://doi.org/10.1002/(SICI)1097(97)40:5<789>3.0.CO;2-7.", "10.1002/(SICI)1097(97)40:5<789>3.0.CO;2-7"),
+        ("(https://doi.org/10.1016/0771(80)90013-3), <b", "10.1016/0771(80)90013-3"),
+        ("`<https://doi.org/10.1000/1>`__:b", "10.1000/1"),
+        ("https://doi.org/10.1000/a%5Cb", "doi:10.1000/a%5Cb"),
+    ],
+)  # fmt: skip
+def test_the_role_that_is_proposed_has_the_name_that_was_meant(
+    tmp_path: Path, written: str, role: str
+) -> None:
+    (told,) = warnings(page(tmp_path, written, "doi_hardcoded_links = True"))
+    assert f" could be :doi:`{role}` [" in told
+
+
 def test_every_warning_can_be_suppressed(tmp_path: Path) -> None:
     text = ":doi:`10.1000` `x <doi:10.1000/a b>`_ https://doi.org/10.1000/182 :doi:`10.1000/%41`"
     conf = "doi_hardcoded_links = True\nextensions += ['sphinx.ext.extlinks']\n"

@@ -5,7 +5,7 @@ from typing import Any
 
 from docutils import nodes
 from docutils_doiuri import as_written, link_uri, remarks
-from doiuri import DOI, DOISyntaxError, encode
+from doiuri import DOI, DOISyntaxError, encode, find
 from sphinx.transforms import SphinxTransform
 from sphinx.util import logging
 
@@ -17,6 +17,7 @@ logger = logging.getLogger(__name__)
 
 _EMBEDDED = re.compile(r"<(doi:[^<>]*)>`__?\Z", re.IGNORECASE)
 _EXPLICIT = re.compile(r"(?:\.\. _.*?:|\.\. __:|__)\s+(doi:.*)\Z", re.IGNORECASE | re.DOTALL)
+_SPECIAL = frozenset("%\\`")  # what is not itself in a role
 _INNER_SPACE = re.compile(r"(?<=[^\s\\])[ \t]+(?=\S)")  # at a line's end it only wraps the text
 
 
@@ -103,13 +104,22 @@ class ReadDOIs(SphinxTransform):
     def _hardcoded(self, node: nodes.Element) -> None:
         """Report a link to doi.org that could be a role."""
         try:
-            doi = DOI.from_url(node["refuri"])
+            doi = _as_meant(node, DOI.from_url(node["refuri"]))
         except DOISyntaxError:
             return
-        name = doi.uri if "%" in doi.name else doi.name  # in a role, "%" begins an escape
+        name = doi.name if _SPECIAL.isdisjoint(doi.name) else doi.uri
         text = node.astext()
         role = f":doi:`{name}`" if not text or text == node["refuri"] else f":doi:`{text} <{name}>`"
         self._say(node, "hardcoded", __("hard-coded link %s could be %s") % (node["refuri"], role))
+
+
+def _as_meant(link: nodes.Element, doi: DOI) -> DOI:
+    """The DOI of a link that an author just wrote down: docutils ends such a one at ``<``."""
+    if link.parent is None or "`" in link.rawsource or link.astext() != link["refuri"]:
+        return doi
+    behind = link.parent[link.parent.index(link) + 1 :][:1]
+    match = next(find(link.astext() + "".join(node.astext() for node in behind)), None)
+    return match.doi if match else doi
 
 
 def _is_doi_uri(uri: str) -> bool:

@@ -92,7 +92,7 @@ def test_hard_coded_links_are_reported_where_asked(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("written", "role"),
     [
-        ("https://doi.org/10.1002/(SICI)1097(97)40:5<789>3.0.CO;2-7.", "10.1002/(SICI)1097(97)40:5<789>3.0.CO;2-7"),
+        ("https://doi.org/10.1002/(SICI)1(97)40:5<789>3.0.CO;2-7.", "10.1002/(SICI)1(97)40:5<789>3.0.CO;2-7"),
         ("(https://doi.org/10.1016/0771(80)90013-3), <b", "10.1016/0771(80)90013-3"),
         ("`<https://doi.org/10.1000/1>`__:b", "10.1000/1"),
         ("https://doi.org/10.1000/a%5Cb", "doi:10.1000/a%5Cb"),

@@ -84,10 +84,17 @@ def test_settings_choose_text_and_link() -> None:
     assert only(":doi:`10.1000/a#b`", doi_text="DOI {name}").text == "DOI 10.1000/a#b"
 
 
-def test_wrong_setting_is_an_error_at_each_use(capsys: pytest.CaptureFixture[str]) -> None:
-    page = body(":doi:`10.1000/1`", doi_timeout="soon", report_level=2)
-    assert links(page) == []
-    assert "doi_timeout: 'soon' is not a number of seconds above 0" in capsys.readouterr().err
+def test_wrong_setting_is_one_error_and_links_stay(capsys: pytest.CaptureFixture[str]) -> None:
+    page = body(":doi:`10.1000/1` :doi:`10.1000/2`", doi_timeout="soon", report_level=2)
+    assert len(links(page)) == 2
+    assert capsys.readouterr().err.count("doi_timeout: 'soon' is not a number of seconds above 0") == 1
+
+
+def test_wrong_variable_is_named(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setitem(sys.modules, "redis", None)
+    monkeypatch.setenv("DOIURI_CACHE", "redis://localhost")
+    assert len(links(body(":doi:`10.1000/1`", report_level=2, doi_resolve="records"))) == 1
+    assert "(ERROR/3) DOIURI_CACHE: a store on Redis needs redis-py" in capsys.readouterr().err
 
 
 def test_dashes_and_quotes_of_a_name_are_not_typeset() -> None:

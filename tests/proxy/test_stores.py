@@ -263,3 +263,12 @@ def test_redis(tmp_path: Path, redis: str) -> None:
 def test_addresses_that_are_none(address: str) -> None:
     with pytest.raises((ValueError, RecordsError)), running(address):
         pass
+
+
+def test_a_wrong_cache_is_told_with_the_name_of_the_variable() -> None:
+    done = run("add", "10.1000/x", "https://example.org/", DOIURI_CACHE="foo://x")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "doiuri-proxy: --store or DOIURI_CACHE: no store is known for foo:" in done.stderr
+    done = run("--upstream", "http://127.0.0.1:9", "--port", "0", DOIURI_CACHE="foo://x")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "doiuri-proxy: DOIURI_CACHE: no store is known for foo:" in done.stderr

@@ -31,12 +31,12 @@ def doi_role(
     A leading ``!`` gives the text without the link. What is no DOI becomes problematic text and an error.
     """
     classes = _classes(options)
+    settings = read_options(inliner.document)
+    if text.startswith("!"):
+        return [unlinked(rawtext, text, settings, classes)], []
     try:
-        settings = read_options(inliner.document)
-        if text.startswith("!"):
-            return [unlinked(rawtext, text, settings, classes)], []
         target = read_target(text)
-    except ValueError as error:  # a bad setting, or a DOISyntaxError
+    except DOISyntaxError as error:
         message = inliner.reporter.error(str(error), line=lineno)
         return [inliner.problematic(rawtext, rawtext, message)], [message]
     link = reference(rawtext, target, settings, classes)

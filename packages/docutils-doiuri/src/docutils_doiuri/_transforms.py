@@ -5,18 +5,30 @@ from urllib.parse import unquote
 
 from docutils import nodes
 from docutils.transforms import Transform
-from doiuri import DOI, DOISyntaxError, Options, advise
+from doiuri import DOI, DOISyntaxError, Options, Settings, advise
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+_READ = "_doiuri_options"
 PRODUCT = "docutils-doiuri/0.1.0"
 
 
 def read_options(document: nodes.document) -> Options:
-    """Return the options in docutils' settings, where None means not given; raises ValueError."""
-    given = {name: value for name, value in vars(document.settings).items() if value is not None}
-    return Options.read(given, prefix="doi_")
+    """Return the options in docutils' settings, where None means not given.
+
+    Where one is wrong, that is an error, once a document, and links are made as without options.
+    """
+    known = vars(document)
+    if _READ not in known:
+        given = {name: value for name, value in vars(document.settings).items() if value is not None}
+        try:
+            known[_READ] = Options.read(given, prefix="doi_")
+        except ValueError as error:
+            document.reporter.error(str(error))
+            known[_READ] = Options(Settings(), resolve=False)
+    found: Options = known[_READ]
+    return found
 
 
 def doi_references(document: nodes.document) -> "Iterator[nodes.reference]":
@@ -67,11 +79,7 @@ class LinkDOIs(Transform):
 
     def apply(self) -> None:
         """Rewrite the document's references; what is no DOI becomes problematic text and an error."""
-        try:
-            options = read_options(self.document)
-        except ValueError as error:
-            self.document.reporter.error(str(error))
-            return
+        options = read_options(self.document)
         for link in list(self.document.findall(nodes.reference)):
             try:
                 link_uri(link, options)
@@ -96,13 +104,11 @@ class VerifyDOIs(Transform):
     def apply(self) -> None:
         """Ask within the budget; an unknown answer changes nothing."""
         links = list(doi_references(self.document))
-        if not links:  # and where a setting is wrong, there is none
-            return
         options = read_options(self.document)
         for link in links:
             if link.get("support_smartquotes") is False:  # Sphinx heeds this, docutils does not
                 link[:] = [nodes.Text(options.shown(DOI(link["doi"])))]
-        if not options.resolve:
+        if not (links and options.resolve):
             return
         try:
             missing = _not_found(options, list(dict.fromkeys(DOI(link["doi"]) for link in links)))

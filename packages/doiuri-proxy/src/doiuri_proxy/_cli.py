@@ -115,7 +115,10 @@ def _registry(options: argparse.Namespace) -> Iterator[Registry]:
         raise ValueError("which store? Give --store, or set DOIURI_CACHE")
     with warnings.catch_warnings():
         warnings.simplefilter("error", UserWarning)  # a store that cannot be written only warns
-        registry = Registry(options.store, options.base)
+        try:
+            registry = Registry(options.store, options.base)
+        except ValueError as error:
+            raise ValueError(f"--store or DOIURI_CACHE: {error}") from None
         try:
             yield registry
         finally:

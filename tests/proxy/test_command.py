@@ -4,11 +4,14 @@ import http.client
 import json
 import os
 import re
+import resource
 import signal
 import socket
+import subprocess
+import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib.metadata import version
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -17,6 +20,7 @@ import pytest
 from doiuri_proxy._cli import main
 from support.command import Command, command, run
 from support.http import ask
+from support.ports import IPV6
 from support.proxy_records import link
 
 OLD, NEW = link("10.1000/x", "https://example.org/old"), link("10.1000/x", "https://example.org/new")
@@ -29,7 +33,7 @@ def write(path: Path, *records: object) -> Path:
     return path
 
 
-def wait_for(what: Callable[[], object], seconds: float = 30) -> None:
+def wait_for(what: Callable[[], object], seconds: float = 100) -> None:
     deadline = time.monotonic() + seconds
     while not what():
         assert time.monotonic() < deadline, "it did not happen"
@@ -55,19 +59,24 @@ def test_ready_serve_stop(tmp_path: Path, stop: signal.Signals, workers: int) ->
 
 
 def test_ready_in_time(tmp_path: Path) -> None:
+    """Its start takes hardly more than that of the libraries it stands on."""
+    before = sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2])
+    subprocess.run([sys.executable, "-c", "import requests, uvicorn"], check=True)
+    libraries = sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2]) - before
     with command(tmp_path, "--records", write(tmp_path / "r.json", OLD)) as proxy:
-        assert proxy.processor_time() < 2
+        assert proxy.processor_time() < 4 * libraries
 
 
 def test_host_and_port(tmp_path: Path) -> None:
     file = write(tmp_path / "r.json", OLD)
-    with command(tmp_path, "--records", file, "--host", "localhost") as proxy:
+    with command(tmp_path, "--records", file, "--host", "127.0.0.1") as proxy:
         port = urlsplit(proxy.url).port
         taken = run("--records", file, "--port", port)
         assert (taken.returncode, taken.stdout) == (1, "")
         assert taken.stderr == f"doiuri-proxy: cannot listen at 127.0.0.1:{port}: Address already in use\n"
-    with command(tmp_path, "--records", file, "--host", "::1") as proxy:
-        assert proxy.url.startswith("http://[::1]:")
+    for host in ("localhost", "::1") if IPV6 else ("localhost",):
+        with command(tmp_path, "--records", file, "--host", host) as proxy:
+            assert target(proxy.url) == "https://example.org/old"
 
 
 @pytest.mark.parametrize(
@@ -79,8 +88,8 @@ def test_host_and_port(tmp_path: Path) -> None:
         (["--records", "bad.jsonl"], "bad.jsonl:2: 10.1000/x: no list"),
         (["--records", "good.json", "--workers", "0"], "0 workers"),
         (
-            ["--records", "good.json", "--host", "no.such.host.invalid"],
-            "cannot listen at no.such.host.invalid:8053: ",
+            ["--records", "good.json", "--host", "192.0.2.1"],  # of nobody, and no name to be looked up
+            "cannot listen at 192.0.2.1:8053: ",
         ),
         (["--records", "good.json", "--upstream", "doi.org"], "doi.org"),
         (["--records", "ftp://example.org/x"], "ftp"),
@@ -130,7 +139,8 @@ def test_reload_on_sighup(tmp_path: Path, workers: int) -> None:
     with command(tmp_path, "--records", file, "--workers", workers) as proxy:
         write(file, NEW)
         proxy.process.send_signal(signal.SIGHUP)
-        wait_for(lambda: {target(proxy.url) for _ in range(10)} == {"https://example.org/new"})
+        wait_for(lambda: proxy.errors.count("reloaded") == (3 if workers == 2 else 1))
+        assert {target(proxy.url) for _ in range(10)} == {"https://example.org/new"}
         file.write_text("[\n{]")
         proxy.process.send_signal(signal.SIGHUP)
         wait_for(lambda: f"{file}:2: not JSON" in proxy.errors)
@@ -195,7 +205,7 @@ class Load(threading.Thread):
         self.start()
 
     def run(self) -> None:
-        connection = http.client.HTTPConnection(self.netloc, timeout=20)
+        connection = http.client.HTTPConnection(self.netloc, timeout=100)
         while not self.stop.is_set():
             try:
                 connection.request("GET", "/api/handles/10.1000/x")
@@ -208,14 +218,26 @@ class Load(threading.Thread):
         connection.close()
 
 
+@pytest.fixture
+def _many_files() -> Iterator[None]:
+    """Leave to open more files at once than is usual."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard != resource.RLIM_INFINITY and hard < 2500:
+        pytest.skip(f"this machine lets nobody open more than {hard} files")
+    if soft != resource.RLIM_INFINITY and soft < 2500:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (2500, hard))
+    yield
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
 def under_load(proxy: Command, clients: int, work: Callable[[], None]) -> tuple[int, int]:
     stop = threading.Event()
     loads = [Load(proxy.url, stop) for _ in range(clients)]
     try:
-        wait_for(lambda: all(load.done for load in loads), 30)
+        wait_for(lambda: all(load.done for load in loads))
         work()
         before = [load.done for load in loads]
-        wait_for(lambda: all(load.done > count for load, count in zip(loads, before, strict=True)), 30)
+        wait_for(lambda: all(load.done > count for load, count in zip(loads, before, strict=True)))
     finally:
         stop.set()
         for load in loads:
@@ -253,6 +275,7 @@ def test_a_killed_worker_loses_what_it_had_in_hand_and_is_replaced(tmp_path: Pat
 
 
 @pytest.mark.newest
+@pytest.mark.usefixtures("_many_files")
 def test_two_thousand_idle_connections_do_not_matter(tmp_path: Path) -> None:
     with command(tmp_path, "--records", write(tmp_path / "r.json", OLD)) as proxy:
         parts = urlsplit(proxy.url)
@@ -261,10 +284,8 @@ def test_two_thousand_idle_connections_do_not_matter(tmp_path: Path) -> None:
             idle.extend(
                 socket.create_connection((parts.hostname, parts.port), timeout=10) for _ in range(2000)
             )
-            start = time.monotonic()
             for _ in range(50):
                 assert ask(proxy.url, "/api/handles/10.1000/x").status == 200
-            assert time.monotonic() - start < 20
         finally:
             for connection in idle:
                 connection.close()

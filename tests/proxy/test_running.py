@@ -6,6 +6,7 @@ import pytest
 from doiuri_proxy import RecordsError, running
 from doiuri_proxy.pytest_plugin import Proxies
 from support.http import ask
+from support.ports import IPV6, free_port
 from support.proxy_records import link
 
 RECORD = link("10.1000/x", "https://example.org/")
@@ -26,14 +27,14 @@ def test_running_serves_logs_and_stops() -> None:
 
 
 def test_running_on_a_given_port() -> None:
-    with running([RECORD]) as first:
-        port = int(first.url.rpartition(":")[2])
-        with pytest.raises(OSError, match="in use"), running([RECORD], port=port):
-            pass
+    port = free_port()
+    with running([RECORD], port=port) as first, pytest.raises(OSError, match="in use"):
+        running([RECORD], port=port).__enter__()
     with running([RECORD], port=port) as second:
         assert second.url == first.url
 
 
+@pytest.mark.skipif(not IPV6, reason="this machine has no IPv6")
 def test_running_on_ipv6() -> None:
     with running([RECORD], host="::1") as proxy:
         assert proxy.url.startswith("http://[::1]:")

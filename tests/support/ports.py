@@ -8,6 +8,18 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
 
+def _has_ipv6() -> bool:
+    try:
+        with socket.socket(socket.AF_INET6) as probe:
+            probe.bind(("::1", 0))
+    except OSError:
+        return False
+    return True
+
+
+IPV6 = _has_ipv6()
+
+
 @contextmanager
 def refusing() -> Iterator[int]:
     """A port at which nobody listens: it is taken, so that no other process comes to listen there."""

@@ -2,6 +2,7 @@
 
 import json
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -82,10 +83,13 @@ def test_where_the_mention_stands_does_not_matter(syntax: str) -> None:
 @pytest.mark.parametrize("pattern", PATTERNS, ids=ascii)
 def test_time_is_linear(pattern: str, syntax: str) -> None:
     """Eight times the text takes about eight times as long; a quadratic search would take sixty-four."""
-    short, long = (
-        _seconds((pattern * (size // len(pattern) + 1))[:size], syntax) for size in (4_000, 32_000)
-    )
-    assert long < 24 * short + 0.02
+    short, long = ((pattern * (size // len(pattern) + 1))[:size] for size in (4_000, 32_000))
+    assert _is_linear(short, long, syntax)
+
+
+def _is_linear(short: str, long: str, syntax: str) -> bool:
+    """Whether it is so in one of a few attempts: a machine may be busy, a quadratic search is always slow."""
+    return any(_seconds(long, syntax) < 24 * _seconds(short, syntax) + 0.02 for _ in range(5))
 
 
 def _seconds(text: str, syntax: str) -> float:
@@ -101,14 +105,12 @@ def _seconds(text: str, syntax: str) -> float:
 @pytest.mark.parametrize(
     ("syntax", "text"),
     [
-        ("html", "<a " + "a" * 200_000 + " 10.1000/x>"),
-        ("markdown", "<a " + "a" * 200_000 + " 10.1000/x>"),
-        ("bibtex", "doi={" * 20_000 + "10.1000/x" + "}" * 20_000),
-        ("bibtex", "\\url{" * 20_000 + "10.1000/x" + "}" * 20_000),
+        ("html", lambda n: "<a " + "a" * 10 * n + " 10.1000/x>"),
+        ("markdown", lambda n: "<a " + "a" * 10 * n + " 10.1000/x>"),
+        ("bibtex", lambda n: "doi={" * n + "10.1000/x" + "}" * n),
+        ("bibtex", lambda n: "\\url{" * n + "10.1000/x" + "}" * n),
     ],
     ids=["name of an attribute", "the same in Markdown", "fields in fields", "commands in commands"],
 )
-def test_time_is_linear_in_what_is_never_closed_or_nested(syntax: str, text: str) -> None:
-    start = time.process_time()
-    list(find(text, syntax))
-    assert time.process_time() - start < 1
+def test_time_is_linear_in_what_is_never_closed_or_nested(syntax: str, text: Callable[[int], str]) -> None:
+    assert _is_linear(text(2_500), text(20_000), syntax)

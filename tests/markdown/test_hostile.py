@@ -123,11 +123,14 @@ def seconds(job: Callable[[], object]) -> float:
 
 @pytest.mark.parametrize("kind", LONG)
 def test_time_grows_with_the_text_and_not_faster(kind: str) -> None:
-    """Beyond what plain Markdown itself takes, twice the text may take twice the time, and some."""
-    extra = []
+    """Beyond what plain Markdown itself takes, four times the text may take eight times the time."""
+    assert any(grows_evenly(LONG[kind]) for _ in range(3)), "each time"  # not just on a busy machine
+
+
+def grows_evenly(text: Callable[[int], str]) -> bool:
+    """Whether it does, with some 0.3 s to spare and in 3 s at most, on a machine of today."""
+    extra, usual = [], seconds(lambda: markdown.markdown("some plain words\n" * 2_000))
     for size in (2_000, 8_000):
-        text = LONG[kind](size)
-        plain = seconds(lambda text=text: markdown.markdown(text))  # type: ignore[misc]
-        extra.append(seconds(lambda text=text: convert(text)) - plain)  # type: ignore[misc]
-    assert extra[1] < 0.3 + 8 * max(extra[0], 0)
-    assert extra[1] < 3
+        plain = seconds(lambda: markdown.markdown(text(size)))  # noqa: B023 - called at once
+        extra.append(seconds(lambda: convert(text(size))) - plain)  # noqa: B023
+    return extra[1] < min(20 * usual + 8 * max(extra[0], 0), 200 * usual)

@@ -114,9 +114,7 @@ def test_without_an_answer_the_page_is_the_plain_one(
     answer: Answer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plain, _ = cards(tmp_path / "plain", monkeypatch, lambda _: answer)
-    page, _ = cards(
-        tmp_path / "cards", monkeypatch, lambda _: answer, "-D", "doi_details=1", "-D", "doi_budget=2"
-    )
+    page, _ = cards(tmp_path / "cards", monkeypatch, lambda _: answer, "-D", "doi_details=1")
     assert page == plain
 
 

@@ -27,7 +27,7 @@ FLAGS = [
     "--disable-sync",
     "--hide-scrollbars",
 ]
-SECONDS = 120
+SECONDS = 300
 
 _REPORT = """<script>
 const textContent = JSON.stringify([...document.querySelectorAll("a[href]")].map(a => a.href));

@@ -63,7 +63,7 @@ class Page:
 
     def wait(self, condition: str) -> None:
         """Wait until a condition holds in the page."""
-        end = time.monotonic() + 20
+        end = time.monotonic() + 100
         while not self.run(condition):
             assert time.monotonic() < end, f"never: {condition}"
             time.sleep(0.05)

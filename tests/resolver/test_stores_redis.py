@@ -68,6 +68,21 @@ def test_what_others_have_written_there_is_not_found(server: redis_server.Server
         client.delete("doiuri:1:k")
 
 
+def test_a_full_server_is_still_read(server: redis_server.Server) -> None:
+    with closing(RedisStore(server.url)) as store, redis.Redis(port=server.port) as client:
+        store.put_many({"before": Entry(b"1", "", 0)})
+        client.config_set("maxmemory", 1)
+        try:
+            with pytest.warns(StoreWarning, match="cannot be written .*maxmemory"):
+                store.put_many({"new": Entry(b"2", "", 0)})
+            assert store.get_many(["before", "new"]) == {
+                "before": Entry(b"1", "", 0),
+                "new": Entry(b"2", "", 0),
+            }
+        finally:
+            client.config_set("maxmemory", 0)
+
+
 def test_a_server_that_goes_away_and_comes_back() -> None:
     with redis_server.running() as server, closing(RedisStore(server.url, timeout=20)) as store:
         store.put_many({"before": Entry(b"1", "", 0)})
@@ -80,7 +95,7 @@ def test_a_server_that_goes_away_and_comes_back() -> None:
                 "it is left alone"
             )
         server.start()
-        store._silent_until = 0.0  # later
+        store._silent_until = {"read": 0.0, "written": 0.0}  # later
         store.put_many({"after": Entry(b"3", "", 0)})
         assert store.get_many(["meanwhile", "after"]) == {
             "meanwhile": Entry(b"2", "", 0),

@@ -24,9 +24,9 @@ PAUSE = 30.0  # seconds for which a server that failed is left alone
 class RedisStore(ForkSafe):
     """Answers on the server at a ``redis://`` or ``rediss://`` URL, shared by all who use it.
 
-    ``timeout`` is for connecting and for every answer, in seconds. While the server is away a StoreWarning
-    says so, and answers are kept in memory. Raises ValueError for a URL that is none, ImportError where
-    redis-py is not installed.
+    ``timeout`` is for connecting and for every answer, in seconds. While the server is away, or refuses to
+    write, a StoreWarning says so, and answers are kept in memory. Raises ValueError for a URL that is none,
+    ImportError where redis-py is not installed.
     """
 
     def __init__(self, url: str, *, timeout: float = 2.0) -> None:
@@ -40,16 +40,16 @@ class RedisStore(ForkSafe):
             raise ValueError(f"no URL of a Redis server: {_public(url)} ({error})") from None
         self._client: Any = None
         self._memory = MemoryStore()
-        self._silent_until = 0.0
+        self._silent_until = {"read": 0.0, "written": 0.0}
 
     def get_many(self, keys: Sequence[str]) -> dict[str, Entry]:
         """The entries of those of the keys that are stored, stale ones too."""
-        found = self._work(lambda client: _read(client, keys)) or {}
+        found = self._work("read", lambda client: _read(client, keys)) or {}
         return found | self._memory.get_many(keys)
 
     def put_many(self, entries: Mapping[str, Entry]) -> None:
         """Store the entries; they stay for 30 days after their expiry."""
-        if self._work(lambda client: _write(client, entries)):
+        if self._work("written", lambda client: _write(client, entries)):
             self._memory.discard(entries)
         else:
             self._memory.put_many(entries)
@@ -62,22 +62,27 @@ class RedisStore(ForkSafe):
             self._single.close()
             self._client = None
 
-    def _work(self, work: Callable[[Any], T]) -> T | None:
-        if time.monotonic() < self._silent_until:
+    def _work(self, what: str, work: Callable[[Any], T]) -> T | None:
+        if time.monotonic() < self._silent_until[what]:
             return None
         try:
             return work(self._connected())
         except self._failures as error:
-            self._silent_until = time.monotonic() + PAUSE
-            warn(f"the DOI store at {_public(self._url)} is away ({error}); answers are kept in memory")
+            # a full or a read-only server still answers
+            refused = isinstance(error, self._library.ResponseError)
+            for each in [what] if refused else self._silent_until:
+                self._silent_until[each] = time.monotonic() + PAUSE
+            trouble = f"cannot be {what}" if refused else "is away"
+            warn(f"the DOI store at {_public(self._url)} {trouble} ({error}); answers are kept in memory")
             return None
 
     def _connected(self) -> Any:
-        with self._lock:
-            if self._client is None:
-                cluster = self._library.RedisCluster if self._is_cluster() else None
-                self._client = cluster.from_url(self._url, **self._options) if cluster else self._single
-            return self._client
+        client = self._client
+        if client is None:  # not with the lock held: a server that hangs would hold up a fork
+            cluster = self._library.RedisCluster if self._is_cluster() else None
+            client = cluster.from_url(self._url, **self._options) if cluster else self._single
+            self._client = client
+        return client
 
     def _is_cluster(self) -> bool:
         try:

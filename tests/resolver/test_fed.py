@@ -94,3 +94,11 @@ def test_a_server_of_the_same_name_in_trouble_does_not_matter(monkeypatch: pytes
     monkeypatch.setattr(_shared, "_servers", {})
     _shared.server("https://doi.org").limiter.refused(100)
     assert resolver_for(RECORDS).resolve(DOI_).url
+
+
+@pytest.mark.parametrize("name", ["10.1000/api/handles/x", "10.1000/doiRA/x"])
+def test_names_that_contain_the_name_of_a_service(name: str) -> None:
+    record = RECORDS[0] | {"handle": name}
+    resolver = resolver_for({"records": [record], "agencies": {"10.1000": "Crossref"}})
+    assert resolver.resolve(name).doi == DOI(name)
+    assert [outcome.agency for outcome in resolver.agency([name])] == ["Crossref"]

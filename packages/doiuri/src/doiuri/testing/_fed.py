@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -58,13 +59,12 @@ class _RecordsTransport:
         """Answer a request as the REST API or Which RA would."""
         flight.left()
         parts = urlsplit(request.url)
-        _, api, name = parts.path.partition("/api/handles/")
-        if api:
-            return _reply(request, *self._record(decode(name), parse_qs(parts.query)))
-        _, api, names = parts.path.partition("/doiRA/")
-        if api:
-            return _reply(request, 200, [self._agency(decode(name)) for name in names.split(",")])
-        return Reply(406, {}, b"", request.url)
+        service = re.search(r"/(api/handles|doiRA)/(.*)", parts.path)  # the first: names may contain the same
+        if service is None:
+            return Reply(406, {}, b"", request.url)
+        if service[1] == "doiRA":
+            return _reply(request, 200, [self._agency(decode(name)) for name in service[2].split(",")])
+        return _reply(request, *self._record(decode(service[2]), parse_qs(parts.query)))
 
     def _record(self, name: str, query: Mapping[str, list[str]]) -> tuple[int, JSON]:
         values = self._values.get(fold(name))

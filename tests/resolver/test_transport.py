@@ -15,8 +15,9 @@ import requests
 from doiuri import DOI, ResolutionError, ResolverUnavailable
 from doiuri.resolver import Resolver, TransportError
 from doiuri.resolver._transport import Request, is_loopback, is_private, next_hop
-from support.faults import NAME, TARGET, Server, moved, record, reply, says, serving
+from support.faults import FAULTS, NAME, TARGET, Server, moved, record, reply, says, serving
 from support.rest import found, handling, header, proxy, targets
+from support.threads import all_at_home
 
 DOI_ = DOI("10.1000/a")
 
@@ -235,6 +236,59 @@ def test_a_client_certificate_goes_to_no_other_host() -> None:
         assert seen == [(f"{server.url}/10.1000/a", "mine.pem"), (elsewhere(agency), None)]
 
 
+CHALLENGE = 'WWW-Authenticate: Digest realm="r", nonce="n", qop="auth", algorithm=SHA-256'
+
+
+def digest_session() -> requests.Session:
+    session = requests.Session()
+    session.auth = requests.auth.HTTPDigestAuth("me", "secret")
+    return session
+
+
+@pytest.mark.parametrize("password", ["right", "wrong"])
+def test_a_session_answers_a_challenge(password: str) -> None:
+    def answer(_server: Server, connection: socket.socket, request: bytes) -> None:
+        good = "Digest username=" in (header(request, "Authorization") or "") and password == "right"
+        refusal = reply("401 Unauthorized", b"who is it?", CHALLENGE, kind="text/plain")
+        connection.sendall(found("10.1000/a") if good else refusal)
+
+    with serving(answer) as server:
+        resolver = Resolver(server.url, None, session=digest_session())
+        if password == "right":
+            assert resolver.resolve(DOI_).url
+        else:
+            with pytest.raises(ResolverUnavailable, match="401"):
+                resolver.resolve(DOI_)
+        assert len(server.requests) == 2
+
+
+def test_a_challenge_has_its_limits() -> None:
+    def answer(_server: Server, connection: socket.socket, _request: bytes) -> None:
+        connection.sendall(f"HTTP/1.1 401 Unauthorized\r\n{CHALLENGE}\r\n\r\n".encode())
+        for _ in range(100):
+            connection.sendall(b" " * 1_000_000)
+            sent.append(1)
+
+    sent: list[int] = []
+    with serving(answer) as server, pytest.raises(ResolverUnavailable, match="longer than"):
+        Resolver(server.url, None, session=digest_session()).resolve(DOI_)
+    assert len(sent) < 20
+
+
+def test_a_challenge_from_elsewhere_is_not_answered() -> None:
+    def challenging(_server: Server, connection: socket.socket, _request: bytes) -> None:
+        connection.sendall(reply("401 Unauthorized", b"", CHALLENGE))
+
+    with (
+        serving(challenging) as agency,
+        moved(elsewhere(agency))() as server,
+        pytest.raises(ResolverUnavailable, match="401"),
+    ):
+        Resolver(server.url, None, session=digest_session()).negotiate(DOI_, "text/plain")
+    assert len(agency.requests) == 1
+    assert header(agency.requests[0], "Authorization") is None
+
+
 def test_the_body_of_a_redirect_is_not_read() -> None:
     usual = proxy()
 
@@ -266,6 +320,40 @@ def test_a_proxy_of_the_environment_is_used(monkeypatch: pytest.MonkeyPatch) -> 
         with handling(proxy()) as server:
             assert Resolver(server.url, None).resolve(DOI_).url
         assert len(way.requests) == 1
+
+
+def test_a_proxy_of_the_environment_that_trickles_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    fault = next(fault for fault in FAULTS if fault.name == "a header byte a second")
+    with fault.serve() as way:
+        for name in ("no_proxy", "NO_PROXY"):
+            monkeypatch.delenv(name, raising=False)
+        monkeypatch.setenv("http_proxy", way.url)
+        with pytest.raises(ResolverUnavailable):
+            Resolver("http://resolver.test", None, timeout=0.3).resolve(DOI_)
+        assert all_at_home(6)  # headers take longer to trickle in
+
+
+@pytest.mark.parametrize(
+    ("proxy_url", "reason"),
+    [
+        ("http://me:secret@127.0.0.1:1", "by way of a proxy: Connection refused"),
+        ("foo://me:secret@127.0.0.1", "unsupported scheme foo"),
+        ("http://me:secret@:99999999", "Failed to parse"),
+    ],
+)
+def test_errors_say_what_was_wrong(monkeypatch: pytest.MonkeyPatch, proxy_url: str, reason: str) -> None:
+    for name in ("no_proxy", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("http_proxy", proxy_url)
+    with pytest.raises(ResolverUnavailable, match=reason) as caught:
+        Resolver("http://resolver.test", None).resolve(DOI_)
+    assert "secret" not in str(caught.value)
+
+
+def test_what_is_no_http_is_shown() -> None:
+    with says(b"220 mail \x1b[31m\r\n")() as server, pytest.raises(ResolverUnavailable) as caught:
+        Resolver(server.url, None).resolve(DOI_)
+    assert caught.value.reason == rf"127.0.0.1:{server.port}: BadStatusLine: '220 mail \x1b[31m'"
 
 
 @pytest.mark.parametrize(

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import ipaddress
+import re
 import socket
 import zlib
+from io import BytesIO
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from urllib.parse import SplitResult, urljoin, urlsplit
 
 import requests
+from urllib3 import HTTPResponse
 from urllib3.exceptions import HTTPError, ProtocolError
 from urllib3.exceptions import TimeoutError as PoolTimeout
 
@@ -116,8 +119,12 @@ class HTTPTransport:
             prepared, settings = plain.prepare(), {**settings, "cert": None}
         else:
             prepared = session.prepare_request(plain)
-        response = session.get_adapter(url).send(prepared, timeout=flight.left(), **settings)
+        options = {"timeout": flight.left(), **settings}
+        response = session.get_adapter(url).send(prepared, **options)
         flight.board(getattr(response.raw, "connection", None))
+        if response.status_code == 401 and prepared.hooks["response"]:
+            response = _answered(response, request.limit, flight, options)
+            flight.board(getattr(response.raw, "connection", None))
         return response
 
     def _settings_for(self, url: str) -> Mapping[str, Any]:
@@ -129,6 +136,22 @@ class HTTPTransport:
             settings = source.merge_environment_settings(url, {}, True, None, None)
             self._settings[place] = settings
         return settings
+
+
+def _answered(
+    challenge: requests.Response, limit: int, flight: Flight, options: Mapping[str, Any]
+) -> requests.Response:
+    """What comes when a session's authentication (Digest, say) answers a challenge, which it reads first."""
+    try:
+        body = b"".join(_body(challenge, limit, flight))  # for it would do so without bounds
+    finally:
+        challenge.close()
+    challenge.raw = HTTPResponse(BytesIO(body), preload_content=False)
+    response = challenge
+    for hook in challenge.request.hooks["response"]:
+        answer = hook(response, **options)
+        response = response if answer is None else answer
+    return response
 
 
 def origin(url: str) -> tuple[str, str | None, int | None]:
@@ -234,5 +257,11 @@ def _explained(error: BaseException, url: str, *, telling: bool) -> TransportErr
     passing = any(isinstance(e, (ProtocolError, ConnectionResetError, BrokenPipeError)) for e in chain)
     words = [e.strerror for e in chain if isinstance(e, OSError) and e.strerror]
     way = " by way of a proxy" if isinstance(error, requests.exceptions.ProxyError) else ""
-    reason = f"{urlsplit(url).netloc:.260}{way}: {words[-1] if words else type(error).__name__}"
+    reason = f"{urlsplit(url).netloc:.260}{way}: {words[-1] if words else _shown(chain[-1])}"
     return TransportError(reason, passing=passing, telling=telling)
+
+
+def _shown(error: BaseException) -> str:
+    """An error in a line, without the passwords in addresses, whatever the server made it say."""
+    text = " ".join(re.sub(r"//[^/\s]*@", "//", str(error)).split())
+    return f"{type(error).__name__}: {text if text.isprintable() else ascii(text):.200}"

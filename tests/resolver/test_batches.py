@@ -7,9 +7,10 @@ import threading
 import time
 from collections.abc import Iterator
 from itertools import count, islice
+from typing import Any
 
 import pytest
-from doiuri import DOI, Prefix, ShortDOI
+from doiuri import DOI, DOISyntaxError, Prefix, ShortDOI
 from doiuri.resolver import MemoryStore, Outcome, Resolver
 from doiuri.resolver._batch import AHEAD
 from support.faults import FAULTS, reply
@@ -248,3 +249,30 @@ def test_one_bad_record_among_good_ones() -> None:
         outcomes = list(Resolver(server.url, None).resolve_many(names(20)))
     assert [outcome.status for outcome in outcomes].count("unknown") == 1
     assert outcomes[7].status == "unknown"
+
+
+@pytest.mark.parametrize("method", ["resolve_many", "verify", "agency", "check"])
+@pytest.mark.parametrize("bad", ["no DOI", None])
+def test_what_is_no_doi_is_raised_in_its_turn(method: str, bad: Any) -> None:
+    answered: list[Outcome] = []
+    with handling(proxy()) as server, pytest.raises((DOISyntaxError, TypeError)) as caught:
+        answered.extend(getattr(Resolver(server.url, None), method)([*names(20), bad, *names(3)]))
+    assert [outcome.doi for outcome in answered] == names(20)
+    assert caught.value.__notes__ == ["It is item 20 of the DOIs, counted from 0."]
+    assert repr(bad) in str(caught.value)
+
+
+def test_what_the_callers_own_iterable_raises_comes_in_its_turn() -> None:
+    store = MemoryStore()
+
+    def reading() -> Iterator[DOI]:
+        yield from names(20)
+        raise OSError("the file ends here")
+
+    answered: list[Outcome] = []
+    with handling(proxy()) as server:
+        with pytest.raises(OSError, match="the file ends here"):
+            answered.extend(Resolver(server.url, store).resolve_many(reading()))
+        assert [outcome.status for outcome in answered] == ["found"] * 20
+        again = Resolver(server.url, store, offline=True).resolve_many(names(20))
+        assert [outcome.status for outcome in again] == ["found"] * 20

@@ -5,12 +5,12 @@ from __future__ import annotations
 import random
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from email.utils import formatdate
 
 import pytest
 from doiuri import DOI, ResolverUnavailable
-from doiuri.resolver import MemoryStore, Resolver, _shared
+from doiuri.resolver import Entry, MemoryStore, Resolver, _shared
 from doiuri.resolver._client import PATIENCE
 from doiuri.resolver._limiter import LONGEST_ASKED, LONGEST_REST, REFUSALS, REST, Limiter, Resting
 from doiuri.resolver._resolver import _polite
@@ -321,6 +321,57 @@ def test_the_budget_holds_for_one() -> None:
             with pytest.raises(ResolverUnavailable):
                 ask()
             assert time.monotonic() - begun < 50
+
+
+class StuckStore(MemoryStore):
+    """A store that does not answer while it is stuck."""
+
+    def __init__(self, *stuck: str) -> None:
+        super().__init__()
+        self.stuck = stuck
+        self.free = threading.Event()
+
+    def get_many(self, keys: Sequence[str]) -> dict[str, Entry]:
+        if "read" in self.stuck:
+            self.free.wait()
+        return super().get_many(keys)
+
+    def put_many(self, entries: Mapping[str, Entry]) -> None:
+        if "write" in self.stuck:
+            self.free.wait()
+        super().put_many(entries)
+
+
+@pytest.mark.parametrize("stuck", [("read",), ("write",), ("read", "write")])
+def test_the_budget_holds_for_the_store(stuck: tuple[str, ...]) -> None:
+    """A store that hangs is given up in time for the server to be asked."""
+    store = StuckStore(*stuck)
+    with handling(proxy()) as server, Resolver(server.url, store, budget=2) as resolver:
+        begun = time.monotonic()
+        assert resolver.resolve(DOI_).url
+        assert [o.status for o in resolver.resolve_many(names(3))] == ["found"] * 3
+        assert [o.status for o in resolver.verify(names(3))] == ["found"] * 3
+        assert time.monotonic() - begun < 3 * 2 + 8
+        store.free.set()
+        deadline = time.monotonic() + 20
+        while len(store._entries) < 4 and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert len(store._entries) == 4, "what came is stored when the store comes to"
+
+
+def test_a_budget_that_is_used_up_leaves_the_store() -> None:
+    """What is stored is answered at the end of the time, too; a store that hangs is not asked again."""
+    store = MemoryStore()
+    with handling(proxy()) as server:
+        list(Resolver(server.url, store).resolve_many(names(600)[300:]))
+        outcomes = list(Resolver(server.url, store, offline=True, budget=1e-9).resolve_many(names(600)))
+        assert [outcome.status for outcome in outcomes] == ["unknown"] * 300 + ["found"] * 300
+        stuck = StuckStore("read", "write")
+        begun = time.monotonic()
+        asked = Resolver(server.url, stuck, offline=True, budget=1e-9).resolve_many(names(100_000))
+        assert {outcome.status for outcome in asked} == {"unknown"}
+        assert time.monotonic() - begun < 30  # some 400 times asked it would take 80
+        stuck.free.set()
 
 
 def test_the_budget_counts_the_pace_too() -> None:

@@ -84,6 +84,37 @@ with Resolver(sys.argv[1], sys.argv[2]) as resolver:
 """
 
 
+FORKS = """
+import os, threading, warnings
+from doiuri.resolver import MemoryStore
+from doiuri.resolver._crew import Crew
+warnings.simplefilter("ignore")
+over = threading.Event()
+def make():
+    while not over.is_set():
+        [MemoryStore() for _ in range(50)]
+        Crew(1, 1e9)
+threads = [threading.Thread(target=make) for _ in range(3)]
+for thread in threads:
+    thread.start()
+stores = [MemoryStore() for _ in range(5000)]
+for _ in range(100):
+    child = os.fork()
+    if child == 0:
+        os._exit(0)
+    os.waitpid(child, 0)
+over.set()
+"""
+
+
+def test_a_fork_while_other_threads_begin_something() -> None:
+    """What is raised in a hook of a fork is printed, and the rest of the hooks is left out."""
+    done = subprocess.run(
+        [sys.executable, "-c", FORKS], capture_output=True, text=True, timeout=100, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_processes_share_a_store(tmp_path: Path) -> None:
     with handling(proxy()) as server:
 
@@ -130,6 +161,19 @@ def test_stores_are_shared_and_closed_by_the_last(tmp_path: Path) -> None:
         assert store._db is None
         assert first.resolve(DOI_).url  # a closed Resolver still works
         store.close()
+
+
+def test_a_resolver_may_be_entered_again(tmp_path: Path) -> None:
+    with handling(proxy()) as server:
+        resolver = Resolver(server.url, tmp_path / "store.sqlite3")
+        store = resolver._records._store
+        assert isinstance(store, SQLiteStore)
+        for _ in range(3):
+            with resolver:
+                resolver.resolve(DOI_)
+                assert store._db is not None
+            assert store._db is None
+        assert len(server.requests) == 1
 
 
 def test_a_store_of_the_users_own_is_not_closed() -> None:

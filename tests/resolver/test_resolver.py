@@ -343,6 +343,14 @@ def test_names_too_long_to_ask_for_are_unknown() -> None:
         lambda: Resolver(rate=0),
         lambda: Resolver(concurrency=0),
         lambda: Resolver(rate=float("nan")),
+        lambda: Resolver(rate=-1),
+        lambda: Resolver(budget=float("nan")),
+        lambda: Resolver(budget="60"),  # type: ignore[arg-type]
+        lambda: Resolver(timeout=True),
+        lambda: Resolver(concurrency=1.5),  # type: ignore[arg-type]
+        lambda: Resolver(concurrency=True),
+        lambda: Resolver(user_agent="me/1\r\nX: y"),
+        lambda: Resolver(user_agent="mé/1"),
         lambda: Resolver(mailto="nobody"),
         lambda: Resolver(store="gopher://x/"),
         lambda: Resolver(AWAY, None).check([], "maybe"),  # type: ignore[arg-type]
@@ -353,6 +361,14 @@ def test_names_too_long_to_ask_for_are_unknown() -> None:
 def test_nonsense_is_refused(make: Callable[[], object]) -> None:
     with pytest.raises(ValueError, match=r"\w"):
         make()
+
+
+@pytest.mark.parametrize(
+    "argument", ["base", "store", "mailto", "session", "progress", "user_agent", "transport"]
+)
+def test_things_of_another_kind_are_refused(argument: str) -> None:
+    with pytest.raises(TypeError, match=f"{argument} .* 5"):
+        Resolver(**{argument: 5})  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("dois", ["10.1000/a", DOI_, b"10.1000/a"])

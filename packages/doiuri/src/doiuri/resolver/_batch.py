@@ -43,6 +43,8 @@ class Batch:
     def __init__(self, crew: Crew, put: Callable[[dict[str, Entry]], None]) -> None:
         self.crew = crew
         self._put = put
+        self._source: Iterator[Handle] = iter(())
+        self._error: Exception | None = None
         self._fresh: dict[str, Entry] = {}
         self._flushed = time.monotonic()
 
@@ -50,16 +52,18 @@ class Batch:
         self, dois: Iterable[Handle], lookup: Lookup, progress: Callable[[int], None] | None
     ) -> Iterator[Outcome]:
         """Answer all, in their order."""
-        source = iter(dois)
+        self._source = iter(dois)
         waiting: deque[tuple[Handle, Outcome | Question]] = deque()
         done, size = 0, lookup.first
         try:
             while True:
-                if len(waiting) <= size // 2 and (some := list(islice(source, size))):
+                if len(waiting) <= size // 2 and (some := self._read(size)):
                     self._flush()
                     waiting.extend(zip(some, lookup.prepare(some), strict=True))
                     size = min(2 * size, AHEAD)
                 if not waiting:
+                    if self._error is not None:
+                        raise self._error
                     return
                 doi, item = waiting.popleft()
                 outcome = item if isinstance(item, Outcome) else self._settle(item)
@@ -73,6 +77,16 @@ class Batch:
                 if isinstance(item, Question):
                     self._fresh |= item.fresh
             self._flush()
+
+    def _read(self, size: int) -> list[Handle]:
+        """The next names; what the caller's iterable raises is kept until those before it are answered."""
+        some: list[Handle] = []
+        try:
+            some.extend(islice(self._source, size))
+        except Exception as error:  # noqa: BLE001 (raised in its turn)
+            self._error = error
+            self._source = iter(())
+        return some
 
     def _settle(self, question: Question) -> Outcome:
         """Wait for a question's outcome, but not beyond the deadline."""

@@ -11,7 +11,9 @@ from doiuri.resolver._fork import ForkSafe
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import TypeVar
 
+    T = TypeVar("T")
     Work = Callable[["Job"], None]
 
 LATE = "the time for all is used up"
@@ -61,14 +63,14 @@ class Crew(ForkSafe):
     """
 
     def __init__(self, width: int, deadline: float) -> None:
-        super().__init__()
         self.deadline = deadline
         self._width = width
-        self._changed = threading.Condition(self._lock)
         self._waiting: deque[Job] = deque()
         self._running: set[Job] = set()
         self._threads = 0
         self._closed = False
+        super().__init__()
+        self._changed = threading.Condition(self._lock)
 
     def submit(self, work: Work) -> Job:
         """Have ``work`` done, if there is time left for it; any thread may call this."""
@@ -160,3 +162,17 @@ class Crew(ForkSafe):
             for job in list(self._running):
                 self._lose(job, LATE)
             self._changed.notify_all()
+
+
+def in_time(work: Callable[[Job], T], deadline: float) -> T:
+    """What ``work`` returns; where it is not done by ``deadline`` it is left behind: TimeoutError."""
+    crew = Crew(1, deadline)
+    got: list[T] = []
+    job = crew.submit(lambda job: got.append(work(job)))
+    try:
+        crew.wait(lambda: job.done)
+    finally:
+        crew.close()
+    if job.error is not None:
+        raise job.error
+    return got[0]

@@ -8,12 +8,16 @@ import weakref
 
 
 class ForkSafe:
-    """Has a lock that is free in the child of a fork, in which nothing open is inherited."""
+    """Has a lock that is free in the child of a fork, in which nothing open is inherited.
+
+    Another thread may fork right after ``__init__``: what the methods below need is set before it is called.
+    """
 
     def __init__(self) -> None:
         # the same thread may come again: the garbage collector ends a forgotten iteration at any moment
         self._lock = threading.RLock()
-        _all.add(self)
+        with _enlisting:
+            _all.add(self)
 
     def _disconnect(self) -> None:
         """Let go of what a child must not inherit; called before the fork with the lock held."""
@@ -24,9 +28,11 @@ class ForkSafe:
 
 _all: weakref.WeakSet[ForkSafe] = weakref.WeakSet()
 _held: list[ForkSafe] = []
+_enlisting = threading.RLock()  # held during a fork, too
 
 
 def _before_fork() -> None:
+    _enlisting.acquire()
     for each in tuple(_all):
         each._lock.acquire()
         _held.append(each)
@@ -36,6 +42,7 @@ def _before_fork() -> None:
 def _after_fork() -> None:
     while _held:
         _held.pop()._lock.release()
+    _enlisting.release()
 
 
 def _in_child() -> None:

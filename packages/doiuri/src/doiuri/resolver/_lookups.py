@@ -94,7 +94,7 @@ class ExistenceLookup(_Lookup):
 
     first = AHEAD
 
-    def __init__(self, records: Records, client: Client, crew: Crew, *, agency: bool) -> None:
+    def __init__(self, records: Records, crew: Crew, *, client: Client, agency: bool) -> None:
         super().__init__(records, crew)
         self._client = client
         self._agency = agency

@@ -56,10 +56,9 @@ class Query:
         self, question: Question, entry: Entry | None, records: Records, job: Job, deadline: float
     ) -> Record:
         """Ask the server; runs within a crew's job."""
-        doi = question.doi
+        doi, how = question.doi, {"auth": self.auth, "cert": self.cert}
         if self.selects:
-            return records.select(doi, self, job, deadline)
-        how = {"auth": self.auth, "cert": self.cert}
+            return records.select(doi, job, deadline, type=self.types, index=self.indexes, **how)
         if self.past_store:
             record = records.ask(doi, job, deadline, question, **how)
         else:

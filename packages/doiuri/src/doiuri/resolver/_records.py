@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from contextlib import suppress
+from functools import partial
+from math import inf
 from typing import TYPE_CHECKING
 
 from doiuri._doi import DOI, Prefix, ShortDOI
@@ -18,18 +21,21 @@ from doiuri._errors import (
 from doiuri._json import dump
 from doiuri._record import Record
 from doiuri._rest import read_record, record_url
+from doiuri.resolver._crew import in_time
 from doiuri.resolver._outcome import Outcome, Question
 from doiuri.resolver._stores import Entry
 from doiuri.resolver._transport import Request
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import TypeVar
 
     from doiuri._record import Handle
     from doiuri.resolver._client import Client
     from doiuri.resolver._crew import Job
-    from doiuri.resolver._query import Query
     from doiuri.resolver._stores import ReadStore, Store
+
+    T = TypeVar("T")
 
 JSON = "application/json"
 RECORD_LIMIT = 1_000_000
@@ -50,15 +56,28 @@ LONGEST = 30 * 86400.0
 UNSAID = 86400.0
 """Seconds for which a record is believed that has no TTL: what the DOI system usually gives."""
 
+OVERTIME = 0.2
+"""Seconds that the store gets in any case: what came has to be stored, even at the end of the time."""
+
 _FOUND = b'{"responseCode":1,'
 
 
 class Records:
-    """Records by DOI: a fresh one in the store is taken, else the server is asked."""
+    """Records by DOI: a fresh one in the store is taken, else the server is asked.
 
-    def __init__(self, client: Client, store: Store | ReadStore | None) -> None:
+    With a ``deadline`` (monotonic seconds) the store gets half of the time that is left; then it is not
+    waited for any more.
+    """
+
+    def __init__(self, client: Client, store: Store | ReadStore | None, deadline: float = inf) -> None:
         self._client = client
         self._store = store
+        self._deadline = deadline
+        self._late = False
+
+    def until(self, deadline: float) -> Records:
+        """The same for one call, which ends at ``deadline``."""
+        return Records(self._client, self._store, deadline)
 
     def key(self, doi: Handle) -> str:
         """Under which key the store has the record."""
@@ -66,13 +85,28 @@ class Records:
 
     def stored(self, keys: Sequence[str]) -> Mapping[str, Entry]:
         """The entries that the store has, stale ones too."""
-        return {} if self._store is None else self._store.get_many(keys)
+        if self._store is None or self._late:
+            return {}
+        return self._in_time(partial(self._store.get_many, keys)) or {}
 
     def put(self, entries: Mapping[str, Entry]) -> None:
         """Store entries, if there is a store to write to."""
         write = getattr(self._store, "put_many", None)
         if write is not None and entries:
-            write(entries)
+            self._in_time(partial(write, entries))
+
+    def _in_time(self, work: Callable[[], T]) -> T | None:
+        """Have the store do something; it goes on behind our back where that takes too long."""
+        # the interpreter starts no threads at its end, when forgotten iterations are closed
+        if self._deadline == inf or sys.is_finalizing():
+            return work()
+        now = time.monotonic()
+        share = 0.0 if self._late else (self._deadline - now) / 2
+        try:
+            return in_time(lambda _job: work(), now + max(share, OVERTIME))
+        except TimeoutError:
+            self._late = True
+            return None
 
     def ask(self, doi: Handle, job: Job, deadline: float, question: Question, **query: bool) -> Record:
         """Ask for the whole record of this very name; a definite answer is noted for the store.
@@ -92,10 +126,9 @@ class Records:
         question.fresh[self.key(doi)] = Entry(record.to_json().encode(), JSON, time.time() + ttl)
         return record
 
-    def select(self, doi: Handle, query: Query, job: Job, deadline: float) -> Record:
+    def select(self, doi: Handle, job: Job, deadline: float, **query: object) -> Record:
         """Ask for the values of some types and indices; nothing of that is stored."""
-        request = self._request(doi, type=query.types, index=query.indexes, auth=query.auth, cert=query.cert)
-        reply = self._client.get(doi, request, job, deadline)
+        reply = self._client.get(doi, self._request(doi, **query), job, deadline)
         return read_record(doi, reply.status, reply.body, reply.headers)
 
     def _request(self, doi: Handle, **query: object) -> Request:

@@ -6,20 +6,21 @@ import os
 import time
 import weakref
 from collections.abc import Sized
-from enum import Enum
 from functools import partial
 from math import inf
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
 
-from doiuri._doi import DOI, Prefix, ShortDOI, parse_handle
+from doiuri._doi import DOI, Prefix, ShortDOI
 from doiuri._errors import BadRecord, ResolverUnavailable
 from doiuri._settings import Settings
 from doiuri._settings import user_agent as default_agent
+from doiuri.resolver import _check as check
 from doiuri.resolver import _shared
+from doiuri.resolver._arguments import DEFAULT, Default, handle, handles
 from doiuri.resolver._batch import Batch
 from doiuri.resolver._client import Client
-from doiuri.resolver._crew import Crew
+from doiuri.resolver._crew import Crew, in_time
 from doiuri.resolver._limiter import Limiter
 from doiuri.resolver._lookups import ExistenceLookup, RecordLookup
 from doiuri.resolver._metadata import Metadata, metadata_entry, metadata_key, negotiate
@@ -47,15 +48,6 @@ POLITE = 10.0
 """Requests per second to a server that is not on this machine."""
 
 
-class Default(Enum):
-    """An argument that was left out."""
-
-    DEFAULT = "default"
-
-
-DEFAULT: Final = Default.DEFAULT
-
-
 class Resolver:
     """Asks a DOI proxy what DOIs resolve to.
 
@@ -65,8 +57,9 @@ class Resolver:
     ``concurrency`` is how many requests may be under way, ``rate`` how many are sent per second (None: any
     number; left out: 10, but any number to this machine). All Resolvers of a process share one limiter, one
     set of connections and one store. ``session`` is used in place of our own connections; what it adds to
-    requests goes to no other host; ``transport`` is used in place of HTTP altogether. ``progress`` is called
-    with the number of names done, and that of all where it is known.
+    requests goes to no other host, and its response hooks are called for a 401 only; ``transport`` is used in
+    place of HTTP altogether. ``progress`` is called with the number of names done, and that of all where it
+    is known. Raises ValueError and TypeError for what an argument cannot be.
     """
 
     def __init__(
@@ -85,9 +78,15 @@ class Resolver:
         user_agent: str | None = None,
         transport: Transport | None = None,
     ) -> None:
+        check.texts(base=base, mailto=mailto)
         settings = Settings.from_environ(resolver=base, offline=offline, mailto=mailto)
-        _check(timeout=timeout, concurrency=concurrency)
-        _check_optional(budget=budget, rate=rate)
+        check.numbers(timeout=timeout)
+        check.optional(budget=budget, rate=rate)
+        check.count("concurrency", concurrency)
+        check.header("user_agent", user_agent)
+        check.able("session", session, "prepare_request")
+        check.able("transport", transport, "get")
+        check.able("progress", progress, "__call__")
         self.base = settings.base
         self.offline = settings.offline
         self.timeout = timeout
@@ -101,6 +100,7 @@ class Resolver:
             timeout=timeout,
             offline=self.offline,
         )
+        self._shared: _shared.SharedStore | None = None
         self._release: weakref.finalize[[], Resolver] | None = None
         self._records = Records(self._client, self._open(store, settings.cache))
 
@@ -122,13 +122,14 @@ class Resolver:
     ) -> Store | ReadStore | None:
         """The store meant by an argument; one that we open is shared, and given back in ``close``."""
         if store is not DEFAULT and not isinstance(store, (str, os.PathLike)):
+            check.able("store", store, "get_many")
             return store
         try:
-            shared = _shared.borrow_store(cache if store is DEFAULT else os.fspath(store))
+            self._shared = _shared.borrow_store(cache if store is DEFAULT else os.fspath(store))
         except ValueError as error:
             raise ValueError(f"DOIURI_CACHE: {error}" if store is DEFAULT else str(error)) from None
-        self._release = weakref.finalize(self, shared.give_back)
-        return shared.store
+        self._release = weakref.finalize(self, self._shared.give_back)
+        return self._shared.store
 
     def resolve(
         self,
@@ -147,20 +148,22 @@ class Resolver:
         ``follow`` the record of an alias is given as it is. A stored record whose time is over is returned
         when the server is away. Raises DOINotFound, NoValues, BadRecord or ResolverUnavailable.
         """
-        handle, records = _handle(doi), self._records
+        name = handle(doi)
+        deadline = _deadline(self.budget)
+        records = self._records.until(deadline)
         types = (type,) if isinstance(type, str) else tuple(type)
         indexes = (index,) if isinstance(index, int) else tuple(index)
         query = Query(types, indexes, auth, cert, follow)
-        key = records.key(handle)
+        key = records.key(name)
         entry = None if query.past_store else records.stored([key]).get(key)
-        record = records.fresh(handle, entry)
+        record = records.fresh(name, entry)
         if record is not None and query.settled_by(record):
             return query.chosen(record)
-        question = Question(handle)
+        question = Question(name)
         try:
-            return self._alone(handle, partial(query.ask, question, entry, records))
+            return _asked(name, partial(query.ask, question, entry, records), deadline)
         except ResolverUnavailable:
-            record = stale(handle, entry)
+            record = stale(name, entry)
             if record is None or not query.settled_by(record):
                 raise
             return query.chosen(record)
@@ -178,9 +181,10 @@ class Resolver:
 
         Some 256 names are read ahead; a name that comes again meanwhile is asked about once. Nothing is
         raised for a DOI; what cannot be answered within ``budget`` seconds, counted from the first ``next``,
-        is ``"unknown"``. Text among ``dois`` is parsed: DOISyntaxError where it is no DOI.
+        is ``"unknown"``. Text among ``dois`` is parsed: where it is no DOI, DOISyntaxError ends the batch in
+        its turn, when all before it are answered; a note says which item it was.
         """
-        return self._many(partial(RecordLookup, self._records), dois, budget, progress)
+        return self._many(RecordLookup, dois, budget, progress)
 
     def verify(
         self,
@@ -222,7 +226,7 @@ class Resolver:
         if how == "existence":
             return self.verify(dois, budget=budget, progress=progress)
         if how is False:
-            return (Outcome(_handle(doi), "unknown", reason="resolving is off") for doi in dois)
+            return (Outcome(doi, "unknown", reason="resolving is off") for doi in handles(dois))
         raise ValueError(f'resolve must be "records", "existence" or False, not {how!r}')
 
     def negotiate(self, doi: Handle | str, media_type: str) -> Metadata:
@@ -232,19 +236,20 @@ class Resolver:
         are followed, without credentials; answers are stored for a day, an older one is returned when there
         is no new one. Raises NoValues where there is nothing of that type, else what ``resolve`` raises.
         """
-        handle = _handle(doi)
-        key = metadata_key(self.base, handle, media_type)
-        entry = self._records.stored([key]).get(key)
+        name = handle(doi)
+        deadline = _deadline(self.budget)
+        records = self._records.until(deadline)
+        key = metadata_key(self.base, name, media_type)
+        entry = records.stored([key]).get(key)
         if entry is None or entry.expires <= time.time():
-            ask = partial(negotiate, handle, media_type, self._client, self._records)
             try:
-                answer = self._alone(handle, ask)
+                answer = _asked(name, partial(negotiate, name, media_type, self._client, records), deadline)
             except (ResolverUnavailable, BadRecord):
                 if entry is None:
                     raise
             else:
                 entry = metadata_entry(answer)
-                self._records.put({key: entry})
+                records.put({key: entry})
         return Metadata(entry.body, entry.media_type)
 
     def close(self) -> None:
@@ -253,29 +258,12 @@ class Resolver:
             self._release()
 
     def __enter__(self) -> Self:
+        if self._shared is not None and not (self._release and self._release.alive):  # closed before
+            self._release = weakref.finalize(self, self._shared.borrow().give_back)
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    def _deadline(self, budget: float | None) -> float:
-        return inf if budget is None else time.monotonic() + budget
-
-    def _alone(self, doi: Handle, ask: Callable[[Job, float], T]) -> T:
-        """Do one job, and wait for it no longer than allowed."""
-        deadline = self._deadline(self.budget)
-        crew = Crew(1, deadline)
-        got: list[T] = []
-        job = crew.submit(lambda job: got.append(ask(job, deadline)))
-        try:
-            crew.wait(lambda: job.done)
-        finally:
-            crew.close()
-        if isinstance(job.error, TimeoutError):
-            raise ResolverUnavailable(doi, str(job.error)) from None
-        if job.error is not None:
-            raise job.error
-        return got[0]
 
     def _existence(
         self,
@@ -285,17 +273,17 @@ class Resolver:
         *,
         agency: bool,
     ) -> Iterator[Outcome]:
-        lookup = partial(ExistenceLookup, self._records, self._client, agency=agency)
+        lookup = partial(ExistenceLookup, client=self._client, agency=agency)
         return self._many(lookup, dois, budget, progress)
 
     def _many(
         self,
-        lookup: Callable[[Crew], Lookup],
+        lookup: Callable[[Records, Crew], Lookup],
         dois: Iterable[Handle | str],
         budget: float | Default | None,
         progress: Progress | None,
     ) -> Iterator[Outcome]:
-        _check_optional(budget=budget)
+        check.optional(budget=budget)
         if isinstance(dois, (str, bytes, DOI, ShortDOI, Prefix)):
             raise TypeError(f"many DOIs are asked for, [{dois!r}] where it is one")
         total = len(dois) if isinstance(dois, Sized) else None
@@ -303,34 +291,24 @@ class Resolver:
         counted = None if report is None else lambda done: report(done, total)
 
         def answers() -> Iterator[Outcome]:  # the time runs from the first question for an answer
-            deadline = self._deadline(self.budget if budget is DEFAULT else budget)
-            crew = Crew(self._client.width, deadline)
-            yield from Batch(crew, self._records.put).run(map(_handle, dois), lookup(crew), counted)
+            deadline = _deadline(self.budget if budget is DEFAULT else budget)
+            crew, records = Crew(self._client.width, deadline), self._records.until(deadline)
+            yield from Batch(crew, records.put).run(handles(dois), lookup(records, crew), counted)
 
         return answers()
-
-
-def _handle(doi: Handle | str) -> Handle:
-    if isinstance(doi, (DOI, ShortDOI, Prefix)):
-        return doi
-    if isinstance(doi, str):
-        return parse_handle(doi)
-    raise TypeError(f"neither a DOI nor text: {doi!r:.80}")
 
 
 def _polite(base: str) -> float | None:
     return None if is_loopback(urlsplit(base).hostname or "") else POLITE
 
 
-def _check(**numbers: float | None) -> None:
-    """Refuse what is no number, and numbers that make no sense."""
-    for name, number in numbers.items():
-        if not isinstance(number, (int, float)) or not number > 0:
-            raise ValueError(f"{name} must be a number of more than 0, not {number!r}")
+def _deadline(budget: float | None) -> float:
+    return inf if budget is None else time.monotonic() + budget
 
 
-def _check_optional(**numbers: float | Default | None) -> None:
-    """The same where there need not be one."""
-    for name, number in numbers.items():
-        if number is not None and number is not DEFAULT:
-            _check(**{name: number})
+def _asked(doi: Handle, ask: Callable[[Job, float], T], deadline: float) -> T:
+    """Do one job, and wait for it no longer than allowed."""
+    try:
+        return in_time(lambda job: ask(job, deadline), deadline)
+    except TimeoutError as error:
+        raise ResolverUnavailable(doi, str(error)) from None

@@ -37,12 +37,19 @@ class SharedStore:
         self.store = store
         self.users = 0
 
+    def borrow(self) -> SharedStore:
+        """Say that it is needed."""
+        with _lock:
+            self.users += 1
+        return self
+
     def give_back(self) -> None:
         """Say that it is not needed any more: the last one closes it; what is in memory stays."""
         with _lock:
             self.users -= 1
-            if not self.users:
-                self.store.close()
+            unused = not self.users
+        if unused:
+            self.store.close()
 
 
 _lock = threading.RLock()  # the garbage collector may give a store back at any moment
@@ -65,8 +72,7 @@ def borrow_store(where: str | None) -> SharedStore:
         name = _store_name(where)
         if name not in _stores:
             _stores[name] = SharedStore(open_store(where))
-        _stores[name].users += 1
-        return _stores[name]
+        return _stores[name].borrow()
 
 
 def _store_name(where: str | None) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import random
 import shutil
@@ -19,8 +20,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from doiuri.resolver import Entry, SQLiteStore, StoreWarning, _stores_sqlite
+from doiuri.resolver import Entry, Resolver, SQLiteStore, StoreWarning, _stores_sqlite
 from doiuri.resolver._stores_sqlite import KEEP
+from support.rest import handling, proxy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -482,6 +484,109 @@ def test_what_is_stale_and_nobody_renews_is_deleted_in_the_end(path: Path) -> No
     with closing(SQLiteStore(path)) as store:
         store.put_many({"new but stale": Entry(b"", "", 0)})
         assert store.get_many(["stale", "fresh", "new but stale"]).keys() == {"fresh", "new but stale"}
+
+
+def test_beyond_its_limit_the_oldest_answers_go_and_registered_records_stay(path: Path) -> None:
+    registered = {f"registered-{n}": Entry(b"x" * 500, "", 253402300799.0) for n in range(100)}
+    with closing(SQLiteStore(path, limit=100_000)) as store:
+        store.put_many(registered)
+        for turn in range(10):
+            store.put_many({f"{turn}-{n}": Entry(b"x" * 500, "", 2e9) for n in range(50)})
+        keys = [f"{turn}-{n}" for turn in range(10) for n in range(50)]
+        assert len(store.get_many(keys)) == 500, "nothing goes in the session that stored it"
+    with closing(SQLiteStore(path, limit=100_000)) as store:
+        store.put_many(ENTRIES)
+        assert store.get_many(KEYS) == ENTRIES
+        assert store.get_many(list(registered)) == registered
+        left = store.get_many(keys)
+        assert len(left) < 100_000 / 500
+        store.put_many({"new": Entry(b"", "", 2e9)})
+        assert store.get_many(list(left)) == left, "not every time"
+    with closing(SQLiteStore(path)) as store:
+        store.put_many({"newer": Entry(b"", "", 2e9)})
+        assert store.get_many(list(left)) == left, "there is room"
+
+
+@pytest.mark.parametrize("version", [0, _stores_sqlite.FORMAT, 7])
+def test_another_programs_database_is_left_alone(path: Path, version: int) -> None:
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("CREATE TABLE theirs (something)")
+        db.execute(f"PRAGMA user_version = {version}")
+    before = path.read_bytes()
+    with closing(SQLiteStore(path)) as store:
+        with pytest.warns(StoreWarning, match="another program's"):
+            store.put_many(ENTRIES)
+        assert store.get_many(KEYS) == ENTRIES, "in memory"
+    assert path.read_bytes() == before
+
+
+def test_a_file_that_is_locked_when_it_is_opened(stored: Path) -> None:
+    """It is neither taken for damaged nor given up for good."""
+    with (
+        closing(sqlite3.connect(stored, isolation_level=None)) as other,
+        closing(SQLiteStore(stored, timeout=0.2)) as store,
+    ):
+        other.execute("PRAGMA locking_mode = EXCLUSIVE")
+        other.execute("BEGIN IMMEDIATE")
+        other.execute("DELETE FROM entries")
+        with pytest.warns(StoreWarning, match="cannot be read .database is locked"):
+            assert store.get_many(KEYS) == {}
+        assert store._db is None
+        other.execute("ROLLBACK")
+        other.close()
+        assert store.get_many(KEYS) == ENTRIES
+    assert not list(stored.parent.glob("*damaged*"))
+
+
+def test_who_waited_in_vain_does_not_wait_as_long_again(stored: Path) -> None:
+    with (
+        closing(sqlite3.connect(stored, isolation_level=None)) as writer,
+        closing(SQLiteStore(stored, timeout=0.5)) as store,
+    ):
+        writer.execute("BEGIN IMMEDIATE")
+        with pytest.warns(StoreWarning, match="database is locked"):
+            store.put_many(ENTRIES)
+        assert store._db is not None
+        assert store._db.execute("PRAGMA busy_timeout").fetchone() == (100,)
+        store.get_many(KEYS)
+        store.put_many(ENTRIES)
+        assert store._db.execute("PRAGMA busy_timeout").fetchone() == (100,)
+        writer.execute("ROLLBACK")
+        store.put_many({"new": Entry(b"", "", 0)})
+        assert store._db.execute("PRAGMA busy_timeout").fetchone() == (500,)
+
+
+def test_closing_does_not_wait_for_a_thread_that_waits(stored: Path) -> None:
+    with closing(SQLiteStore(stored)) as store:
+        begun, over = threading.Event(), threading.Event()
+
+        def work(_db: object) -> None:
+            begun.set()
+            over.wait(30)
+
+        thread = threading.Thread(target=store._work, args=("read", work))
+        thread.start()
+        begun.wait(30)
+        store.close()
+        assert thread.is_alive()
+        over.set()
+        thread.join()
+
+
+def test_a_resolver_keeps_its_budget_while_another_process_has_the_store(stored: Path) -> None:
+    folder = os.open(stored.parent, os.O_RDONLY)
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        with handling(proxy()) as server, closing(sqlite3.connect(stored, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            begun = time.monotonic()
+            with Resolver(server.url, stored, budget=1) as resolver:
+                assert resolver.resolve("10.1000/a").url
+                outcomes = list(resolver.resolve_many(f"10.1000/{n}" for n in range(20)))
+            assert time.monotonic() - begun < 4.5  # less than any single wait for a lock
+            assert {outcome.status for outcome in outcomes} == {"found"}
+    finally:
+        os.close(folder)
 
 
 def test_an_interrupt_leaves_no_transaction_behind(path: Path) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from doiuri._settings import user_agent
-from doiuri.resolver._resolver import DEFAULT, Resolver
+from doiuri.resolver._arguments import DEFAULT
+from doiuri.resolver._resolver import Resolver
 from doiuri.resolver._stores_lock import LockFile
 from doiuri.resolver._stores_locked import LockedAnswers
 

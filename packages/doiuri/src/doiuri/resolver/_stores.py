@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-_PATIENCE = 60.0  # seconds that one process waits for others that are about to open or to write a file
 _OVERHEAD = 300  # octets that an entry takes besides its key and body, roughly
 
 
@@ -105,8 +104,12 @@ def warn(message: str) -> None:
 
 
 @contextmanager
-def alone_in(folder: Path) -> Iterator[None]:
-    """Keep other processes from doing the same in a folder; the folder is what is locked: no file is."""
+def alone_in(folder: Path, patience: float = 60.0) -> Iterator[None]:
+    """Keep other processes from doing the same in a folder; the folder is what is locked: no file is.
+
+    After ``patience`` seconds we go on nevertheless: a process that has the lock may be stopped. They are
+    many, for who goes on without it may lose answers, and among busy processes it is a matter of luck.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     if os.name == "nt":  # the last of two writers wins: a folder cannot be opened there
         yield
@@ -114,20 +117,16 @@ def alone_in(folder: Path) -> Iterator[None]:
     handle = os.open(folder, os.O_RDONLY)
     try:
         with suppress(OSError):  # not every network file system has locks
-            _lock(handle)
+            _lock(handle, patience)
         yield
     finally:
         os.close(handle)
 
 
-def _lock(handle: int) -> None:
-    """Wait for the lock, but not for ever: a process that has it may be stopped.
-
-    For long: who goes on without it may lose answers, and among busy processes it is a matter of luck.
-    """
+def _lock(handle: int, patience: float) -> None:
     import fcntl
 
-    deadline = time.monotonic() + _PATIENCE
+    deadline = time.monotonic() + patience
     while True:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -8,6 +8,7 @@ import time
 from contextlib import suppress
 from hashlib import blake2b
 from itertools import count
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -22,34 +23,55 @@ if TYPE_CHECKING:
 FORMAT = 2  # of the tables, SQLite's user_version
 KEEP = 180 * 86400  # seconds after which a stale entry that was not renewed is deleted
 BATCH = 500  # keys in one query: SQLite's smallest limit is 999 parameters
+IMPATIENT = 0.1  # seconds to wait for other processes, once that was in vain and until it is not
+PERIOD = 3600.0  # seconds after which one process looks again whether there is too much
 
+# What expires after 1e11, in the year 5138, was registered, not looked up: it stays, and is not indexed.
 _SCHEMA = (
     # by a hash of the key: in one shallow tree of numbers, a look-up in many entries reads one page
     """CREATE TABLE IF NOT EXISTS entries (
         id INTEGER PRIMARY KEY, key TEXT, body BLOB, media_type TEXT, expires REAL, stored REAL
     )""",
-    "CREATE INDEX IF NOT EXISTS entries_stored ON entries (stored)",
+    "CREATE INDEX IF NOT EXISTS entries_stored ON entries (stored) WHERE expires < 1e11",
     f"PRAGMA user_version = {FORMAT}",
 )
+_OLD = "DELETE FROM entries WHERE stored < ? AND expires < ? AND expires < 1e11"
+# an entry never takes more than that, so what is left is half as much or more, and is soon told
+_OLDEST = """DELETE FROM entries WHERE id IN (
+    SELECT id FROM (
+        SELECT id, sum(2 * length(body) + 1000) OVER newest_first AS size FROM entries
+        WHERE expires < 1e11 WINDOW newest_first AS (ORDER BY stored DESC ROWS UNBOUNDED PRECEDING)
+    ) WHERE size > ?
+)"""
 _DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
+_LOCKED = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
 
 
 class SQLiteStore(ForkSafe):
     """Answers in the SQLite file ``path``, for all threads and processes of a machine.
 
     ``timeout`` is how long to wait for other processes, in seconds. What was put is there even if the process
-    is killed right after. A damaged file is set aside, and where nothing can be written (a read-only folder,
-    a full disk) the rest is kept in memory, each with a StoreWarning.
+    is killed right after. Beyond ``limit`` octets the oldest answers are deleted, half of them perhaps, but
+    not what never expires. A damaged file is set aside, and where nothing can be written (a read-only folder,
+    a full disk, another program's database) the rest is kept in memory, each with a StoreWarning.
     """
 
-    def __init__(self, path: str | os.PathLike[str] | None = None, *, timeout: float = 5.0) -> None:
-        super().__init__()
+    def __init__(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        timeout: float = 5.0,
+        limit: int = 1_000_000_000,
+    ) -> None:
         self._db: sqlite3.Connection | None = None
+        super().__init__()
         self._inode: int | None = None
         self._unusable = False
         # of where we are now: the file is opened later, and again after a fork
         self.path = default_path() if path is None else Path(os.path.abspath(path))  # noqa: PTH100
-        self._timeout = timeout
+        self._timeout = self._patience = timeout
+        self._limit = limit
+        self._bounded = -inf  # when that was looked after
         self._memory = MemoryStore()  # what could not be written
         self._warned: set[str] = set()
 
@@ -60,16 +82,19 @@ class SQLiteStore(ForkSafe):
 
     def put_many(self, entries: Mapping[str, Entry]) -> None:
         """Store the entries, all or none, before returning."""
-        if entries and not self._work("written", lambda db: _write(db, entries)):
+        if entries and not self._work("written", lambda db: self._write(db, entries)):
             self._memory.put_many(entries)
         else:
             self._memory.discard(entries)
 
     def close(self) -> None:
         """Close the file; the store opens it again when used."""
-        with self._lock:
-            self._disconnect()
-            self._unusable = False
+        if self._lock.acquire(timeout=1.0):  # a thread that waits for the file has it open
+            try:
+                self._disconnect()
+                self._unusable = False
+            finally:
+                self._lock.release()
 
     def __del__(self) -> None:
         self._disconnect()  # in time: the interpreter would warn of a file that is open at its end
@@ -83,11 +108,38 @@ class SQLiteStore(ForkSafe):
                 try:
                     return work(self._connection())
                 except (sqlite3.Error, OSError) as error:
-                    if not (_damaged(error) and self._set_aside(error)):
-                        self._complain(f"cannot be {what} ({error}); answers are kept in memory")
-                        self._unusable = self._db is None
+                    if not (_is(error, _DAMAGED) and self._set_aside(error)):
+                        self._give_up(what, error)
                         break
         return None
+
+    def _give_up(self, what: str, error: Exception) -> None:
+        self._complain(f"cannot be {what} ({error}); answers are kept in memory")
+        if _is(error, _LOCKED):
+            self._wait_for(IMPATIENT)
+        else:
+            self._unusable = self._db is None
+
+    def _wait_for(self, patience: float) -> None:
+        """Wait so many seconds for other processes from now on: not for long again where it was in vain."""
+        patience = min(patience, self._timeout)
+        if patience != self._patience:
+            self._patience = patience
+            if self._db is not None:
+                self._db.execute(f"PRAGMA busy_timeout = {int(1000 * patience)}")
+
+    def _write(self, db: sqlite3.Connection, entries: Mapping[str, Entry]) -> bool:
+        now = time.time()
+        rows = [(_id(key), key, e.body, e.media_type, e.expires, now) for key, e in entries.items()]
+        with db:
+            db.execute("BEGIN IMMEDIATE")
+            db.executemany("INSERT OR REPLACE INTO entries VALUES (?, ?, ?, ?, ?, ?)", rows)
+            db.execute(_OLD, (now - KEEP, now))
+            if time.monotonic() > self._bounded + PERIOD:
+                _bound(db, self._limit)
+                self._bounded = time.monotonic()
+        self._wait_for(self._timeout)
+        return True
 
     def _connection(self) -> sqlite3.Connection:
         if self._inode != _inode(self.path):  # another process set the file aside, or someone deleted it
@@ -100,10 +152,11 @@ class SQLiteStore(ForkSafe):
         uri = self.path.as_uri()
         try:
             # alone: SQLite would take the logs of the file that replaces a damaged one for the damaged one's
-            with alone_in(self.path.parent):
+            with alone_in(self.path.parent, self._patience):
                 return self._connect(f"{uri}?mode=rwc", _prepare)
         except (sqlite3.Error, OSError) as error:
-            if _damaged(error) or not self.path.exists():
+            # what is locked may be half-written: a second look without locks could take it for damaged
+            if _is(error, _DAMAGED | _LOCKED) or not self.path.exists():
                 raise
             db = self._read_only(uri)
             self._complain(f"can only be read ({error}); new answers are kept in memory")
@@ -118,10 +171,10 @@ class SQLiteStore(ForkSafe):
     def _connect(self, uri: str, prepare: Callable[[sqlite3.Connection, float], None]) -> sqlite3.Connection:
         self._inode = _inode(self.path)
         db = sqlite3.connect(
-            uri, uri=True, timeout=self._timeout, isolation_level=None, check_same_thread=False
+            uri, uri=True, timeout=self._patience, isolation_level=None, check_same_thread=False
         )
         try:
-            prepare(db, self._timeout)
+            prepare(db, self._patience)
         except BaseException:
             db.close()
             raise
@@ -138,7 +191,7 @@ class SQLiteStore(ForkSafe):
         """Rename the damaged file, unless another process has done so; False if it cannot be renamed."""
         self._disconnect()
         try:
-            with alone_in(self.path.parent):
+            with alone_in(self.path.parent, self._patience):
                 if self._inode == _inode(self.path):
                     aside = self._rename()
                     self._complain(f"is damaged ({error}) and was set aside as {aside.name}")
@@ -174,14 +227,16 @@ def default_path() -> Path:
 
 
 def _prepare(db: sqlite3.Connection, timeout: float) -> None:
+    fresh = _format(db) == (0, False, False)
+    if not fresh:
+        _check(db, timeout)
     _use_wal(db, timeout)
     db.execute("PRAGMA synchronous = NORMAL")  # in WAL mode safe against a killed process
-    if db.execute("PRAGMA user_version").fetchone()[0] == 0:
-        db.execute("BEGIN IMMEDIATE")
+    if fresh:
         with db:
+            db.execute("BEGIN IMMEDIATE")
             for statement in _SCHEMA:
                 db.execute(statement)
-    _check(db, timeout)
 
 
 def _use_wal(db: sqlite3.Connection, timeout: float) -> None:
@@ -191,7 +246,7 @@ def _use_wal(db: sqlite3.Connection, timeout: float) -> None:
         try:
             db.execute("PRAGMA journal_mode = WAL").fetchone()
         except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+            if not _is(error, _LOCKED) or time.monotonic() > deadline:
                 raise
             time.sleep(0.01)
         else:
@@ -199,9 +254,20 @@ def _use_wal(db: sqlite3.Connection, timeout: float) -> None:
 
 
 def _check(db: sqlite3.Connection, _timeout: float) -> None:
-    version = db.execute("PRAGMA user_version").fetchone()[0]
+    version, _, ours = _format(db)
+    if not ours:
+        raise sqlite3.OperationalError("it is another program's")
     if version != FORMAT:
         raise sqlite3.OperationalError(f"its format is {version}, this version knows {FORMAT}")
+
+
+def _format(db: sqlite3.Connection) -> tuple[int, bool, bool]:
+    """The format, whether there is anything, and whether there is what we make: in one look."""
+    version, tables, ours = db.execute(
+        "SELECT user_version, (SELECT count(*) FROM sqlite_master),"
+        " (SELECT count(*) FROM sqlite_master WHERE name = 'entries') FROM pragma_user_version"
+    ).fetchone()
+    return version, bool(tables), bool(ours)
 
 
 def _read(db: sqlite3.Connection, keys: Sequence[str]) -> dict[str, Entry]:
@@ -221,17 +287,14 @@ def _id(key: str) -> int:
     return int.from_bytes(blake2b(key.encode(), digest_size=8).digest(), signed=True)
 
 
-def _write(db: sqlite3.Connection, entries: Mapping[str, Entry]) -> bool:
-    now = time.time()
-    rows = [
-        (_id(key), key, entry.body, entry.media_type, entry.expires, now) for key, entry in entries.items()
-    ]
-    db.execute("BEGIN IMMEDIATE")
-    with db:
-        db.executemany("INSERT OR REPLACE INTO entries VALUES (?, ?, ?, ?, ?, ?)", rows)
-        db.execute("DELETE FROM entries WHERE stored < ? AND expires < ?", (now - KEEP, now))
-    return True
+def _bound(db: sqlite3.Connection, limit: int) -> None:
+    """Delete the oldest of what expires, where it takes more than ``limit`` octets."""
+    pages, free, size = (
+        db.execute(f"PRAGMA {what}").fetchone()[0] for what in ("page_count", "freelist_count", "page_size")
+    )
+    if (pages - free) * size > limit:
+        db.execute(_OLDEST, (limit,))
 
 
-def _damaged(error: Exception) -> bool:
-    return isinstance(error, sqlite3.Error) and getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGED
+def _is(error: Exception, codes: frozenset[int]) -> bool:
+    return isinstance(error, sqlite3.Error) and getattr(error, "sqlite_errorcode", 0) & 0xFF in codes

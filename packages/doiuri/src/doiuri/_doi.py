@@ -161,10 +161,12 @@ class DOI(_Handle):
 
         ``%XX`` is decoded once; outer white space and ``<>`` go. Raises DOISyntaxError.
         """
-        if type(text) is str and _is_plain(text) and not strict:
-            self = _new(cls)
-            _set_name(self, text)
-            return self
+        if type(text) is str and not strict:
+            name = text if text[:4] != "doi:" or "#" in text or "?" in text else text[4:]
+            if _is_plain(name):
+                self = _new(cls)
+                _set_name(self, name)
+                return self
         text = _exact(text)
         return cls._build(text, _doors.typed(text), strict)
 

@@ -75,8 +75,8 @@ def test_nothing_is_not_set(nothing: object) -> None:
         ("budget", float("nan"), "nan is not a number of seconds"),
         ("budget", 0, "0 is not a number of seconds"),
         ("text", "{nam}", "not a template for DOIs: '{nam}'"),
-        ("link", "ftp://doi.org", "not a base for links: 'ftp://doi.org'"),
-        ("link", "https://doi.org/?", "not a base for links"),
+        ("link", "ftp://doi.org", "'ftp://doi.org' is not an http or https URL"),
+        ("link", "https://doi.org/?", "'https://doi.org/?' must have neither"),
     ],
 )
 def test_wrong_values_are_named_as_the_user_knows_them(name: str, value: Any, said: str) -> None:

@@ -36,7 +36,7 @@ def stopped(built: Build) -> str:
         ("doi_resolver = 7", "doi_resolver: 7 is not a string"),
         (
             "doi_link = 'ftp://doi.org'",
-            "doi_link: not a base for links: 'ftp://doi.org'",
+            "doi_link: 'ftp://doi.org' is not an http or https URL",
         ),
         ("doi_link = 'https://doi.org/?'", "doi_link: "),
         ("doi_text = '{nam}'", "doi_text: not a template for DOIs: '{nam}'"),

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from doiuri._base import check_base
 from doiuri._display import check_display, display
 from doiuri._doi import DOI
 from doiuri._settings import Settings, store_kind
@@ -46,6 +47,8 @@ class Options:
             value = given.get(prefix + name)
             if value is not None or (name == "resolve" and prefix + name in given):
                 values[name] = _named(prefix + name, check, value)
+        if "link" in values:
+            values["link"] = check_base(f"{prefix}link", values["link"])
         sources = {name: values.pop(name) for name in _SETTINGS if name in values}
         settings = Settings.from_environ(**sources, environ=environ, prefix=prefix)
         if settings.cache:
@@ -107,12 +110,6 @@ def _template(value: object) -> str:
     return check_display(_text(value))
 
 
-def _link(value: object) -> str:
-    base = _text(value).strip().rstrip("/")
-    DOI("10.1000/182").link(base)  # what could not be linked then is refused now
-    return base
-
-
 _CHECKS: dict[str, Callable[[Any], object]] = {
     "resolver": _setting,
     "offline": _flag,
@@ -123,5 +120,5 @@ _CHECKS: dict[str, Callable[[Any], object]] = {
     "budget": _seconds,
     "lock": _path,
     "text": _template,
-    "link": _link,
+    "link": _text,
 }

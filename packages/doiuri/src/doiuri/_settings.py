@@ -9,6 +9,7 @@ from typing import Literal
 from urllib.parse import urlsplit
 
 from doiuri import __version__
+from doiuri._base import check_base
 
 MEMORY = ":memory:"
 
@@ -55,21 +56,7 @@ class Settings:
         source = f"{prefix}mailto" if mailto is not None else "DOIURI_MAILTO"
         address = mailto if mailto is not None else environ.get(source) or None
         store = os.fspath(cache) if cache is not None else environ.get("DOIURI_CACHE") or None
-        return cls(_base(where, base), _flag(name, flag), _address(source, address), store)
-
-
-def _base(where: str, value: str) -> str:
-    base = value.strip()
-    try:
-        parts = urlsplit(base)
-        _ = parts.port
-    except ValueError as error:
-        raise ValueError(f"{where}: {value!r} is not a URL: {error}") from None
-    if parts.scheme not in {"http", "https"} or not parts.hostname or not base.isprintable() or " " in base:
-        raise ValueError(f"{where}: {value!r} is not an http or https URL such as https://doi.org")
-    if "?" in base or "#" in base or "@" in parts.netloc:
-        raise ValueError(f"{where}: {value!r} must have neither user, query nor fragment")
-    return base.rstrip("/")
+        return cls(check_base(where, base), _flag(name, flag), _address(source, address), store)
 
 
 def _flag(where: str, value: bool | str) -> bool:

@@ -20,8 +20,6 @@ Render = Callable[..., Rendered]
 @pytest.fixture(autouse=True)
 def _clean(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Nothing known, nobody to ask: a test that asks says whom."""
-    for name in ("DOIURI_OFFLINE", "DOIURI_MAILTO"):
-        monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("DOIURI_RESOLVER", "http://127.0.0.1:9")
     monkeypatch.setenv("DOIURI_CACHE", str(tmp_path / "cache.sqlite"))
     markdown_doiuri.forget()

@@ -1,4 +1,4 @@
-"""Every test begins without a global opener and without settings in the environment."""
+"""Every test begins without a global opener."""
 
 from __future__ import annotations
 
@@ -7,12 +7,10 @@ from collections.abc import Iterator
 
 import pytest
 import urllib_doiuri
-from support.environment import without_settings
 
 
 @pytest.fixture(autouse=True)
-def nothing_installed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    without_settings(monkeypatch)
+def nothing_installed() -> Iterator[None]:
     urllib.request.install_opener(None)
     yield
     urllib_doiuri.uninstall()

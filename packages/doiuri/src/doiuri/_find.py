@@ -39,8 +39,9 @@ def find(text: str, syntax: str = "text") -> "Iterator[Match]":
 
 
 def _matches(text: str, found: "Iterator[Found]") -> "Iterator[Match]":
+    new = tuple.__new__  # half the time of Match(…)
     for start, end, doi in found:
-        yield Match(start, end, text[start:end], doi)
+        yield new(Match, (start, end, text[start:end], doi))
 
 
 def _reader(syntax: str) -> "Callable[[str], Iterator[Found]]":

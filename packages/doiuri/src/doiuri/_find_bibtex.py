@@ -18,8 +18,8 @@ _TOKEN = re.compile(
     rf"|(?P<edit>{EDIT})|(?P<brace>[{{}}])|(?P<tie>~)|(?P<stop>\\(?:[A-Za-z]+\*?\{{?|.))",
     re.DOTALL,
 )
-_FIELD = re.compile(r"(?<![A-Za-z_-])(doi|url|ee|link)\s{0,40}\Z", re.IGNORECASE)
-_FIELD_LENGTH = 50
+_FIELD = re.compile(r"(?<![A-Za-z_-])(doi|url|ee|link)\Z", re.IGNORECASE)
+_FIELD_LENGTH = 50  # with the white space before the "="
 _IN_VALUE = re.compile(rf"(?P<edit>{EDIT})|[{{}}]|[ \t]*[\r\n]\s*", re.DOTALL)
 _BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
 _QUOTED = re.compile(r"(?:\\.|[^\"\\])*+", re.DOTALL)
@@ -38,7 +38,7 @@ def found(text: str) -> "Iterator[Found]":
     edits: list[Edit] = []
     while (token := next_token(text, position, _FIRST, _TOKEN)) is not None:
         start, position = token.span()
-        field = _FIELD.search(text, max(0, start - _FIELD_LENGTH), start) if text[start] == "=" else None
+        field = _field(text, start) if text[start] == "=" else None
         if text[start] == "=" and field is None:
             position = start + 1
             continue
@@ -53,11 +53,11 @@ def found(text: str) -> "Iterator[Found]":
         edits = []
         begin = position
         end = _value_end(text, position, closers) if token["delimited"] else position
-        if end > position and _is_short(text, position, end):
+        if end > position and _may_be_one(text, position, end):
             while position < end and text[position] == "{" and closers.get(position) == end - 1:
                 position, end = position + 1, end - 1
             view = View(text, position, end, _value_edits(text, position, end))
-            label = field[1].lower() if field else token["command"]
+            label = field or token["command"]
             whole = view.whole(labelled=label == "doi")
             if whole is not None:
                 yield whole
@@ -85,8 +85,17 @@ def _value_end(text: str, start: int, closers: dict[int, int]) -> int:
     return quoted.end() if quoted else start
 
 
-def _is_short(text: str, start: int, end: int) -> bool:
-    return end - start <= _LONGEST_VALUE and text.count("{", start, end) <= _MOST_BRACES
+def _field(text: str, place: int) -> str | None:
+    """Return the name of the field whose "=" is at ``place``, if DOIs stand in such."""
+    before = text[max(0, place - _FIELD_LENGTH) : place].rstrip()
+    field = _FIELD.search(before, max(0, len(before) - len("link")))
+    return field[1].lower() if field else None
+
+
+def _may_be_one(text: str, start: int, end: int) -> bool:
+    """Return whether a value is worth a look: it may be one DOI, and is no prose."""
+    short = end - start <= _LONGEST_VALUE and text.count("{", start, end) <= _MOST_BRACES
+    return short and text.find("10", start, end) >= 0
 
 
 def _value_edits(text: str, start: int, end: int) -> "list[Edit]":

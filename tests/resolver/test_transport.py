@@ -437,6 +437,9 @@ def test_the_reason_names_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         host = f"127.0.0.1:{silent.getsockname()[1]}"
         assert f"no answer from {host} within 0.2 s" in reason(f"http://{host}", 0.2)
+    [hanging] = [fault for fault in FAULTS if fault.name == "DNS that hangs"]
+    with hanging.serve() as place:
+        assert "no answer from hanging.test within 0.2 s" in reason(place.url, 0.2)
     for _ in range(3):  # until it is left alone
         told = reason(f"http://{host}")
         assert host in told

@@ -30,10 +30,11 @@ SLACK = 0.05
 
 
 class _Trip:
-    """A request in the air, as the crew sees it: when it is overdue, and how to give it up."""
+    """A request in the air, as the crew sees it: when it is overdue, what to say then, how to give it up."""
 
-    def __init__(self, turn: Turn, limiter: Limiter, timeout: float, *, telling: bool) -> None:
+    def __init__(self, turn: Turn, limiter: Limiter, timeout: float, host: str, *, telling: bool) -> None:
         self.flight = Flight(timeout)
+        self.reason = f"no answer from {host} within {timeout:.3g} s"
         self.overdue = self.flight.overdue
         self._turn = turn
         self._limiter = limiter
@@ -110,14 +111,12 @@ class Client:
                     raise ResolverUnavailable(doi, "given up")
                 left = min(self._timeout, deadline - time.monotonic())
                 telling = left >= min(self._timeout, PATIENCE)
-                trip = _Trip(turn, limiter, left, telling=telling)
+                trip = _Trip(turn, limiter, left, self._host, telling=telling)
                 job.fly(trip)
                 try:
                     return self._transport.get(request, trip.flight), None
                 except TimeoutError:
-                    return None, TransportError(
-                        f"no answer from {self._host} within {left:.3g} s", telling=telling
-                    )
+                    return None, TransportError(trip.reason, telling=telling)
                 except TransportError as error:
                     return None, error
                 finally:

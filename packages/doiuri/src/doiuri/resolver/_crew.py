@@ -24,6 +24,7 @@ class Watched(Protocol):
     """A request on its way, as the crew sees it."""
 
     overdue: float
+    reason: str  # what to say when it is overdue
 
     def abandon(self) -> None:
         """Break it off from another thread, as far as that is possible."""
@@ -141,8 +142,9 @@ class Crew(ForkSafe):
         return min(max(min([*ends, self.deadline]) - now, 0.001), threading.TIMEOUT_MAX)
 
     def _sweep(self, now: float) -> None:
-        for job in [job for job in self._running if (f := job.flight) and f.overdue + GRACE <= now]:
-            self._lose(job, "no answer in time")
+        late = [(job, f) for job in self._running if (f := job.flight) and f.overdue + GRACE <= now]
+        for job, flight in late:
+            self._lose(job, flight.reason)
 
     def _lose(self, job: Job, reason: str) -> None:
         job.give_up(reason)

@@ -131,7 +131,7 @@ def test_the_parser_has_the_role_doi_references_and_options_built_in(tmp_path: P
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=300,
     )
     assert done.returncode == 0
     assert "'doi:10.1000' is not a DOI" in done.stderr
@@ -148,7 +148,7 @@ def test_settings_come_from_docutils_conf(tmp_path: Path) -> None:
     (tmp_path / "docutils.conf").write_text("[general]\ndoi_resolve: no\ndoi_text: link\n")
     (tmp_path / "page.rst").write_text(":doi:`10.1000/1`\n")
     command = [sys.executable, "-m", "docutils", "--parser=docutils_doiuri", "page.rst", "page.html"]
-    subprocess.run(command, cwd=tmp_path, check=True, timeout=60)
+    subprocess.run(command, cwd=tmp_path, check=True, timeout=300)
     assert links((tmp_path / "page.html").read_text())[0].text == "https://doi.org/10.1000/1"
 
 
@@ -172,6 +172,6 @@ def test_wrong_settings_and_a_broken_lock_file_are_told(
     assert "cannot be read as a lock file" in capsys.readouterr().err
     (tmp_path / "page.rst").write_text("`x <doi:10.1000/1>`_\n")
     command = [sys.executable, "-m", "docutils", "--parser=docutils_doiuri", "--doi-budget=soon", "page.rst"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=300)
     assert "doi_budget: 'soon' is not a number of seconds" in done.stderr
     assert "Traceback" not in done.stderr

@@ -119,9 +119,11 @@ def main() -> int:
             count += 1
             answered += answer.startswith((b"HTTP/1.1 2", b"HTTP/1.1 3"))
             proxy.log.clear()
-        good = ask(proxy.url, b"GET /api/handles/10.1000/1 HTTP/1.1\r\nHost: a\r\n\r\n")
-    print(f"{count:,} requests, {answered:,} of them served; the proxy is well")
-    return 0 if good.startswith(b"HTTP/1.1 200") and answered else 1
+        last = b"GET /api/handles/10.1000/1 HTTP/1.1\r\nHost: a\r\n\r\n"
+        # again: on a busy machine the 20 ms above may be over before it is sent
+        well = any(ask(proxy.url, last).startswith(b"HTTP/1.1 200") for _ in range(100))
+    print(f"{count:,} requests, {answered:,} of them served; the proxy is {'well' if well else 'gone'}")
+    return 0 if well and answered else 1
 
 
 if __name__ == "__main__":

@@ -86,7 +86,7 @@ def pages(proxy: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     build = ["-m", "sphinx", "-q", "-b", "html", "-d", str(out / "doctrees"), str(EXAMPLES / "site")]
     environment = os.environ | {"DOIURI_RESOLVER": proxy, "DOIURI_CACHE": ":memory:"}
     for command in ([*build, str(out / "site")], [str(EXAMPLES / "blog" / "build.py"), str(out / "blog")]):
-        subprocess.run([sys.executable, *command], env=environment, check=True, timeout=120)
+        subprocess.run([sys.executable, *command], env=environment, check=True, timeout=300)
     return out
 
 

@@ -41,7 +41,7 @@ def build(project: str, folder: Path, resolver: str, *command: str) -> str:
         env={**os.environ, **environment},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
         check=False,
     )
     assert run.returncode == 0, run.stdout + run.stderr

@@ -123,9 +123,9 @@ def test_processes_share_a_store(tmp_path: Path) -> None:
             return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
         at_once = [start() for _ in range(4)]
-        assert [process.communicate(timeout=60)[0] for process in at_once] == ["{'found'}\n"] * 4
+        assert [process.communicate(timeout=300)[0] for process in at_once] == ["{'found'}\n"] * 4
         asked = len(server.requests)
-        assert start().communicate(timeout=60)[0] == "{'found'}\n"
+        assert start().communicate(timeout=300)[0] == "{'found'}\n"
         assert len(server.requests) == asked
 
 

@@ -605,7 +605,7 @@ def test_an_interrupt_leaves_no_transaction_behind(path: Path) -> None:
 
 def test_a_store_that_nobody_closes_makes_no_noise(path: Path) -> None:
     text = "store = SQLiteStore(sys.argv[1]); store.put_many(entries('a', 1))"
-    done = subprocess.run([*script(text), str(path)], capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run([*script(text), str(path)], capture_output=True, text=True, timeout=300, check=True)
     assert done.stderr == ""
 
 

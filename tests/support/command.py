@@ -69,5 +69,5 @@ def run(*arguments: object, **environ: str) -> subprocess.CompletedProcess[str]:
     """Run the command to its end."""
     words = [sys.executable, "-m", "doiuri_proxy", *map(str, arguments)]
     return subprocess.run(
-        words, capture_output=True, text=True, timeout=60, env={**os.environ, **environ}, check=False
+        words, capture_output=True, text=True, timeout=300, env={**os.environ, **environ}, check=False
     )

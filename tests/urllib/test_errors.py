@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import ssl
 from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
@@ -11,6 +10,7 @@ import pytest
 import urllib_doiuri
 from doiuri import BadRecord, DOINotFound, ResolverUnavailable
 from doiuri_proxy import running
+from support.ports import refusing
 from support.web import JSON, Answer, site, speaking
 
 NAME = "10.1000/456#789"
@@ -91,9 +91,7 @@ def test_offline_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_no_server() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as gone:
-        port = gone.getsockname()[1]
-    with pytest.raises(URLError) as caught:
+    with refusing() as port, pytest.raises(URLError) as caught:
         urllib_doiuri.urlopen(URI, resolver=f"http://127.0.0.1:{port}")
     assert isinstance(caught.value.reason, ConnectionRefusedError)
 

@@ -29,7 +29,7 @@ def run(
         stdout=subprocess.PIPE,
         stderr=stderr,
         encoding="utf-8",
-        timeout=60,
+        timeout=300,
         check=False,
     )
 

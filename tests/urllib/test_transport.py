@@ -148,7 +148,7 @@ os._exit(0 if ok else 1)
 def test_after_a_fork_both_sides_ask() -> None:
     with site(resolver(TARGETS)) as server:
         environment = {**os.environ, "DOIURI_RESOLVER": server.url}
-        done = subprocess.run([sys.executable, "-c", SCRIPT], env=environment, timeout=60, check=False)
+        done = subprocess.run([sys.executable, "-c", SCRIPT], env=environment, timeout=300, check=False)
         assert done.returncode == 0
         assert len(server.seen) == 3
 

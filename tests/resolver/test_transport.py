@@ -13,7 +13,7 @@ import doiuri_proxy
 import pytest
 import requests
 from doiuri import DOI, ResolutionError, ResolverUnavailable
-from doiuri.resolver import Resolver, TransportError
+from doiuri.resolver import Resolver, TransportError, _client
 from doiuri.resolver._transport import Request, is_loopback, is_private, next_hop
 from support.faults import FAULTS, NAME, TARGET, Server, moved, record, reply, says, serving
 from support.rest import found, handling, header, proxy, targets
@@ -445,3 +445,22 @@ def test_the_reason_names_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
         assert host in told
     monkeypatch.setenv("http_proxy", f"http://{host}")
     assert "dou.example by way of a proxy: " in reason("http://dou.example")
+
+
+def test_a_connection_that_is_closed_when_it_is_used_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The server closes it without saying so: that is no failure, and nothing is waited for."""
+
+    def answer(server: Server, connection: socket.socket, request: bytes) -> None:
+        name = request.split(b" ")[1].decode().removeprefix("/api/handles/")
+        body = record(name)
+        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%b" % (len(body), body))
+        connection.recv(65_536)  # the next request, which nobody answers
+
+    def refuse(*_args: object) -> None:
+        raise AssertionError("a failure")
+
+    monkeypatch.setattr(_client, "pause", refuse)
+    with serving(answer) as server:
+        outcomes = list(Resolver(server.url, None).resolve_many(DOI(f"10.1000/{n}") for n in range(20)))
+        assert [outcome.status for outcome in outcomes] == ["found"] * 20
+        assert len(server.requests) == 20

@@ -23,11 +23,15 @@ _here = threading.local()
 
 
 class Flight:
-    """A request on its way: when it is overdue (monotonic seconds), and how to break it off."""
+    """A request on its way: when it is overdue (monotonic seconds), and how to break it off.
+
+    ``reused`` tells whether it went over a connection that was there before.
+    """
 
     def __init__(self, timeout: float) -> None:
         self.overdue = time.monotonic() + min(timeout, LONGEST)
         self.abandoned = False
+        self.reused = False
         self._connection: HTTPConnection | None = None
 
     def left(self) -> float:
@@ -61,17 +65,22 @@ class Flight:
 
 
 class _Connection(HTTPConnection):
+    _used = False
+
     def connect(self) -> None:
+        self._used = False
         self._board()
         super().connect()
 
     def request(self, *args: Any, **kwargs: Any) -> None:
         self._board()
-        super().request(*args, **kwargs)
+        super().request(*args, **kwargs)  # which may connect first
+        self._used = True
 
     def _board(self) -> None:
         flight: Flight | None = getattr(_here, "flight", None)
         if flight is not None:
+            flight.reused = self._used
             flight.board(self)
 
 

@@ -98,13 +98,22 @@ class HTTPTransport:
 
     def _hop(self, url: str, request: Request, flight: Flight) -> tuple[Reply, str | None]:
         """One reply, and where it redirects to."""
-        response = self._send(url, request, flight)
+        response = self._sent(url, request, flight)
         try:
             location = response.headers.get("Location") if response.status_code in MOVED else None
             body = b"" if location is not None else b"".join(_body(response, request.limit, flight))
             return Reply(response.status_code, response.headers, body, url), location
         finally:
             response.close()
+
+    def _sent(self, url: str, request: Request, flight: Flight) -> requests.Response:
+        """One exchange; again at once where a kept connection was closed meanwhile (RFC 9112 §9.3.1)."""
+        while True:
+            try:
+                return self._send(url, request, flight)
+            except requests.ConnectionError:
+                if not flight.reused:
+                    raise
 
     def _send(self, url: str, request: Request, flight: Flight) -> requests.Response:
         """One exchange, up to the headers of the answer.

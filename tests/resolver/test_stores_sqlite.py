@@ -603,6 +603,25 @@ def test_an_interrupt_leaves_no_transaction_behind(path: Path) -> None:
         assert "after" in store.get_many(["after"])
 
 
+def test_who_comes_again_while_writing_spoils_nothing(path: Path) -> None:
+    """As the garbage collector does when it ends an iteration: within the same thread, at any moment."""
+    again = {"again": Entry(b"1", "", 0)}
+
+    def write_again(statement: str) -> None:
+        if statement.startswith("DELETE"):
+            store.put_many(again)
+
+    with closing(SQLiteStore(path)) as store:
+        store.put_many({"before": Entry(b"", "", 0)})
+        assert store._db is not None
+        store._db.set_trace_callback(write_again)
+        store.put_many(ENTRIES)
+        store._db.set_trace_callback(None)
+        assert store.get_many(["again"]) == again, "in memory"
+    with closing(SQLiteStore(path)) as store:
+        assert store.get_many(KEYS) == ENTRIES
+
+
 def test_a_store_that_nobody_closes_makes_no_noise(path: Path) -> None:
     text = "store = SQLiteStore(sys.argv[1]); store.put_many(entries('a', 1))"
     done = subprocess.run([*script(text), str(path)], capture_output=True, text=True, timeout=300, check=True)

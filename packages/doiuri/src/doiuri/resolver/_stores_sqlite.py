@@ -102,8 +102,10 @@ class SQLiteStore(ForkSafe):
     def _work(self, what: str, work: Callable[[sqlite3.Connection], T]) -> T | None:
         """Do ``work``, again where the file is damaged and was set aside; None if it cannot be done."""
         with self._lock:
+            # in a transaction: the garbage collector ends an iteration while this very thread is writing
+            busy = self._db is not None and self._db.in_transaction
             for _ in range(2):
-                if self._unusable:
+                if self._unusable or busy:
                     break
                 try:
                     return work(self._connection())

@@ -161,6 +161,22 @@ def test_a_worker_born_after_a_reload_has_the_new_records(tmp_path: Path) -> Non
         wait_for(lambda: {target(proxy.url) for _ in range(10)} == {"https://example.org/new"})
 
 
+@pytest.mark.parametrize("workers", [1, 2])
+def test_many_hangups_are_as_one_and_do_not_delay_the_stop(tmp_path: Path, workers: int) -> None:
+    many = [link(f"10.1000/{number}", "https://example.org/") for number in range(2000)]
+    file = write(tmp_path / "r.json", OLD, *many)
+    with command(tmp_path, "--records", file, "--workers", workers) as proxy:
+        for _ in range(500):
+            proxy.process.send_signal(signal.SIGHUP)
+            time.sleep(0.002)
+        write(file, NEW)
+        proxy.process.send_signal(signal.SIGHUP)
+        wait_for(lambda: {target(proxy.url) for _ in range(10)} == {"https://example.org/new"})
+        assert proxy.errors.count("reloaded") < 100
+        proxy.process.send_signal(signal.SIGTERM)
+        assert proxy.process.wait(20) == 0
+
+
 def test_workers_end_with_their_parent(tmp_path: Path) -> None:
     with command(tmp_path, "--records", write(tmp_path / "r.json", OLD), "--workers", 2) as proxy:
         workers = proxy.children()

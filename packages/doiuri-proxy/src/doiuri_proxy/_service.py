@@ -17,6 +17,7 @@ from doiuri_proxy._protocol import Limits
 from doiuri_proxy._records import RecordsError
 from doiuri_proxy._redirect import Choice
 from doiuri_proxy._server import STOP_TIME, Server, bind, url_of
+from doiuri_proxy._source import MemorySource
 from doiuri_proxy._workers import Workers
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from doiuri_proxy._source import Source
 
 _log = logging.getLogger("doiuri_proxy")
-LINGER = 60  # seconds after which records that were replaced are closed: none uses them by then
+LINGER = 60  # seconds after which a store that was replaced is closed: none uses it by then
 _SPARE = 200  # file descriptors besides those of connections
 
 
@@ -98,16 +99,23 @@ class Service:
             async with reloading:  # one after another, so that the last signal's records stay
                 old = app.source
                 # Loading goes on beside the answers, which come from the old records until then.
-                if await asyncio.to_thread(self._reload, app):
+                if await asyncio.to_thread(self._reload, app) and not isinstance(old, MemorySource):
                     loop.call_later(LINGER, old.close)
+
+        def on_hangup() -> None:
+            if len(reloads) < 2:  # one is under way, the next begins after this signal: that is enough
+                task = loop.create_task(reload())
+                reloads.add(task)
+                task.add_done_callback(reloads.discard)
 
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, server.stop)
-        loop.add_signal_handler(signal.SIGHUP, lambda: reloads.add(loop.create_task(reload())))
+        loop.add_signal_handler(signal.SIGHUP, on_hangup)
         if lifeline is not None:
             loop.add_reader(lifeline, server.stop)
         await server.serve(sockets=[listener])
-        await asyncio.gather(*reloads)
+        for task in reloads:
+            task.cancel()
         app.source.close()
 
 

@@ -6,6 +6,7 @@ import sqlite3
 import subprocess
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -138,6 +139,14 @@ def test_which_store_must_be_said(tmp_path: Path) -> None:
     assert (done.returncode, (tmp_path / "r.json").exists()) == (1, False)
     done = run("add", "10.1000/x", "https://example.org/", "--store", ":memory:")
     assert (done.returncode, done.stdout) == (1, "")
+
+
+def test_of_many_who_add_one_name_at_once_one_does(store: Path) -> None:
+    names = ["10.1000/abc", "10.1000/ABC"] * 4
+    with ThreadPoolExecutor(len(names)) as pool:
+        done = list(pool.map(lambda name: run("add", name, "https://example.org/", "--store", store), names))
+    assert sorted(one.returncode for one in done) == [0] + [1] * 7
+    assert all("is already there" in one.stderr for one in done if one.returncode)
 
 
 def test_import_says_where_the_records_are(tmp_path: Path) -> None:

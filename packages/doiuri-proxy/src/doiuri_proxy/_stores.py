@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import itertools
 import json
-from typing import TYPE_CHECKING
+import os
+from typing import IO, TYPE_CHECKING
 
 from doiuri.resolver import Entry, RedisStore, SQLiteStore, open_store
 
@@ -16,6 +17,7 @@ from doiuri_proxy._source import Found, LocalSource, SourceError, dump
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
     from doiuri_proxy._records import HandleRecord, RecordsInput
 
@@ -83,6 +85,7 @@ class Registry:
             raise ValueError(f"{address} is no SQLite file or Redis URL to register records in")
         #: where the records are: of a folder, the file in it
         self.address = str(self._store.path) if isinstance(self._store, SQLiteStore) else address
+        self._turn = _wait_for_turn(self._store.path) if isinstance(self._store, SQLiteStore) else None
         self._base = base.rstrip("/")
 
     def register(self, records: RecordsInput) -> int:
@@ -102,6 +105,8 @@ class Registry:
     def close(self) -> None:
         """Close the store."""
         self._store.close()
+        if self._turn is not None:
+            self._turn.close()
 
     def _registered(self, handles: Iterable[str]) -> dict[str, str]:
         keys = {_key("record", self._base, handle): handle_key(handle) for handle in handles}
@@ -132,6 +137,21 @@ class Registry:
         entries[_mark(self._base)] = Entry(b"", "text/plain", FOREVER)
         self._store.put_many(entries)
         return len(records)
+
+
+def _wait_for_turn(store: Path) -> IO[bytes] | None:
+    """Wait until no other process registers here, so that what was checked holds until it is stored."""
+    if os.name == "nt":  # the last of two wins
+        return None
+    import fcntl
+
+    try:
+        store.parent.mkdir(parents=True, exist_ok=True)
+        turn = store.with_name(f"{store.name}-register").open("ab")
+        fcntl.flock(turn, fcntl.LOCK_EX)
+    except OSError as error:
+        raise OSError(f"the store {store} cannot be written: {error.strerror}") from None
+    return turn
 
 
 def _found(handle: str, entry: Entry) -> Found | None:

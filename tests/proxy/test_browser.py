@@ -8,6 +8,7 @@ from urllib.parse import quote
 import pytest
 from doiuri_proxy import running
 from support.browser import chromium, dump_dom
+from support.devtools import browsing
 from support.http import ask
 from support.proxy_records import link, record, value
 
@@ -78,3 +79,22 @@ def test_the_front_page_leads_to_another_site(tmp_path: Path) -> None:
         assert next(request.target for request in target.log if request.method == "GET") == "/"
         policy = ask(proxy.url, "/").headers["content-security-policy"]
         assert "form-action 'self' http: https:" in policy
+
+
+def test_pages_fit_a_narrow_screen_and_follow_the_colours_asked_for() -> None:
+    name = "10.1000/" + "x" * 300
+    values = [value(1, "URL", "https://example.org/" + "y" * 300), value(100, "HS_ADMIN", [{}], "new")]
+    fits = "document.documentElement.scrollWidth <= innerWidth"
+    lines = "Math.max(...[...document.querySelectorAll('thead th')].map(th => th.clientHeight))"
+    ground = "getComputedStyle(document.body).color"
+    with running([record(name, *values)]) as proxy, browsing() as page:
+        for path in ("", f"{name}?noredirect", f"{name}/", f"{name}?type=none", name.replace("x", "%")):
+            page.open(f"{proxy.url}/{path}", width=320)
+            assert page.run(fits), path
+        page.open(f"{proxy.url}/{name}?noredirect", width=320, prefers_color_scheme="light")
+        assert page.run(lines) < 45, "no word is broken"
+        assert page.run(ground) == "rgb(0, 0, 0)"
+        page.press_tab()
+        assert page.run("document.activeElement.getAttribute('role')") == "region"
+        page.open(f"{proxy.url}/{name}?noredirect", width=320, prefers_color_scheme="dark")
+        assert page.run(ground) == "rgb(255, 255, 255)"

@@ -45,15 +45,15 @@ class Page:
         answer: dict[str, Any] = json.loads(text)
         return answer
 
-    def open(self, path: Path, *, touch: bool = False, width: int = 900, **features: str) -> None:
-        """Show a file, with media features such as prefers_color_scheme="dark"."""
+    def open(self, path: Path | str, *, touch: bool = False, width: int = 900, **features: str) -> None:
+        """Show a file or what is at a URL, with media features such as prefers_color_scheme="dark"."""
         media = [{"name": name.replace("_", "-"), "value": value} for name, value in features.items()]
         self.call("Emulation.setEmulatedMedia", features=media)
         metrics = {"width": width, "height": 600, "deviceScaleFactor": 1, "mobile": touch}
         self.call("Emulation.setDeviceMetricsOverride", **metrics)
         self.call("Emulation.setTouchEmulationEnabled", enabled=touch)
         self.call("Page.enable")
-        self.call("Page.navigate", url=path.as_uri())
+        self.call("Page.navigate", url=path if isinstance(path, str) else path.as_uri())
         self.wait("document.readyState === 'complete'")
 
     def run(self, script: str) -> Any:

@@ -157,7 +157,7 @@ class DOI(_Handle):
 
     @classmethod
     def parse(cls, text: str, *, strict: bool = False) -> "Self":
-        """Return the DOI in what a person types or pastes: a name, a label and a name, a URI, a link.
+        """Return the DOI in what a person types or pastes: a name or a link, with a label or without, a URI.
 
         ``%XX`` is decoded once; outer white space and ``<>`` go. Raises DOISyntaxError.
         """

@@ -118,11 +118,11 @@ class Ends:
 
 
 def _is_row(text: str, start: int, place: int) -> bool:
-    """Return whether the separator at ``place`` parts columns, as another in its line or the line above."""
-    column = _COLUMNS[text[place]]
-    rest = text[place + 1 : place + _LINE_LENGTH].partition("\n")[0]
+    """Return whether the separator at ``place`` parts columns, as another in its line or one beside it."""
+    rest, _, following = text[place + 1 : place + _LINE_LENGTH].partition("\n")
+    below = following.partition("\n")[0]
     above = text[max(0, start - _LINE_LENGTH) : start].rstrip("\r\n").rpartition("\n")[2]
-    return column.search(rest) is not None or column.search(above) is not None
+    return any(_COLUMNS[text[place]].search(line) for line in (rest, below, above))
 
 
 def _is_next_word(text: str, place: int) -> bool:

@@ -11,7 +11,7 @@ from markdown_doiuri._stash import Stash
 from markdown_doiuri._view import BOUNDARY, View
 
 _LABEL = re.compile(r"(?:urn:|info:)?(?:doi|hdl)(?![.\w])", re.IGNORECASE)
-_LABEL_BEFORE = re.compile(r"(?<![A-Za-z0-9À-ɏ_-])doi:[ ]?", re.IGNORECASE)
+_LABEL_BEFORE = re.compile(r"(?<![A-Za-z0-9À-ɏ_-])doi[:\uff1a][ ]?", re.IGNORECASE)
 _NAME = re.compile(rf"10\.[^\s{BOUNDARY}]*")
 # Nearly all mentions: a usual label and name between blanks, without a character that Markdown could mean
 _PLAIN = re.compile(
@@ -85,7 +85,7 @@ class Mentions:
                 label = _label_before(text, name.start())
                 written = text[name.start() - label : name.end()].rstrip(_CLOSING)
                 try:
-                    DOI.parse(written)
+                    DOI.parse(written.replace("\uff1a", ":", 1))
                 except DOISyntaxError as error:
                     if label:
                         self._report.bad(written, error)

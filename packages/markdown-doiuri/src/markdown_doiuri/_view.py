@@ -87,7 +87,9 @@ class View:
         if opened and not before.isspace() and (delimiter == "*" or not after.isalnum()):
             self._opened[delimiter] = max(0, opened - (end - start))
             return True
-        if before not in _BEFORE_OPENING or after.isspace():
+        # beyond ASCII what has no case: the signs and the letters of scripts that need no space here
+        opens = before in _BEFORE_OPENING or (not before.isascii() and before.lower() == before.upper())
+        if not opens or after.isspace():
             return False
         self._opened[delimiter] = opened + end - start
         return _MENTION.match(self._data, end) is not None

@@ -110,7 +110,7 @@ over.set()
 def test_a_fork_while_other_threads_begin_something() -> None:
     """What is raised in a hook of a fork is printed, and the rest of the hooks is left out."""
     done = subprocess.run(
-        [sys.executable, "-c", FORKS], capture_output=True, text=True, timeout=100, check=False
+        [sys.executable, "-c", FORKS], capture_output=True, text=True, timeout=300, check=False
     )
     assert (done.returncode, done.stderr) == (0, "")
 

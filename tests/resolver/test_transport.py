@@ -330,7 +330,7 @@ def test_a_proxy_of_the_environment_that_trickles_is_given_up(monkeypatch: pytes
         monkeypatch.setenv("http_proxy", way.url)
         with pytest.raises(ResolverUnavailable):
             Resolver("http://resolver.test", None, timeout=0.3).resolve(DOI_)
-        assert all_at_home(6)  # headers take longer to trickle in
+        assert all_at_home()
 
 
 @pytest.mark.parametrize(

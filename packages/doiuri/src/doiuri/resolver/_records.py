@@ -97,8 +97,9 @@ class Records:
 
     def _in_time(self, work: Callable[[], T]) -> T | None:
         """Have the store do something; it goes on behind our back where that takes too long."""
-        # the interpreter starts no threads at its end, when forgotten iterations are closed
-        if self._deadline == inf or sys.is_finalizing():
+        if sys.is_finalizing():  # too late: nothing can be imported or started any more
+            return None
+        if self._deadline == inf:
             return work()
         now = time.monotonic()
         share = 0.0 if self._late else (self._deadline - now) / 2
@@ -107,6 +108,8 @@ class Records:
         except TimeoutError:
             self._late = True
             return None
+        except RuntimeError:  # no thread is started at the interpreter's end
+            return work()
 
     def ask(self, doi: Handle, job: Job, deadline: float, question: Question, **query: bool) -> Record:
         """Ask for the whole record of this very name; a definite answer is noted for the store.

@@ -30,7 +30,7 @@ from doiuri.resolver._records import Records, stale
 from doiuri.resolver._transport import HTTPTransport, is_loopback
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
     from typing import Self, TypeVar
 
     import requests
@@ -290,12 +290,14 @@ class Resolver:
         report = progress or self._progress
         counted = None if report is None else lambda done: report(done, total)
 
-        def answers() -> Iterator[Outcome]:  # the time runs from the first question for an answer
+        def answers() -> Generator[Outcome]:  # the time runs from the first question for an answer
             deadline = _deadline(self.budget if budget is DEFAULT else budget)
             crew, records = Crew(self._client.width, deadline), self._records.until(deadline)
             yield from Batch(crew, records.put).run(handles(dois), lookup(records, crew), counted)
 
-        return answers()
+        batch = answers()
+        _shared.batches.add(batch)
+        return batch
 
 
 def _polite(base: str) -> float | None:

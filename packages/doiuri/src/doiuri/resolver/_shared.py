@@ -5,8 +5,11 @@ A forked child starts afresh: locks, threads and sockets do not survive a fork.
 
 from __future__ import annotations
 
+import atexit
 import os
 import threading
+import weakref
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from doiuri._settings import MEMORY
@@ -16,6 +19,9 @@ from doiuri.resolver._stores_open import open_store
 from doiuri.resolver._transport import is_loopback, origin
 
 if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    from doiuri.resolver._outcome import Outcome
     from doiuri.resolver._stores import MemoryStore
     from doiuri.resolver._stores_lock import LockFile
     from doiuri.resolver._stores_redis import RedisStore
@@ -55,6 +61,16 @@ class SharedStore:
 _lock = threading.RLock()  # the garbage collector may give a store back at any moment
 _servers: dict[tuple[str, str | None, int | None], Server] = {}
 _stores: dict[str, SharedStore] = {}
+
+batches: weakref.WeakSet[Generator[Outcome]] = weakref.WeakSet()
+"""The iterations under way, for what came to be stored while the interpreter still can."""
+
+
+@atexit.register
+def _leave() -> None:
+    with suppress(ValueError, RuntimeError):  # another thread is in one, or makes one
+        for batch in tuple(batches):
+            batch.close()
 
 
 def server(base: str) -> Server:

@@ -109,7 +109,7 @@ def bad(**changes: Any) -> dict[str, Any]:
         ({"handle": "10.1000"}, "a slash"),
         ({"handle": "10.1000/"}, "a suffix"),
         ({"handle": "/x"}, "a prefix"),
-        ({"handle": "10.1000/x\ny"}, "control character"),
+        ({"handle": "10.1000/x\ny"}, "line break"),
         ({"handle": "10.x/y"}, "not a DOI"),
         ({"handle": "a/\x00"}, "cannot be shown"),
         ({"handle": "10.1000/x"}, 'no list "values"'),

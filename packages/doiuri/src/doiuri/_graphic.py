@@ -5,6 +5,7 @@ import re
 # The other basic types by general category (Cc, Cs, Zl Zp, Co, noncharacters, Cf), Unicode 4.0 to 17.0. A
 # table of our own, so that the answer does not depend on the interpreter.
 _OTHERS = {
+    "line break": r"\n\r",  # a control character that people make without knowing
     "control character": r"\x00-\x1f\x7f-\x9f",
     "surrogate": r"\ud800-\udfff",
     "line or paragraph separator": r"\u2028\u2029",

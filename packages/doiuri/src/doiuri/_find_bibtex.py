@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _FIRST = re.compile(r"[\\{}$~=]")
 _TOKEN = re.compile(
     r"(?P<delimited>\\(?P<command>url|href|doi|path|nolinkurl)[ \t]*\{|=\s*[{\"])"
-    rf"|(?P<edit>{EDIT})|(?P<brace>[{{}}])|(?P<tie>~)|(?P<stop>\\(?:[A-Za-z]+\*?\{{?|.))",
+    rf"|(?P<edit>{EDIT})|(?P<brace>[{{}}])|(?P<tie>~+)|(?P<stop>\\(?:[A-Za-z]+\*?\{{?|.))",
     re.DOTALL,
 )
 _FIELD = re.compile(r"(?<![A-Za-z_-])(doi|url|ee|link)\Z", re.IGNORECASE)

@@ -85,7 +85,7 @@ def whole(value: str, *, labelled: bool, link: bool) -> tuple[int, int, DOI] | N
     place = value.find("10.")
     prefix = _PREFIX.match(value, place) if place >= 0 else None
     before = lead(value, place) if prefix else None
-    if before is None or prefix is None or before.start != 0:
+    if before is None or prefix is None or before.start != 0 or prefix.end() == len(value):
         return None
     if not link and len(value.split(maxsplit=1)) > 1:
         return None  # in a link, a blank is part of the name

@@ -1,5 +1,6 @@
 """The command: its words, its signals, its workers; nothing is lost where nothing need be."""
 
+import contextlib
 import http.client
 import json
 import os
@@ -12,6 +13,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import version
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -277,6 +279,29 @@ def test_reload_under_load_loses_no_request(tmp_path: Path, workers: int) -> Non
         assert done > 200
         assert lost == 0
         wait_for(lambda: "reloaded" in proxy.errors)
+
+
+@pytest.mark.newest
+def test_the_stop_under_load_answers_what_was_sent_in_time(tmp_path: Path) -> None:
+    seen: list[bytes] = []
+
+    def ask_until_the_end(netloc: str) -> None:
+        connection = http.client.HTTPConnection(netloc, timeout=20)
+        with contextlib.suppress(ConnectionRefusedError):
+            while True:
+                connection.request("GET", "/api/handles/10.1000/x")
+                seen.append(connection.getresponse().read()[:18])
+
+    with (
+        command(tmp_path, "--records", write(tmp_path / "r.json", OLD)) as proxy,
+        ThreadPoolExecutor(30) as pool,
+    ):
+        clients = [pool.submit(ask_until_the_end, urlsplit(proxy.url).netloc) for _ in range(30)]
+        wait_for(lambda: len(seen) > 300)
+        proxy.process.send_signal(signal.SIGTERM)
+        assert [client.exception(30) for client in clients] == [None] * 30
+        assert set(seen) == {b'{"responseCode":1,'}
+        assert proxy.process.wait(30) == 0
 
 
 @pytest.mark.newest

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     import asyncio
 
 _PIECE = 16_384  # bytes
+_ON_ITS_WAY = 0.2  # seconds after the server's stop in which a request may still arrive on an idle connection
 _BUSY = (
     b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 )
@@ -68,6 +69,7 @@ class _Protocol(H11Protocol):
         self.conn = _Connection(h11.SERVER, self.bounds.head)
         self._slow: asyncio.TimerHandle | None = None
         self._stalled: asyncio.TimerHandle | None = None
+        self._leaving = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Refuse a connection beyond the limit; give any other its time for a request."""
@@ -91,6 +93,7 @@ class _Protocol(H11Protocol):
             if not self.transport.is_closing():
                 super().data_received(data[start : start + piece])
         self._watch()
+        self._say_last()
 
     def _watch(self) -> None:
         """Run the request's timer while a request is awaited or arriving."""
@@ -104,6 +107,22 @@ class _Protocol(H11Protocol):
         super().on_response_complete()
         if self.conn.trailing_data[0]:
             self._watch()
+        self._say_last()
+
+    def shutdown(self) -> None:
+        """Answer what is under way, or on its way: a client that sent it in time is not to lose it."""
+        self._leaving = True
+        self._say_last()
+        self.loop.call_later(_ON_ITS_WAY, self._leave)
+
+    def _leave(self) -> None:
+        if not self.transport.is_closing():
+            super().shutdown()
+
+    def _say_last(self) -> None:
+        """Tell the client that this answer is the last one, when the server stops."""
+        if self._leaving and self.cycle is not None and not self.cycle.response_started:
+            self.cycle.scope["headers"] = [*self.cycle.scope["headers"], (b"connection", b"close")]
 
     def timeout_keep_alive_handler(self) -> None:
         """Close an idle connection, even if its client does not take what it was sent."""

@@ -73,7 +73,9 @@ class Service:
             asyncio.run(self._serve(app, listener, ready, lifeline))
 
         # What is loaded here is shared with the workers; a store, each opens by itself.
-        return Workers(self.workers, work, lambda: self._reload(app)).run(say_ready, STOP_TIME + 2)
+        workers = Workers(self.workers, work, lambda: self._reload(app))
+        # At the stop the socket is closed here first: none is to connect whom no worker will serve.
+        return workers.run(say_ready, listener.close, STOP_TIME + 2)
 
     def _reload(self, app: App) -> bool:
         """Load the records anew; bad ones are reported, and the old ones stay."""

@@ -33,7 +33,7 @@ class Workers:
         self._born: dict[int, float] = {}
         self._lifeline, self._life = os.pipe()
 
-    def run(self, on_ready: Callable[[], None], stop_time: int) -> int:
+    def run(self, on_ready: Callable[[], None], on_stop: Callable[[], None], stop_time: int) -> int:
         """Run until SIGTERM or SIGINT and return the exit status; ``stop_time`` is in seconds."""
         signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
         if not self._start_all():
@@ -45,6 +45,7 @@ class Workers:
                 self._replace()
             elif number == signal.SIGHUP and self._reload():
                 self._signal(signal.SIGHUP)
+        on_stop()
         self._stop(stop_time)
         return 0
 

@@ -162,8 +162,8 @@ class DOI(_Handle):
         ``%XX`` is decoded once; outer white space and ``<>`` go. Raises DOISyntaxError.
         """
         if type(text) is str and not strict:
-            name = text if text[:4] != "doi:" or "#" in text or "?" in text else text[4:]
-            if _is_plain(name):
+            name = text if _is_plain(text) else _labelled(text)
+            if name:
                 self = _new(cls)
                 _set_name(self, name)
                 return self
@@ -279,6 +279,12 @@ def _is_plain(text: str) -> bool:
         and "%" not in text
         and text[-1] not in "/ "
     )
+
+
+def _labelled(text: str) -> str:
+    """Return the plain name after ``doi:``, or nothing where there is more to it."""
+    name = text[4:]
+    return name if text[:4] == "doi:" and _is_plain(name) and "#" not in name and "?" not in name else ""
 
 
 def _prefix_flaw(prefix: str) -> "Flaw | None":

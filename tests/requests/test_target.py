@@ -7,6 +7,7 @@ import requests
 from doiuri_proxy import running
 from requests.auth import AuthBase, HTTPDigestAuth
 from requests_doiuri import mount
+from support.proxy_records import value
 from support.web import JSON, Answer, Asked, resolver, site
 
 PAGE = Answer(200, {"Content-Type": "text/html"}, b"<p>the article")
@@ -45,14 +46,8 @@ def test_aliases_and_locations_are_honoured() -> None:
             f'<location href="{landing.url}/high" weight="1"/></locations>'
         )
         records = [
-            {
-                "handle": name,
-                "values": [{"index": 1, "type": kind, "data": {"format": "string", "value": data}}],
-            }
-            for name, kind, data in (
-                ("10.1000/loc", "10320/loc", places),
-                ("10.1000/alias", "HS_ALIAS", "10.1000/LOC"),
-            )
+            {"handle": "10.1000/loc", "values": [value(1, "10320/loc", places)]},
+            {"handle": "10.1000/alias", "values": [value(1, "HS_ALIAS", "10.1000/LOC")]},
         ]
         with running(records) as proxy:
             session = mount(requests.Session(), proxy.url, follow="target")

@@ -6,6 +6,7 @@ import random
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from email.utils import formatdate
 
 import pytest
@@ -50,13 +51,8 @@ def test_requests_are_paced_over_all_resolvers_and_threads() -> None:
     with handling(proxy()) as server:
         begun = time.monotonic()
         resolvers = [Resolver(server.url, None, rate=20) for _ in range(3)]
-        threads = [
-            threading.Thread(target=lambda one=one: list(one.resolve_many(names(4)))) for one in resolvers
-        ]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        with ThreadPoolExecutor(len(resolvers)) as pool:
+            list(pool.map(lambda one: list(one.resolve_many(names(4))), resolvers))
         assert len(server.requests) == 12
         assert time.monotonic() - begun >= 11 / 20
 
@@ -96,13 +92,8 @@ def test_all_resolvers_of_a_process_count_together() -> None:
     crowd = Crowd(3)
     with handling(crowd) as server:
         resolvers = [Resolver(server.url, None, timeout=100) for _ in range(4)]
-        threads = [
-            threading.Thread(target=lambda one=one: list(one.resolve_many(names(20)))) for one in resolvers
-        ]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        with ThreadPoolExecutor(len(resolvers)) as pool:
+            list(pool.map(lambda one: list(one.resolve_many(names(20))), resolvers))
         assert len(server.requests) == 80
     assert crowd.most == 3
 

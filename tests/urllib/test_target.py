@@ -14,15 +14,12 @@ from urllib.request import (
 
 import pytest
 from doiuri_proxy import running
+from support.proxy_records import value
 from support.web import Answer, Asked, record, resolver, site
 from urllib_doiuri import DOIHandler, record_request, urlopen
 
 SECRETS = {"Authorization": "Bearer s3cret", "Cookie": "session=s3cret"}
 PAGE = Answer(200, {"Content-Type": "text/html"}, b"<p>the article")
-
-
-def value(index: int, kind: str, data: str) -> dict[str, object]:
-    return {"index": index, "type": kind, "data": {"format": "string", "value": data}, "ttl": 1}
 
 
 def test_the_target_is_opened_and_the_way_there_is_visible() -> None:

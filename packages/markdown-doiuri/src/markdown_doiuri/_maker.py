@@ -13,7 +13,7 @@ class LinkMaker:
     """Makes the links of one document after the other, and remembers their DOIs until the next begins."""
 
     def __init__(self, options: Options) -> None:
-        self._base = options.shared.link.rstrip("/") + "/"
+        self._base = options.shared.link + "/"
         self._class = options.css_class
         self.made: dict[Element, DOI] = {}
 

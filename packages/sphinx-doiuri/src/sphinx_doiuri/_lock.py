@@ -141,7 +141,8 @@ def report_lock(app: "Sphinx", known: "State", store: LockedAnswers) -> None:
     missing = {use.doi.key for use in known.all_uses() if use.doi not in known.outcomes}
     _warn_of_missing(known, missing, __("%s is not in the lock file; write it anew with -b doi-lock"))
     seen = {_doi_key(key) for key in store.seen}
-    for key in _entries(path):
+    locked = store.file.keys()
+    for key in locked:
         if (unused := _doi_key(key)) not in seen:
             seen.add(unused)
             place = place_in_file(path, f"{json.dumps(key, ensure_ascii=False)}:")

@@ -19,20 +19,20 @@ def at_home(key: str, base: str) -> str:
 
 
 class LockedAnswers:
-    """A lock file as a store to read from; ``seen`` are the file's keys that were asked for.
+    """A lock ``file`` as a store to read from; ``seen`` are the file's keys that were asked for.
 
     What it says of a DOI holds whichever resolver is set: it is written as doi.org's answer.
     """
 
     def __init__(self, file: LockFile, base: str) -> None:
-        self._file = file
+        self.file = file
         self._base = base
         self.seen: set[str] = set()
 
     def get_many(self, keys: Sequence[str]) -> dict[str, Entry]:
         """The entries of those of the keys that the file has."""
         names = {key: at_home(key, self._base) for key in keys}
-        entries = self._file.get_many([*names, *names.values()])
+        entries = self.file.get_many([*names, *names.values()])
         self.seen.update(entries)
         found = {key: entries.get(key) or entries.get(name) for key, name in names.items()}
         return {key: entry for key, entry in found.items() if entry is not None}

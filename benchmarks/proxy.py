@@ -24,7 +24,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from doiuri_proxy._stores import Registry, StoreSource
+from doiuri_proxy.records._stores import Registry, StoreSource
 
 CLIENTS = 32
 MINIMAL = """

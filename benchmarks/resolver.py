@@ -23,8 +23,9 @@ from urllib.parse import unquote
 
 import requests
 import requests_cache
-from doiuri import DOI, record_url
+from doiuri import DOI
 from doiuri.resolver import Resolver
+from doiuri.rest import record_url
 
 VALUES = [
     {"index": 1, "type": "URL", "data": {"format": "string", "value": "https://example.org/articles/0001"}},

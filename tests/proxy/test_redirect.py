@@ -5,7 +5,8 @@ from types import SimpleNamespace
 from urllib.parse import quote
 
 import pytest
-from doiuri_proxy import _redirect, running
+from doiuri_proxy import running
+from doiuri_proxy.app import _redirect
 from support.http import ask
 from support.proxy_records import RECORDS, link, loc
 

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from doiuri_proxy import Limits, Running, running
-from doiuri_proxy._source import MemorySource
+from doiuri_proxy.records._source import MemorySource
 from support.http import ask, send
 from support.proxy_records import link, record, value
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from doiuri.resolver import Entry, SQLiteStore
 from doiuri_proxy import RecordsError, running
-from doiuri_proxy._stores import Registry
+from doiuri_proxy.records._stores import Registry
 from support.command import command, run
 from support.http import ask
 from support.proxy_records import AGENCIES, FIGURE_1, RECORDS, link, record, value

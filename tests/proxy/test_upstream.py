@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from doiuri_proxy import Running, running
-from doiuri_proxy._source import MemorySource
+from doiuri_proxy.records._source import MemorySource
 from support.command import command
 from support.http import ask
 from support.proxy_records import AGENCIES, FIGURE_1, RECORDS, link, record, value

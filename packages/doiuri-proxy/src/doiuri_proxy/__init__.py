@@ -4,20 +4,20 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from doiuri_proxy._http import Request
-    from doiuri_proxy._protocol import Limits
-    from doiuri_proxy._records import RecordsError
-    from doiuri_proxy._running import Running, running
+    from doiuri_proxy.app._http import Request
+    from doiuri_proxy.records._records import RecordsError
+    from doiuri_proxy.server._protocol import Limits
+    from doiuri_proxy.server._running import Running, running
 
 __all__ = ["Limits", "RecordsError", "Request", "Running", "running"]
 
 # Where each name lives: loaded on first use, for pytest imports this package in runs that need no proxy.
 _HOMES = {
-    "Limits": "_protocol",
-    "RecordsError": "_records",
-    "Request": "_http",
-    "Running": "_running",
-    "running": "_running",
+    "Limits": "server._protocol",
+    "RecordsError": "records._records",
+    "Request": "app._http",
+    "Running": "server._running",
+    "running": "server._running",
 }
 
 

@@ -16,18 +16,18 @@ from typing import TYPE_CHECKING
 
 from doiuri import DOI
 
-from doiuri_proxy._open import BASE
-from doiuri_proxy._protocol import Limits
-from doiuri_proxy._records import DEFAULT_TTL, RecordsError
-from doiuri_proxy._redirect import Choice
-from doiuri_proxy._service import Service
-from doiuri_proxy._target import header_url
+from doiuri_proxy.app._redirect import Choice
+from doiuri_proxy.app._target import header_url
+from doiuri_proxy.records._open import BASE
+from doiuri_proxy.records._records import DEFAULT_TTL, RecordsError
+from doiuri_proxy.server._protocol import Limits
+from doiuri_proxy.server._service import Service
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import TextIO
 
-    from doiuri_proxy._stores import Registry
+    from doiuri_proxy.records._stores import Registry
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -109,7 +109,7 @@ def _url_record(doi: DOI, url: str) -> dict[str, object]:
 
 @contextlib.contextmanager
 def _registry(options: argparse.Namespace) -> Iterator[Registry]:
-    from doiuri_proxy._stores import Registry
+    from doiuri_proxy.records._stores import Registry
 
     if not options.store:
         raise ValueError("which store? Give --store, or set DOIURI_CACHE")

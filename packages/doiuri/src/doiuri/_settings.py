@@ -4,12 +4,12 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from typing import Literal
 from urllib.parse import urlsplit
 
-from doiuri import __version__
-from doiuri._base import check_base
+from doiuri._urls import check_base
 
 MEMORY = ":memory:"
 
@@ -109,8 +109,19 @@ def store_kind(address: str) -> tuple[Literal["memory", "redis", "lock", "sqlite
     return "lock" if path.lower().endswith(_LOCK_FILES) else "sqlite", path
 
 
-def user_agent(product: str = "", mailto: str | None = None) -> str:
-    """Return the User-Agent header: ``product`` (``"name/version"``) first, the contact last."""
+def user_agent(distribution: str = "doiuri", mailto: str | None = None) -> str:
+    """Return the User-Agent header of a package that uses doiuri: its name and version first, contact last.
+
+    :param distribution: the name of the installed distribution that sends the request.
+    :param mailto: a mail address at which the user can be reached.
+    """
     contact = f"; mailto:{mailto}" if mailto else ""
-    own = f"doiuri/{__version__} (+{_HOME}{contact})"
-    return f"{product} {own}" if product else own
+    core = f"{_product('doiuri')} (+{_HOME}{contact})"
+    return core if distribution == "doiuri" else f"{_product(distribution)} {core}"
+
+
+def _product(distribution: str) -> str:
+    try:
+        return f"{distribution}/{version(distribution)}"
+    except PackageNotFoundError:  # run from a source tree that is not installed
+        return distribution

@@ -1,0 +1,1 @@
+"""Where the proxy's records come from: files, stores, an upstream proxy."""

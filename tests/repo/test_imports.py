@@ -19,10 +19,10 @@ MODULES = {path.stem for path in CORE.iterdir()} - {"__init__"}
 
 # Each layer may import those before it; modules of one layer stand side by side.
 LAYERS = [
-    {"_errors"},
+    {"_errors", "_urls"},
     {"_characters", "_resolution_errors"},
     {"_encoding"},
-    {"_parse", "_urls"},
+    {"_parse"},
     {"_doi"},
     {"_advice", "_display", "_find", "_settings"},
     {"records"},

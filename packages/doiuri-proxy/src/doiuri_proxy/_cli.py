@@ -15,10 +15,10 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from doiuri import DOI
+from doiuri.plugins import DOI_ORG
 
 from doiuri_proxy.app._redirect import Choice
 from doiuri_proxy.app._target import header_url
-from doiuri_proxy.records._open import BASE
 from doiuri_proxy.records._records import DEFAULT_TTL, RecordsError
 from doiuri_proxy.server._protocol import Limits
 from doiuri_proxy.server._service import Service
@@ -169,7 +169,7 @@ def _parser() -> argparse.ArgumentParser:
         command.add_argument(
             "--store", default=os.environ.get("DOIURI_CACHE"), help="SQLite file or redis:// URL"
         )
-        command.add_argument("--base", default=BASE, help="whose records these are (default: %(default)s)")
+        command.add_argument("--base", default=DOI_ORG, help="whose records these are (default: %(default)s)")
     return parser
 
 
@@ -179,7 +179,7 @@ def _source_options(parser: argparse.ArgumentParser) -> None:
         "--records", help="JSON or JSON Lines file, folder of them, SQLite file or redis:// URL"
     )
     group.add_argument(
-        "--base", default=BASE, help="whose records to read from a store (default: %(default)s)"
+        "--base", default=DOI_ORG, help="whose records to read from a store (default: %(default)s)"
     )
     group.add_argument("--upstream", metavar="URL", help="proxy to ask for what is not in the records")
     group.add_argument("--cache", help="store for what upstream answers (default: DOIURI_CACHE)")

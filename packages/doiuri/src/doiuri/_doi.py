@@ -3,6 +3,7 @@
 from doiuri import _parse
 from doiuri._encoding import LINK, encode, not_graphic, source_position
 from doiuri._errors import DOISyntaxError
+from doiuri._urls import DOI_ORG, HOSTS, check_base
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,7 +13,6 @@ if TYPE_CHECKING:
     QueryValue: TypeAlias = str | int | bool | Sequence[str | int] | None
     Flaw: TypeAlias = tuple[int, str]
 
-_BASE = "https://doi.org"
 _RESERVED = 'a suffix of one character and then "/" is reserved (Z39.84 §4.3)'
 
 
@@ -102,17 +102,15 @@ class Handle:
     @property
     def url(self) -> str:
         """The https link (DOI Handbook, encoding rules for URL presentation)."""
-        return "https://doi.org/" + encode(self.name, LINK)
+        return f"{DOI_ORG}/{encode(self.name, LINK)}"
 
-    def link(self, base: str = _BASE, **query: "QueryValue") -> str:
+    def link(self, base: str = DOI_ORG, **query: "QueryValue") -> str:
         """Return the link at the proxy ``base``, with the proxy's ``query`` parameters.
 
         A string or a number is a value, a sequence several, True a flag without value; None and False leave
         the parameter out. Raises ValueError for a base that is no plain http or https URL.
         """
-        if base != _BASE:
-            from doiuri._urls import check_base  # and what it imports, only where it is needed
-
+        if base != DOI_ORG:
             base = check_base("not a base for links", base)
         path = f"{base}/{encode(self.name, LINK)}"
         fields = [field for key, value in query.items() for field in _fields(key, value)]
@@ -210,7 +208,7 @@ class DOI(Handle):
         return cls._build(uri, _parse.strict_uri(uri), strict)
 
     @classmethod
-    def from_url(cls, url: str, *, hosts: "Iterable[str]" = _parse.HOSTS, strict: bool = False) -> "Self":
+    def from_url(cls, url: str, *, hosts: "Iterable[str]" = HOSTS, strict: bool = False) -> "Self":
         """Return the DOI of a link to a DOI proxy at one of ``hosts``; query and fragment are dropped.
 
         A host stands for itself with any port, ``host:port`` for that port only. Raises DOISyntaxError.

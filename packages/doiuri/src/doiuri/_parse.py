@@ -2,6 +2,7 @@
 
 from doiuri._encoding import encode, not_graphic, unescape
 from doiuri._errors import DOISyntaxError
+from doiuri._urls import HOSTS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -11,7 +12,6 @@ if TYPE_CHECKING:
     # characters stand before it there; where a raw "#" or "?" leaves open what the name is, or -1.
     Found = tuple[str, int, int, int]
 
-HOSTS = ("doi.org", "dx.doi.org", "www.doi.org")
 _WHITE = " \t\n\r\f\v"
 _OUTER = _WHITE + "<"
 _BLANKS = _WHITE + "\u00a0\u2007\u2009\u202f"  # what typesetters put between a label and its name

@@ -9,11 +9,10 @@ from importlib.util import find_spec
 from typing import Literal
 from urllib.parse import urlsplit
 
-from doiuri._urls import check_base
+from doiuri._urls import DOI_ORG, check_base
 
 MEMORY = ":memory:"
 
-_BASE = "https://doi.org"
 _HOME = "https://github.com/doiuri/doiuri"
 _TRUE = {"1", "true", "yes", "on"}
 _FALSE = {"0", "false", "no", "off"}
@@ -28,7 +27,7 @@ class Settings:
     ``cache`` is a path, ``:memory:``, or a store's URL; None leaves the choice to the Resolver.
     """
 
-    base: str = _BASE
+    base: str = DOI_ORG
     offline: bool = False
     mailto: str | None = None
     cache: str | None = None
@@ -50,7 +49,7 @@ class Settings:
         of the argument with ``prefix``, as the user knows it. The cache is looked at by whoever opens it.
         """
         where = f"{prefix}resolver" if resolver is not None else "DOIURI_RESOLVER"
-        base = resolver if resolver is not None else environ.get(where) or _BASE
+        base = resolver if resolver is not None else environ.get(where) or DOI_ORG
         name = f"{prefix}offline" if offline is not None else "DOIURI_OFFLINE"
         flag = offline if offline is not None else environ.get(name) or False
         source = f"{prefix}mailto" if mailto is not None else "DOIURI_MAILTO"

@@ -8,10 +8,19 @@ from typing import Any, Literal
 from doiuri._display import check_display, display
 from doiuri._doi import DOI
 from doiuri._settings import Settings, store_kind, user_agent
-from doiuri._urls import check_base
+from doiuri._urls import DOI_ORG, check_base, origin
 from doiuri.records._accept import wants_record
 
-__all__ = ["Options", "Settings", "check_display", "display", "user_agent", "wants_record"]
+__all__ = [
+    "DOI_ORG",
+    "Options",
+    "Settings",
+    "check_display",
+    "display",
+    "origin",
+    "user_agent",
+    "wants_record",
+]
 
 _SETTINGS = ("resolver", "offline", "mailto", "cache")
 _OFF = {"false", "no", "off", "0", "none", ""}
@@ -33,7 +42,7 @@ class Options:
     budget: float = 2
     lock: str | None = None
     text: str = "name"
-    link: str = "https://doi.org"
+    link: str = DOI_ORG
 
     @classmethod
     def read(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
+
+from doiuri.plugins import origin
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -12,7 +13,6 @@ if TYPE_CHECKING:
     from doiuri import Handle
 
 CREDENTIALS = ("Authorization", "Cookie")
-_PORTS = {"http": 80, "https": 443}
 
 
 class Chain(dict[str, int]):
@@ -59,9 +59,3 @@ def chain_of(request: Request) -> Chain | None:
     """Return the chain that a request belongs to, None for one that has nothing to do with a DOI."""
     chain = getattr(request, "redirect_dict", None)
     return chain if isinstance(chain, Chain) else None
-
-
-def origin(url: str) -> tuple[str, str | None, int | None]:
-    """Return scheme, host and port of ``url``: where credentials may go."""
-    parts = urlsplit(url)
-    return parts.scheme, parts.hostname, parts.port or _PORTS.get(parts.scheme)

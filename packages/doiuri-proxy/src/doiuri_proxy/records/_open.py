@@ -7,6 +7,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from doiuri.plugins import DOI_ORG
+
 from doiuri_proxy.records._records import RecordsError
 from doiuri_proxy.records._source import MemorySource
 
@@ -14,7 +16,6 @@ if TYPE_CHECKING:
     from doiuri_proxy.records._records import RecordsInput
     from doiuri_proxy.records._source import LocalSource, Source
 
-BASE = "https://doi.org"
 
 _SQLITE = b"SQLite format 3\0"  # how every SQLite file begins
 
@@ -36,7 +37,11 @@ def is_store(records: object) -> bool:
 
 
 def open_source(
-    records: RecordsInput | None, *, base: str = BASE, upstream: str | None = None, cache: str | None = None
+    records: RecordsInput | None,
+    *,
+    base: str = DOI_ORG,
+    upstream: str | None = None,
+    cache: str | None = None,
 ) -> Source:
     """Open records: a file, a folder, Python data, a store, and beyond these an upstream proxy.
 

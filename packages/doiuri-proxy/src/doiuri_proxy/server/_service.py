@@ -11,9 +11,11 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from doiuri.plugins import DOI_ORG
+
 from doiuri_proxy.app._app import App
 from doiuri_proxy.app._redirect import Choice
-from doiuri_proxy.records._open import BASE, open_source
+from doiuri_proxy.records._open import open_source
 from doiuri_proxy.records._records import RecordsError
 from doiuri_proxy.records._source import MemorySource
 from doiuri_proxy.server._protocol import Limits
@@ -41,7 +43,7 @@ class Service:
     host: str = "127.0.0.1"
     port: int = 0
     workers: int = 1
-    base: str = BASE
+    base: str = DOI_ORG
     upstream: str | None = None
     cache: str | None = None
     choice: Choice = field(default_factory=Choice)

@@ -13,9 +13,10 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from doiuri._settings import MEMORY
+from doiuri._urls import origin
 from doiuri.resolver.http._connection import new_session
 from doiuri.resolver.http._limiter import REST, REST_AT_HOME, Limiter
-from doiuri.resolver.http._transport import is_loopback, origin
+from doiuri.resolver.http._transport import is_loopback
 from doiuri.resolver.stores._open import open_store
 
 if TYPE_CHECKING:

@@ -15,6 +15,7 @@ from urllib.parse import quote
 
 from doiuri._encoding import PATH, encode
 from doiuri._resolution_errors import BadRecord, DOINotFound, NoValues, ResolverUnavailable
+from doiuri._urls import DOI_ORG
 from doiuri.records._json import Malformed, integer, load, shown
 from doiuri.records._record import check_echo, read_members
 from doiuri.records._values import MAX_TTL, fold
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     from doiuri._doi import Handle
     from doiuri.records._json import JSON
     from doiuri.records._record import Record
-
-BASE = "https://doi.org"
 
 MAX_URL = 3000
 """Length of a Which RA request in characters: servers answered 5,700 and refused 11,500."""
@@ -52,7 +51,7 @@ class Agency:
 def record_url(
     doi: Handle,
     *,
-    base: str = BASE,
+    base: str = DOI_ORG,
     type: str | Sequence[str] = (),  # noqa: A002 - the API's own word
     index: int | Sequence[int] = (),
     auth: bool = False,
@@ -98,13 +97,13 @@ def read_record(doi: Handle, status: int, body: bytes, headers: Mapping[str, str
     raise DOINotFound(doi, message) if code == 100 else NoValues(doi, message)
 
 
-def agency_url(dois: Iterable[Handle], *, base: str = BASE) -> str:
+def agency_url(dois: Iterable[Handle], *, base: str = DOI_ORG) -> str:
     """The URL that asks Which RA about all of ``dois``; a comma inside a name is escaped (section 4)."""
     return f"{base.rstrip('/')}/doiRA/{','.join(encode(doi.name, PATH) for doi in dois)}"
 
 
 def agency_batches(
-    dois: Iterable[Handle], *, base: str = BASE, limit: int = MAX_URL
+    dois: Iterable[Handle], *, base: str = DOI_ORG, limit: int = MAX_URL
 ) -> Iterator[tuple[list[Handle], str]]:
     """Split ``dois`` into Which RA requests whose URL has at most ``limit`` characters.
 

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from doiuri._resolution_errors import ResolverUnavailable
+from doiuri._urls import origin
 from doiuri.resolver.http._connection import Flight
 from doiuri.resolver.http._limiter import Resting
 from doiuri.resolver.http._retry import LONGEST_WAIT, PASSING, pause
-from doiuri.resolver.http._transport import TransportError, origin
+from doiuri.resolver.http._transport import TransportError
 from doiuri.rest._client import retry_after
 
 if TYPE_CHECKING:

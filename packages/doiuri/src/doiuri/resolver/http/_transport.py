@@ -15,6 +15,8 @@ from urllib3 import HTTPResponse
 from urllib3.exceptions import HTTPError, ProtocolError
 from urllib3.exceptions import TimeoutError as PoolTimeout
 
+from doiuri._urls import origin
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
@@ -23,7 +25,6 @@ if TYPE_CHECKING:
 REDIRECTS = 10
 CHUNK = 65_536
 MOVED = frozenset({301, 302, 303, 307, 308})
-_PORTS = {"http": 80, "https": 443}
 
 
 class Reply(NamedTuple):
@@ -163,12 +164,6 @@ def _answered(
     return response
 
 
-def origin(url: str) -> tuple[str, str | None, int | None]:
-    """Scheme, host and port: who is meant by a URL."""
-    parts = urlsplit(url)
-    return parts.scheme, parts.hostname, parts.port or _PORTS.get(parts.scheme)
-
-
 def next_hop(url: str, location: str, request: Request) -> str:
     """Where a redirect from ``url`` leads; raises TransportError where we do not go."""
     try:
@@ -180,7 +175,7 @@ def next_hop(url: str, location: str, request: Request) -> str:
         raise TransportError("redirected to what is no address") from None
     if not target.netloc.isprintable():
         raise TransportError("redirected to what is no address")
-    if target.scheme not in _PORTS or not host or "@" in target.netloc:
+    if target.scheme not in {"http", "https"} or not host or "@" in target.netloc:
         raise TransportError(f"redirected to what is no plain http or https address: {text[:80]!r}")
     before = urlsplit(url)
     if host != before.hostname:

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from doiuri._urls import DOI_ORG
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from doiuri.resolver.stores._lock_file import LockFile
     from doiuri.resolver.stores._memory import Entry
 
-HOME = "https://doi.org"
-
 
 def at_home(key: str, base: str) -> str:
     """A store's key as if doi.org had been asked, and not a mirror or a local proxy."""
-    return key.replace(f" {base} ", f" {HOME} ", 1)
+    return key.replace(f" {base} ", f" {DOI_ORG} ", 1)
 
 
 class LockedAnswers:

@@ -325,7 +325,7 @@ def test_no_handles(text: str) -> None:
 
 
 def test_prefix_and_short_doi_are_not_dois() -> None:
-    with pytest.raises(DOISyntaxError, match=r"short DOI, see Handle\.parse"):
+    with pytest.raises(DOISyntaxError, match=r"short DOI, use Handle\.parse"):
         DOI("10/abcd")
     with pytest.raises(DOISyntaxError) as caught:
         Handle.parse("10")

@@ -90,9 +90,9 @@ def _all_remarks(text_or_doi: str | DOI) -> tuple[Advice, ...]:
 
 def _on_writing(text: str) -> tuple[Advice, ...]:
     """Say what parsing undid or dropped."""
-    start, end = _parse.inside(text)
+    start, end = _parse.stripped(text)
     body = text[start:end]
-    length = _parse.label_length(text, start, end)
+    length = _parse.label_end(text, start, end) - start
     if not (length or body.startswith("10")) or _parse.is_link(text, start + length, end):
         return _on_link(body)
     found: list[Advice] = []

@@ -1,6 +1,7 @@
 """Percent-encoding of DOI names, each profile where its specification puts it, and decoding of them all."""
 
 from doiuri._errors import DOISyntaxError
+from doiuri._names import not_graphic
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -148,13 +149,6 @@ def decode(ssp: str) -> str:
     if not name.isprintable() and (flaw := not_graphic(name)):
         raise DOISyntaxError(ssp, source_position(ssp, 0, flaw[0]), flaw[1], kind=_SSP)
     return name
-
-
-def not_graphic(name: str) -> tuple[int, str] | None:
-    """Return position and reason of the first character that no name has, or None."""
-    from doiuri import _characters  # rarely needed, and slow to import
-
-    return _characters.not_graphic(name)
 
 
 def unescape(

@@ -100,7 +100,7 @@ def label_end(text: str, start: int, end: int) -> int:
     head = text[start : min(start + 9, end)].lower()
     if head.startswith("doi:1"):
         return start + 4  # the most frequent label; the general case below gives the same
-    if text[start : start + 3].lower() == "doi":  # not head: the lower case of "doİ" begins so too
+    if text[start : start + 3].lower() == "doi":  # not head: "doİ" in lower case begins with "doi", too
         after = text[start + 3 : end].lstrip(_BLANKS)
         rest = after.removeprefix(":").lstrip(_BLANKS)
         place = end - len(rest)

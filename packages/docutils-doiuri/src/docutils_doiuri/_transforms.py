@@ -125,7 +125,7 @@ class VerifyDOIs(Transform):
 
 def _not_found(options: Options, dois: list[DOI]) -> set[DOI]:
     """Return those that definitely do not exist."""
-    from doiuri.resolver import open_resolver
+    from doiuri.plugins import open_resolver
 
     with open_resolver(options, "docutils-doiuri") as resolver:
         answers = resolver.check(dois, how=options.resolve)

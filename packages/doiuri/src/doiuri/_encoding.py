@@ -53,7 +53,7 @@ class Profile(Immutable):
         return self.name
 
     def __reduce__(self) -> "str | tuple[object, ...]":
-        if globals().get(self.name) is self:
+        if self in _NAMED:
             return self.name  # unpickles to the same object
         return Profile, (self.name, self.safe, self.slashes)
 
@@ -92,6 +92,8 @@ LINK = Profile("LINK", _UNRESERVED + b"/!$&'()*,:;=@", _escape_dot_segments)
 
 FINAL = Profile("FINAL", _UNRESERVED + _SUB_DELIMS + b":@/", _escape_suffix_slashes)
 """The URI of the scheme's final edition (doi:10.1000/292, 2024): only the first slash stays."""
+
+_NAMED = (URI, PATH, LINK, FINAL)
 
 
 def encode(name: str, profile: Profile = URI) -> str:

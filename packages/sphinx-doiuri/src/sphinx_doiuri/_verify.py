@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 from docutils_doiuri import suggestion
 from doiuri import DOI, DOINotFound, NoValues, ResolutionError
-from doiuri.resolver import LockedAnswers, open_resolver
+from doiuri.plugins import open_resolver
+from doiuri.resolver import LockedAnswers
 from sphinx.errors import ConfigError
 from sphinx.util import logging
 from sphinx.util.display import status_iterator

@@ -124,7 +124,7 @@ class Options:
         their environment variables (see ``Settings.from_environ``).
 
         :param given: values by the names that users write; others are ignored.
-        :param prefix: what all these names begin with, such as "doi_".
+        :param prefix: what all these names begin with, such as ``"doi_"``.
         :param environ: variables to read in place of the process's environment.
         :raises ValueError: if a value is invalid; the message begins with the name of the option or variable.
         """

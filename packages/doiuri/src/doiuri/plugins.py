@@ -257,7 +257,7 @@ class ClientOptions:
     settings: Settings
     """The resolver to request (``settings.base``), whether it may be (``offline``), and the ``mailto``."""
     follow: Follow = "record"
-    """What a request returns: the DOI's ``"record"`` or its ``"target"``."""
+    """What a request returns: the ``"record"`` (draft-lemieux-doi-uri-scheme-00 §3) or the ``"target"``."""
 
     @classmethod
     def read(
@@ -287,8 +287,8 @@ class ClientOptions:
     def request_url(self, doi: Handle, accept: str | bytes | None = None) -> str:
         """Return the URL to request for ``doi``.
 
-        It is that of the record in the REST API, or the link, from which the resolver redirects to the target
-        or to the agency that negotiates the content.
+        That is the record's at the REST API, or else the link to ``doi``, from which the resolver redirects
+        to the target or to the agency that negotiates the content.
 
         :param accept: the value of the request's Accept header, if it has one.
         """

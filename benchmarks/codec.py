@@ -1,4 +1,4 @@
-"""Compare the codec with its peers in one run: ``python benchmarks/codec.py [--quick]`` prints a Markdown table.
+"""Compare the codec with its peers in one run: ``python benchmarks/codec.py [--quick]`` prints a table.
 
 Needs idutils, python-doi, rfc3986 and yarl. The mix is 90 % plain names, 8 % with a SICI, 2 % beyond ASCII;
 every repeat has names of its own, so that no cache flatters. Times are medians of the processor's time.

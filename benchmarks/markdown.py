@@ -1,4 +1,4 @@
-"""Measure the cost of the Markdown extension: `python benchmarks/markdown.py [--quick]` prints Markdown tables."""
+"""Measure the cost of the Markdown extension: `python benchmarks/markdown.py [--quick]` prints tables."""
 
 import argparse
 import gc

@@ -1,6 +1,7 @@
-"""Start the local DOI proxy, build the site and the blog and run the scripts against it, then print a summary.
+"""Start the local DOI proxy, build the site and the blog and run the scripts against it, print a summary.
 
-The exit status is 0 if every step succeeded, every DOI got an answer, and exactly the missing ones are marked.
+The exit status is 0 if every step succeeded, every DOI got an answer and exactly the missing ones are
+marked.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from doiuri_proxy._cli import main
-from support.command import Command, command, run
+from support.command import Command, command, run_apart
 from support.http import ask
 from support.ports import IPV6
 from support.proxy_records import link
@@ -73,7 +73,7 @@ def test_host_and_port(tmp_path: Path) -> None:
     file = write(tmp_path / "r.json", OLD)
     with command(tmp_path, "--records", file, "--host", "127.0.0.1") as proxy:
         port = urlsplit(proxy.url).port
-        taken = run("--records", file, "--port", port)
+        taken = run_apart("--records", file, "--port", port)
         assert (taken.returncode, taken.stdout) == (1, "")
         assert taken.stderr == f"doiuri-proxy: cannot listen at 127.0.0.1:{port}: Address already in use\n"
     for host in ("localhost", "::1") if IPV6 else ("localhost",):
@@ -105,7 +105,7 @@ def test_what_cannot_be_served_is_said(
     monkeypatch.chdir(tmp_path)
     write(tmp_path / "good.json", OLD)
     (tmp_path / "bad.jsonl").write_text(json.dumps(OLD) + '\n{"handle": "10.1000/x"}\n')
-    done = run(*words)
+    done = run_apart(*words)
     assert (done.returncode, done.stdout) == (1, "")
     assert reason in done.stderr
     assert "Traceback" not in done.stderr

@@ -15,7 +15,7 @@ import pytest
 from doiuri.resolver import Entry, SQLiteStore
 from doiuri_proxy import RecordsError, running
 from doiuri_proxy._stores import Registry
-from support.command import command, run
+from support.command import command, run, run_apart
 from support.http import ask
 from support.proxy_records import AGENCIES, FIGURE_1, RECORDS, link, record, value
 
@@ -144,7 +144,9 @@ def test_which_store_must_be_said(tmp_path: Path) -> None:
 def test_of_many_who_add_one_name_at_once_one_does(store: Path) -> None:
     names = ["10.1000/abc", "10.1000/ABC"] * 4
     with ThreadPoolExecutor(len(names)) as pool:
-        done = list(pool.map(lambda name: run("add", name, "https://example.org/", "--store", store), names))
+        done = list(
+            pool.map(lambda name: run_apart("add", name, "https://example.org/", "--store", store), names)
+        )
     assert sorted(one.returncode for one in done) == [0] + [1] * 7
     assert all("is already there" in one.stderr for one in done if one.returncode)
 

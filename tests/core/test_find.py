@@ -79,6 +79,7 @@ def test_where_the_mention_stands_does_not_matter(syntax: str) -> None:
             assert [(match.start, match.doi.name) for match in matches] == [(len(before), "10.1000/182")]
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("syntax", SYNTAXES)
 @pytest.mark.parametrize("pattern", PATTERNS, ids=ascii)
 def test_time_is_linear(pattern: str, syntax: str) -> None:
@@ -102,6 +103,7 @@ def _seconds(text: str, syntax: str) -> float:
     return time.process_time() - begin
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(
     ("syntax", "text"),
     [

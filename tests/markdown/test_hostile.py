@@ -128,6 +128,7 @@ def seconds(job: Callable[[], object]) -> float:
     return time.process_time() - begun
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("kind", LONG)
 def test_time_grows_with_the_text_and_not_faster(kind: str) -> None:
     """Beyond what plain Markdown itself takes, four times the text may take eight times the time."""

@@ -168,6 +168,7 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     return build(write(folder / "src", FAULTY), folder, "html", "-D", "doi_resolve=False").bytes()
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("fault", [fault for fault in FAULTS if not fault.big], ids=str)
 def test_fault_changes_no_byte_and_fails_no_build(
     fault: Fault, plain: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch

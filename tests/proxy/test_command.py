@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from doiuri_proxy._cli import main
-from support.command import Command, command, run
+from support.command import Command, command, run_apart
 from support.http import ask
 from support.ports import IPV6
 from support.proxy_records import link
@@ -60,6 +60,7 @@ def test_ready_serve_stop(tmp_path: Path, stop: signal.Signals, workers: int) ->
         assert (proxy.process.stdout.read(), proxy.errors) == ("", "")
 
 
+@pytest.mark.once
 def test_ready_in_time(tmp_path: Path) -> None:
     """Its start takes hardly more than that of the libraries it stands on."""
     before = sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2])
@@ -69,11 +70,12 @@ def test_ready_in_time(tmp_path: Path) -> None:
         assert proxy.processor_time() < 4 * libraries
 
 
+@pytest.mark.once
 def test_host_and_port(tmp_path: Path) -> None:
     file = write(tmp_path / "r.json", OLD)
     with command(tmp_path, "--records", file, "--host", "127.0.0.1") as proxy:
         port = urlsplit(proxy.url).port
-        taken = run("--records", file, "--port", port)
+        taken = run_apart("--records", file, "--port", port)
         assert (taken.returncode, taken.stdout) == (1, "")
         assert taken.stderr == f"doiuri-proxy: cannot listen at 127.0.0.1:{port}: Address already in use\n"
     for host in ("localhost", "::1") if IPV6 else ("localhost",):
@@ -81,6 +83,7 @@ def test_host_and_port(tmp_path: Path) -> None:
             assert target(proxy.url) == "https://example.org/old"
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
@@ -105,7 +108,7 @@ def test_what_cannot_be_served_is_said(
     monkeypatch.chdir(tmp_path)
     write(tmp_path / "good.json", OLD)
     (tmp_path / "bad.jsonl").write_text(json.dumps(OLD) + '\n{"handle": "10.1000/x"}\n')
-    done = run(*words)
+    done = run_apart(*words)
     assert (done.returncode, done.stdout) == (1, "")
     assert reason in done.stderr
     assert "Traceback" not in done.stderr
@@ -163,6 +166,7 @@ def test_a_worker_born_after_a_reload_has_the_new_records(tmp_path: Path) -> Non
         wait_for(lambda: {target(proxy.url) for _ in range(10)} == {"https://example.org/new"})
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("workers", [1, 2])
 def test_many_hangups_are_as_one_and_do_not_delay_the_stop(tmp_path: Path, workers: int) -> None:
     many = [link(f"10.1000/{number}", "https://example.org/") for number in range(2000)]

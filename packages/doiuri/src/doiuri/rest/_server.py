@@ -1,17 +1,17 @@
-"""The server's half of the REST API and Which RA, without IO: what was asked for, and what to answer.
+"""The server's half of the REST API and Which RA, without IO: what a request asks for, and what to answer.
 
-Specification: DOI resolution documentation sections 4 and 5. The status of each answer is the one that the
-reference proxy gives.
+Specification: DOI resolution documentation sections 4 and 5. The HTTP statuses are the reference
+proxy's.
 """
 
 from __future__ import annotations
 
 import re
-from enum import IntEnum
 from typing import TYPE_CHECKING
 
 from doiuri.records._json import dump
 from doiuri.records._values import ascii_upper
+from doiuri.rest._answer import ResponseCode
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -25,18 +25,6 @@ JSON_TYPE = "application/json;charset=utf-8"
 _INDEX = re.compile(r"[+-]?[0-9]{1,10}")
 _LABEL = re.compile(r"doi:|hdl:|info:doi/|info:hdl/|(?P<urn>urn:doi:)", re.ASCII | re.IGNORECASE)
 _URN_PREFIX = re.compile(r"(10\.[0-9.]+):")
-
-
-class ResponseCode(IntEnum):
-    """The ``responseCode`` of an answer (section 5); the names are those of RFC 3652 section 2.2.2.2."""
-
-    SUCCESS = 1
-    ERROR = 2
-    PROTOCOL_ERROR = 4
-    HANDLE_NOT_FOUND = 100
-    INVALID_HANDLE = 102
-    VALUE_NOT_FOUND = 200
-
 
 _HTTP_STATUS = {
     ResponseCode.ERROR: 500,

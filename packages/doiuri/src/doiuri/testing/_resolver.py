@@ -14,9 +14,9 @@ from doiuri.records._json import load
 from doiuri.records._record import Record
 from doiuri.records._values import Value, ascii_upper
 from doiuri.resolver import Reply, Resolver
+from doiuri.rest._answer import ResponseCode
 from doiuri.rest._server import (
     JSON_TYPE,
-    ResponseCode,
     agency_of,
     read_indexes,
     select,

@@ -104,16 +104,18 @@ class Record:
     def of_type(self, name: str) -> tuple[Value, ...]:
         """Return the values of a type; ASCII case does not matter, and ``"URL."`` also matches ``URL.FOO``.
 
-        >>> Record(Handle.parse("10.1000/1")).of_type("EMAIL")
-        ()
+        >>> from doiuri.records import Data
+        >>> values = [Value(1, "EMAIL", Data("string", "someone@example.org"))]
+        >>> [value.data.text for value in Record(Handle.parse("10.1000/1"), values).of_type("email")]
+        ['someone@example.org']
         """
         return tuple(value for value in self.values if value.has_type(name))
 
     @property
     def url(self) -> str | None:
-        """Where the DOI leads: an http or https URL, or None if it has none.
+        """Where the DOI leads: an http or https URL, or None if the record has none.
 
-        It is always the same one of several: the one that ``choose`` returns without further arguments.
+        Of several locations it is the one that ``choose`` prefers, the same one every time.
         """
         location = choose(self.locations)
         return None if location is None else location.href

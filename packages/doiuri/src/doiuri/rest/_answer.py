@@ -22,11 +22,22 @@ class ResponseCode(IntEnum):
     """The ``responseCode`` of an answer (section 5); the names are those of RFC 3652 section 2.2.2.2."""
 
     SUCCESS = 1
+    """The answer is a record."""
+
     ERROR = 2
+    """The server failed."""
+
     PROTOCOL_ERROR = 4
+    """The request is malformed."""
+
     HANDLE_NOT_FOUND = 100
+    """The handle is not registered."""
+
     INVALID_HANDLE = 102
+    """The handle is empty or malformed."""
+
     VALUE_NOT_FOUND = 200
+    """The handle has no values, or none of those asked for."""
 
 
 _OF_HTTP_STATUS = {

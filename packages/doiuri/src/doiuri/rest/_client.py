@@ -31,6 +31,7 @@ MAX_URL = 3000
 """Longest URL of a Which RA request in characters: servers answered 5,700 and refused 11,500."""
 
 AgencyStatus = Literal["found", "not-found", "unknown", "invalid"]
+"""What Which RA says about a name; "unknown" if its answer is not usable."""
 
 # section 4, error states; in lower case
 _STATUSES: dict[str, AgencyStatus] = {"doi does not exist": "not-found", "invalid doi": "invalid"}
@@ -47,7 +48,7 @@ class Agency:
     """The registration agency; None unless the status is "found"."""
 
     status: AgencyStatus
-    """"found", "not-found", "invalid" (not a DOI, says the server) or "unknown" (no usable answer)."""
+    """One of "found", "not-found", "invalid" (not a DOI, says the server) and "unknown" (no usable answer)."""
 
 
 def record_url(

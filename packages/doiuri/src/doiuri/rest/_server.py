@@ -62,7 +62,7 @@ def name_in_path(path: str) -> str:
 def read_indexes(texts: Iterable[str]) -> list[int]:
     """Return the numbers in the ``index`` parameters of a REST request.
 
-    :raises ValueError: if one is not an integer; answer with ``PROTOCOL_ERROR``
+    :raises ValueError: if one is not an integer: the answer to that is ``PROTOCOL_ERROR``
     """
     texts = list(texts)
     for text in texts:
@@ -97,7 +97,7 @@ def write_record(name: str, values: Iterable[Value], *, pretty: bool = False) ->
     """Return the HTTP status and the body of the answer to a request for a registered name.
 
     :param name: the handle as the client sent it
-    :param values: the values selected; the answer to none is ``VALUE_NOT_FOUND``
+    :param values: the values selected; if there are none, the code is ``VALUE_NOT_FOUND``
     :param pretty: indent the JSON
 
     >>> write_record("10.1000/1", [])
@@ -112,10 +112,10 @@ def write_record(name: str, values: Iterable[Value], *, pretty: bool = False) ->
 
 
 def write_stored_record(name: str, values: bytes) -> tuple[int, bytes]:
-    """Return what ``write_record`` returns for values that are kept as JSON, without parsing them.
+    """Return what ``write_record`` returns, for values that are stored as JSON; they are not parsed.
 
     :param name: the handle as the client sent it
-    :param values: all values of the record, as ``write_json`` writes the list of their ``Value.to_json()``
+    :param values: ``write_json([value.to_json() for value in values])``
     """
     if values == b"[]":
         return write_record(name, ())

@@ -24,7 +24,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from doiuri_proxy.records._stores import Registry, StoreSource
+from doiuri_proxy.records._registry import Registry
+from doiuri_proxy.records._stores import StoreSource
 
 CLIENTS = 32
 MINIMAL = """
@@ -163,7 +164,7 @@ def lookup(store: Path, count: int) -> float:
             names = [record(rng.randrange(count))["handle"] for _ in range(200)]
             start = time.process_time()
             for name in names:
-                assert await source.find(name) is not None
+                assert await source.lookup(name) is not None
             taken.append((time.process_time() - start) / len(names) * 1e6)
         return taken
 

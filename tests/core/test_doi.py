@@ -97,9 +97,9 @@ def test_other_types_are_neither_equal_nor_ordered(other: object) -> None:
     assert doi != other
     assert (doi == other) is False
     with pytest.raises(TypeError):
-        _ = doi < other
+        _ = doi < other  # type: ignore[operator]
     with pytest.raises(TypeError):
-        _ = doi >= other
+        _ = doi >= other  # type: ignore[operator]
 
 
 def test_never_changes() -> None:

@@ -40,16 +40,16 @@ class Keyed(Immutable):
     def __eq__(self, other: object) -> bool:
         return self.key == other.key if self._comparable(other) else NotImplemented
 
-    def __lt__(self, other: object) -> bool:
+    def __lt__(self, other: "Keyed") -> bool:
         return self.key < other.key if self._comparable(other) else NotImplemented
 
-    def __le__(self, other: object) -> bool:
+    def __le__(self, other: "Keyed") -> bool:
         return self.key <= other.key if self._comparable(other) else NotImplemented
 
-    def __gt__(self, other: object) -> bool:
+    def __gt__(self, other: "Keyed") -> bool:
         return self.key > other.key if self._comparable(other) else NotImplemented
 
-    def __ge__(self, other: object) -> bool:
+    def __ge__(self, other: "Keyed") -> bool:
         return self.key >= other.key if self._comparable(other) else NotImplemented
 
     def __hash__(self) -> int:

@@ -56,6 +56,8 @@ class Handle(Keyed):
         :raises DOISyntaxError: if it is not a valid name.
         """
         text = exact(text)
+        if cls is Handle and is_plain(text):
+            return cls._kind_of(text)._unchecked(text)
         spelling = _parse.typed(text)
         kind = cls._kind_of(spelling.name)
         return kind._checked(text, spelling, kind._flaw(spelling.name))

@@ -165,8 +165,9 @@ def _encoded_together(names: list[str], profile: Profile) -> list[str]:
     return texts if profile.slashes is None else [*map(profile.slashes, texts)]
 
 
-_DIGITS = b"0123456789abcdefABCDEF"
-_BYTES = {bytes((high, low)): bytes.fromhex(f"{high:c}{low:c}") for high in _DIGITS for low in _DIGITS}
+_DIGITS = [(bytes((digit,)), int(chr(digit), 16)) for digit in b"0123456789abcdefABCDEF"]
+_OCTETS = [bytes((octet,)) for octet in range(256)]
+_BYTES = {high + low: _OCTETS[16 * one + two] for high, one in _DIGITS for low, two in _DIGITS}
 
 
 def decode(ssp: str) -> str:

@@ -150,7 +150,8 @@ def _read_link(text: str, start: int, end: int, hosts: tuple[str, ...], *, lenie
     if not _is_proxy(authority, hosts):
         raise DOISyntaxError(text, start, _why_no_link(authority, has_scheme=scheme > 0))
     start = min(start + len(authority) + 1, end)
-    path = unescape(text, start, _path_end(text, start, end), lenient=lenient)
+    stop = _query_or_fragment(text, start, end)
+    path = unescape(text, start, end if stop is None else stop, lenient=lenient)
     label = _path_label(path)
     if not label:
         return Spelling(path, start)
@@ -158,11 +159,6 @@ def _read_link(text: str, start: int, end: int, hosts: tuple[str, ...], *, lenie
     if label.lower().endswith("urn:doi:"):
         name = _slash_for_colon(name)
     return Spelling(name, source_position(text, start, len(label)))
-
-
-def _path_end(text: str, start: int, end: int) -> int:
-    first = _query_or_fragment(text, start, end)
-    return end if first is None else first
 
 
 def _scheme_length(head: str) -> int:

@@ -198,7 +198,7 @@ def check_archive(session: nox.Session, name: str, form: str) -> None:
     python = str(environment / "bin" / "python")
     target = f"{archive}{EXTRAS['doiuri'] if name == 'doiuri' else ''}"
     session.run(python, "-m", "pip", "install", "-q", "--find-links", "dist", *PINS, target, external=True)
-    session.run(python, "-W", "error", "tests/house/check_installed.py", module, external=True)
+    session.run(python, "-W", "error", "tests/repo/check_installed.py", module, external=True)
 
 
 @nox.session(python="3.11" if "3.11" in FOUND else False)

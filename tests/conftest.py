@@ -3,7 +3,7 @@
 import os
 
 import pytest
-from doiuri.resolver import _shared
+from doiuri.resolver import _process
 from hypothesis import HealthCheck, settings
 
 # A property is true or not, however busy the machine is
@@ -21,5 +21,5 @@ os.environ["DOIURI_CACHE"] = ":memory:"
 @pytest.fixture(autouse=True)
 def _strangers() -> None:
     """A test meets each server for the first time: ports are used again; answers and refusals are kept."""
-    _shared._servers.clear()
-    _shared._stores.pop(":memory:", None)
+    _process._servers.clear()
+    _process._stores.pop(":memory:", None)

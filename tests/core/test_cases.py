@@ -1,4 +1,4 @@
-"""Every case of tests/data/doi.json at the door it names."""
+"""Every case of tests/cases/doi.json at the door it names."""
 
 import pytest
 from doiuri import DOI, DOISyntaxError

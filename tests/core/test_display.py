@@ -1,7 +1,8 @@
 """The visible text of a DOI."""
 
 import pytest
-from doiuri import DOI, check_display, display
+from doiuri import DOI
+from doiuri.plugins import check_display, display
 
 SICI = DOI("10.1002/(SICI)1<1::AID>2")
 

@@ -9,8 +9,8 @@ from enum import StrEnum
 from typing import Any
 
 import pytest
-from doiuri import DOI, DOISyntaxError, Prefix, ShortDOI, parse_handle
-from doiuri._graphic import not_graphic
+from doiuri import DOI, DOISyntaxError, Handle, Prefix, ShortDOI
+from doiuri._characters import not_graphic
 
 NAME = "10.26321/Á.GUTIÉRREZ.ZARZA.02.2018.03"
 NOT_TEXT = [None, 10, 10.1, b"10.1000/182", ["10.1000/182"], ...]
@@ -159,7 +159,7 @@ def test_of_a_text_only_the_characters_are_kept() -> None:
 
 @pytest.mark.parametrize("thing", NOT_TEXT, ids=repr)
 def test_what_is_no_text_is_a_type_error(thing: str) -> None:
-    for door in (DOI, DOI.parse, DOI.from_name, DOI.from_uri, DOI.from_url, Prefix, ShortDOI, parse_handle):
+    for door in (DOI, DOI.parse, DOI.from_name, DOI.from_uri, DOI.from_url, Prefix, ShortDOI, Handle.parse):
         with pytest.raises(TypeError, match="expected str"):
             door(thing)
 
@@ -289,7 +289,7 @@ def test_threads_share_values() -> None:
     ],
 )
 def test_handles(text: str, handle: DOI | Prefix | ShortDOI) -> None:
-    found = parse_handle(text)
+    found = Handle.parse(text)
     assert type(found) is type(handle)
     assert found == handle
     assert found.url == f"https://doi.org/{found.name}"
@@ -317,7 +317,7 @@ def test_handles(text: str, handle: DOI | Prefix | ShortDOI) -> None:
 )
 def test_no_handles(text: str) -> None:
     with pytest.raises(DOISyntaxError):
-        parse_handle(text)
+        Handle.parse(text)
     with pytest.raises(DOISyntaxError):
         Prefix(text)
     with pytest.raises(DOISyntaxError):
@@ -325,10 +325,10 @@ def test_no_handles(text: str) -> None:
 
 
 def test_prefix_and_short_doi_are_not_dois() -> None:
-    with pytest.raises(DOISyntaxError, match="short DOI, see parse_handle"):
+    with pytest.raises(DOISyntaxError, match=r"short DOI, see Handle\.parse"):
         DOI("10/abcd")
     with pytest.raises(DOISyntaxError) as caught:
-        parse_handle("10")
-    assert "parse_handle" not in str(caught.value)
+        Handle.parse("10")
+    assert "Handle.parse" not in str(caught.value)
     assert Prefix("10.1000") != ShortDOI("10/1000")
     assert not isinstance(Prefix("10.1000"), DOI)

@@ -106,7 +106,7 @@ def test_reasons_of_refused_links_coach() -> None:
     assert "doi:" in str(error_of("hello"))
     for text in ("11.1000/182", "[10.1000/182]", "see doi:10.1000/182", "doi.10.1000/182"):
         assert "host" not in str(error_of(text))
-    assert "parse_handle" in str(error_of("10/abcd"))
+    assert "Handle.parse" in str(error_of("10/abcd"))
 
 
 D = DOI("10.1000/182")

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from doiuri import DOI, Options, Settings
+from doiuri import DOI
+from doiuri.plugins import Options, Settings
 
 
 def read(prefix: str = "", /, **given: object) -> Options:

@@ -13,12 +13,12 @@ from doiuri import (
     PATH,
     URI,
     DOISyntaxError,
+    Handle,
     Profile,
     advise,
     decode,
     encode,
     encode_many,
-    parse_handle,
 )
 from doiuri.testing.strategies import dois, names, prefixes, spelled_texts, spelled_uris, suffixes
 from hypothesis import assume, given
@@ -218,7 +218,7 @@ def test_nothing_but_a_doi_or_a_syntax_error(text: str) -> None:
         outcome = outcome_of(door, text)
         if isinstance(outcome, DOI):
             assert DOI.from_uri(outcome.uri) == outcome
-    for function in (decode, advise, parse_handle):
+    for function in (decode, advise, Handle.parse):
         outcome_of(function, text)
 
 

@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from doiuri import Settings, __version__, user_agent
+from doiuri import __version__
+from doiuri.plugins import Settings, user_agent
 
 FULL = {
     "DOIURI_RESOLVER": "http://localhost:8000/",
@@ -93,5 +94,5 @@ def test_bad_values_are_named(options: dict[str, Any], variable: str, value: str
 def test_user_agent() -> None:
     own = f"doiuri/{__version__} (+https://github.com/doiuri/doiuri)"
     assert user_agent() == own
-    assert user_agent("sphinx-doiuri/0.1.0") == f"sphinx-doiuri/0.1.0 {own}"
-    assert user_agent("x/1", "me@example.org").endswith("; mailto:me@example.org)")
+    assert user_agent("sphinx-doiuri") == f"sphinx-doiuri/0.1.0 {own}"
+    assert user_agent("doiuri", "me@example.org").endswith("; mailto:me@example.org)")

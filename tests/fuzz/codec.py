@@ -8,7 +8,7 @@ import random
 import time
 from collections.abc import Callable
 
-from doiuri import DOI, DOIError, DOISyntaxError, advise, decode, encode, encode_many, parse_handle
+from doiuri import DOI, DOIError, DOISyntaxError, Handle, advise, decode, encode, encode_many
 from support.fuzzing import rounds
 
 PIECES = [
@@ -24,7 +24,7 @@ PIECES = [
     "x", "0", "9", "abc", "SICI", "&lt;", "&#60;", "\\_", "$<$",
 ]  # fmt: skip
 FUNCTIONS: list[Callable[[str], object]] = [
-    DOI.parse, DOI.from_name, DOI.from_uri, DOI.from_url, decode, parse_handle, advise
+    DOI.parse, DOI.from_name, DOI.from_uri, DOI.from_url, decode, Handle.parse, advise
 ]  # fmt: skip
 MEGABYTE = 1_000_000
 BEGINNINGS = ["", "10.1/", "doi:10.1/", "https://doi.org/10.1/", "urn:doi:10.1:", "<", "https://"]

@@ -12,18 +12,9 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
-from doiuri import (
-    DOI,
-    BadRecord,
-    DOINotFound,
-    NoValues,
-    Record,
-    ResolutionError,
-    ResolverUnavailable,
-    choose,
-    read_agencies,
-    read_record,
-)
+from doiuri import DOI, BadRecord, DOINotFound, NoValues, Record, ResolutionError, ResolverUnavailable
+from doiuri.records import choose
+from doiuri.rest import read_agencies, read_record
 from support.fuzzing import rounds
 
 X, Y = DOI("10.1000/x"), DOI("10.1000/y")

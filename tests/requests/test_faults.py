@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 import requests
-from doiuri import DOI, DOINotFound, ResolutionError, read_record
+from doiuri import DOI, DOINotFound, ResolutionError
+from doiuri.rest import read_record
 from requests_doiuri import mount
 from support.faults import FAULTS, NAME, Fault
 

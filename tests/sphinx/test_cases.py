@@ -1,4 +1,4 @@
-"""The shared cases of tests/data through the role and through references."""
+"""The shared cases of tests/cases through the role and through references."""
 
 import re
 from html import unescape

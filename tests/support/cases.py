@@ -1,10 +1,10 @@
-"""Cases that several packages run, each through its own door: those in tests/data, and some of HTTP's."""
+"""Cases that several packages run, each through its own door: those in tests/cases, and some of HTTP's."""
 
 import json
 from dataclasses import dataclass
 from pathlib import Path
 
-DATA = Path(__file__).parent.parent / "data"
+DATA = Path(__file__).parent.parent / "cases"
 
 # Names that clients of HTTP are tempted to change on the way, beside those they would change them to
 ODD_NAMES = [

@@ -6,7 +6,8 @@ from http.client import IncompleteRead
 from urllib.error import HTTPError, URLError
 
 import pytest
-from doiuri import DOI, DOINotFound, Record, ResolutionError, read_record
+from doiuri import DOI, DOINotFound, Record, ResolutionError
+from doiuri.rest import read_record
 from support.faults import FAULTS, NAME, Fault
 from urllib_doiuri import urlopen
 

@@ -9,13 +9,11 @@ from docutils_doiuri._role import doi_role, reference, register, remarks, unlink
 from docutils_doiuri._target import Target, read_target
 from docutils_doiuri._transforms import LinkDOIs, VerifyDOIs, as_written, doi_references, link_uri, suggestion
 
-__version__ = "0.1.0"
 __all__ = [
     "LinkDOIs",
     "Parser",
     "Target",
     "VerifyDOIs",
-    "__version__",
     "as_written",
     "doi_references",
     "doi_role",

@@ -4,7 +4,8 @@ from typing import TYPE_CHECKING
 
 from docutils import nodes
 from docutils.parsers.rst import roles
-from doiuri import DOI, DOISyntaxError, Options, advise
+from doiuri import DOI, DOISyntaxError, advise
+from doiuri.plugins import Options
 
 from docutils_doiuri._target import read_target
 from docutils_doiuri._transforms import VerifyDOIs, read_options

@@ -5,13 +5,13 @@ from urllib.parse import unquote
 
 from docutils import nodes
 from docutils.transforms import Transform
-from doiuri import DOI, DOISyntaxError, Options, Settings, advise
+from doiuri import DOI, DOISyntaxError, advise
+from doiuri.plugins import Options, Settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _READ = "_doiuri_options"
-PRODUCT = "docutils-doiuri/0.1.0"
 
 
 def read_options(document: nodes.document) -> Options:
@@ -127,6 +127,6 @@ def _not_found(options: Options, dois: list[DOI]) -> set[DOI]:
     """Return those that definitely do not exist."""
     from doiuri.resolver import open_resolver
 
-    with open_resolver(options, PRODUCT) as resolver:
+    with open_resolver(options, "docutils-doiuri") as resolver:
         answers = resolver.check(dois, how=options.resolve)
         return {doi for doi, outcome in zip(dois, answers, strict=True) if outcome.status == "not-found"}

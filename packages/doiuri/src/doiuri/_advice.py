@@ -6,7 +6,7 @@ import unicodedata
 from collections import Counter
 from typing import NamedTuple
 
-from doiuri import _doors
+from doiuri import _parse
 from doiuri._doi import DOI
 from doiuri._errors import DOISyntaxError
 
@@ -72,6 +72,14 @@ def advise(text_or_doi: str | DOI) -> tuple[Advice, ...]:
     return _all_remarks(text_or_doi)
 
 
+def suggest(doi: str | DOI) -> str | None:
+    """Return the first suggestion of ``advise``: a text for ``DOI.parse``; None if there is none.
+
+    Raises DOISyntaxError for a text that is not a DOI.
+    """
+    return next((advice.suggestion for advice in advise(doi) if advice.suggestion is not None), None)
+
+
 def _all_remarks(text_or_doi: str | DOI) -> tuple[Advice, ...]:
     """Go through every check."""
     if isinstance(text_or_doi, DOI):
@@ -82,10 +90,10 @@ def _all_remarks(text_or_doi: str | DOI) -> tuple[Advice, ...]:
 
 def _on_writing(text: str) -> tuple[Advice, ...]:
     """Say what parsing undid or dropped."""
-    start, end = _doors.inside(text)
+    start, end = _parse.inside(text)
     body = text[start:end]
-    length = _doors.label_length(text, start, end)
-    if not (length or body.startswith("10")) or _doors.is_link(text, start + length, end):
+    length = _parse.label_length(text, start, end)
+    if not (length or body.startswith("10")) or _parse.is_link(text, start + length, end):
         return _on_link(body)
     found: list[Advice] = []
     as_uri = length and body[length - 1] in ":/"

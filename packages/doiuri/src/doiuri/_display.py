@@ -3,6 +3,7 @@
 from string import Formatter
 
 from doiuri._doi import DOI
+from doiuri._urls import DOI_ORG
 
 _FIELDS = {"name", "prefix", "suffix", "uri", "url"}
 
@@ -28,7 +29,7 @@ def check_display(text: str) -> str:
     return text
 
 
-def display(doi: DOI, text: str = "name", *, base: str = "https://doi.org") -> str:
+def display(doi: DOI, text: str = "name", *, base: str = DOI_ORG) -> str:
     """Return what readers see: "name" is ``doi:…``, "link" the https link at ``base``, else a template.
 
     Raises ValueError for a bad template.

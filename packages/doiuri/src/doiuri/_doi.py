@@ -1,8 +1,9 @@
 """DOI, the value, and its kin: short DOIs and prefixes."""
 
-from doiuri import _doors
+from doiuri import _parse
 from doiuri._encoding import LINK, encode, not_graphic, source_position
 from doiuri._errors import DOISyntaxError
+from doiuri._urls import DOI_ORG, HOSTS, check_base
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,12 +13,14 @@ if TYPE_CHECKING:
     QueryValue: TypeAlias = str | int | bool | Sequence[str | int] | None
     Flaw: TypeAlias = tuple[int, str]
 
-_BASE = "https://doi.org"
 _RESERVED = 'a suffix of one character and then "/" is reserved (Z39.84 §4.3)'
 
 
-class _Handle:
-    """What DOI, ShortDOI and Prefix share: a valid name that never changes, and one key to compare by."""
+class Handle:
+    """The base of DOI, ShortDOI and Prefix: a valid name that never changes, and one key to compare by.
+
+    ``Handle.parse`` and ``Handle.from_name`` return the kind that the name has.
+    """
 
     __slots__ = ("_key", "name")
     __match_args__ = ("name",)
@@ -26,12 +29,39 @@ class _Handle:
     name: str
 
     def __new__(cls, name: str) -> "Self":
-        """Return the value for ``name``, taken literally. Raises DOISyntaxError."""
-        name = _exact(name)
-        return cls._build(name, (name, -1, 0, -1))
+        """Return the value for ``name``: the same as ``from_name``."""
+        return cls.from_name(name)
 
     @classmethod
-    def _build(cls, text: str, found: "_doors.Found", strict: bool = False) -> "Self":
+    def from_name(cls, name: str) -> "Self":
+        """Return the value for ``name``, taken literally: no trimming, no decoding.
+
+        Called on ``Handle``, it returns a DOI, a ShortDOI or a Prefix. Raises DOISyntaxError.
+        """
+        name = _exact(name)
+        return cls._kind_of(name)._build(name, (name, -1, 0, -1))
+
+    @classmethod
+    def parse(cls, text: str) -> "Self":
+        """Return the value for what a person types or pastes; takes the same spellings as ``DOI.parse``.
+
+        Called on ``Handle``, it returns a DOI, a ShortDOI or a Prefix. Raises DOISyntaxError.
+        """
+        text = _exact(text)
+        found = _parse.typed(text)
+        return cls._kind_of(found[0])._build(text, found)
+
+    @classmethod
+    def _kind_of(cls, name: str) -> "type[Self]":
+        """Return the class whose instances have such names: the one place that tells the kinds apart."""
+        if cls is not Handle:
+            return cls
+        if name.startswith("10/"):
+            return ShortDOI  # type: ignore[return-value]
+        return DOI if "/" in name else Prefix  # type: ignore[return-value]
+
+    @classmethod
+    def _build(cls, text: str, found: "_parse.Found", strict: bool = False) -> "Self":
         """Return the value for the name found in ``text``: where every way in ends, but for plain names."""
         cls._check(text, found, strict)
         self = _new(cls)
@@ -39,7 +69,7 @@ class _Handle:
         return self
 
     @classmethod
-    def _check(cls, text: str, found: "_doors.Found", strict: bool) -> None:
+    def _check(cls, text: str, found: "_parse.Found", strict: bool) -> None:
         name, start, skip, mark = found
         flaw = cls._flaw(name, strict)
         if flaw is not None:
@@ -72,17 +102,15 @@ class _Handle:
     @property
     def url(self) -> str:
         """The https link (DOI Handbook, encoding rules for URL presentation)."""
-        return "https://doi.org/" + encode(self.name, LINK)
+        return f"{DOI_ORG}/{encode(self.name, LINK)}"
 
-    def link(self, base: str = _BASE, **query: "QueryValue") -> str:
+    def link(self, base: str = DOI_ORG, **query: "QueryValue") -> str:
         """Return the link at the proxy ``base``, with the proxy's ``query`` parameters.
 
         A string or a number is a value, a sequence several, True a flag without value; None and False leave
         the parameter out. Raises ValueError for a base that is no plain http or https URL.
         """
-        if base != _BASE:
-            from doiuri._base import check_base  # and what it imports, only where it is needed
-
+        if base != DOI_ORG:
             base = check_base("not a base for links", base)
         path = f"{base}/{encode(self.name, LINK)}"
         fields = [field for key, value in query.items() for field in _fields(key, value)]
@@ -94,8 +122,8 @@ class _Handle:
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r})"
 
-    def _comparable(self, other: object) -> "TypeGuard[_Handle]":
-        return isinstance(other, _Handle) and other._kind == self._kind
+    def _comparable(self, other: object) -> "TypeGuard[Handle]":
+        return isinstance(other, Handle) and other._kind == self._kind
 
     def __eq__(self, other: object) -> bool:
         return self.key == other.key if self._comparable(other) else NotImplemented
@@ -132,11 +160,11 @@ class _Handle:
 
 
 _new = object.__new__
-_set_name = _Handle.__dict__["name"].__set__  # past __setattr__, which refuses
-_set_key = _Handle.__dict__["_key"].__set__
+_set_name = Handle.__dict__["name"].__set__  # past __setattr__, which refuses
+_set_key = Handle.__dict__["_key"].__set__
 
 
-class DOI(_Handle):
+class DOI(Handle):
     """A DOI name, valid and unchangeable; the case of ASCII letters does not count in comparisons."""
 
     __slots__ = ()
@@ -168,7 +196,7 @@ class DOI(_Handle):
                 _set_name(self, name)
                 return self
         text = _exact(text)
-        return cls._build(text, _doors.typed(text), strict)
+        return cls._build(text, _parse.typed(text), strict)
 
     @classmethod
     def from_uri(cls, uri: str, *, strict: bool = False) -> "Self":
@@ -177,16 +205,16 @@ class DOI(_Handle):
         Raises DOISyntaxError (draft-lemieux-doi-uri-scheme-00 §2).
         """
         uri = _exact(uri)
-        return cls._build(uri, _doors.strict_uri(uri), strict)
+        return cls._build(uri, _parse.strict_uri(uri), strict)
 
     @classmethod
-    def from_url(cls, url: str, *, hosts: "Iterable[str]" = _doors.HOSTS, strict: bool = False) -> "Self":
+    def from_url(cls, url: str, *, hosts: "Iterable[str]" = HOSTS, strict: bool = False) -> "Self":
         """Return the DOI of a link to a DOI proxy at one of ``hosts``; query and fragment are dropped.
 
         A host stands for itself with any port, ``host:port`` for that port only. Raises DOISyntaxError.
         """
         url = _exact(url)
-        return cls._build(url, _doors.link(url, hosts), strict)
+        return cls._build(url, _parse.link(url, hosts), strict)
 
     @staticmethod
     def _flaw(name: str, strict: bool) -> "Flaw | None":
@@ -194,7 +222,7 @@ class DOI(_Handle):
             return None
         prefix, slash, suffix = name.partition("/")
         if prefix == "10" and slash:
-            return 0, 'a DOI begins with "10."; this is a short DOI, see parse_handle'
+            return 0, 'a DOI begins with "10."; this is a short DOI, see Handle.parse'
         if flaw := _prefix_flaw(prefix):
             return flaw
         if not suffix:
@@ -222,7 +250,7 @@ class DOI(_Handle):
         return f"urn:doi:{prefix}:{encode(suffix, LINK).replace('/', '%2F')}"
 
 
-class Prefix(_Handle):
+class Prefix(Handle):
     """A prefix such as ``10.1000``: a handle that can be resolved, but no DOI."""
 
     __slots__ = ()
@@ -233,7 +261,7 @@ class Prefix(_Handle):
         return _prefix_flaw(name)
 
 
-class ShortDOI(_Handle):
+class ShortDOI(Handle):
     """A short DOI such as ``10/abcd``: an alias that can be resolved, but no DOI itself."""
 
     __slots__ = ()
@@ -247,18 +275,6 @@ class ShortDOI(_Handle):
         if not (code.isascii() and code.isalnum()):
             return 3, 'after "10/" there are ASCII letters and digits, nothing else'
         return None
-
-
-def parse_handle(text: str) -> DOI | ShortDOI | Prefix:
-    """Return what the DOI proxy would resolve for ``text``: a DOI, a short DOI or a prefix.
-
-    Takes the same spellings as ``DOI.parse``. Raises DOISyntaxError.
-    """
-    text = _exact(text)
-    found = _doors.typed(text)
-    if found[0].startswith("10/"):
-        return ShortDOI._build(text, found)
-    return DOI._build(text, found) if "/" in found[0] else Prefix._build(text, found)
 
 
 def _exact(text: str) -> str:

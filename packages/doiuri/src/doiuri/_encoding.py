@@ -152,9 +152,9 @@ def decode(ssp: str) -> str:
 
 def not_graphic(name: str) -> tuple[int, str] | None:
     """Return position and reason of the first character that no name has, or None."""
-    from doiuri import _graphic  # rarely needed, and slow to import
+    from doiuri import _characters  # rarely needed, and slow to import
 
-    return _graphic.not_graphic(name)
+    return _characters.not_graphic(name)
 
 
 def unescape(

@@ -1,12 +1,4 @@
-"""The error tree: errors are data, they say what was wrong, where, and what to do."""
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import TypeAlias
-
-    from doiuri._doi import DOI, Prefix, ShortDOI
-
-    Handle: TypeAlias = DOI | ShortDOI | Prefix
+"""The root of all errors, and the error for text that is not a DOI."""
 
 _SHOWN = 120  # characters of a text that a message repeats
 
@@ -37,57 +29,3 @@ class DOISyntaxError(DOIError, ValueError):
         brief = self.suggestion is not None and len(self.suggestion) <= 3 * _SHOWN
         advice = f"; write {self.suggestion}" if brief else ""
         return f"{shown!r} is not a {self.kind}: {self.reason} (position {self.position}){advice}"
-
-
-class ResolutionError(DOIError):
-    """A DOI that could not be resolved; ``doi`` is which (None if unknown), ``reason`` why."""
-
-    def __init__(self, doi: "Handle | None", reason: str = "") -> None:
-        super().__init__(doi, reason)
-        self.doi = doi
-        self.reason = reason
-
-    def __str__(self) -> str:
-        reason = self.reason or self._default
-        return reason if self.doi is None else f"{self.doi.name}: {reason}"
-
-    _default = "cannot be resolved"
-
-
-class DOINotFound(ResolutionError, LookupError):  # noqa: N818
-    """The DOI system's definite no: the name is not registered (response code 100)."""
-
-    _default = "no such DOI"
-
-
-class NoValues(ResolutionError):  # noqa: N818
-    """The DOI exists, but has no values, or none of those asked for (response code 200)."""
-
-    _default = "the DOI has no such values"
-
-
-class BadRecord(ResolutionError):  # noqa: N818
-    """The answer is not what the REST API promises, so nothing is known about the DOI."""
-
-    _default = "the answer is not a DOI record"
-
-
-class ResolverUnavailable(ResolutionError):  # noqa: N818
-    """Nothing is known about the DOI: throttled, refused, failed, timed out, or offline.
-
-    ``status`` is the HTTP status if there was an answer, ``retry_after`` the seconds to wait if it said so.
-    """
-
-    _default = "the resolver is unavailable"
-
-    def __init__(
-        self,
-        doi: "Handle | None",
-        reason: str = "",
-        status: int | None = None,
-        retry_after: float | None = None,
-    ) -> None:
-        super().__init__(doi, reason)
-        self.args = (doi, reason, status, retry_after)
-        self.status = status
-        self.retry_after = retry_after

@@ -4,16 +4,15 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from typing import Literal
 from urllib.parse import urlsplit
 
-from doiuri import __version__
-from doiuri._base import check_base
+from doiuri._urls import DOI_ORG, check_base
 
 MEMORY = ":memory:"
 
-_BASE = "https://doi.org"
 _HOME = "https://github.com/doiuri/doiuri"
 _TRUE = {"1", "true", "yes", "on"}
 _FALSE = {"0", "false", "no", "off"}
@@ -28,7 +27,7 @@ class Settings:
     ``cache`` is a path, ``:memory:``, or a store's URL; None leaves the choice to the Resolver.
     """
 
-    base: str = _BASE
+    base: str = DOI_ORG
     offline: bool = False
     mailto: str | None = None
     cache: str | None = None
@@ -50,7 +49,7 @@ class Settings:
         of the argument with ``prefix``, as the user knows it. The cache is looked at by whoever opens it.
         """
         where = f"{prefix}resolver" if resolver is not None else "DOIURI_RESOLVER"
-        base = resolver if resolver is not None else environ.get(where) or _BASE
+        base = resolver if resolver is not None else environ.get(where) or DOI_ORG
         name = f"{prefix}offline" if offline is not None else "DOIURI_OFFLINE"
         flag = offline if offline is not None else environ.get(name) or False
         source = f"{prefix}mailto" if mailto is not None else "DOIURI_MAILTO"
@@ -109,8 +108,19 @@ def store_kind(address: str) -> tuple[Literal["memory", "redis", "lock", "sqlite
     return "lock" if path.lower().endswith(_LOCK_FILES) else "sqlite", path
 
 
-def user_agent(product: str = "", mailto: str | None = None) -> str:
-    """Return the User-Agent header: ``product`` (``"name/version"``) first, the contact last."""
+def user_agent(distribution: str = "doiuri", mailto: str | None = None) -> str:
+    """Return the User-Agent header of a package that uses doiuri: its name and version first, contact last.
+
+    :param distribution: the name of the installed distribution that sends the request.
+    :param mailto: a mail address at which the user can be reached.
+    """
     contact = f"; mailto:{mailto}" if mailto else ""
-    own = f"doiuri/{__version__} (+{_HOME}{contact})"
-    return f"{product} {own}" if product else own
+    core = f"{_product('doiuri')} (+{_HOME}{contact})"
+    return core if distribution == "doiuri" else f"{_product(distribution)} {core}"
+
+
+def _product(distribution: str) -> str:
+    try:
+        return f"{distribution}/{version(distribution)}"
+    except PackageNotFoundError:  # run from a source tree that is not installed
+        return distribution

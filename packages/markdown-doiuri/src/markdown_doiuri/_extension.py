@@ -8,9 +8,9 @@ from markdown.extensions import Extension
 
 from markdown_doiuri import _options
 from markdown_doiuri._inline import AutolinkProcessor, MentionProcessor
-from markdown_doiuri._links import LinkTreeprocessor
-from markdown_doiuri._maker import LinkMaker
+from markdown_doiuri._links import LinkMaker
 from markdown_doiuri._report import Report, SourcePreprocessor
+from markdown_doiuri._treeprocessor import LinkTreeprocessor
 
 
 class DOIExtension(Extension):

@@ -7,7 +7,7 @@ from doiuri import DOI, DOISyntaxError
 from markdown import Markdown
 from markdown.inlinepatterns import InlineProcessor
 
-from markdown_doiuri._maker import LinkMaker
+from markdown_doiuri._links import LinkMaker
 from markdown_doiuri._mentions import Mention, Mentions
 from markdown_doiuri._options import Options
 from markdown_doiuri._report import Report

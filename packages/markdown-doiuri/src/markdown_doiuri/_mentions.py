@@ -6,9 +6,9 @@ from typing import NamedTuple
 from doiuri import DOI, DOISyntaxError, Match, find
 
 from markdown_doiuri._options import Options
+from markdown_doiuri._rendered import BOUNDARY, View
 from markdown_doiuri._report import Report
 from markdown_doiuri._stash import Stash
-from markdown_doiuri._view import BOUNDARY, View
 
 _LABEL = re.compile(r"(?:urn:|info:)?(?:doi|hdl)(?![.\w])", re.IGNORECASE)
 _LABEL_BEFORE = re.compile(r"(?<![A-Za-z0-9À-ɏ_-])doi[:\uff1a][ ]?", re.IGNORECASE)

@@ -3,14 +3,14 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-import doiuri
+from doiuri import plugins
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
     """What the author chose: the options ``shared`` by all plugins, and our own."""
 
-    shared: doiuri.Options
+    shared: plugins.Options
     bare: bool
     bare_names: bool
     css_class: str
@@ -26,7 +26,7 @@ def read(values: Mapping[str, object]) -> Options:
     if not callable(warn):
         raise ValueError(f"warn: {warn!r} cannot be called with a message")  # noqa: TRY004
     return Options(
-        shared=doiuri.Options.read(values),
+        shared=plugins.Options.read(values),
         bare=bool(values["bare"]),
         bare_names=bool(values["bare_names"]),
         css_class=" ".join((css_class or "").split()),

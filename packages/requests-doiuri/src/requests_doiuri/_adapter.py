@@ -6,7 +6,8 @@ import io
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
 
-from doiuri import Settings, __version__, record_url, user_agent, wants_record
+from doiuri.plugins import Settings, user_agent, wants_record
+from doiuri.rest import record_url
 from requests import exceptions
 from requests.adapters import BaseAdapter
 from requests.models import Response
@@ -48,7 +49,7 @@ class DOIAdapter(BaseAdapter):
         self.settings = Settings.from_environ(resolver=resolver, offline=offline, mailto=mailto)
         self.follow = follow
         self._host = urlsplit(self.settings.base).hostname or ""
-        self._agent = user_agent(f"requests-doiuri/{__version__}", self.settings.mailto)
+        self._agent = user_agent("requests-doiuri", self.settings.mailto)
 
     def send(
         self,

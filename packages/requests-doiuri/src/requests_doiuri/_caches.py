@@ -8,7 +8,7 @@ import unicodedata
 from typing import TYPE_CHECKING, Protocol
 from urllib.parse import unquote, urlsplit
 
-from doiuri import wants_record
+from doiuri.plugins import wants_record
 
 from requests_doiuri._adapter import DOIAdapter
 

@@ -3,14 +3,16 @@
 ``extensions = ["sphinx_doiuri"]`` in conf.py is all; the options begin with ``doi_``.
 """
 
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sphinx_doiuri._compat import open_myst, replace_extlinks, replace_roles
 from sphinx_doiuri._config import add_options, check_options
+from sphinx_doiuri._environment import VERSION, DOICollector
 from sphinx_doiuri._linkcheck import ask_rest_api
+from sphinx_doiuri._locale import CATALOG
 from sphinx_doiuri._lock import LockBuilder, check_lock
-from sphinx_doiuri._messages import CATALOG
-from sphinx_doiuri._neighbours import open_myst, replace_extlinks, replace_roles
 from sphinx_doiuri._pages import (
     AddCards,
     BreakNames,
@@ -24,15 +26,13 @@ from sphinx_doiuri._pages import (
 )
 from sphinx_doiuri._read import ReadDOIs
 from sphinx_doiuri._role import DOIRole
-from sphinx_doiuri._state import VERSION, DOICollector
 from sphinx_doiuri._verify import verify
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
     from sphinx.util.typing import ExtensionMetadata
 
-__version__ = "0.1.0"
-__all__ = ["__version__", "setup"]
+__all__ = ["setup"]
 
 _HERE = Path(__file__).parent
 
@@ -60,7 +60,7 @@ def setup(app: "Sphinx") -> "ExtensionMetadata":
     app.connect("html-page-context", link_style)
     app.connect("linkcheck-process-uri", ask_rest_api)
     return {
-        "version": __version__,
+        "version": version("sphinx-doiuri"),
         "env_version": VERSION,
         "parallel_read_safe": True,
         "parallel_write_safe": True,

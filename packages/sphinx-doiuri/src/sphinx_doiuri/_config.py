@@ -3,10 +3,10 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from doiuri import Options
+from doiuri.plugins import Options
 from sphinx.errors import ConfigError
 
-from sphinx_doiuri._messages import __
+from sphinx_doiuri._locale import __
 
 if TYPE_CHECKING:
     from os import PathLike
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     _Rebuild = Literal["", "env", "html"]
 
-PRODUCT = "sphinx-doiuri/0.1.0"
+PRODUCT = "sphinx-doiuri"
 _BUDGET = 60  # seconds
 LOCK_NAME = "doi.lock.json"
 

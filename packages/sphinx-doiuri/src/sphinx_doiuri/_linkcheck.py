@@ -4,7 +4,8 @@ import re
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from doiuri import DOI, DOISyntaxError, record_url
+from doiuri import DOI, DOISyntaxError
+from doiuri.rest import record_url
 
 from sphinx_doiuri._config import options, switch
 

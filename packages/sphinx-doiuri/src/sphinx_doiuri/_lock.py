@@ -10,9 +10,9 @@ from sphinx.errors import ConfigError, SphinxError
 from sphinx.util import logging
 
 from sphinx_doiuri._config import LOCK_NAME, lock_path, options
+from sphinx_doiuri._environment import state
 from sphinx_doiuri._lines import place_in_file
-from sphinx_doiuri._messages import __
-from sphinx_doiuri._state import state
+from sphinx_doiuri._locale import __
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from doiuri.resolver import Entry
     from sphinx.application import Sphinx
 
-    from sphinx_doiuri._state import State
+    from sphinx_doiuri._environment import State
 
 logger = logging.getLogger(__name__)
 

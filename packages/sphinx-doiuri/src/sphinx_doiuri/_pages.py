@@ -11,8 +11,8 @@ from doiuri import DOI
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
 from sphinx_doiuri._config import switch
-from sphinx_doiuri._messages import _
-from sphinx_doiuri._state import state
+from sphinx_doiuri._environment import state
+from sphinx_doiuri._locale import _
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx

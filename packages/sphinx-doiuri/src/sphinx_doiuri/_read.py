@@ -11,7 +11,7 @@ from sphinx.util import logging
 
 from sphinx_doiuri._config import options, switch
 from sphinx_doiuri._lines import set_line
-from sphinx_doiuri._messages import __
+from sphinx_doiuri._locale import __
 
 logger = logging.getLogger(__name__)
 

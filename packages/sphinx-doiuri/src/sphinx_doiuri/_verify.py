@@ -16,19 +16,19 @@ from sphinx.util.display import status_iterator
 
 from sphinx_doiuri._config import PRODUCT, options, switch
 from sphinx_doiuri._details import MEDIA_TYPE, read_details
+from sphinx_doiuri._environment import state
+from sphinx_doiuri._locale import __
 from sphinx_doiuri._lock import Recorder, answering_store, report_lock
-from sphinx_doiuri._messages import __
-from sphinx_doiuri._state import state
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from doiuri import Options
+    from doiuri.plugins import Options
     from doiuri.resolver import Outcome, Resolver
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
 
-    from sphinx_doiuri._state import State
+    from sphinx_doiuri._environment import State
 
 _T = TypeVar("_T", "DOI", "Outcome")
 
@@ -107,7 +107,7 @@ def _learn_details(app: "Sphinx", known: "State", resolver: "Resolver", deadline
     def ask(doi: DOI) -> DOI:
         resolver.budget = max(deadline - time.monotonic(), 0.001)
         try:
-            known.details[doi] = read_details(bytes(resolver.negotiate(doi, MEDIA_TYPE)))
+            known.details[doi] = read_details(bytes(resolver.metadata(doi, MEDIA_TYPE)))
         except (DOINotFound, NoValues):
             known.details[doi] = None
         except ResolutionError:

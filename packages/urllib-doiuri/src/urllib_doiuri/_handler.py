@@ -9,9 +9,11 @@ from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
 from urllib.request import BaseHandler, Request
 
-import doiuri  # as a whole: its parts load when they are first used, so importing this stays cheap
+import doiuri
+from doiuri.plugins import Settings, user_agent, wants_record
+from doiuri.rest import read_record, record_url
 
-from urllib_doiuri._chain import CREDENTIALS, Chain, chain_of
+from urllib_doiuri._redirects import CREDENTIALS, Chain, chain_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
     from typing import IO
     from urllib.request import OpenerDirector
 
-    from doiuri import DOI, Prefix, ResolutionError, ShortDOI
+    from doiuri import DOI, Handle, ResolutionError
 
 Follow = Literal["record", "target"]
 
@@ -50,10 +52,10 @@ class DOIHandler(BaseHandler):
     ) -> None:
         if follow not in ("record", "target"):
             raise ValueError(f'follow: {follow!r} is neither "record" nor "target"')
-        self.settings = doiuri.Settings.from_environ(resolver=resolver, offline=offline, mailto=mailto)
+        self.settings = Settings.from_environ(resolver=resolver, offline=offline, mailto=mailto)
         self.follow: Follow = follow
         # What each request repeats: who asks, and urllib's word for whose cookies are a third party's.
-        self._agent = doiuri.user_agent(f"urllib-doiuri/{doiuri.__version__}", self.settings.mailto)
+        self._agent = user_agent("urllib-doiuri", self.settings.mailto)
         self._host = Request(self.settings.base).origin_req_host  # noqa: S310 - Settings took http or https
 
     def doi_open(self, req: Request) -> HTTPResponse:
@@ -74,13 +76,13 @@ class DOIHandler(BaseHandler):
             raise
         except (OSError, HTTPException, UnicodeError) as error:  # urllib lets these through
             raise URLError(error) from error
-        if self.follow == "target" and doiuri.wants_record(self._accept(req)):
+        if self.follow == "target" and wants_record(self._accept(req)):
             self._check_left(doi, response)
         return response
 
     def record_request(
         self,
-        doi: DOI | ShortDOI | Prefix,
+        doi: Handle,
         *,
         type: str | Sequence[str] = (),  # noqa: A002 - the API's own word
         index: int | Sequence[int] = (),
@@ -93,13 +95,13 @@ class DOIHandler(BaseHandler):
         """
         types = (type,) if isinstance(type, str) else type
         indices = (index,) if isinstance(index, int) else index
-        url = doiuri.record_url(doi, base=self.settings.base, type=types, index=indices, auth=auth, cert=cert)
+        url = record_url(doi, base=self.settings.base, type=types, index=indices, auth=auth, cert=cert)
         return self._begin(doi, url, record=True)[0]
 
     def _request(self, doi: DOI, req: Request) -> Request:
         """Return the https request that stands for the ``doi:`` request ``req``."""
-        if self.follow == "record" and doiuri.wants_record(self._accept(req)):
-            new, chain = self._begin(doi, doiuri.record_url(doi, base=self.settings.base), record=True)
+        if self.follow == "record" and wants_record(self._accept(req)):
+            new, chain = self._begin(doi, record_url(doi, base=self.settings.base), record=True)
         else:
             new, chain = self._begin(doi, doi.link(self.settings.base), record=False)
         new.method = req.get_method()
@@ -124,7 +126,7 @@ class DOIHandler(BaseHandler):
         accept: str | bytes | None = req.get_header("Accept", next(added, None))
         return accept
 
-    def _begin(self, doi: DOI | ShortDOI | Prefix, url: str, *, record: bool) -> tuple[Request, Chain]:
+    def _begin(self, doi: Handle, url: str, *, record: bool) -> tuple[Request, Chain]:
         request = Request(url, headers={"User-agent": self._agent}, origin_req_host=self._host)  # noqa: S310
         chain = request.redirect_dict = Chain(doi, url, record=record)  # type: ignore[attr-defined]
         return request, chain
@@ -220,7 +222,7 @@ def _meaning(chain: Chain, status: int, body: bytes, headers: Message) -> Resolu
     if not body:
         return None
     try:
-        doiuri.read_record(chain.doi, status, body, dict(headers.items()))
+        read_record(chain.doi, status, body, dict(headers.items()))
     except doiuri.ResolutionError as error:
         return error
     return None

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from http.client import HTTPResponse
     from urllib.request import Request, _DataType
 
-    from doiuri import DOI, Prefix, Settings, ShortDOI
+    from doiuri import Handle
+    from doiuri.plugins import Settings
 
     from urllib_doiuri._handler import Follow
 
@@ -112,7 +113,7 @@ def urlopen(
 
 
 def record_request(
-    doi: str | DOI | ShortDOI | Prefix,
+    doi: str | Handle,
     *,
     type: str | Sequence[str] = (),  # noqa: A002 - the API's own word
     index: int | Sequence[int] = (),
@@ -122,12 +123,12 @@ def record_request(
 ) -> Request:
     """Return the request for a record with the REST API's parameters, which a ``doi:`` URI cannot hold.
 
-    ``doi`` is a DOI, or what ``parse_handle`` takes. ``type`` and ``index`` (one or several) choose values,
+    ``doi`` is a DOI, or what ``Handle.parse`` takes. ``type`` and ``index`` (one or several) choose values,
     those that match any of them; ``auth`` asks the authoritative server, ``cert`` for a certified answer.
     Any opener opens it. The resolver is that of ``install()``, or else the environment's. Raises
     DOISyntaxError.
     """
-    handle = doiuri.parse_handle(doi) if isinstance(doi, str) else doi
+    handle = doiuri.Handle.parse(doi) if isinstance(doi, str) else doi
     handler = _handler(resolver, None, None, None)
     return handler.record_request(handle, type=type, index=index, auth=auth, cert=cert)
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from enum import Enum
 from typing import TYPE_CHECKING, Final
 
-from doiuri._doi import DOI, Prefix, ShortDOI, parse_handle
+from doiuri._doi import Handle
 from doiuri._errors import DOISyntaxError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from doiuri._record import Handle
+    from doiuri._doi import Handle
 
 
 class Default(Enum):
@@ -25,10 +25,10 @@ DEFAULT: Final = Default.DEFAULT
 
 def handle(doi: Handle | str) -> Handle:
     """A DOI, or what text stands for; raises DOISyntaxError, TypeError."""
-    if isinstance(doi, (DOI, ShortDOI, Prefix)):
+    if isinstance(doi, Handle):
         return doi
     if isinstance(doi, str):
-        return parse_handle(doi)
+        return Handle.parse(doi)
     raise TypeError(f"neither a DOI nor text: {doi!r:.80}")
 
 

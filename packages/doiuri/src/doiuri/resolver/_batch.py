@@ -8,15 +8,15 @@ from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Protocol
 
-from doiuri.resolver._crew import LATE
 from doiuri.resolver._outcome import Outcome, Question
+from doiuri.resolver._workers import LATE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from doiuri._record import Handle
-    from doiuri.resolver._crew import Crew
-    from doiuri.resolver._stores import Entry
+    from doiuri._doi import Handle
+    from doiuri.resolver._workers import Crew
+    from doiuri.resolver.stores._memory import Entry
 
 AHEAD = 256
 """How many names are read, and asked for, ahead of the one that is answered next."""

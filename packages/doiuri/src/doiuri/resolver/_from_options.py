@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 from doiuri._settings import user_agent
 from doiuri.resolver._arguments import DEFAULT
 from doiuri.resolver._resolver import Resolver
-from doiuri.resolver._stores_lock import LockFile
-from doiuri.resolver._stores_locked import LockedAnswers
+from doiuri.resolver.stores._lock_file import LockFile
+from doiuri.resolver.stores._locked import LockedAnswers
 
 if TYPE_CHECKING:
-    from doiuri._options import Options
-    from doiuri.resolver._stores import ReadStore, Store
+    from doiuri.plugins import Options
+    from doiuri.resolver.stores._memory import ReadStore, Store
 
 
 def open_resolver(options: Options, product: str, store: Store | ReadStore | None = None) -> Resolver:
-    """A Resolver that keeps to a plugin's options and calls itself ``product`` ("name/version").
+    """A Resolver that keeps to a plugin's options; ``product`` is the distribution that its User-Agent names.
 
     It keeps its answers in ``store``, by default in the cache; left to itself with a lock file, or given
     LockedAnswers, it asks that file and nobody else. Raises ValueError for a lock file or a cache that

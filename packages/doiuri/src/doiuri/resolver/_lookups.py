@@ -8,23 +8,23 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from doiuri._doi import ShortDOI
-from doiuri._errors import BadRecord, NoValues, ResolutionError, ResolverUnavailable
-from doiuri._json import dump, load
-from doiuri._rest import MAX_URL, agency_batches, agency_url, read_agencies
+from doiuri._resolution_errors import BadRecord, NoValues, ResolutionError, ResolverUnavailable
+from doiuri.records._json import dump, load
 from doiuri.resolver._batch import AHEAD
 from doiuri.resolver._outcome import Outcome, Question
 from doiuri.resolver._records import JSON, LONGEST, RECORD_LIMIT, quick, verdict
-from doiuri.resolver._stores import Entry
-from doiuri.resolver._transport import Request
+from doiuri.resolver.http._transport import Request
+from doiuri.resolver.stores._memory import Entry
+from doiuri.rest._client import MAX_URL, agency_batches, agency_url, read_agencies
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from doiuri._record import Handle
-    from doiuri._rest import Agency
-    from doiuri.resolver._client import Client
-    from doiuri.resolver._crew import Crew, Job
+    from doiuri._doi import Handle
     from doiuri.resolver._records import Records
+    from doiuri.resolver._workers import Crew, Job
+    from doiuri.resolver.http._client import Client
+    from doiuri.rest._client import Agency
 
     Items = list[Outcome | Question]
 
@@ -162,7 +162,7 @@ class ExistenceLookup(_Lookup):
                 question.outcome = question.spare or Outcome.of_error(question.doi, error)
             return
         for question, agency in zip(questions, agencies, strict=True):
-            if agency is not None and agency.state == "found":
+            if agency is not None and agency.status == "found":
                 body = dump({"DOI": question.doi.name, "RA": agency.name}).encode()
                 question.fresh[self._key(question.doi)] = Entry(body, JSON, time.time() + LONGEST)
                 question.outcome = Outcome(question.doi, "found", agency=agency.name)

@@ -6,20 +6,20 @@ import re
 import time
 from typing import TYPE_CHECKING
 
-from doiuri._errors import BadRecord, NoValues, ResolverUnavailable
-from doiuri._rest import retry_after
+from doiuri._resolution_errors import BadRecord, NoValues, ResolverUnavailable
 from doiuri.resolver._outcome import Question
-from doiuri.resolver._stores import Entry
-from doiuri.resolver._transport import Request
+from doiuri.resolver.http._transport import Request
+from doiuri.resolver.stores._memory import Entry
+from doiuri.rest._client import retry_after
 
 if TYPE_CHECKING:
     from typing import Self
 
-    from doiuri._record import Handle
-    from doiuri.resolver._client import Client
-    from doiuri.resolver._crew import Job
+    from doiuri._doi import Handle
     from doiuri.resolver._records import Records
-    from doiuri.resolver._transport import Reply
+    from doiuri.resolver._workers import Job
+    from doiuri.resolver.http._client import Client
+    from doiuri.resolver.http._transport import Reply
 
 LIMIT = 16_000_000
 """Octets of an answer."""

@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from doiuri._errors import DOINotFound, NoValues
+from doiuri._resolution_errors import DOINotFound, NoValues
 
 if TYPE_CHECKING:
-    from doiuri._errors import ResolutionError
-    from doiuri._record import Handle, Record
-    from doiuri.resolver._crew import Job
-    from doiuri.resolver._stores import Entry
+    from doiuri._doi import Handle
+    from doiuri._resolution_errors import ResolutionError
+    from doiuri.records._record import Record
+    from doiuri.resolver._workers import Job
+    from doiuri.resolver.stores._memory import Entry
 
     Status = Literal["found", "not-found", "no-values", "unknown"]
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from doiuri._errors import NoValues
-from doiuri._record import Record
+from doiuri._resolution_errors import NoValues
+from doiuri.records._record import Record
 
 if TYPE_CHECKING:
-    from doiuri.resolver._crew import Job
     from doiuri.resolver._outcome import Question
     from doiuri.resolver._records import Records
-    from doiuri.resolver._stores import Entry
+    from doiuri.resolver._workers import Job
+    from doiuri.resolver.stores._memory import Entry
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,30 +10,24 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from doiuri._doi import DOI, Prefix, ShortDOI
-from doiuri._errors import (
-    BadRecord,
-    DOINotFound,
-    DOISyntaxError,
-    NoValues,
-    ResolutionError,
-    ResolverUnavailable,
-)
-from doiuri._json import dump
-from doiuri._record import Record
-from doiuri._rest import read_record, record_url
-from doiuri.resolver._crew import in_time
+from doiuri._errors import DOISyntaxError
+from doiuri._resolution_errors import BadRecord, DOINotFound, NoValues, ResolutionError, ResolverUnavailable
+from doiuri.records._json import dump
+from doiuri.records._record import Record
 from doiuri.resolver._outcome import Outcome, Question
-from doiuri.resolver._stores import Entry
-from doiuri.resolver._transport import Request
+from doiuri.resolver._workers import in_time
+from doiuri.resolver.http._transport import Request
+from doiuri.resolver.stores._memory import Entry
+from doiuri.rest._client import read_record, record_url
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import TypeVar
 
-    from doiuri._record import Handle
-    from doiuri.resolver._client import Client
-    from doiuri.resolver._crew import Job
-    from doiuri.resolver._stores import ReadStore, Store
+    from doiuri._doi import Handle
+    from doiuri.resolver._workers import Job
+    from doiuri.resolver.http._client import Client
+    from doiuri.resolver.stores._memory import ReadStore, Store
 
     T = TypeVar("T")
 

@@ -12,22 +12,22 @@ from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
 
 from doiuri._doi import DOI, Prefix, ShortDOI
-from doiuri._errors import BadRecord, ResolverUnavailable
+from doiuri._resolution_errors import BadRecord, ResolverUnavailable
 from doiuri._settings import Settings
 from doiuri._settings import user_agent as default_agent
 from doiuri.resolver import _check as check
-from doiuri.resolver import _shared
+from doiuri.resolver import _process
 from doiuri.resolver._arguments import DEFAULT, Default, handle, handles
 from doiuri.resolver._batch import Batch
-from doiuri.resolver._client import Client
-from doiuri.resolver._crew import Crew, in_time
-from doiuri.resolver._limiter import Limiter
 from doiuri.resolver._lookups import ExistenceLookup, RecordLookup
 from doiuri.resolver._metadata import Metadata, metadata_entry, metadata_key, negotiate
 from doiuri.resolver._outcome import Outcome, Question
 from doiuri.resolver._query import Query
 from doiuri.resolver._records import Records, stale
-from doiuri.resolver._transport import HTTPTransport, is_loopback
+from doiuri.resolver._workers import Crew, in_time
+from doiuri.resolver.http._client import Client
+from doiuri.resolver.http._limiter import Limiter
+from doiuri.resolver.http._transport import HTTPTransport, is_loopback
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
@@ -35,11 +35,12 @@ if TYPE_CHECKING:
 
     import requests
 
-    from doiuri._record import Handle, Record
+    from doiuri._doi import Handle
+    from doiuri.records._record import Record
     from doiuri.resolver._batch import Lookup
-    from doiuri.resolver._crew import Job
-    from doiuri.resolver._stores import ReadStore, Store
-    from doiuri.resolver._transport import Transport
+    from doiuri.resolver._workers import Job
+    from doiuri.resolver.http._transport import Transport
+    from doiuri.resolver.stores._memory import ReadStore, Store
 
     T = TypeVar("T")
     Progress = Callable[[int, int | None], None]
@@ -100,7 +101,7 @@ class Resolver:
             timeout=timeout,
             offline=self.offline,
         )
-        self._shared: _shared.SharedStore | None = None
+        self._shared: _process.SharedStore | None = None
         self._release: weakref.finalize[[], Resolver] | None = None
         self._records = Records(self._client, self._open(store, settings.cache))
 
@@ -113,8 +114,8 @@ class Resolver:
             return transport, lambda: limiter
         base = self.base
         return (
-            HTTPTransport(lambda: _shared.server(base).session, session, agent),
-            lambda: _shared.server(base).limiter,
+            HTTPTransport(lambda: _process.server(base).session, session, agent),
+            lambda: _process.server(base).limiter,
         )
 
     def _open(
@@ -125,7 +126,7 @@ class Resolver:
             check.able("store", store, "get_many")
             return store
         try:
-            self._shared = _shared.borrow_store(cache if store is DEFAULT else os.fspath(store))
+            self._shared = _process.borrow_store(cache if store is DEFAULT else os.fspath(store))
         except ValueError as error:
             raise ValueError(f"DOIURI_CACHE: {error}" if store is DEFAULT else str(error)) from None
         self._release = weakref.finalize(self, self._shared.give_back)
@@ -199,7 +200,7 @@ class Resolver:
         """
         return self._existence(dois, budget, progress, agency=False)
 
-    def agency(
+    def agencies(
         self,
         dois: Iterable[Handle | str],
         *,
@@ -229,7 +230,7 @@ class Resolver:
             return (Outcome(doi, "unknown", reason="resolving is off") for doi in handles(dois))
         raise ValueError(f'resolve must be "records", "existence" or False, not {how!r}')
 
-    def negotiate(self, doi: Handle | str, media_type: str) -> Metadata:
+    def metadata(self, doi: Handle | str, media_type: str) -> Metadata:
         """Metadata or citation text, such as BibTeX for ``application/x-bibtex``.
 
         Returns bytes with a ``content_type``. The registration agency answers, so redirects to other hosts
@@ -296,7 +297,7 @@ class Resolver:
             yield from Batch(crew, records.put).run(handles(dois), lookup(records, crew), counted)
 
         batch = answers()
-        _shared.batches.add(batch)
+        _process.batches.add(batch)
         return batch
 
 

@@ -1,5 +1,5 @@
-"""For your own tests: a Resolver fed with records, in process and without a socket (``doiuri[testing]``)."""
+"""For your own tests: a Resolver with given records, in process and without sockets (``doiuri[testing]``)."""
 
-from doiuri.testing._fed import resolver_for
+from doiuri.testing._resolver import resolver_for
 
 __all__ = ["resolver_for"]

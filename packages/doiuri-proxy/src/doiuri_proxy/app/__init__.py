@@ -1,0 +1,1 @@
+"""The proxy's HTTP interface: redirects, pages, the REST API and Which RA."""

@@ -1,0 +1,151 @@
+"""Redirects: ``GET /<doi>`` (DOI resolution documentation §1 and §3)."""
+
+from __future__ import annotations
+
+import re
+import time
+from dataclasses import dataclass
+from email.utils import formatdate
+from functools import lru_cache
+from typing import TYPE_CHECKING, Literal
+
+from doiuri.records import choose, locations_of
+from doiuri.rest import name_in_path, select
+
+from doiuri_proxy.app import _pages
+from doiuri_proxy.app._http import Response, unescape
+from doiuri_proxy.app._targets import append, header_url, link_header, locations_xml
+from doiuri_proxy.records._records import is_handle
+from doiuri_proxy.records._source import PublicValues, SourceError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from random import Random
+
+    from doiuri.records import Locations, Value
+
+    from doiuri_proxy.app._http import Headers, Params, Request
+    from doiuri_proxy.records._source import Source
+
+MAX_ALIASES = 20  # followed in a chain
+MAX_LIFETIME = 2 * 86400  # seconds from Date to Expires
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """How to choose among locations: those for ``country`` first, then by weight.
+
+    ``pick`` is "highest" for the highest weight, or the generator for a random choice by weight.
+    """
+
+    pick: Literal["highest"] | Random = "highest"
+    country: str | None = None
+
+
+async def answer(request: Request, source: Source, choice: Choice) -> Response:
+    """Return a redirect, or the page that the parameters ask for. Raises BadRequestError, SourceError."""
+    params = request.read_params("&;")
+    handle = _requested_handle(request, params)
+    if not handle:
+        return _pages.front()
+    record = await source.lookup(handle, auth="auth" in params, cert="cert" in params)
+    if record is None:
+        return _pages.not_found(handle)
+    if not params and (fixed := _fixed_redirect(handle, record.body)):
+        return _expiring(*fixed)
+    if "ignore_aliases" not in params and any(_aliases(record.values)):
+        return await _follow(record, request, params, source)
+    indexes = [int(text) for text in params.get("index", ()) if re.fullmatch("[0-9]{1,10}", text)]
+    values = select(record.values, params.get("type", ()), indexes)
+    if not values:
+        return _pages.no_values(handle)
+    return _show(handle, values, request, params, choice)
+
+
+def _requested_handle(request: Request, params: Params) -> str:
+    handle = name_in_path(unescape(request.path))
+    if not handle and request.method == "POST":
+        return name_in_path(params.get("hdl", [""])[0].strip())
+    return handle
+
+
+async def _follow(record: PublicValues, request: Request, params: Params, source: Source) -> Response:
+    """Return a redirect to the end of a chain of aliases, on this proxy and with the same query."""
+    used: list[Value] = []
+    handle = ""
+    end: PublicValues | None = record
+    for _ in range(MAX_ALIASES + 1):
+        alias = next(_aliases(end.values), None) if end is not None else None
+        if alias is None:
+            target = _pages.path_of(handle) + (f"?{request.query.decode('latin-1')}" if request.query else "")
+            return _expiring(_pages.moved(301, target), used)
+        used.append(alias)
+        handle = alias.data.text or ""
+        end = await source.lookup(handle, auth="auth" in params, cert="cert" in params)
+    message = f"alias chain too long: more than {MAX_ALIASES} aliases"
+    return _pages.error(404, "Alias Chain Too Long", message)
+
+
+def _aliases(values: Iterable[Value]) -> Iterator[Value]:
+    return (value for value in values if value.has_type("HS_ALIAS") and is_handle(value.data.text))
+
+
+def _show(handle: str, values: Sequence[Value], request: Request, params: Params, choice: Choice) -> Response:
+    """Return a redirect to a location, the list of locations, or the table of values."""
+    show_urls = "showurls" in params.get("action", ())
+    if "noredirect" in params and not show_urls:
+        return _pages.values_table(handle, values)
+    locations = locations_of(values, handle)
+    if locations.problem:
+        raise SourceError(locations.problem)
+    if show_urls:
+        return Response(200, locations_xml(locations), "text/xml;charset=utf-8", _pages.SECURITY)
+    accept, locatt = request.headers.get("accept"), params.get("locatt", ())
+    location = choose(locations, accept=accept, locatt=locatt, country=choice.country, pick=choice.pick)
+    target = header_url(append(location.href, params.get("urlappend", [""])[0])) if location else None
+    if location is None or target is None:
+        return _pages.values_table(handle, values)
+    redirect = _pages.moved(locations.status(location), target, _headers(locations))
+    return _expiring(redirect, _location_values(values))
+
+
+@lru_cache(maxsize=1024)  # a few names get most of the requests
+def _fixed_redirect(handle: str, body: bytes) -> tuple[Response, Sequence[Value]] | None:
+    """Return the redirect of a record with a single location, and the values that it depends on.
+
+    Such a redirect is the same for all clients. None for any other record.
+    """
+    values = PublicValues(body).values
+    locations = locations_of(values, handle)
+    if any(_aliases(values)) or locations.problem or len(locations) != 1:
+        return None
+    location = choose(locations)
+    target = header_url(location.href) if location else None
+    if location is None or target is None:
+        return None
+    redirect = _pages.moved(locations.status(location), target, _headers(locations))
+    return redirect, _location_values(values)
+
+
+def _headers(locations: Locations) -> Headers:
+    links = link_header(locations)
+    return (
+        *((("Vary", "Accept"),) if locations.negotiable else ()),
+        *((("Link", links),) if links else ()),
+    )
+
+
+def _location_values(values: Iterable[Value]) -> list[Value]:
+    return [value for value in values if value.has_type("URL") or value.has_type("10320/loc")]
+
+
+def _expiring(redirect: Response, used: Iterable[Value]) -> Response:
+    """Return a redirect that expires with the first of the values that it depends on."""
+    now = time.time()
+    lifetimes = [MAX_LIFETIME if (left := value.lifetime(now)) is None else left for value in used]
+    return redirect.with_headers(("Expires", _date(int(now) + min([*lifetimes, MAX_LIFETIME]))))
+
+
+@lru_cache(maxsize=64)  # requests within one second share a few dates
+def _date(seconds: int) -> str:
+    return formatdate(seconds, usegmt=True)

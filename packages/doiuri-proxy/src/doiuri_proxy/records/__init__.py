@@ -1,0 +1,1 @@
+"""The proxy's records: read from files, stores or an upstream proxy."""

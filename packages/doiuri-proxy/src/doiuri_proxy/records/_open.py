@@ -1,0 +1,80 @@
+"""Opening the source that an address names: a file, a folder, a store, an upstream proxy."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from doiuri.plugins import DOI_ORG
+
+from doiuri_proxy.records._memory import MemorySource
+from doiuri_proxy.records._records import RecordsError
+
+if TYPE_CHECKING:
+    from doiuri_proxy.records._records import RecordsInput
+    from doiuri_proxy.records._source import LocalSource, Source
+
+
+_SQLITE_MAGIC = b"SQLite format 3\0"
+
+
+def open_source(
+    records: RecordsInput | None,
+    *,
+    base: str = DOI_ORG,
+    upstream: str | None = None,
+    cache: str | None = None,
+) -> Source:
+    """Return a source for records and, with ``upstream``, for those of another proxy.
+
+    :param records: a file, a folder, Python data, or a store's path or URL; None is no records
+    :param base: the base URL whose records to read from a store
+    :param upstream: the base URL of the proxy to ask for what is not in the records
+    :param cache: the store for upstream's answers; None takes the Resolver's default
+    :raises RecordsError: if the records cannot be read or are not valid
+    :raises ValueError: for a bad URL
+    """
+    local = _open_local(records, base)
+    if upstream is None:
+        return local
+    from doiuri_proxy.records._upstream import UpstreamSource
+
+    return UpstreamSource(local, upstream, cache)
+
+
+def _open_local(records: RecordsInput | None, base: str) -> LocalSource:
+    if not _is_store(records):
+        return MemorySource([] if records is None else records)
+    from doiuri_proxy.records._stores import StoreSource
+
+    if "://" not in str(records):
+        _check_file(Path(str(records)))
+    return StoreSource(str(records), base)
+
+
+def _is_store(records: object) -> bool:
+    """Return whether an address is that of a store: an SQLite file, or a URL."""
+    if not isinstance(records, (str, Path)):
+        return False
+    if "://" in str(records):
+        return True
+    path = Path(records)
+    try:
+        if not path.is_file():  # opening a pipe would block
+            return False
+        with path.open("rb") as file:
+            return file.read(len(_SQLITE_MAGIC)) == _SQLITE_MAGIC
+    except OSError:
+        return False
+
+
+def _check_file(path: Path) -> None:
+    """Refuse an SQLite file that is damaged or not a store, because opening it as a store would rename it."""
+    try:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as db:
+            db.execute("SELECT id, key FROM entries LIMIT 1").fetchone()
+    except sqlite3.Error as error:
+        if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_CANTOPEN:  # the store reports that itself
+            raise RecordsError(str(path), 0, f"an SQLite file, but not a store of records: {error}") from None

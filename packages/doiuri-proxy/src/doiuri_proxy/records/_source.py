@@ -1,0 +1,125 @@
+"""Sources: what the proxy asks for records and registration agencies."""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from doiuri.records import Value
+from doiuri.rest import prefixes, write_json
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+_DEFAULT_PERMISSIONS = "1110"  # administrators may read and write, the public may read; omitted in answers
+
+
+class SourceError(Exception):
+    """A look-up failed, so nothing is known: the proxy answers with an error, never with "not found"."""
+
+
+@dataclass(frozen=True, slots=True)
+class PublicValues:
+    """The values of a handle that everybody may read, as the REST API's JSON array in UTF-8."""
+
+    body: bytes
+
+    @classmethod
+    def of(cls, values: Iterable[Value]) -> PublicValues:
+        """Return the public ones of ``values``."""
+        return cls(write_json([_members(value) for value in values if _is_public(value)]))
+
+    @property
+    def values(self) -> tuple[Value, ...]:
+        """The values, parsed."""
+        return _parse(self.body)
+
+
+class Registration(NamedTuple):
+    """Whether a name exists (None: unknown) and its registration agency (None: unknown)."""
+
+    exists: bool | None
+    agency: str | None = None
+
+
+class Source(Protocol):
+    """Answers look-ups. All of them ignore the case of ASCII letters (Z39.84 §4)."""
+
+    async def lookup(self, handle: str, *, auth: bool = False, cert: bool = False) -> PublicValues | None:
+        """Return the values of a handle; None if it is not registered.
+
+        ``auth`` bypasses caches, ``cert`` asks for an authenticated answer. Raises SourceError if the look-up
+        fails.
+        """
+
+    async def knows_prefix(self, prefix: str) -> bool | None:
+        """Return whether a record, an agency or a prefix record has the prefix; None if that is unknown."""
+
+    async def registrations(self, names: Sequence[str]) -> list[Registration]:
+        """Return the registration of each DOI or bare prefix, in order."""
+
+    def close(self) -> None:
+        """Release stores and threads."""
+
+
+class LocalSource(ABC):
+    """The base of sources that hold records themselves and ask no other server."""
+
+    @abstractmethod
+    async def lookup(self, handle: str, *, auth: bool = False, cert: bool = False) -> PublicValues | None:
+        """Return the values of a handle: see `Source`."""
+
+    @abstractmethod
+    async def knows_prefix(self, prefix: str) -> bool:
+        """Return whether a record, an agency or a prefix record has the prefix."""
+
+    @abstractmethod
+    async def registered_agency(self, handle: str) -> str | None:
+        """Return the agency given for the longest prefix of a handle."""
+
+    async def registrations(self, names: Sequence[str]) -> list[Registration]:
+        """Return the registration of each DOI or bare prefix, in order."""
+        return [await self._registration(name) for name in names]
+
+    async def _registration(self, name: str) -> Registration:
+        try:
+            exists = await self.lookup(name) is not None if "/" in name else await self.knows_prefix(name)
+            return Registration(exists, await self._agency(name) if exists else None)
+        except SourceError:
+            return Registration(None)
+
+    async def _agency(self, handle: str) -> str | None:
+        """Return the agency given for a prefix, or else that of a prefix record (type ``10320/ra_name``)."""
+        if name := await self.registered_agency(handle):
+            return name
+        for prefix in prefixes(handle):
+            record = await self.lookup(f"0.NA/{prefix}")
+            for value in record.values if record else ():
+                if value.has_type("10320/ra_name") and value.data.text:
+                    return value.data.text
+        return None
+
+    def close(self) -> None:  # noqa: B027 - sources in memory have nothing to release
+        """Release the store."""
+
+
+@lru_cache(maxsize=1024)  # a few names get most of the requests
+def _parse(body: bytes) -> tuple[Value, ...]:
+    return tuple(map(Value.from_json, json.loads(body)))
+
+
+def _is_public(value: Value) -> bool:
+    return str(value.permissions or _DEFAULT_PERMISSIONS)[2:3] == "1"
+
+
+def _members(value: Value) -> dict[str, object]:
+    """Return a value's JSON members without those that state a default."""
+    members = value.to_json()
+    if members.get("permissions") == _DEFAULT_PERMISSIONS:
+        del members["permissions"]
+    if not members.get("references", True):
+        del members["references"]
+    return members

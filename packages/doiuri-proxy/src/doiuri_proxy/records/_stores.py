@@ -1,0 +1,103 @@
+"""Records in a store (SQLite, Redis): reading them, and the format of the entries."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import TYPE_CHECKING
+
+from doiuri.resolver import Entry, SQLiteStore, open_store
+from doiuri.rest import ascii_upper, prefixes, write_json
+
+from doiuri_proxy.records._records import check_record
+from doiuri_proxy.records._source import LocalSource, PublicValues, SourceError
+
+if TYPE_CHECKING:
+    from doiuri_proxy.records._files import HandleRecord
+
+NEVER_EXPIRES = 253402300799.0  # Unix seconds: the end of the year 9999
+
+_PUBLIC = "application/json;profile=public"  # all values may be sent, as they stand in the body
+_VALUES = b',"values":'
+
+
+class StoreSource(LocalSource):
+    """The records of one base in a store: registered ones, or what a Resolver has cached.
+
+    `Registry` marks a store as complete: a name without an entry is then not registered. Without the mark (a
+    cache, or a store that cannot be read) nothing is known about such a name: SourceError.
+    """
+
+    def __init__(self, address: str, base: str) -> None:
+        """Open the store at a path or URL. Raises ValueError if the address is not valid."""
+        self._store = open_store(address)
+        self._base = base.rstrip("/")
+        # SQLite answers within microseconds, less than a thread takes to start
+        self._is_fast = isinstance(self._store, SQLiteStore)
+
+    async def lookup(self, handle: str, *, auth: bool = False, cert: bool = False) -> PublicValues | None:  # noqa: ARG002
+        """Return the values of a handle, however old its entry is."""
+        key, mark = record_key(self._base, handle), mark_key(self._base)
+        entries = await self._get([key]) or await self._get([key, mark])  # most look-ups do not need the mark
+        if key in entries:
+            return _public_values(handle, entries[key])
+        if mark not in entries:
+            raise SourceError(f"{handle} is not in the store, and the store is not a complete registry")
+        return None
+
+    async def knows_prefix(self, prefix: str) -> bool:
+        """Return whether a record or an agency was registered with the prefix, or it has a prefix record."""
+        keys = [prefix_key(self._base, prefix), record_key(self._base, f"0.NA/{prefix}")]
+        return bool(await self._get(keys))
+
+    async def registered_agency(self, handle: str) -> str | None:
+        """Return the agency registered for the longest prefix of ``handle``."""
+        keys = [prefix_key(self._base, part) for part in (handle, *prefixes(handle))]
+        entries = await self._get(keys)
+        return next(
+            (entries[key].body.decode() for key in keys if key in entries and entries[key].body), None
+        )
+
+    def close(self) -> None:
+        """Close the store."""
+        self._store.close()
+
+    async def _get(self, keys: list[str]) -> dict[str, Entry]:
+        if self._is_fast:
+            return self._store.get_many(keys)
+        return await asyncio.to_thread(self._store.get_many, keys)
+
+
+def record_key(base: str, handle: str) -> str:
+    """Return the key of a record's entry: the one under which a Resolver stores it, too."""
+    return f"record {base} {ascii_upper(handle)}"
+
+
+def prefix_key(base: str, prefix: str) -> str:
+    """Return the key of a prefix's entry; its body is the agency's name, or empty."""
+    return f"prefix {base} {ascii_upper(prefix)}"
+
+
+def mark_key(base: str) -> str:
+    """Return the key of the mark that the records of ``base`` are complete."""
+    return f"registry {base}"
+
+
+def record_entry(record: HandleRecord) -> Entry:
+    """Return the entry to store for a record: a REST answer with all its values."""
+    code = 1 if record.values else 200
+    values = [value.to_json() for value in record.values]
+    body = write_json({"responseCode": code, "handle": record.handle, "values": values})
+    is_public = body.endswith(_VALUES + PublicValues.of(record.values).body + b"}")
+    return Entry(body, _PUBLIC if is_public else "application/json", NEVER_EXPIRES)
+
+
+def _public_values(handle: str, entry: Entry) -> PublicValues | None:
+    if entry.media_type == _PUBLIC:
+        # Quotes inside strings are escaped, so the first match is where the list starts.
+        return PublicValues(entry.body[entry.body.index(_VALUES) + len(_VALUES) : -1])
+    try:
+        record = check_record(json.loads(entry.body))
+    except ValueError as error:
+        raise SourceError(f"the store's record of {handle} is not valid: {error}") from None
+    return None if record is None else PublicValues.of(record[1])

@@ -1,0 +1,1 @@
+"""The HTTP server: limits of connections, worker processes, signals."""

@@ -1,0 +1,163 @@
+"""The proxy as a service: signals, reloading, workers, the access log."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import resource
+import signal
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from doiuri.plugins import DOI_ORG
+
+from doiuri_proxy.app._app import App
+from doiuri_proxy.app._redirect import Choice
+from doiuri_proxy.records._memory import MemorySource
+from doiuri_proxy.records._open import open_source
+from doiuri_proxy.records._records import RecordsError
+from doiuri_proxy.server._protocol import Limits
+from doiuri_proxy.server._server import STOP_TIME, Server, bind, url_of
+from doiuri_proxy.server._workers import Workers
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from socket import socket
+    from typing import TextIO
+
+    from doiuri_proxy.app._http import Request, Response
+    from doiuri_proxy.records._source import Source
+
+CLOSE_DELAY = 60  # seconds after which a replaced source is closed; its last look-ups have ended by then
+
+_OTHER_FILES = 200  # file descriptors besides those of connections
+_log = logging.getLogger("doiuri_proxy")
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """The options of a service, and the service itself; ``access_log`` is open for appending."""
+
+    records: str | None
+    host: str = "127.0.0.1"
+    port: int = 0
+    workers: int = 1
+    base: str = DOI_ORG
+    upstream: str | None = None
+    cache: str | None = None
+    choice: Choice = field(default_factory=Choice)
+    limits: Limits = field(default_factory=Limits)
+    max_target: int = 8192
+    access_log: TextIO | None = None
+
+    def run(self) -> int:
+        """Serve until SIGTERM or SIGINT; return the exit status. Raises RecordsError, ValueError, OSError."""
+        app = App(self._open(), self.choice, _access_logger(self.access_log), self.max_target)
+        listener = self._listen()
+        _raise_file_limit(self.limits.connections)
+
+        def announce() -> None:
+            print(f"doiuri-proxy ready at {url_of(listener)}", flush=True)  # noqa: T201 - callers wait for it
+
+        def serve(on_ready: Callable[[], None], lifeline: int | None = None) -> None:
+            asyncio.run(self._serve(app, listener, on_ready, lifeline))
+
+        if self.workers == 1:
+            serve(announce)
+            return 0
+        # Workers share the memory of the records loaded here; each opens its own connection to a store.
+        workers = Workers(self.workers, serve, lambda: self._reload(app))
+        # Close this process's copy of the socket first, so that the system refuses new connections.
+        return workers.run(announce, listener.close, STOP_TIME + 2)
+
+    def _open(self) -> Source:
+        return open_source(self.records, base=self.base, upstream=self.upstream, cache=self.cache)
+
+    def _listen(self) -> socket:
+        try:
+            return bind(self.host, self.port)
+        except OSError as error:
+            raise OSError(f"cannot listen at {self.host}:{self.port}: {error.strerror}") from None
+
+    def _reload(self, app: App) -> bool:
+        """Load the records again; if that fails, log why and keep the old ones."""
+        try:
+            app.source = self._open()
+        except (RecordsError, ValueError, OSError) as error:
+            _log.error("records not reloaded, keeping the old ones: %s", error)
+            return False
+        _log.info("records reloaded")
+        return True
+
+    async def _serve(
+        self, app: App, listener: socket, on_ready: Callable[[], None], lifeline: int | None
+    ) -> None:
+        """Serve in this process until SIGTERM, SIGINT, or the end of file on ``lifeline``."""
+        server = Server(app, self.limits, on_ready)
+        reloads = _Reloads(app, self._reload)
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, server.stop)
+        loop.add_signal_handler(signal.SIGHUP, reloads.request)
+        if lifeline is not None:
+            loop.add_reader(lifeline, server.stop)
+        await server.serve(sockets=[listener])
+        reloads.cancel()
+        app.source.close()
+
+
+class _Reloads:
+    """Reloads in a thread, one at a time, while the event loop answers from the old records."""
+
+    def __init__(self, app: App, reload: Callable[[App], bool]) -> None:
+        self._app = app
+        self._reload = reload
+        self._lock = asyncio.Lock()
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def request(self) -> None:
+        """Reload once more, unless a reload is waiting to start already: it reads the newest records."""
+        if len(self._tasks) < 2:
+            task = asyncio.get_running_loop().create_task(self._run())
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+    def cancel(self) -> None:
+        """Cancel all reloads."""
+        for task in self._tasks:
+            task.cancel()
+
+    async def _run(self) -> None:
+        async with self._lock:
+            old = self._app.source
+            reloaded = await asyncio.to_thread(self._reload, self._app)
+            if reloaded and not isinstance(old, MemorySource):
+                asyncio.get_running_loop().call_later(CLOSE_DELAY, old.close)
+
+
+def _raise_file_limit(connections: int) -> None:
+    """Raise the limit of open files so that all connections fit, as far as the system allows."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    files = connections + _OTHER_FILES
+    wanted = files if hard == resource.RLIM_INFINITY else min(files, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        with contextlib.suppress(ValueError, OSError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
+def _access_logger(file: TextIO | None) -> Callable[[Request, Response, str], None] | None:
+    """Return a function that writes a line for each request, in the common log format."""
+    if file is None:
+        return None
+
+    def write(request: Request, response: Response, client: str) -> None:
+        now = time.strftime("%d/%b/%Y:%H:%M:%S +0000", time.gmtime())
+        target = request.target.replace("\\", "\\x5C").replace('"', "\\x22")
+        line = f'"{request.method} {target} HTTP/1.1" {response.status} {len(response.body)}'
+        with contextlib.suppress(OSError):  # a full disk must not stop the proxy
+            file.write(f"{client} - - [{now}] {line}\n")
+            file.flush()
+
+    return write

@@ -1,0 +1,126 @@
+"""Worker processes: started, replaced when they die, reloaded and stopped together."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+import traceback
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import NoReturn
+
+_STOP_SIGNALS = {signal.SIGTERM, signal.SIGINT}
+_SIGNALS = _STOP_SIGNALS | {signal.SIGHUP, signal.SIGCHLD, signal.SIGALRM}
+_MIN_LIFETIME = 1  # seconds: limits how often a worker that dies at once is replaced
+
+
+class Workers:
+    """Forks worker processes and supervises them.
+
+    :param count: how many workers
+    :param serve: called in each worker as ``serve(ready, lifeline)``: calls ``ready()`` when it accepts
+        connections, and returns after SIGTERM, or when the file descriptor ``lifeline`` becomes readable: the
+        parent process has died
+    :param reload: called in this process on SIGHUP; if it returns True, the workers get the signal too
+    """
+
+    def __init__(
+        self, count: int, serve: Callable[[Callable[[], None], int], None], reload: Callable[[], bool]
+    ) -> None:
+        """Prepare; `run` starts the workers."""
+        self._count = count
+        self._serve = serve
+        self._reload = reload
+        self._started: dict[int, float] = {}  # process id → time.monotonic() when it was forked
+        # Only this process holds the writing end. When it dies, the workers read the end of the file.
+        self._lifeline, self._lifeline_writer = os.pipe()
+
+    def run(self, on_ready: Callable[[], None], on_stop: Callable[[], None], stop_time: int) -> int:
+        """Run the workers until SIGTERM or SIGINT and return the exit status.
+
+        :param on_ready: called when all workers accept connections
+        :param on_stop: called before the workers are stopped
+        :param stop_time: seconds that the workers have to finish their requests
+        """
+        signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)  # sigwait takes them one by one
+        if not self._start_all():
+            self._send(signal.SIGKILL)
+            return 1
+        on_ready()
+        self._supervise()
+        on_stop()
+        self._stop_all(stop_time)
+        return 0
+
+    def _start_all(self) -> bool:
+        """Start the workers and wait until each is ready; return False if one exits before that."""
+        reader, writer = os.pipe()
+
+        def ready() -> None:
+            os.write(writer, b".")
+            os.close(writer)
+
+        for _ in range(self._count):
+            self._start(ready)
+        os.close(writer)
+        with os.fdopen(reader, "rb") as pipe:
+            # Ends when every worker has closed the pipe, by being ready or by exiting.
+            return len(pipe.read()) == self._count
+
+    def _start(self, ready: Callable[[], None]) -> None:
+        pid = os.fork()
+        if pid == 0:
+            self._run_worker(ready)
+        self._started[pid] = time.monotonic()
+
+    def _run_worker(self, ready: Callable[[], None]) -> NoReturn:
+        status = 1
+        try:
+            os.close(self._lifeline_writer)
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
+            self._serve(ready, self._lifeline)
+            status = 0
+        except BaseException:  # noqa: BLE001 - nothing may unwind into the parent's code
+            traceback.print_exc()
+        finally:
+            os._exit(status)
+
+    def _supervise(self) -> None:
+        """Replace workers that die and pass on reloads, until SIGTERM or SIGINT."""
+        while True:
+            number = signal.sigwait(_SIGNALS)
+            if number in _STOP_SIGNALS:
+                return
+            if number == signal.SIGCHLD:
+                self._replace_exited()
+            elif number == signal.SIGHUP and self._reload():
+                self._send(signal.SIGHUP)
+
+    def _replace_exited(self) -> None:
+        for started in self._reap():
+            if time.monotonic() - started < _MIN_LIFETIME:
+                time.sleep(_MIN_LIFETIME)
+            self._start(ready=lambda: None)
+
+    def _stop_all(self, stop_time: int) -> None:
+        """Stop the workers; kill them after ``stop_time`` seconds or on a second SIGTERM or SIGINT."""
+        self._send(signal.SIGTERM)
+        signal.alarm(stop_time)  # macOS has no sigtimedwait
+        self._reap()
+        while self._started:
+            if signal.sigwait(_SIGNALS) in _STOP_SIGNALS | {signal.SIGALRM}:
+                self._send(signal.SIGKILL)
+            self._reap()
+        signal.alarm(0)
+
+    def _reap(self) -> list[float]:
+        """Reap exited workers; return when each was forked."""
+        exited = [pid for pid in self._started if os.waitpid(pid, os.WNOHANG)[0]]
+        return [self._started.pop(pid) for pid in exited]
+
+    def _send(self, number: signal.Signals) -> None:
+        for pid in self._started:
+            os.kill(pid, number)

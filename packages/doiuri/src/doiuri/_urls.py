@@ -1,0 +1,47 @@
+"""URLs of DOI proxies: the default, the hosts, which URLs can be a base, and the origin of a URL."""
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    Origin: TypeAlias = tuple[str, str | None, int | None]
+
+DOI_ORG = "https://doi.org"
+"""The DOI Foundation's proxy: the default resolver, and the default base of links."""
+
+HOSTS = ("doi.org", "dx.doi.org", "www.doi.org")
+"""The DOI Foundation's hosts, in lower case."""
+
+_PORTS = {"http": 80, "https": 443}
+_NOT_IN_URLS = frozenset(' "<>\\^`{|}')  # RFC 3986 appendix A, and what is not printable
+
+
+def check_base(where: str, base: str) -> str:
+    """Return ``base`` without outer white space and trailing slashes.
+
+    Raises ValueError, its message beginning with ``where``, for anything but a plain http or https URL.
+    """
+    from urllib.parse import urlsplit  # slow to import, and not needed to read or write a DOI
+
+    if not isinstance(base, str):
+        raise TypeError(f"{where}: expected str, not {type(base).__name__}")
+    text = base.strip(" \t\r\n")
+    try:
+        parts = urlsplit(text)
+        _ = parts.port
+    except ValueError as error:
+        raise ValueError(f"{where}: {base!r} is not a URL: {error}") from None
+    plain = text.isprintable() and _NOT_IN_URLS.isdisjoint(text)
+    if parts.scheme not in _PORTS or not parts.hostname or not plain:
+        raise ValueError(f"{where}: {base!r} is not an http or https URL such as {DOI_ORG}")
+    if "?" in text or "#" in text or "@" in parts.netloc:
+        raise ValueError(f"{where}: {base!r} must have neither user, query nor fragment")
+    return text.rstrip("/")
+
+
+def origin(url: str) -> "Origin":
+    """Return scheme, host and port of a URL, the scheme's default port filled in (RFC 6454 §4)."""
+    from urllib.parse import urlsplit
+
+    parts = urlsplit(url)
+    return parts.scheme, parts.hostname, parts.port or _PORTS.get(parts.scheme)

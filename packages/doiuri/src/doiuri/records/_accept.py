@@ -1,0 +1,52 @@
+"""Content negotiation: whether an Accept header asks for a DOI's record or for something else."""
+
+from __future__ import annotations
+
+import re
+
+_RECORD_TYPE = "application/json"
+_WILDCARDS = {"*/*", "application/*"}
+_PARTS = re.compile(r'(?:[^,"]|"(?:[^"\\]|\\.)*"?)+')
+_QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"?')
+_RANGE = re.compile(r"\s*([!#$%&'*+.^_`|~0-9a-z-]+/[!#$%&'*+.^_`|~0-9a-z-]+)\s*(?:;|$)", re.IGNORECASE)
+_QUALITY = re.compile(r";\s*q\s*=\s*(0?\.\d+|[01](?:\.0*)?)\s*(?:;|$)", re.IGNORECASE)
+
+
+def media_ranges(accept: str) -> list[tuple[str, float]]:
+    """Return the media ranges of an Accept header in its order, in lower case, with their quality, 0 to 1.
+
+    Invalid media ranges are skipped, and an invalid quality counts as 1 (RFC 9110 section 12.5.1).
+
+    >>> media_ranges("text/html, application/json;q=0.5")
+    [('text/html', 1.0), ('application/json', 0.5)]
+    """
+    ranges = []
+    for part in _PARTS.findall(accept):
+        name = _RANGE.match(part)
+        if name is not None:
+            quality = _QUALITY.search(_QUOTED.sub("", part))
+            ranges.append((name[1].lower(), float(quality[1]) if quality else 1.0))
+    return ranges
+
+
+def wants_record(accept: str | bytes | None) -> bool:
+    """Return whether an Accept header asks for the record, which is JSON, or accepts it as well as any other.
+
+    It does not if it names another type and rates JSON lower, or covers JSON by a wildcard only.
+
+    >>> wants_record("application/json"), wants_record("application/x-bibtex, */*")
+    (True, False)
+    """
+    if not accept:
+        return True
+    ranges = media_ranges(accept if isinstance(accept, str) else accept.decode("latin-1"))
+    json = max((quality for name, quality in ranges if name == _RECORD_TYPE), default=None)
+    wildcard = max((quality for name, quality in ranges if name in _WILDCARDS), default=0.0)
+    other = max(
+        (quality for name, quality in ranges if name != _RECORD_TYPE and name not in _WILDCARDS), default=0.0
+    )
+    if json is None:
+        return not other or wildcard > other
+    if json == 0:
+        return not other and not wildcard
+    return json >= other

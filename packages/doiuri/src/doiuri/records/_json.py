@@ -1,0 +1,110 @@
+"""Strict JSON (RFC 8259): input that readers may understand differently is refused."""
+
+from __future__ import annotations
+
+import json
+import math
+from functools import partial
+from typing import Any, NoReturn
+
+MAX_DEPTH = 100
+"""Deepest nesting of lists and objects that is read. Records need four levels."""
+
+_TOO_DEEP = f"JSON nested too deeply: more than {MAX_DEPTH} levels"
+
+
+class Malformed(ValueError):  # noqa: N818 - named after what it reports
+    """The text is not JSON, or the JSON does not have the promised structure."""
+
+
+def load(source: str | bytes) -> Any:
+    """Parse JSON.
+
+    :param source: text, or UTF-8 with or without a byte order mark
+    :raises Malformed: for invalid JSON, and also for NaN and infinities, an object that repeats a member,
+        numbers out of range and nesting deeper than ``MAX_DEPTH``
+    """
+    try:
+        text = source.removeprefix("\ufeff") if isinstance(source, str) else source.decode("utf-8-sig")
+        value = _decoder.decode(text)
+    except UnicodeDecodeError:
+        raise Malformed("not JSON: not UTF-8") from None
+    except RecursionError:
+        raise Malformed(_TOO_DEEP) from None
+    except Malformed:
+        raise
+    except ValueError as error:  # JSONDecodeError, or an integer of thousands of digits
+        raise Malformed(f"not JSON: {error}") from None
+    if text.count("[") + text.count("{") > MAX_DEPTH:
+        _check_depth(value)
+    return value
+
+
+def _check_depth(value: object) -> None:
+    """Refuse nesting that ``load`` can parse but ``dump``, which uses more stack, could not write."""
+    level = [value]
+    for _ in range(MAX_DEPTH):
+        inner = (
+            item.values() if isinstance(item, dict) else item
+            for item in level
+            if isinstance(item, dict | list)
+        )
+        level = [item for items in inner for item in items]
+        if not level:
+            return
+    raise Malformed(_TOO_DEEP)
+
+
+def dump(value: object, *, indent: int | None = None) -> str:
+    """Return JSON on one line, or indented; only lone surrogates, which UTF-8 cannot express, are escaped."""
+    write = partial(
+        json.dumps, value, indent=indent, separators=None if indent else (",", ":"), allow_nan=False
+    )
+    text: str = write(ensure_ascii=False)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return write()
+    return text
+
+
+def read_object(value: object) -> dict[str, Any]:
+    """Return the value if it is a JSON object; raises Malformed if not."""
+    if not isinstance(value, dict):
+        raise Malformed(f"the answer is {brief(value)}, expected an object")
+    return value
+
+
+def integer(value: object) -> int | None:
+    """Return a JSON number as an int (``1.0`` is 1); None if it is not an integer."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or value % 1:
+        return None
+    return int(value)
+
+
+def brief(value: object) -> str:
+    """Return a short description of any JSON value for an error message."""
+    if isinstance(value, str | int | float | None):
+        return f"{value!r:.60}"
+    return f"of type {type(value).__name__}"
+
+
+def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        raise Malformed("a JSON object repeats a member")
+    return members
+
+
+def _number(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise Malformed(f"JSON number out of range: {text[:40]}")
+    return number
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise Malformed(f"{constant} is not JSON")
+
+
+_decoder = json.JSONDecoder(object_pairs_hook=_members, parse_float=_number, parse_constant=_refuse)

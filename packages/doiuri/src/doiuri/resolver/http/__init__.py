@@ -1,0 +1,1 @@
+"""HTTP for the resolver: connections, requests within bounds, the rate limit, retries."""

@@ -1,0 +1,153 @@
+"""The store on a Redis or Valkey server, a cluster too: one cache for a fleet of machines."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from doiuri.resolver._fork import ForkSafe
+from doiuri.resolver.stores._memory import Entry, MemoryStore, warn
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    T = TypeVar("T")
+
+FORMAT = 1  # of keys and values, part of every key
+KEEP = 30 * 86400  # seconds after its expiry for which an entry is kept, to be served stale
+BATCH = 500  # commands sent at once
+PAUSE = 30.0  # seconds for which a server that failed is left alone
+
+
+class RedisStore(ForkSafe):
+    """Answers on the server at a ``redis://`` or ``rediss://`` URL, shared by all who use it.
+
+    ``timeout`` is for connecting and for every answer, in seconds. While the server is away, or refuses to
+    write, a StoreWarning says so, and answers are kept in memory. Raises ValueError for a URL that is none,
+    ImportError where redis-py is not installed.
+    """
+
+    def __init__(self, url: str, *, timeout: float = 2.0) -> None:
+        super().__init__()
+        self._library, self._failures = _library()
+        self._url = re.sub(r"^valkey", "redis", url, flags=re.IGNORECASE)
+        self._options: dict[str, Any] = {"socket_timeout": timeout, "socket_connect_timeout": timeout}
+        try:
+            self._single = self._library.Redis.from_url(self._url, **self._options)
+        except (ValueError, TypeError) as error:
+            raise ValueError(f"no URL of a Redis server: {_public(url)} ({error})") from None
+        self._client: Any = None
+        self._memory = MemoryStore()
+        self._silent_until = {"read": 0.0, "written": 0.0}
+
+    def get_many(self, keys: Sequence[str]) -> dict[str, Entry]:
+        """The entries of those of the keys that are stored, stale ones too."""
+        found = self._work("read", lambda client: _read(client, keys)) or {}
+        return found | self._memory.get_many(keys)
+
+    def put_many(self, entries: Mapping[str, Entry]) -> None:
+        """Store the entries; they stay for 30 days after their expiry."""
+        if self._work("written", lambda client: _write(client, entries)):
+            self._memory.discard(entries)
+        else:
+            self._memory.put_many(entries)
+
+    def close(self) -> None:
+        """Close the connections; the store opens new ones when used."""
+        with self._lock:
+            if self._client is not None:
+                self._client.close()
+            self._single.close()
+            self._client = None
+
+    def _work(self, what: str, work: Callable[[Any], T]) -> T | None:
+        if time.monotonic() < self._silent_until[what]:
+            return None
+        try:
+            return work(self._connected())
+        except self._failures as error:
+            # a full or a read-only server still answers
+            refused = isinstance(error, self._library.ResponseError)
+            for each in [what] if refused else self._silent_until:
+                self._silent_until[each] = time.monotonic() + PAUSE
+            trouble = f"cannot be {what}" if refused else "is away"
+            warn(f"the DOI store at {_public(self._url)} {trouble} ({error}); answers are kept in memory")
+            return None
+
+    def _connected(self) -> Any:
+        client = self._client
+        if client is None:  # not with the lock held: a server that hangs would hold up a fork
+            cluster = self._library.RedisCluster if self._is_cluster() else None
+            client = cluster.from_url(self._url, **self._options) if cluster else self._single
+            self._client = client
+        return client
+
+    def _is_cluster(self) -> bool:
+        try:
+            return bool(self._single.info("cluster").get("cluster_enabled"))
+        except self._library.ResponseError:  # a user who may not ask
+            return False
+
+
+def _library() -> tuple[Any, tuple[type[Exception], ...]]:
+    """redis-py, and what it raises where the server is the matter."""
+    try:
+        import redis
+    except ImportError as error:
+        raise ImportError("a store on Redis needs redis-py: pip install 'doiuri[redis]'") from error
+    return redis, (redis.RedisError, redis.exceptions.RedisClusterException, OSError)
+
+
+def _read(client: Any, keys: Sequence[str]) -> dict[str, Entry]:
+    found = {}
+    for start in range(0, len(keys), BATCH):
+        batch = keys[start : start + BATCH]
+        pipeline = client.pipeline(
+            transaction=False
+        )  # single commands: in a cluster each key has its own node
+        for key in batch:
+            pipeline.get(_name(key))
+        for key, stored in zip(batch, pipeline.execute(), strict=True):
+            entry = _unpack(stored)
+            if entry is not None:
+                found[key] = entry
+    return found
+
+
+def _write(client: Any, entries: Mapping[str, Entry]) -> bool:
+    items = list(entries.items())
+    now = time.time()
+    for start in range(0, len(items), BATCH):
+        pipeline = client.pipeline(transaction=False)
+        for key, entry in items[start : start + BATCH]:
+            seconds = min(max(entry.expires - now, 0), 10 * 365 * 86400)
+            pipeline.set(_name(key), _pack(entry), ex=int(seconds) + KEEP)
+        pipeline.execute()
+    return True
+
+
+def _name(key: str) -> str:
+    return f"doiuri:{FORMAT}:{key}"
+
+
+def _pack(entry: Entry) -> bytes:
+    return json.dumps([entry.media_type, entry.expires]).encode() + b"\n" + entry.body
+
+
+def _unpack(stored: object) -> Entry | None:
+    """The entry in a value, None if there is none or it is not ours."""
+    if not isinstance(stored, bytes):
+        return None
+    head, _, body = stored.partition(b"\n")
+    try:
+        media_type, expires = json.loads(head)
+        return Entry(body, str(media_type), float(expires))
+    except (ValueError, TypeError):
+        return None
+
+
+def _public(url: str) -> str:
+    """The URL without user and password."""
+    return re.sub(r"//[^/]*@", "//", url.partition("?")[0])

@@ -1,0 +1,64 @@
+"""Which Accept headers are content with the DOI record, and which ask for something else."""
+
+import pytest
+from doiuri.plugins import wants_record
+from doiuri.records._accept import media_ranges
+
+RECORD = [
+    None,
+    "",
+    "*/*",
+    "application/json",
+    "APPLICATION/JSON; Charset=utf-8",
+    "application/*;q=0.2",
+    "application/json, text/plain, */*",
+    "application/json;q=0.9, application/x-bibtex;q=0.8",
+    "application/x-bibtex;q=0, application/json",
+    "text/html;q=0, */*",
+    "application/x-bibtex;q=0.5, */*",
+    "nonsense",
+    ", ,",
+    "application/json;q=nonsense",
+]
+OTHER = [
+    "application/vnd.citationstyles.csl+json",
+    "application/vnd.citationstyles.csl+json, application/json;q=0.5",
+    "text/x-bibliography; style=apa; locale=de-DE",
+    'text/x-bibliography; style="a, application/json"',
+    'text/x-bibliography; style="x;q=0"',
+    "application/x-bibtex",
+    "application/x-bibtex, */*",
+    "application/x-bibtex;q=0.5, */*;q=0.1",
+    "application/json;q=0.1, application/rdf+xml;q=0.2",
+    "application/json;q=0, */*",
+    "application/json ; Q=0 , text/turtle",
+    "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
+    "text/*",
+    "application/ld+json",
+]
+
+
+@pytest.mark.parametrize("accept", RECORD)
+def test_content_with_the_record(accept: str | None) -> None:
+    assert wants_record(accept)
+
+
+@pytest.mark.parametrize("accept", OTHER)
+def test_asks_for_something_else(accept: str) -> None:
+    assert not wants_record(accept)
+
+
+def test_the_header_may_be_octets() -> None:
+    assert wants_record(b"application/json")
+    assert not wants_record(b"application/x-bibtex")
+
+
+def test_media_ranges_are_read_in_order_with_their_quality() -> None:
+    accept = 'Text/Turtle;q=0.25, text/x;a="1,2;q=0.1", broken, a/b;q=0, c/d;q=7, e/f;q=.5'
+    expected = [("text/turtle", 0.25), ("text/x", 1.0), ("a/b", 0.0), ("c/d", 1.0), ("e/f", 0.5)]
+    assert media_ranges(accept) == expected
+
+
+def test_a_long_header_is_read_in_linear_time() -> None:
+    assert wants_record('"' * 100_000)
+    assert not wants_record('a/b;x="' + "\\" * 100_000)

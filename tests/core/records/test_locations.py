@@ -1,0 +1,186 @@
+"""10320/loc: read safely, chosen as documented."""
+
+from __future__ import annotations
+
+import collections
+import json
+import random
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from doiuri.records import Location, Locations, choose, parse_locations
+from hypothesis import given
+from hypothesis import strategies as st
+
+HANDLE = "10.1000/a#b/../c"
+CASES = json.loads((Path(__file__).parents[2] / "cases" / "locations.json").read_text("utf-8"))
+
+BOMB = (
+    "<!DOCTYPE locations [<!ENTITY a '"
+    + "x" * 1000
+    + "'>"
+    + "".join(f"<!ENTITY {b} '{f'&{a};' * 20}'>" for a, b in zip("abcdefgh", "bcdefghi", strict=True))
+    + "]><locations><location href='&i;'/></locations>"
+)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["note"])
+def test_the_choice_among_locations(case: dict[str, Any]) -> None:
+    """P-16, P-17, P-67 and the documented steps: locatt, country, weighted."""
+    place = choose(
+        parse_locations(case["xml"], HANDLE),
+        accept=case.get("accept"),
+        locatt=case.get("locatt", ()),
+        country=case.get("country"),
+    )
+    assert (place and place.href) == case["href"]
+
+
+@pytest.mark.parametrize(
+    ("xml", "reason"),
+    [
+        ("", "no element found"),
+        ("no XML", "syntax error"),
+        ("<locations>", "no element found"),
+        ("<locations/><locations/>", "junk after document element"),
+        ("<locations><location href=x/></locations>", "not well-formed"),
+        ("<locations><location a='1' a='2'/></locations>", "duplicate attribute"),
+        ("<places/>", "holds <places>, not <locations>"),
+        ("<html><body>503</body></html>", "holds <html>"),
+        ("<locations>&nbsp;</locations>", "undefined entity"),
+        ("<locations>\x00</locations>", "not well-formed"),
+        ("<locations>\ud800</locations>", "surrogates not allowed"),
+        (b"<?xml version='1.0' encoding='x-unknown'?><locations/>", "unknown encoding"),
+        (b"<locations>\xff</locations>", "not well-formed"),
+        ("<!DOCTYPE locations><locations/>", "entities are refused"),
+        ("<!DOCTYPE locations SYSTEM 'file:///etc/passwd'><locations/>", "entities are refused"),
+        ("<!DOCTYPE l [<!ENTITY x SYSTEM 'file:///etc/passwd'>]><l>&x;</l>", "entities are refused"),
+        ("<!DOCTYPE l [<!ENTITY % x SYSTEM 'http://127.0.0.1:9/'>%x;]><locations/>", "entities are refused"),
+        (BOMB, "entities are refused"),
+        (BOMB.encode("utf-16"), "entities are refused"),
+        ("<locations>" + " " * 1_000_000 + "</locations>", "too large"),
+    ],
+)
+def test_what_is_no_10320_loc_is_refused_with_the_reason(xml: str | bytes, reason: str) -> None:
+    with pytest.raises(ValueError, match=reason):
+        parse_locations(xml)
+
+
+def test_octets_are_decoded_as_they_declare() -> None:
+    text = "<?xml version='1.0' encoding='ISO-8859-1'?><locations><location href='https://a.example/é'/></locations>"
+    assert parse_locations(text.encode("latin-1")).candidates[0].href == "https://a.example/é"
+    assert parse_locations(text.replace("ISO-8859-1", "UTF-8").encode()).candidates[0].href[-1] == "é"
+    assert (
+        parse_locations(text.replace("ISO-8859-1", "UTF-16").encode("utf-16")).candidates[0].href[-1] == "é"
+    )
+
+
+def test_deep_nesting_and_many_locations_take_no_stack() -> None:
+    deep = parse_locations("<locations>" + "<a>" * 100_000 + "</a>" * 100_000 + "</locations>")
+    assert deep.candidates == ()
+    many = parse_locations("<locations>" + "<location href='http://a.example/'/>" * 20_000 + "</locations>")
+    assert len(many.candidates) == 20_000
+
+
+def test_attributes_are_kept_as_they_are_in_the_record() -> None:
+    """P-68: an answer to action=showurls can be written from them."""
+    xml = "<locations http_sc='303' x='y'><location id='1' href_template='https://a.example/{hdl}' W='ä'/>"
+    locations = parse_locations(xml + "</locations>", "10.1000/1")
+    assert locations.attributes == {"http_sc": "303", "x": "y"}
+    (place,) = locations.candidates
+    assert place.attributes == {"id": "1", "href_template": "https://a.example/{hdl}", "W": "ä"}
+    assert place.href == "https://a.example/10.1000%2F1"
+
+
+def test_legacy_url_values_come_last_with_the_documented_weights() -> None:
+    urls = ["https://1.example/", "https://2.example/"]
+    alone = Locations().with_legacy(urls)
+    assert [(place.href, place.weight) for place in alone.candidates] == list(
+        zip(urls, (1.0, 0.0), strict=True)
+    )
+    beside = parse_locations("<locations><location href='https://a.example/'/></locations>").with_legacy(urls)
+    assert [place.weight for place in beside.candidates] == [1.0, 0.0, 0.0]
+    assert choose(beside, locatt=["mode:legacy"]) == beside.candidates[1]
+    assert choose(beside, locatt="mode:legacy") == beside.candidates[1]
+    overruled = parse_locations("<locations/>").with_legacy(urls, overruled=True)
+    assert [place.weight for place in overruled.candidates] == [0.0, 0.0]
+    assert choose(overruled) == overruled.candidates[0]
+
+
+def test_a_random_choice_is_proportional_to_the_weights() -> None:
+    xml = "<locations>{}</locations>".format(
+        "".join(f"<location href='https://{w}.example/' weight='{w}'/>" for w in (0, 1, 3))
+    )
+    source = random.Random(7)
+    counts = collections.Counter(
+        place.href for _ in range(4000) if (place := choose(parse_locations(xml), pick=source))
+    )
+    assert counts["https://0.example/"] == 0
+    assert 2.6 < counts["https://3.example/"] / counts["https://1.example/"] < 3.4
+
+
+def test_a_random_choice_among_zeros_takes_any() -> None:
+    places = "<location href='http://a.example/' weight='0'/><location href='http://b.example/' weight='0'/>"
+    xml = f"<locations>{places}</locations>"
+    source = random.Random(7)
+    chosen = {choose(parse_locations(xml), pick=source) for _ in range(50)}
+    assert len(chosen) == 2
+
+
+def test_huge_weights_do_not_overflow() -> None:
+    xml = "<locations>" + "<location href='http://a.example/' weight='1e308'/>" * 3 + "</locations>"
+    assert choose(parse_locations(xml), pick=random.Random(7)) is not None
+
+
+@pytest.mark.parametrize(
+    ("own", "common", "status"),
+    [
+        ("303", "301", 303),
+        (None, "307", 307),
+        (None, None, 302),
+        ("308", None, 308),
+        ("200", "301", 301),
+        ("x", "y", 302),
+    ],
+)
+def test_the_status_of_the_redirect(own: str | None, common: str | None, status: int) -> None:
+    place = Location("https://a.example/", 1.0, {"http_sc": own} if own else {})
+    assert Locations((place,), {"http_sc": common} if common else {}).status(place) == status
+
+
+@pytest.mark.parametrize(("role", "negotiable"), [("conneg", True), ("no_conneg", True), ("browser", False)])
+def test_a_choice_that_depends_on_the_accept_header_is_known(role: str, negotiable: bool) -> None:
+    assert Locations((Location("https://a.example/", 1.0, {"http_role": role}),)).negotiable is negotiable
+
+
+ATTRIBUTES = st.dictionaries(
+    st.sampled_from(["href", "id", "weight", "country", "http_role", "ctype", "href_template"]),
+    st.sampled_from(
+        ["https://a.example/", "javascript:x", "1", "0", "-1", "nan", "gb", "conneg", "browser", "{hdl}", ""]
+    ),
+)
+
+
+@given(
+    st.lists(ATTRIBUTES),
+    st.lists(st.sampled_from(["id", "id:1", "country:gb", ":", "", "href:"])),
+    st.text(max_size=20),
+)
+def test_whatever_is_chosen_is_one_of_the_candidates_and_may_be_linked(
+    attributes: list[dict[str, str]], locatt: list[str], accept: str
+) -> None:
+    """Only http and https targets are ever linked or opened; and the choice repeats itself."""
+    inner = "".join("<location " + " ".join(f'{k}="{v}"' for k, v in a.items()) + "/>" for a in attributes)
+    locations = parse_locations(f"<locations>{inner}</locations>", HANDLE)
+    place = choose(locations, locatt=locatt, accept=accept)
+    assert place == choose(locations, locatt=locatt, accept=accept)
+    linkable = [one for one in locations.candidates if one.href.startswith("https://")]
+    assert place in linkable if linkable else place is None
+
+
+@given(st.text() | st.binary())
+def test_any_text_is_read_or_refused_with_a_value_error(xml: str | bytes) -> None:
+    with suppress(ValueError):
+        assert parse_locations(xml).candidates == ()

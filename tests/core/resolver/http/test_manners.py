@@ -1,0 +1,412 @@
+"""Manners: pace, width, patience, leaving alone; a budget that holds."""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from email.utils import formatdate
+
+import pytest
+from doiuri import DOI, ResolverUnavailable
+from doiuri.resolver import Entry, MemoryStore, Resolver, _process, _records
+from doiuri.resolver._resolver import _polite
+from doiuri.resolver.http._client import PATIENCE
+from doiuri.resolver.http._limiter import LONGEST_ASKED, LONGEST_REST, REFUSALS, REST, Limiter, Resting
+from doiuri.resolver.http._retry import ATTEMPTS, LONGEST_WAIT, pause
+from support.faults import FAULTS, reply
+from support.rest import found, handling, proxy
+
+DOI_ = DOI("10.1000/a")
+
+
+def names(number: int) -> list[DOI]:
+    return [DOI(f"10.1000/{n}") for n in range(number)]
+
+
+def hanging(name: str) -> Callable[[], object]:
+    return next(fault.serve for fault in FAULTS if fault.name == name)
+
+
+@pytest.mark.parametrize(
+    ("base", "rate"),
+    [
+        ("https://doi.org", 10),
+        ("https://localhost.example.org", 10),
+        ("http://192.168.1.1", 10),
+        ("http://127.0.0.1:80", None),
+        ("http://127.9.9.9", None),
+        ("http://[::1]:80/x", None),
+        ("http://localhost:8000", None),
+        ("http://proxy.localhost", None),
+    ],
+)
+def test_the_default_is_polite_to_others_and_quick_at_home(base: str, rate: float | None) -> None:
+    assert _polite(base) == rate
+
+
+def test_requests_are_paced_over_all_resolvers_and_threads() -> None:
+    with handling(proxy()) as server:
+        begun = time.monotonic()
+        resolvers = [Resolver(server.url, None, rate=20) for _ in range(3)]
+        with ThreadPoolExecutor(len(resolvers)) as pool:
+            list(pool.map(lambda one: list(one.resolve_many(names(4))), resolvers))
+        assert len(server.requests) == 12
+        assert time.monotonic() - begun >= 11 / 20
+
+
+class Crowd:
+    """A handler that counts how many it serves at once; nobody leaves before ``expected`` have met."""
+
+    def __init__(self, expected: int) -> None:
+        self.expected = expected
+        self.inside = self.most = 0
+        self.lock = threading.Lock()
+        self.met = threading.Event()
+
+    def __call__(self, target: str) -> bytes:
+        with self.lock:
+            self.inside += 1
+            self.most = max(self.most, self.inside)
+        if self.most >= self.expected:
+            self.met.set()
+        self.met.wait(60)
+        time.sleep(0.02)
+        with self.lock:
+            self.inside -= 1
+        return found(target.removeprefix("/api/handles/"))
+
+
+@pytest.mark.parametrize("width", [1, 3, 8])
+def test_so_many_requests_at_once(width: int) -> None:
+    crowd = Crowd(width)
+    with handling(crowd) as server:
+        resolver = Resolver(server.url, None, timeout=100, concurrency=width)
+        assert {o.status for o in resolver.resolve_many(names(40))} == {"found"}
+    assert crowd.most == width
+
+
+def test_all_resolvers_of_a_process_count_together() -> None:
+    crowd = Crowd(3)
+    with handling(crowd) as server:
+        resolvers = [Resolver(server.url, None, timeout=100) for _ in range(4)]
+        with ThreadPoolExecutor(len(resolvers)) as pool:
+            list(pool.map(lambda one: list(one.resolve_many(names(20))), resolvers))
+        assert len(server.requests) == 80
+    assert crowd.most == 3
+
+
+@pytest.mark.parametrize(
+    "after", ["1", formatdate(time.time() + 86_400, usegmt=True)], ids=["seconds", "a date"]
+)
+@pytest.mark.parametrize("status", ["429 Too Many Requests", "503 Service Unavailable"])
+def test_retry_after_is_honoured(status: str, after: str) -> None:
+    answers = [reply(status, b"", f"Retry-After: {after}")]
+    with handling(lambda _target: answers.pop() if answers else found("10.1000/a")) as server:
+        begun = time.monotonic()
+        if after == "1":
+            assert Resolver(server.url, None).resolve(DOI_).url
+            assert 1 <= time.monotonic() - begun < LONGEST_WAIT
+            assert len(server.requests) == 2
+        else:  # tomorrow is too late
+            with pytest.raises(ResolverUnavailable) as caught:
+                Resolver(server.url, None).resolve(DOI_)
+            assert caught.value.status == int(status[:3])
+            assert caught.value.retry_after is not None
+            assert caught.value.retry_after > 80_000
+            with pytest.raises(ResolverUnavailable, match="left alone"):
+                Resolver(server.url, None).resolve(DOI_)
+            assert len(server.requests) == 1
+
+
+def test_a_retry_after_holds_back_everybody() -> None:
+    seen: list[float] = []
+
+    def handle(target: str) -> bytes:
+        seen.append(time.monotonic())
+        if len(seen) == 1:
+            return reply("429 Too Many Requests", b"", "Retry-After: 1")
+        return found(target.removeprefix("/api/handles/"))
+
+    with handling(handle) as server:
+        outcomes = list(Resolver(server.url, None, concurrency=1).resolve_many(names(5)))
+    assert {outcome.status for outcome in outcomes} == {"found"}
+    assert seen[1] - seen[0] >= 1
+
+
+@pytest.fixture
+def _long_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server on this machine is left alone for longer than any test takes."""
+    monkeypatch.setattr(_process, "REST_AT_HOME", 3600.0)
+
+
+@pytest.mark.parametrize(
+    ("name", "requests"),
+    [
+        ("403", 1),
+        ("500", 1),
+        ("500 in JSON", 1),
+        ("HTML in place of JSON", 1),
+        ("truncated body", 3),
+        ("reset", 3),
+    ],
+)
+def test_only_what_may_pass_is_tried_again(name: str, requests: int) -> None:
+    fault = next(fault for fault in FAULTS if fault.name == name)
+    with fault.serve() as server:
+        assert [o.status for o in Resolver(server.url, None).resolve_many([DOI_])] == ["unknown"]
+        assert len(server.requests) == requests
+
+
+@pytest.mark.usefixtures("_long_rest")
+@pytest.mark.parametrize("name", ["403", "429 in seconds", "500", "HTML in place of JSON", "a redirect loop"])
+def test_after_refusals_the_batch_stops_asking(name: str) -> None:
+    fault = next(fault for fault in FAULTS if fault.name == name)
+    with fault.serve() as server:
+        outcomes = list(Resolver(server.url, MemoryStore()).resolve_many(names(1000)))
+        assert {outcome.status for outcome in outcomes} == {"unknown"}
+        asked = len(server.requests)
+        assert asked <= (REFUSALS + 3) * (11 if name == "a redirect loop" else 1)
+        # and so do the next ones in this process
+        assert [o.status for o in Resolver(server.url, None).verify(names(1000))] == ["unknown"] * 1000
+        assert len(server.requests) == asked
+
+
+@pytest.mark.usefixtures("_long_rest")
+def test_a_server_that_fails_for_all_is_left_alone_later() -> None:
+    fault = next(fault for fault in FAULTS if fault.name == "500 in JSON")
+    with fault.serve() as server:
+        outcomes = list(Resolver(server.url, None).resolve_many(names(1000)))
+        assert len(server.requests) <= 4 * REFUSALS + 3
+    assert {outcome.status for outcome in outcomes} == {"unknown"}
+
+
+def test_an_error_of_one_name_is_no_refusal() -> None:
+    usual = proxy()
+    broken = reply(
+        "500 Internal Server Error", b'{"responseCode":2,"message":"no answer of the local service"}'
+    )
+    with handling(lambda target: usual(target) if target.endswith("9") else broken) as server:
+        outcomes = list(Resolver(server.url, None).resolve_many(names(100)))
+    assert [outcome.status for outcome in outcomes].count("found") == 10
+    assert len(server.requests) == 100
+    assert "no answer of the local service" in outcomes[0].reason
+
+
+def test_leaving_early_is_no_refusal() -> None:
+    usual = proxy()
+    hold = threading.Event()
+
+    def handle(target: str) -> bytes:
+        if not target.endswith("/0"):
+            hold.wait()
+        return usual(target)
+
+    with handling(handle) as server:
+        resolver = Resolver(server.url, None, timeout=100, concurrency=2 * REFUSALS)
+        stream = resolver.resolve_many(names(50))
+        assert next(stream).status == "found"
+        while len(server.requests) < 2 * REFUSALS:
+            time.sleep(0.01)
+        time.sleep(PATIENCE + 0.1)  # a server may be slow
+        stream.close()  # type: ignore[attr-defined]
+        assert resolver.resolve(names(1)[0]).url
+        hold.set()
+
+
+class Clock:
+    now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def admitted(limiter: Limiter, clock: Clock) -> bool:
+    try:
+        with limiter.turn(None, 3, clock.now + 1):
+            return True
+    except Resting:
+        return False
+
+
+def test_the_server_is_left_alone_longer_each_time() -> None:
+    clock = Clock()
+    limiter = Limiter(clock)
+    for _ in range(REFUSALS):
+        assert admitted(limiter, clock)
+        limiter.refused()
+    rest = REST
+    while rest <= 4 * LONGEST_REST:
+        clock.now += min(rest, LONGEST_REST) - 1
+        assert not admitted(limiter, clock)
+        clock.now += 2
+        assert admitted(limiter, clock)
+        limiter.refused()  # a single one is enough now
+        rest *= 2
+    clock.now += LONGEST_REST + 1
+    limiter.answered()
+    for _ in range(REFUSALS - 1):
+        limiter.refused()
+    assert admitted(limiter, clock)
+
+
+def test_no_answer_silences_a_process_for_ever() -> None:
+    clock = Clock()
+    limiter = Limiter(clock)
+    limiter.refused(2**31)
+    clock.now += LONGEST_ASKED - 1
+    assert not admitted(limiter, clock)
+    clock.now += 2
+    assert admitted(limiter, clock)
+
+
+def test_spellings_of_a_base_are_one_server() -> None:
+    bases = "https://doi.org", "https://DOI.org:443", "https://doi.org/some/path"
+    assert len({_process.server(base).limiter for base in bases}) == 1
+    assert _process.server("https://doi.org:444") is not _process.server("https://doi.org")
+
+
+def test_in_doubt_one_request_at_a_time_tries_the_water() -> None:
+    limiter = Limiter()
+    for _ in range(REFUSALS - 1):
+        limiter.refused()
+    later = time.monotonic() + 20
+    with limiter.turn(None, 3, later), pytest.raises(TimeoutError):  # noqa: SIM117
+        with limiter.turn(None, 3, time.monotonic() + 0.05):
+            pass
+    limiter.answered()
+    with limiter.turn(None, 3, later), limiter.turn(None, 3, later):
+        pass
+
+
+def test_retries_double_with_jitter_and_end() -> None:
+    for seed in range(100):
+        pick = random.Random(seed)
+        first, second = pause(1, None, pick), pause(2, None, pick)
+        assert first is not None
+        assert second is not None
+        assert 0.25 <= first <= 0.5 <= second <= 1.0
+    assert pause(ATTEMPTS, None) is pause(ATTEMPTS, 1) is None
+    assert pause(1, LONGEST_WAIT) == LONGEST_WAIT
+    assert pause(1, LONGEST_WAIT + 1) is None
+
+
+@pytest.mark.parametrize("fault", [fault for fault in FAULTS if fault.hangs], ids=str)
+@pytest.mark.parametrize("method", ["resolve_many", "verify", "agencies"])
+def test_the_budget_holds_whatever_happens(method: str, fault: object) -> None:
+    with fault.serve() as server, Resolver(server.url, None, timeout=100) as resolver:  # type: ignore[attr-defined]
+        begun = time.monotonic()
+        outcomes = list(getattr(resolver, method)(names(500), budget=0.4))
+        assert time.monotonic() - begun < 50
+    assert [outcome.status for outcome in outcomes] == ["unknown"] * 500
+    assert all(outcome.reason for outcome in outcomes)
+
+
+def test_the_budget_holds_for_one() -> None:
+    fault = next(fault for fault in FAULTS if fault.name == "a header byte a second")
+    with fault.serve() as server, Resolver(server.url, None, timeout=100, budget=0.4) as resolver:
+        for ask in (lambda: resolver.resolve(DOI_), lambda: resolver.metadata(DOI_, "text/plain")):
+            begun = time.monotonic()
+            with pytest.raises(ResolverUnavailable):
+                ask()
+            assert time.monotonic() - begun < 50
+
+
+class StuckStore(MemoryStore):
+    """A store that does not answer while it is stuck."""
+
+    def __init__(self, *stuck: str) -> None:
+        super().__init__()
+        self.stuck = stuck
+        self.free = threading.Event()
+
+    def get_many(self, keys: Sequence[str]) -> dict[str, Entry]:
+        if "read" in self.stuck:
+            self.free.wait()
+        return super().get_many(keys)
+
+    def put_many(self, entries: Mapping[str, Entry]) -> None:
+        if "write" in self.stuck:
+            self.free.wait()
+        super().put_many(entries)
+
+
+@pytest.mark.once
+@pytest.mark.parametrize("stuck", [("read",), ("write",), ("read", "write")])
+def test_the_budget_holds_for_the_store(stuck: tuple[str, ...]) -> None:
+    """A store that hangs is given up in time for the server to be asked."""
+    store = StuckStore(*stuck)
+    with handling(proxy()) as server, Resolver(server.url, store, budget=3) as resolver:
+        assert resolver.resolve(DOI_).url
+        assert [o.status for o in resolver.resolve_many(names(3))] == ["found"] * 3
+        assert [o.status for o in resolver.verify(names(3))] == ["found"] * 3
+        store.free.set()
+        deadline = time.monotonic() + 60
+        while len(store._entries) < 4 and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert len(store._entries) == 4, "what came is stored when the store comes to"
+
+
+@pytest.mark.once
+def test_a_budget_that_is_used_up_leaves_the_store(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is stored is answered at the end of the time, too; a store that hangs is not asked again."""
+    store = MemoryStore()
+    with handling(proxy()) as server:
+        list(Resolver(server.url, store).resolve_many(names(600)[300:]))
+        monkeypatch.setattr(_records, "OVERTIME", 100.0)
+        outcomes = list(Resolver(server.url, store, offline=True, budget=1e-9).resolve_many(names(600)))
+        assert [outcome.status for outcome in outcomes] == ["unknown"] * 300 + ["found"] * 300
+        stuck = StuckStore("read", "write")
+        monkeypatch.setattr(_records, "OVERTIME", 2.0)
+        begun = time.monotonic()
+        asked = Resolver(server.url, stuck, offline=True, budget=1e-9).resolve_many(names(20_000))
+        assert {outcome.status for outcome in asked} == {"unknown"}
+        assert time.monotonic() - begun < 100  # some 80 times asked it would take 160
+        stuck.free.set()
+
+
+def test_the_budget_counts_the_pace_too() -> None:
+    with handling(proxy()) as server:
+        begun = time.monotonic()
+        outcomes = list(Resolver(server.url, None, rate=10).resolve_many(names(1000), budget=0.5))
+        assert time.monotonic() - begun < 50  # the pace alone would take 100
+        assert len(server.requests) <= 6
+    statuses = [outcome.status for outcome in outcomes]
+    assert statuses.count("found") <= len(server.requests)
+    assert statuses.count("found") + statuses.count("unknown") == 1000
+
+
+def test_hanging_threads_make_room_for_others() -> None:
+    """Three requests hang; those behind them are answered all the same."""
+    usual = proxy()
+    hold = threading.Event()
+
+    def handle(target: str) -> bytes:
+        if target.endswith(("/0", "/1", "/2")):
+            hold.wait()
+        return usual(target)
+
+    with handling(handle) as server:
+        outcomes = list(Resolver(server.url, None, timeout=3).resolve_many(names(20)))
+        hold.set()
+    assert [outcome.status for outcome in outcomes] == ["unknown"] * 3 + ["found"] * 17
+
+
+@pytest.mark.parametrize("seconds", [1e6, 1e18, float("inf")])
+def test_any_length_of_time_will_do(seconds: float) -> None:
+    crowd = Crowd(1)
+    with handling(crowd) as server, Resolver(server.url, None, timeout=seconds, budget=seconds) as resolver:
+        assert {o.status for o in resolver.resolve_many(names(5))} == {"found"}
+        assert resolver.resolve(DOI_).url
+
+
+def test_a_budget_that_is_used_up_costs_nothing_more() -> None:
+    fault = next(fault for fault in FAULTS if fault.name == "timeout in headers")
+    with fault.serve() as server, Resolver(server.url, None, timeout=100) as resolver:
+        begun = time.monotonic()
+        outcomes = resolver.resolve_many((DOI(f"10.1000/{n}") for n in range(20_000)), budget=0.2)
+        assert all(outcome.status == "unknown" for outcome in outcomes)
+        assert time.monotonic() - begun < 60
+        assert len(server.requests) <= 3

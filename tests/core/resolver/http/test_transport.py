@@ -1,0 +1,465 @@
+"""Redirects, credentials, proxies, sizes: what travels, to whom, and how far."""
+
+from __future__ import annotations
+
+import gzip
+import socket
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import doiuri_proxy
+import pytest
+import requests
+from doiuri import DOI, ResolutionError, ResolverUnavailable
+from doiuri.resolver import Resolver, TransportError
+from doiuri.resolver.http import _client
+from doiuri.resolver.http._transport import Request, is_loopback, is_private, next_hop
+from support.faults import FAULTS, NAME, TARGET, Server, moved, record, reply, says, serving
+from support.rest import found, handling, header, proxy, targets
+from support.threads import all_at_home
+
+DOI_ = DOI("10.1000/a")
+
+
+def elsewhere(server: Server) -> str:
+    """An address at the server under another name of this machine."""
+    return f"http://localhost:{server.port}/x?y"
+
+
+@pytest.fixture
+def netrc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Credentials for everything on this machine, as a careless user has them."""
+    path = tmp_path / "netrc"
+    path.write_text(
+        "machine 127.0.0.1 login me password secret\nmachine localhost login me password secret\n"
+    )
+    path.chmod(0o600)
+    monkeypatch.setenv("NETRC", str(path))
+
+
+@pytest.mark.usefixtures("netrc")
+def test_netrc_is_not_read() -> None:
+    with handling(proxy()) as server:
+        Resolver(server.url, None).resolve(DOI_)
+    assert header(server.requests[0], "Authorization") is None
+
+
+def test_cookies_are_not_kept() -> None:
+    with handling(lambda _target: reply("200 OK", record("10.1000/a"), "Set-Cookie: a=b; Path=/")) as server:
+        resolver = Resolver(server.url, None)
+        for _ in range(2):
+            resolver.resolve(DOI_)
+    assert [header(request, "Cookie") for request in server.requests] == [None, None]
+
+
+def test_a_redirect_on_the_same_host_is_followed() -> None:
+    usual = proxy()
+
+    def handle(target: str) -> bytes:
+        return usual(target.removeprefix("/new")) if target.startswith("/new") else moved_to(f"/new{target}")
+
+    with handling(handle) as server:
+        assert Resolver(server.url, None).resolve(DOI("10.1000/..%2Fü")).doi.name == "10.1000/..%2Fü"
+    assert targets(server)[1] == "/new" + targets(server)[0]
+
+
+def moved_to(location: str, status: str = "302 Found") -> bytes:
+    return reply(status, b"", f"Location: {location}")
+
+
+def test_another_host_has_no_say_about_records() -> None:
+    with (
+        handling(proxy()) as other,
+        moved(elsewhere(other))() as server,
+        pytest.raises(ResolverUnavailable, match="set it as the resolver"),
+    ):
+        Resolver(server.url, None).resolve(DOI_)
+    assert not other.requests
+
+
+def go(before: str, location: str, *, elsewhere: bool = True) -> str:
+    return next_hop(before, location, Request(before, "", 0, elsewhere))
+
+
+@pytest.mark.parametrize(
+    ("before", "location", "after"),
+    [
+        ("https://doi.org/a/b", "c?d#e", "https://doi.org/a/c?d"),
+        ("http://doi.org/a", "https://doi.org/a", "https://doi.org/a"),
+        ("http://doi.org/a", "//doi.org:81/b", "http://doi.org:81/b"),
+        ("http://DOI.org/a", "http://doi.ORG/b", "http://doi.ORG/b"),
+        ("https://doi.org/a", "https://data.example.org/x", "https://data.example.org/x"),
+        ("https://doi.org/a", "http://data.example.org/x", "http://data.example.org/x"),
+        ("http://127.0.0.1:1/a", "http://localhost:2/", "http://localhost:2/"),
+        ("https://doi.org/", "/\u00c3\u00a9", "https://doi.org/é"),
+    ],
+)
+def test_where_redirects_may_lead(before: str, location: str, after: str) -> None:
+    assert go(before, location) == after
+
+
+@pytest.mark.parametrize(
+    ("before", "location", "elsewhere"),
+    [
+        ("https://doi.org/", "file:///etc/passwd", True),
+        ("https://doi.org/", "javascript:alert(1)", True),
+        ("https://doi.org/", "data:text/plain,x", True),
+        ("https://doi.org/", "ftp://example.org/", True),
+        ("https://doi.org/", "http:///x", True),
+        ("https://doi.org/", "http://[::1", True),
+        ("https://doi.org/", "http://a\0b/", True),
+        ("https://doi.org/", "http://example.org:99999/", True),
+        ("https://doi.org/", "https://me:secret@doi.org/", True),
+        ("https://doi.org/", "http://127.0.0.1/", True),
+        ("https://doi.org/", "http://localhost/", True),
+        ("https://doi.org/", "http://localhost./", True),
+        ("https://doi.org/", "http://a.localhost/", True),
+        ("https://doi.org/", "http://169.254.169.254/latest/meta-data", True),
+        ("https://doi.org/", "http://10.0.0.1/", True),
+        ("https://doi.org/", "http://[::1]/", True),
+        ("https://doi.org/", "http://[::ffff:10.0.0.1]/", True),
+        ("https://doi.org/", "http://2130706433/", True),
+        ("https://doi.org/", "http://0x7f.1/", True),
+        ("https://doi.org/", "http://127.1/", True),
+        ("https://doi.org/", "http://doi.org/", False),
+        ("https://doi.org/", "https://www.doi.org/", False),
+    ],
+)
+def test_where_redirects_may_not_lead(before: str, location: str, elsewhere: bool) -> None:
+    with pytest.raises(TransportError):
+        go(before, location, elsewhere=elsewhere)
+
+
+def test_who_is_near() -> None:
+    assert is_loopback("127.5.5.5")
+    assert not is_loopback("localhost.example.org")
+    assert is_private("192.168.0.1")
+    assert not is_private("doi.org")
+
+
+BIBTEX = b"@article{x}"
+
+
+def cited(_server: Server, connection: socket.socket, request: bytes) -> None:
+    kind = header(request, "Accept") or ""
+    connection.sendall(reply("200 OK", BIBTEX, "Set-Cookie: c=d", kind=f"{kind};charset=utf-8"))
+
+
+def test_metadata_comes_from_elsewhere_and_is_stored() -> None:
+    with (
+        serving(cited) as agency,
+        moved(elsewhere(agency))() as server,
+        Resolver(server.url, ":memory:") as resolver,
+    ):
+        for _ in range(2):
+            answer = resolver.metadata(DOI_, "application/x-bibtex")
+            assert answer == BIBTEX
+            assert answer.content_type == "application/x-bibtex;charset=utf-8"
+        assert resolver.metadata(DOI_, "text/x-bibliography; style=apa").content_type.startswith("text/x-bib")
+    assert targets(server) == ["/10.1000/a"] * 2
+    assert targets(agency) == ["/x?y"] * 2
+
+
+@pytest.mark.parametrize(
+    ("location", "reason"),
+    [("file:///etc/passwd", "file:"), ("javascript:alert(1)", "javascript"), ("/loop", "10 redirects")],
+)
+def test_metadata_has_its_limits(location: str, reason: str) -> None:
+    with moved(location)() as server, pytest.raises(ResolverUnavailable, match=reason):
+        Resolver(server.url, None).metadata(DOI_, "text/plain")
+
+
+def test_trouble_elsewhere_is_not_held_against_the_resolver() -> None:
+    def handle(target: str) -> bytes:
+        return found("10.1000/a") if target.startswith("/api") else moved_to("http://localhost:1/")
+
+    with handling(handle) as server:
+        resolver = Resolver(server.url, None)
+        for _ in range(10):
+            with pytest.raises(ResolverUnavailable, match="refused"):
+                resolver.metadata(DOI_, "text/plain")
+        assert resolver.resolve(DOI_).url
+
+
+class Secret(requests.auth.AuthBase):
+    def __call__(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
+        request.headers["Authorization"] = "Bearer secret"
+        return request
+
+
+def session() -> requests.Session:
+    session = requests.Session()
+    session.auth = Secret()
+    session.headers["X-Mine"] = "1"
+    session.cookies["key"] = "value"
+    return session
+
+
+def test_a_session_of_the_users_own_is_used() -> None:
+    with handling(proxy()) as server:
+        Resolver(server.url, None, session=session()).resolve(DOI_)
+    (request,) = server.requests
+    assert header(request, "Authorization") == "Bearer secret"
+    assert header(request, "X-Mine") == "1"
+    assert header(request, "Cookie") == "key=value"
+    assert (header(request, "User-Agent") or "").startswith("doiuri/")
+
+
+@pytest.mark.usefixtures("netrc")
+@pytest.mark.parametrize("own", [False, True], ids=["our session", "the user's session"])
+def test_credentials_go_to_no_other_host(own: bool) -> None:
+    with serving(cited) as agency, moved(elsewhere(agency))() as server:
+        resolver = Resolver(server.url, None, session=session() if own else None)
+        for _ in range(2):
+            resolver.metadata(DOI_, "text/plain")
+    assert len(agency.requests) == 2
+    for request in agency.requests:
+        assert [header(request, name) for name in ("Authorization", "Cookie", "X-Mine")] == [None] * 3
+
+
+def test_a_client_certificate_goes_to_no_other_host() -> None:
+    seen: list[tuple[str | None, object]] = []
+
+    class Spy(requests.adapters.HTTPAdapter):
+        def send(self, request: requests.PreparedRequest, *args: Any, **options: Any) -> requests.Response:
+            seen.append((request.url, options.pop("cert")))
+            return super().send(request, *args, **options)
+
+    mine = requests.Session()
+    mine.cert = "mine.pem"
+    mine.mount("http://", Spy())
+    with serving(cited) as agency, moved(elsewhere(agency))() as server:
+        Resolver(server.url, None, session=mine).metadata(DOI_, "text/plain")
+        assert seen == [(f"{server.url}/10.1000/a", "mine.pem"), (elsewhere(agency), None)]
+
+
+CHALLENGE = 'WWW-Authenticate: Digest realm="r", nonce="n", qop="auth", algorithm=SHA-256'
+
+
+def digest_session() -> requests.Session:
+    session = requests.Session()
+    session.auth = requests.auth.HTTPDigestAuth("me", "secret")
+    return session
+
+
+@pytest.mark.parametrize("password", ["right", "wrong"])
+def test_a_session_answers_a_challenge(password: str) -> None:
+    def answer(_server: Server, connection: socket.socket, request: bytes) -> None:
+        good = "Digest username=" in (header(request, "Authorization") or "") and password == "right"
+        refusal = reply("401 Unauthorized", b"who is it?", CHALLENGE, kind="text/plain")
+        connection.sendall(found("10.1000/a") if good else refusal)
+
+    with serving(answer) as server:
+        resolver = Resolver(server.url, None, session=digest_session())
+        if password == "right":
+            assert resolver.resolve(DOI_).url
+        else:
+            with pytest.raises(ResolverUnavailable, match="401"):
+                resolver.resolve(DOI_)
+        assert len(server.requests) == 2
+
+
+def test_a_challenge_has_its_limits() -> None:
+    def answer(_server: Server, connection: socket.socket, _request: bytes) -> None:
+        connection.sendall(f"HTTP/1.1 401 Unauthorized\r\n{CHALLENGE}\r\n\r\n".encode())
+        for _ in range(100):
+            connection.sendall(b" " * 1_000_000)
+            sent.append(1)
+
+    sent: list[int] = []
+    with serving(answer) as server, pytest.raises(ResolverUnavailable, match="longer than"):
+        Resolver(server.url, None, session=digest_session()).resolve(DOI_)
+    assert len(sent) < 20
+
+
+def test_a_challenge_from_elsewhere_is_not_answered() -> None:
+    def challenging(_server: Server, connection: socket.socket, _request: bytes) -> None:
+        connection.sendall(reply("401 Unauthorized", b"", CHALLENGE))
+
+    with (
+        serving(challenging) as agency,
+        moved(elsewhere(agency))() as server,
+        pytest.raises(ResolverUnavailable, match="401"),
+    ):
+        Resolver(server.url, None, session=digest_session()).metadata(DOI_, "text/plain")
+    assert len(agency.requests) == 1
+    assert header(agency.requests[0], "Authorization") is None
+
+
+def test_the_body_of_a_redirect_is_not_read() -> None:
+    usual = proxy()
+
+    def answer(_server: Server, connection: socket.socket, request: bytes) -> None:
+        target = request.split(b" ")[1].decode()
+        if target.startswith("/new"):
+            connection.sendall(usual(target.removeprefix("/new")))
+            return
+        connection.sendall(f"HTTP/1.1 302 Found\r\nLocation: /new{target}\r\n\r\n".encode())
+        for _ in range(100):
+            connection.sendall(b" " * 1_000_000)
+            sent.append(1)
+
+    for given in (None, requests.Session()):
+        sent: list[int] = []
+        with serving(answer) as server:
+            assert Resolver(server.url, None, session=given).resolve(DOI_).url
+        assert len(sent) < 20
+
+
+def test_a_proxy_of_the_environment_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    with handling(lambda target: found(target.rpartition("/api/handles/")[2])) as way:
+        for name in ("no_proxy", "NO_PROXY"):
+            monkeypatch.delenv(name, raising=False)
+        monkeypatch.setenv("http_proxy", way.url)
+        assert Resolver("http://resolver.test", None, rate=None).resolve(DOI_).url
+        assert targets(way) == ["http://resolver.test/api/handles/10.1000/a"]
+        monkeypatch.setenv("no_proxy", "127.0.0.1")
+        with handling(proxy()) as server:
+            assert Resolver(server.url, None).resolve(DOI_).url
+        assert len(way.requests) == 1
+
+
+def test_a_proxy_of_the_environment_that_trickles_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    fault = next(fault for fault in FAULTS if fault.name == "a header byte a second")
+    with fault.serve() as way:
+        for name in ("no_proxy", "NO_PROXY"):
+            monkeypatch.delenv(name, raising=False)
+        monkeypatch.setenv("http_proxy", way.url)
+        with pytest.raises(ResolverUnavailable):
+            Resolver("http://resolver.test", None, timeout=0.3).resolve(DOI_)
+        assert all_at_home()
+
+
+@pytest.mark.parametrize(
+    ("proxy_url", "reason"),
+    [
+        ("http://me:secret@127.0.0.1:1", "by way of a proxy: Connection refused"),
+        ("foo://me:secret@127.0.0.1", "unsupported scheme foo"),
+        ("http://me:secret@:99999999", "Failed to parse"),
+    ],
+)
+def test_errors_say_what_was_wrong(monkeypatch: pytest.MonkeyPatch, proxy_url: str, reason: str) -> None:
+    for name in ("no_proxy", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("http_proxy", proxy_url)
+    with pytest.raises(ResolverUnavailable, match=reason) as caught:
+        Resolver("http://resolver.test", None).resolve(DOI_)
+    assert "secret" not in str(caught.value)
+
+
+def test_what_is_no_http_is_shown() -> None:
+    with says(b"220 mail \x1b[31m\r\n")() as server, pytest.raises(ResolverUnavailable) as caught:
+        Resolver(server.url, None).resolve(DOI_)
+    assert caught.value.reason == rf"127.0.0.1:{server.port}: BadStatusLine: '220 mail \x1b[31m'"
+
+
+@pytest.mark.parametrize(
+    ("name", "pack"),
+    [("gzip", gzip.compress), ("x-gzip", gzip.compress), ("deflate", zlib.compress), ("identity", bytes)],
+)
+def test_an_encoding_that_was_not_asked_for_is_understood(name: str, pack: Callable[[bytes], bytes]) -> None:
+    with says(reply("200 OK", pack(record()), f"Content-Encoding: {name}"))() as server:
+        assert Resolver(server.url, None).resolve(DOI(NAME)).url == TARGET
+    assert header(server.requests[0], "Accept-Encoding") == "identity"
+
+
+def test_a_body_without_a_length_and_one_in_chunks() -> None:
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
+    chunks = b"".join(b"%x\r\n%b\r\n" % (1, bytes([byte])) for byte in record()) + b"0\r\n\r\n"
+    for answer in (head + b"\r\n" + record(), head + b"Transfer-Encoding: chunked\r\n\r\n" + chunks):
+        with says(answer)() as server:
+            assert Resolver(server.url, None).resolve(DOI(NAME)).url == TARGET
+
+
+@pytest.mark.parametrize(
+    ("answer", "error"),
+    [
+        (reply("406 Not Acceptable", b""), "NoValues"),
+        (reply("404 Not Found", b"<html>", kind="text/html"), "NoValues"),
+        (reply("200 OK", b"<html>", kind="text/html"), "BadRecord"),
+        (reply("500 Internal Server Error", b""), "ResolverUnavailable"),
+    ],
+)
+def test_what_is_no_metadata(answer: bytes, error: str) -> None:
+    usual = proxy()
+    with (
+        handling(lambda target: usual(target) if target.startswith("/api/") else answer) as server,
+        pytest.raises(ResolutionError) as caught,
+    ):
+        Resolver(server.url, None).metadata(DOI_, "text/plain")
+    assert type(caught.value).__name__ == error
+
+
+def test_a_404_is_confirmed_before_it_counts() -> None:
+    with handling(proxy({})) as server, pytest.raises(LookupError):
+        Resolver(server.url, None).metadata(DOI_, "text/plain")
+    assert targets(server) == ["/10.1000/a", "/api/handles/10.1000/a"]
+
+
+def test_web_pages_can_be_asked_for() -> None:
+    with says(reply("200 OK", b"<html>", kind="text/html"))() as server:
+        assert Resolver(server.url, None).metadata(DOI_, "text/html").content_type == "text/html"
+
+
+def test_connections_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hundreds of requests, but no more connections than threads."""
+    opened: list[object] = []
+    connect = socket.socket.connect
+
+    def counted(self: socket.socket, address: Any) -> None:
+        opened.append(address)
+        connect(self, address)
+
+    monkeypatch.setattr(socket.socket, "connect", counted)
+    with doiuri_proxy.running([{"handle": "10.1000/1", "values": []}]) as server:
+        before = len(opened)
+        outcomes = list(Resolver(server.url, None).resolve_many(DOI(f"10.1000/{n}") for n in range(200)))
+        assert len(opened) - before <= 3
+    assert len(outcomes) == 200
+
+
+def reason(base: str, timeout: float = 10) -> str:
+    with pytest.raises(ResolverUnavailable) as caught:
+        Resolver(base, None, timeout=timeout).resolve(DOI_)
+    return str(caught.value)
+
+
+def test_the_reason_names_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
+    def unknown(*_: object, **__: object) -> Any:
+        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(socket, "getaddrinfo", unknown)
+        assert "dou.example: Name or service not known" in reason("https://dou.example")
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        host = f"127.0.0.1:{silent.getsockname()[1]}"
+        assert f"no answer from {host} within 0.2 s" in reason(f"http://{host}", 0.2)
+    [hanging] = [fault for fault in FAULTS if fault.name == "DNS that hangs"]
+    with hanging.serve() as place:
+        assert "no answer from hanging.test within 0.2 s" in reason(place.url, 0.2)
+    for _ in range(3):  # until it is left alone
+        told = reason(f"http://{host}")
+        assert host in told
+    monkeypatch.setenv("http_proxy", f"http://{host}")
+    assert "dou.example by way of a proxy: " in reason("http://dou.example")
+
+
+def test_a_connection_that_is_closed_when_it_is_used_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The server closes it without saying so: that is no failure, and nothing is waited for."""
+
+    def answer(server: Server, connection: socket.socket, request: bytes) -> None:
+        name = request.split(b" ")[1].decode().removeprefix("/api/handles/")
+        body = record(name)
+        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%b" % (len(body), body))
+        connection.recv(65_536)  # the next request, which nobody answers
+
+    def refuse(*_args: object) -> None:
+        raise AssertionError("a failure")
+
+    monkeypatch.setattr(_client, "pause", refuse)
+    with serving(answer) as server:
+        outcomes = list(Resolver(server.url, None).resolve_many(DOI(f"10.1000/{n}") for n in range(20)))
+        assert [outcome.status for outcome in outcomes] == ["found"] * 20
+        assert len(server.requests) == 20

@@ -1,0 +1,207 @@
+"""The lock file: made to be committed, reviewed and merged."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from doiuri import DOI, DOINotFound
+from doiuri.resolver import Entry, LockFile, StoreWarning
+from doiuri.rest import read_record
+
+FOUND = """ {"responseCode": 1, "handle": "10.1000/1", "values": [
+    {"timestamp": "2014-09-26T14:40:46Z", "ttl": 86400, "type": "URL", "index": 1,
+     "data": {"value": "http://www.doi.org/ü", "format": "string"}}]} """
+KEY = "record https://doi.org 10.1000/1"
+ENTRIES = {
+    KEY: Entry(FOUND.encode(), "application/json", 5.0),
+    "record https://doi.org 10.1000/2": Entry(
+        b'{"responseCode":100,"handle":"10.1000/2"}', "application/json", 9.0
+    ),
+    "metadata text/plain https://doi.org 10.1000/1": Entry(b"Knuth\n", "text/plain", 5.0),
+    "metadata image/png https://doi.org 10.1000/1": Entry(b"\xff", "image/png", 5.0),
+}
+CONTENT = """{"doiuri-lock": 1, "entries": {
+"metadata image/png https://doi.org 10.1000/1": {"type":"image/png","base64":"/w=="},
+"metadata text/plain https://doi.org 10.1000/1": {"type":"text/plain","text":"Knuth\\n"},
+"record https://doi.org 10.1000/1": {"json":{"responseCode":1,"handle":"10.1000/1","values":[{"index":1,"type":"URL","data":{"format":"string","value":"http://www.doi.org/ü"}}]}},
+"record https://doi.org 10.1000/2": {"json":{"responseCode":100,"handle":"10.1000/2"}}
+}}
+"""
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "doi.lock"
+
+
+def test_one_line_an_entry_sorted_and_without_times(path: Path) -> None:
+    LockFile(path).put_many(ENTRIES)
+    assert path.read_text("utf-8") == CONTENT
+
+
+def test_the_bytes_depend_on_the_answers_alone(path: Path) -> None:
+    order = list(ENTRIES)
+    for seed in range(5):
+        random.Random(seed).shuffle(order)
+        path.unlink(missing_ok=True)
+        for key in order:
+            later = Entry(ENTRIES[key].body, ENTRIES[key].media_type, 1e9 + seed)
+            LockFile(path).put_many({key: later})
+        assert path.read_text("utf-8") == CONTENT
+
+
+def test_what_it_holds_never_expires(path: Path) -> None:
+    path.write_text(CONTENT, "utf-8")
+    found = LockFile(path).get_many(list(ENTRIES))
+    assert found.keys() == ENTRIES.keys()
+    assert {entry.expires for entry in found.values()} == {math.inf}
+    assert {key: entry.media_type for key, entry in found.items()} == {
+        key: entry.media_type for key, entry in ENTRIES.items()
+    }
+    assert found["metadata image/png https://doi.org 10.1000/1"].body == b"\xff"
+    assert found["metadata text/plain https://doi.org 10.1000/1"].body == b"Knuth\n"
+    record = read_record(DOI("10.1000/1"), 200, found[KEY].body)
+    assert (record.url, record.ttl) == ("http://www.doi.org/ü", None)
+    with pytest.raises(DOINotFound):
+        read_record(DOI("10.1000/2"), 404, found["record https://doi.org 10.1000/2"].body)
+
+
+def test_nothing_new_leaves_the_file_untouched(path: Path) -> None:
+    LockFile(path).put_many(ENTRIES)
+    os.utime(path, (1, 1))
+    before = path.stat()
+    LockFile(path).put_many(ENTRIES)
+    LockFile(path).put_many({KEY: Entry(FOUND.replace("86400", "60").encode(), "application/json", 7.0)})
+    assert (path.stat().st_mtime_ns, path.stat().st_ino) == (before.st_mtime_ns, before.st_ino)
+
+
+def test_a_change_is_a_change_of_one_line(path: Path) -> None:
+    LockFile(path).put_many(ENTRIES)
+    LockFile(path).put_many({KEY: Entry(FOUND.replace("www", "web").encode(), "application/json", 7.0)})
+    old, new = CONTENT.splitlines(), path.read_text("utf-8").splitlines()
+    assert [number for number, (one, other) in enumerate(zip(old, new, strict=True)) if one != other] == [3]
+
+
+def test_changes_from_outside_are_seen(path: Path) -> None:
+    store = LockFile(path)
+    assert store.get_many([KEY]) == {}
+    path.write_text(CONTENT, "utf-8")
+    assert list(store.get_many([KEY])) == [KEY]
+    path.unlink()
+    assert store.get_many([KEY]) == {}
+    store.put_many({"new": Entry(b"{}", "application/json", 0)})
+    assert list(json.loads(path.read_text("utf-8"))["entries"]) == ["new"], "what was deleted stays deleted"
+
+
+def test_line_ends_of_windows_are_read(path: Path) -> None:
+    path.write_bytes(b"\xef\xbb\xbf" + CONTENT.replace("\n", "\r\n").encode())
+    assert len(LockFile(path).get_many(list(ENTRIES))) == 4
+
+
+LINE = CONTENT.splitlines()[3]
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [
+        ("", "not JSON"),
+        ("null", "no lock file of format 1: its format is None"),
+        ("[]", "no lock file"),
+        ("{}", "no lock file"),
+        ('{"doiuri-lock": 2, "entries": {}}', "its format is 2"),
+        ('{"doiuri-lock": "1", "entries": {}}', "its format is '1'"),
+        ('{"doiuri-lock": 1}', "no lock file"),
+        ('{"doiuri-lock": 1, "entries": []}', "no lock file"),
+        ('{"doiuri-lock": 1, "entries": {"k": null}}', "an entry that is none"),
+        ('{"doiuri-lock": 1, "entries": {"k": {}}}', "an entry that is none"),
+        ('{"doiuri-lock": 1, "entries": {"k": {"text": 1}}}', "an entry that is none"),
+        ('{"doiuri-lock": 1, "entries": {"k": {"base64": "x"}}}', "an entry that is none"),
+        ('{"doiuri-lock": 1, "entries": {"k": {"json": {}, "type": 5}}}', "an entry that is none"),
+        (CONTENT.replace(LINE, f"<<<<<<< HEAD\n{LINE}\n=======\n{LINE}\n>>>>>>> x"), "an unresolved merge"),
+        (CONTENT.replace(LINE, f"{LINE}\n{LINE}"), "names a member twice"),
+        (CONTENT[:200], "not JSON"),
+    ],
+)
+def test_what_is_no_lock_file_is_refused_and_never_overwritten(
+    path: Path, content: str, complaint: str
+) -> None:
+    path.write_text(content, "utf-8")
+    with pytest.raises(ValueError, match=complaint) as caught:
+        LockFile(path)
+    assert str(path) in str(caught.value)
+    path.unlink()
+    store = LockFile(path)
+    path.write_text(content, "utf-8")
+    with pytest.warns(StoreWarning, match="cannot be written"):
+        store.put_many(ENTRIES)
+    with pytest.warns(StoreWarning, match="cannot be read"):
+        assert len(store.get_many(list(ENTRIES))) == 4
+    assert path.read_text("utf-8") == content
+
+
+@pytest.mark.once
+def test_processes_that_write_at_once_lose_nothing(path: Path) -> None:
+    script = (
+        "import sys\nfrom doiuri.resolver import Entry, LockFile\nstore = LockFile(sys.argv[1])\n"
+        "for n in range(30):\n"
+        "    store.put_many({f'{sys.argv[2]}-{n:02}': Entry(b'{}', 'application/json', 0)})"
+    )
+    command = [sys.executable, "-W", "error", "-c", script, str(path)]
+    processes = [subprocess.Popen([*command, name]) for name in "abcd"]
+    assert [process.wait(300) for process in processes] == [0] * 4
+    assert list(json.loads(path.read_text("utf-8"))["entries"]) == [
+        f"{name}-{n:02}" for name in "abcd" for n in range(30)
+    ]
+    assert [file.name for file in path.parent.iterdir()] == ["doi.lock"], "nothing is left behind"
+
+
+def test_a_file_that_cannot_be_written_is_told_and_the_rest_goes_on(path: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    store = LockFile(tmp_path / "file" / "doi.lock")
+    with pytest.warns(StoreWarning, match="cannot be written"):
+        store.put_many(ENTRIES)
+    assert store.get_many(list(ENTRIES)).keys() == ENTRIES.keys()
+
+
+def test_links_and_permissions_stay(path: Path, tmp_path: Path) -> None:
+    real = tmp_path / "elsewhere" / "real.json"
+    real.parent.mkdir()
+    LockFile(real).put_many({})
+    real.write_text('{"doiuri-lock": 1, "entries": {}}')
+    real.chmod(0o640)
+    path.symlink_to(real)
+    LockFile(path).put_many(ENTRIES)
+    assert path.is_symlink()
+    assert real.read_text("utf-8") == CONTENT
+    assert real.stat().st_mode & 0o777 == 0o640
+
+
+@pytest.mark.parametrize("body", [b"1.10", b' {"b":1, "a":2}\n', b"null", b"", b"\xff"])
+def test_what_is_not_announced_as_json_is_kept_to_the_octet(path: Path, body: bytes) -> None:
+    key = "metadata text/x-bibliography https://doi.org 10.1000/1"
+    LockFile(path).put_many({key: Entry(body, "text/x-bibliography", 0)})
+    assert LockFile(path).get_many([key])[key].body == body
+
+
+def test_lone_surrogates_and_odd_text_survive(path: Path) -> None:
+    odd = {
+        "record http://h 10.1000/x": Entry(b'{"a":"\\ud800"}', "application/json", 0),
+        'quote" \\ \u2028': Entry("\u2028\n\r\0".encode(), "text/plain", 0),
+    }
+    LockFile(path).put_many(odd)
+    found = LockFile(path).get_many(list(odd))
+    assert {key: entry.body for key, entry in found.items()} == {
+        key: entry.body for key, entry in odd.items()
+    }
+
+
+def test_a_folder_is_no_lock_file(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=f"{tmp_path} cannot be read as a lock file: Is a directory"):
+        LockFile(tmp_path)

@@ -1,0 +1,278 @@
+"""Many DOIs: order, look-ahead, duplicates, few requests, progress."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Iterator
+from itertools import count, islice
+from typing import Any
+
+import pytest
+from doiuri import DOI, DOISyntaxError, Handle, Prefix, ShortDOI
+from doiuri.resolver import MemoryStore, Outcome, Resolver
+from doiuri.resolver._batch import AHEAD
+from support.faults import FAULTS, reply
+from support.rest import found, handling, not_found, proxy, targets
+from support.threads import all_at_home
+
+
+def names(number: int) -> list[DOI]:
+    return [DOI(f"10.1000/{n}") for n in range(number)]
+
+
+def test_answers_come_in_the_order_of_the_names() -> None:
+    def slow_first(target: str) -> bytes:
+        number = int(target.rpartition("/")[2])
+        time.sleep(0.1 if number % 10 == 0 else 0)
+        return not_found(f"10.1000/{number}") if number % 7 == 0 else found(f"10.1000/{number}")
+
+    with handling(slow_first) as server:
+        outcomes = list(Resolver(server.url, None).resolve_many(names(50)))
+    assert [outcome.doi for outcome in outcomes] == names(50)
+    assert [outcome.status for outcome in outcomes] == [
+        "not-found" if number % 7 == 0 else "found" for number in range(50)
+    ]
+    assert all(outcome.record.doi == outcome.doi for outcome in outcomes if outcome.record)
+
+
+def test_a_name_that_comes_twice_is_asked_about_once() -> None:
+    spellings = [DOI("10.1000/a"), DOI("10.1000/A"), DOI("10.1000/b"), DOI("10.1000/a")] * 20
+    with handling(proxy()) as server:
+        outcomes = list(Resolver(server.url, None).resolve_many(spellings))
+        assert len(server.requests) == 2
+        list(Resolver(server.url, None).verify(spellings))
+        assert len(server.requests) == 2 + 1 + 2
+    assert [outcome.doi.name for outcome in outcomes] == [doi.name for doi in spellings]
+
+
+@pytest.mark.parametrize("method", ["resolve_many", "verify"])
+def test_streams_may_be_endless(method: str) -> None:
+    taken = 0
+
+    def endless() -> Iterator[DOI]:
+        nonlocal taken
+        for number in count():
+            taken += 1
+            yield DOI(f"10.1000/{number}")
+
+    with handling(proxy(agencies=lambda _name: {"RA": "Crossref"})) as server:
+        stream = getattr(Resolver(server.url, None), method)(endless())
+        assert taken == 0
+        first = next(stream)
+        assert taken <= (16 if method == "resolve_many" else AHEAD)
+        rest = list(islice(stream, 500))
+        stream.close()
+    assert first.doi == DOI("10.1000/0")
+    assert [outcome.status for outcome in rest] == ["found"] * 500
+    assert taken <= 501 + 2 * AHEAD
+
+
+def test_leaving_early_stops_the_asking() -> None:
+    with handling(proxy()) as server:
+        for outcome in Resolver(server.url, None, rate=50).resolve_many(names(200)):
+            assert outcome.status == "found"
+            break
+        assert all_at_home()
+        assert len(server.requests) < 100
+
+
+def test_what_came_is_stored_even_if_the_caller_leaves() -> None:
+    store, usual, hold = MemoryStore(), proxy(), threading.Event()
+
+    def five(target: str) -> bytes:
+        if int(target.rpartition("/")[2]) >= 5:
+            hold.wait()
+        return usual(target)
+
+    with handling(five) as server:
+        stream = Resolver(server.url, store, timeout=100).resolve_many(names(100))
+        first = next(stream)
+        while len(server.requests) < 5 + 3:  # all three threads hang: they are done with the first five
+            time.sleep(0.01)
+        stream.close()  # type: ignore[attr-defined]
+        hold.set()
+        again = list(Resolver(server.url, store, offline=True).resolve_many(names(5)))
+    assert again[0] == first
+    assert [outcome.status for outcome in again] == ["found"] * 5
+
+
+def test_the_store_is_read_before_anything_is_asked() -> None:
+    store = MemoryStore()
+    with handling(proxy()) as server:
+        resolver = Resolver(server.url, store)
+        cold = list(resolver.resolve_many(names(300)))
+        assert len(server.requests) == 300
+        warm = list(resolver.resolve_many(names(300)))
+        known = list(resolver.verify(names(300)))
+        assert len(server.requests) == 300
+    assert warm == cold
+    assert [outcome.status for outcome in known] == ["found"] * 300
+
+
+def test_progress_is_reported() -> None:
+    with handling(proxy()) as server:
+        seen: list[tuple[int, int | None]] = []
+        resolver = Resolver(server.url, None, progress=lambda done, total: seen.append((done, total)))
+        list(resolver.resolve_many(names(3)))
+        assert seen == [(1, 3), (2, 3), (3, 3)]
+        seen.clear()
+        list(resolver.verify(iter(names(2))))
+        assert seen == [(1, None), (2, None)]
+        own: list[int] = []
+        list(resolver.check(names(2), progress=lambda done, _total: own.append(done)))
+        assert own == [1, 2]
+        assert len(seen) == 2
+
+
+def test_check_may_be_off() -> None:
+    with handling(proxy()) as server:
+        outcomes = list(Resolver(server.url, None).check(names(3), False))
+    assert [(outcome.doi, outcome.status) for outcome in outcomes] == [(doi, "unknown") for doi in names(3)]
+    assert not server.requests
+
+
+def test_no_names_no_requests() -> None:
+    with handling(proxy()) as server:
+        resolver = Resolver(server.url, None)
+        assert [*resolver.resolve_many([]), *resolver.verify(iter(())), *resolver.agencies(())] == []
+    assert not server.requests
+
+
+def agencies(name: str) -> dict[str, str]:
+    """What Which RA says, by what the name ends in."""
+    return {
+        "!": {"status": "DOI does not exist"},
+        "?": {"RA": "Unknown"},
+        "*": {"status": "Invalid DOI"},
+        "+": {"status": "something new"},
+        "-": {"DOI": "10.1000/other", "RA": "Crossref"},
+    }.get(name[-1], {"RA": "Crossref"})
+
+
+def test_existence_takes_few_requests() -> None:
+    # DOI resolution documentation section 4: several DOIs in one request
+    dois = [DOI(f"10.{1000 + n % 7}/journal.pone.{n:010}") for n in range(3000)]
+    with handling(proxy(agencies=agencies)) as server:
+        outcomes = list(Resolver(server.url, MemoryStore()).verify(dois))
+    assert [outcome.doi for outcome in outcomes] == dois
+    assert {outcome.status for outcome in outcomes} == {"found"}
+    assert len(server.requests) <= 0.02 * len(dois)
+    assert max(map(len, targets(server))) <= 3000
+
+
+def test_doubtful_answers_are_confirmed() -> None:
+    dois = [DOI(f"10.1000/{n}{end}") for end in "a!?*+-" for n in "01"]
+    store = MemoryStore()
+    with handling(proxy({doi.key: () for doi in dois if doi.suffix[0] == "1"}, agencies)) as server:
+        outcomes = list(Resolver(server.url, store).verify(dois))
+        asked = targets(server)
+        again = list(Resolver(server.url, store, offline=True).verify(dois))
+    sure, doubtful = outcomes[:2], outcomes[2:]
+    assert [outcome.status for outcome in sure] == ["found", "found"]
+    assert [outcome.status for outcome in doubtful] == ["not-found", "found"] * 5
+    assert len([target for target in asked if target.startswith("/doiRA/")]) == 1
+    assert len(asked) == 1 + 10
+    assert [outcome.status for outcome in again] == [outcome.status for outcome in outcomes]
+
+
+def test_names_of_any_kind_are_verified() -> None:
+    dois: list[Handle] = [
+        DOI("10.1000/a,b"),
+        DOI("10.1000/../x"),
+        ShortDOI("10/abcd"),
+        Prefix("10.1000"),
+        DOI("10.1000/ü%"),
+    ]
+    with handling(proxy(agencies=agencies)) as server:
+        outcomes = list(Resolver(server.url, None).agencies(dois))
+    assert [outcome.status for outcome in outcomes] == ["found"] * 5
+    assert [outcome.agency for outcome in outcomes] == ["Crossref", "Crossref", None, "Crossref", "Crossref"]
+    assert "10.1000/a%2Cb,10.1000/..%2Fx,10.1000,10.1000/%C3%BC%25" in targets(server)[0] + targets(server)[1]
+
+
+@pytest.mark.parametrize("status", ["404 Not Found", "414 URI Too Long", "501 Not Implemented", "200 OK"])
+def test_without_which_ra_the_rest_api_is_asked(status: str) -> None:
+    usual = proxy({"10.1000/0": ()})
+
+    def handle(target: str) -> bytes:
+        return reply(status, b"<html>", kind="text/html") if target.startswith("/doiRA/") else usual(target)
+
+    with handling(handle) as server:
+        outcomes = list(Resolver(server.url, None).verify(names(2)))
+    assert [outcome.status for outcome in outcomes] == ["found", "not-found"]
+
+
+def test_a_refusal_of_which_ra_is_no_answer() -> None:
+    refused = reply("403 Forbidden", b"")
+    with handling(lambda target: refused if target.startswith("/doiRA/") else found("10.1000/0")) as server:
+        (outcome,) = Resolver(server.url, None).verify(names(1))
+    assert outcome.status == "unknown"
+    assert len(server.requests) == 1
+
+
+def test_agencies_are_stored() -> None:
+    store = MemoryStore()
+    with handling(proxy(agencies=agencies)) as server:
+        resolver = Resolver(server.url, store)
+        resolver.resolve(DOI("10.1000/0"))  # its record says nothing of the agency
+        for _ in range(2):
+            assert [outcome.agency for outcome in resolver.agencies(names(2))] == ["Crossref"] * 2
+        assert len(server.requests) == 2
+
+
+def test_which_ra_may_answer_in_any_order_and_case() -> None:
+    def handle(target: str) -> bytes:
+        batch = target.removeprefix("/doiRA/").split(",")
+        return reply(
+            "200 OK", json.dumps([{"DOI": n.upper(), "RA": f"RA {n}"} for n in batch[::-1]]).encode()
+        )
+
+    with handling(handle) as server:
+        outcomes = list(Resolver(server.url, None).agencies([DOI("10.1000/a"), DOI("10.1000/b")]))
+    assert [outcome.agency for outcome in outcomes] == ["RA 10.1000/a", "RA 10.1000/b"]
+
+
+@pytest.mark.parametrize("method", ["resolve_many", "verify", "agencies"])
+def test_nothing_is_raised_for_one_of_many(method: str) -> None:
+    for fault in FAULTS:
+        if not (fault.hangs or fault.big):
+            with fault.serve() as server, Resolver(server.url, None, timeout=0.3) as resolver:
+                outcomes: list[Outcome] = list(getattr(resolver, method)(names(2), budget=0.4))
+            assert {outcome.status for outcome in outcomes} == {"unknown"}, fault
+
+
+def test_one_bad_record_among_good_ones() -> None:
+    usual = proxy()
+    with handling(lambda target: b"" if target.endswith("/7") else usual(target)) as server:
+        outcomes = list(Resolver(server.url, None).resolve_many(names(20)))
+    assert [outcome.status for outcome in outcomes].count("unknown") == 1
+    assert outcomes[7].status == "unknown"
+
+
+@pytest.mark.parametrize("method", ["resolve_many", "verify", "agencies", "check"])
+@pytest.mark.parametrize("bad", ["no DOI", None])
+def test_what_is_no_doi_is_raised_in_its_turn(method: str, bad: Any) -> None:
+    answered: list[Outcome] = []
+    with handling(proxy()) as server, pytest.raises((DOISyntaxError, TypeError)) as caught:
+        answered.extend(getattr(Resolver(server.url, None), method)([*names(20), bad, *names(3)]))
+    assert [outcome.doi for outcome in answered] == names(20)
+    assert caught.value.__notes__ == ["It is item 20 of the DOIs, counted from 0."]
+    assert repr(bad) in str(caught.value)
+
+
+def test_what_the_callers_own_iterable_raises_comes_in_its_turn() -> None:
+    store = MemoryStore()
+
+    def reading() -> Iterator[DOI]:
+        yield from names(20)
+        raise OSError("the file ends here")
+
+    answered: list[Outcome] = []
+    with handling(proxy()) as server:
+        with pytest.raises(OSError, match="the file ends here"):
+            answered.extend(Resolver(server.url, store).resolve_many(reading()))
+        assert [outcome.status for outcome in answered] == ["found"] * 20
+        again = Resolver(server.url, store, offline=True).resolve_many(names(20))
+        assert [outcome.status for outcome in again] == ["found"] * 20

@@ -1,0 +1,234 @@
+"""Forks, exits, threads: nothing is left behind, nothing is waited for."""
+
+from __future__ import annotations
+
+import gc
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from doiuri import DOI, ResolverUnavailable
+from doiuri.resolver import MemoryStore, Resolver, SQLiteStore
+from support.faults import FAULTS
+from support.processes import in_child
+from support.rest import handling, proxy
+from support.threads import all_at_home
+
+DOI_ = DOI("10.1000/a")
+
+EXIT = """
+import sys
+from doiuri import DOI
+from doiuri.resolver import Resolver
+if sys.argv[1] == "http://hanging.test":
+    import socket, time
+    socket.getaddrinfo = lambda *args, **options: time.sleep(300)
+stream = Resolver(sys.argv[1], None, timeout=300).resolve_many([DOI("10.1000/a")] * 9, budget=0.3)
+print(next(stream).status)
+"""
+
+
+@pytest.mark.parametrize("fault", [fault for fault in FAULTS if fault.hangs], ids=str)
+def test_the_exit_of_the_interpreter_waits_for_nobody(fault: object) -> None:
+    with fault.serve() as server:  # type: ignore[attr-defined]
+        begun = time.monotonic()
+        run = subprocess.run(
+            [sys.executable, "-c", EXIT, server.url], capture_output=True, text=True, timeout=300, check=True
+        )
+    assert (run.stdout, run.stderr) == ("unknown\n", "")
+    assert time.monotonic() - begun < 100
+
+
+def test_a_fork_starts_afresh(tmp_path: Path) -> None:
+    with handling(proxy()) as server, Resolver(server.url, tmp_path / "store.sqlite3") as resolver:
+        resolver.resolve(DOI_)
+
+        def work() -> None:
+            assert resolver.resolve(DOI("10.1000/b")).url
+            assert [outcome.status for outcome in resolver.resolve_many([DOI_])] == ["found"]
+
+        assert in_child(work) == 0
+        resolver.resolve(DOI("10.1000/b"))  # from the store, where the child put it
+        assert len(server.requests) == 2
+
+
+def test_a_fork_in_the_middle_of_a_request_does_no_harm() -> None:
+    gate = threading.Event()
+    usual = proxy()
+
+    def slow(target: str) -> bytes:
+        if target.endswith("slow"):
+            gate.wait()
+        return usual(target)
+
+    with handling(slow) as server:
+        resolver = Resolver(server.url, None, timeout=100, concurrency=1, rate=1000)
+        asking = threading.Thread(target=lambda: list(resolver.resolve_many([DOI("10.1000/slow")])))
+        asking.start()
+        while not server.requests:
+            time.sleep(0.01)
+        # the only place at the server is taken in the parent, and no thread of the child will free it
+        assert in_child(lambda: resolver.resolve(DOI_)) == 0
+        gate.set()
+        asking.join()
+
+
+ASK = """
+import sys
+from doiuri.resolver import Resolver
+with Resolver(sys.argv[1], sys.argv[2]) as resolver:
+    print({outcome.status for outcome in resolver.resolve_many(f"10.1000/{n}" for n in range(50))})
+"""
+
+
+FORKS = """
+import os, threading, warnings
+from doiuri.resolver import MemoryStore
+from doiuri.resolver._workers import Crew
+warnings.simplefilter("ignore")
+over = threading.Event()
+def make():
+    while not over.is_set():
+        [MemoryStore() for _ in range(50)]
+        Crew(1, 1e9)
+threads = [threading.Thread(target=make) for _ in range(3)]
+for thread in threads:
+    thread.start()
+stores = [MemoryStore() for _ in range(5000)]
+for _ in range(100):
+    child = os.fork()
+    if child == 0:
+        os._exit(0)
+    os.waitpid(child, 0)
+over.set()
+"""
+
+
+def test_a_fork_while_other_threads_begin_something() -> None:
+    """What is raised in a hook of a fork is printed, and the rest of the hooks is left out."""
+    done = subprocess.run(
+        [sys.executable, "-c", FORKS], capture_output=True, text=True, timeout=300, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.once
+def test_processes_share_a_store(tmp_path: Path) -> None:
+    with handling(proxy()) as server:
+
+        def start() -> subprocess.Popen[str]:
+            command = [sys.executable, "-c", ASK, server.url, str(tmp_path / "store.sqlite3")]
+            return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+        at_once = [start() for _ in range(4)]
+        assert [process.communicate(timeout=300)[0] for process in at_once] == ["{'found'}\n"] * 4
+        asked = len(server.requests)
+        assert start().communicate(timeout=300)[0] == "{'found'}\n"
+        assert len(server.requests) == asked
+
+
+def test_nothing_is_left_running() -> None:
+    with handling(proxy()) as server:
+        resolver = Resolver(server.url, None)
+        resolver.resolve(DOI_)
+        list(resolver.resolve_many(DOI(f"10.1000/{n}") for n in range(20)))
+        assert all_at_home()
+
+
+def test_a_broken_off_request_frees_its_thread() -> None:
+    fault = next(fault for fault in FAULTS if fault.name == "a header byte a second")
+    with fault.serve() as server:
+        with pytest.raises(ResolverUnavailable):
+            Resolver(server.url, None, timeout=0.3).resolve(DOI_)
+        assert all_at_home()
+
+
+def test_stores_are_shared_and_closed_by_the_last(tmp_path: Path) -> None:
+    where = str(tmp_path / "store.sqlite3")
+    with handling(proxy()) as server:
+        first, second = Resolver(server.url, where), Resolver(server.url, tmp_path / "x/../store.sqlite3")
+        store = first._records._store
+        assert isinstance(store, SQLiteStore)
+        assert second._records._store is store
+        first.resolve(DOI_)
+        first.close()
+        first.close()
+        open_before = store._db
+        assert open_before is not None
+        second.close()
+        assert store._db is None
+        assert first.resolve(DOI_).url  # a closed Resolver still works
+        store.close()
+
+
+def test_a_resolver_may_be_entered_again(tmp_path: Path) -> None:
+    with handling(proxy()) as server:
+        resolver = Resolver(server.url, tmp_path / "store.sqlite3")
+        store = resolver._records._store
+        assert isinstance(store, SQLiteStore)
+        for _ in range(3):
+            with resolver:
+                resolver.resolve(DOI_)
+                assert store._db is not None
+            assert store._db is None
+        assert len(server.requests) == 1
+
+
+def test_a_store_of_the_users_own_is_not_closed() -> None:
+    store = MemoryStore()
+    with handling(proxy()) as server:
+        with Resolver(server.url, store) as resolver:
+            resolver.resolve(DOI_)
+        assert Resolver(server.url, store, offline=True).resolve(DOI_).url
+
+
+def test_an_iteration_goes_on_in_the_child_of_a_fork() -> None:
+    hold = threading.Event()
+    usual = proxy()
+
+    def handle(target: str) -> bytes:
+        if target.endswith("/9"):
+            asked.append(target)
+            if len(asked) == 1:
+                hold.wait()  # under way when the process is forked
+        return usual(target)
+
+    asked: list[str] = []
+    with handling(handle) as server:
+        resolver = Resolver(server.url, None, timeout=100)
+        stream = resolver.resolve_many(DOI(f"10.1000/{n}") for n in range(60))
+        assert next(stream).status == "found"
+        while not asked:
+            time.sleep(0.01)
+
+        def go_on() -> None:
+            assert [outcome.status for outcome in stream] == ["found"] * 59
+
+        def leave() -> None:
+            stream.close()  # type: ignore[attr-defined]
+
+        assert in_child(leave) == 0
+        assert in_child(go_on) == 0
+        hold.set()
+        assert [outcome.status for outcome in stream] == ["found"] * 59
+
+
+def test_a_forgotten_iteration_may_end_at_any_moment(tmp_path: Path) -> None:
+    """The garbage collector closes it, and that stores what came, even while its store is at work."""
+    store = SQLiteStore(tmp_path / "store.sqlite3")
+
+    class Cycle:
+        def __init__(self) -> None:
+            self.itself = self
+            self.stream = Resolver(server.url, store).resolve_many(DOI(f"10.1000/{n}") for n in range(9))
+
+    with handling(proxy()) as server:
+        assert next(Cycle().stream).status == "found"
+        worker = threading.Thread(target=store._work, args=("read", lambda _db: gc.collect()), daemon=True)
+        worker.start()
+        worker.join(20)
+        assert not worker.is_alive()
+    store.close()

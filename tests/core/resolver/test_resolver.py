@@ -1,0 +1,418 @@
+"""One DOI: what is asked, what is stored, what is believed."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import product
+from typing import Any
+
+import pytest
+from doiuri import (
+    DOI,
+    BadRecord,
+    DOINotFound,
+    DOISyntaxError,
+    NoValues,
+    Prefix,
+    ResolverUnavailable,
+    ShortDOI,
+    __version__,
+)
+from doiuri.resolver import Entry, MemoryStore, Outcome, Resolver
+from support.faults import FAULTS, TARGET, reply, value
+from support.rest import found, handling, header, not_found, proxy, targets
+
+DOI_ = DOI("10.1000/a")
+AWAY = "http://127.0.0.1:1"
+
+
+def only_entry(store: MemoryStore) -> Entry:
+    (entry,) = store._entries.values()
+    return entry
+
+
+def outdated(base: str, answer: object, name: str = "10.1000/A") -> MemoryStore:
+    """A store with an answer whose time is over."""
+    store = MemoryStore()
+    entry = Entry(json.dumps(answer).encode(), "application/json", time.time() - 1)
+    store.put_many({f"record {base} {name}": entry})
+    return store
+
+
+@pytest.mark.parametrize(
+    ("name", "target"),
+    [
+        ("10.1000/182", "/api/handles/10.1000/182"),
+        ("10.1000/../x", "/api/handles/10.1000/..%2Fx"),
+        ("10.1000/..", "/api/handles/10.1000%2F.."),
+        ("10.1000//x", "/api/handles/10.1000//x"),
+        ("10.1000/50%25off", "/api/handles/10.1000/50%2525off"),
+        ("10.1000/a?b#c", "/api/handles/10.1000/a%3Fb%23c"),
+        (
+            "10.1002/(SICI)1<1::AID>3.0.CO;2-#",
+            "/api/handles/10.1002/%28SICI%291%3C1%3A%3AAID%3E3.0.CO%3B2-%23",
+        ),
+        ("10.1000/überblick", "/api/handles/10.1000/%C3%BCberblick"),
+    ],
+)
+def test_the_name_travels_untouched(name: str, target: str) -> None:
+    with handling(proxy()) as server:
+        assert Resolver(server.url, None).resolve(DOI(name)).doi.name == name
+    assert targets(server) == [target]
+
+
+def test_the_request_says_who_asks_and_nothing_else() -> None:
+    with handling(proxy()) as server:
+        Resolver(server.url, None, mailto="me@example.org").resolve(DOI_)
+        Resolver(server.url, None, user_agent="mine/1").resolve(DOI_)
+    first, second = server.requests
+    agent = header(first, "User-Agent") or ""
+    assert agent.startswith(f"doiuri/{__version__} (+https://")
+    assert agent.endswith("; mailto:me@example.org)")
+    assert header(second, "User-Agent") == "mine/1"
+    assert header(first, "Accept") == "application/json"
+    assert header(first, "Cookie") is header(first, "Authorization") is None
+
+
+def test_parameters() -> None:
+    # DOI resolution documentation section 5: type and index may come several times and together
+    with handling(proxy()) as server:
+        resolver = Resolver(server.url, None)
+        resolver.resolve(DOI_, type=("URL", "10320/loc"), index=1, auth=True)
+        resolver.resolve(DOI_, type="URL", cert=True)
+    queries = [target.partition("?")[2] for target in targets(server)]
+    assert queries == ["type=URL&type=10320%2Floc&index=1&auth", "type=URL&cert"]
+
+
+def test_a_selection_is_not_taken_for_the_record() -> None:
+    values = value("URL", TARGET), value("EMAIL", "a@example.org", 2)
+    with handling(proxy({"10.1000/A": values})) as server:
+        resolver = Resolver(server.url, MemoryStore())
+        resolver.resolve(DOI_, type="URL")
+        assert len(resolver.resolve(DOI_).values) == 2
+        assert len(server.requests) == 2
+        # from the stored record, without another request
+        assert [v.type for v in resolver.resolve(DOI_, type="email").values] == ["EMAIL"]
+        assert [v.type for v in resolver.resolve(DOI_, type="X", index=1).values] == ["URL"]
+        with pytest.raises(NoValues):
+            resolver.resolve(DOI_, index=3)
+        assert len(server.requests) == 2
+        resolver.resolve(DOI_, auth=True)
+        assert len(server.requests) == 3
+
+
+def test_text_is_parsed() -> None:
+    with handling(proxy()) as server:
+        assert Resolver(server.url, None).resolve("https://doi.org/10.1000/a%2Fb").doi == DOI("10.1000/a/b")
+        with pytest.raises(DOISyntaxError):
+            Resolver(server.url, None).resolve("no DOI")
+
+
+@pytest.mark.parametrize(("ttl", "seconds"), [(86400, 86400), (5, 5), (10**9, 30 * 86400), (None, 86400)])
+def test_a_record_is_believed_for_its_shortest_ttl(ttl: int | None, seconds: float) -> None:
+    store = MemoryStore()
+    values = value("URL", TARGET) | {"ttl": ttl}, value("X", "", 2) | {"ttl": ttl and 2 * ttl}
+    values = tuple({k: v for k, v in one.items() if v is not None} for one in values)  # type: ignore[assignment]
+    before = time.time()
+    with handling(lambda _target: found("10.1000/a", *values)) as server:
+        Resolver(server.url, store).resolve(DOI_)
+    assert before + seconds <= only_entry(store).expires <= time.time() + seconds
+
+
+def test_a_definite_no_is_believed_for_an_hour() -> None:
+    store, before = MemoryStore(), time.time()
+    with handling(not_found_and_none) as server:
+        resolver = Resolver(server.url, store)
+        for _ in range(2):
+            with pytest.raises(DOINotFound):
+                resolver.resolve(DOI_)
+            with pytest.raises(NoValues):
+                resolver.resolve(DOI("10.1000/none"))
+    assert len(server.requests) == 2
+    for entry in store._entries.values():
+        assert before + 3600 <= entry.expires <= time.time() + 3600
+    assert json.loads(store._entries[f"record {server.url} 10.1000/A"].body)["responseCode"] == 100
+
+
+def not_found_and_none(target: str) -> bytes:
+    name = target.removeprefix("/api/handles/")
+    if name == "10.1000/none":
+        return reply("200 OK", b'{"responseCode":200,"values":[],"handle":"10.1000/none"}')
+    return not_found(name)
+
+
+def test_the_same_name_in_another_case_is_in_the_store() -> None:
+    with handling(proxy()) as server:
+        resolver = Resolver(server.url, MemoryStore())
+        resolver.resolve(DOI("10.1000/abc"))
+        assert resolver.resolve(DOI("10.1000/ABC")).url == "https://example.org/10.1000/abc"
+        resolver.resolve(DOI("10.1000/É"))
+        resolver.resolve(DOI("10.1000/é"))  # another name: Z39.84 section 4 speaks of ASCII letters
+    assert len(server.requests) == 3
+
+
+def test_entries_belong_to_a_base() -> None:
+    store = MemoryStore()
+    with handling(proxy()) as one, handling(proxy({})) as other:
+        Resolver(one.url, store).resolve(DOI_)
+        with pytest.raises(DOINotFound):
+            Resolver(other.url, store).resolve(DOI_)
+
+
+def test_a_stale_record_serves_while_the_server_is_away() -> None:
+    record = {"responseCode": 1, "handle": "10.1000/a", "values": [value("URL", TARGET)]}
+    store = outdated(AWAY, record)
+    assert Resolver(AWAY, store).resolve(DOI_).url == TARGET
+    (outcome,) = Resolver(AWAY, store).resolve_many([DOI_])
+    assert (outcome.status, outcome.stale) == ("found", True)
+    assert outcome.record is not None
+    assert outcome.record.url == TARGET
+    (outcome,) = Resolver(AWAY, store, offline=True).verify([DOI_])
+    assert (outcome.status, outcome.stale) == ("found", True)
+
+
+@pytest.mark.parametrize("limits", [{"timeout": 0.3}, {"budget": 0.3}])
+def test_a_stale_record_serves_while_the_server_hangs(limits: dict[str, float]) -> None:
+    record = {"responseCode": 1, "handle": "10.1000/a", "values": [value("URL", TARGET)]}
+    fault = next(fault for fault in FAULTS if fault.name == "a header byte a second")
+    with fault.serve() as server:
+        resolver = Resolver(server.url, outdated(server.url, record), **limits)  # type: ignore[arg-type]
+        assert resolver.resolve(DOI_).url == TARGET
+        assert resolver.resolve(DOI_, type="URL").url == TARGET
+        (outcome,) = resolver.resolve_many([DOI_])
+        assert (outcome.status, outcome.stale) == ("found", True)
+        (outcome,) = resolver.verify([DOI_])
+        assert (outcome.status, outcome.stale) == ("found", True)
+
+
+def test_a_stale_alias_leads_to_the_end_offline() -> None:
+    store = outdated(AWAY, {"responseCode": 1, "handle": "10/abcd", "values": alias("10.1000/A")}, "10/ABCD")
+    with pytest.raises(ResolverUnavailable):
+        Resolver(AWAY, store, offline=True).resolve("10/abcd")
+    end = {"responseCode": 1, "handle": "10.1000/A", "values": [value("URL", TARGET)]}
+    store.put_many(dict(outdated(AWAY, end)._entries))
+    assert Resolver(AWAY, store, offline=True).resolve("10/abcd").url == TARGET
+    (outcome,) = Resolver(AWAY, store, offline=True).resolve_many(["10/abcd"])
+    assert (outcome.status, outcome.stale) == ("found", True)
+
+
+def test_a_stale_no_does_not_serve() -> None:
+    store = outdated(AWAY, {"responseCode": 100, "handle": "10.1000/a"})
+    with pytest.raises(ResolverUnavailable):
+        Resolver(AWAY, store).resolve(DOI_)
+    for how in ("records", "existence"):
+        (outcome,) = Resolver(AWAY, store).check([DOI_], how)
+        assert outcome.status == "unknown"
+
+
+def test_a_stale_record_is_renewed() -> None:
+    with handling(proxy()) as server:
+        store = outdated(server.url, {"responseCode": 1, "handle": "10.1000/a", "values": []})
+        assert Resolver(server.url, store).resolve(DOI_).url
+        assert only_entry(store).expires > time.time()
+
+
+def test_a_spoiled_entry_is_asked_again() -> None:
+    with handling(proxy()) as server:
+        store = MemoryStore()
+        ask: list[Callable[[Resolver], object]] = [
+            lambda resolver: next(resolver.resolve_many([DOI_])).status == "found",
+            lambda resolver: next(resolver.verify([DOI_])).status == "found",
+            lambda resolver: resolver.resolve(DOI_).url,
+        ]
+        other = b'{"responseCode": 1, "handle": "10.1000/b", "values": []}'
+        for body, method in product((b"", b"[]", b'{"handle":"10.1000/a"', other), ask):
+            store.put_many(
+                {f"record {server.url} 10.1000/A": Entry(body, "application/json", time.time() + 9)}
+            )
+            assert method(Resolver(server.url, store))
+        assert len(server.requests) == 16  # Which RA, which is not there, before each verify
+
+
+def test_offline_asks_nobody() -> None:
+    with handling(proxy()) as server:
+        resolver = Resolver(server.url, MemoryStore(), offline=True)
+        with pytest.raises(ResolverUnavailable, match="offline"):
+            resolver.resolve(DOI_)
+        with pytest.raises(ResolverUnavailable, match="offline"):
+            resolver.metadata(DOI_, "text/plain")
+        outcomes = [*resolver.resolve_many([DOI_]), *resolver.verify([DOI_]), *resolver.agencies([DOI_])]
+        assert [outcome.status for outcome in outcomes] == ["unknown"] * 3
+        assert all("offline" in outcome.reason for outcome in outcomes)
+    assert not server.requests
+
+
+def test_an_old_answer_is_better_than_none() -> None:
+    store, answers = MemoryStore(), [reply("200 OK", b"a citation", kind="text/plain")]
+    page = reply("200 OK", b"<html>", kind="text/html")
+    with handling(lambda _target: answers.pop() if answers else page) as server:
+        resolver = Resolver(server.url, store)
+        resolver.metadata(DOI_, "text/plain")
+        ((key, entry),) = store._entries.items()
+        store.put_many({key: replace(entry, expires=0.0)})
+        assert resolver.metadata(DOI_, "text/plain") == b"a citation"
+        assert len(server.requests) == 2
+
+
+def alias(target: str) -> tuple[dict[str, object], ...]:
+    return (value("HS_ALIAS", target),)
+
+
+def test_past_the_store_means_all_of_a_chain() -> None:
+    with handling(proxy({"10.1000/0": alias("10.1000/1"), "10.1000/1": (value("URL", TARGET),)})) as server:
+        resolver = Resolver(server.url, MemoryStore())
+        resolver.resolve("10.1000/0")
+        resolver.resolve("10.1000/0", auth=True)
+    assert [target.rpartition("/")[2] for target in targets(server)] == ["0", "1", "0?auth", "1?auth"]
+
+
+CHAIN = {f"10.1000/{n}": alias(f"10.1000/{n + 1}") for n in range(30)}
+RECORDS = CHAIN | {
+    "10/ABCD": alias("10.1000/A"),
+    "10.1000/A": (value("URL", TARGET),),
+    "10.1000/ME": alias("10.1000/me"),
+    "10.1000/PING": alias("10.1000/PONG"),
+    "10.1000/PONG": alias("10.1000/PING"),
+    "10.1000/LOST": alias("10.1000/NOWHERE"),
+    "10.1000/ODD": alias("20.500/odd"),
+    "10.1000": (value("X", "prefix"),),
+}
+ALIASES = [
+    (ShortDOI("10/abcd"), "found", ""),
+    (DOI("10.1000/me"), "unknown", "do not end"),
+    (DOI("10.1000/ping"), "unknown", "do not end"),
+    (DOI("10.1000/0"), "unknown", "do not end"),
+    (DOI("10.1000/lost"), "not-found", "10.1000/NOWHERE"),
+    (DOI("10.1000/odd"), "unknown", "20.500/odd"),
+    (Prefix("10.1000"), "found", ""),
+]
+
+
+@pytest.mark.parametrize(("doi", "status", "reason"), ALIASES)
+@pytest.mark.parametrize("again", [False, True], ids=["asked", "stored"])
+def test_aliases(doi: DOI, status: str, reason: str, again: bool) -> None:
+    with handling(proxy(RECORDS)) as server:
+        resolver = Resolver(server.url, MemoryStore())
+        outcomes = [*resolver.resolve_many([doi]), *(resolver.resolve_many([doi]) if again else ())]
+    outcome = outcomes[-1]
+    assert (outcome.doi, outcome.status) == (doi, status)
+    assert reason in outcome.reason
+    assert len(server.requests) <= 21
+    assert again or len(server.requests) == len(set(targets(server)))
+
+
+def test_an_alias_leads_to_the_end_of_the_chain() -> None:
+    with handling(proxy(RECORDS)) as server:
+        resolver = Resolver(server.url, MemoryStore())
+        for _ in range(2):
+            record = resolver.resolve("10/abcd")
+            assert (record.doi, record.url) == (DOI("10.1000/A"), TARGET)
+        assert len(server.requests) == 2
+        assert resolver.resolve("10/abcd", type="HS_ALIAS").alias == "10.1000/A"
+        with pytest.raises(BadRecord):
+            resolver.resolve("10.1000/ping")
+        with pytest.raises(DOINotFound) as caught:
+            resolver.resolve("10.1000/lost")
+        assert caught.value.doi == DOI("10.1000/lost")
+
+
+def test_names_too_long_to_ask_for_are_unknown() -> None:
+    doi = DOI("10.1000/" + "x" * 20_000)
+    with handling(proxy()) as server:
+        resolver = Resolver(server.url, None)
+        with pytest.raises(ResolverUnavailable, match="too long"):
+            resolver.resolve(doi)
+        outcomes = [*resolver.resolve_many([doi]), *resolver.verify([doi]), *resolver.agencies([doi])]
+        assert {outcome.status for outcome in outcomes} == {"unknown"}
+    assert not server.requests
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: Resolver("ftp://example.org"),
+        lambda: Resolver(timeout=0),
+        lambda: Resolver(timeout=None),  # type: ignore[arg-type]
+        lambda: Resolver(timeout="10"),  # type: ignore[arg-type]
+        lambda: Resolver(concurrency=None),  # type: ignore[arg-type]
+        lambda: Resolver(budget=-1),
+        lambda: Resolver(rate=0),
+        lambda: Resolver(concurrency=0),
+        lambda: Resolver(rate=float("nan")),
+        lambda: Resolver(rate=-1),
+        lambda: Resolver(budget=float("nan")),
+        lambda: Resolver(budget="60"),  # type: ignore[arg-type]
+        lambda: Resolver(timeout=True),
+        lambda: Resolver(concurrency=1.5),  # type: ignore[arg-type]
+        lambda: Resolver(concurrency=True),
+        lambda: Resolver(user_agent="me/1\r\nX: y"),
+        lambda: Resolver(user_agent="mé/1"),
+        lambda: Resolver(mailto="nobody"),
+        lambda: Resolver(store="gopher://x/"),
+        lambda: Resolver(AWAY, None).check([], "maybe"),  # type: ignore[arg-type]
+        lambda: Resolver(AWAY, None).resolve_many([], budget=0),
+        lambda: Resolver(AWAY, None).metadata(DOI_, "text/plain\r\nX: y"),
+    ],
+)
+def test_nonsense_is_refused(make: Callable[[], object]) -> None:
+    with pytest.raises(ValueError, match=r"\w"):
+        make()
+
+
+@pytest.mark.parametrize(
+    "argument", ["base", "store", "mailto", "session", "progress", "user_agent", "transport"]
+)
+def test_things_of_another_kind_are_refused(argument: str) -> None:
+    with pytest.raises(TypeError, match=f"{argument} .* 5"):
+        Resolver(**{argument: 5})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("dois", ["10.1000/a", DOI_, b"10.1000/a"])
+def test_one_is_not_many(dois: Any) -> None:
+    for method in ("resolve_many", "verify", "agencies", "check"):
+        with pytest.raises(TypeError, match=r"\["):
+            getattr(Resolver(AWAY, None), method)(dois)
+
+
+@pytest.mark.parametrize("thing", [None, b"10.1000/a", 10.1000])
+def test_what_is_no_doi_is_refused(thing: Any) -> None:
+    resolver = Resolver(AWAY, None)
+    for ask in (resolver.resolve, lambda doi: list(resolver.resolve_many([doi]))):
+        with pytest.raises(TypeError, match="neither a DOI nor text"):
+            ask(thing)
+
+
+def test_settings_come_from_the_environment(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: pytest.TempPathFactory
+) -> None:
+    with handling(proxy()) as server:
+        monkeypatch.setenv("DOIURI_RESOLVER", server.url + "/")
+        monkeypatch.setenv("DOIURI_MAILTO", "env@example.org")
+        monkeypatch.setenv("DOIURI_CACHE", str(tmp_path))
+        with Resolver() as resolver:
+            assert resolver.base == server.url
+            resolver.resolve(DOI_)
+        assert "mailto:env@example.org" in (header(server.requests[0], "User-Agent") or "")
+        monkeypatch.setenv("DOIURI_OFFLINE", "1")
+        with Resolver() as resolver, Resolver(offline=False, store=None) as online:
+            assert resolver.offline
+            assert resolver.resolve(DOI_).url  # stored by the first
+            with pytest.raises(ResolverUnavailable):
+                resolver.resolve("10.1000/b")
+            assert online.resolve("10.1000/b").url
+
+
+def test_outcomes_are_values() -> None:
+    with handling(proxy()) as server:
+        resolver = Resolver(server.url, MemoryStore())
+        (asked,), (stored,) = resolver.resolve_many([DOI_]), resolver.resolve_many([DOI_])
+    assert asked == stored
+    assert hash(asked) == hash(stored)
+    assert pickle.loads(pickle.dumps(stored)) == asked
+    assert Outcome(DOI_, "unknown") != asked
+    with pytest.raises(AttributeError):
+        stored.status = "unknown"  # type: ignore[misc]

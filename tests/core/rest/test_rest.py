@@ -1,0 +1,373 @@
+"""The protocol without IO: which URL is asked, what the answer means."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from contextlib import suppress
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, unquote, urlsplit
+
+import pytest
+from doiuri import (
+    DOI,
+    BadRecord,
+    DOIError,
+    DOINotFound,
+    NoValues,
+    Prefix,
+    Record,
+    ResolverUnavailable,
+    ShortDOI,
+)
+from doiuri.rest import (
+    Agency,
+    agency_batches,
+    agency_url,
+    read_agencies,
+    read_record,
+    record_url,
+    retry_after,
+)
+from hypothesis import given
+from hypothesis import strategies as st
+
+X = DOI("10.1000/x")
+NOW = 1_700_000_000.0  # 14 November 2023, 22:13:20 UTC
+ANSWERS = json.loads((Path(__file__).parents[2] / "cases" / "answers.json").read_text("utf-8"))
+NAMES = (
+    st.text(st.characters(exclude_categories=("C", "Z")))
+    .filter(bool)
+    .map(lambda suffix: DOI(f"10.1000/{suffix}"))
+)
+
+
+def body_of(case: dict[str, Any]) -> bytes:
+    text: str = case["raw"] if "raw" in case else json.dumps(case["body"])
+    return text.encode()
+
+
+@pytest.mark.parametrize(
+    ("name", "path"),
+    [
+        ("10.1000/182", "10.1000/182"),
+        ("10.26321/Á.GUTIÉRREZ", "10.26321/%C3%81.GUTI%C3%89RREZ"),
+        ("10.1000/456#789", "10.1000/456%23789"),
+        ("10.1000/a?b=c", "10.1000/a%3Fb%3Dc"),
+        ("10.1000/50%25off", "10.1000/50%2525off"),
+        ("10.1002/(SICI)1:2<3::AID>4,5;6", "10.1002/%28SICI%291%3A2%3C3%3A%3AAID%3E4%2C5%3B6"),
+        ("10.1000//x", "10.1000//x"),
+        ("10.1000/x/", "10.1000/x/"),
+        ("10.1000/a b+c", "10.1000/a%20b%2Bc"),
+        ("10.1000/../x", "10.1000/..%2Fx"),
+        ("10.1000/./x", "10.1000/.%2Fx"),
+        ("10.1000/..", "10.1000%2F.."),
+        ("10.1000/a/..", "10.1000/a%2F.."),
+        ("10.1000/.../x", "10.1000/.../x"),
+        ("10.1000/a.", "10.1000/a."),
+    ],
+)
+def test_the_request_of_a_record(name: str, path: str) -> None:
+    """U-42 to U-45, P-82: https, doi.org, /api/handles/, the scheme-specific part; G-05: dot segments."""
+    assert record_url(DOI(name)) == f"https://doi.org/api/handles/{path}"
+    assert (
+        record_url(DOI(name), base="http://127.0.0.1:8000/sub/")
+        == f"http://127.0.0.1:8000/sub/api/handles/{path}"
+    )
+
+
+def test_prefixes_and_short_dois_are_asked_for_likewise() -> None:
+    assert record_url(Prefix("10.1000")) == "https://doi.org/api/handles/10.1000"
+    assert record_url(ShortDOI("10/abcd")) == "https://doi.org/api/handles/10/abcd"
+
+
+@given(NAMES)
+def test_no_client_changes_the_path_and_a_server_that_decodes_it_sees_the_name(doi: DOI) -> None:
+    """U-44: the last part is the scheme-specific part; G-05: but for the slash of a dot segment."""
+    path = urlsplit(record_url(doi)).path
+    assert not {".", ".."} & {unquote(segment) for segment in path.split("/")}
+    assert unquote(path.removeprefix("/api/handles/"), errors="strict") == doi.name
+    assert re.fullmatch(r"(?:[A-Za-z0-9._~/-]|%[0-9A-F]{2})+", path)
+
+
+def test_all_query_parameters() -> None:
+    """N-025, N-032, P-111 to P-117: any number of types and indices together, the flags by their presence."""
+    url = record_url(
+        X,
+        type=["URL", "10320/loc", "ä&=+"],
+        index=[1, 700050],
+        auth=True,
+        cert=True,
+        pretty=True,
+        callback="f&g",
+    )
+    assert url.partition("?")[2] == (
+        "type=URL&type=10320%2Floc&type=%C3%A4%26%3D%2B&index=1&index=700050&auth&cert&pretty&callback=f%26g"
+    )
+    query = parse_qs(urlsplit(url).query, keep_blank_values=True)
+    assert query["type"] == ["URL", "10320/loc", "ä&=+"]
+    assert record_url(X, type="URL", index=1).endswith("?type=URL&index=1")
+    assert record_url(X, type=(), index=()).endswith("/10.1000/x")
+
+
+@pytest.mark.parametrize("case", ANSWERS, ids=lambda case: case["note"])
+def test_what_an_answer_means(case: dict[str, Any]) -> None:
+    """U-46 to U-54, P-83, P-87 to P-91, P-106 to P-109; C-22, C-23: what contradicts itself says nothing."""
+    if case["result"] == "found":
+        assert isinstance(read_record(X, case["status"], body_of(case)), Record)
+        return
+    with pytest.raises(DOIError) as caught:
+        read_record(X, case["status"], body_of(case))
+    assert type(caught.value).__name__ == case["result"]
+    assert isinstance(caught.value, BadRecord | DOINotFound | NoValues | ResolverUnavailable)
+    assert caught.value.doi is X
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"\xff\xfe",
+        gzip.compress(b'{"responseCode":100,"handle":"10.1000/x"}'),
+        '{"responseCode":100,"handle":"10.1000/x","message":"ü"}'.encode("latin-1"),
+        '{"responseCode":100,"handle":"10.1000/x"}'.encode("utf-16"),
+        b"[" * 1_000_000,
+        b'{"a":' * 1_000_000,
+        b'{"responseCode":' + b"9" * 5000 + b"}",
+        b"\0" * 1000,
+    ],
+    ids=["bytes", "gzip", "Latin-1", "UTF-16", "nested lists", "nested objects", "5,000 digits", "NUL"],
+)
+def test_no_octets_pass_for_an_answer(body: bytes) -> None:
+    with pytest.raises(BadRecord):
+        read_record(X, 404, body)
+
+
+@given(
+    st.binary()
+    | st.from_regex(r'\{"responseCode":1(00)?,"handle":"10.1000/x"(,"values":.{0,20})?\}').map(str.encode)
+)
+def test_any_octets_give_a_record_or_a_typed_error(body: bytes) -> None:
+    for status in (200, 404, 500):
+        with suppress(BadRecord, DOINotFound, NoValues, ResolverUnavailable):
+            assert read_record(X, status, body).doi is X
+
+
+def test_an_error_carries_the_status_the_message_and_how_long_to_wait() -> None:
+    """P-91: an error may hold a message."""
+    with pytest.raises(ResolverUnavailable, match=r"^10\.1000/x: HTTP status 500: it broke$") as caught:
+        read_record(X, 500, b'{"responseCode":2,"message":"it broke"}', {"RETRY-AFTER": "7"})
+    assert (caught.value.status, caught.value.retry_after) == (500, 7.0)
+    with pytest.raises(ResolverUnavailable, match="it broke") as caught:
+        read_record(X, 200, b'{"responseCode":2,"handle":"10.1000/x","message":"it broke"}')
+    assert (caught.value.status, caught.value.retry_after) == (200, None)
+    with pytest.raises(DOINotFound, match="no such prefix"):
+        read_record(X, 404, b'{"responseCode":100,"handle":"10.1000/x","message":"no such prefix"}')
+    with pytest.raises(DOINotFound, match="no such DOI"):
+        read_record(X, 404, b'{"responseCode":100,"handle":"10.1000/x","message":[1]}')
+
+
+def test_an_odd_response_code_is_named() -> None:
+    with pytest.raises(BadRecord, match="responseCode is 301 with HTTP status 404"):
+        read_record(X, 404, b'{"responseCode":301,"handle":"10.1000/x"}')
+
+
+def test_a_message_of_megabytes_is_cut() -> None:
+    body = json.dumps({"responseCode": 100, "handle": X.name, "message": "x" * 1_000_000}).encode()
+    with pytest.raises(DOINotFound) as caught:
+        read_record(X, 404, body)
+    assert len(str(caught.value)) < 1100
+
+
+FOUND = (
+    '{"responseCode":1,"handle":"10.1000/x",'
+    '"values":[{"index":1,"type":"URL","data":{"format":"string","value":"%s"}}]}'
+)
+
+
+def test_an_answer_that_was_read_before_is_read_again_when_it_is_used() -> None:
+    body = (FOUND % "https://a.example/").encode()
+    deferred = Record.deferred(X, body)
+    assert (deferred.doi, deferred.url) == (X, "https://a.example/")
+    assert deferred == read_record(X, 200, body)
+    assert repr(Record.deferred(X, body)) == repr(deferred)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [("10.1000/x", "10.1000/y"), ('"index":1', '"index":"1"'), ("]}", "")]
+)
+def test_an_answer_that_was_tampered_with_is_found_out_when_it_is_used(old: str, new: str) -> None:
+    for use in (lambda one: one.values, lambda one: one.extra, lambda one: one.url, Record.to_json, repr):
+        with pytest.raises(BadRecord):
+            use(Record.deferred(X, FOUND.replace(old, new).encode()))
+
+
+# Which RA
+
+
+def test_the_request_of_the_agencies() -> None:
+    """P-71, P-73, P-77, L-23: commas between names bare, inside a name escaped."""
+    url = agency_url([DOI("10.5240/B1FA-0EEC"), DOI("10.1000/a,b"), DOI("10.1000/.."), Prefix("10.1045")])
+    assert url == "https://doi.org/doiRA/10.5240/B1FA-0EEC,10.1000/a%2Cb,10.1000%2F..,10.1045"
+    assert agency_url([X], base="http://h/") == "http://h/doiRA/10.1000/x"
+
+
+@given(st.lists(NAMES), st.integers(0, 200))
+def test_batches_keep_to_the_limit_and_lose_nothing(dois: list[DOI], limit: int) -> None:
+    batches = list(agency_batches(dois, limit=limit))
+    assert [doi for batch, _ in batches for doi in batch] == dois
+    for batch, url in batches:
+        assert url == agency_url(batch)
+        assert len(url) <= limit or len(batch) == 1
+    for (first, url), (second, _) in pairwise(batches):
+        assert first
+        assert len(url) + 1 + len(agency_url(second[:1])) - len(agency_url([])) > limit, (
+            "a name would still fit"
+        )
+
+
+def test_batches_are_made_as_names_come() -> None:
+    def names() -> Any:
+        for number in range(1000):
+            asked.append(number)
+            yield DOI(f"10.1000/{number:0200}")
+
+    asked: list[int] = []
+    next(agency_batches(names()))
+    assert len(asked) < 20
+
+
+def test_thirty_octets_a_name_need_a_fiftieth_of_the_requests() -> None:
+    dois = [DOI(f"10.12345/{number:021}") for number in range(10_000)]
+    assert len(dois[0].name) == 30
+    assert len(list(agency_batches(dois))) <= 200
+
+
+def answer(*items: object) -> bytes:
+    return json.dumps(items).encode()
+
+
+@pytest.mark.parametrize(
+    ("item", "name", "state"),
+    [
+        ({"RA": "Crossref"}, "Crossref", "found"),
+        ({"RA": "A New Agency"}, "A New Agency", "found"),
+        ({"status": "DOI does not exist"}, None, "not-found"),
+        ({"status": "doi DOES not exist"}, None, "not-found"),
+        ({"status": "Invalid DOI"}, None, "invalid"),
+        ({"status": "Unknown"}, None, "unknown"),
+        ({"status": "moon"}, None, "unknown"),
+        ({"RA": "UNKNOWN"}, None, "unknown"),
+        ({"RA": ""}, None, "unknown"),
+        ({"RA": None}, None, "unknown"),
+        ({"RA": True}, None, "unknown"),
+        ({"RA": ["Crossref"]}, None, "unknown"),
+        ({"status": 404}, None, "unknown"),
+        ({"RA": "Crossref", "status": "DOI does not exist"}, None, "unknown"),
+        ({"RA": "Crossref", "status": "Unknown"}, None, "unknown"),
+        ({}, None, "unknown"),
+    ],
+)
+def test_what_which_ra_says(item: dict[str, object], name: str | None, state: str) -> None:
+    """P-74, P-75, P-78 to P-80: names of agencies are open, the error states too."""
+    (agency,) = read_agencies([X], 200, answer({"DOI": "10.1000/X", **item}))
+    assert (agency.doi, agency.name, agency.status) == (X, name, state)
+
+
+def test_the_example_of_which_ra() -> None:
+    """P-75: one DOI, its agency."""
+    doi = DOI("10.5240/B1FA-0EEC-C316-3316-3A73-L")
+    assert agency_url([doi]) == "https://doi.org/doiRA/10.5240/B1FA-0EEC-C316-3316-3A73-L"
+    body = b'[{"DOI":"10.5240/B1FA-0EEC-C316-3316-3A73-L","RA":"EIDR"}]'
+    assert read_agencies([doi], 200, body) == [Agency(doi, "EIDR", "found")]
+
+
+def test_answers_belong_to_names_not_to_places() -> None:
+    dois = [DOI("10.1000/a"), DOI("10.1000/b"), DOI("10.1000/c"), DOI("10.1000/A")]
+    body = answer(
+        {"DOI": "10.1000/b", "RA": "B"}, {"DOI": "10.1000/A", "RA": "A"}, {"DOI": "10.1000/z", "RA": "Z"}
+    )
+    assert read_agencies(dois, 200, body) == [
+        Agency(dois[0], "A", "found"),
+        Agency(dois[1], "B", "found"),
+        Agency(dois[2], None, "unknown"),
+        Agency(dois[3], "A", "found"),
+    ]
+
+
+def test_two_answers_for_a_name_count_only_if_they_agree() -> None:
+    same = answer({"DOI": X.name, "RA": "A"}, {"DOI": X.name, "RA": "A"})
+    assert read_agencies([X], 200, same) == [Agency(X, "A", "found")]
+    other = answer({"DOI": X.name, "RA": "A"}, {"DOI": X.name, "status": "DOI does not exist"})
+    assert read_agencies([X], 200, other) == [Agency(X, None, "unknown")]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"<html>",
+        b"null",
+        b"{}",
+        b'{"DOI":"10.1000/x","RA":"A"}',
+        b'["10.1000/x"]',
+        b'[{"RA":"A"}]',
+        b'[{"DOI":1}]',
+        b"[",
+    ],
+)
+def test_what_is_no_answer_of_which_ra(body: bytes) -> None:
+    with pytest.raises(BadRecord):
+        read_agencies([X], 200, body)
+
+
+@pytest.mark.parametrize("status", [403, 404, 414, 429, 500, 503])
+def test_which_ra_refuses(status: int) -> None:
+    with pytest.raises(ResolverUnavailable) as caught:
+        read_agencies([X], status, b"<html>", {"Retry-After": "3"})
+    assert (caught.value.status, caught.value.retry_after) == (status, 3.0)
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [
+        ("0", 0.0),
+        ("120", 120.0),
+        (" 120 ", 120.0),
+        ("1.5", 1.5),
+        ("9" * 400, 2**31 - 1),
+        ("Tue, 14 Nov 2023 22:14:20 GMT", 60.0),
+        ("Tuesday, 14-Nov-23 22:14:20 GMT", 60.0),
+        ("Tue Nov 14 22:14:20 2023", 60.0),
+        ("Tue, 14 Nov 2023 23:14:20 +0100", 60.0),
+        ("Tue, 14 Nov 2023 22:14:20 -0000", 60.0),
+        ("Tue, 14 Nov 2017 22:14:20 GMT", 0.0),
+        ("Fri, 14 Nov 9999 22:14:20 GMT", 2**31 - 1),
+        ("-5", None),
+        ("+5", None),
+        ("٥", None),
+        ("1e3", None),
+        ("nan", None),
+        ("inf", None),
+        ("5, 6", None),
+        ("soon", None),
+        ("Tue, 99 Nov 2023 22:14:20 GMT", None),
+        ("Tue, 14 Nov 99999 22:14:20 GMT", None),
+        ("", None),
+    ],
+)
+def test_both_forms_of_retry_after(text: str, seconds: float | None) -> None:
+    assert retry_after({"Content-Type": "x", "retry-AFTER": text}, NOW) == seconds
+
+
+def test_no_retry_after() -> None:
+    assert retry_after({}) is None
+    assert retry_after({}, NOW) is None
+
+
+@given(st.text())
+def test_any_retry_after_is_seconds_or_none(text: str) -> None:
+    seconds = retry_after({"Retry-After": text}, NOW)
+    assert seconds is None or 0 <= seconds < 2**31

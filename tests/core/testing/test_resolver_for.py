@@ -1,0 +1,104 @@
+"""A resolver fed with records, for users' own tests."""
+
+from __future__ import annotations
+
+import json
+import socket
+from pathlib import Path
+from typing import Any
+
+import pytest
+from doiuri import DOI, DOINotFound, NoValues, Prefix, Record, ShortDOI
+from doiuri.resolver import _process
+from doiuri.testing import resolver_for
+
+RECORDS: list[dict[str, Any]] = [
+    {
+        "handle": "10.1000/a b%c",
+        "values": [
+            {"index": 1, "type": "URL", "data": {"format": "string", "value": "https://example.org/"}},
+            {"index": 2, "type": "EMAIL", "data": {"format": "string", "value": "a@example.org"}},
+        ],
+    },
+    {"handle": "0.NA/10.1000", "values": []},
+    {"responseCode": 100, "handle": "10.1000/recorded-no"},
+    {
+        "handle": "10/short",
+        "values": [{"index": 1, "type": "HS_ALIAS", "data": {"format": "string", "value": "10.1000/A B%C"}}],
+    },
+]
+DOI_ = DOI("10.1000/A b%c")
+
+
+@pytest.fixture(autouse=True)
+def _no_sockets(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_args: object, **_options: object) -> None:
+        raise AssertionError("a socket")
+
+    monkeypatch.setattr(socket, "socket", refuse)
+
+
+def test_records_resolve_and_the_rest_is_not_found() -> None:
+    with resolver_for(RECORDS) as resolver:
+        assert resolver.resolve(DOI_).url == "https://example.org/"
+        assert resolver.resolve(ShortDOI("10/short")).doi == DOI_
+        assert [value.index for value in resolver.resolve(DOI_, type="email").values] == [2]
+        assert [value.index for value in resolver.resolve(DOI_, index=[1, 7]).values] == [1]
+        with pytest.raises(NoValues):
+            resolver.resolve(DOI_, type="X")
+        for name in ("10.1000/x", "10.1000/recorded-no"):
+            with pytest.raises(DOINotFound):
+                resolver.resolve(DOI(name))
+        with pytest.raises(NoValues):
+            resolver.metadata(DOI_, "text/x-bibliography")
+
+
+def test_agencies_are_those_of_the_longest_prefix() -> None:
+    records = {"records": RECORDS, "agencies": {"10.1000": "Crossref", "10.1000.5": "EIDR"}}
+    dois: list[DOI | Prefix] = [DOI_, DOI("10.1000/x"), Prefix("10.1000.5.3"), Prefix("10.2000")]
+    outcomes = list(resolver_for(records).agencies(dois))
+    assert [(outcome.status, outcome.agency) for outcome in outcomes] == [
+        ("found", "Crossref"),
+        ("not-found", None),
+        ("found", "EIDR"),
+        ("not-found", None),
+    ]
+
+
+def test_all_forms_of_records_are_taken(tmp_path: Path) -> None:
+    path = tmp_path / "records.json"
+    path.write_text(json.dumps(RECORDS))
+    records = [Record.from_json(RECORDS[0])]
+    for form in (path, str(path), iter(RECORDS), {"records": RECORDS}, RECORDS[0], records):
+        assert resolver_for(form).resolve(DOI_).values == records[0].values
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        ["10.1000/1"],
+        [{"values": []}],
+        [{"handle": "10.1000/1", "values": [{}]}],
+        [{"handle": "10.1000/1", "values": None}],
+        {"records": 1},
+        {"records": [], "agencies": ["Crossref"]},
+        None,
+    ],
+)
+def test_what_is_no_record_is_refused(bad: Any) -> None:
+    with pytest.raises(ValueError, match=r"no records|not a record|10320|value|data|index"):
+        resolver_for(bad)
+
+
+def test_a_server_of_the_same_name_in_trouble_does_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_process, "_servers", {})
+    _process.server("https://doi.org").limiter.refused(100)
+    assert resolver_for(RECORDS).resolve(DOI_).url
+
+
+@pytest.mark.parametrize("name", ["10.1000/api/handles/x", "10.1000/doiRA/x"])
+def test_names_that_contain_the_name_of_a_service(name: str) -> None:
+    record = RECORDS[0] | {"handle": name}
+    resolver = resolver_for({"records": [record], "agencies": {"10.1000": "Crossref"}})
+    assert resolver.resolve(name).doi == DOI(name)
+    assert [outcome.agency for outcome in resolver.agencies([name])] == ["Crossref"]

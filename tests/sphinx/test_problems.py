@@ -102,7 +102,7 @@ def test_the_role_that_is_proposed_has_the_name_that_was_meant(
     tmp_path: Path, written: str, role: str
 ) -> None:
     (told,) = warnings(page(tmp_path, written, "doi_hardcoded_links = True"))
-    assert f" could be :doi:`{role}` [" in told
+    assert f" could be replaced by :doi:`{role}` [" in told
 
 
 def test_every_warning_can_be_suppressed(tmp_path: Path) -> None:

@@ -1,4 +1,6 @@
-"""The role in plain docutils, published for real."""
+"""The role and the parser in plain docutils."""
+
+from __future__ import annotations
 
 import re
 import subprocess

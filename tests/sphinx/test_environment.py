@@ -1,4 +1,4 @@
-"""What is pickled between builds holds DOIs, and writers of attributes show their URIs."""
+"""Doctrees and the environment hold DOIs; writers of attributes show their URIs."""
 
 from __future__ import annotations
 

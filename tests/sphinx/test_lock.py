@@ -1,4 +1,6 @@
-"""The lock file: written by a builder, read by later builds in place of the network."""
+"""The lock file: written by a builder, read by later builds instead of the network."""
+
+from __future__ import annotations
 
 import json
 from pathlib import Path
@@ -21,7 +23,7 @@ def source(tmp_path: Path) -> Path:
 
 
 def lock(source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, **found: str) -> Build:
-    """Write the lock file while a server is there, with an empty cache."""
+    """Write the lock file with answers of a server and an empty cache."""
     with site(resolver({**FOUND, **found})) as server, monkeypatch.context() as environment:
         environment.setenv("DOIURI_RESOLVER", server.url)
         environment.setenv("DOIURI_CACHE", str(tmp_path / f"cache{server.port}"))

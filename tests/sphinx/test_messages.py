@@ -1,4 +1,6 @@
-"""The translations: complete, compiled, and in step with the source."""
+"""The translations are complete, compiled, and match the source; all warnings are documented."""
+
+from __future__ import annotations
 
 import gettext
 import json

@@ -1,4 +1,6 @@
-"""What is odd, or no DOI at all: one warning each, with the line, the reason and what to write."""
+"""Warnings: one for each problem, with the line, the reason, and what to write instead."""
+
+from __future__ import annotations
 
 from pathlib import Path
 
@@ -13,7 +15,7 @@ def page(tmp_path: Path, text: str, conf: str = "", **more: str) -> Build:
 
 
 def warnings(built: Build) -> list[str]:
-    """The warnings, each from the file's name on."""
+    """Return the warnings, from the name of the file on."""
     return [line.rpartition("/src/")[2] for line in built.warnings.splitlines() if "WARNING" in line]
 
 

@@ -76,9 +76,9 @@ def _open_store(app: Sphinx) -> _Answers:
 
 
 def _source(app: Sphinx, store: _Answers) -> tuple[object, ...]:
-    """Return what the answers depend on."""
+    """Return what the answers depend on; never the same twice if there is a lock file to read or write."""
     shared = options(app.config)
-    now = time.time_ns() if store else None  # answers of other builds are not used beside a lock file
+    now = time.time_ns() if store else None
     return (shared.resolve, shared.settings.base, switch(app.config, "doi_details"), now)
 
 

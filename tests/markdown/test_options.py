@@ -45,7 +45,7 @@ def test_make_extension_takes_the_options() -> None:
         ("css_class", ["doi"], r"css_class: \['doi'\] is not a string"),
         ("lock", 1, "lock: 1 is not a string"),
         ("bare", "perhaps", "Cannot parse bool value: 'perhaps'"),
-        ("warn", "loudly", "warn: 'loudly' cannot be called"),
+        ("warn", "loudly", "warn: 'loudly' is not callable"),
     ],
 )
 def test_a_wrong_option_is_named(option: str, value: Any, message: str) -> None:

@@ -165,7 +165,7 @@ def test_a_server_that_hangs_is_not_asked_by_every_document(
     render: Render, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     [hanging] = [fault for fault in FAULTS if fault.name == "timeout in headers"]
-    monkeypatch.setattr(_verification, "_UNKNOWN_KEPT", 3600.0)
+    monkeypatch.setattr(_verification, "_UNKNOWN_TTL", 3600.0)
     with hanging.serve() as server:
         for _ in range(5):
             render(f"<doi:{NAME}>", resolve="records", resolver=server.url, budget=0.5, timeout=100)

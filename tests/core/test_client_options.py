@@ -42,7 +42,7 @@ def test_a_short_doi_has_a_record_too() -> None:
 )
 def test_an_invalid_option_is_named(name: str, value: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ValueError, match=f"^{name}: '{value}'"):
-        ClientOptions.read(**{name: value})  # type: ignore[arg-type]
+        ClientOptions.read(**{name: value})
     if name != "follow":
         monkeypatch.setenv(f"DOIURI_{name.upper()}", value)
         with pytest.raises(ValueError, match=f"^DOIURI_{name.upper()}: '{value}'"):

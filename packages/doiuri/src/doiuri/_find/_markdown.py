@@ -54,6 +54,9 @@ class Markdown(Scanner):
     def part(self, token: re.Match[str]) -> Part | None:
         start, end = token.span()
         match token.lastgroup:
+            case "label":
+                definition = _DEFINITION.match(self.text, start) if _begins_line(self.text, start) else None
+                return self._link(definition.end()) if definition else None
             case "code":
                 stop, after = self._code.end(token)
                 return Rendered(self.text, end, stop).whole_or_mentions(), after
@@ -61,9 +64,6 @@ class Markdown(Scanner):
                 return in_tag(self.text, start, end), end
             case "auto":
                 return _in_destination(self.text, start + 1, end - 1), end
-            case "label":
-                definition = _DEFINITION.match(self.text, start) if _begins_line(self.text, start) else None
-                return self._link(definition.end()) if definition else None
             case _:
                 return self._link(end)
 

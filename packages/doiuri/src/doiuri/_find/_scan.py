@@ -46,33 +46,28 @@ class Scanner:
     def mentions(self) -> Iterator[Mention]:
         """Yield the mentions in the text, in order."""
         text = self.text
+        search, match = self.first.search, self.token.match
         candidate = text.find("10")  # where the next name can start; most stretches have none
         begin = position = 0  # where the running text starts; from where on the next token is searched
         edits: list[Edit] = []
-        while candidate >= 0 and (token := self._next_token(position)) is not None:
+        while candidate >= 0 and (first := search(text, position)) is not None:
+            start, position = first.span()
+            token = match(text, start)
+            if token is None:
+                continue
             replacement = self.replacement(token)
             if replacement is not None:
-                edits.append((*token.span(), replacement))
                 position = token.end()
+                edits.append((start, position, replacement))
                 continue
             part = self.part(token)
             if part is None:
-                position = token.start() + 1
                 continue
-            if candidate < token.start():
-                yield from Rendered(text, begin, token.start(), edits).mentions(self.tail)
-            mentions, begin = part
+            if candidate < start:
+                yield from Rendered(text, begin, start, edits).mentions(self.tail)
+            mentions, position = part
             yield from mentions
-            edits = []
-            position = begin
+            begin, edits = position, []
             if candidate < begin:
                 candidate = text.find("10", begin)
         yield from Rendered(text, begin, len(text), edits).mentions(self.tail)
-
-    def _next_token(self, position: int) -> re.Match[str] | None:
-        while (start := self.first.search(self.text, position)) is not None:
-            token = self.token.match(self.text, start.start())
-            if token is not None:
-                return token
-            position = start.end()
-        return None

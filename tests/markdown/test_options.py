@@ -33,7 +33,7 @@ def test_make_extension_takes_the_options() -> None:
     ("option", "value", "message"),
     [
         ("resolver", "ftp://example.org", "resolver: 'ftp://example.org' is not an http or https URL"),
-        ("resolve", "always", 'resolve: \'always\' is none of "records", "existence" and False'),
+        ("resolve", "always", 'resolve: \'always\' is not "records", "existence" or False'),
         ("offline", "perhaps", "offline: 'perhaps' is neither true"),
         ("timeout", 0, "timeout: 0 is not a number of seconds above 0"),
         ("timeout", "soon", "timeout: 'soon' is not a number of seconds above 0"),

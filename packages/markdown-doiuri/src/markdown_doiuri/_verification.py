@@ -6,7 +6,8 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
-from doiuri.resolver import LockFile, open_resolver
+from doiuri.plugins import open_resolver
+from doiuri.resolver import LockFile
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

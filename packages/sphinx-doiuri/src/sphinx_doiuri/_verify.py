@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urlsplit
 
 from doiuri import DOI, DOINotFound, DOISyntaxError, NoValues, ResolutionError, suggest
-from doiuri.resolver import LockedAnswers, open_resolver
+from doiuri.plugins import open_resolver
+from doiuri.resolver import LockedAnswers
 from doiuri.rest import record_url
 from sphinx.errors import ConfigError
 from sphinx.util import logging

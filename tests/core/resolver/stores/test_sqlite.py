@@ -580,7 +580,7 @@ def test_a_resolver_keeps_its_budget_while_another_process_has_the_store(stored:
             other.execute("BEGIN IMMEDIATE")
             begun = time.monotonic()
             with closing(SQLiteStore(stored, timeout=100)) as store:
-                resolver = Resolver(server.url, store, budget=3)
+                resolver = Resolver(server.url, store=store, budget=3)
                 assert resolver.resolve("10.1000/a").url
                 outcomes = list(resolver.resolve_many(f"10.1000/{n}" for n in range(20)))
                 assert time.monotonic() - begun < 50  # less than any single wait for a lock

@@ -27,10 +27,10 @@ def open_resolver(options: Options, product: str, store: Store | ReadStore | Non
         store = LockedAnswers(LockFile(options.lock), settings.base)
     return Resolver(
         settings.base,
-        store or settings.cache or DEFAULT,
-        settings.offline or isinstance(store, LockedAnswers),
-        options.timeout,
-        options.budget,
+        store=store or settings.cache or DEFAULT,
+        offline=settings.offline or isinstance(store, LockedAnswers),
+        timeout=options.timeout,
+        budget=options.budget,
         mailto=settings.mailto,
         user_agent=user_agent(product, settings.mailto),
     )

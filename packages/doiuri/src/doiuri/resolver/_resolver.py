@@ -66,6 +66,7 @@ class Resolver:
     def __init__(
         self,
         base: str | None = None,
+        *,
         store: Store | ReadStore | str | os.PathLike[str] | Default | None = DEFAULT,
         offline: bool | None = None,
         timeout: float = 10,
@@ -74,7 +75,6 @@ class Resolver:
         rate: float | Default | None = DEFAULT,
         mailto: str | None = None,
         session: requests.Session | None = None,
-        *,
         progress: Progress | None = None,
         user_agent: str | None = None,
         transport: Transport | None = None,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from functools import partial
 from typing import Any, NoReturn
 
 JSON = Any
@@ -54,12 +55,13 @@ def _check_depth(value: JSON) -> None:
     raise Malformed(_TOO_DEEP)
 
 
-def dump(value: JSON) -> str:
-    """Write JSON on one line, unescaped but for what UTF-8 cannot hold: lone surrogates."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    if _encodable(text):
-        return text
-    return json.dumps(value, separators=(",", ":"), allow_nan=False)
+def dump(value: object, *, indent: int | None = None) -> str:
+    """Return JSON on one line, or indented; only lone surrogates, which UTF-8 cannot express, are escaped."""
+    write = partial(
+        json.dumps, value, indent=indent, separators=None if indent else (",", ":"), allow_nan=False
+    )
+    text: str = write(ensure_ascii=False)
+    return text if _encodable(text) else write()
 
 
 def integer(value: JSON) -> int | None:

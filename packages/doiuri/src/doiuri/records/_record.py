@@ -9,7 +9,7 @@ from doiuri._doi import Handle
 from doiuri._resolution_errors import BadRecord
 from doiuri.records._json import Malformed, dump, integer, load, shown
 from doiuri.records._locations import Locations, choose, parse_locations
-from doiuri.records._values import Data, Value, fold, read_value, write_value
+from doiuri.records._values import Data, Value, ascii_upper, read_value, write_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -169,7 +169,7 @@ def check_echo(handle: JSON, doi: Handle | None) -> str:
     """Return the name that an answer echoes (section 5); Malformed if that is not the name asked for."""
     if not isinstance(handle, str):
         raise Malformed(f"the handle is {shown(handle)}, not a string")
-    if doi is not None and fold(handle) != fold(doi.name):
+    if doi is not None and ascii_upper(handle) != ascii_upper(doi.name):
         raise Malformed(f"the answer is about another name, {shown(handle)}")
     return handle
 

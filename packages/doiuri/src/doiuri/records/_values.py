@@ -6,6 +6,7 @@ import base64
 import binascii
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from string import ascii_lowercase
 from typing import TYPE_CHECKING
 
 from doiuri.records._json import Malformed, integer, shown
@@ -26,6 +27,7 @@ _SHAPES: dict[str, type] = {
     "vlist": list,
     "site": dict,
 }
+_UPPER = {ord(letter): letter.upper() for letter in ascii_lowercase}
 _DATA = frozenset({"format", "value"})
 _VALUE = frozenset({"index", "type", "data", "permissions", "ttl", "timestamp", "references"})
 
@@ -88,8 +90,8 @@ class Value:
 
     def has_type(self, name: str) -> bool:
         """Whether this is of a type, without regard to ASCII case; ``"URL."`` also names ``URL.FOO``."""
-        wanted, given = fold(name), fold(self.type)
-        return (given + b".").startswith(wanted) if wanted.endswith(b".") else given == wanted
+        wanted, given = ascii_upper(name), ascii_upper(self.type)
+        return f"{given}.".startswith(wanted) if wanted.endswith(".") else given == wanted
 
     @classmethod
     def from_json(cls, source: JSON) -> Value:
@@ -138,9 +140,9 @@ def write_value(value: Value) -> dict[str, JSON]:
     return {name: member for name, member in members.items() if member is not None} | dict(value.extra)
 
 
-def fold(text: str) -> bytes:
-    """What the spellings of a name or type have in common: the case of ASCII letters does not count."""
-    return text.encode("utf-8", "surrogatepass").upper()  # bytes know ASCII letters only
+def ascii_upper(text: str) -> str:
+    """Return a name or type with ASCII letters in upper case: no other case counts (Z39.84 section 4)."""
+    return text.upper() if text.isascii() else text.translate(_UPPER)
 
 
 def _read_data(source: JSON) -> Data:

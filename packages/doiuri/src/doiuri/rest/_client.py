@@ -18,7 +18,7 @@ from doiuri._resolution_errors import BadRecord, DOINotFound, NoValues, Resolver
 from doiuri._urls import DOI_ORG
 from doiuri.records._json import Malformed, integer, load, shown
 from doiuri.records._record import check_echo, read_members
-from doiuri.records._values import MAX_TTL, fold
+from doiuri.records._values import MAX_TTL, ascii_upper
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -33,10 +33,10 @@ MAX_URL = 3000
 MAX_MESSAGE = 1000
 """Characters of a server's message that an error repeats."""
 
-_Status = Literal["found", "not-found", "unknown", "invalid"]
+AgencyStatus = Literal["found", "not-found", "unknown", "invalid"]
 
 # DOI resolution documentation section 4, error states; in lower case
-_STATUSES: dict[str, _Status] = {"doi does not exist": "not-found", "invalid doi": "invalid"}
+_STATUSES: dict[str, AgencyStatus] = {"doi does not exist": "not-found", "invalid doi": "invalid"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Agency:
 
     doi: Handle
     name: str | None
-    status: _Status
+    status: AgencyStatus
 
 
 def record_url(
@@ -138,7 +138,7 @@ def read_agencies(
         answers = _by_name(load(body))
     except ValueError as error:
         raise BadRecord(first, str(error)) from None
-    return [Agency(doi, *_verdict(answers.get(fold(doi.name), []))) for doi in dois]
+    return [Agency(doi, *_verdict(answers.get(ascii_upper(doi.name), []))) for doi in dois]
 
 
 def retry_after(headers: Mapping[str, str], now: float | None = None) -> float | None:
@@ -159,25 +159,25 @@ def retry_after(headers: Mapping[str, str], now: float | None = None) -> float |
     return min(max(wait, 0.0), MAX_TTL)
 
 
-def _by_name(answer: JSON) -> dict[bytes, list[dict[str, JSON]]]:
+def _by_name(answer: JSON) -> dict[str, list[dict[str, JSON]]]:
     if not isinstance(answer, list):
         raise Malformed(f"the answer of Which RA is {shown(answer)}, not a list")
-    items: dict[bytes, list[dict[str, JSON]]] = {}
+    items: dict[str, list[dict[str, JSON]]] = {}
     for item in answer:
         name = item.get("DOI") if isinstance(item, dict) else None
         if not isinstance(name, str):
             raise Malformed(f"an answer of Which RA does not name its DOI: {shown(item)}")
-        items.setdefault(fold(name), []).append(item)
+        items.setdefault(ascii_upper(name), []).append(item)
     return items
 
 
-def _verdict(items: list[dict[str, JSON]]) -> tuple[str | None, _Status]:
+def _verdict(items: list[dict[str, JSON]]) -> tuple[str | None, AgencyStatus]:
     """Agency and state, if all answers about a name agree."""
     verdicts = {_one_verdict(item.get("RA"), item.get("status")) for item in items}
     return verdicts.pop() if len(verdicts) == 1 else (None, "unknown")
 
 
-def _one_verdict(name: JSON, status: JSON) -> tuple[str | None, _Status]:
+def _one_verdict(name: JSON, status: JSON) -> tuple[str | None, AgencyStatus]:
     if name is None and isinstance(status, str):
         return None, _STATUSES.get(status.strip().lower(), "unknown")
     # section 4 does not say which member holds its "Unknown"

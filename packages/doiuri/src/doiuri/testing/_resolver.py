@@ -12,7 +12,7 @@ from urllib.parse import parse_qs, urlsplit
 from doiuri._encoding import decode
 from doiuri.records._json import dump, load
 from doiuri.records._record import Record
-from doiuri.records._values import Value, fold
+from doiuri.records._values import Value, ascii_upper
 from doiuri.resolver import Reply, Resolver
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class _RecordsTransport:
         return _reply(request, *self._record(decode(service[2]), parse_qs(parts.query)))
 
     def _record(self, name: str, query: Mapping[str, list[str]]) -> tuple[int, JSON]:
-        values = self._values.get(fold(name))
+        values = self._values.get(ascii_upper(name))
         if values is None:
             return 404, {"responseCode": 100, "handle": name}
         types, indexes = query.get("type", []), query.get("index", [])
@@ -80,7 +80,7 @@ class _RecordsTransport:
 
     def _agency(self, name: str) -> JSON:
         """What Which RA says: the agency of the longest prefix that is known."""
-        if "/" in name and fold(name) not in self._values:
+        if "/" in name and ascii_upper(name) not in self._values:
             return {"DOI": name, "status": "DOI does not exist"}
         prefix = name.partition("/")[0]
         while prefix and prefix not in self._agencies:
@@ -88,15 +88,15 @@ class _RecordsTransport:
         return {"DOI": name, "RA": self._agencies[prefix]} if prefix else {"DOI": name, "status": "Unknown"}
 
 
-def _read(item: JSON) -> tuple[bytes, tuple[Value, ...]] | None:
+def _read(item: JSON) -> tuple[str, tuple[Value, ...]] | None:
     """Key and values of a record; None for a recorded "not found". Handles that are no DOIs are fine here."""
     if isinstance(item, Record):
-        return fold(item.doi.name), item.values
+        return ascii_upper(item.doi.name), item.values
     if not isinstance(item, Mapping) or not isinstance(item.get("handle"), str):
         raise ValueError(f"not a record: {item!r:.60}")  # noqa: TRY004 - whatever is wrong with it
     if item.get("responseCode", 1) == 100:
         return None
-    return fold(item["handle"]), tuple(map(Value.from_json, item.get("values", ())))
+    return ascii_upper(item["handle"]), tuple(map(Value.from_json, item.get("values", ())))
 
 
 def _reply(request: Request, status: int, answer: JSON) -> Reply:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from doiuri._doi import Handle
     from doiuri.resolver._workers import Crew
-    from doiuri.resolver.stores._memory import Entry
+    from doiuri.resolver.stores._store import Entry
 
 AHEAD = 256
 """How many names are read, and asked for, ahead of the one that is answered next."""

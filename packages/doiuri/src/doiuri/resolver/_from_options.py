@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 from doiuri._settings import user_agent
 from doiuri.resolver._arguments import DEFAULT
 from doiuri.resolver._resolver import Resolver
-from doiuri.resolver.stores._lock_file import LockFile
-from doiuri.resolver.stores._locked import LockedAnswers
+from doiuri.resolver.stores._lock_file import LockedAnswers, LockFile
 
 if TYPE_CHECKING:
     from doiuri.plugins import Options
-    from doiuri.resolver.stores._memory import ReadStore, Store
+    from doiuri.resolver.stores._store import ReadStore, Store
 
 
 def open_resolver(options: Options, product: str, store: Store | ReadStore | None = None) -> Resolver:

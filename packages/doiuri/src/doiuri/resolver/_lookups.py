@@ -14,7 +14,7 @@ from doiuri.resolver._batch import AHEAD
 from doiuri.resolver._outcome import Outcome, Question
 from doiuri.resolver._records import JSON, LONGEST, RECORD_LIMIT, quick, verdict
 from doiuri.resolver.http._transport import Request
-from doiuri.resolver.stores._memory import Entry
+from doiuri.resolver.stores._store import Entry
 from doiuri.rest._client import MAX_URL, agency_batches, agency_url, read_agencies
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from doiuri._resolution_errors import BadRecord, NoValues, ResolverUnavailable
 from doiuri.resolver._outcome import Question
 from doiuri.resolver.http._transport import Request
-from doiuri.resolver.stores._memory import Entry
+from doiuri.resolver.stores._store import Entry
 from doiuri.rest._client import retry_after
 
 if TYPE_CHECKING:

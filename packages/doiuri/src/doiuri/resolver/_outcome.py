@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from doiuri._resolution_errors import ResolutionError
     from doiuri.records._record import Record
     from doiuri.resolver._workers import Job
-    from doiuri.resolver.stores._memory import Entry
+    from doiuri.resolver.stores._store import Entry
 
     Status = Literal["found", "not-found", "no-values", "unknown"]
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from doiuri.resolver._outcome import Question
     from doiuri.resolver._records import Records
     from doiuri.resolver._workers import Job
-    from doiuri.resolver.stores._memory import Entry
+    from doiuri.resolver.stores._store import Entry
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from doiuri.records._record import Record
 from doiuri.resolver._outcome import Outcome, Question
 from doiuri.resolver._workers import in_time
 from doiuri.resolver.http._transport import Request
-from doiuri.resolver.stores._memory import Entry
+from doiuri.resolver.stores._store import Entry
 from doiuri.rest._client import read_record, record_url
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from doiuri._doi import Handle
     from doiuri.resolver._workers import Job
     from doiuri.resolver.http._client import Client
-    from doiuri.resolver.stores._memory import ReadStore, Store
+    from doiuri.resolver.stores._store import ReadStore, Store
 
     T = TypeVar("T")
 

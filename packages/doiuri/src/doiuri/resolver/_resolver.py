@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from doiuri.resolver._batch import Lookup
     from doiuri.resolver._workers import Job
     from doiuri.resolver.http._transport import Transport
-    from doiuri.resolver.stores._memory import ReadStore, Store
+    from doiuri.resolver.stores._store import ReadStore, Store
 
     T = TypeVar("T")
     Progress = Callable[[int, int | None], None]

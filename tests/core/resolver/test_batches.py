@@ -10,7 +10,7 @@ from itertools import count, islice
 from typing import Any
 
 import pytest
-from doiuri import DOI, DOISyntaxError, Handle, Prefix, ShortDOI
+from doiuri import DOI, Handle, Prefix, ShortDOI
 from doiuri.resolver import MemoryStore, Outcome, Resolver
 from doiuri.resolver._batch import AHEAD
 from support.faults import FAULTS, reply
@@ -44,7 +44,7 @@ def test_a_name_that_comes_twice_is_asked_about_once() -> None:
         assert len(server.requests) == 2
         list(Resolver(server.url, store=None).verify(spellings))
         assert len(server.requests) == 2 + 1 + 2
-    assert [outcome.doi.name for outcome in outcomes] == [doi.name for doi in spellings]
+    assert [outcome.doi.name for outcome in outcomes if outcome.doi] == [doi.name for doi in spellings]
 
 
 @pytest.mark.parametrize("method", ["resolve_many", "verify"])
@@ -251,15 +251,57 @@ def test_one_bad_record_among_good_ones() -> None:
     assert outcomes[7].status == "unknown"
 
 
+INVALID = [
+    ("no DOI", "no DOI", ""),
+    ("", "", ""),
+    ("10.1000/a\0b", "10.1000/a\0b", ""),
+    (None, "None", "expected a DOI or a str, not None"),
+    (b"10.1000/a", "b'10.1000/a'", "expected a DOI or a str, not b'10.1000/a'"),
+    (10.1000, "10.1", "expected a DOI or a str, not 10.1"),
+    (["10.1000/a"], "['10.1000/a']", "expected a DOI or a str, not ['10.1000/a']"),
+]
+
+
 @pytest.mark.parametrize("method", ["resolve_many", "verify", "agencies", "check"])
-@pytest.mark.parametrize("bad", ["no DOI", None])
-def test_what_is_no_doi_is_raised_in_its_turn(method: str, bad: Any) -> None:
-    answered: list[Outcome] = []
-    with handling(proxy()) as server, pytest.raises((DOISyntaxError, TypeError)) as caught:
-        answered.extend(getattr(Resolver(server.url, store=None), method)([*names(20), bad, *names(3)]))
-    assert [outcome.doi for outcome in answered] == names(20)
-    assert caught.value.__notes__ == ["It is item 20 of the DOIs, counted from 0."]
-    assert repr(bad) in str(caught.value)
+@pytest.mark.parametrize(("item", "text", "reason"), INVALID)
+def test_an_item_that_is_no_doi_is_invalid(method: str, item: Any, text: str, reason: str) -> None:
+    seen: list[tuple[int, int | None]] = []
+    with handling(proxy()) as server:
+        resolver = Resolver(server.url, store=None, progress=lambda done, total: seen.append((done, total)))
+        items = [item, *names(20), item, *names(3), item]
+        outcomes: list[Outcome] = list(getattr(resolver, method)(items))
+    assert [outcome.doi for outcome in outcomes] == [None, *names(20), None, *names(3), None]
+    valid = [outcome for outcome in outcomes if outcome.doi is not None]
+    assert {(outcome.status, outcome.text) for outcome in valid} == {("found", "")}
+    for outcome in (outcomes[0], outcomes[21], outcomes[25]):
+        assert (outcome.status, outcome.found, outcome.record, outcome.text) == ("invalid", False, None, text)
+        assert outcome.reason.startswith(reason)
+        assert outcome.reason
+    assert seen == [(number, 26) for number in range(1, 27)]
+
+
+@pytest.mark.parametrize("method", ["resolve_many", "verify", "agencies"])
+def test_items_that_are_no_dois_cause_no_requests(method: str) -> None:
+    with handling(proxy()) as server:
+        outcomes = list(getattr(Resolver(server.url, store=None), method)(["no DOI"] * 600))
+    assert {outcome.status for outcome in outcomes} == {"invalid"}
+    assert len(outcomes) == 600
+    assert not server.requests
+
+
+def test_invalid_items_do_not_depend_on_the_budget() -> None:
+    with handling(proxy()) as server:
+        resolver = Resolver(server.url, store=None)
+        outcomes = list(resolver.resolve_many(["no DOI", "10.1000/a"], budget=1e-9))
+    assert [outcome.status for outcome in outcomes] == ["invalid", "unknown"]
+
+
+def test_check_off_tells_invalid_items_too() -> None:
+    outcomes = list(Resolver(store=None).check(["10.1000/a", "no DOI"], False))
+    assert [(outcome.status, outcome.text) for outcome in outcomes] == [
+        ("unknown", ""),
+        ("invalid", "no DOI"),
+    ]
 
 
 def test_what_the_callers_own_iterable_raises_comes_in_its_turn() -> None:

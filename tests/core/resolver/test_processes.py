@@ -87,13 +87,13 @@ with Resolver(sys.argv[1], store=sys.argv[2]) as resolver:
 FORKS = """
 import os, threading, warnings
 from doiuri.resolver import MemoryStore
-from doiuri.resolver._workers import Crew
+from doiuri.resolver._workers import WorkerPool
 warnings.simplefilter("ignore")
 over = threading.Event()
 def make():
     while not over.is_set():
         [MemoryStore() for _ in range(50)]
-        Crew(1, 1e9)
+        WorkerPool(1, 1e9)
 threads = [threading.Thread(target=make) for _ in range(3)]
 for thread in threads:
     thread.start()
@@ -152,9 +152,9 @@ def test_stores_are_shared_and_closed_by_the_last(tmp_path: Path) -> None:
             Resolver(server.url, store=where),
             Resolver(server.url, store=tmp_path / "x/../store.sqlite3"),
         )
-        store = first._records._store
+        store = first._store
         assert isinstance(store, SQLiteStore)
-        assert second._records._store is store
+        assert second._store is store
         first.resolve(DOI_)
         first.close()
         first.close()
@@ -169,7 +169,7 @@ def test_stores_are_shared_and_closed_by_the_last(tmp_path: Path) -> None:
 def test_a_resolver_may_be_entered_again(tmp_path: Path) -> None:
     with handling(proxy()) as server:
         resolver = Resolver(server.url, store=tmp_path / "store.sqlite3")
-        store = resolver._records._store
+        store = resolver._store
         assert isinstance(store, SQLiteStore)
         for _ in range(3):
             with resolver:

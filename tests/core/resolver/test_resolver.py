@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ from doiuri import (
     BadRecord,
     DOINotFound,
     DOISyntaxError,
+    Handle,
     NoValues,
     Prefix,
     ResolverUnavailable,
@@ -285,9 +287,9 @@ RECORDS = CHAIN | {
 }
 ALIASES = [
     (ShortDOI("10/abcd"), "found", ""),
-    (DOI("10.1000/me"), "unknown", "do not end"),
-    (DOI("10.1000/ping"), "unknown", "do not end"),
-    (DOI("10.1000/0"), "unknown", "do not end"),
+    (DOI("10.1000/me"), "unknown", "alias loop"),
+    (DOI("10.1000/ping"), "unknown", "alias loop"),
+    (DOI("10.1000/0"), "unknown", "alias loop"),
     (DOI("10.1000/lost"), "not-found", "10.1000/NOWHERE"),
     (DOI("10.1000/odd"), "unknown", "20.500/odd"),
     (Prefix("10.1000"), "found", ""),
@@ -357,6 +359,8 @@ def test_names_too_long_to_ask_for_are_unknown() -> None:
         lambda: Resolver(store="gopher://x/"),
         lambda: Resolver(AWAY, store=None).check([], "maybe"),  # type: ignore[arg-type]
         lambda: Resolver(AWAY, store=None).resolve_many([], budget=0),
+        lambda: Resolver(AWAY, store=None).resolve(DOI_, budget=-1),
+        lambda: Resolver(AWAY, store=None).metadata(DOI_, "text/plain", budget=0),
         lambda: Resolver(AWAY, store=None).metadata(DOI_, "text/plain\r\nX: y"),
     ],
 )
@@ -383,9 +387,55 @@ def test_one_is_not_many(dois: Any) -> None:
 @pytest.mark.parametrize("thing", [None, b"10.1000/a", 10.1000])
 def test_what_is_no_doi_is_refused(thing: Any) -> None:
     resolver = Resolver(AWAY, store=None)
-    for ask in (resolver.resolve, lambda doi: list(resolver.resolve_many([doi]))):
-        with pytest.raises(TypeError, match="neither a DOI nor text"):
+    for ask in (resolver.resolve, lambda doi: resolver.metadata(doi, "text/plain")):
+        with pytest.raises(TypeError, match="expected a DOI or a str, not"):
             ask(thing)
+
+
+def test_all_arguments_but_the_first_are_named() -> None:
+    with pytest.raises(TypeError, match="positional"):
+        Resolver(AWAY, None)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="positional"):
+        Resolver(AWAY, store=None).resolve(DOI_, "URL")  # type: ignore[call-arg]
+
+
+ATTRIBUTES = {
+    "base": "http://127.0.0.1:1",
+    "offline": True,
+    "timeout": 3,
+    "budget": 4.5,
+    "concurrency": 2,
+    "rate": 0.5,
+    "mailto": "me@example.org",
+    "user_agent": "mine/1",
+}
+
+
+@pytest.mark.parametrize("name", ATTRIBUTES)
+def test_attributes_can_be_read_but_not_set(name: str) -> None:
+    resolver = Resolver(store=None, **ATTRIBUTES)  # type: ignore[arg-type]
+    assert getattr(resolver, name) == ATTRIBUTES[name]
+    with pytest.raises(AttributeError):
+        setattr(resolver, name, ATTRIBUTES[name])
+
+
+def test_attributes_have_defaults() -> None:
+    resolver = Resolver(store=None)
+    assert (resolver.base, resolver.offline, resolver.timeout) == ("https://doi.org", False, 10)
+    assert (resolver.budget, resolver.concurrency, resolver.rate) == (None, 3, 10)
+    assert resolver.mailto is None
+    assert resolver.user_agent.startswith(f"doiuri/{__version__} ")
+    assert Resolver(AWAY, store=None).rate is None
+
+
+def test_a_store_may_be_given_by_its_address(tmp_path: Path) -> None:
+    with handling(proxy()) as server:
+        for store in (tmp_path / "store.sqlite3", str(tmp_path / "doi.lock"), ":memory:", MemoryStore()):
+            before = len(server.requests)
+            for _ in range(2):
+                with Resolver(server.url, store=store) as resolver:
+                    assert resolver.resolve(DOI_).url
+            assert len(server.requests) == before + 1
 
 
 def test_settings_come_from_the_environment(
@@ -418,3 +468,37 @@ def test_outcomes_are_values() -> None:
     assert Outcome(DOI_, "unknown") != asked
     with pytest.raises(AttributeError):
         stored.status = "unknown"  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    ("outcome", "error"),
+    [
+        (Outcome(DOI_, "not-found", reason="no such DOI"), DOINotFound),
+        (Outcome(DOI_, "no-values", reason="no values"), NoValues),
+        (Outcome(DOI_, "unknown", reason="timeout"), ResolverUnavailable),
+        (Outcome(None, "invalid", reason="a reason", text="no DOI"), DOISyntaxError),
+    ],
+)
+def test_an_outcome_can_be_raised(outcome: Outcome, error: type[Exception]) -> None:
+    assert not outcome.found
+    with pytest.raises(error) as caught:
+        outcome.raise_for_status()
+    assert type(caught.value) is error
+    assert caught.value.reason == outcome.reason  # type: ignore[attr-defined]
+    assert getattr(caught.value, "doi", None) == outcome.doi
+
+
+def test_an_outcome_that_was_found_raises_nothing() -> None:
+    outcome = Outcome(DOI_, "found")
+    assert outcome.found
+    outcome.raise_for_status()
+
+
+@pytest.mark.parametrize("text", ["no DOI", "doi:10.1000/a#b", " 10.1000/a\0b ", "10/abc!"])
+def test_an_invalid_outcome_raises_what_parsing_raises(text: str) -> None:
+    with pytest.raises(DOISyntaxError) as expected:
+        Handle.parse(text)
+    (outcome,) = Resolver(store=None, offline=True).resolve_many([text])
+    with pytest.raises(DOISyntaxError) as caught:
+        outcome.raise_for_status()
+    assert caught.value.args == expected.value.args

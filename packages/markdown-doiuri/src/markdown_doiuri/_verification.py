@@ -67,6 +67,6 @@ class Memory:
         if len(self._known) + len(outcomes) > _MOST:
             self._known = {}
         now = time.monotonic()
-        for outcome in outcomes:
+        for doi, outcome in zip(dois, outcomes, strict=True):
             kept = _UNKNOWN_KEPT if outcome.status == "unknown" else _KEPT
-            self._known[outcome.doi.key] = outcome.status == "not-found", now + kept
+            self._known[doi.key] = outcome.status == "not-found", now + kept

@@ -105,9 +105,9 @@ def _learn_details(app: "Sphinx", known: "State", resolver: "Resolver", deadline
     todo = [doi for doi in known.dois() if known.outcomes.get(doi) == "found" and doi not in known.details]
 
     def ask(doi: DOI) -> DOI:
-        resolver.budget = max(deadline - time.monotonic(), 0.001)
+        left = max(deadline - time.monotonic(), 0.001)
         try:
-            known.details[doi] = read_details(bytes(resolver.metadata(doi, MEDIA_TYPE)))
+            known.details[doi] = read_details(bytes(resolver.metadata(doi, MEDIA_TYPE, budget=left)))
         except (DOINotFound, NoValues):
             known.details[doi] = None
         except ResolutionError:
@@ -131,7 +131,8 @@ def _progress(app: "Sphinx", items: "Iterable[_T]", summary: str, length: int) -
 
 def _last_name(part: "Sequence[DOI | Outcome]") -> str:
     last = part[-1]
-    return last.name if isinstance(last, DOI) else last.doi.name
+    doi = last if isinstance(last, DOI) else last.doi
+    return doi.name if doi is not None else ""
 
 
 def _report(known: "State") -> None:

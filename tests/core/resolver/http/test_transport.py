@@ -13,9 +13,9 @@ import doiuri_proxy
 import pytest
 import requests
 from doiuri import DOI, ResolutionError, ResolverUnavailable
-from doiuri.resolver import Resolver, TransportError
+from doiuri.resolver import Request, Resolver, TransportError
 from doiuri.resolver.http import _client
-from doiuri.resolver.http._transport import Request, is_loopback, is_private, next_hop
+from doiuri.resolver.http._redirects import is_loopback, is_private, redirect_target
 from support.faults import FAULTS, NAME, TARGET, Server, moved, record, reply, says, serving
 from support.rest import found, handling, header, proxy, targets
 from support.threads import all_at_home
@@ -80,7 +80,7 @@ def test_another_host_has_no_say_about_records() -> None:
 
 
 def go(before: str, location: str, *, elsewhere: bool = True) -> str:
-    return next_hop(before, location, Request(before, "", 0, elsewhere))
+    return redirect_target(before, location, Request(before, "", 0, elsewhere))
 
 
 @pytest.mark.parametrize(
@@ -335,7 +335,7 @@ def test_a_proxy_of_the_environment_that_trickles_is_given_up(monkeypatch: pytes
 @pytest.mark.parametrize(
     ("proxy_url", "reason"),
     [
-        ("http://me:secret@127.0.0.1:1", "by way of a proxy: Connection refused"),
+        ("http://me:secret@127.0.0.1:1", "through a proxy: Connection refused"),
         ("foo://me:secret@127.0.0.1", "unsupported scheme foo"),
         ("http://me:secret@:99999999", "Failed to parse"),
     ],
@@ -445,7 +445,7 @@ def test_the_reason_names_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
         told = reason(f"http://{host}")
         assert host in told
     monkeypatch.setenv("http_proxy", f"http://{host}")
-    assert "dou.example by way of a proxy: " in reason("http://dou.example")
+    assert "dou.example through a proxy: " in reason("http://dou.example")
 
 
 def test_a_connection_that_is_closed_when_it_is_used_again(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -460,7 +460,7 @@ def test_a_connection_that_is_closed_when_it_is_used_again(monkeypatch: pytest.M
     def refuse(*_args: object) -> None:
         raise AssertionError("a failure")
 
-    monkeypatch.setattr(_client, "pause", refuse)
+    monkeypatch.setattr(_client, "retry_delay", refuse)
     with serving(answer) as server:
         outcomes = list(Resolver(server.url, store=None).resolve_many(DOI(f"10.1000/{n}") for n in range(20)))
         assert [outcome.status for outcome in outcomes] == ["found"] * 20

@@ -1,11 +1,10 @@
-"""What DOIs resolve to: the Resolver and its stores (``doiuri[resolver]``)."""
+"""The Resolver and its stores (``pip install "doiuri[resolver]"``)."""
 
 from doiuri.resolver._from_options import open_resolver
 from doiuri.resolver._metadata import Metadata
 from doiuri.resolver._outcome import Outcome
 from doiuri.resolver._resolver import Resolver
-from doiuri.resolver.http._connection import Flight
-from doiuri.resolver.http._transport import Reply, Request, Transport, TransportError
+from doiuri.resolver.http._request import Reply, Request, Transport, TransportError
 from doiuri.resolver.stores._lock_file import LockedAnswers, LockFile, at_home
 from doiuri.resolver.stores._memory import MemoryStore
 from doiuri.resolver.stores._open import open_store
@@ -15,7 +14,6 @@ from doiuri.resolver.stores._store import Entry, ReadStore, Store, StoreWarning,
 
 __all__ = [
     "Entry",
-    "Flight",
     "LockFile",
     "LockedAnswers",
     "MemoryStore",

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from doiuri.records._json import JSON
-    from doiuri.resolver import Flight, Request
+    from doiuri.resolver import Request
 
     Records = str | os.PathLike[str] | Mapping[str, JSON] | Iterable[Mapping[str, JSON] | Record]
 
@@ -55,9 +55,9 @@ class _RecordsTransport:
         self._values = dict(pair for item in content if (pair := _read(item)) is not None)
         self._agencies = {prefix.upper(): name for prefix, name in agencies.items()}
 
-    def get(self, request: Request, flight: Flight) -> Reply:
+    def get(self, request: Request) -> Reply:
         """Answer a request as the REST API or Which RA would."""
-        flight.left()
+        request.remaining()
         parts = urlsplit(request.url)
         service = re.search(r"/(api/handles|doiRA)/(.*)", parts.path)  # the first: names may contain the same
         if service is None:

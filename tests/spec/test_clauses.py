@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.once
+
 TESTS = Path(__file__).parent.parent
 CODEC = {"name": 56, "encode": 27, "decode": 20, "equality": 13, "link": 107, "urn": 6}
 PROXY = {"proxy-redirect": 16, "proxy-page": 4, "proxy-rest": 14}

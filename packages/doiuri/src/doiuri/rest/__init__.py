@@ -5,6 +5,7 @@ writes answers.
 """
 
 from doiuri.records._values import ascii_upper
+from doiuri.rest._answer import ResponseCode
 from doiuri.rest._client import (
     Agency,
     AgencyStatus,
@@ -17,7 +18,6 @@ from doiuri.rest._client import (
 )
 from doiuri.rest._server import (
     JSON_TYPE,
-    ResponseCode,
     agency_of,
     name_in_path,
     prefixes,

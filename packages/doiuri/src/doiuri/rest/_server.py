@@ -1,17 +1,17 @@
-"""The server's half of the REST API and Which RA, without IO: what was asked for, and what to answer.
+"""The server's half of the REST API and Which RA, without IO: what a request asks for, and what to answer.
 
-Specification: DOI resolution documentation sections 4 and 5. The status of each answer is the one that the
-reference proxy gives.
+Specification: DOI resolution documentation sections 4 and 5. The HTTP statuses are the reference
+proxy's.
 """
 
 from __future__ import annotations
 
 import re
-from enum import IntEnum
 from typing import TYPE_CHECKING
 
 from doiuri.records._json import dump
 from doiuri.records._values import ascii_upper
+from doiuri.rest._answer import ResponseCode
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -25,18 +25,6 @@ JSON_TYPE = "application/json;charset=utf-8"
 _INDEX = re.compile(r"[+-]?[0-9]{1,10}")
 _LABEL = re.compile(r"doi:|hdl:|info:doi/|info:hdl/|(?P<urn>urn:doi:)", re.ASCII | re.IGNORECASE)
 _URN_PREFIX = re.compile(r"(10\.[0-9.]+):")
-
-
-class ResponseCode(IntEnum):
-    """The ``responseCode`` of an answer (section 5); the names are those of RFC 3652 section 2.2.2.2."""
-
-    SUCCESS = 1
-    ERROR = 2
-    PROTOCOL_ERROR = 4
-    HANDLE_NOT_FOUND = 100
-    INVALID_HANDLE = 102
-    VALUE_NOT_FOUND = 200
-
 
 _HTTP_STATUS = {
     ResponseCode.ERROR: 500,
@@ -74,7 +62,7 @@ def name_in_path(path: str) -> str:
 def read_indexes(texts: Iterable[str]) -> list[int]:
     """Return the numbers in the ``index`` parameters of a REST request.
 
-    :raises ValueError: if one is not an integer; answer with ``PROTOCOL_ERROR``
+    :raises ValueError: if one is not an integer: the answer to that is ``PROTOCOL_ERROR``
     """
     texts = list(texts)
     for text in texts:
@@ -109,7 +97,7 @@ def write_record(name: str, values: Iterable[Value], *, pretty: bool = False) ->
     """Return the HTTP status and the body of the answer to a request for a registered name.
 
     :param name: the handle as the client sent it
-    :param values: the values selected; the answer to none is ``VALUE_NOT_FOUND``
+    :param values: the values selected; if there are none, the code is ``VALUE_NOT_FOUND``
     :param pretty: indent the JSON
 
     >>> write_record("10.1000/1", [])
@@ -124,10 +112,10 @@ def write_record(name: str, values: Iterable[Value], *, pretty: bool = False) ->
 
 
 def write_stored_record(name: str, values: bytes) -> tuple[int, bytes]:
-    """Return what ``write_record`` returns for values that are kept as JSON, without parsing them.
+    """Return what ``write_record`` returns, for values that are stored as JSON; they are not parsed.
 
     :param name: the handle as the client sent it
-    :param values: all values of the record, as ``write_json`` writes the list of their ``Value.to_json()``
+    :param values: ``write_json([value.to_json() for value in values])``
     """
     if values == b"[]":
         return write_record(name, ())

@@ -10,7 +10,7 @@ import math
 import os
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from doiuri._urls import DOI_ORG
 from doiuri.records._json import dump, load
@@ -21,7 +21,6 @@ from doiuri.resolver.stores._store import Entry, warn
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from doiuri.records._json import JSON
 
 FORMAT = 1
 
@@ -162,7 +161,7 @@ def _parse(path: Path) -> dict[str, _Line]:
         raise ValueError(f"{path} contains an invalid entry: {error!r}") from None
 
 
-def _line(key: str, described: JSON) -> _Line:
+def _line(key: str, described: Any) -> _Line:
     """Return the line and the entry for a description in the file."""
     media_type = described.get("type", _JSON)
     if not isinstance(media_type, str):
@@ -176,7 +175,7 @@ def _line(key: str, described: JSON) -> _Line:
     return _Line(f"{dump(key)}: {dump(described)}", Entry(body, media_type, math.inf))
 
 
-def _described(key: str, entry: Entry) -> JSON:
+def _described(key: str, entry: Entry) -> Any:
     """Describe an entry for the file. JSON is written as it is, so that a reviewer sees what changed."""
     if entry.media_type != _JSON:
         return {"type": entry.media_type} | _encoded(entry.body)
@@ -187,14 +186,14 @@ def _described(key: str, entry: Entry) -> JSON:
     return {"json": _ordered(_timeless(content) if key.startswith("record ") else content)}
 
 
-def _encoded(body: bytes) -> JSON:
+def _encoded(body: bytes) -> Any:
     try:
         return {"text": body.decode()}
     except UnicodeDecodeError:
         return {"base64": base64.b64encode(body).decode()}
 
 
-def _ordered(content: JSON) -> JSON:
+def _ordered(content: Any) -> Any:
     """Sort the members of objects: those of the REST API first, the others by name."""
     if isinstance(content, list):
         return [_ordered(item) for item in content]
@@ -204,7 +203,7 @@ def _ordered(content: JSON) -> JSON:
     return content
 
 
-def _timeless(record: JSON) -> JSON:
+def _timeless(record: Any) -> Any:
     """Drop the times of a record's values: they change often and mean nothing to a reviewer."""
     values = record.get("values") if isinstance(record, dict) else None
     if not isinstance(values, list):

@@ -1,7 +1,7 @@
 """What type checkers infer in programs that resolve DOIs; mypy reads this, pytest runs it."""
 
 from collections.abc import Iterator
-from typing import assert_type
+from typing import Literal, assert_type
 
 import pytest
 from doiuri import DOI, DOINotFound, Handle, Record
@@ -47,7 +47,12 @@ def test_resolver() -> None:
             assert_type(outcome.record, Record | None)
             assert_type(outcome.agency, str | None)
             assert_type((outcome.reason, outcome.stale), tuple[str, bool])
+            assert_type(outcome.doi, Handle | None)
+            assert_type(outcome.status, Literal["found", "not-found", "no-values", "unknown", "invalid"])
+            assert_type(outcome.found, bool)
+            outcome.raise_for_status()
             assert outcome.status == "found"
+        assert_type((same.base, same.offline, same.timeout), tuple[str, bool, float])
         with pytest.raises(DOINotFound) as caught:
             same.resolve("10.1000/183")
         assert_type(caught.value.doi, Handle | None)
@@ -72,5 +77,7 @@ def test_wrong_use() -> None:
                 outcome.status = "found"  # type: ignore[misc]
             with pytest.raises(AttributeError):
                 _ = outcome.record.url  # type: ignore[union-attr]
+        with pytest.raises(AttributeError):
+            resolver.base = "https://example.org"  # type: ignore[misc]
     with pytest.raises((TypeError, ValueError)):
         Resolver(timeout="soon")  # type: ignore[arg-type]

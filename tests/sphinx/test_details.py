@@ -1,4 +1,6 @@
-"""Hover cards: what metadata of any quality becomes, and that a page without them is the plain one."""
+"""Hover cards: reading metadata of any quality, and pages without metadata."""
+
+from __future__ import annotations
 
 import json
 from collections.abc import Callable
@@ -99,6 +101,7 @@ def test_details_are_off_by_default_and_ask_nothing(tmp_path: Path, monkeypatch:
     assert all(asked.target.startswith("/api/") for asked in server.seen)
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(
     "answer",
     [

@@ -46,6 +46,7 @@ def test_the_timeout_holds(fault: Fault) -> None:
         assert time.monotonic() - begun < SLACK
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("fault", ALL, ids=str)
 @pytest.mark.parametrize("how", ["records", "existence"])
 def test_check_says_unknown_within_the_budget_and_stores_nothing(fault: Fault, how: str) -> None:
@@ -78,6 +79,7 @@ def memory(server_url: str) -> tuple[str, int]:
     return status, int(peak)
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("fault", [fault for fault in FAULTS if fault.big], ids=str)
 def test_memory_is_bounded(fault: Fault) -> None:
     with says(reply("200 OK", record()))() as server:

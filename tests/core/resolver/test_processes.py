@@ -115,6 +115,7 @@ def test_a_fork_while_other_threads_begin_something() -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.once
 def test_processes_share_a_store(tmp_path: Path) -> None:
     with handling(proxy()) as server:
 

@@ -333,6 +333,7 @@ class StuckStore(MemoryStore):
         super().put_many(entries)
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("stuck", [("read",), ("write",), ("read", "write")])
 def test_the_budget_holds_for_the_store(stuck: tuple[str, ...]) -> None:
     """A store that hangs is given up in time for the server to be asked."""
@@ -348,6 +349,7 @@ def test_the_budget_holds_for_the_store(stuck: tuple[str, ...]) -> None:
         assert len(store._entries) == 4, "what came is stored when the store comes to"
 
 
+@pytest.mark.once
 def test_a_budget_that_is_used_up_leaves_the_store(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is stored is answered at the end of the time, too; a store that hangs is not asked again."""
     store = MemoryStore()

@@ -66,6 +66,7 @@ def stored(path: Path) -> Path:
     return path
 
 
+@pytest.mark.once
 def test_four_processes_at_once_on_a_fresh_file(tmp_path: Path) -> None:
     text = """
         folder, name = sys.argv[1:]
@@ -170,6 +171,7 @@ def test_an_empty_file_is_a_fresh_one(path: Path) -> None:
         assert store.get_many(KEYS) == ENTRIES
 
 
+@pytest.mark.once
 def test_processes_that_find_the_same_damage_lose_nothing_new(tmp_path: Path) -> None:
     text = """
         folder, name = sys.argv[1:]
@@ -360,6 +362,7 @@ def test_a_full_disk_costs_nothing_but_the_store(path: Path, limit: int) -> None
         assert store.get_many(KEYS) == ENTRIES
 
 
+@pytest.mark.once
 def test_kill_9_in_the_middle_of_writing_loses_nothing_that_was_acknowledged(path: Path) -> None:
     text = """
         store = SQLiteStore(sys.argv[1])

@@ -1,6 +1,5 @@
 """What DOIs resolve to: the Resolver and its stores (``doiuri[resolver]``)."""
 
-from doiuri.resolver._from_options import open_resolver
 from doiuri.resolver._metadata import Metadata
 from doiuri.resolver._outcome import Outcome
 from doiuri.resolver._resolver import Resolver
@@ -33,6 +32,5 @@ __all__ = [
     "TransportError",
     "WriteStore",
     "at_home",
-    "open_resolver",
     "open_store",
 ]

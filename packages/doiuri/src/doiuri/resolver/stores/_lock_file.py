@@ -10,7 +10,7 @@ import math
 import os
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from doiuri.records._json import dump, load
 from doiuri.resolver._fork import ForkSafe
@@ -19,7 +19,6 @@ from doiuri.resolver.stores._memory import Entry, alone_in, warn
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from doiuri.records._json import JSON
 
 FORMAT = 1
 
@@ -123,7 +122,7 @@ def _parse(path: Path) -> dict[str, _Line]:
         raise ValueError(f"{path} has an entry that is none: {error!r}") from None
 
 
-def _line(key: str, described: JSON) -> _Line:
+def _line(key: str, described: Any) -> _Line:
     """The line of an entry, and the entry itself, from what the file says of it."""
     media_type = described.get("type", _JSON)
     if not isinstance(media_type, str):
@@ -137,7 +136,7 @@ def _line(key: str, described: JSON) -> _Line:
     return _Line(f"{dump(key)}: {dump(described)}", Entry(body, media_type, math.inf))
 
 
-def _described(key: str, entry: Entry) -> JSON:
+def _described(key: str, entry: Entry) -> Any:
     """What the file says of an entry: JSON as it is, so that a reviewer sees what changed."""
     if entry.media_type != _JSON:
         return {"type": entry.media_type} | _octets(entry.body)
@@ -148,14 +147,14 @@ def _described(key: str, entry: Entry) -> JSON:
     return {"json": _ordered(_timeless(content) if key.startswith("record ") else content)}
 
 
-def _octets(body: bytes) -> JSON:
+def _octets(body: bytes) -> Any:
     try:
         return {"text": body.decode()}
     except UnicodeDecodeError:
         return {"base64": base64.b64encode(body).decode()}
 
 
-def _ordered(content: JSON) -> JSON:
+def _ordered(content: Any) -> Any:
     """The same with the members of objects in one order: that of the REST API, then by name."""
     if isinstance(content, list):
         return [_ordered(item) for item in content]
@@ -165,7 +164,7 @@ def _ordered(content: JSON) -> JSON:
     return content
 
 
-def _timeless(record: JSON) -> JSON:
+def _timeless(record: Any) -> Any:
     """A record without the times of its values, which would change the file and say nothing to a reader."""
     values = record.get("values") if isinstance(record, dict) else None
     if not isinstance(values, list):

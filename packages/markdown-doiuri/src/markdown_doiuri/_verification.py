@@ -71,6 +71,6 @@ class Verifier:
         if len(self._answers) + len(outcomes) > _MAX_ANSWERS:
             self._answers = {}
         now = time.monotonic()
-        for outcome in outcomes:
+        for doi, outcome in zip(dois, outcomes, strict=True):
             ttl = _UNKNOWN_TTL if outcome.status == "unknown" else _TTL
-            self._answers[outcome.doi.key] = outcome.status == "not-found", now + ttl
+            self._answers[doi.key] = outcome.status == "not-found", now + ttl

@@ -210,10 +210,10 @@ def test_the_store_of_the_user(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
         ("memcached:x", "no store is known for memcached"),
         ("redis://localhost:port", "not a URL of a Redis server, such as redis://"),
         ("redis://user:secret@localhost:port", "URL of a Redis server"),
-        ("redis://user:secret@localhost?db=x", "no URL of a Redis server: redis://localhost"),
+        ("redis://user:secret@localhost?db=x", "not a URL of a Redis server: redis://localhost"),
         ("redis://user:sec/ret@localhost", "URL of a Redis server"),
         ("redis:localhost", "no store is known"),
-        ("~nobody-of-that-name/x", "no path for a store"),
+        ("~nobody-of-that-name/x", "not a path for a store"),
     ],
 )
 def test_an_address_that_is_none(where: str, complaint: str) -> None:

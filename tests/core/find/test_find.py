@@ -1,11 +1,15 @@
-"""The DOIs in running text: the labelled paragraphs of tests/cases/find, and what they cannot say."""
+"""find: the paragraphs of tests/cases/find, its errors, and its linear time."""
 
+from __future__ import annotations
+
+import doctest
 import json
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
+import doiuri._find
 import pytest
 from doiuri import DOI, find
 from support.adversary import PATTERNS, SYNTAXES
@@ -21,7 +25,7 @@ class Paragraph(NamedTuple):
 
 
 def paragraphs() -> list[Paragraph]:
-    """Return the corpus: ``found`` are pairs of a mention as written and the name it means, in order."""
+    """Return the corpus; ``found`` lists each mention as written with the name it stands for, in order."""
     entries = [entry for path in sorted(DATA.glob("*.json")) for entry in json.loads(path.read_text("utf-8"))]
     return [
         Paragraph(entry["about"], entry["syntax"], entry["text"], [(m, n) for m, n in entry["found"]])
@@ -34,7 +38,7 @@ def label(paragraph: Paragraph) -> str:
 
 
 @pytest.mark.parametrize("paragraph", paragraphs(), ids=label)
-def test_paragraph(paragraph: Paragraph) -> None:
+def test_mentions_in_a_paragraph(paragraph: Paragraph) -> None:
     matches = list(find(paragraph.text, paragraph.syntax))
     assert [(match.text, match.doi.name) for match in matches] == paragraph.found
     for match in matches:
@@ -42,37 +46,66 @@ def test_paragraph(paragraph: Paragraph) -> None:
         assert paragraph.syntax != "text" or DOI.parse(match.text) == match.doi
 
 
-def test_the_corpus_is_large_and_knows_every_syntax() -> None:
+def test_the_corpus_covers_every_syntax_and_texts_without_dois() -> None:
     corpus = paragraphs()
     assert len(corpus) >= 200
     assert {paragraph.syntax for paragraph in corpus} == {"text", "html", "xml", "markdown", "rst", "bibtex"}
     assert sum(not paragraph.found for paragraph in corpus) >= 15  # no false alarms
 
 
-def test_matches_say_where() -> None:
+def test_a_match_has_start_end_text_and_doi() -> None:
     (match,) = find("As doi:10.1000/182 says.")
     assert match == (3, 18, "doi:10.1000/182", DOI("10.1000/182"))
     assert (match.start, match.end, match.text, match.doi) == tuple(match)
 
 
-def test_an_unknown_syntax_is_refused_at_once() -> None:
+def test_an_unknown_syntax_raises_before_iteration() -> None:
     with pytest.raises(ValueError, match=r"unknown syntax 'latex' \(known are text, html, xml, markdown"):
         find("10.1000/182", "latex")
 
 
-def test_only_text_is_searched() -> None:
+def test_bytes_raise_a_type_error() -> None:
     with pytest.raises(TypeError, match="expected str, not bytes"):
         find(b"10.1000/182")  # type: ignore[arg-type]
 
 
+def test_the_examples_in_the_documentation_run() -> None:
+    results = doctest.testmod(doiuri._find)
+    assert results.attempted >= 5
+    assert results.failed == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("urn:doi:10.123:456%2F789", [("urn:doi:10.123:456%2F789", "10.123/456/789")]),
+        ("URN:DOI:10.1000:a:b.", [("URN:DOI:10.1000:a:b", "10.1000/a:b")]),
+        ("https://doi.org/urn:doi:10.123:456", [("https://doi.org/urn:doi:10.123:456", "10.123/456")]),
+        ("urn:doi:10.1000/a#b", [("10.1000/a#b", "10.1000/a#b")]),
+        ("urn:doi:10.1000:a#b", []),  # ambiguous with the label, not a DOI without it
+        ("returndoi:10.1000:a", []),
+        ("nurn:doi:10.1000:a", []),
+        ("doi:10.1000:a", []),
+        ("10.1000:8080", []),
+    ],
+)
+def test_a_colon_instead_of_the_slash_needs_a_urn(text: str, found: list[tuple[str, str]]) -> None:
+    assert [(match.text, match.doi.name) for match in find(text)] == found
+
+
+@pytest.mark.parametrize("text", ["doi:10.1000/%FF", "https://doi.org/10.1000/a%00b", "10.1000/%E2%80%8Bx"])
+def test_escapes_that_no_name_may_hold_make_no_mention(text: str) -> None:
+    assert list(find(text)) == []
+
+
 @pytest.mark.parametrize("syntax", SYNTAXES)
-def test_nothing_in_nothing(syntax: str) -> None:
+def test_an_empty_text_has_no_mentions(syntax: str) -> None:
     assert list(find("", syntax)) == []
     assert list(find("10.", syntax)) == []
 
 
 @pytest.mark.parametrize("syntax", SYNTAXES)
-def test_where_the_mention_stands_does_not_matter(syntax: str) -> None:
+def test_what_surrounds_a_mention_is_not_part_of_it(syntax: str) -> None:
     for before in ("", " ", "\n", "("):
         for after in ("", " ", "\n", ")", ".", "). "):
             matches = list(find(f"{before}10.1000/182{after}", syntax))
@@ -85,14 +118,14 @@ def test_where_the_mention_stands_does_not_matter(syntax: str) -> None:
 def test_time_is_linear(pattern: str, syntax: str) -> None:
     """Eight times the text takes about eight times as long; a quadratic search would take sixty-four.
 
-    A DOI at the end makes the search read all of it: after the last one, markup is not looked at.
+    The DOI at the end makes find read all of the text: it skips markup after the last one.
     """
     short, long = ((pattern * (size // len(pattern) + 1))[:size] + " 10.1000/182" for size in (4_000, 32_000))
     assert _is_linear(short, long, syntax)
 
 
 def _is_linear(short: str, long: str, syntax: str) -> bool:
-    """Whether it is so in one of a few attempts: a machine may be busy, a quadratic search is always slow."""
+    """Return whether the time was linear in one of five attempts: a busy machine may slow some of them."""
     return any(
         _seconds(long, syntax) < 24 * min(_seconds(short, syntax), _seconds(short, syntax)) + 0.02
         for _ in range(5)
@@ -117,5 +150,5 @@ def _seconds(text: str, syntax: str) -> float:
     ],
     ids=["name of an attribute", "the same in Markdown", "fields in fields", "commands in commands"],
 )
-def test_time_is_linear_in_what_is_never_closed_or_nested(syntax: str, text: Callable[[int], str]) -> None:
+def test_time_is_linear_for_unclosed_tags_and_nested_values(syntax: str, text: Callable[[int], str]) -> None:
     assert _is_linear(text(2_500), text(20_000), syntax)

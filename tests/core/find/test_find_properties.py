@@ -1,4 +1,6 @@
-"""What holds for find in every text."""
+"""Properties of find that hold for every text."""
+
+from __future__ import annotations
 
 import html
 import re
@@ -68,7 +70,7 @@ _SENTENCES = (
 
 
 @given(texts, syntaxes)
-def test_matches_are_where_they_say_in_order_and_apart(text: str, syntax: str) -> None:
+def test_matches_are_in_order_and_do_not_overlap(text: str, syntax: str) -> None:
     last = 0
     for match in find(text, syntax):
         assert last <= match.start < match.end
@@ -84,17 +86,17 @@ def test_in_plain_text_a_mention_parses_to_its_doi(text: str) -> None:
 
 
 @given(st.lists(st.tuples(plain_names, st.sampled_from(_SENTENCES)), max_size=5))
-def test_planted_names_are_found(planted: list[tuple[str, str]]) -> None:
+def test_names_in_sentences_are_found(planted: list[tuple[str, str]]) -> None:
     text = " ".join(sentence.format(name) for name, sentence in planted)
     assert [match.doi.name for match in find(text)] == [name for name, _ in planted]
 
 
 @pytest.mark.parametrize("lead", ["doi:", "DOI: ", "https://doi.org/", "info:doi/", "hdl:"])
 @given(dois())
-def test_whatever_is_legal_is_found_when_encoded(lead: str, doi: DOI) -> None:
-    """A label or a link makes any name count; what the encoding hides, no punctuation ends."""
+def test_every_legal_name_is_found_when_encoded(lead: str, doi: DOI) -> None:
+    """With a label or a link any name counts, and an encoded character never ends it."""
     written = lead + encode(doi.name, URI)
-    kept = re.sub(r"(?:[._~/-]|%20|%C2%A0)+\Z", "", written)  # at the end, these are taken for the sentence's
+    kept = re.sub(r"(?:[._~/-]|%20|%C2%A0)+\Z", "", written)  # at the end, these belong to the sentence
     found = [match for match in find(f"See {written} there.") if match.start == 4]
     if kept == written:
         assert [(match.text, match.doi.name) for match in found] == [(written, doi.name)]
@@ -103,15 +105,15 @@ def test_whatever_is_legal_is_found_when_encoded(lead: str, doi: DOI) -> None:
 
 
 @given(dois())
-def test_in_an_attribute_the_whole_link_counts(doi: DOI) -> None:
-    """What stands between delimiters is taken as it is: trailing punctuation, lone brackets."""
+def test_the_whole_link_of_an_attribute_is_the_mention(doi: DOI) -> None:
+    """Between delimiters nothing is trimmed, neither punctuation nor unmatched brackets."""
     (match,) = find(f'<a href="{html.escape(doi.url)}">x</a>', "html")
     assert match.doi.name == doi.name
     assert html.unescape(match.text) == doi.url
 
 
 @given(plain_names)
-def test_each_syntax_has_its_links(name: str) -> None:
+def test_links_are_found_in_the_form_of_each_syntax(name: str) -> None:
     links = {
         "html": f"<p>x <a href='https://doi.org/{name}'>y</a></p>",
         "markdown": f"x [y](https://doi.org/{name} 'z')",
@@ -125,6 +127,6 @@ def test_each_syntax_has_its_links(name: str) -> None:
 
 
 @given(texts, st.integers(0, 3))
-def test_blank_lines_around_change_nothing(text: str, lines: int) -> None:
+def test_blank_lines_around_the_text_change_nothing(text: str, lines: int) -> None:
     inner = [match.text for match in find(text)]
     assert [match.text for match in find("\n" * lines + text + "\n" * lines)] == inner

@@ -5,14 +5,18 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from doiuri._parse import API_PATH, LABELS
+from doiuri._urls import HOSTS
+
 _BLANK = "[ \t\u00a0\u2007\u2009\u202f]{0,4}"
 _LETTERS = "A-Za-z0-9\u00c0-\u024f"  # of scripts that put spaces between words
+_HOST = "|".join(map(re.escape, HOSTS))
+_LABEL = "|".join(map(re.escape, LABELS))
 # As in DOI.parse, only ASCII letters match in both cases ("doİ" is not a label), the API's path in lower case
 _LABEL_OR_LINK = re.compile(
     rf"(?:(?P<link>(?:(?ai:https?)://|(?<![{_LETTERS}_:/])//|(?<![{_LETTERS}_.@/:%-]))"
-    r"(?ai:(?:dx\.|www\.)?doi\.org\.?)(?::[0-9]{1,4})?/"
-    r"(?:api/handles/|(?ai:/?(?:info:doi/|info:hdl/|urn:doi:|doi:|hdl:)?)))"
-    rf"|(?<![{_LETTERS}])(?ai:info:doi/|info:hdl/|urn:doi:|hdl:|doi{_BLANK}:?{_BLANK}))\Z"
+    rf"(?ai:(?:{_HOST})\.?)(?::[0-9]{{1,4}})?/(?:{re.escape(API_PATH)}|(?ai:/?(?:{_LABEL})?)))"
+    rf"|(?<![{_LETTERS}])(?ai:{_LABEL}|doi{_BLANK}:?{_BLANK}))\Z"
 )
 _LONGEST = 64  # characters of a label or link
 _LAST_OF_LABELS = "/:iI \t\u00a0\u2007\u2009\u202f"

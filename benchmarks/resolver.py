@@ -140,7 +140,7 @@ def warm(rounds: int, number: int) -> Row:
     dois = list(names(number))
     some = dois[: number // 10]  # only a part for the slow peer
     with Serving() as url, tempfile.TemporaryDirectory() as folder:
-        resolver = Resolver(url, Path(folder) / "ours.sqlite3")
+        resolver = Resolver(url, store=Path(folder) / "ours.sqlite3")
         cached = requests_cache.CachedSession(str(Path(folder) / "theirs"), backend="sqlite")
         resolve(resolver, dois)
         loop(cached, url, some)
@@ -161,7 +161,7 @@ def cold(rounds: int, number: int, delay: float, goal: str) -> Row:
     """Resolve names that are not stored, at concurrency 3, and compare with a plain session in a loop."""
     dois = list(names(number))
     with Serving(delay) as url, requests.Session() as session:
-        resolver = Resolver(url, None)
+        resolver = Resolver(url, store=None)
         ours, theirs = medians(rounds, partial(resolve, resolver, dois), partial(loop, session, url, dois))
         resolver.close()
     where = f"{1e3 * delay:.0f} ms away" if delay else "on bare loopback"
@@ -177,7 +177,7 @@ def cold(rounds: int, number: int, delay: float, goal: str) -> Row:
 def existence(number: int) -> Row:
     """Count the requests that verifying names takes."""
     with Serving() as url:
-        drain(Resolver(url, None).verify(names(number)))
+        drain(Resolver(url, store=None).verify(names(number)))
         requests_sent = requests.get(f"{url}/count", timeout=10).json()
     return (
         f"cold `verify` of {number:,} names of 30 bytes",
@@ -189,7 +189,7 @@ def existence(number: int) -> Row:
 
 
 def stream(url: str, number: int, pipe: Connection) -> None:
-    drain(Resolver(url, None, timeout=60).verify(names(number)))
+    drain(Resolver(url, store=None, timeout=60).verify(names(number)))
     pipe.send(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 
 

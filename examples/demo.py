@@ -87,7 +87,8 @@ def sum_up(pages: list[Path], base: str) -> None:
     with Resolver(base, store=None) as resolver:
         outcomes = list(resolver.resolve_many(dois))
     status = {
-        kind: [o.doi for o in outcomes if o.status == kind] for kind in ("found", "not-found", "unknown")
+        kind: [o.doi for o in outcomes if o.doi and o.status == kind]
+        for kind in ("found", "not-found", "unknown")
     }
     print("\nPages to open:", *(f"  {os.path.relpath(page)}" for page in pages), sep="\n")
     missing = ", ".join(doi.name for doi in status["not-found"])

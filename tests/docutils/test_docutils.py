@@ -1,9 +1,12 @@
-"""The role in plain docutils, published for real."""
+"""The role and the parser in plain docutils."""
+
+from __future__ import annotations
 
 import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from importlib.metadata import version
 from pathlib import Path
 
 import docutils_doiuri
@@ -14,6 +17,7 @@ from docutils.writers.html5_polyglot import Writer
 from doiuri_proxy import running
 from support.proxy_records import link as record
 from support.sphinx_build import Link, links
+from support.web import resolver, site
 
 OFF = {"doi_resolve": False, "report_level": 5}
 
@@ -118,6 +122,14 @@ def test_unknown_changes_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[s
     settings = {"doi_resolve": "records", "doi_resolver": "http://127.0.0.1:9", "doi_cache": ":memory:"}
     assert body(":doi:`10.1000/1`", report_level=2, **settings) == off
     assert capsys.readouterr().err == ""
+
+
+def test_requests_name_this_package_and_its_version() -> None:
+    with site(resolver({})) as server:
+        body(":doi:`10.1000/1`", doi_resolve="records", doi_resolver=server.url, doi_cache=":memory:")
+        [asked] = server.seen
+    own = f"docutils-doiuri/{version('docutils-doiuri')} doiuri/{version('doiuri')} (+https://"
+    assert asked.headers["user-agent"].startswith(own)
 
 
 def test_the_parser_has_the_role_doi_references_and_options_built_in(tmp_path: Path) -> None:

@@ -1,4 +1,6 @@
-"""In a real browser: every link reaches its DOI, and the card opens by mouse, keyboard and touch."""
+"""In a browser: links lead to their DOIs; cards open by mouse, keyboard and touch."""
+
+from __future__ import annotations
 
 import json
 from collections.abc import Iterator

@@ -1,4 +1,6 @@
-"""One project through every builder: each link leads to the DOI that the source names."""
+"""One project in every builder: each link leads to the DOI in the source."""
+
+from __future__ import annotations
 
 import json
 import re
@@ -61,7 +63,7 @@ def test_text_has_the_names(tmp_path: Path) -> None:
 
 def test_man_has_the_links(tmp_path: Path) -> None:
     page = book(tmp_path, "man", "-D", "man_show_urls=1").text("book.1").replace("\\:", "").replace("\\", "")
-    # two ways of docutils to write a link; the title has none
+    # docutils writes links in two ways; the title has no link
     urls = re.findall(r"X'tty: link (https[^']*)'", page) or re.findall(r"%<([^ ]*)>", page)
     assert [DOI.from_url(url).name for url in urls] == ALL[1:]
 
@@ -113,6 +115,6 @@ def test_links_in_the_pdf(tmp_path: Path, engine: str) -> None:
 
 
 def inflated(pdf: bytes) -> bytes:
-    """A PDF, and behind it what is compressed in it."""
+    """Return a PDF, followed by its compressed streams."""
     streams = re.findall(rb"stream\r?\n(.*?)endstream", pdf, re.DOTALL)
     return b"\n".join([pdf, *(zlib.decompressobj().decompress(s) for s in streams if s[:1] == b"\x78")])

@@ -1,4 +1,6 @@
-"""The shared cases of tests/cases through the role and through references."""
+"""The shared cases of tests/cases, in the role and in references."""
+
+from __future__ import annotations
 
 import re
 from html import unescape
@@ -9,7 +11,7 @@ from doiuri import DOI, DOISyntaxError
 from support.cases import Case, accepted, cases
 from support.sphinx_build import build, links, write
 
-# What a role cannot carry: ends in white space, several lines (as Python sees lines), the mark "!".
+# What a role cannot contain: white space at the ends, line breaks (Python's), a "!" at the start.
 NOT_IN_A_ROLE = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029\ud800-\udfff]|^[\s!]|\s$|^$")
 NAMES = list(dict.fromkeys(case.name for case in accepted() if case.name is not None))
 
@@ -19,7 +21,7 @@ def role(text: str) -> str:
 
 
 def sections(tmp_path: Path, written: list[str]) -> tuple[list[str], str]:
-    """Build a page with one list item a text; give their HTML, and the warnings."""
+    """Build a page with a list item for each text; return the HTML of the items, and the warnings."""
     text = "T\n=\n\n" + "\n".join(f"* {line}" for line in written) + "\n"
     conf = 'extensions = ["sphinx_doiuri"]\ndoi_resolve = False\nsmartquotes = False\n'
     source = write(tmp_path / "src", {"index.rst": text, "conf.py": conf})

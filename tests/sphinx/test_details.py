@@ -1,4 +1,6 @@
-"""Hover cards: what metadata of any quality becomes, and that a page without them is the plain one."""
+"""Hover cards: reading metadata of any quality, and pages without metadata."""
+
+from __future__ import annotations
 
 import json
 from collections.abc import Callable

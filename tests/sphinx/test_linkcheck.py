@@ -1,4 +1,6 @@
-"""linkcheck asks the REST API, so a publisher who refuses robots breaks nothing, and a dead DOI shows."""
+"""linkcheck asks the REST API: publishers are not asked, and dead DOIs are found."""
+
+from __future__ import annotations
 
 from pathlib import Path
 

@@ -1,4 +1,6 @@
-"""The lock file: written by a builder, read by later builds in place of the network."""
+"""The lock file: written by a builder, read by later builds instead of the network."""
+
+from __future__ import annotations
 
 import json
 from pathlib import Path
@@ -21,7 +23,7 @@ def source(tmp_path: Path) -> Path:
 
 
 def lock(source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, **found: str) -> Build:
-    """Write the lock file while a server is there, with an empty cache."""
+    """Write the lock file with answers of a server and an empty cache."""
     with site(resolver({**FOUND, **found})) as server, monkeypatch.context() as environment:
         environment.setenv("DOIURI_RESOLVER", server.url)
         environment.setenv("DOIURI_CACHE", str(tmp_path / f"cache{server.port}"))
@@ -33,7 +35,7 @@ def test_builds_with_a_lock_file_need_no_network(
 ) -> None:
     written = lock(source, tmp_path, monkeypatch)
     assert written.status == 0
-    assert "2 DOIs are in " in written.said
+    assert f"DOIs in lock file {source / 'doi.lock.json'}: 2" in written.said
     with site(resolver({})) as server:
         monkeypatch.setenv("DOIURI_RESOLVER", server.url)
         built = build(source, tmp_path / "out")
@@ -62,8 +64,9 @@ def test_missing_and_unused_entries_are_told(
     lock(source, tmp_path, monkeypatch)
     write(source, {"index.rst": "T\n=\n\n:doi:`10.1000/1`\n:doi:`10.1000/2`\n\nand\n:doi:`10.1000/2`\n"})
     built = build(source, tmp_path / "out")
-    unused = "in the lock file, but not in the documents [doi.lock-unused]"
-    missing = "10.1000/2 is not in the lock file; write it anew with -b doi-lock [doi.lock-missing]"
+    run = "run sphinx-build -b doi-lock"
+    unused = f"in the lock file but in no document; {run} to update it [doi.lock-unused]"
+    missing = f"10.1000/2 is not in the lock file; {run} to add it [doi.lock-missing]"
     assert warnings(built) == [
         f"doi.lock.json:3: WARNING: 10.1000/LOST is {unused}",
         f"index.rst:5: WARNING: {missing}",
@@ -91,9 +94,8 @@ def test_without_an_answer_the_old_entry_stays_and_a_new_doi_is_told(
     write(source, {"index.rst": PAGE + ":doi:`10.1000/4`\n"})
     monkeypatch.setenv("DOIURI_CACHE", ":memory:")
     built = build(source, tmp_path / "away", "doi-lock")
-    assert warnings(built) == [
-        "index.rst:6: WARNING: no answer for 10.1000/4, so the lock file is without it [doi.lock-missing]"
-    ]
+    missing = "10.1000/4 is not in the lock file: no answer from the resolver [doi.lock-missing]"
+    assert warnings(built) == [f"index.rst:6: WARNING: {missing}"]
     assert (source / "doi.lock.json").read_bytes() == before
 
 
@@ -116,7 +118,7 @@ def test_a_broken_lock_file_is_named(source: Path, tmp_path: Path) -> None:
     built = build(source, tmp_path / "out")
     assert built.status == 2
     assert "doi.lock.json cannot be read as a lock file" in built.warnings
-    assert "; write it anew with -b doi-lock" in built.warnings
+    assert "; run sphinx-build -b doi-lock to rewrite it" in built.warnings
     assert "reading sources" not in built.said
     assert build(source, tmp_path / "off", "html", "-W", "-D", "doi_resolve=no").status == 0
 
@@ -126,9 +128,11 @@ def test_another_name_and_none(source: Path, tmp_path: Path, monkeypatch: pytest
     (source / "doi.lock.json").rename(source / "locked.json")
     assert len(warnings(build(source, tmp_path / "named", "html", "-D", "doi_lock=locked.json"))) == 1
     assert warnings(build(source, tmp_path / "unnamed")) == []
-    assert build(source, tmp_path / "off", "doi-lock", "-D", "doi_lock=").status == 2
+    off = build(source, tmp_path / "off", "doi-lock", "-D", "doi_lock=")
+    assert off.status == 2
+    assert "doi_lock is off; set it to a file name to write a lock file" in off.warnings
     (told,) = warnings(build(source, tmp_path / "none", "html", "-D", "doi_lock=loked.json"))
-    assert told == "loked.json does not exist; write it with -b doi-lock [doi.lock-missing]"
+    assert told == ("loked.json does not exist; run sphinx-build -b doi-lock to create it [doi.lock-missing]")
 
 
 def test_documents_without_dois_need_no_file(
@@ -146,7 +150,7 @@ def test_a_file_that_cannot_be_written_is_named(
     write(source, {"conf.py": 'extensions = ["sphinx_doiuri"]\ndoi_lock = "index.rst/lock.json"\n'})
     built = lock(source, tmp_path, monkeypatch)
     assert built.status != 0
-    assert "the lock file cannot be written" in built.warnings
+    assert "cannot write the lock file: " in built.warnings
 
 
 def test_unused_entries_are_told_where_no_doi_is_left(

@@ -1,4 +1,6 @@
-"""The translations: complete, compiled, and in step with the source."""
+"""The translations are complete, compiled, and match the source; all warnings are documented."""
+
+from __future__ import annotations
 
 import gettext
 import json
@@ -50,7 +52,7 @@ def test_every_kind_of_warning_is_documented() -> None:
     documented = set(re.findall(r"`doi\.([a-z-]+)`", README.read_text("utf-8")))
     source = "".join(path.read_text("utf-8") for path in HOME.glob("*.py"))
     ours = set(re.findall(r'subtype="([a-z-]+)"', source))
-    ours |= set(re.findall(r'_say\(\s*\w+,\s*"([a-z-]+)"', source))
+    ours |= set(re.findall(r'_warn\(\s*\w+,\s*"([a-z-]+)"', source))
     cases = json.loads((DATA / "advice.json").read_text("utf-8"))["cases"]
     codes = {code for case in cases for code in case["advice"]}
     assert {"syntax", "not-found", "lock-missing"} <= ours

@@ -1,4 +1,6 @@
-"""MyST: the role, links, autolinks; whatever its own settings for URL schemes are."""
+"""MyST: the role, links and autolinks, with any setting for URL schemes."""
+
+from __future__ import annotations
 
 import re
 from pathlib import Path

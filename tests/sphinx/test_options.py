@@ -1,4 +1,6 @@
-"""The options: what they do, and what is said about wrong ones."""
+"""The options: their effects, and the errors for invalid values."""
+
+from __future__ import annotations
 
 import re
 import sys
@@ -15,7 +17,7 @@ def page(tmp_path: Path, conf: str, *options: str) -> Build:
 
 
 def stopped(built: Build) -> str:
-    """What was said by a build that stopped before it read anything."""
+    """Return the error of a build that stopped before it read a document."""
     assert built.status == 2
     assert "reading sources" not in built.said
     said = re.split("onfiguration error:\n|ConfigError: ", built.warnings)
@@ -26,7 +28,7 @@ def stopped(built: Build) -> str:
 @pytest.mark.parametrize(
     ("conf", "said"),
     [
-        ("doi_resolve = 'record'", 'doi_resolve: \'record\' is none of "records", "existence" and False'),
+        ("doi_resolve = 'record'", 'doi_resolve: \'record\' is not "records", "existence" or False'),
         ("doi_timeout = 0", "doi_timeout: 0 is not a number of seconds above 0"),
         ("doi_timeout = 'soon'", "doi_timeout: 'soon' is not a number of seconds"),
         ("doi_timeout = True", "doi_timeout: True is not a number of seconds"),

@@ -1,4 +1,6 @@
-"""What is odd, or no DOI at all: one warning each, with the line, the reason and what to write."""
+"""Warnings: one for each problem, with the line, the reason, and what to write instead."""
+
+from __future__ import annotations
 
 from pathlib import Path
 
@@ -13,7 +15,7 @@ def page(tmp_path: Path, text: str, conf: str = "", **more: str) -> Build:
 
 
 def warnings(built: Build) -> list[str]:
-    """The warnings, each from the file's name on."""
+    """Return the warnings, from the name of the file on."""
     return [line.rpartition("/src/")[2] for line in built.warnings.splitlines() if "WARNING" in line]
 
 
@@ -102,7 +104,7 @@ def test_the_role_that_is_proposed_has_the_name_that_was_meant(
     tmp_path: Path, written: str, role: str
 ) -> None:
     (told,) = warnings(page(tmp_path, written, "doi_hardcoded_links = True"))
-    assert f" could be :doi:`{role}` [" in told
+    assert f" could be replaced by :doi:`{role}` [" in told
 
 
 def test_every_warning_can_be_suppressed(tmp_path: Path) -> None:

@@ -1,5 +1,7 @@
 """Whole projects: docstrings, and pages in the style of SciPy, scikit-learn and pvlib."""
 
+from __future__ import annotations
+
 import re
 from pathlib import Path
 

@@ -1,4 +1,6 @@
-"""The role: what an author may type, and which link it becomes."""
+"""The role: what authors may type, and the resulting links."""
+
+from __future__ import annotations
 
 from pathlib import Path
 

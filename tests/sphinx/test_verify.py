@@ -1,4 +1,6 @@
-"""The look-up: once a build, only what is new, and what is said of DOIs that do not exist."""
+"""The look-up: once per build, only new DOIs; the warnings for DOIs that do not exist."""
+
+from __future__ import annotations
 
 import time
 from collections import Counter
@@ -46,7 +48,7 @@ NOT_FOUND = [
 def test_each_doi_is_asked_once_and_each_use_is_told(
     source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...]
 ) -> None:
-    for number in range(12):  # enough for Sphinx to read in several processes
+    for number in range(12):  # Sphinx reads in several processes only if there are enough documents
         write(source, {f"many{number}.rst": f":orphan:\n\nT\n=\n\n:doi:`10.1000/{number}`\n"})
     with site(resolver(FOUND)) as server:
         ask(monkeypatch, server)
@@ -65,7 +67,7 @@ def test_each_doi_is_asked_once_and_each_use_is_told(
 def test_unchanged_rebuild_asks_and_says_nothing(
     source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("DOIURI_CACHE", ":memory:")  # so what is known is in Sphinx's environment
+    monkeypatch.setenv("DOIURI_CACHE", ":memory:")  # only Sphinx's environment keeps answers
     with site(resolver(FOUND)) as server:
         ask(monkeypatch, server)
         first = build(source, tmp_path / "out")
@@ -91,7 +93,7 @@ def test_only_what_is_new_is_asked(source: Path, tmp_path: Path, monkeypatch: py
 def test_a_page_that_did_not_change_is_written_again_when_its_doi_turns_out_to_be_missing(
     source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    away = build(source, tmp_path / "out")  # nobody answers
+    away = build(source, tmp_path / "out")  # the resolver does not answer
     assert (away.status, away.warnings) == (0, "")
     assert "of 3 DOIs could not be checked" in away.said
     assert not any("doi-not-found" in link.classes for link in away.links())
@@ -182,7 +184,7 @@ def test_fault_changes_no_byte_and_fails_no_build(
         took = time.monotonic() - begun
     assert (built.status, built.warnings) == (0, "")
     assert built.bytes() == plain
-    assert took < 90  # the budget, and the rest of the build on a busy machine
+    assert took < 90  # budget plus build, on a busy machine
     assert ("could not be checked" in built.said) == (fault.status == "unknown")
 
 

@@ -1,27 +1,10 @@
-"""The doi role for docutils: rst2html, Pelican, Nikola.
+"""The role ``doi`` for docutils: rst2html, Pelican, Nikola.
 
-``register()`` adds the role to what docutils knows. ``Parser`` has it built in, with command line options
-and ``doi:`` references as well: ``docutils --parser=docutils_doiuri page.rst page.html``.
+``register()`` adds the role to docutils. ``Parser`` has the role built in, and also understands ``doi:``
+URIs and command line options: ``docutils --parser=docutils_doiuri page.rst page.html``.
 """
 
 from docutils_doiuri._parser import Parser
-from docutils_doiuri._role import doi_role, reference, register, remarks, unlinked
-from docutils_doiuri._target import Target, read_target
-from docutils_doiuri._transforms import LinkDOIs, VerifyDOIs, as_written, doi_references, link_uri, suggestion
+from docutils_doiuri._role import doi_role, register
 
-__all__ = [
-    "LinkDOIs",
-    "Parser",
-    "Target",
-    "VerifyDOIs",
-    "as_written",
-    "doi_references",
-    "doi_role",
-    "link_uri",
-    "read_target",
-    "reference",
-    "register",
-    "remarks",
-    "suggestion",
-    "unlinked",
-]
+__all__ = ["Parser", "doi_role", "register"]

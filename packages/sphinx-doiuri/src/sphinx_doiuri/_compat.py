@@ -1,4 +1,6 @@
-"""Getting along with extlinks, copies of doi_role.py, and MyST."""
+"""Compatibility with extlinks, with copies of doi_role.py, and with MyST."""
+
+from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,20 +16,20 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
     from sphinx.config import Config
 
-_SCHEMES = {"doi": None, "DOI": None}  # MyST compares letter by letter
+_SCHEMES = {"doi": None, "DOI": None}  # MyST compares case-sensitively
 
 logger = logging.getLogger(__name__)
 
 
-def replace_extlinks(app: "Sphinx", config: "Config") -> None:
-    """Take ``doi`` out of ``extlinks``, which would override the role, and say so."""
+def replace_extlinks(app: Sphinx, config: Config) -> None:
+    """Remove ``doi`` from ``extlinks``, which would override the role, and warn."""
     links = getattr(config, "extlinks", None)
     ours = [name for name in links if name.lower() == "doi"] if isinstance(links, dict) else []
     if not ours or not isinstance(links, dict):
         return
     config.extlinks = {name: link for name, link in links.items() if name not in ours}
     logger.warning(
-        __("extlinks[%r] is not used: sphinx_doiuri makes these links; take it out of extlinks"),
+        __("extlinks[%r] is ignored because sphinx_doiuri provides the role; remove it from extlinks"),
         ours[0],
         type="doi",
         subtype="extlinks",
@@ -35,21 +37,21 @@ def replace_extlinks(app: "Sphinx", config: "Config") -> None:
     )
 
 
-def replace_roles(app: "Sphinx") -> None:
-    """Put our role back where another extension, such as a copied doi_role.py, has registered its own."""
+def replace_role(app: Sphinx) -> None:
+    """Register our role again if another extension, such as a copied doi_role.py, has replaced it."""
     if isinstance(vars(roles)["_roles"].get("doi"), DOIRole):
         return
     app.add_role("doi", DOIRole(), override=True)
     logger.warning(
-        __("another extension defines the role doi; sphinx_doiuri replaces it, take the other out"),
+        __("sphinx_doiuri overrides the role doi of another extension; remove that extension"),
         type="doi",
         subtype="role",
         location=place_in_file(Path(app.confdir, "conf.py"), "extensions"),
     )
 
 
-def open_myst(app: "Sphinx", config: "Config") -> None:  # noqa: ARG001
-    """Have MyST hand ``doi:`` URLs through untouched: its templates drop what follows ``#`` and ``?``."""
+def allow_doi_urls_in_myst(app: Sphinx, config: Config) -> None:  # noqa: ARG001
+    """Make MyST leave ``doi:`` URLs as they are: its templates drop the query and the fragment."""
     if "myst_url_schemes" not in config:
         return
     schemes = config.myst_url_schemes

@@ -1,56 +1,55 @@
 """The options in conf.py, checked before the build begins."""
 
-from pathlib import Path
+from __future__ import annotations
+
 from typing import TYPE_CHECKING, Any, Literal
 
-from doiuri.plugins import Options
+from doiuri.plugins import DOI_ORG, Options
 from sphinx.errors import ConfigError
 
 from sphinx_doiuri._locale import __
 
 if TYPE_CHECKING:
-    from os import PathLike
-
     from sphinx.application import Sphinx
     from sphinx.config import Config
 
     _Rebuild = Literal["", "env", "html"]
 
 PRODUCT = "sphinx-doiuri"
-_BUDGET = 60  # seconds
 LOCK_NAME = "doi.lock.json"
+_BUDGET = 60  # seconds
 
-# Option, default, what a change rebuilds: "env" reads all documents again, "html" writes the pages again.
-_SHARED: "dict[str, tuple[object, _Rebuild]]" = {
+# Option, default, and what a change rebuilds: "env" reads all documents again, "html" writes all pages again.
+_SHARED: dict[str, tuple[object, _Rebuild]] = {
     "doi_resolver": (None, ""),
     "doi_resolve": ("records", ""),
     "doi_offline": (None, ""),
-    "doi_timeout": (None, ""),  # 10; numbers as defaults would make Sphinx refuse "-D doi_timeout=2.5"
+    "doi_timeout": (None, ""),  # 10; if the default were an int, Sphinx would reject "-D doi_timeout=2.5"
     "doi_budget": (None, ""),  # 60
     "doi_lock": (LOCK_NAME, ""),
     "doi_text": ("name", "env"),
-    "doi_link": ("https://doi.org", "env"),
+    "doi_link": (DOI_ORG, "env"),
     "doi_mailto": (None, ""),
     "doi_cache": (None, ""),
 }
-_SWITCHES: "dict[str, tuple[bool, _Rebuild]]" = {
+_SWITCHES: dict[str, tuple[bool, _Rebuild]] = {
     "doi_linkcheck": (True, ""),
     "doi_details": (False, "html"),
     "doi_hardcoded_links": (False, "env"),
 }
-_READ = "_doiuri_options"
+_ATTRIBUTE = "_doiuri_options"
 
 
-def add_options(app: "Sphinx") -> None:
+def add_options(app: Sphinx) -> None:
     """Declare the options."""
     for name, (default, rebuild) in {**_SHARED, **_SWITCHES}.items():
-        app.add_config_value(name, default, rebuild, types=Any)  # checked here, with better messages
+        app.add_config_value(name, default, rebuild, types=Any)  # check_options has better messages
 
 
-def check_options(app: "Sphinx", config: "Config") -> None:  # noqa: ARG001
-    """Stop the build at an option that makes no sense, and say what would.
+def check_options(app: Sphinx, config: Config) -> None:  # noqa: ARG001
+    """Stop the build if an option is invalid. Handles ``config-inited``.
 
-    Runs at ``config-inited``; raises ConfigError.
+    :raises sphinx.errors.ConfigError: with the name of the option, its value, and the valid values.
     """
     try:
         options(config)
@@ -60,29 +59,31 @@ def check_options(app: "Sphinx", config: "Config") -> None:  # noqa: ARG001
         switch(config, name)
 
 
-def options(config: "Config") -> Options:
-    """Return the options shared with the other plugins, as they and the environment were when first read."""
-    known = vars(config)  # Sphinx keeps no name with an underscore from build to build
-    if _READ not in known:
+def options(config: Config) -> Options:
+    """Return the options that all plugins share; the environment variables are read once a build.
+
+    :raises ValueError: if an option is invalid.
+    """
+    attributes = vars(config)  # Sphinx does not pickle names with an underscore
+    if _ATTRIBUTE not in attributes:
         given = {name: config[name] for name in _SHARED}
         if given["doi_budget"] is None:
             given["doi_budget"] = _BUDGET
-        known[_READ] = Options.read(given, prefix="doi_")
-    found: Options = known[_READ]
-    return found
+        attributes[_ATTRIBUTE] = Options.read(given, prefix="doi_")
+    shared: Options = attributes[_ATTRIBUTE]
+    return shared
 
 
-def switch(config: "Config", name: str) -> bool:
-    """Return an on-off option, which the command line gives as text."""
+def switch(config: Config, name: str) -> bool:
+    """Return the value of an on-off option, which is a string if it comes from the command line.
+
+    :param config: the configuration.
+    :param name: the name of the option.
+    :raises sphinx.errors.ConfigError: if the value is neither true nor false.
+    """
     value = str(config[name]).strip().lower()
     if value in {"true", "1", "on", "yes"}:
         return True
     if value in {"false", "0", "off", "no", "none", ""}:
         return False
     raise ConfigError(__("%s: %r is neither True nor False") % (name, config[name]))
-
-
-def lock_path(config: "Config", confdir: "str | PathLike[str]") -> Path | None:
-    """Return where the lock file is, or would be; None where it is turned off."""
-    lock = options(config).lock
-    return Path(confdir) / lock if lock else None

@@ -1,4 +1,6 @@
-"""Title, authors and year of what a DOI names, read from CSL JSON."""
+"""The text of a hover card: title, authors and year, read from CSL JSON."""
+
+from __future__ import annotations
 
 import html
 import json
@@ -13,14 +15,16 @@ _AUTHORS_SHOWN = 3
 
 
 class Details(NamedTuple):
-    """What a reader wants to know before following a link; "" stands for what the metadata leaves out."""
+    """The text of a hover card."""
 
     title: str
     authors: tuple[str, ...]
+    """The full names; empty if the metadata has none."""
     year: str
+    """The year of publication; empty if the metadata has none."""
 
     def byline(self) -> str:
-        """Return authors and year in one line."""
+        """Return the authors and the year, as in ``Ada Byron, 1843``; of more than three, only the first."""
         names = list(self.authors[:_AUTHORS_SHOWN])
         if len(self.authors) > _AUTHORS_SHOWN:
             names = [self.authors[0], "et al."]
@@ -28,7 +32,7 @@ class Details(NamedTuple):
 
 
 def read_details(body: bytes) -> Details | None:
-    """Read a CSL JSON document of whatever quality; None if it holds no title."""
+    """Return the details in a CSL JSON document; None if it is invalid or has no title."""
     try:
         data = json.loads(body)
     except (ValueError, RecursionError):
@@ -48,7 +52,7 @@ def _first(value: object) -> object:
 
 
 def _plain(value: object) -> str:
-    """Text without markup and white space runs, cut where it is absurdly long."""
+    """Return text without markup and control characters, on one line, and of limited length."""
     if not isinstance(value, str):
         return ""
     text = " ".join(html.unescape(_TAG.sub("", value)).split())

@@ -1,10 +1,11 @@
-"""What is remembered from build to build: where each DOI is used, and what became of it."""
+"""The data kept in the build environment: where DOIs are used, and the answers about them."""
+
+from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from docutils_doiuri import doi_references
-from doiuri import DOI
+from docutils_doiuri.nodes import doi_references
 from sphinx.environment.collectors import EnvironmentCollector
 from sphinx.util.logging import get_node_location
 
@@ -12,87 +13,95 @@ if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
     from docutils import nodes
+    from doiuri import DOI
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
 
     from sphinx_doiuri._details import Details
 
-VERSION = 1
+VERSION = 2  # of DOIData, and of the nodes in doctrees
 
 
 class Use(NamedTuple):
-    """One mention of a DOI, and where it is (``file:line``)."""
+    """One use of a DOI, and its location (``file:line``)."""
 
     doi: DOI
     location: str
 
 
 @dataclass(slots=True)
-class State:
-    """The extension's data in the build environment.
-
-    ``uses`` by document name; ``outcomes`` ("found", "not-found", "no-values") and ``details`` by DOI, as
-    far as they are known; ``asked`` says of whom and how; ``reported`` what was warned about, by document.
-    """
+class DOIData:
+    """The extension's data in the build environment."""
 
     uses: dict[str, list[Use]] = field(default_factory=dict)
+    """The uses of DOIs by document name."""
     outcomes: dict[DOI, str] = field(default_factory=dict)
-    details: "dict[DOI, Details | None]" = field(default_factory=dict)
-    asked: tuple[object, ...] = ()
+    """The definite answers: "found", "not-found" or "no-values"."""
+    details: dict[DOI, Details | None] = field(default_factory=dict)
+    """The texts of the hover cards; None if the metadata has no title, or if there is none."""
+    source: tuple[object, ...] = ()
+    """The server and the options that the answers depend on."""
     reported: dict[str, set[DOI]] = field(default_factory=dict)
-
-    def dois(self) -> list[DOI]:
-        """Return each DOI once, in the order of document names and uses."""
-        return list(dict.fromkeys(use.doi for use in self.all_uses()))
+    """The DOIs that were reported as not found, by document name."""
 
     def all_uses(self) -> list[Use]:
-        """Return every use, in the order of document names."""
+        """Return all uses, sorted by document name."""
         return [use for name in sorted(self.uses) for use in self.uses[name]]
 
-    def answers(self) -> "dict[DOI, tuple[str, Details | None]]":
-        """Return what is known now, to compare with later."""
-        return {doi: (status, self.details.get(doi)) for doi, status in self.outcomes.items()}
+    def dois(self) -> list[DOI]:
+        """Return each DOI once, in the order of ``all_uses``."""
+        return list(dict.fromkeys(use.doi for use in self.all_uses()))
 
-    def begin(self, asked: tuple[object, ...]) -> None:
-        """Forget what is not used any more; and everything, where now another is asked, or otherwise."""
-        if asked != self.asked:
-            self.outcomes, self.details, self.reported, self.asked = {}, {}, {}, asked
-        used = {use.doi for use in self.all_uses()}
-        self.outcomes = {doi: status for doi, status in self.outcomes.items() if doi in used}
+    def unanswered(self) -> list[DOI]:
+        """Return the DOIs without a definite answer."""
+        return [doi for doi in self.dois() if doi not in self.outcomes]
+
+    def answers(self) -> dict[DOI, tuple[str, Details | None]]:
+        """Return all answers, for ``documents_changed_since``."""
+        return {doi: (outcome, self.details.get(doi)) for doi, outcome in self.outcomes.items()}
+
+    def documents_changed_since(self, before: dict[DOI, tuple[str, Details | None]]) -> list[str]:
+        """Return the names of the documents with DOIs whose answers were others before, sorted."""
+        now = self.answers()
+        changed = {doi for doi in before.keys() | now.keys() if before.get(doi) != now.get(doi)}
+        return [name for name, uses in sorted(self.uses.items()) if any(use.doi in changed for use in uses)]
+
+    def discard_stale(self, source: tuple[object, ...]) -> None:
+        """Discard the answers about DOIs that are no longer used; all answers if the source changed."""
+        if source != self.source:
+            self.outcomes, self.details, self.reported, self.source = {}, {}, {}, source
+        used = set(self.dois())
+        self.outcomes = {doi: outcome for doi, outcome in self.outcomes.items() if doi in used}
         self.details = {doi: details for doi, details in self.details.items() if doi in used}
 
-    def documents(self, dois: "set[DOI]") -> list[str]:
-        """Return the names of the documents that use any of these."""
-        return [name for name, uses in sorted(self.uses.items()) if any(use.doi in dois for use in uses)]
 
-
-def state(env: "BuildEnvironment") -> State:
-    """Return the extension's data, new if there is none yet."""
-    found: State = vars(env).setdefault("doiuri", State())
-    return found
+def doi_data(env: BuildEnvironment) -> DOIData:
+    """Return the extension's data; empty data in a new environment."""
+    data: DOIData = vars(env).setdefault("doiuri", DOIData())
+    return data
 
 
 class DOICollector(EnvironmentCollector):
-    """Keeps the list of uses right while documents are read, removed, and merged from other processes."""
+    """Keeps the uses up to date when documents are read, removed, or merged from other processes."""
 
-    def clear_doc(self, app: "Sphinx", env: "BuildEnvironment", docname: str) -> None:  # noqa: ARG002
-        """Forget a document."""
-        state(env).uses.pop(docname, None)
-        state(env).reported.pop(docname, None)
+    def clear_doc(self, app: Sphinx, env: BuildEnvironment, docname: str) -> None:  # noqa: ARG002
+        """Remove the uses in a document."""
+        doi_data(env).uses.pop(docname, None)
+        doi_data(env).reported.pop(docname, None)
 
     def merge_other(
         self,
-        app: "Sphinx",  # noqa: ARG002
-        env: "BuildEnvironment",
-        docnames: "AbstractSet[str]",
-        other: "BuildEnvironment",
+        app: Sphinx,  # noqa: ARG002
+        env: BuildEnvironment,
+        docnames: AbstractSet[str],
+        other: BuildEnvironment,
     ) -> None:
-        """Take over what another process has read."""
-        theirs = state(other).uses
-        state(env).uses.update((name, theirs[name]) for name in sorted(docnames) if name in theirs)
+        """Add the uses in documents that another process has read."""
+        theirs = doi_data(other).uses
+        doi_data(env).uses.update((name, theirs[name]) for name in sorted(docnames) if name in theirs)
 
-    def process_doc(self, app: "Sphinx", doctree: "nodes.document") -> None:
-        """Note the DOIs of a document."""
-        uses = [Use(DOI(link["doi"]), get_node_location(link) or "") for link in doi_references(doctree)]
+    def process_doc(self, app: Sphinx, doctree: nodes.document) -> None:
+        """Record the uses in a document."""
+        uses = [Use(link["doi"], get_node_location(link) or "") for link in doi_references(doctree)]
         if uses:
-            state(app.env).uses[app.env.docname] = uses
+            doi_data(app.env).uses[app.env.docname] = uses

@@ -1,7 +1,9 @@
-"""The line on which an author wrote something.
+"""The source lines of inline nodes.
 
-docutils gives all that is inline in a block the line on which the block begins. Authors get the line itself.
+docutils gives an inline node the line on which its block begins. Warnings need the line of the node itself.
 """
+
+from __future__ import annotations
 
 from pathlib import Path
 
@@ -9,9 +11,9 @@ from docutils import nodes
 
 
 def set_line(node: nodes.Element) -> None:
-    """Set ``node.line`` to the line that the node was written on, where its block tells."""
+    """Set ``node.line`` to the source line of the node, if the source of its block is known."""
     if node.line is None and isinstance(child := next(iter(node.children), None), nodes.image):
-        # a link around an image has no line of its own; with docutils 0.20, nor has the image
+        # a link around an image has no line; in docutils 0.20 the image has none either
         node.source, node.line = child.source, child.line or _line_in_source(child)
     block = _block(node)
     if block is not None:
@@ -21,7 +23,7 @@ def set_line(node: nodes.Element) -> None:
 
 
 def _line_in_source(directive: nodes.Element) -> int | None:
-    """Find the first place of a directive in the document's file, whatever stands left of it."""
+    """Return the line of the first directive with the same source in the file, at any indentation."""
     first, *others = [line.strip() for line in directive.rawsource.splitlines()] or [""]
     path = Path(directive.document.get("source", "") if directive.document else "")
     lines = [line.strip() for line in _lines_of(path)]
@@ -32,7 +34,7 @@ def _line_in_source(directive: nodes.Element) -> int | None:
 
 
 def _lines_late(node: nodes.Element) -> int:
-    """Count by how many lines docutils 0.20 is late with a term: it looks at the end of the definition."""
+    """Return how far docutils 0.20 is off in a term, to which it gives the last line of the definition."""
     parent: nodes.Node | None = node.parent
     while isinstance(parent, nodes.TextElement):
         parent = parent.parent
@@ -42,7 +44,7 @@ def _lines_late(node: nodes.Element) -> int:
 
 
 def _block(node: nodes.Element) -> nodes.TextElement | None:
-    """The paragraph, title, term … around an inline node, if it still has its source text."""
+    """Return the paragraph, title or term that contains an inline node, if its source is known."""
     parent: nodes.Node | None = node.parent
     while isinstance(parent, nodes.TextElement) and isinstance(parent, nodes.Inline):
         parent = parent.parent
@@ -50,7 +52,7 @@ def _block(node: nodes.Element) -> nodes.TextElement | None:
 
 
 def _lines_before(node: nodes.Element, block: nodes.TextElement | None) -> int:
-    """Count the line breaks before the node; of several that are written alike, before the right one."""
+    """Return the number of lines of the block before a node; nodes with the same source are counted off."""
     written = _written(node)
     if block is None or not written or written not in block.rawsource:
         return 0
@@ -64,13 +66,17 @@ def _lines_before(node: nodes.Element, block: nodes.TextElement | None) -> int:
 
 
 def _written(node: nodes.Element) -> str:
-    """What to look for: the URI, or the text in backticks, which is the same in reStructuredText and MyST."""
+    """Return the part of a node's source that reStructuredText and MyST share: the backticks, or the URI."""
     raw: str = node.rawsource or node.get("refuri", "")
     return raw[raw.find("`") :] if "`" in raw else raw
 
 
-def place_in_file(path: "Path", text: str) -> str:
-    """Return ``file:line`` of the first line that has the text, for a warning; ``file:`` where none has."""
+def place_in_file(path: Path, text: str) -> str:
+    """Return the location of a text in a file for a warning, as ``file:line``; ``file:`` if it is not there.
+
+    :param path: the file.
+    :param text: a part of the line to find, the first if there are several.
+    """
     number = next((str(number) for number, line in enumerate(_lines_of(path), 1) if text in line), "")
     return f"{path}:{number}"
 

@@ -1,4 +1,6 @@
-"""The translated messages: ``_`` for what readers see, ``__`` for what the author sees on the console."""
+"""The message catalogue: ``_`` translates texts of the pages, ``__`` messages of the build."""
+
+from __future__ import annotations
 
 from sphinx.locale import get_translation
 

@@ -1,175 +1,113 @@
-"""The lock file: a builder writes it, and later builds read it and need no network."""
+"""Read the lock file, and report the differences between it and the documents."""
+
+from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from doiuri.resolver import LockedAnswers, LockFile, at_home, open_store
-from sphinx.builders import Builder
-from sphinx.errors import ConfigError, SphinxError
+from doiuri.resolver import LockedAnswers, LockFile
+from sphinx.errors import ConfigError
 from sphinx.util import logging
 
-from sphinx_doiuri._config import LOCK_NAME, lock_path, options
-from sphinx_doiuri._environment import state
+from sphinx_doiuri._config import LOCK_NAME, options
 from sphinx_doiuri._lines import place_in_file
 from sphinx_doiuri._locale import __
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
     from collections.abc import Set as AbstractSet
-    from pathlib import Path
+    from os import PathLike
 
-    from docutils import nodes
-    from doiuri.resolver import Entry
+    from doiuri import DOI
     from sphinx.application import Sphinx
+    from sphinx.config import Config
 
-    from sphinx_doiuri._environment import State
+    from sphinx_doiuri._environment import DOIData
+
+BUILDER = "doi-lock"
 
 logger = logging.getLogger(__name__)
 
-_KEY = re.compile(r"(?:record|exists|metadata \S+) \S+ (.+)", re.DOTALL)  # kind, base, DOI
+_ENTRY_KEY = re.compile(r"(?:record|exists|metadata \S+) \S+ (.+)", re.DOTALL)  # kind, base URL, DOI
 
 
-class Recorder:
-    """A store in front of the cache, which notes every answer that passes."""
+def lock_path(config: Config, confdir: str | PathLike[str]) -> Path | None:
+    """Return the path of the lock file, which need not exist; None if ``doi_lock`` is off.
 
-    def __init__(self, cache: str | None) -> None:
-        self._store = open_store(cache)
-        self.entries: dict[str, Entry] = {}
-
-    def close(self) -> None:
-        """Close the store; the answers stay."""
-        self._store.close()
-
-    def get_many(self, keys: "Sequence[str]") -> "dict[str, Entry]":
-        """Return stored answers."""
-        found = self._store.get_many(keys)
-        self.entries.update(found)
-        return found
-
-    def put_many(self, entries: "Mapping[str, Entry]") -> None:
-        """Store answers."""
-        self.entries.update(entries)
-        self._store.put_many(entries)
+    :param config: the configuration.
+    :param confdir: the folder of conf.py, to which ``doi_lock`` is relative.
+    """
+    lock = options(config).lock
+    return Path(confdir, lock) if lock else None
 
 
-class LockBuilder(Builder):
-    """``sphinx-build -b doi-lock``: looks up every DOI of the documents and writes the lock file."""
+def check_lock(app: Sphinx) -> None:
+    """Stop the build if the lock file is invalid, before any document is read; warn if it is missing.
 
-    name = "doi-lock"
-    entries: "Mapping[str, Entry]"  # what the look-up brought
+    Handles ``builder-inited``. The default lock file may be missing.
 
-    def init(self) -> None:
-        """Refuse to build what conf.py turns off."""
-        if lock_path(self.config, self.confdir) is None:
-            raise ConfigError(__("doi_lock is off, so there is no lock file to write"))
-
-    def get_outdated_docs(self) -> str:
-        """Return what is built, for Sphinx to say so."""
-        return __("the lock file")
-
-    def prepare_writing(self, docnames: "AbstractSet[str]") -> None:
-        """Do nothing: no document is written."""
-
-    def get_target_uri(self, docname: str, typ: str | None = None) -> str:  # noqa: ARG002
-        """Return nothing: no document is written."""
-        return ""
-
-    def write_doc(self, docname: str, doctree: "nodes.document") -> None:
-        """Do nothing: no document is written."""
-
-    def finish(self) -> None:
-        """Write the lock file anew; a DOI that nobody answered for keeps the entries that it had."""
-        path = lock_path(self.config, self.confdir)
-        if path is None:
-            return
-        known = state(self.env)
-        base = options(self.config).settings.base
-        open_questions = {use.doi.key for use in known.all_uses() if use.doi not in known.outcomes}
-        try:
-            old = _entries(path)
-        except ValueError:  # a broken file is written anew
-            old = {}
-        kept = {key: entry for key, entry in old.items() if _doi_key(key) in open_questions}
-        new = {at_home(key, base): entry for key, entry in self.entries.items()}
-        without = open_questions - {_doi_key(key) for key in kept}
-        try:
-            if kept or new:
-                _write(path, kept | new)
-            elif not without:  # but where nobody answered, the file stays as it is
-                path.unlink(missing_ok=True)
-        except OSError as error:
-            raise SphinxError(__("the lock file cannot be written: %s") % error) from None
-        _warn_of_missing(known, without, __("no answer for %s, so the lock file is without it"))
-        logger.info(__("%d DOIs are in %s"), len(known.dois()) - len(without), path)
-
-
-def check_lock(app: "Sphinx") -> None:
-    """Say before anything is read what is wrong with the lock file; raises ConfigError."""
-    path = lock_path(app.config, app.confdir)
-    if path is None or isinstance(app.builder, LockBuilder) or not options(app.config).resolve:
+    :raises sphinx.errors.ConfigError: if the lock file is invalid.
+    """
+    path = _path_to_read(app)
+    if path is None:
         return
-    answering_store(app)
-    if app.config.doi_lock != LOCK_NAME and not path.exists():
-        message = __("the lock file %s does not exist; write it with -b doi-lock")
+    if open_lock(app) is None and app.config.doi_lock != LOCK_NAME:
+        message = __("lock file %s does not exist; run sphinx-build -b doi-lock to create it")
         logger.warning(message, path, type="doi", subtype="lock-missing")
 
 
-def answering_store(app: "Sphinx") -> "Recorder | LockedAnswers | None":
-    """Return the store that a build asks: the lock file, where there is one; None is the cache.
+def open_lock(app: Sphinx) -> LockedAnswers | None:
+    """Return the lock file as a store of answers; None if the build reads no lock file.
 
-    Raises ConfigError for what is no lock file, ValueError for a cache that cannot be used.
+    :raises sphinx.errors.ConfigError: if the lock file is invalid.
     """
-    if isinstance(app.builder, LockBuilder):
-        recorder = Recorder(options(app.config).settings.cache)
-        app.builder.entries = recorder.entries
-        return recorder
-    path = lock_path(app.config, app.confdir)
-    if path is None or not path.is_file() or not options(app.config).resolve:
+    path = _path_to_read(app)
+    if path is None or not path.is_file():
         return None
     try:
         return LockedAnswers(LockFile(path), options(app.config).settings.base)
     except ValueError as error:
-        raise ConfigError(__("%s; write it anew with -b doi-lock") % error) from None
+        raise ConfigError(__("%s; run sphinx-build -b doi-lock to rewrite it") % error) from None
 
 
-def report_lock(app: "Sphinx", known: "State", store: LockedAnswers) -> None:
-    """Warn of each use of a DOI that is not in the lock file, and of entries that nobody uses any more."""
-    path = lock_path(app.config, app.confdir)
-    if path is None:
-        return
-    missing = {use.doi.key for use in known.all_uses() if use.doi not in known.outcomes}
-    _warn_of_missing(known, missing, __("%s is not in the lock file; write it anew with -b doi-lock"))
-    seen = {_doi_key(key) for key in store.seen}
-    locked = store.file.keys()
-    for key in locked:
-        if (unused := _doi_key(key)) not in seen:
-            seen.add(unused)
-            place = place_in_file(path, f"{json.dumps(key, ensure_ascii=False)}:")
-            message = __("%s is in the lock file, but not in the documents")
-            logger.warning(message, unused, type="doi", subtype="lock-unused", location=place)
+def _path_to_read(app: Sphinx) -> Path | None:
+    reads = app.builder.name != BUILDER and options(app.config).resolve
+    return lock_path(app.config, app.confdir) if reads else None
 
 
-def _warn_of_missing(known: "State", keys: set[str], message: str) -> None:
-    for use in known.all_uses():
-        if use.doi.key in keys:
-            logger.warning(message, use.doi.name, type="doi", subtype="lock-missing", location=use.location)
+def report_differences(data: DOIData, lock: LockedAnswers) -> None:
+    """Warn of each use of a DOI that is not in the lock file, and of each DOI that is only there.
+
+    :param data: the uses, and the answers from the lock file.
+    :param lock: the lock file, after the look-up.
+    """
+    message = __("%s is not in the lock file; run sphinx-build -b doi-lock to add it")
+    warn_missing(data, set(data.unanswered()), message)
+    message = __("%s is in the lock file but in no document; run sphinx-build -b doi-lock to update it")
+    done = {key_of_entry(entry) for entry in lock.seen}
+    entries = lock.file.keys()
+    for entry in entries:
+        key = key_of_entry(entry)
+        if key not in done:
+            done.add(key)  # one warning for all entries of a DOI
+            location = place_in_file(lock.file.path, f"{json.dumps(entry, ensure_ascii=False)}:")
+            logger.warning(message, key, type="doi", subtype="lock-unused", location=location)
 
 
-def _doi_key(key: str) -> str:
-    """The DOI in a store's key."""
-    match = _KEY.fullmatch(key)
-    return match[1] if match else key
+def warn_missing(data: DOIData, dois: AbstractSet[DOI], message: str) -> None:
+    """Warn of each use of DOIs that have no entry in the lock file.
+
+    :param data: the uses.
+    :param dois: the DOIs without an entry.
+    :param message: the warning, with ``%s`` for the name.
+    """
+    for doi, location in data.all_uses():
+        if doi in dois:
+            logger.warning(message, doi.name, type="doi", subtype="lock-missing", location=location)
 
 
-def _entries(path: "Path") -> "dict[str, Entry]":
-    file = LockFile(path)
-    return file.get_many(file.keys())
-
-
-def _write(path: "Path", entries: "Mapping[str, Entry]") -> None:
-    """Replace the file by one with these entries only."""
-    draft = path.with_name(f".{path.name}.new")
-    draft.unlink(missing_ok=True)
-    LockFile(draft).put_many(entries)
-    draft.replace(path)
+def key_of_entry(entry: str) -> str:
+    """Return the key of the DOI that an entry is about: ``record https://doi.org 10.1000/ABC``."""
+    match = _ENTRY_KEY.fullmatch(entry)
+    return match[1] if match else entry

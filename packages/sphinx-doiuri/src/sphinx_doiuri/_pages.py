@@ -1,4 +1,6 @@
-"""What the look-up shows on the pages: a class on links that lead nowhere, and the hover cards."""
+"""What the pages show: marked links to missing DOIs, hover cards, and links that suit each format."""
+
+from __future__ import annotations
 
 import re
 from html import escape
@@ -6,12 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from docutils import nodes
-from docutils_doiuri import doi_references
-from doiuri import DOI
+from docutils_doiuri.nodes import doi_references
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
 from sphinx_doiuri._config import switch
-from sphinx_doiuri._environment import state
+from sphinx_doiuri._environment import doi_data
 from sphinx_doiuri._locale import _
 
 if TYPE_CHECKING:
@@ -22,53 +23,53 @@ if TYPE_CHECKING:
 
 _STATIC = Path(__file__).parent / "static"
 _STYLE = "doiuri.css"
-_BREAK = re.compile(r"(?<=[/.:;,)>_])(?<!doi:)(?<!10\.)|(?=[(<])")  # behind a mark, or before a bracket
+_BREAK = re.compile(r"(?<=[/.:;,)>_])(?<!doi:)(?<!10\.)|(?=[(<])")  # after a mark, or before a bracket
 
 
-class link_with_card(nodes.reference):  # noqa: N801 (docutils' custom: the class is the element's name)
+class link_with_card(nodes.reference):  # noqa: N801 (docutils: the class name is the element name)
     """A link with a hover card."""
 
 
 class MarkMissing(SphinxPostTransform):
-    """Give links to DOIs that do not exist the class ``doi-not-found``, in every format."""
+    """Give links to DOIs that do not exist the class ``doi-not-found``, in all formats."""
 
     default_priority = 800
 
     def run(self, **kwargs: Any) -> None:  # noqa: ARG002
-        """Go over a document that is about to be written."""
-        outcomes = state(self.env).outcomes
+        """Change the links of a document before it is written."""
+        outcomes = doi_data(self.env).outcomes
         if "not-found" not in outcomes.values():
             return
         for link in doi_references(self.document):
-            if outcomes.get(DOI(link["doi"])) == "not-found":
+            if outcomes.get(link["doi"]) == "not-found":
                 link["classes"].append("doi-not-found")
                 link.setdefault("reftitle", _("This DOI was not found."))
 
 
-class EncodeMore(SphinxPostTransform):
-    """Escape what is lawful in a link, but not what the writers make of it: ``$`` in LaTeX, ``'`` in roff."""
+class EscapeLinks(SphinxPostTransform):
+    """Escape characters that are legal in a URL but that the writers break: ``$`` in LaTeX, ``'`` in roff."""
 
     default_priority = 820
     formats = ("latex", "man")
 
     def run(self, **kwargs: Any) -> None:  # noqa: ARG002
-        """Go over a document that is about to be written."""
+        """Change the links of a document before it is written."""
         for link in doi_references(self.document):
             link["refuri"] = link["refuri"].replace("$", "%24").replace("'", "%27")
 
 
 class BreakNames(SphinxPostTransform):
-    """Let a long name wrap in LaTeX, which breaks words at hyphens only and runs out of the column."""
+    """Allow line breaks in long names in LaTeX, which would break them at hyphens only."""
 
     default_priority = 830
     formats = ("latex",)
 
     def run(self, **kwargs: Any) -> None:  # noqa: ARG002
-        """Go over a document that is about to be written; titles go into bookmarks too, and stay plain."""
+        """Change the links of a document, except in titles, which also become bookmarks."""
         for link in doi_references(self.document):
             text = link.astext()
-            ours = link.get("support_smartquotes") is False and text != link["refuri"]  # LaTeX wraps links
-            if ours and not isinstance(link.parent, nodes.title):
+            is_name = link.get("support_smartquotes") is False and text != link["refuri"]  # LaTeX breaks URLs
+            if is_name and not isinstance(link.parent, nodes.title):
                 first, *others = filter(None, _BREAK.split(text))
                 link[:] = [nodes.Text(first)]
                 for part in others:
@@ -76,25 +77,25 @@ class BreakNames(SphinxPostTransform):
 
 
 class AddCards(SphinxPostTransform):
-    """Give links in HTML a hover card, where something is known about what they lead to."""
+    """Give links in HTML a hover card if the metadata of the DOI is known."""
 
     default_priority = 810
     formats = ("html",)
 
     def run(self, **kwargs: Any) -> None:  # noqa: ARG002
-        """Go over a document that is about to be written."""
-        known = state(self.env).details
+        """Change the links of a document before it is written."""
+        known = doi_data(self.env).details
         for number, link in enumerate(list(doi_references(self.document)) if known else ()):
-            details = known.get(DOI(link["doi"]))
+            details = known.get(link["doi"])
             if details and not any(link.findall(nodes.image)):
                 card = link_with_card(link.rawsource, "", *link.children, **link.attributes)
                 card["doi_details"], card["doi_number"] = details, number
                 link.replace_self(card)
 
 
-def visit_link_with_card(self: "HTML5Translator", node: link_with_card) -> None:
-    """Write the link, whose accessible name says what the card shows."""
-    if self.builder.name == "epub":  # readers of books know neither hovering nor popovers
+def visit_link_with_card(self: HTML5Translator, node: link_with_card) -> None:
+    """Write the link, with the text of the card in its accessible name."""
+    if self.builder.name == "epub":  # e-book readers support neither hovering nor popovers
         self.visit_reference(node)
         return
     name = _attribute(f"{node.astext()}: {_summary(node['doi_details'])}")
@@ -103,8 +104,8 @@ def visit_link_with_card(self: "HTML5Translator", node: link_with_card) -> None:
     self.body[-1] = self.body[-1].replace("<a ", f'<a aria-label="{name}" ', 1)
 
 
-def depart_link_with_card(self: "HTML5Translator", node: link_with_card) -> None:
-    """Write the card, and the button that opens it where nothing can hover."""
+def depart_link_with_card(self: HTML5Translator, node: link_with_card) -> None:
+    """Write the card, and the button that opens it on touch screens."""
     self.depart_reference(node)
     if self.builder.name == "epub":
         return
@@ -119,7 +120,7 @@ def depart_link_with_card(self: "HTML5Translator", node: link_with_card) -> None
     )
 
 
-def _summary(details: "Details") -> str:
+def _summary(details: Details) -> str:
     return ". ".join(filter(None, (details.title.rstrip("."), details.byline())))
 
 
@@ -127,19 +128,19 @@ def _attribute(text: str) -> str:
     return escape(" ".join(text.split()))
 
 
-def offer_style(app: "Sphinx") -> None:
-    """Have the style sheet of the cards copied, where cards are wanted."""
+def copy_style(app: Sphinx) -> None:
+    """Make Sphinx copy the style sheet if there are cards. Handles ``builder-inited``."""
     if app.builder.format == "html" and switch(app.config, "doi_details"):
         app.config.html_static_path = [*app.config.html_static_path, str(_STATIC)]
 
 
 def link_style(
-    app: "Sphinx",
+    app: Sphinx,
     pagename: str,  # noqa: ARG001
     templatename: str,  # noqa: ARG001
     context: dict[str, Any],  # noqa: ARG001
     doctree: nodes.document | None,
 ) -> None:
-    """Link the style sheet from a page that has cards."""
+    """Link the style sheet from a page with cards. Handles ``html-page-context``."""
     if doctree is not None and next(iter(doctree.findall(link_with_card)), None) is not None:
         app.add_css_file(_STYLE)

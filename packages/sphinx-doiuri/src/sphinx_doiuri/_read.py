@@ -1,10 +1,12 @@
-"""The documents as they are read: ``doi:`` references become links, and what is odd is said."""
+"""The transform that runs when a document is read: link ``doi:`` URIs, and warn of questionable DOIs."""
+
+from __future__ import annotations
 
 import re
 from typing import Any
 
 from docutils import nodes
-from docutils_doiuri import as_written, link_uri, remarks
+from docutils_doiuri.nodes import link_uri, remarks, source_text
 from doiuri import DOI, DOISyntaxError, encode, find
 from sphinx.transforms import SphinxTransform
 from sphinx.util import logging
@@ -17,24 +19,24 @@ logger = logging.getLogger(__name__)
 
 _EMBEDDED = re.compile(r"<(doi:[^<>]*)>`__?\Z", re.IGNORECASE)
 _EXPLICIT = re.compile(r"(?:\.\. _.*?:|\.\. __:|__)\s+(doi:.*)\Z", re.IGNORECASE | re.DOTALL)
-_SPECIAL = frozenset("%\\`")  # what is not itself in a role
-_INNER_SPACE = re.compile(r"(?<=[^\s\\])[ \t]+(?=\S)")  # at a line's end it only wraps the text
+_SPECIAL = frozenset("%\\`")  # characters that have a meaning in a role
+_INNER_SPACE = re.compile(r"(?<=[^\s\\])[ \t]+(?=\S)")  # not at the end of a line, where it wraps the text
 
 
 class ReadDOIs(SphinxTransform):
-    """Turn references to ``doi:`` URIs into links, and warn about every DOI that is odd or none."""
+    """Turn references to ``doi:`` URIs into links, and warn of what is not a DOI or probably wrong."""
 
-    default_priority = 700  # after ExternalTargets (640), which resolves named ones; before SmartQuotes (750)
+    default_priority = 700  # after ExternalTargets (640), which resolves references; before SmartQuotes (750)
 
     def apply(self, **kwargs: Any) -> None:  # noqa: ARG002
-        """Go over the document once."""
-        found = self._candidates()
-        for node in found:  # before any is replaced: the lines of those written alike depend on their order
+        """Change a document."""
+        candidates = self._candidates()
+        for node in candidates:  # before any is replaced: a line depends on nodes with the same source
             set_line(node)
-        for node in found:
+        for node in candidates:
             if isinstance(node, nodes.target):
                 self._target(node)
-            elif "doi" in node or "doi_error" in node:
+            elif isinstance(node.get("doi"), DOI) or "doi_error" in node:
                 self._role(node)
             elif _is_doi_uri(node["refuri"]):
                 self._reference(node)
@@ -47,29 +49,30 @@ class ReadDOIs(SphinxTransform):
             node
             for node in self.document.findall(nodes.Element)
             if _is_candidate(node, hardcoded=hardcoded)
-            and not isinstance(node.parent, nodes.substitution_definition)  # it is looked at where it is used
+            and not isinstance(node.parent, nodes.substitution_definition)  # it is checked where it is used
         ]
 
-    def _say(self, node: nodes.Element, subtype: str, message: str) -> None:
+    def _warn(self, node: nodes.Element, subtype: str, message: str) -> None:
         logger.warning(message, type="doi", subtype=subtype, location=node)
 
     def _role(self, node: nodes.Element) -> None:
         if "doi_error" in node:
-            self._say(node, "syntax", node.attributes.pop("doi_error"))
+            self._warn(node, "syntax", node.attributes.pop("doi_error"))
         else:
-            for code, message in remarks(node.attributes.pop("doi_typed", node["doi"])):
-                self._say(node, code, message)
+            typed = node.attributes.pop("doi_typed", node["doi"].name)
+            for code, message in remarks(typed, node["doi"]):
+                self._warn(node, code, message)
 
     def _target(self, node: nodes.target) -> None:
-        """A ``.. _name: doi:…``; the references to it have taken over the URI already."""
+        """Rewrite a ``.. _name: doi:…``; references to it have its URI already."""
         written = _EXPLICIT.match(node.rawsource)
         if written:
             self._look_for_space(node, written[1], node["refuri"])
         try:
             link_uri(node, options(self.config))
         except DOISyntaxError as error:
-            if written:  # what is embedded in a reference is reported there
-                self._say(node, "syntax", str(error))
+            if written:  # an embedded one is reported with its reference
+                self._warn(node, "syntax", str(error))
 
     def _reference(self, node: nodes.Element) -> None:
         uri = node["refuri"]
@@ -77,28 +80,28 @@ class ReadDOIs(SphinxTransform):
         if written:
             self._look_for_space(node, written[1], uri)
         try:
-            link_uri(node, options(self.config))
+            doi = link_uri(node, options(self.config))
         except DOISyntaxError as error:
-            text = as_written(node)
+            text = source_text(node)
             problem = nodes.problematic(text, text)
             problem.source, problem.line = node.source, node.line
             node.replace_self(problem)
-            if written or "name" not in node:  # else its target is elsewhere, and is reported there
-                self._say(problem, "syntax", str(error))
+            if written or "name" not in node:  # otherwise it is reported with its target
+                self._warn(problem, "syntax", str(error))
         else:
-            for code, message in remarks(uri):
-                self._say(node, code, message)
+            for code, message in remarks(uri, doi) if doi else ():
+                self._warn(node, code, message)
 
     def _look_for_space(self, node: nodes.Element, written: str, uri: str) -> None:
-        """Docutils takes white space out of a target, which changes the name where it was part of it."""
+        """Warn of white space in a target: docutils removes it, even if it is part of the name."""
         if not _INNER_SPACE.search(written):
             return
         meant = re.sub(r"\s+", " ", written[4:]).strip()
-        self._say(
+        self._warn(
             node,
             "target-space",
-            __("reStructuredText drops white space in a target, so this links to %s; write doi:%s for %r")
-            % (uri[4:], encode(meant), meant),
+            __("reStructuredText removes white space from a target, so this links to %s; for %r write doi:%s")
+            % (uri[4:], meant, encode(meant)),
         )
 
     def _hardcoded(self, node: nodes.Element) -> None:
@@ -110,15 +113,16 @@ class ReadDOIs(SphinxTransform):
         name = doi.name if _SPECIAL.isdisjoint(doi.name) else doi.uri
         text = node.astext()
         role = f":doi:`{name}`" if not text or text == node["refuri"] else f":doi:`{text} <{name}>`"
-        self._say(node, "hardcoded", __("hard-coded link %s could be %s") % (node["refuri"], role))
+        message = __("hardcoded link %s could be replaced by %s") % (node["refuri"], role)
+        self._warn(node, "hardcoded", message)
 
 
 def _as_meant(link: nodes.Element, doi: DOI) -> DOI:
-    """The DOI of a link that an author just wrote down: docutils ends such a one at ``<``."""
+    """Return the DOI of a URL in running text, which docutils ends at ``<`` even inside a name."""
     if link.parent is None or "`" in link.rawsource or link.astext() != link["refuri"]:
         return doi
-    behind = link.parent[link.parent.index(link) + 1 :][:1]
-    match = next(find(link.astext() + "".join(node.astext() for node in behind)), None)
+    following = link.parent[link.parent.index(link) + 1 :][:1]
+    match = next(find(link.astext() + "".join(node.astext() for node in following)), None)
     return match.doi if match else doi
 
 
@@ -129,7 +133,7 @@ def _is_doi_uri(uri: str) -> bool:
 def _is_candidate(node: nodes.Element, *, hardcoded: bool) -> bool:
     uri = node.get("refuri", "")
     if isinstance(node, nodes.reference):
-        return "doi" in node or _is_doi_uri(uri) or (hardcoded and bool(uri))
+        return isinstance(node.get("doi"), DOI) or _is_doi_uri(uri) or (hardcoded and bool(uri))
     if isinstance(node, nodes.target):
         return _is_doi_uri(uri)
     return isinstance(node, nodes.problematic) and "doi_error" in node

@@ -1,10 +1,12 @@
-"""The role ``doi``."""
+"""The role ``doi`` for Sphinx."""
+
+from __future__ import annotations
 
 from copy import copy
 from typing import TYPE_CHECKING, Any
 
 from docutils import nodes
-from docutils_doiuri import read_target, reference, unlinked
+from docutils_doiuri.nodes import parse_target, reference, unlinked
 from doiuri import DOISyntaxError
 from sphinx.util.docutils import SphinxRole
 
@@ -17,13 +19,13 @@ if TYPE_CHECKING:
 
 
 class DOIRole(SphinxRole):
-    """``:doi:`10.1000/182```, with or without a title; ``!`` in front gives the text without the link.
+    """``:doi:`10.1000/182``` and ``:doi:`Title <10.1000/182>```; ``!`` gives the text without the link.
 
-    What is to be said about the DOI is said by ``ReadDOIs``, which knows the line; what is no DOI becomes
-    problematic text.
+    If there is no DOI, the source is shown as *problematic* text. ``ReadDOIs`` reports that, and the advice
+    on DOIs, because it knows the line.
     """
 
-    escaped: str  # the role's text with docutils' NUL escapes, which tell "\<" from "<"
+    escaped: str  # the text with docutils' NUL escapes, which distinguish "\<" from "<"
 
     def __call__(
         self,
@@ -31,29 +33,29 @@ class DOIRole(SphinxRole):
         rawtext: str,
         text: str,
         lineno: int,
-        inliner: "Inliner",
+        inliner: Inliner,
         options: dict[str, Any] | None = None,
-        content: "Sequence[str]" = (),
+        content: Sequence[str] = (),
     ) -> tuple[list[nodes.Node], list[nodes.system_message]]:
-        """Note the text as docutils hands it over, and go on as every Sphinx role."""
-        one = copy(self)  # Sphinx would write over the options that the directive "role" finds here
-        one.escaped = text
-        return super(DOIRole, one).__call__(name, rawtext, text, lineno, inliner, options, content)
+        """Keep the escaped text, and call ``run``; the arguments are docutils' own."""
+        role = copy(self)  # Sphinx would overwrite the options that the directive "role" sees
+        role.escaped = text
+        return super(DOIRole, role).__call__(name, rawtext, text, lineno, inliner, options, content)
 
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
-        """Return the link."""
+        """Return the link, and no messages."""
         node = self._node([*self.options.get("class", ()), *self.options.get("classes", ())])
         self.set_source_info(node)
         return [node], []
 
     def _node(self, classes: list[str]) -> nodes.Element:
-        shown = options(self.config)
+        shared = options(self.config)
         if self.escaped.startswith("!"):
-            return unlinked(self.rawtext, self.escaped, shown, classes)
+            return unlinked(self.rawtext, self.escaped, shared, classes)
         try:
-            target = read_target(self.escaped)
+            target = parse_target(self.escaped)
         except DOISyntaxError as error:
             return nodes.problematic(self.rawtext, self.rawtext, doi_error=str(error))
-        node = reference(self.rawtext, target, shown, classes)
+        node = reference(self.rawtext, target, shared, classes)
         node["doi_typed"] = target.typed
         return node

@@ -1,149 +1,187 @@
-"""Looking the DOIs up: once in a build, in the main process, over all documents."""
+"""Look up the DOIs of all documents: once a build, in the main process; in linkcheck, link by link."""
 
+from __future__ import annotations
+
+import re
 import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
-from itertools import islice
+from operator import attrgetter
 from typing import TYPE_CHECKING, TypeVar
+from urllib.parse import urlsplit
 
-from docutils_doiuri import suggestion
-from doiuri import DOI, DOINotFound, NoValues, ResolutionError
-from doiuri.resolver import LockedAnswers, open_resolver
+from doiuri import DOI, DOINotFound, DOISyntaxError, NoValues, ResolutionError, suggest
+from doiuri.plugins import open_resolver
+from doiuri.resolver import LockedAnswers
+from doiuri.rest import record_url
 from sphinx.errors import ConfigError
 from sphinx.util import logging
 from sphinx.util.display import status_iterator
 
 from sphinx_doiuri._config import PRODUCT, options, switch
 from sphinx_doiuri._details import MEDIA_TYPE, read_details
-from sphinx_doiuri._environment import state
+from sphinx_doiuri._environment import doi_data
 from sphinx_doiuri._locale import __
-from sphinx_doiuri._lock import Recorder, answering_store, report_lock
+from sphinx_doiuri._lock import open_lock, report_differences
+from sphinx_doiuri._lock_builder import LockBuilder, RecordingStore
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     from doiuri.plugins import Options
-    from doiuri.resolver import Outcome, Resolver
+    from doiuri.resolver import Resolver
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
 
-    from sphinx_doiuri._environment import State
+    from sphinx_doiuri._environment import DOIData
 
-_T = TypeVar("_T", "DOI", "Outcome")
+    _Answers = RecordingStore | LockedAnswers | None  # None: the cache
+
+_T = TypeVar("_T")
 
 logger = logging.getLogger(__name__)
 
-_AT_ONCE = 3  # requests for metadata; the resolver paces them
-_NO_LINKS = {"linkcheck", "gettext"}  # the one asks by itself, the other writes no links
+_THREADS = 3  # for metadata; the resolver limits the rate
+_NO_LINKS = {"linkcheck", "gettext"}  # linkcheck asks by itself, gettext writes no links
 
 
-def verify(app: "Sphinx", env: "BuildEnvironment") -> list[str]:
-    """Learn what became of each DOI, and warn of each use of one that does not exist.
+def verify(app: Sphinx, env: BuildEnvironment) -> list[str]:
+    """Look up the DOIs without an answer, and warn of each use of one that does not exist.
 
-    Runs at ``env-updated``; returns the documents about whose DOIs something is new, to be written again.
+    Handles ``env-updated``.
+
+    :returns: the names of the documents to write again, because answers about their DOIs changed.
+    :raises sphinx.errors.ConfigError: if the lock file or the cache cannot be used.
     """
     if app.builder.name in _NO_LINKS:
         return []
-    known = state(env)
-    before = known.answers()
+    data = doi_data(env)
+    before = data.answers()
+    store = _open_store(app)
+    data.discard_stale(_source(app, store))
+    if options(app.config).resolve or isinstance(app.builder, LockBuilder):
+        _look_up(app, data, store)
+    _warn_not_found(data)
+    return data.documents_changed_since(before)
+
+
+def _open_store(app: Sphinx) -> _Answers:
+    if not isinstance(app.builder, LockBuilder):
+        return open_lock(app)
     try:
-        store = answering_store(app)
-    except ValueError as error:  # of the cache's address
+        return app.builder.open_store()
+    except ValueError as error:  # the cache cannot be opened
         raise ConfigError(str(error)) from None
-    known.begin(_asked(app, store))
-    if options(app.config).resolve or isinstance(store, Recorder):
-        _learn(app, known, store)
-    if isinstance(store, Recorder):
-        store.close()
-    _report(known)
-    after = known.answers()
-    return known.documents({doi for doi in before | after if before.get(doi) != after.get(doi)})
 
 
-def _asked(app: "Sphinx", store: "Recorder | LockedAnswers | None") -> tuple[object, ...]:
-    """Who answers, and what is asked: known answers hold as long as this stays the same."""
-    shown = options(app.config)
-    fresh = time.time_ns() if store else None  # the lock file is written, and read, as a whole
-    return (shown.resolve, shown.settings.base, switch(app.config, "doi_details"), fresh)
+def _source(app: Sphinx, store: _Answers) -> tuple[object, ...]:
+    """Return what the answers depend on; never the same twice if there is a lock file to read or write."""
+    shared = options(app.config)
+    now = time.time_ns() if store else None
+    return (shared.resolve, shared.settings.base, switch(app.config, "doi_details"), now)
 
 
-def _learn(app: "Sphinx", known: "State", store: "Recorder | LockedAnswers | None") -> None:
-    shown = replace(options(app.config), lock=None)
-    todo = [doi for doi in known.dois() if doi not in known.outcomes]
+def _look_up(app: Sphinx, data: DOIData, store: _Answers) -> None:
+    """Look up what is not known yet, within the budget, and report what remains unknown."""
     details = switch(app.config, "doi_details")
-    if not (todo or details or store):
+    if not (data.unanswered() or details or store):
         return
-    deadline = time.monotonic() + shown.budget
-    with _open(shown, store) as resolver:
-        answers = resolver.check(todo, how=shown.resolve or "records")
-        reasons = []
-        shown_answers = _progress(app, answers, __("checking DOIs... "), len(todo))
-        for doi, outcome in zip(todo, shown_answers, strict=True):
-            if outcome.status == "unknown":
-                reasons.append(outcome.reason)
-            else:
-                known.outcomes[doi] = outcome.status
+    shared = replace(options(app.config), lock=None)  # the lock file is in "store" if it is used
+    deadline = time.monotonic() + shared.budget
+    with _open_resolver(shared, store) as resolver:
+        reasons = _look_up_outcomes(app, data, resolver)
         if details:
-            _learn_details(app, known, resolver, deadline)
+            _look_up_details(app, data, resolver, deadline)
     if isinstance(store, LockedAnswers):
-        report_lock(app, known, store)
+        report_differences(data, store)
     elif reasons:
-        total, reason = len(known.dois()), Counter(reasons).most_common(1)[0][0]
+        total, reason = len(data.dois()), Counter(reasons).most_common(1)[0][0]
         logger.info(__("%d of %d DOIs could not be checked: %s"), len(reasons), total, reason)
 
 
-def _open(shown: "Options", store: "Recorder | LockedAnswers | None") -> "Resolver":
+def _open_resolver(shared: Options, store: _Answers) -> Resolver:
     try:
-        return open_resolver(shown, PRODUCT, store)
-    except ValueError as error:  # of the cache's address
+        return open_resolver(shared, PRODUCT, store)
+    except ValueError as error:  # the cache cannot be opened
         raise ConfigError(str(error)) from None
 
 
-def _learn_details(app: "Sphinx", known: "State", resolver: "Resolver", deadline: float) -> None:
-    """Ask for what is on the hover cards; where there is no time, or no answer, there is no card."""
-    todo = [doi for doi in known.dois() if known.outcomes.get(doi) == "found" and doi not in known.details]
+def _look_up_outcomes(app: Sphinx, data: DOIData, resolver: Resolver) -> list[str]:
+    """Ask whether the DOIs exist; return the reason for each that remains unknown."""
+    dois = data.unanswered()
+    outcomes = resolver.check(dois, how=options(app.config).resolve or "records")
+    reasons = []
+    for doi, outcome in _with_progress(app, __("checking DOIs... "), dois, outcomes):
+        if outcome.status == "unknown":
+            reasons.append(outcome.reason)
+        else:
+            data.outcomes[doi] = outcome.status
+    return reasons
 
-    def ask(doi: DOI) -> DOI:
-        resolver.budget = max(deadline - time.monotonic(), 0.001)
+
+def _look_up_details(app: Sphinx, data: DOIData, resolver: Resolver, deadline: float) -> None:
+    """Fetch the metadata for the hover cards; a DOI without an answer gets no card."""
+    dois = [doi for doi in data.dois() if data.outcomes.get(doi) == "found" and doi not in data.details]
+
+    def fetch(doi: DOI) -> None:
+        remaining = max(deadline - time.monotonic(), 0.001)
         try:
-            known.details[doi] = read_details(bytes(resolver.metadata(doi, MEDIA_TYPE)))
+            data.details[doi] = read_details(bytes(resolver.metadata(doi, MEDIA_TYPE, budget=remaining)))
         except (DOINotFound, NoValues):
-            known.details[doi] = None
+            data.details[doi] = None
         except ResolutionError:
-            pass  # asked again in the next build
-        return doi
+            pass  # the next build asks again
 
-    with ThreadPoolExecutor(_AT_ONCE) as pool:
-        for _doi in _progress(app, pool.map(ask, todo), __("reading what the DOIs name... "), len(todo)):
+    with ThreadPoolExecutor(_THREADS) as pool:
+        for _ in _with_progress(app, __("fetching DOI metadata... "), dois, pool.map(fetch, dois)):
             pass
 
 
-def _progress(app: "Sphinx", items: "Iterable[_T]", summary: str, length: int) -> "Iterator[_T]":
-    """Yield the items while Sphinx shows how far we are, in some hundred steps, for each step costs time."""
-    step = length // 100 + 1
-    source = iter(items)
-    parts = iter(lambda: list(islice(source, step)), [])
-    total = -(-length // step)
-    for part in status_iterator(parts, summary, "darkgreen", total, app.verbosity, _last_name):
-        yield from part
+def _with_progress(
+    app: Sphinx, summary: str, dois: list[DOI], results: Iterable[_T]
+) -> Iterator[tuple[DOI, _T]]:
+    """Yield each DOI with its result, and show the progress in at most 100 steps: each redraws a line."""
+    step = len(dois) // 100 + 1
+    shown = dois[::step]
+    line = status_iterator(shown, summary, "darkgreen", len(shown), app.verbosity, attrgetter("name"))
+    for number, pair in enumerate(zip(dois, results, strict=True)):
+        if number % step == 0:
+            next(line)
+        yield pair
+    next(line, None)  # ends the line
 
 
-def _last_name(part: "Sequence[DOI | Outcome]") -> str:
-    last = part[-1]
-    return last.name if isinstance(last, DOI) else last.doi.name
-
-
-def _report(known: "State") -> None:
-    """Warn of each use of a DOI that does not exist, once as long as its document stays the same."""
-    for docname, uses in sorted(known.uses.items()):
-        missing = [use for use in uses if known.outcomes.get(use.doi) == "not-found"]
-        reported = known.reported.get(docname, set())
+def _warn_not_found(data: DOIData) -> None:
+    """Warn of each use of a DOI that does not exist; once, as long as the document is the same."""
+    for docname, uses in sorted(data.uses.items()):
+        missing = [use for use in uses if data.outcomes.get(use.doi) == "not-found"]
+        reported = data.reported.get(docname, set())
         for doi, location in missing:
             if doi in reported:
                 continue
-            better = suggestion(doi)
-            message = __("DOI not found: %s; did you mean %s?") if better else __("DOI not found: %s")
-            values = (doi.name, better) if better else (doi.name,)
-            logger.warning(message, *values, type="doi", subtype="not-found", location=location)
-        known.reported[docname] = {use.doi for use in missing}
+            meant = suggest(doi)
+            message = __("DOI not found: %s; did you mean %s?") if meant else __("DOI not found: %s")
+            names = (doi.name, meant) if meant else (doi.name,)
+            logger.warning(message, *names, type="doi", subtype="not-found", location=location)
+        data.reported[docname] = {use.doi for use in missing}
+
+
+def check_in_rest_api(app: Sphinx, uri: str) -> str | None:
+    """Return the URL that linkcheck checks instead of a link to a DOI: the REST API knows if it exists.
+
+    Publishers often refuse linkcheck. Handles ``linkcheck-process-uri``.
+
+    :param uri: the URL of a link.
+    :returns: the REST API's URL for the DOI; None to check the link itself.
+    """
+    ignored = any(re.match(pattern, uri) for pattern in app.config.linkcheck_ignore)
+    if ignored or not switch(app.config, "doi_linkcheck"):
+        return None
+    shared = options(app.config)
+    with suppress(DOISyntaxError):
+        return record_url(DOI.from_url(uri), base=shared.settings.base)
+    with suppress(DOISyntaxError):
+        return record_url(DOI.from_url(uri, hosts=[urlsplit(shared.link).netloc]), base=shared.settings.base)
+    return None

@@ -48,7 +48,7 @@ class Agency:
     """The registration agency; None unless the status is "found"."""
 
     status: AgencyStatus
-    """One of "found", "not-found", "invalid" (not a DOI, says the server) and "unknown" (no usable answer)."""
+    """One of "found", "not-found", "invalid" (according to the server) and "unknown" (no usable answer)."""
 
 
 def record_url(

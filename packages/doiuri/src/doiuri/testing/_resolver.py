@@ -26,7 +26,7 @@ from doiuri.rest._server import (
 )
 
 if TYPE_CHECKING:
-    from doiuri.resolver import Flight, Request
+    from doiuri.resolver import Request
     from doiuri.rest._client import AgencyStatus
 
     Records = str | os.PathLike[str] | Mapping[str, Any] | Iterable[Mapping[str, Any] | Record]
@@ -71,9 +71,9 @@ class _RecordsTransport:
         self._values = dict(pair for item in content if (pair := _read(item)) is not None)
         self._agencies = {ascii_upper(prefix): name for prefix, name in agencies.items()}
 
-    def get(self, request: Request, flight: Flight) -> Reply:
+    def get(self, request: Request) -> Reply:
         """Answer a request to the REST API or to Which RA."""
-        flight.left()
+        request.remaining()
         parts = urlsplit(request.url)
         service = _SERVICE.search(parts.path)
         if service is None:

@@ -1,0 +1,169 @@
+"""Create, find and rewrite the nodes of links to DOIs.
+
+sphinx-doiuri builds on this module, and so can other extensions of docutils. A link to a DOI is a
+``docutils.nodes.reference`` whose attribute ``doi`` is a :class:`doiuri.DOI`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
+
+from docutils import nodes
+from docutils.utils import unescape
+from doiuri import DOI, DOISyntaxError, advise
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from doiuri.plugins import Options
+
+__all__ = [
+    "Target",
+    "doi_references",
+    "link_uri",
+    "parse_target",
+    "reference",
+    "remarks",
+    "source_text",
+    "unlinked",
+]
+
+_OPENING = re.compile(r"(?<!\x00)<")  # docutils writes a backslash escape as a NUL before the character
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What the text of a role refers to."""
+
+    doi: DOI
+    """The DOI."""
+    typed: str
+    """The DOI as the author typed it."""
+    title: str | None = None
+    """The explicit title; None if there is none."""
+
+    def text(self, options: Options) -> str:
+        """Return the visible text: the title, or else the DOI in the form that ``options`` ask for."""
+        return self.title if self.title is not None else options.shown(self.doi)
+
+
+def parse_target(text: str) -> Target:
+    """Return the target of a role, from its text: ``10.1000/182`` or ``Title <10.1000/182>``.
+
+    DOI names may contain angle brackets too (SICI). The target starts at the first ``<`` after which the
+    text is a DOI; if there is none, the whole text is the name, as in ``10.1000/a<b>``.
+
+    >>> parse_target("a < b <10.1000/182>")
+    Target(doi=DOI('10.1000/182'), typed='10.1000/182', title='a < b')
+
+    :param text: the text of the role, in which docutils marks backslash escapes by NUL characters.
+    :raises doiuri.DOISyntaxError: if there is no DOI; the error is about the part in angle brackets if
+        there is one.
+    """
+    error: DOISyntaxError | None = None
+    if text.endswith(">"):
+        for opening in _OPENING.finditer(text, 1):
+            typed = unescape(text[opening.end() : -1]).strip()
+            try:
+                return Target(DOI.parse(typed), typed, unescape(text[: opening.start()].rstrip()))
+            except DOISyntaxError as wrong:
+                error = error or wrong
+    typed = unescape(text)
+    try:
+        return Target(DOI.parse(typed), typed)
+    except DOISyntaxError as wrong:
+        raise error or wrong from None
+
+
+def reference(rawtext: str, target: Target, options: Options, classes: Sequence[str] = ()) -> nodes.reference:
+    """Return the link to a target.
+
+    :param rawtext: the source of the link.
+    :param target: the DOI, and the title if there is one.
+    :param options: the base URL of the link, and the form of its text.
+    :param classes: classes in addition to ``doi``.
+    """
+    link = nodes.reference(
+        rawtext,
+        target.text(options),
+        internal=False,
+        refuri=target.doi.link(base=options.link),
+        doi=target.doi,
+        classes=["doi", *classes],
+    )
+    if target.title is None:
+        link["support_smartquotes"] = False  # dashes and quotes are part of the name
+    return link
+
+
+def unlinked(rawtext: str, text: str, options: Options, classes: Sequence[str] = ()) -> nodes.inline:
+    """Return the text of a role that starts with ``!``: the text of the link, without the link.
+
+    If there is no DOI after the ``!``, the text is shown as written.
+
+    :param rawtext: the source of the role.
+    :param text: the text of the role, with the ``!``.
+    :param options: the form of the text.
+    :param classes: classes of the node.
+    """
+    try:
+        visible = parse_target(text[1:]).text(options)
+    except DOISyntaxError:
+        visible = unescape(text[1:])
+    return nodes.inline(rawtext, visible, classes=list(classes), support_smartquotes=False)
+
+
+def remarks(typed: str, doi: DOI) -> list[tuple[str, str]]:
+    """Return the advice on a DOI as pairs of code and message.
+
+    :param typed: the DOI as the author typed it.
+    :param doi: what ``DOI.parse`` made of it.
+    """
+    found = advise(typed)
+    subject = typed if typed == doi.name else f"{typed} is read as {doi.name}"
+    return [(code, f"{subject}: {message}{_hint(code, meant)}") for code, message, meant in found]
+
+
+def _hint(code: str, meant: str | None) -> str:
+    return f"; did you mean {meant}?" if meant and code != "decoded-escape" else ""
+
+
+def doi_references(document: nodes.document) -> Iterator[nodes.reference]:
+    """Yield the links to DOIs in a document; those in substitutions where they are used, not defined."""
+    for link in document.findall(nodes.reference):
+        if isinstance(link.get("doi"), DOI) and not isinstance(link.parent, nodes.substitution_definition):
+            yield link
+
+
+def link_uri(link: nodes.Element, options: Options) -> DOI | None:
+    """Turn a reference to a ``doi:`` URI into a link, and return its DOI; None for any other reference.
+
+    :param link: a reference or a target; a reference without text is given the DOI as its text.
+    :param options: the base URL of the link, and the form of its text.
+    :raises doiuri.DOISyntaxError: if the URI is not that of a DOI.
+    """
+    uri = link.get("refuri", "")
+    if uri[:4].lower() != "doi:":
+        return None
+    doi = DOI.parse(uri)
+    link["refuri"] = doi.link(base=options.link)
+    link["internal"] = False
+    link["doi"] = doi
+    link["classes"].append("doi")
+    if isinstance(link, nodes.reference) and not link.children:
+        link += nodes.Text(options.shown(doi))
+        link["support_smartquotes"] = False
+    return doi
+
+
+def source_text(link: nodes.Element) -> str:
+    """Return the source of a reference, to show instead of a link if its URI is not a DOI."""
+    if link.rawsource.endswith("_"):  # reStructuredText
+        return link.rawsource
+    text, uri = link.astext(), link["refuri"]  # MyST keeps only these two, and percent-encodes the URI
+    if not text or unquote(text) == unquote(uri):
+        return text or uri
+    return f"{text} <{uri}>"

@@ -1,0 +1,126 @@
+"""The builder ``doi-lock``, which writes the lock file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from doiuri.resolver import LockFile, at_home, open_store
+from sphinx.builders import Builder
+from sphinx.errors import ConfigError, SphinxError
+from sphinx.util import logging
+
+from sphinx_doiuri._config import options
+from sphinx_doiuri._environment import doi_data
+from sphinx_doiuri._locale import __
+from sphinx_doiuri._lock import BUILDER, key_of_entry, lock_path, warn_missing
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from collections.abc import Set as AbstractSet
+    from pathlib import Path
+
+    from docutils import nodes
+    from doiuri import DOI
+    from doiuri.resolver import Entry
+
+logger = logging.getLogger(__name__)
+
+
+class RecordingStore:
+    """A store in front of the cache that records the entries which are read and written.
+
+    :param cache: the path or URL of the cache; None for the default.
+    :raises ValueError: if the cache cannot be opened.
+    """
+
+    def __init__(self, cache: str | None) -> None:
+        self._cache = open_store(cache)
+        self.entries: dict[str, Entry] = {}
+
+    def get_many(self, keys: Sequence[str]) -> dict[str, Entry]:
+        """Return the entries that the cache has."""
+        found = self._cache.get_many(keys)
+        self.entries.update(found)
+        return found
+
+    def put_many(self, entries: Mapping[str, Entry]) -> None:
+        """Add entries to the cache."""
+        self.entries.update(entries)
+        self._cache.put_many(entries)
+
+    def close(self) -> None:
+        """Close the cache."""
+        self._cache.close()
+
+
+class LockBuilder(Builder):
+    """Looks up all DOIs of the documents and writes the lock file: ``sphinx-build -b doi-lock``."""
+
+    name = BUILDER
+    path: Path
+    store: RecordingStore
+
+    def init(self) -> None:
+        """Check that there is a lock file to write."""
+        path = lock_path(self.config, self.confdir)
+        if path is None:
+            raise ConfigError(__("doi_lock is off; set it to a file name to write a lock file"))
+        self.path = path
+
+    def open_store(self) -> RecordingStore:
+        """Return the store in which the look-up has to keep its answers."""
+        self.store = RecordingStore(options(self.config).settings.cache)
+        return self.store
+
+    def get_outdated_docs(self) -> str:
+        """Return what is built, for Sphinx to show."""
+        return __("the lock file")
+
+    def prepare_writing(self, docnames: AbstractSet[str]) -> None:
+        """Do nothing: no document is written."""
+
+    def get_target_uri(self, docname: str, typ: str | None = None) -> str:  # noqa: ARG002
+        """Return nothing: no document is written."""
+        return ""
+
+    def write_doc(self, docname: str, doctree: nodes.document) -> None:
+        """Do nothing: no document is written."""
+
+    def finish(self) -> None:
+        """Write the lock file, and warn of the DOIs that it has no entry for."""
+        self.store.close()
+        data = doi_data(self.env)
+        unanswered = set(data.unanswered())
+        kept = self._old_entries(unanswered)
+        kept_keys = {key_of_entry(key) for key in kept}
+        missing = {doi for doi in unanswered if doi.key not in kept_keys}
+        self._write(kept | self._new_entries(), may_delete=not missing)
+        warn_missing(data, missing, __("%s is not in the lock file: no answer from the resolver"))
+        logger.info(__("DOIs in lock file %s: %d"), self.path, len(data.dois()) - len(missing))
+
+    def _old_entries(self, dois: AbstractSet[DOI]) -> dict[str, Entry]:
+        """Return the lock file's present entries about some DOIs; none if the file is invalid."""
+        try:
+            file = LockFile(self.path)
+        except ValueError:
+            return {}
+        keys, entries = {doi.key for doi in dois}, file.keys()
+        return file.get_many([entry for entry in entries if key_of_entry(entry) in keys])
+
+    def _new_entries(self) -> dict[str, Entry]:
+        """Return the answers of this build, under the keys that they have for doi.org."""
+        base = options(self.config).settings.base
+        return {at_home(key, base): entry for key, entry in self.store.entries.items()}
+
+    def _write(self, entries: Mapping[str, Entry], *, may_delete: bool) -> None:
+        """Replace the lock file; if there are no entries, delete it or leave it as it is."""
+        try:
+            if entries:
+                draft = self.path.with_name(f".{self.path.name}.new")
+                draft.unlink(missing_ok=True)
+                LockFile(draft).put_many(entries)
+                draft.replace(self.path)
+            elif may_delete:
+                self.path.unlink(missing_ok=True)
+        except OSError as error:
+            raise SphinxError(__("cannot write the lock file: %s") % error) from None

@@ -1,0 +1,122 @@
+"""The public module for extensions: nodes that hold a DOI, also when copied, pickled and written."""
+
+from __future__ import annotations
+
+import doctest
+import pickle
+import re
+from copy import deepcopy
+
+import docutils_doiuri
+import pytest
+from docutils import nodes
+from docutils.core import publish_doctree, publish_from_doctree
+from docutils.writers import Writer, docutils_xml, pseudoxml
+from docutils_doiuri import Parser
+from docutils_doiuri import nodes as doi_nodes
+from docutils_doiuri.nodes import (
+    doi_references,
+    link_uri,
+    parse_target,
+    reference,
+    remarks,
+    source_text,
+    unlinked,
+)
+from doiuri import DOI, DOISyntaxError
+from doiuri.plugins import Options
+
+TEXT = ":doi:`10.1000/A#b`, `x <doi:10.1000/%C3%A1>`_ and |s|\n\n.. |s| replace:: :doi:`10.1000/c`\n"
+DOIS = [DOI("10.1000/A#b"), DOI("10.1000/á"), DOI("10.1000/c")]
+OFF = {"doi_resolve": False, "output_encoding": "unicode"}
+
+
+def options(**given: object) -> Options:
+    return Options.read({"resolve": False, **given})
+
+
+def document() -> nodes.document:
+    return publish_doctree(TEXT, parser=Parser(), settings_overrides=OFF)
+
+
+def dois(doctree: nodes.document) -> list[DOI]:
+    found = [link["doi"] for link in doi_references(doctree)]
+    assert all(type(doi) is DOI for doi in found)
+    return found
+
+
+def test_the_package_shows_three_names() -> None:
+    assert set(docutils_doiuri.__all__) == {"Parser", "doi_role", "register"}
+
+
+def test_every_name_is_documented_and_the_example_is_true() -> None:
+    assert all(getattr(doi_nodes, name).__doc__ for name in doi_nodes.__all__)
+    assert doctest.testmod(doi_nodes).failed == 0
+
+
+def test_links_hold_the_doi_as_written() -> None:
+    assert [doi.name for doi in dois(document())] == [doi.name for doi in DOIS]
+
+
+def test_copies_and_pickles_of_a_document_hold_the_doi() -> None:
+    doctree = document()
+    assert dois(deepcopy(doctree)) == DOIS
+    paragraph = pickle.loads(pickle.dumps(next(iter(doctree.findall(nodes.paragraph)))))
+    assert [link["doi"] for link in paragraph.findall(nodes.reference)] == DOIS
+
+
+@pytest.mark.parametrize("writer", [docutils_xml.Writer(), pseudoxml.Writer()])
+def test_writers_of_attributes_show_the_uri(writer: Writer[str]) -> None:
+    page = publish_from_doctree(document(), writer=writer, settings_overrides=OFF)
+    shown = re.findall(r' doi="([^"]*)"', page)
+    assert [DOI.from_uri(uri) for uri in shown] == [*DOIS, DOIS[-1]]  # one is in the definition
+
+
+def test_an_attribute_of_somebody_else_is_no_doi() -> None:
+    doctree = document()
+    doctree += nodes.paragraph("", "", nodes.reference("", "x", doi="10.1000/1"))
+    assert dois(doctree) == DOIS
+
+
+def test_link_to_a_target() -> None:
+    link = reference(
+        ":doi:`T <10.1/1>`", parse_target("T <10.1/1>"), options(link="https://x.test"), ["paper"]
+    )
+    assert (link["refuri"], link["doi"], link.astext()) == ("https://x.test/10.1/1", DOI("10.1/1"), "T")
+    assert link["classes"] == ["doi", "paper"]
+    assert "support_smartquotes" not in link
+
+
+def test_text_without_a_link() -> None:
+    assert [unlinked("", text, options()).astext() for text in ("!10.1/1", "!T <10.1/1>", "!none")] == [
+        "doi:10.1/1",
+        "T",
+        "none",
+    ]
+
+
+def test_only_doi_uris_become_links() -> None:
+    link = nodes.reference("", "", refuri="DOI:10.1000/a%23b")
+    assert link_uri(link, options()) == DOI("10.1000/a#b")
+    assert (link["doi"], link.astext()) == (DOI("10.1000/a#b"), "doi:10.1000/a#b")
+    assert link_uri(nodes.reference("", "x", refuri="https://example.org/"), options()) is None
+    with pytest.raises(DOISyntaxError):
+        link_uri(nodes.reference("", "x", refuri="doi:10.1000"), options())
+
+
+def test_remarks_name_what_was_typed_and_what_was_read() -> None:
+    [(code, message)] = remarks("10.1000/1–2", DOI("10.1000/1–2"))
+    assert code == "look-alike"
+    assert message.startswith("10.1000/1–2: ")
+    assert message.endswith("; did you mean 10.1000/1-2?")
+    [(code, message)] = remarks("10.1000/%41", DOI("10.1000/A"))
+    assert code == "decoded-escape"
+    assert message.startswith("10.1000/%41 is read as 10.1000/A: ")
+    assert "did you mean" not in message
+    assert remarks("10.1000/1", DOI("10.1000/1")) == []
+
+
+def test_source_of_a_reference() -> None:
+    assert source_text(nodes.reference("`x <doi:1>`_", "x", refuri="doi:1")) == "`x <doi:1>`_"
+    assert source_text(nodes.reference("", "x", refuri="doi:1")) == "x <doi:1>"
+    assert source_text(nodes.reference("", "", refuri="doi:1")) == "doi:1"

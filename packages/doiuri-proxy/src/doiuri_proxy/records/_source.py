@@ -95,7 +95,7 @@ class LocalSource(ABC):
         """Return the agency given for a prefix, or else that of a prefix record (type ``10320/ra_name``)."""
         if name := await self.registered_agency(handle):
             return name
-        for prefix in prefixes(handle):
+        for prefix in prefixes(handle)[:-1]:  # the last is "10", which belongs to no agency
             record = await self.lookup(f"0.NA/{prefix}")
             for value in record.values if record else ():
                 if value.has_type("10320/ra_name") and value.data.text:

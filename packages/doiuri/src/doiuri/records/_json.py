@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from functools import partial
+from functools import cache
 from typing import Any, NoReturn
 
 MAX_DEPTH = 100
@@ -57,15 +57,18 @@ def _check_depth(value: object) -> None:
 
 def dump(value: object, *, indent: int | None = None) -> str:
     """Return JSON on one line, or indented; only lone surrogates, which UTF-8 cannot express, are escaped."""
-    write = partial(
-        json.dumps, value, indent=indent, separators=None if indent else (",", ":"), allow_nan=False
-    )
-    text: str = write(ensure_ascii=False)
+    text = _encoder(indent, ensure_ascii=False).encode(value)
     try:
         text.encode()
     except UnicodeEncodeError:
-        return write()
+        return _encoder(indent, ensure_ascii=True).encode(value)
     return text
+
+
+@cache  # json.dumps creates an encoder for each call, which costs more than most answers take to write
+def _encoder(indent: int | None, *, ensure_ascii: bool) -> json.JSONEncoder:
+    separators = None if indent else (",", ":")
+    return json.JSONEncoder(ensure_ascii=ensure_ascii, allow_nan=False, indent=indent, separators=separators)
 
 
 def read_object(value: object) -> dict[str, Any]:

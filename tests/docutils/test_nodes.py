@@ -66,7 +66,7 @@ def test_copies_and_pickles_of_a_document_hold_the_doi() -> None:
 
 
 @pytest.mark.parametrize("writer", [docutils_xml.Writer(), pseudoxml.Writer()])
-def test_writers_of_attributes_show_the_uri(writer: Writer) -> None:
+def test_writers_of_attributes_show_the_uri(writer: Writer[str]) -> None:
     page = publish_from_doctree(document(), writer=writer, settings_overrides=OFF)
     shown = re.findall(r' doi="([^"]*)"', page)
     assert [DOI.from_uri(uri) for uri in shown] == [*DOIS, DOIS[-1]]  # one is in the definition

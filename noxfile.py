@@ -1,10 +1,13 @@
-"""Everything that is run on this repository; ``nox --list`` shows it."""
+"""All tasks of this repository; ``nox --list`` shows them."""
 
 from __future__ import annotations
 
+import hashlib
+import os
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import nox
@@ -13,8 +16,19 @@ ROOT = Path(__file__).parent
 SUPPORTED = ["3.11", "3.12", "3.13"]
 PACKAGES = sorted(path.parent.name for path in ROOT.glob("packages/*/pyproject.toml"))
 EXTRAS = {"doiuri": "[resolver,redis,testing]"}
-GROUPS = ["test", "integration", "examples", "lint", "types", "docs", "bench"]
+GROUPS = ["test", "integration", "examples", "coverage", "lint", "types", "docs", "bench"]
 PINS = ["-c", "constraints.txt"]
+# Many tests wait for a timeout or for a process, so four workers keep two cores busy.
+PARALLEL = ["-n", str(max(4, os.cpu_count() or 1)), "--dist", "worksteal"]
+SCHEMAS = {
+    "vendor.github-workflows": ".github/workflows/*.yml",
+    "custom.github-workflows-require-timeout": ".github/workflows/*.yml",
+    "vendor.github-issue-forms": ".github/ISSUE_TEMPLATE/[!c]*.yml",
+    "vendor.github-issue-config": ".github/ISSUE_TEMPLATE/config.yml",
+    "vendor.dependabot": ".github/dependabot.yml",
+    "vendor.readthedocs": ".readthedocs.yaml",
+    "vendor.citation-file-format": "CITATION.cff",
+}
 
 
 def works(version: str) -> bool:
@@ -35,6 +49,9 @@ def interpreters() -> list[str]:
 FOUND = interpreters()
 NEWEST = FOUND[-1] if FOUND else None
 
+# Without compiled modules, each of the many processes that the tests start takes twice as long.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 nox.needs_version = ">= 2025.2.9"
 nox.options.default_venv_backend = "uv|virtualenv"
 nox.options.reuse_venv = "yes"
@@ -43,12 +60,29 @@ nox.options.error_on_missing_interpreters = False
 nox.options.sessions = ["tests", "lint", "types"]
 
 
-def install(session: nox.Session, *groups: str, packages: list[str] | None = None) -> None:
-    """Install the workspace's packages as editable, with the tools of the dependency groups named."""
-    editable = [
-        word for name in packages or PACKAGES for word in ("-e", f"packages/{name}{EXTRAS.get(name, '')}")
-    ]
-    session.install(*PINS, *editable, *(word for group in groups for word in ("--group", group)))
+def editable(*names: str) -> list[str]:
+    """The arguments that install packages of the workspace as editable, with their extras."""
+    return [word for name in names for word in ("-e", f"packages/{name}{EXTRAS.get(name, '')}")]
+
+
+def install(session: nox.Session, *groups: str, packages: list[str] = PACKAGES) -> None:
+    """Install packages as editable, and the tools of dependency groups, unless nothing has changed."""
+    wanted = fingerprint(*groups, *packages)
+    stamp = Path(session.virtualenv.location) / "installed.sha256"
+    if stamp.is_file() and stamp.read_text(encoding="utf-8") == wanted:
+        return
+    stamp.unlink(missing_ok=True)
+    session.install(*PINS, *editable(*packages), *(word for group in groups for word in ("--group", group)))
+    stamp.write_text(wanted, encoding="utf-8")
+
+
+def fingerprint(*names: str) -> str:
+    """A digest of everything that decides what an installation of these names contains."""
+    digest = hashlib.sha256(" ".join(names).encode())
+    projects = [ROOT / "packages" / name / "pyproject.toml" for name in PACKAGES]
+    for path in [ROOT / "constraints.txt", ROOT / "pyproject.toml", *projects]:
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
 
 
 @nox.session(python=NEWEST or False)
@@ -62,24 +96,57 @@ def demo(session: nox.Session) -> None:
 
 @nox.session(python=FOUND or False)
 def tests(session: nox.Session) -> None:
-    """Run the tests; name the interpreters that are missing, and fail when there is none."""
+    """Run the tests; ``nox -s tests -- FILE`` for one file, at once and on the newest interpreter only."""
     if not FOUND:
         session.error(f"no supported Python found; install one of {', '.join(SUPPORTED)}")
+    newest = session.python == NEWEST
+    if test_files(session) and not newest and not chosen(session):
+        session.skip(f"files run on Python {NEWEST}; nox -s {session.name} -- FILE for this one")
     for version in SUPPORTED:
         if version not in FOUND:
             session.warn(f"SKIPPED: Python {version} is not on this machine")
-    newest = session.python == NEWEST
     install(session, "test", *(["integration", "examples"] if newest else []))
-    chosen = [] if newest else ["-m", "not newest"]
-    session.run("pytest", "-n", "2", "--dist", "loadfile", *chosen, *session.posargs)
+    marks = [] if newest else ["-m", "not newest and not once"]
+    session.run("pytest", *marks, *parallel(session), *session.posargs)
+
+
+def test_files(session: nox.Session) -> list[str]:
+    """The files, folders and single tests among the arguments after ``--``."""
+    paths = {word: ROOT / word.partition("::")[0] for word in session.posargs}
+    return [word for word, path in paths.items() if path.exists() and path.is_relative_to(ROOT / "tests")]
+
+
+def chosen(session: nox.Session) -> bool:
+    """Whether the command line names this session or its interpreter."""
+    return session.name in sys.argv or session.python in sys.argv
+
+
+def parallel(session: nox.Session) -> list[str]:
+    """pytest's options for the whole suite; a few files are done before a second worker is up."""
+    return [] if test_files(session) else PARALLEL
+
+
+@nox.session(python=NEWEST or False)
+def coverage(session: nox.Session) -> None:
+    """Measure the branch coverage of all packages, child processes included; ``-- FILE`` narrows it down."""
+    install(session, "test", "integration", "examples", "coverage")
+    session.run("coverage", "erase")
+    session.run("coverage", "run", "-m", "pytest", *parallel(session), *session.posargs)
+    session.run("coverage", "combine", "--quiet")
+    session.run("coverage", "report")
 
 
 @nox.session(python=NEWEST or False)
 def lint(session: nox.Session) -> None:
-    """Check style and format."""
-    session.install(*PINS, "--group", "lint")
-    session.run("ruff", "check", ".")
-    session.run("ruff", "format", "--check", ".")
+    """Check style, format and the repository's YAML files; ``nox -s lint -- --fix`` corrects Python files."""
+    install(session, "lint", packages=[])
+    fix = "--fix" in session.posargs
+    session.run("ruff", "check", *(["--fix"] if fix else []), ".")
+    session.run("ruff", "format", *([] if fix else ["--check"]), ".")
+    for schema, pattern in SCHEMAS.items():
+        files = [str(path.relative_to(ROOT)) for path in sorted(ROOT.glob(pattern))]
+        session.run("check-jsonschema", "--quiet", "--builtin-schema", schema, *files)
+    session.run("zizmor", "--offline", "--quiet", ".github")
 
 
 @nox.session(python=NEWEST or False)
@@ -98,7 +165,9 @@ def docs(session: nox.Session) -> None:
 
 @nox.session(python=NEWEST or False)
 def wheels(session: nox.Session) -> None:
-    """Build every sdist and, from it, its wheel; install each alone from ``dist/`` and import it."""
+    """Build and try out every sdist and wheel, each alone; ``-- v0.1.0`` also checks the version."""
+    for tag in session.posargs:
+        check_versions(session, tag)
     session.install(*PINS, "build", "hatchling")
     shutil.rmtree(ROOT / "dist", ignore_errors=True)
     for name in PACKAGES:
@@ -108,6 +177,15 @@ def wheels(session: nox.Session) -> None:
     for name in PACKAGES:
         for form in ("whl", "tar.gz"):
             check_archive(session, name, form)
+
+
+def check_versions(session: nox.Session, tag: str) -> None:
+    """Stop if a package does not have the version that the tag names."""
+    for name in PACKAGES:
+        text = (ROOT / "packages" / name / "pyproject.toml").read_text(encoding="utf-8")
+        version = tomllib.loads(text)["project"]["version"]
+        if tag != f"v{version}":
+            session.error(f"{name} has version {version}, but the tag is {tag}")
 
 
 def check_archive(session: nox.Session, name: str, form: str) -> None:
@@ -128,9 +206,8 @@ def lowest(session: nox.Session) -> None:
     """Run the tests on the floors that the packages declare."""
     if "3.11" not in FOUND:
         session.error("the floors are proven on Python 3.11, which is not on this machine")
-    floors = [word for name in PACKAGES for word in ("-e", f"packages/{name}{EXTRAS.get(name, '')}")]
-    session.install("--resolution", "lowest-direct", *floors, "--group", "test")
-    session.run("pytest", "-n", "2", "--dist", "loadfile", "-m", "not newest", *session.posargs)
+    session.install("--resolution", "lowest-direct", *editable(*PACKAGES), "--group", "test")
+    session.run("pytest", "-m", "not newest", *parallel(session), *session.posargs)
 
 
 @nox.session(python=NEWEST or False)

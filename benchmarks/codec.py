@@ -1,4 +1,4 @@
-"""The codec against its peers, in one run: ``python benchmarks/codec.py [--quick]`` prints a Markdown table.
+"""Compare the codec with its peers in one run: ``python benchmarks/codec.py [--quick]`` prints a table.
 
 Needs idutils, python-doi, rfc3986 and yarl. The mix is 90 % plain names, 8 % with a SICI, 2 % beyond ASCII;
 every repeat has names of its own, so that no cache flatters. Times are medians of the processor's time.
@@ -27,7 +27,7 @@ yarl_unquote: Callable[[str], str] = quoting._Unquoter()
 
 
 def mix(size: int, seed: int) -> Names:
-    """Names as libraries have them, new for each seed."""
+    """Return names in the mix that libraries hold, different for each seed."""
     chance = random.Random(seed)
     return [
         name(chance.random(), chance.randrange(1000, 99999), chance.randrange(10**9)) for _ in range(size)
@@ -105,7 +105,7 @@ def startup(code: str, repeats: int) -> float:
 
 
 def table(title: str, rows: dict[str, float], unit: str) -> None:
-    """Print one table; the first row is what the others are compared with."""
+    """Print one table; ratios refer to its first row."""
     first = next(iter(rows.values()))
     print(f"\n| {title} | {unit} | ratio |\n| --- | ---: | ---: |")
     for label, figure in rows.items():

@@ -1,4 +1,4 @@
-"""DOIs in running text, against its peers, in one run: ``python benchmarks/find.py [--quick]``.
+"""Compare `find` with its peers in one run: ``python benchmarks/find.py [--quick]``.
 
 Needs idutils and python-doi. Prints Markdown tables: the speed in MB/s of this process's time, medians over
 repeats, each with prose of its own, a DOI in 2 kB and in 200 B; and how many mentions come out exactly. The
@@ -28,7 +28,7 @@ _WORDS = re.findall(
 )
 _SENTENCES = ("as {} says", "({}).", "see {}.", "in {}, and", "[{}];", "“{}”", "{}:", "are in {}?")
 _LEADS = ("", "", "doi:", "DOI: ", "https://doi.org/", "http://dx.doi.org/")
-# The pattern that Crossref recommends, \b included, for it is how the pattern is used on prose
+# The pattern that Crossref recommends, with the \b that it needs in prose
 _CROSSREF = re.compile(r"\b10\.\d{4,9}/[-._;()/:A-Z0-9]+", re.IGNORECASE)
 
 
@@ -42,7 +42,7 @@ def name(chance: random.Random) -> str:
 
 
 def prose(size: int, gap: int, seed: int) -> tuple[list[str], list[str]]:
-    """Paragraphs of ``gap`` characters, ``size`` in all, and the name that is in each."""
+    """Return paragraphs of ``gap`` characters, ``size`` in all, and the name in each."""
     chance = random.Random(seed)
     paragraphs, names = [], []
     for _ in range(size // gap):
@@ -74,7 +74,7 @@ def with_idutils(text: str) -> list[str]:
     return [idutils.normalize_doi(word) for word in text.split() if idutils.is_doi(word)]
 
 
-# What a search can take at once: the whole text, or a paragraph, because it returns one DOI only
+# The input of one call: the whole text, or one paragraph if the search returns only one DOI
 PEERS: dict[str, tuple[Search, bool]] = {
     "doiuri.find": (with_doiuri, True),
     "Crossref's pattern": (with_crossref, True),
@@ -101,7 +101,7 @@ def speed(search: Search, whole: bool, gap: int, size: int, repeats: int) -> flo
 
 
 def exact(search: Search, gap: int, size: int) -> float:
-    """The share of the paragraphs out of which exactly the name comes that is in it."""
+    """Return the share of paragraphs for which the search returns exactly their name."""
     paragraphs, names = prose(size, gap, 0)
     right = sum(search(text) == [doi] for text, doi in zip(paragraphs, names, strict=True))
     return right / len(names)

@@ -1,4 +1,4 @@
-"""What the Markdown extension costs: `python benchmarks/markdown.py [--quick]` prints Markdown tables."""
+"""Measure the cost of the Markdown extension: `python benchmarks/markdown.py [--quick]` prints tables."""
 
 import argparse
 import gc
@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-# not from this folder, where "markdown" would be this file
+# not from this folder, in which "markdown" is this file
 sys.path = [folder for folder in sys.path if Path(folder).resolve() != Path(__file__).resolve().parent]
 
 import markdown  # noqa: E402
@@ -80,7 +80,7 @@ def record(name: str) -> Options:
 
 
 def warm(size: int, marked: bool, repeats: int) -> tuple[float, float]:
-    """Measure with every answer known: the first conversion asks, and is not counted."""
+    """Measure with every answer in the cache: the first conversion fills it and is not counted."""
     text, names = prose(size, marked)
     with tempfile.TemporaryDirectory() as folder, running([record(name) for name in names]) as proxy:
         options: Options = {"resolver": proxy.url, "cache": f"{folder}/cache", "budget": 600}
@@ -92,7 +92,7 @@ HOSTILE: dict[str, Callable[[int], str]] = {
     "doi: × n": lambda n: "doi:" * n,
     "doi:10. × n": lambda n: "doi:10." * n,
     "doi:10.1000/ and ( × n": lambda n: "doi:10.1000/" + "(" * n,
-    # the next three shorter: plain Markdown, and the HTML parser under it, take quadratic time and more
+    # the next three are shorter: plain Markdown and its HTML parser take quadratic time or more
     "<doi: × n/4": lambda n: "<doi:" * (n // 4),
     "<doi:<a> × n/4": lambda n: "<doi:<a>" * (n // 4),
     '<a "<doi: × n/20': lambda n: '<a "<doi:' * (n // 20),

@@ -1,4 +1,4 @@
-"""The local DOI proxy under load, beside nginx and beside a minimal application on the same server.
+"""Measure the local DOI proxy under load, beside nginx and a minimal application on the same server.
 
     python benchmarks/proxy.py [--quick]
 
@@ -24,7 +24,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from doiuri_proxy.records._stores import Registry, StoreSource
+from doiuri_proxy.records._registry import Registry
+from doiuri_proxy.records._stores import StoreSource
 
 CLIENTS = 32
 MINIMAL = """
@@ -45,7 +46,7 @@ server {{ listen 127.0.0.1:{port}; root {folder}; }} }}
 
 
 def record(number: int) -> dict[str, Any]:
-    """One record as they are: a URL and its administrator."""
+    """Return a typical record: a URL and its administrator."""
     admin = {"handle": "0.na/10.1000", "index": 200, "permissions": "111111110010"}
     more = {"ttl": 86400, "timestamp": "2020-01-02T03:04:05Z"}
     url = {"format": "string", "value": f"https://example.org/articles/{number}"}
@@ -98,7 +99,7 @@ def load(port: int, path: str, seconds: int) -> tuple[float, float]:
 
 
 def rates(folder: Path, store: Path, rounds: int, seconds: int) -> None:
-    """Print what each server does; rounds alternate, so that noise hits all alike."""
+    """Print the rate of each server; rounds alternate, so that noise affects all alike."""
     memory = folder / "records.json"
     memory.write_text(json.dumps([record(number) for number in range(1000)]))
     name = f"/{record(7)['handle']}"
@@ -163,7 +164,7 @@ def lookup(store: Path, count: int) -> float:
             names = [record(rng.randrange(count))["handle"] for _ in range(200)]
             start = time.process_time()
             for name in names:
-                assert await source.find(name) is not None
+                assert await source.lookup(name) is not None
             taken.append((time.process_time() - start) / len(names) * 1e6)
         return taken
 
@@ -174,7 +175,7 @@ def lookup(store: Path, count: int) -> float:
 
 
 def size(store: Path, count: int) -> None:
-    """Print what many records cost: start, memory after many different requests, look-ups."""
+    """Print start-up time, memory after many different requests, and look-up time with many records."""
     port = free_port()
     start = time.perf_counter()
     with serving(proxy_words(store, port), port) as process:

@@ -1,4 +1,4 @@
-"""The resolver against the peers, in one run: `python benchmarks/resolver.py [--quick]`.
+"""Compare the resolver with its peers in one run: `python benchmarks/resolver.py [--quick]`.
 
 Prints a Markdown table: medians, the ratio to the peer, and the goal. The server is on loopback, in a
 process of its own.
@@ -44,7 +44,7 @@ for _value in VALUES:
 
 
 class Proxy(BaseHTTPRequestHandler):
-    """Has a record of every name, after a delay."""
+    """Return a record for every name, after a delay."""
 
     protocol_version = "HTTP/1.1"
     wbufsize = -1
@@ -69,7 +69,7 @@ class Proxy(BaseHTTPRequestHandler):
         self.wfile.write(content)
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-        """Say nothing."""
+        """Log nothing."""
 
 
 def serve(delay: float, pipe: Connection) -> None:
@@ -124,7 +124,7 @@ def loop(session: requests.Session, url: str, dois: list[DOI]) -> None:
 
 
 def medians(rounds: int, *works: Callable[[], object]) -> list[float]:
-    """Median seconds of each, taken in turns so that all see the same machine."""
+    """Return the median seconds of each; they take turns, so that noise affects all alike."""
     times: list[list[float]] = [[] for _ in works]
     for _ in range(rounds):
         for own, work in zip(times, works, strict=True):
@@ -136,11 +136,11 @@ Row = tuple[str, str, str, float, str]
 
 
 def warm(rounds: int, number: int) -> Row:
-    """Names that are stored in SQLite already."""
+    """Resolve names that are in the SQLite store."""
     dois = list(names(number))
-    some = dois[: number // 10]  # of the slow peer, only a part
+    some = dois[: number // 10]  # only a part for the slow peer
     with Serving() as url, tempfile.TemporaryDirectory() as folder:
-        resolver = Resolver(url, Path(folder) / "ours.sqlite3")
+        resolver = Resolver(url, store=Path(folder) / "ours.sqlite3")
         cached = requests_cache.CachedSession(str(Path(folder) / "theirs"), backend="sqlite")
         resolve(resolver, dois)
         loop(cached, url, some)
@@ -158,10 +158,10 @@ def warm(rounds: int, number: int) -> Row:
 
 
 def cold(rounds: int, number: int, delay: float, goal: str) -> Row:
-    """Names that are not stored yet, at concurrency 3, against a plain session in a loop."""
+    """Resolve names that are not stored, at concurrency 3, and compare with a plain session in a loop."""
     dois = list(names(number))
     with Serving(delay) as url, requests.Session() as session:
-        resolver = Resolver(url, None)
+        resolver = Resolver(url, store=None)
         ours, theirs = medians(rounds, partial(resolve, resolver, dois), partial(loop, session, url, dois))
         resolver.close()
     where = f"{1e3 * delay:.0f} ms away" if delay else "on bare loopback"
@@ -175,9 +175,9 @@ def cold(rounds: int, number: int, delay: float, goal: str) -> Row:
 
 
 def existence(number: int) -> Row:
-    """How many requests it takes to verify names."""
+    """Count the requests that verifying names takes."""
     with Serving() as url:
-        drain(Resolver(url, None).verify(names(number)))
+        drain(Resolver(url, store=None).verify(names(number)))
         requests_sent = requests.get(f"{url}/count", timeout=10).json()
     return (
         f"cold `verify` of {number:,} names of 30 bytes",
@@ -189,7 +189,7 @@ def existence(number: int) -> Row:
 
 
 def stream(url: str, number: int, pipe: Connection) -> None:
-    drain(Resolver(url, None, timeout=60).verify(names(number)))
+    drain(Resolver(url, store=None, timeout=60).verify(names(number)))
     pipe.send(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 
 

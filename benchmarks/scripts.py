@@ -1,4 +1,4 @@
-"""What a ``doi:`` URI costs with urllib and requests, against asking the REST API by its own URL.
+"""Measure the cost of a ``doi:`` URI in urllib and requests, compared with the https URL of the REST API.
 
 python benchmarks/scripts.py [--quick]
 

@@ -1,4 +1,4 @@
-"""What the extension costs: user CPU of sphinx-build on pages full of DOIs, against the ways it replaces.
+"""Measure the cost of the extension: user CPU of sphinx-build on pages full of DOIs, compared with its peers.
 
     python benchmarks/sphinx.py [--quick]
 
@@ -119,7 +119,7 @@ def report(folder: Path, pages: int, rounds: int, url: str) -> None:
         Kind('ours, "records", cold', ours, (), "cold", url),
     ]
     for turn in range(rounds):
-        for number, kind in enumerate(kinds):  # taking turns, so that a busy moment hits all alike
+        for number, kind in enumerate(kinds):  # in turns, so that noise affects all alike
             kind.build(folder / f"{turn}-{number}")
     table(kinds, pages)
     user, _ = cost(ours, folder / "fill", DOIURI_CACHE=":memory:", DOIURI_RESOLVER=url)

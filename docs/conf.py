@@ -15,7 +15,9 @@ doi_resolve = False
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
-autodoc_default_options = {"members": True}
+# Members that a class gets from these bases are not listed.
+_BASES = "object,tuple,str,bytes,dict,Exception,BaseException,ValueError,LookupError,UserWarning,Protocol"
+autodoc_default_options = {"members": True, "inherited-members": _BASES}
 nitpicky = True
 # The standard library's names, and others': there is no inventory to link them to without a network.
 nitpick_ignore_regex = [("py:.*", r"(?!(?:docutils_|markdown_|urllib_|requests_)?doiuri).*")]

@@ -1,6 +1,7 @@
-"""Start the local DOI proxy, build the site and the blog and run the scripts against it, then sum up.
+"""Start the local DOI proxy, build the site and the blog and run the scripts against it, print a summary.
 
-Exit status 0 if every step ended well, every DOI was answered for, and just the missing ones are marked.
+The exit status is 0 if every step succeeded, every DOI got an answer and exactly the missing ones are
+marked.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ class Links(HTMLParser):
 
 @contextmanager
 def local_proxy(records: Path) -> Iterator[str]:
-    """Run the local DOI proxy on a free port of the loopback interface; give its base URL."""
+    """Run the local DOI proxy on a free loopback port; yield its base URL."""
     command = [sys.executable, "-m", "doiuri_proxy", "--records", str(records), "--port", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, encoding="utf-8") as server:
         assert server.stdout is not None
@@ -54,7 +55,7 @@ def local_proxy(records: Path) -> Iterator[str]:
 
 
 def run(title: str, *command: str) -> list[str]:
-    """Run one step and give the lines it printed; stop the demo, with those lines, if it fails."""
+    """Run one step and return the lines it printed; if it fails, print them and exit."""
     start = time.perf_counter()
     step = subprocess.run(
         [sys.executable, *command], capture_output=True, text=True, encoding="utf-8", check=False
@@ -67,7 +68,7 @@ def run(title: str, *command: str) -> list[str]:
 
 
 def build() -> list[Path]:
-    """Build everything, show the warnings and the scripts' own sums; give the pages."""
+    """Build everything, print the warnings and the last line of each script, and return the pages."""
     site, blog = OUTPUT / "site", OUTPUT / "blog"
     sphinx = ["-m", "sphinx", "-q", "-E", "-b", "html", str(EXAMPLES / "site"), str(site)]
     steps = {"Sphinx site": sphinx, "Markdown blog": [str(EXAMPLES / "blog" / "build.py"), str(blog)]}
@@ -79,21 +80,22 @@ def build() -> list[Path]:
 
 
 def sum_up(pages: list[Path], base: str) -> None:
-    """Say what became of the DOIs; leave with an error where the pages and the proxy disagree."""
+    """Print the summary; exit with an error if the pages and the proxy disagree."""
     links = [link for page in pages for link in Links(page).found]
     marked = {DOI.from_url(href) for href, missing in links if missing}
     dois = sorted({DOI.from_url(href) for href, _ in links})
     with Resolver(base, store=None) as resolver:
         outcomes = list(resolver.resolve_many(dois))
     status = {
-        kind: [o.doi for o in outcomes if o.status == kind] for kind in ("found", "not-found", "unknown")
+        kind: [o.doi for o in outcomes if o.doi and o.status == kind]
+        for kind in ("found", "not-found", "unknown")
     }
     print("\nPages to open:", *(f"  {os.path.relpath(page)}" for page in pages), sep="\n")
     missing = ", ".join(doi.name for doi in status["not-found"])
     print(f"DOIs: {len(links)} links to {len(dois)} DOIs; {len(status['found'])} verified, ", end="")
     print(f"{len(status['not-found'])} not found ({missing}), {len(status['unknown'])} unknown")
     if set(status["not-found"]) != marked or status["unknown"] or not links:
-        sys.exit("the marks on the pages are not what the proxy says")
+        sys.exit("the DOIs marked on the pages are not those that the proxy reports as missing")
 
 
 def main() -> None:

@@ -1,9 +1,9 @@
-"""A list of DOIs in, BibTeX out, from the registration agencies by content negotiation.
+"""Print BibTeX for a list of DOIs, from the registration agencies by content negotiation.
 
     python examples/scripts/bibtex.py [DOI …] > references.bib
 
-Where an agency has no BibTeX to give, a plain entry with the DOI stands in. The resolver is https://doi.org,
-or the one that ``DOIURI_RESOLVER`` names.
+If an agency has no BibTeX, the script prints a plain entry with the DOI. The resolver is https://doi.org or
+the one in ``DOIURI_RESOLVER``.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ EXAMPLES = ["10.1103/PhysRevLett.59.381", "10.48550/arXiv.1706.03762", "10.1177/
 
 
 def negotiate(session: requests.Session, doi: DOI, target: str | None) -> str | None:
-    """Return the agency's BibTeX, or None if the resolver leads to the landing page all the same."""
+    """Return the agency's BibTeX, or None if the resolver redirects to the landing page instead."""
     response = session.get(doi.uri, headers={"Accept": BIBTEX}, timeout=30, allow_redirects=False)
     for _ in range(session.max_redirects):
         if response.next is None or response.next.url == target:
@@ -31,7 +31,7 @@ def negotiate(session: requests.Session, doi: DOI, target: str | None) -> str | 
 
 
 def plain(doi: DOI) -> str:
-    """Return an entry that says no more than the DOI."""
+    """Return an entry with nothing but the DOI."""
     key = re.sub(r"[^A-Za-z0-9]+", "-", doi.name).strip("-")
     return f"@misc{{{key},\n  doi = {{{doi.name}}},\n  url = {{{doi.url}}},\n}}"
 

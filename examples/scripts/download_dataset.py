@@ -2,8 +2,8 @@
 
     python examples/scripts/download_dataset.py [DOI] [--to FOLDER]
 
-Without ``--to`` it only says where the DOI leads. The resolver is https://doi.org, or the one that
-``DOIURI_RESOLVER`` names.
+Without ``--to``, the script only prints the URL of the dataset. The resolver is https://doi.org or the one in
+``DOIURI_RESOLVER``.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""A CSV file of DOIs in, the same with where each of them leads out; with a progress bar.
+"""Add the target of each DOI to a CSV file, with a progress bar.
 
     python examples/scripts/targets.py [dois.csv [targets.csv]]
 
-The DOIs are in the column "doi", in whatever form people pasted them. The resolver is https://doi.org, or the
-one that ``DOIURI_RESOLVER`` names.
+The column "doi" holds the DOIs, in whatever form people pasted them. The resolver is https://doi.org or the
+one in ``DOIURI_RESOLVER``.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ EXAMPLE = Path(__file__).with_name("dois.csv")
 
 
 def bar(done: int, total: int | None, width: int = 30) -> None:
-    """Draw the progress bar, where someone may be watching."""
+    """Draw the progress bar if stderr is a terminal."""
     if sys.stderr.isatty() and total:
         full = width * done // total
         end = "\n" if done == total else ""
@@ -27,7 +27,7 @@ def bar(done: int, total: int | None, width: int = 30) -> None:
 
 
 def parse(text: str) -> DOI | str:
-    """Return the DOI in a cell, or why it is none."""
+    """Return the DOI in a cell, or the reason why it is not one."""
     try:
         return DOI.parse(text)
     except DOISyntaxError as error:
@@ -35,7 +35,7 @@ def parse(text: str) -> DOI | str:
 
 
 def resolve(cells: list[str]) -> list[tuple[str, str]]:
-    """Return for each cell the target ("" if there is none) and what became of it."""
+    """Return the target ("" if there is none) and the status for each cell."""
     parsed = [parse(cell) for cell in cells]
     dois = [doi for doi in parsed if isinstance(doi, DOI)]
     with Resolver() as resolver:

@@ -2,7 +2,7 @@
 
     python examples/scripts/urlopen.py [DOI …]
 
-The resolver is https://doi.org, or the one that ``DOIURI_RESOLVER`` names.
+The resolver is https://doi.org or the one in ``DOIURI_RESOLVER``.
 """
 
 import json

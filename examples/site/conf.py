@@ -1,12 +1,12 @@
 """The example site: each kind of DOI, written as an author would, and what became of it."""
 
-project = "DOIs, right"
+project = "Correct DOI links"
 author = "The doiuri developers"
 copyright = "2026, The doiuri developers"
 extensions = ["myst_parser", "sphinx_doiuri"]
 exclude_patterns = ["_build"]
 html_theme = "furo"
-html_title = "DOIs, right"
+html_title = "Correct DOI links"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_copy_source = False

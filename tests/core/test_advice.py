@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from doiuri import DOI, Advice, DOISyntaxError, _advice, advise
+from doiuri import DOI, Advice, DOISyntaxError, _advice, advise, suggest
 from doiuri.testing.strategies import spelled_texts
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -74,10 +74,44 @@ def test_messages_name_the_characters() -> None:
 
 
 def test_advice_is_for_dois_only() -> None:
-    with pytest.raises(DOISyntaxError):
-        advise("10.1000")
-    with pytest.raises(TypeError):
-        advise(b"10.1000/182")  # type: ignore[arg-type]
+    for function in (advise, suggest):
+        with pytest.raises(DOISyntaxError):
+            function("10.1000")
+        with pytest.raises(TypeError):
+            function(b"10.1000/182")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("text", "repaired"),
+    [
+        ("10.1000/182", None),
+        ("10.1000/a/b", None),
+        ("10.1000/a–b", "10.1000/a-b"),
+        ("10.1000/a–b).", "10.1000/a-b"),
+        ("10.1000/x”", "10.1000/x"),
+        ("10.1000/9:8&amp;lt;1::AID&amp;gt;2,", "10.1000/9:8<1::AID>2"),
+        ("10.1000/xyz/full/", "10.1000/xyz"),
+        ("doi:10.1000/50%25off", None),
+        ("10.1000/50%25off.", "10.1000/50%off"),
+        ("10.1000/100%", None),
+        ("https://doi.org/10.1000/182?locatt=id:1", None),
+        ("https://doi.org/10.1000/456#789", None),
+        ("https://doi.org/10.1000/x%252Fy", "10.1000/x/y"),
+        ("10.1000/.", None),
+    ],
+    ids=ascii,
+)
+def test_the_best_suggestion_repairs_all_of_the_name(text: str, repaired: str | None) -> None:
+    assert suggest(text) == suggest(DOI.parse(text)) == repaired
+
+
+@given(spelled_texts().map(lambda pair: pair[0]))
+def test_of_a_repaired_name_nothing_is_left_to_repair(text: str) -> None:
+    repaired = suggest(text)
+    if repaired is None:
+        assert all(advice.suggestion is None for advice in advise(DOI.parse(text)))
+    else:
+        assert suggest(repaired) is None
 
 
 @pytest.mark.parametrize(

@@ -95,11 +95,11 @@ def test_order_is_that_of_keys() -> None:
 def test_other_types_are_neither_equal_nor_ordered(other: object) -> None:
     doi = DOI("10.1000/182")
     assert doi != other
-    assert not doi == other  # noqa: SIM201
+    assert (doi == other) is False
     with pytest.raises(TypeError):
-        _ = doi < other
+        _ = doi < other  # type: ignore[operator]
     with pytest.raises(TypeError):
-        _ = doi >= other
+        _ = doi >= other  # type: ignore[operator]
 
 
 def test_never_changes() -> None:
@@ -132,6 +132,19 @@ def test_texts_of_a_doi() -> None:
     match doi:
         case DOI(name):
             assert name == NAME
+
+
+def test_format_is_that_of_the_uri() -> None:
+    assert f"{DOI('10.1000/a b'):>20}" == "   doi:10.1000/a%20b"
+    assert f"{Prefix('10.1000'):*^15}" == "**doi:10.1000**"
+    with pytest.raises(ValueError, match="format"):
+        _ = f"{DOI('10.1000/182'):d}"
+
+
+def test_notebooks_show_a_link() -> None:
+    assert DOI("10.1000/a<b>&'c")._repr_html_() == (
+        '<a href="https://doi.org/10.1000/a%3Cb%3E&amp;&#x27;c">doi:10.1000/a&lt;b&gt;&amp;&#x27;c</a>'
+    )
 
 
 def test_subclass() -> None:
@@ -325,7 +338,7 @@ def test_no_handles(text: str) -> None:
 
 
 def test_prefix_and_short_doi_are_not_dois() -> None:
-    with pytest.raises(DOISyntaxError, match=r"short DOI, see Handle\.parse"):
+    with pytest.raises(DOISyntaxError, match=r"short DOI, use Handle\.parse"):
         DOI("10/abcd")
     with pytest.raises(DOISyntaxError) as caught:
         Handle.parse("10")

@@ -89,7 +89,7 @@ def test_what_is_no_profile_is_a_type_error(profile: Profile) -> None:
 
 
 def test_one_name_is_not_many() -> None:
-    with pytest.raises(TypeError, match=r"names, not the str '10\.1/x': for one name there is encode"):
+    with pytest.raises(TypeError, match=r"names, not the str '10\.1/x'; use encode for one name"):
         encode_many("10.1/x")
 
 
@@ -126,9 +126,27 @@ def test_decode_refuses(text: str, position: int) -> None:
     assert (caught.value.text, caught.value.position) == (text, position)
 
 
-def test_profiles_are_themselves_wherever_they_go() -> None:
+def test_profiles_are_copied_and_pickled_as_the_same_object() -> None:
     for profile in PROFILES:
-        assert pickle.loads(pickle.dumps(profile)) is copy.deepcopy(profile) is profile
+        assert pickle.loads(pickle.dumps(profile)) is copy.copy(profile) is copy.deepcopy(profile) is profile
+    assert len({*PROFILES}) == 4
+
+
+def test_profiles_never_change() -> None:
+    for attribute in ("name", "safe", "slashes", "anything"):
+        with pytest.raises(AttributeError, match=f"Profile is immutable: cannot set '{attribute}'"):
+            setattr(URI, attribute, b"")
+        with pytest.raises(AttributeError, match="cannot delete"):
+            delattr(URI, attribute)
+    assert encode("10.1000/(a)") == "10.1000/%28a%29"
+
+
+def test_a_profile_of_ones_own() -> None:
+    bare = Profile("BARE", b"0123456789./abc")
+    assert (bare.name, bare.safe, bare.slashes, repr(bare)) == ("BARE", b"0123456789./abc", None, "BARE")
+    assert encode("10.1000/a-b", bare) == "10.1000/a%2Db"
+    again = pickle.loads(pickle.dumps(bare))
+    assert (again.name, again.safe, encode("-", again)) == (bare.name, bare.safe, "%2D")
 
 
 def test_a_link_is_read_as_typed_and_as_shown() -> None:

@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from collections.abc import Callable
 
 import pytest
 from doiuri import (
@@ -10,6 +11,7 @@ from doiuri import (
     DOIError,
     DOINotFound,
     DOISyntaxError,
+    Handle,
     NoValues,
     ResolutionError,
     ResolverUnavailable,
@@ -107,6 +109,25 @@ def test_reasons_of_refused_links_coach() -> None:
     for text in ("11.1000/182", "[10.1000/182]", "see doi:10.1000/182", "doi.10.1000/182"):
         assert "host" not in str(error_of(text))
     assert "Handle.parse" in str(error_of("10/abcd"))
+
+
+@pytest.mark.parametrize("make", [DOI, DOI.from_name, Handle.from_name])
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [("https://doi.org/10.1000/a%20b", "10.1000/a b"), ("doi:10.1/x", "10.1/x"), (" 10.1/x", "10.1/x")],
+)
+def test_a_text_taken_for_a_name_points_to_parse(make: Callable[[str], DOI], text: str, name: str) -> None:
+    with pytest.raises(DOISyntaxError, match=r"\.parse also reads labels, links and white space") as caught:
+        make(text)
+    error = caught.value
+    assert (error.text, error.position, error.suggestion) == (text, 0, name)
+
+
+def test_a_text_that_parse_refuses_too_does_not_point_to_it() -> None:
+    for text in ("10.1000", "hello", "doi:10.1000", "https://example.org/10.1000/182"):
+        with pytest.raises(DOISyntaxError) as caught:
+            DOI(text)
+        assert "parse" not in str(caught.value)
 
 
 D = DOI("10.1000/182")

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from doiuri import DOI
-from doiuri.plugins import Options, Settings
+from doiuri.plugins import Options, Settings, open_resolver
 
 
 def read(prefix: str = "", /, **given: object) -> Options:
@@ -67,10 +67,10 @@ def test_nothing_is_not_set(nothing: object) -> None:
         ("offline", 2, "2 is not a string"),
         ("mailto", "me", "'me' is not a mail address"),
         ("cache", "foo://x", "no store is known for foo:"),
-        ("cache", "redis://me:secret@localhost:port", "no URL of a Redis server"),
+        ("cache", "redis://me:secret@localhost:port", "not a URL of a Redis server"),
         ("cache", 1, "1 is not a string"),
         ("lock", [], "[] is not a string"),
-        ("resolve", "record", '\'record\' is none of "records", "existence" and False'),
+        ("resolve", "record", '\'record\' is not "records", "existence" or False'),
         ("timeout", True, "True is not a number of seconds"),
         ("timeout", "soon", "'soon' is not a number of seconds"),
         ("budget", float("nan"), "nan is not a number of seconds"),
@@ -108,3 +108,22 @@ def test_a_missing_redis_py_is_told_before_any_store_is_opened(monkeypatch: pyte
     monkeypatch.setitem(sys.modules, "redis", None)
     with pytest.raises(ValueError, match=r"^DOIURI_CACHE: .* pip install 'doiuri\[redis\]'"):
         Options.read({}, environ={"DOIURI_CACHE": "rediss://localhost"})
+
+
+def test_a_resolver_keeps_to_the_options(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DOIURI_RESOLVER", "http://127.0.0.1:9")
+    with open_resolver(
+        read(resolver="http://127.0.0.1:1/", offline=True, timeout=3, budget=4), "doiuri"
+    ) as one:
+        assert (one.base, one.offline, one.timeout, one.budget) == ("http://127.0.0.1:1", True, 3, 4)
+
+
+def test_with_a_lock_file_nothing_else_is_asked(tmp_path: Path) -> None:
+    lock = tmp_path / "dois.lock"
+    lock.write_text("broken", encoding="utf-8")
+    with pytest.raises(ValueError, match=re.escape(str(lock))):
+        open_resolver(read(lock=lock), "doiuri")
+    lock.unlink()
+    with open_resolver(read(lock=lock), "doiuri") as resolver:
+        assert resolver.offline
+        assert [outcome.status for outcome in resolver.verify([DOI("10.1000/182")])] == ["unknown"]

@@ -33,9 +33,9 @@ def check(text: str, syntax: str) -> float:
 
 
 def long_text(chance: random.Random) -> str:
-    """Return a long text: one to four patterns, repeated."""
+    """Return a long text: one to four patterns, repeated, and a DOI at the end, so that all of it is read."""
     unit = "".join(chance.choices(PATTERNS, k=chance.choice((1, 1, 2, 3, 4))))
-    return (unit * (SIZE // len(unit) + 1))[:SIZE]
+    return (unit * (SIZE // len(unit) + 1))[:SIZE] + " 10.1000/182"
 
 
 def mixed_text(chance: random.Random) -> str:

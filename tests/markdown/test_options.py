@@ -1,7 +1,10 @@
 """The options, and what is said about wrong ones."""
 
+import doctest
+import inspect
 import logging
 import pickle
+import re
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +33,7 @@ def test_make_extension_takes_the_options() -> None:
     ("option", "value", "message"),
     [
         ("resolver", "ftp://example.org", "resolver: 'ftp://example.org' is not an http or https URL"),
-        ("resolve", "always", 'resolve: \'always\' is none of "records", "existence" and False'),
+        ("resolve", "always", 'resolve: \'always\' is not "records", "existence" or False'),
         ("offline", "perhaps", "offline: 'perhaps' is neither true"),
         ("timeout", 0, "timeout: 0 is not a number of seconds above 0"),
         ("timeout", "soon", "timeout: 'soon' is not a number of seconds above 0"),
@@ -45,7 +48,7 @@ def test_make_extension_takes_the_options() -> None:
         ("css_class", ["doi"], r"css_class: \['doi'\] is not a string"),
         ("lock", 1, "lock: 1 is not a string"),
         ("bare", "perhaps", "Cannot parse bool value: 'perhaps'"),
-        ("warn", "loudly", "warn: 'loudly' cannot be called"),
+        ("warn", "loudly", "warn: 'loudly' is not callable"),
     ],
 )
 def test_a_wrong_option_is_named(option: str, value: Any, message: str) -> None:
@@ -139,3 +142,13 @@ def test_a_problem_is_told_once_a_document(render: Render) -> None:
     for text in ("<doi:foo> [x](doi:foo) <doi:foo>", "<doi:foo>", "<doi:bar>"):
         md.reset().convert(text)
     assert [problem.doi for problem in problems] == ["doi:foo", "doi:foo", "doi:bar"]
+
+
+def test_every_option_is_documented() -> None:
+    documented = set(re.findall(r":param (\w+):", inspect.getdoc(markdown_doiuri.DOIExtension) or ""))
+    assert documented == set(markdown_doiuri.makeExtension().getConfigs())
+
+
+def test_the_docstrings_example() -> None:
+    results = doctest.testmod(markdown_doiuri)
+    assert (results.failed, bool(results.attempted)) == (0, True)

@@ -39,6 +39,7 @@ def test_every_construct_of_markdown(extensions: list[str]) -> None:
     assert same(OWN.replace("\n", "\r\n"), extensions)
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("extensions", EXTENSIONS, ids=["plain", "extended"])
 def test_documents_of_installed_packages(extensions: list[str]) -> None:
     assert len(DOCUMENTS) >= 5

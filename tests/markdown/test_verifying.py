@@ -1,6 +1,7 @@
 """What becomes of DOIs that are asked about: marks, warnings, one question each, and time."""
 
 import time
+from importlib.metadata import version
 from pathlib import Path
 
 import markdown
@@ -142,7 +143,7 @@ def test_the_contact_is_told(doi_proxy: Proxies, render: Render) -> None:
     render("<doi:10.1000/182>", resolve="records", resolver=proxy.url, mailto="me@example.org")
     [request] = proxy.log
     agent = request.headers["user-agent"]
-    assert agent.startswith("markdown-doiuri/")
+    assert agent.startswith(f"markdown-doiuri/{version('markdown-doiuri')} doiuri/{version('doiuri')} ")
     assert "mailto:me@example.org" in agent
 
 
@@ -164,7 +165,7 @@ def test_a_server_that_hangs_is_not_asked_by_every_document(
     render: Render, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     [hanging] = [fault for fault in FAULTS if fault.name == "timeout in headers"]
-    monkeypatch.setattr(_verification, "_UNKNOWN_KEPT", 3600.0)
+    monkeypatch.setattr(_verification, "_UNKNOWN_TTL", 3600.0)
     with hanging.serve() as server:
         for _ in range(5):
             render(f"<doi:{NAME}>", resolve="records", resolver=server.url, budget=0.5, timeout=100)

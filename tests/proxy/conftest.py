@@ -1,4 +1,4 @@
-"""One proxy for all tests that only ask."""
+"""One proxy shared by all tests that only send requests."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Which RA, over a real socket."""
+"""Which RA over a real socket."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The REST API, over a real socket: each row of the reference's tables, each clause of the specifications."""
+"""The REST API over a real socket: each row of the reference's tables, each clause of the specifications."""
 
 import json
 import re
@@ -55,7 +55,7 @@ def test_unknown_prefix_has_a_message(url: str) -> None:
     "target", ["10.1000/empty", "10.1000/hidden", "10.1000/1?type=EMAIL", "10.1000/1?index=7"]
 )
 def test_values_not_found(url: str, target: str) -> None:
-    """DOI resolution documentation §5: 200 is Values Not Found, HTTP 200: none at all, or none as asked."""
+    """DOI resolution documentation §5: 200 is Values Not Found, HTTP 200: none at all, or none requested."""
     answer = ask(url, f"/api/handles/{target}")
     assert answer.status == 200
     assert answer.json() == {"responseCode": 200, "values": [], "handle": target.partition("?")[0]}

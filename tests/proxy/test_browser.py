@@ -1,4 +1,4 @@
-"""The pages and the API in a real browser: what is meant to run runs, nothing else does."""
+"""The pages and the API in a real browser: scripts that should run do, and no others."""
 
 import json
 import re
@@ -59,7 +59,7 @@ def test_jsonp(tmp_path: Path, url: str) -> None:
     assert page(tmp_path, script % "/api/handles/10.1000/1?callback=f") == "10.1000/1"
     evil = quote("document.title='owned'//", safe="")
     assert page(tmp_path, script % f"/api/handles/10.1000/1?callback={evil}") == "none"
-    # What is no script is not run as one, whatever is in it.
+    # A page is not executed as a script.
     assert page(tmp_path, script % f"/10.1000/{evil}") == "none"
 
 
@@ -72,7 +72,7 @@ def test_a_script_of_another_origin_may_read_the_answers(tmp_path: Path, url: st
 
 
 def test_the_front_page_leads_to_another_site(tmp_path: Path) -> None:
-    """A policy on forms would hold for the redirect that answers them, too."""
+    """The policy on forms applies to redirects of the form's response, too."""
     with running([]) as target, running([link("10.1000/x", f"{target.url}/")]) as proxy:
         form = f'<form id=f method=post action="{proxy.url}/"><input name=hdl value="10.1000/x"></form>'
         page(tmp_path, f"{form}<script>document.getElementById('f').submit()</script>")

@@ -1,4 +1,4 @@
-"""The command: its words, its signals, its workers; nothing is lost where nothing need be."""
+"""The command: options, signals, workers; no request is lost without need."""
 
 import contextlib
 import http.client
@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from doiuri_proxy._cli import main
-from support.command import Command, command, run
+from support.command import Command, command, run_apart
 from support.http import ask
 from support.ports import IPV6
 from support.proxy_records import link
@@ -60,8 +60,9 @@ def test_ready_serve_stop(tmp_path: Path, stop: signal.Signals, workers: int) ->
         assert (proxy.process.stdout.read(), proxy.errors) == ("", "")
 
 
+@pytest.mark.once
 def test_ready_in_time(tmp_path: Path) -> None:
-    """Its start takes hardly more than that of the libraries it stands on."""
+    """Starting takes little more processor time than importing the libraries."""
     before = sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2])
     subprocess.run([sys.executable, "-c", "import requests, uvicorn"], check=True)
     libraries = sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2]) - before
@@ -69,11 +70,12 @@ def test_ready_in_time(tmp_path: Path) -> None:
         assert proxy.processor_time() < 4 * libraries
 
 
+@pytest.mark.once
 def test_host_and_port(tmp_path: Path) -> None:
     file = write(tmp_path / "r.json", OLD)
     with command(tmp_path, "--records", file, "--host", "127.0.0.1") as proxy:
         port = urlsplit(proxy.url).port
-        taken = run("--records", file, "--port", port)
+        taken = run_apart("--records", file, "--port", port)
         assert (taken.returncode, taken.stdout) == (1, "")
         assert taken.stderr == f"doiuri-proxy: cannot listen at 127.0.0.1:{port}: Address already in use\n"
     for host in ("localhost", "::1") if IPV6 else ("localhost",):
@@ -81,6 +83,7 @@ def test_host_and_port(tmp_path: Path) -> None:
             assert target(proxy.url) == "https://example.org/old"
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
@@ -88,14 +91,17 @@ def test_host_and_port(tmp_path: Path) -> None:
         (["--records", ""], "nothing to serve"),
         (["--records", "none.json"], "none.json: No such file"),
         (["--records", "bad.jsonl"], "bad.jsonl:2: 10.1000/x: no list"),
-        (["--records", "good.json", "--workers", "0"], "0 workers"),
+        (["--records", "good.json", "--workers", "0"], "--workers is 0; give at least 1"),
         (
-            ["--records", "good.json", "--host", "192.0.2.1"],  # of nobody, and no name to be looked up
+            ["--records", "good.json", "--host", "192.0.2.1"],  # TEST-NET-1, RFC 5737; no DNS look-up
             "cannot listen at 192.0.2.1:8053: ",
         ),
         (["--records", "good.json", "--upstream", "doi.org"], "doi.org"),
         (["--records", "ftp://example.org/x"], "ftp"),
-        (["--records", "good.json", "--cache", "c.sqlite3"], "--cache is for what --upstream answers"),
+        (
+            ["--records", "good.json", "--cache", "c.sqlite3"],
+            "--cache stores the answers of --upstream: give",
+        ),
         (["--records", "good.json", "--access-log", "."], "cannot write the access log .: Is a directory"),
     ],
 )
@@ -105,7 +111,7 @@ def test_what_cannot_be_served_is_said(
     monkeypatch.chdir(tmp_path)
     write(tmp_path / "good.json", OLD)
     (tmp_path / "bad.jsonl").write_text(json.dumps(OLD) + '\n{"handle": "10.1000/x"}\n')
-    done = run(*words)
+    done = run_apart(*words)
     assert (done.returncode, done.stdout) == (1, "")
     assert reason in done.stderr
     assert "Traceback" not in done.stderr
@@ -113,7 +119,7 @@ def test_what_cannot_be_served_is_said(
 
 def test_a_wrong_port_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     assert ended(["--port", "x"]) == 2
-    assert "'x' is no port: 0 to 65535" in capsys.readouterr().err
+    assert "'x' is not a port number, 0 to 65535" in capsys.readouterr().err
 
 
 def test_usage() -> None:
@@ -163,6 +169,7 @@ def test_a_worker_born_after_a_reload_has_the_new_records(tmp_path: Path) -> Non
         wait_for(lambda: {target(proxy.url) for _ in range(10)} == {"https://example.org/new"})
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("workers", [1, 2])
 def test_many_hangups_are_as_one_and_do_not_delay_the_stop(tmp_path: Path, workers: int) -> None:
     many = [link(f"10.1000/{number}", "https://example.org/") for number in range(2000)]
@@ -212,7 +219,7 @@ def test_requests_under_way_are_finished_at_the_stop(tmp_path: Path) -> None:
 
 
 class Load(threading.Thread):
-    """One client of many: asks over one connection again and again, and counts what went wrong."""
+    """A client that sends requests over one connection and counts successes and failures."""
 
     def __init__(self, url: str, stop: threading.Event) -> None:
         super().__init__()
@@ -238,10 +245,10 @@ class Load(threading.Thread):
 
 @pytest.fixture
 def _many_files() -> Iterator[None]:
-    """Leave to open more files at once than is usual."""
+    """Raise the limit of open files."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if hard != resource.RLIM_INFINITY and hard < 2500:
-        pytest.skip(f"this machine lets nobody open more than {hard} files")
+        pytest.skip(f"the hard limit of open files is {hard}")
     if soft != resource.RLIM_INFINITY and soft < 2500:
         resource.setrlimit(resource.RLIMIT_NOFILE, (2500, hard))
     yield
@@ -310,7 +317,7 @@ def test_a_killed_worker_loses_what_it_had_in_hand_and_is_replaced(tmp_path: Pat
         victims = proxy.children()[:1]
         done, lost = under_load(proxy, 200, lambda: os.kill(victims[0], signal.SIGKILL))
         assert done > 200
-        assert lost <= 200  # one for each of its connections
+        assert lost <= 200  # one request for each connection
         wait_for(lambda: len(proxy.children()) == 2)
         assert victims[0] not in proxy.children()
 

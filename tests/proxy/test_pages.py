@@ -1,4 +1,4 @@
-"""The pages: right, accessible, and nothing from a record in them as markup."""
+"""The pages: correct, accessible, and without markup from records."""
 
 import re
 from html.parser import HTMLParser
@@ -10,7 +10,7 @@ VOID = {"meta", "input", "br", "link"}
 
 
 class Outline(HTMLParser):
-    """Checks that elements nest, and keeps them with their attributes."""
+    """Checks that elements nest, and collects them with their attributes."""
 
     def __init__(self, html: str) -> None:
         super().__init__()

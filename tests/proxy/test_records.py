@@ -1,4 +1,4 @@
-"""Records from files, folders and Python data; what is wrong is said with line and reason."""
+"""Records from files, folders and Python data; errors give line and reason."""
 
 import gzip
 import json
@@ -64,7 +64,7 @@ def test_folder(tmp_path: Path) -> None:
 
 
 def test_a_folder_without_records_is_refused(tmp_path: Path) -> None:
-    """Else every name would be "not found" where a volume was not mounted."""
+    """Otherwise every name would be "not found" when a volume is not mounted."""
     written(tmp_path, "README.md", "not records")
     with pytest.raises(RecordsError, match=r"no file in this folder ends in \.json, \.jsonl, \.ndjson"):
         names(tmp_path)
@@ -111,10 +111,10 @@ def bad(**changes: Any) -> dict[str, Any]:
         ({"handle": "/x"}, "a prefix"),
         ({"handle": "10.1000/x\ny"}, "line break"),
         ({"handle": "10.x/y"}, "not a DOI"),
-        ({"handle": "a/\x00"}, "cannot be shown"),
+        ({"handle": "a/\x00"}, "unprintable characters"),
         ({"handle": "10.1000/x"}, 'no list "values"'),
         ({"handle": "10.1000/x", "values": {}}, 'no list "values"'),
-        ({"handle": "10.1000/x", "responseCode": 2}, "responseCode 2"),
+        ({"handle": "10.1000/x", "responseCode": 2}, "responseCode is 2"),
         ({"handle": "10.1000/x", "values": [1]}, "10.1000/x: a value is"),
         (bad(index="1"), "index"),
         (bad(index=-1), "index"),
@@ -129,7 +129,7 @@ def bad(**changes: Any) -> dict[str, Any]:
         (bad(ttl=[]), "ttl"),
         (bad(timestamp=5), "timestamp"),
         (bad(ttl="9999-12-31T23:59:59-14:00"), "outside the years"),
-        ({**X, "handle": "10.1000/X"}, "10.1000/X is already there"),
+        ({**X, "handle": "10.1000/X"}, "10.1000/X already exists"),
     ],
 )
 def test_bad_records_are_refused_with_line_and_reason(tmp_path: Path, item: Any, reason: str) -> None:
@@ -148,10 +148,14 @@ def test_bad_records_are_refused_with_line_and_reason(tmp_path: Path, item: Any,
 @pytest.mark.parametrize(
     ("text", "line", "reason"),
     [
-        ("", 1, "not JSON: nothing is in it"),
+        ("", 1, "not JSON: the file is empty"),
         ("doi,url\n10.1000/x,https://example.org/", 1, r"not JSON: Expecting value \(column 1\)"),
-        (f"{json.dumps(X)}\n{json.dumps(Y)}", 2, r"not JSON: .*for one record a line, call it \.jsonl"),
-        # newer Pythons point at the comma, older ones at what follows it
+        (
+            f"{json.dumps(X)}\n{json.dumps(Y)}",
+            2,
+            r"not JSON: .*one record per line, name the file \.jsonl",
+        ),
+        # newer Pythons report the comma, older ones the character after it
         (f"[{json.dumps(X)},]", 1, "not JSON: .*comma|not JSON: Expecting value"),
         ("[\n\n{]", 3, "not JSON"),
         ("[1", 1, "not JSON"),
@@ -162,7 +166,7 @@ def test_bad_records_are_refused_with_line_and_reason(tmp_path: Path, item: Any,
         ("[" * 100_000, 0, "recursion"),
         ('\n{"handle": "10.1000/x"}', 1, 'no list "values"'),
         ('{"a": ["["], "agencies": {"records": "["},\n"records" : [\n3]}', 3, "a record is an object"),
-        ("[NaN]", 0, "NaN is no number"),
+        ("[NaN]", 0, "NaN is not a JSON number"),
         ("9" * 5000, 0, "not JSON"),
         ("{}", 1, "neither a list of records"),
     ],
@@ -182,8 +186,8 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
         ("r.jsonl", b'\n"\xff"\n', "r.jsonl:2: not UTF-8"),
         ("u.json", one.encode("utf-16"), "u.json:1: not UTF-8"),
         ("u.jsonl", one.encode("utf-16"), "u.jsonl:1: not UTF-8"),
-        ("z.json", gzip.compress(one.encode()), "z.json: compressed with gzip: unpack it first"),
-        ("z.jsonl", gzip.compress(one.encode()), "z.jsonl: compressed with gzip: unpack it first"),
+        ("z.json", gzip.compress(one.encode()), "z.json: compressed with gzip; decompress it first"),
+        ("z.jsonl", gzip.compress(one.encode()), "z.jsonl: compressed with gzip; decompress it first"),
         ("c.jsonl", f"{one},\n{two}".encode(), "c.jsonl:1: not JSON: .*a line holds one record"),
         ("l.jsonl", f"[\n{one}\n]".encode(), "l.jsonl:1: not JSON"),
     ):
@@ -194,14 +198,14 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
 
 
 def test_names_that_differ_in_ascii_case_only_are_refused(tmp_path: Path) -> None:
-    """Z39.84 §4: an attempt to register 10.123/abc beside 10.123/ABC is refused: it is already there."""
+    """Z39.84 §4: an attempt to register 10.123/abc beside 10.123/ABC is refused: it already exists."""
     lines = (
         json.dumps(link("10.123/ABC", "https://example.org/"))
         + "\n"
         + json.dumps(link("10.123/abc", "https://example.org/"))
     )
     with (
-        pytest.raises(RecordsError, match=r"r\.jsonl:2: 10\.123/abc is already there"),
+        pytest.raises(RecordsError, match=r"r\.jsonl:2: 10\.123/abc already exists"),
         running(written(tmp_path, "r.jsonl", lines)),
     ):
         pass

@@ -1,4 +1,4 @@
-"""Redirects, over a real socket: each row of the reference's table, each clause of the specifications."""
+"""Redirects over a real socket: each row of the reference's table, each clause of the specifications."""
 
 from email.utils import parsedate_to_datetime
 from types import SimpleNamespace
@@ -104,7 +104,7 @@ def test_urlappend_after_a_bare_host(url: str, text: str) -> None:
 
 @pytest.mark.parametrize("query", ["nols=y", "", "nols=n"])
 def test_there_is_no_local_service_that_a_cookie_could_choose(url: str, query: str) -> None:
-    """§3: a special cookie leads to a local service, nols=y prevents that; this proxy has none anyway."""
+    """§3: a cookie selects a local service, nols=y prevents that; this proxy has no local services."""
     cookie = {"Cookie": "user-OpenURL=https://evil.example/"}
     answer = ask(url, f"/10.1000/1?{query}", headers=cookie)
     assert answer.headers["location"] == "http://www.doi.org/index.html"
@@ -171,7 +171,7 @@ def test_ignore_aliases(url: str) -> None:
     ("name", "seconds"), [("short", 60), ("1", 86400), ("long", 172800), ("loc", 3600), ("absolute", 0)]
 )
 def test_expires_with_the_shortest_ttl(url: str, name: str, seconds: int) -> None:
-    """§1: the proxy servers cache handle values; a redirect holds as long as the values it rests on."""
+    """§1: the proxy servers cache handle values; a redirect expires with the values that it depends on."""
     headers = ask(url, f"/10.1000/{name}").headers
     left = parsedate_to_datetime(headers["expires"]) - parsedate_to_datetime(headers["date"])
     assert abs(left.total_seconds() - seconds) <= 5

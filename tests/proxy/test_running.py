@@ -1,5 +1,7 @@
 """Proxies for tests: the context manager and the fixture."""
 
+import subprocess
+import sys
 from urllib.request import urlopen
 
 import pytest
@@ -61,3 +63,14 @@ def test_fixture_with_the_mark(doi_proxy: Proxies) -> None:
     doi_proxy.load([])
     assert ask(doi_proxy.url, "/10.1000/x").status == 404
     assert len(doi_proxy.log) == 2
+
+
+def test_public_names_load_on_first_use() -> None:
+    """pytest imports the plugin in every run, so that must not import the server."""
+    code = (
+        "import sys, doiuri_proxy.pytest_plugin as plugin, doiuri_proxy as face\n"
+        "print('uvicorn' in sys.modules, 'doiuri' in sys.modules)\n"
+        "print(*[getattr(face, name).__name__ for name in face.__all__], hasattr(face, 'nothing'))\n"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout == "False False\nLimits RecordsError Request Running running False\n"

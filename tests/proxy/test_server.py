@@ -1,4 +1,4 @@
-"""What hostile, broken and slow clients get, and what the others get meanwhile."""
+"""Responses to hostile, broken and slow clients, and to others at the same time."""
 
 import contextlib
 import socket
@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from doiuri_proxy import Limits, Running, running
-from doiuri_proxy.records._source import MemorySource
+from doiuri_proxy.records._memory import MemorySource
 from support.http import ask, send
 from support.proxy_records import link, record, value
 
@@ -162,7 +162,7 @@ def test_a_header_in_several_lines_is_one_list(url: str) -> None:
 
 @pytest.fixture(scope="module")
 def strict() -> Iterator[Running]:
-    """A proxy with little patience."""
+    """A proxy with short time limits."""
     big = record("10.1000/big", *(value(n, "X", "x" * 1000) for n in range(1, 10_000)))
     limits = Limits(request=1, stall=0.5, keep_alive=1)
     with running([big, link("10.1000/1", "https://example.org/")], limits=limits) as proxy:
@@ -204,7 +204,7 @@ def test_idle_connections_are_closed(strict: Running) -> None:
 
 
 def is_open(here: int | None, there: int) -> bool:
-    """Whether the end of a connection at the port ``here`` of this machine is open, as the system has it."""
+    """Return whether the system lists the connection between two local ports as established."""
     ends = [line.split()[1:4] for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
     return [f"{here:04X}", f"{there:04X}", "01"] in [[a[-4:], b[-4:], state] for a, b, state in ends]
 
@@ -242,7 +242,7 @@ def test_a_failure_of_ours_is_an_answer_and_logged(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with running([]) as proxy:
-        monkeypatch.setattr(MemorySource, "find", lambda *_, **__: 1 / 0)
+        monkeypatch.setattr(MemorySource, "lookup", lambda *_, **__: 1 / 0)
         assert ask(proxy.url, "/10.1000/1").status == 500
         assert ask(proxy.url, "/api/handles/10.1000/1").json()["responseCode"] == 2
         assert "cannot answer /10.1000/1" in caplog.text

@@ -1,4 +1,4 @@
-"""Upstream mode: what is not here is asked for there, politely, once, and kept."""
+"""Upstream mode: names that are not here are requested upstream, once, and cached."""
 
 import asyncio
 import threading
@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from doiuri_proxy import Running, running
-from doiuri_proxy.records._source import MemorySource
+from doiuri_proxy.records._memory import MemorySource
 from support.command import command
 from support.http import ask
 from support.proxy_records import AGENCIES, FIGURE_1, RECORDS, link, record, value
@@ -21,7 +21,7 @@ THERE = {"records": [*RECORDS, LOCAL], "agencies": AGENCIES}
 
 @pytest.fixture
 def chain(tmp_path: Path) -> Any:
-    """Two proxies, the second asking the first."""
+    """Two proxies, the second with the first as its upstream."""
     with ExitStack() as stack:
         there = stack.enter_context(running(THERE))
         local = link("10.1000/LOCAL", "https://example.org/here")
@@ -135,7 +135,7 @@ def test_stale_when_upstream_is_away_and_never_not_found(
 
 
 class Gate:
-    """Holds the answers of upstream back until it is opened."""
+    """Holds back upstream's responses until it is opened."""
 
     def __init__(self) -> None:
         self.asked, self.opened = threading.Event(), threading.Event()
@@ -148,14 +148,14 @@ class Gate:
 
 @pytest.fixture
 def gate(monkeypatch: pytest.MonkeyPatch) -> Gate:
-    gate, find = Gate(), MemorySource.find
+    gate, lookup = Gate(), MemorySource.lookup
 
     async def later(self: MemorySource, handle: str, **options: bool) -> Any:
-        if self._bodies:  # that of upstream
+        if self._bodies:  # upstream's source
             await gate.passed()
-        return await find(self, handle, **options)
+        return await lookup(self, handle, **options)
 
-    monkeypatch.setattr(MemorySource, "find", later)
+    monkeypatch.setattr(MemorySource, "lookup", later)
     return gate
 
 
@@ -165,7 +165,7 @@ def test_one_request_for_many_waiting_clients(chain: Chain, gate: Gate) -> None:
         paths = ["/api/handles/10.1000/1"] * 50 + ["/10.1000/NONE"] * 20
         statuses = pool.map(lambda path: ask(here.url, path).status, paths)
         assert gate.asked.wait(20)
-        time.sleep(0.3)  # for more of them to come
+        time.sleep(0.3)  # let more requests arrive
         gate.opened.set()
         assert list(statuses) == [200] * 50 + [404] * 20
     assert sorted(request.target for request in there.log) == [
@@ -210,7 +210,7 @@ def test_agencies_are_asked_for_in_one_request(chain: Chain) -> None:
     names = ",".join(f"10.1000/{name}" for name in ("1", "182", "none", "many"))
     assert ask(here.url, f"/doiRA/{names}").json() == ask(there.url, f"/doiRA/{names}").json()
     assert there.log[0].target == f"/doiRA/{names}"
-    assert len(there.log) <= 3  # its own answer to us, and perhaps a doubtful name
+    assert len(there.log) <= 3  # Which RA, and perhaps one look-up of a name that it does not know
 
 
 def test_who_asks_says_so(chain: Chain) -> None:

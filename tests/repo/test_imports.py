@@ -1,94 +1,297 @@
-"""The house's order: imports of the core point back, plugins use the public core and never each other."""
+"""The order of the packages: no import upwards or in a circle, plugins on the public core, bounded sizes.
+
+All imports count: those in functions and those for type checkers, too. Figures: ``pytest -s -k figures``.
+"""
 
 from __future__ import annotations
 
 import ast
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections import Counter
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from textwrap import dedent
+from typing import TYPE_CHECKING
 
 import pytest
 
-PACKAGES = Path(__file__).parents[2] / "packages"
-CORE = PACKAGES / "doiuri" / "src" / "doiuri"
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+ROOT = Path(__file__).parents[2]
+PACKAGES = ROOT / "packages"
 FILES = sorted(PACKAGES.glob("*/src/**/*.py"))
-PLUGINS = {path.parent.parent.name.replace("-", "_") for path in PACKAGES.glob("*/src/*")} - {"doiuri"}
+CORE_ROOT = PACKAGES / "doiuri" / "src" / "doiuri"
+CORE = [file for file in FILES if CORE_ROOT in file.parents]
+PLUGIN_FILES = [file for file in FILES if file not in CORE]
 
-MODULES = {path.stem for path in CORE.iterdir()} - {"__init__"}
-
-# Each layer may import those before it; modules of one layer stand side by side.
+# The modules and packages of the core, "" being doiuri/__init__.py: each may import those in the lines above
 LAYERS = [
-    {"_errors", "_urls"},
+    {"_errors", "_immutable", "_urls"},
     {"_characters", "_resolution_errors"},
+    {"_names"},
     {"_encoding"},
     {"_parse"},
     {"_doi"},
-    {"_advice", "_display", "_find", "_settings"},
+    {"_advice", "_find", "_settings"},
     {"records"},
+    {""},
     {"rest"},
-    {"plugins"},
     {"resolver"},
+    {"plugins"},
     {"testing"},
 ]
+# References upwards that only type checkers read, and why there is no way around them
+TYPE_ONLY = {
+    ("_resolution_errors", "_doi"): "the type of an error's attribute doi",
+}
+# Public modules of the core, and which plugins may use another plugin's public modules
+PUBLIC = {"", "plugins", "records", "rest", "resolver", "testing"}
+ALLIES = {"sphinx_doiuri": {"docutils_doiuri"}}
+# Files whose imports by name are the lazy face of a package: there is no other way to load on first use
+LAZY = {"doiuri/__init__.py"}
+
+MOST_LINES = 300
+MOST_FILES = 16
 
 
-def running(node: ast.AST) -> Iterator[ast.AST]:
-    """The nodes of a tree, without what only type checkers read."""
-    yield node
-    typing_only = isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
-    for child in [] if typing_only else ast.iter_child_nodes(node):
-        yield from running(child)
+@dataclass(frozen=True)
+class Import:
+    """One import of one of our own modules, as a file's statement says it."""
+
+    file: Path
+    line: int
+    target: Path
+    typing_only: bool
+
+    def __str__(self) -> str:
+        return f"{relative(self.file)}:{self.line} imports {module_of(self.target)}"
 
 
-def imports(file: Path) -> Iterator[str]:
-    """The absolute names of the modules that a file imports, relative imports worked out."""
-    package = file.relative_to(next(p for p in file.parents if p.name == "src")).parent.parts
-    for node in running(ast.parse(file.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            base = package[: len(package) - node.level + 1] if node.level else ()
-            module = ".".join([*base, *([node.module] if node.module else [])])
-            yield from (f"{module}.{alias.name}" for alias in node.names)
+def source_of(file: Path) -> Path:
+    return next(folder for folder in file.parents if folder.name == "src")
 
 
-def place(name: str) -> tuple[int, str]:
-    """The layer of a module or package of the core, and its name."""
-    for number, members in enumerate(LAYERS):
-        if name in members:
-            return number, name
-    pytest.fail(f"{name} has no place in the house: add it to LAYERS")
+def relative(file: Path) -> str:
+    return file.relative_to(source_of(file)).as_posix()
 
 
-@pytest.mark.parametrize("file", sorted(CORE.rglob("*.py")), ids=lambda p: str(p.relative_to(CORE)))
-def test_imports_of_the_core_point_back(file: Path) -> None:
-    own = file.relative_to(CORE).parts[0].removesuffix(".py")
-    if own == "__init__":
+def module_of(file: Path) -> str:
+    parts = file.relative_to(source_of(file)).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+@cache
+def modules() -> dict[str, Path]:
+    """Our own modules, by full name."""
+    return {module_of(file): file for file in FILES}
+
+
+def statements(node: ast.AST, typing_only: bool = False) -> Iterator[tuple[ast.stmt, bool]]:
+    """The import statements below a node, wherever they are; whether only type checkers read them."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.Import | ast.ImportFrom):
+            yield child, typing_only
+        elif isinstance(child, ast.If) and ast.unparse(child.test).endswith("TYPE_CHECKING"):
+            for statement in child.body:
+                yield from statements(ast.Module([statement], []), typing_only=True)
+            yield from statements(ast.Module(child.orelse, []), typing_only)
+        else:
+            yield from statements(child, typing_only)
+
+
+def names(statement: ast.stmt, file: Path) -> Iterator[str]:
+    """The full names that a statement imports, relative imports worked out."""
+    if isinstance(statement, ast.Import):
+        yield from (alias.name for alias in statement.names)
+    elif isinstance(statement, ast.ImportFrom):
+        package = file.relative_to(source_of(file)).parent.parts
+        base = package[: len(package) - statement.level + 1] if statement.level else ()
+        module = ".".join([*base, *([statement.module] if statement.module else [])])
+        yield from (f"{module}.{alias.name}" for alias in statement.names)
+
+
+@cache
+def imports(file: Path) -> tuple[Import, ...]:
+    """The imports of our own modules; a name that is no module counts for the module that has it."""
+    found = {}
+    for statement, typing_only in statements(ast.parse(file.read_text("utf-8"))):
+        for name in names(statement, file):
+            target = modules().get(name) or modules().get(name.rpartition(".")[0])
+            if target is not None and target != file:
+                found[statement.lineno, target] = Import(file, statement.lineno, target, typing_only)
+    return tuple(found.values())
+
+
+def member(file: Path) -> str:
+    """The module or package right below ``doiuri`` that a file belongs to; "" for ``__init__``."""
+    if not file.is_relative_to(CORE_ROOT):
+        return module_of(file)
+    first = file.relative_to(CORE_ROOT).parts[0].removesuffix(".py")
+    return "" if first == "__init__" else first
+
+
+def layer(name: str) -> int:
+    return next(number for number, members in enumerate(LAYERS) if name in members)
+
+
+def test_every_module_of_the_core_has_a_layer() -> None:
+    assert Counter(name for members in LAYERS for name in members) == Counter({member(file) for file in CORE})
+
+
+@pytest.mark.parametrize("file", CORE, ids=relative)
+def test_no_import_of_the_core_points_upwards(file: Path) -> None:
+    own = member(file)
+    for found in imports(file):
+        other = member(found.target)
+        excused = found.typing_only and (own, other) in TYPE_ONLY
+        assert excused or other == own or layer(other) < layer(own), str(found)
+
+
+def circles(edges: dict[Path, set[Path]]) -> Iterable[list[Path]]:
+    """The circles of a graph, one for each group of files that reach each other."""
+    done: set[Path] = set()
+
+    def visit(file: Path, way: list[Path]) -> Iterator[list[Path]]:
+        if file in way:
+            yield [*way[way.index(file) :], file]
+        elif file not in done:
+            for other in sorted(edges[file]):
+                yield from visit(other, [*way, file])
+            done.add(file)
+
+    for file in sorted(edges):
+        yield from visit(file, [])
+
+
+def test_no_circle_between_files() -> None:
+    graph = {
+        file: {
+            found.target
+            for found in imports(file)
+            if not (found.typing_only and (member(file), member(found.target)) in TYPE_ONLY)
+        }
+        for file in FILES
+    }
+    found = [" -> ".join(map(relative, circle)) for circle in circles(graph)]
+    assert not found, "\n".join(found)
+
+
+def test_circles_are_seen() -> None:
+    one, two, three = (Path(name) for name in "abc")
+    assert [*circles({one: {two}, two: {three}, three: {two}})] == [[two, three, two]]
+    assert not [*circles({one: {two, three}, two: {three}, three: set()})]
+
+
+def test_imports_are_seen_wherever_they_are() -> None:
+    program = """
+        import a
+        if TYPE_CHECKING:
+            import b
+        else:
+            import c
+        class D:
+            def method(self):
+                try:
+                    from . import e
+                except ImportError:
+                    if self:
+                        import f
+        """
+    seen = [(ast.unparse(node), typing) for node, typing in statements(ast.parse(dedent(program)))]
+    assert seen == [
+        ("import a", False),
+        ("import b", True),
+        ("import c", False),
+        ("from . import e", False),
+        ("import f", False),
+    ]
+
+
+def test_no_type_only_reference_is_listed_in_vain() -> None:
+    used = {
+        (member(file), member(found.target)) for file in CORE for found in imports(file) if found.typing_only
+    }
+    assert used >= {*TYPE_ONLY}
+
+
+@pytest.mark.parametrize("file", FILES, ids=relative)
+def test_imports_by_name_are_for_the_lazy_face_only(file: Path) -> None:
+    if relative(file) in LAZY:
         return
-    layer, member = place(own)
-    for name in imports(file):
-        first, *rest = name.split(".")
-        if first == "doiuri" and rest and rest[0] in MODULES:
-            other, owner = place(rest[0])
-            assert other < layer or owner == member, f"{own} imports {rest[0]}"
+    hidden = [
+        f"{relative(file)}:{node.lineno}"
+        for node in ast.walk(ast.parse(file.read_text("utf-8")))
+        if (isinstance(node, ast.Name) and node.id in {"import_module", "__import__"})
+        or (isinstance(node, ast.Attribute) and node.attr == "import_module")
+    ]
+    assert not hidden
 
 
-@pytest.mark.parametrize("file", [f for f in FILES if CORE not in f.parents], ids=lambda p: p.name)
+@pytest.mark.parametrize("file", PLUGIN_FILES, ids=relative)
 def test_plugins_use_the_public_core_and_never_each_other(file: Path) -> None:
-    own = file.relative_to(PACKAGES).parts[2]
-    allowed = {own} | ({"docutils_doiuri"} if own == "sphinx_doiuri" else set())
-    for name in imports(file):
-        first, *rest = name.split(".")
-        assert first not in PLUGINS - allowed, f"{own} imports {first}"
-        if first == "doiuri":
-            private = [part for part in rest if part.startswith("_") and not part.startswith("__")]
-            assert not private, f"{own} imports the private {name}"
+    own = module_of(file).partition(".")[0]
+    for found in imports(file):
+        package, _, rest = module_of(found.target).partition(".")
+        if package == own:
+            continue
+        assert package in {"doiuri"} | ALLIES.get(own, set()), f"{found}: plugins never use each other"
+        assert package != "doiuri" or rest in PUBLIC, f"{found}: not a public module"
+        assert "._" not in f".{rest}", f"{found}: private"
+
+
+@pytest.mark.parametrize("file", PLUGIN_FILES, ids=relative)
+def test_plugins_import_no_private_names(file: Path) -> None:
+    own = module_of(file).partition(".")[0]
+    ours = {name.partition(".")[0] for name in modules()} - {own}
+    for statement, _ in statements(ast.parse(file.read_text("utf-8"))):
+        for name in names(statement, file):
+            package, *rest = name.split(".")
+            private = any(part.startswith("_") and not part.startswith("__") for part in rest)
+            assert package not in ours or not private, f"{relative(file)}:{statement.lineno} imports {name}"
+
+
+@pytest.mark.parametrize("file", FILES, ids=relative)
+def test_no_file_is_longer_than_a_subject(file: Path) -> None:
+    lines = len(file.read_text("utf-8").splitlines())
+    assert lines <= MOST_LINES
+
+
+def files_in(folder: Path) -> int:
+    return sum(entry.is_file() for entry in folder.iterdir())
+
+
+def folders() -> list[Path]:
+    """The folders below packages/ and tests/ that are ours."""
+    found = [
+        folder for top in (PACKAGES, ROOT / "tests") for folder in [top, *top.rglob("*")] if folder.is_dir()
+    ]
+    skip = {"__pycache__", "dist", "build", ".hypothesis", ".pytest_cache"}
+    return [folder for folder in found if not skip & {*folder.relative_to(ROOT).parts}]
+
+
+@pytest.mark.parametrize("folder", folders(), ids=lambda folder: folder.relative_to(ROOT).as_posix())
+def test_no_folder_is_crowded(folder: Path) -> None:
+    assert files_in(folder) <= MOST_FILES
+
+
+def test_figures() -> None:
+    lines = {file: len(file.read_text("utf-8").splitlines()) for file in FILES}
+    longest = max(lines, key=lines.__getitem__)
+    fullest = max(folders(), key=files_in)
+    print(
+        f"\n{len(FILES)} files with {sum(lines.values())} lines, {sum(map(len, map(imports, FILES)))} imports"
+    )
+    print(f"longest file: {relative(longest)}, {lines[longest]} lines")
+    print(f"fullest folder: {fullest.relative_to(ROOT).as_posix()}, {files_in(fullest)} files")
+    assert len(FILES) > 50  # all were seen
 
 
 def test_importing_the_core_needs_the_standard_library_only() -> None:
     probe = "import doiuri, sys; [getattr(doiuri, name) for name in doiuri.__all__]; print(*sys.modules)"
     run = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
-    names = {name.partition(".")[0] for name in run.stdout.split()}
-    foreign = {n for n in names if n not in sys.stdlib_module_names and not n.startswith(("_", "doiuri"))}
+    found = {name.partition(".")[0] for name in run.stdout.split()}
+    foreign = {n for n in found if n not in sys.stdlib_module_names and not n.startswith(("_", "doiuri"))}
     assert foreign <= {"sitecustomize"}, foreign

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import copy
+import doctest
 import pickle
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from importlib.metadata import version
+from types import ModuleType
 from urllib.parse import unquote
 
 import pytest
@@ -13,7 +16,7 @@ import requests
 import requests_doiuri
 from doiuri import DOI, DOISyntaxError
 from doiuri_proxy import running
-from requests_doiuri import DOIAdapter, mount
+from requests_doiuri import DOIAdapter, _mount, mount
 from support.cases import NO_URIS, ODD_NAMES, Case, accepted, cases
 from support.web import JSON, Answer, Site, record, resolver, site
 
@@ -117,7 +120,7 @@ def test_a_missing_doi_is_a_404_that_names_it() -> None:
 def test_a_doi_is_read_not_written(method: str) -> None:
     with site(lambda _: Answer()) as anything:
         session = mount(requests.Session(), anything.url)
-        with pytest.raises(requests.exceptions.InvalidSchema, match=r"10\.1000/1: a DOI is read"):
+        with pytest.raises(requests.exceptions.InvalidSchema, match=r"10\.1000/1: a DOI is read-only"):
             session.request(method, "doi:10.1000/1")
         assert anything.seen == []
 
@@ -126,7 +129,7 @@ def test_a_doi_is_read_not_written(method: str) -> None:
 def test_a_body_is_refused_not_dropped(body: dict[str, object], anything: Site) -> None:
     anything.seen.clear()
     session = mount(requests.Session(), anything.url)
-    with pytest.raises(requests.exceptions.InvalidSchema, match=r"10\.1000/1: a DOI is read"):
+    with pytest.raises(requests.exceptions.InvalidSchema, match=r"10\.1000/1: a DOI is read-only"):
         session.get("doi:10.1000/1", **body)  # type: ignore[arg-type]
     assert anything.seen == []
 
@@ -200,7 +203,7 @@ def test_follow_is_record_or_target() -> None:
 def test_offline_asks_nobody() -> None:
     with site(lambda _: Answer()) as anything:
         session = mount(requests.Session(), anything.url, offline=True)
-        with pytest.raises(requests.ConnectionError, match=r"10\.1000/1: not asked, for this is offline"):
+        with pytest.raises(requests.ConnectionError, match=r"10\.1000/1: offline: request not sent"):
             session.get("doi:10.1000/1")
         assert anything.seen == []
 
@@ -213,7 +216,7 @@ def test_who_asks_is_named_unless_the_caller_names_itself() -> None:
         session.headers["User-Agent"] = "session/1"
         session.get("doi:10.1000/1")
     agents = [one.headers["user-agent"] for one in server.seen]
-    assert agents[0].startswith("requests-doiuri/")
+    assert agents[0].startswith(f"requests-doiuri/{version('requests-doiuri')} doiuri/{version('doiuri')} ")
     assert "mailto:me@x.example" in agents[0]
     assert agents[1:] == ["mine/1", "session/1"]
 
@@ -245,5 +248,21 @@ def test_mounting_twice_is_mounting_once() -> None:
         assert session.get("doi:10.1000/182", params={"type": "URL"}).url.endswith("?type=URL")
 
 
+def test_a_mounted_session_is_of_its_own_class() -> None:
+    class Mine(requests.Session):
+        """A session of the user's own."""
+
+    session = mount(Mine())
+    assert isinstance(session, Mine)
+    assert (type(session).__name__, type(session).__module__) == ("Mine", __name__)
+    assert type(copy.copy(session)) is type(session)
+
+
 def test_the_public_names() -> None:
     assert requests_doiuri.__all__ == ["DOIAdapter", "mount"]
+
+
+@pytest.mark.parametrize("module", [requests_doiuri, _mount])
+def test_the_docstrings_examples(module: ModuleType) -> None:
+    results = doctest.testmod(module)
+    assert (results.failed, bool(results.attempted)) == (0, True)

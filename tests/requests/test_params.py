@@ -9,10 +9,10 @@ import pytest
 import requests
 from doiuri_proxy import running
 from requests_doiuri import mount
-from requests_doiuri._address import Address
+from requests_doiuri._url import DOIURL
 
 if TYPE_CHECKING:
-    from requests_doiuri._address import Params
+    from requests_doiuri._url import Params
 from support.web import JSON, Answer, record, site
 
 ENCODED: list[tuple[Params, str]] = [
@@ -70,7 +70,7 @@ def test_a_query_in_the_uri_is_no_parameter() -> None:
         session.get("doi:10.1000/1?type=URL", params={"index": 1})
 
 
-def test_an_address_pickles_as_plain_text() -> None:
-    address = Address.of("doi:10.1000/1", {"type": "URL"})
-    assert type(pickle.loads(pickle.dumps(address))) is str
-    assert pickle.loads(pickle.dumps(address)) == "doi:10.1000/1?type=URL"
+def test_a_url_pickles_as_plain_text() -> None:
+    url = DOIURL.prepare("doi:10.1000/1", {"type": "URL"})
+    assert type(pickle.loads(pickle.dumps(url))) is str
+    assert pickle.loads(pickle.dumps(url)) == "doi:10.1000/1?type=URL"

@@ -1,9 +1,4 @@
-"""The table of the specifications' clauses: each is proved by a test that exists.
-
-One file an area in ``tests/spec/clauses``, ids only: ``U`` is draft-lemieux-doi-uri-scheme-00, ``N`` is
-ANSI/NISO Z39.84-2005, ``P`` the DOI resolution documentation, ``S`` the note on special characters, ``L`` the
-Handbook's rules for URLs, ``G`` what decides between them. An area joins by adding its file.
-"""
+"""Every clause of the specifications is proved by a test that exists; README.md explains the ids."""
 
 import ast
 import json
@@ -13,6 +8,8 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+
+pytestmark = pytest.mark.once
 
 TESTS = Path(__file__).parent.parent
 CODEC = {"name": 56, "encode": 27, "decode": 20, "equality": 13, "link": 107, "urn": 6}

@@ -101,6 +101,7 @@ def test_details_are_off_by_default_and_ask_nothing(tmp_path: Path, monkeypatch:
     assert all(asked.target.startswith("/api/") for asked in server.seen)
 
 
+@pytest.mark.once
 @pytest.mark.parametrize(
     "answer",
     [

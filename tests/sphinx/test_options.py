@@ -28,7 +28,7 @@ def stopped(built: Build) -> str:
 @pytest.mark.parametrize(
     ("conf", "said"),
     [
-        ("doi_resolve = 'record'", 'doi_resolve: \'record\' is none of "records", "existence" and False'),
+        ("doi_resolve = 'record'", 'doi_resolve: \'record\' is not "records", "existence" or False'),
         ("doi_timeout = 0", "doi_timeout: 0 is not a number of seconds above 0"),
         ("doi_timeout = 'soon'", "doi_timeout: 'soon' is not a number of seconds"),
         ("doi_timeout = True", "doi_timeout: True is not a number of seconds"),

@@ -1,11 +1,15 @@
 """The command ``doiuri-proxy``, run as users run it."""
 
 import contextlib
+import io
+import logging
 import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from importlib.metadata import entry_points
 from pathlib import Path
+from unittest import mock
 
 READY = "doiuri-proxy ready at "
 
@@ -66,7 +70,23 @@ def command(folder: Path, *arguments: object, **environ: str) -> Iterator[Comman
 
 
 def run(*arguments: object, **environ: str) -> subprocess.CompletedProcess[str]:
-    """Run the command to its end."""
+    """Run the command to its end within this process, which takes a hundredth of the time of a new one."""
+    (entry,) = entry_points(group="console_scripts", name="doiuri-proxy")
+    words, said, errors = [*map(str, arguments)], io.StringIO(), io.StringIO()
+    with (
+        mock.patch.dict(os.environ, environ),
+        contextlib.redirect_stdout(said),
+        contextlib.redirect_stderr(errors),
+    ):
+        try:
+            status = entry.load()(words)
+        finally:
+            logging.captureWarnings(capture=False)
+    return subprocess.CompletedProcess(words, status, said.getvalue(), errors.getvalue())
+
+
+def run_apart(*arguments: object, **environ: str) -> subprocess.CompletedProcess[str]:
+    """Run the command to its end in a process of its own."""
     words = [sys.executable, "-m", "doiuri_proxy", *map(str, arguments)]
     return subprocess.run(
         words, capture_output=True, text=True, timeout=300, env={**os.environ, **environ}, check=False

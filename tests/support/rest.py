@@ -1,21 +1,23 @@
-"""A DOI proxy as a function: what to answer to a request's target, over a real socket."""
+"""A DOI proxy over a real socket: a function from a request's target to the response."""
 
 from __future__ import annotations
 
-import json
 import socket
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from http import HTTPStatus
 from urllib.parse import unquote, urlsplit
 
-from support.faults import Server, record, reply, serving, value
+from doiuri.records import Value
+from doiuri.rest import ResponseCode, write_error, write_json, write_record
+from support.faults import Server, reply, serving, value
 
 Handler = Callable[[str], bytes]
 
 
 @contextmanager
 def handling(handle: Handler) -> Iterator[Server]:
-    """A server that answers each request with what ``handle`` makes of its target."""
+    """A server that answers each request with ``handle(target)``."""
 
     def answer(_server: Server, connection: socket.socket, request: bytes) -> None:
         connection.sendall(handle(request.split(b" ")[1].decode()))
@@ -25,12 +27,12 @@ def handling(handle: Handler) -> Iterator[Server]:
 
 
 def targets(server: Server) -> list[str]:
-    """The targets of all requests so far, in the order in which they came."""
+    """The targets of all requests so far, in order of arrival."""
     return [request.split(b" ")[1].decode() for request in server.requests]
 
 
 def header(request: bytes, name: str) -> str | None:
-    """A request's header."""
+    """The value of a request's header; None if it has none."""
     for line in request.decode("latin-1").split("\r\n")[1:]:
         key, _, text = line.partition(":")
         if key.lower() == name.lower():
@@ -39,30 +41,36 @@ def header(request: bytes, name: str) -> str | None:
 
 
 def found(name: str, *values: dict[str, object]) -> bytes:
-    return reply("200 OK", record(name, *(values or (value("URL", f"https://example.org/{name}"),))))
+    own = values or (value("URL", f"https://example.org/{name}"),)
+    return _response(*write_record(name, map(Value.from_json, own)))
 
 
 def not_found(name: str) -> bytes:
-    return reply("404 Not Found", json.dumps({"responseCode": 100, "handle": name}).encode())
+    return _response(*write_error(ResponseCode.HANDLE_NOT_FOUND, name=name))
 
 
 def proxy(
     records: Mapping[str, tuple[dict[str, object], ...]] | None = None,
     agencies: Callable[[str], dict[str, str]] | None = None,
 ) -> Handler:
-    """A handler with the REST API and Which RA; without ``records`` it has a record of every name.
+    """A handler with the REST API and Which RA; without ``records`` every name has a record.
 
-    ``agencies`` says what Which RA adds about a name; left out, there is no such service.
+    ``agencies`` returns the members of Which RA's item about a name, right or wrong ones; without it there is
+    no Which RA.
     """
 
     def handle(target: str) -> bytes:
         path = urlsplit(target).path
         if path.startswith("/doiRA/") and agencies is not None:
             names = [unquote(name) for name in path.removeprefix("/doiRA/").split(",")]
-            return reply("200 OK", json.dumps([{"DOI": name, **agencies(name)} for name in names]).encode())
+            return _response(200, write_json([{"DOI": name, **agencies(name)} for name in names]))
         name = unquote(path.removeprefix("/api/handles/"))
         if not path.startswith("/api/handles/") or (records is not None and name.upper() not in records):
             return not_found(name)
         return found(name, *(records[name.upper()] if records is not None else ()))
 
     return handle
+
+
+def _response(status: int, body: bytes) -> bytes:
+    return reply(f"{status} {HTTPStatus(status).phrase}", body)

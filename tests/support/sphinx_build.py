@@ -1,6 +1,7 @@
 """Building Sphinx projects for real, in this process, and looking at what came out."""
 
 import contextlib
+import functools
 import io
 import re
 import warnings
@@ -8,7 +9,11 @@ from dataclasses import dataclass
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import TYPE_CHECKING
+from unittest import mock
 
+import jinja2
+import sphinx.jinja2glue
+from jinja2.sandbox import SandboxedEnvironment
 from sphinx.cmd.build import build_main
 from sphinx.locale import translators
 
@@ -78,6 +83,23 @@ class _Links(HTMLParser):
             self.links[-1].text += data
 
 
+class Compiled(jinja2.BytecodeCache):
+    """Templates compiled so far: most of the time of a small build goes into compiling the theme's again."""
+
+    def __init__(self) -> None:
+        self._codes: dict[str, bytes] = {}
+
+    def load_bytecode(self, bucket: jinja2.bccache.Bucket) -> None:
+        with contextlib.suppress(KeyError):
+            bucket.bytecode_from_string(self._codes[bucket.key])
+
+    def dump_bytecode(self, bucket: jinja2.bccache.Bucket) -> None:
+        self._codes[bucket.key] = bucket.bytecode_to_string()
+
+
+TEMPLATES = functools.partial(SandboxedEnvironment, bytecode_cache=Compiled())
+
+
 def links(page: str) -> list[Link]:
     """The links with the class ``doi`` on a page, in order."""
     parser = _Links()
@@ -120,6 +142,7 @@ def build(source: Path, target: Path, builder: str = "html", *options: str) -> B
         contextlib.redirect_stdout(said),
         contextlib.redirect_stderr(io.StringIO()),
         warnings.catch_warnings(),
+        mock.patch.object(sphinx.jinja2glue, "SandboxedEnvironment", TEMPLATES),
     ):
         # what others' extensions use of Sphinx that will go is their business
         warnings.filterwarnings(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import socket
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -11,6 +10,9 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote, urlsplit
+
+from doiuri.records import Data, Value
+from doiuri.rest import JSON_TYPE, ResponseCode, write_error, write_record
 
 if TYPE_CHECKING:
     import ssl
@@ -30,7 +32,7 @@ class Answer(NamedTuple):
     body: bytes = b""
 
 
-JSON = {"Content-Type": "application/json;charset=utf-8"}
+JSON = {"Content-Type": JSON_TYPE}
 
 Answering = Callable[[Asked], Answer]
 
@@ -65,6 +67,7 @@ def site(answer: Answering, *, tls: ssl.SSLContext | None = None) -> Iterator[Si
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True  # else a body waits 40 ms for the acknowledgement of its head
 
         def do_GET(self) -> None:
             request = Asked(self.command, self.path, {k.lower(): v for k, v in self.headers.items()})
@@ -119,10 +122,12 @@ def resolver(targets: Mapping[str, str]) -> Answering:
         name = unquote(path.removeprefix("/api/handles/") if api else path[1:])
         if not api:
             return Answer(302, {"Location": targets[name]}) if name in targets else Answer(404)
-        body = {"responseCode": 100, "handle": name}
-        if name in targets:
-            body = {"responseCode": 1, **record(name, targets[name])}
-        return Answer(200 if name in targets else 404, JSON, json.dumps(body).encode())
+        if name not in targets:
+            status, body = write_error(ResponseCode.HANDLE_NOT_FOUND, name=name)
+        else:
+            url = Value(1, "URL", Data("string", targets[name]), ttl=86400)
+            status, body = write_record(name, [url])
+        return Answer(status, JSON, body)
 
     return answer
 

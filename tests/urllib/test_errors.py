@@ -68,7 +68,7 @@ def test_a_head_request_has_no_body_to_judge_by() -> None:
 def test_a_page_where_a_record_is_due_is_no_record() -> None:
     with site(lambda _: Answer(200, {"Content-Type": "text/html"}, b"<p>Log in")) as portal:
         urllib_doiuri.install(portal.url)
-        with pytest.raises(URLError, match="answered with a page"):
+        with pytest.raises(URLError, match="returned an HTML page"):
             urlopen(URI)
 
 
@@ -86,7 +86,7 @@ def test_offline_asks_nobody() -> None:
 
 def test_offline_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DOIURI_OFFLINE", "1")
-    with pytest.raises(URLError, match=r"10\.1000/456#789: not asked"):
+    with pytest.raises(URLError, match=r"10\.1000/456#789: offline: request not sent"):
         urllib_doiuri.urlopen(URI)
 
 

@@ -53,6 +53,7 @@ def test_there_is_a_summary_for_each_script() -> None:
     assert sorted(SUMMARIES) == SCRIPTS
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("script", SCRIPTS)
 def test_as_they_stand(script: str, base: str) -> None:
     done = run(script, base=base)
@@ -78,6 +79,7 @@ def test_bibtex_from_an_agency_by_content_negotiation() -> None:
     assert done.stderr.strip() == "2 DOIs: 1 resolved (1 with an agency's BibTeX), 1 not found"
 
 
+@pytest.mark.once
 def test_a_table_of_targets(base: str, tmp_path: Path) -> None:
     source, destination = tmp_path / "in.csv", tmp_path / "out.csv"
     source.write_text('doi,note\n"10.1000/182",a\n10.1000/nope,"b, c"\n', encoding="utf-8")
@@ -91,6 +93,7 @@ def test_a_table_of_targets(base: str, tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.once
 def test_the_progress_bar_on_a_terminal(base: str) -> None:
     ours, theirs = pty.openpty()
     try:

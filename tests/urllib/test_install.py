@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import doctest
 import json
 import pickle
 import ssl
 import threading
 import urllib.request
+from importlib.metadata import version
 from pathlib import Path
+from types import ModuleType
 from urllib.error import URLError
 from urllib.request import (
     BaseHandler,
@@ -24,6 +27,7 @@ import urllib_doiuri
 from doiuri import DOI, ShortDOI
 from doiuri_proxy import running
 from support.web import JSON, Answer, record, site
+from urllib_doiuri import _install
 
 RECORDS = [record("10.1000/182", "http://x.example/"), record("10/p54k", "http://x.example/")]
 
@@ -234,7 +238,7 @@ def test_who_asks_is_named_unless_the_caller_names_itself() -> None:
         own.addheaders = [("User-Agent", "opener/1")]
         own.open("doi:10.1000/1").close()
     agents = [one.headers["user-agent"] for one in resolver.seen]
-    assert agents[0].startswith("urllib-doiuri/")
+    assert agents[0].startswith(f"urllib-doiuri/{version('urllib-doiuri')} doiuri/{version('doiuri')} ")
     assert "mailto:me@x.example" in agents[0]
     assert agents[1:] == ["mine/1", "opener/1"]
 
@@ -244,3 +248,10 @@ def test_syntax_errors_survive_pickling() -> None:
     with pytest.raises(ValueError, match="position 13") as caught:
         urlopen("doi:10.1000/x#")
     assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
+
+
+@pytest.mark.parametrize("module", [urllib_doiuri, _install])
+def test_the_docstrings_examples(module: ModuleType) -> None:
+    results = doctest.testmod(module)
+    assert (results.failed, bool(results.attempted)) == (0, True)
+    assert opener() is None

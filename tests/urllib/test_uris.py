@@ -62,7 +62,7 @@ def test_a_request_object_is_no_way_round() -> None:
 def test_a_doi_is_read_not_written(method: str | None, data: bytes | None) -> None:
     with site(lambda _: Answer()) as anything:
         urllib_doiuri.install(anything.url)
-        with pytest.raises(ValueError, match=r"10\.1000/182: a DOI is read"):
+        with pytest.raises(ValueError, match=r"10\.1000/182: a DOI is read-only"):
             urlopen(Request("doi:10.1000/182", data, method=method))
         assert anything.seen == []
 

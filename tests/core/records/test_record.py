@@ -7,6 +7,7 @@ import json
 import pickle
 import time
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 from doiuri import DOI, BadRecord, Prefix, Record, ShortDOI
@@ -441,3 +442,42 @@ def test_a_record_never_changes_and_compares_by_what_it_says() -> None:
     assert found != Record(X)
     assert found != "10.1000/x"
     assert eval(repr(found), {"Record": Record, "DOI": DOI, "Value": Value, "Data": Data}) == found
+
+
+TABLE = {"table", "caption", "thead", "tbody", "tr", "th", "td", "a"}
+
+
+def test_a_notebook_shows_a_table_with_links() -> None:
+    html = record(value("URL", "https://a.example/?a=1&b=2"), value("EMAIL", "x@a.example", 2))._repr_html_()
+    assert '<caption><a href="https://doi.org/10.1000/x">doi:10.1000/x</a></caption>' in html
+    assert '<td><a href="https://a.example/?a=1&amp;b=2">https://a.example/?a=1&amp;b=2</a></td>' in html
+    assert "<tr><td>2</td><td>EMAIL</td><td>x@a.example</td></tr>" in html
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        value("URL", "javascript:alert('1')"),
+        value("URL", "https://a.example/\"onclick='x'<script>alert(1)</script>"),
+        value("<script>", "<img src=x onerror=alert(1)>"),
+        value("\ud800", "\ud800 &amp; \"'"),
+        {"index": 1, "type": "T", "data": {"format": "admin", "value": {"<script>": "'\"&"}}},
+        {"index": 1, "type": "URL", "data": {"format": "base64", "value": "<script>"}},
+    ],
+)
+def test_a_notebook_shows_a_hostile_record_as_text(hostile: dict[str, Any]) -> None:
+    shown = Record.from_json({"handle": "10.1000/<script>'\"", "values": [hostile]})._repr_html_()
+    table = ElementTree.fromstring(shown)
+    assert shown.encode()
+    assert {element.tag for element in table.iter()} <= TABLE
+    links = [element.attrib for element in table.iter() if element.attrib]
+    assert all([*link] == ["href"] and link["href"].startswith("https://") for link in links)
+
+
+def test_a_notebook_shows_the_beginning_of_long_data() -> None:
+    html = record(
+        value("URL", "https://a.example/" + "x" * 1_000_000), value("T", "y" * 1_000_000)
+    )._repr_html_()
+    assert html.count("…</a></td>") == 1
+    assert html.count("y…</td>") == 1
+    assert html.count("y") < 300

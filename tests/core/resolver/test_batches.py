@@ -10,7 +10,7 @@ from itertools import count, islice
 from typing import Any
 
 import pytest
-from doiuri import DOI, DOISyntaxError, Handle, Prefix, ShortDOI
+from doiuri import DOI, Handle, Prefix, ShortDOI
 from doiuri.resolver import MemoryStore, Outcome, Resolver
 from doiuri.resolver._batch import AHEAD
 from support.faults import FAULTS, reply
@@ -29,7 +29,7 @@ def test_answers_come_in_the_order_of_the_names() -> None:
         return not_found(f"10.1000/{number}") if number % 7 == 0 else found(f"10.1000/{number}")
 
     with handling(slow_first) as server:
-        outcomes = list(Resolver(server.url, None).resolve_many(names(50)))
+        outcomes = list(Resolver(server.url, store=None).resolve_many(names(50)))
     assert [outcome.doi for outcome in outcomes] == names(50)
     assert [outcome.status for outcome in outcomes] == [
         "not-found" if number % 7 == 0 else "found" for number in range(50)
@@ -40,11 +40,11 @@ def test_answers_come_in_the_order_of_the_names() -> None:
 def test_a_name_that_comes_twice_is_asked_about_once() -> None:
     spellings = [DOI("10.1000/a"), DOI("10.1000/A"), DOI("10.1000/b"), DOI("10.1000/a")] * 20
     with handling(proxy()) as server:
-        outcomes = list(Resolver(server.url, None).resolve_many(spellings))
+        outcomes = list(Resolver(server.url, store=None).resolve_many(spellings))
         assert len(server.requests) == 2
-        list(Resolver(server.url, None).verify(spellings))
+        list(Resolver(server.url, store=None).verify(spellings))
         assert len(server.requests) == 2 + 1 + 2
-    assert [outcome.doi.name for outcome in outcomes] == [doi.name for doi in spellings]
+    assert [outcome.doi.name for outcome in outcomes if outcome.doi] == [doi.name for doi in spellings]
 
 
 @pytest.mark.parametrize("method", ["resolve_many", "verify"])
@@ -58,7 +58,7 @@ def test_streams_may_be_endless(method: str) -> None:
             yield DOI(f"10.1000/{number}")
 
     with handling(proxy(agencies=lambda _name: {"RA": "Crossref"})) as server:
-        stream = getattr(Resolver(server.url, None), method)(endless())
+        stream = getattr(Resolver(server.url, store=None), method)(endless())
         assert taken == 0
         first = next(stream)
         assert taken <= (16 if method == "resolve_many" else AHEAD)
@@ -71,7 +71,7 @@ def test_streams_may_be_endless(method: str) -> None:
 
 def test_leaving_early_stops_the_asking() -> None:
     with handling(proxy()) as server:
-        for outcome in Resolver(server.url, None, rate=50).resolve_many(names(200)):
+        for outcome in Resolver(server.url, store=None, rate=50).resolve_many(names(200)):
             assert outcome.status == "found"
             break
         assert all_at_home()
@@ -87,13 +87,13 @@ def test_what_came_is_stored_even_if_the_caller_leaves() -> None:
         return usual(target)
 
     with handling(five) as server:
-        stream = Resolver(server.url, store, timeout=100).resolve_many(names(100))
+        stream = Resolver(server.url, store=store, timeout=100).resolve_many(names(100))
         first = next(stream)
         while len(server.requests) < 5 + 3:  # all three threads hang: they are done with the first five
             time.sleep(0.01)
         stream.close()  # type: ignore[attr-defined]
         hold.set()
-        again = list(Resolver(server.url, store, offline=True).resolve_many(names(5)))
+        again = list(Resolver(server.url, store=store, offline=True).resolve_many(names(5)))
     assert again[0] == first
     assert [outcome.status for outcome in again] == ["found"] * 5
 
@@ -101,7 +101,7 @@ def test_what_came_is_stored_even_if_the_caller_leaves() -> None:
 def test_the_store_is_read_before_anything_is_asked() -> None:
     store = MemoryStore()
     with handling(proxy()) as server:
-        resolver = Resolver(server.url, store)
+        resolver = Resolver(server.url, store=store)
         cold = list(resolver.resolve_many(names(300)))
         assert len(server.requests) == 300
         warm = list(resolver.resolve_many(names(300)))
@@ -114,7 +114,7 @@ def test_the_store_is_read_before_anything_is_asked() -> None:
 def test_progress_is_reported() -> None:
     with handling(proxy()) as server:
         seen: list[tuple[int, int | None]] = []
-        resolver = Resolver(server.url, None, progress=lambda done, total: seen.append((done, total)))
+        resolver = Resolver(server.url, store=None, progress=lambda done, total: seen.append((done, total)))
         list(resolver.resolve_many(names(3)))
         assert seen == [(1, 3), (2, 3), (3, 3)]
         seen.clear()
@@ -128,14 +128,14 @@ def test_progress_is_reported() -> None:
 
 def test_check_may_be_off() -> None:
     with handling(proxy()) as server:
-        outcomes = list(Resolver(server.url, None).check(names(3), False))
+        outcomes = list(Resolver(server.url, store=None).check(names(3), False))
     assert [(outcome.doi, outcome.status) for outcome in outcomes] == [(doi, "unknown") for doi in names(3)]
     assert not server.requests
 
 
 def test_no_names_no_requests() -> None:
     with handling(proxy()) as server:
-        resolver = Resolver(server.url, None)
+        resolver = Resolver(server.url, store=None)
         assert [*resolver.resolve_many([]), *resolver.verify(iter(())), *resolver.agencies(())] == []
     assert not server.requests
 
@@ -155,7 +155,7 @@ def test_existence_takes_few_requests() -> None:
     # DOI resolution documentation section 4: several DOIs in one request
     dois = [DOI(f"10.{1000 + n % 7}/journal.pone.{n:010}") for n in range(3000)]
     with handling(proxy(agencies=agencies)) as server:
-        outcomes = list(Resolver(server.url, MemoryStore()).verify(dois))
+        outcomes = list(Resolver(server.url, store=MemoryStore()).verify(dois))
     assert [outcome.doi for outcome in outcomes] == dois
     assert {outcome.status for outcome in outcomes} == {"found"}
     assert len(server.requests) <= 0.02 * len(dois)
@@ -166,9 +166,9 @@ def test_doubtful_answers_are_confirmed() -> None:
     dois = [DOI(f"10.1000/{n}{end}") for end in "a!?*+-" for n in "01"]
     store = MemoryStore()
     with handling(proxy({doi.key: () for doi in dois if doi.suffix[0] == "1"}, agencies)) as server:
-        outcomes = list(Resolver(server.url, store).verify(dois))
+        outcomes = list(Resolver(server.url, store=store).verify(dois))
         asked = targets(server)
-        again = list(Resolver(server.url, store, offline=True).verify(dois))
+        again = list(Resolver(server.url, store=store, offline=True).verify(dois))
     sure, doubtful = outcomes[:2], outcomes[2:]
     assert [outcome.status for outcome in sure] == ["found", "found"]
     assert [outcome.status for outcome in doubtful] == ["not-found", "found"] * 5
@@ -186,7 +186,7 @@ def test_names_of_any_kind_are_verified() -> None:
         DOI("10.1000/ü%"),
     ]
     with handling(proxy(agencies=agencies)) as server:
-        outcomes = list(Resolver(server.url, None).agencies(dois))
+        outcomes = list(Resolver(server.url, store=None).agencies(dois))
     assert [outcome.status for outcome in outcomes] == ["found"] * 5
     assert [outcome.agency for outcome in outcomes] == ["Crossref", "Crossref", None, "Crossref", "Crossref"]
     assert "10.1000/a%2Cb,10.1000/..%2Fx,10.1000,10.1000/%C3%BC%25" in targets(server)[0] + targets(server)[1]
@@ -200,14 +200,14 @@ def test_without_which_ra_the_rest_api_is_asked(status: str) -> None:
         return reply(status, b"<html>", kind="text/html") if target.startswith("/doiRA/") else usual(target)
 
     with handling(handle) as server:
-        outcomes = list(Resolver(server.url, None).verify(names(2)))
+        outcomes = list(Resolver(server.url, store=None).verify(names(2)))
     assert [outcome.status for outcome in outcomes] == ["found", "not-found"]
 
 
 def test_a_refusal_of_which_ra_is_no_answer() -> None:
     refused = reply("403 Forbidden", b"")
     with handling(lambda target: refused if target.startswith("/doiRA/") else found("10.1000/0")) as server:
-        (outcome,) = Resolver(server.url, None).verify(names(1))
+        (outcome,) = Resolver(server.url, store=None).verify(names(1))
     assert outcome.status == "unknown"
     assert len(server.requests) == 1
 
@@ -215,7 +215,7 @@ def test_a_refusal_of_which_ra_is_no_answer() -> None:
 def test_agencies_are_stored() -> None:
     store = MemoryStore()
     with handling(proxy(agencies=agencies)) as server:
-        resolver = Resolver(server.url, store)
+        resolver = Resolver(server.url, store=store)
         resolver.resolve(DOI("10.1000/0"))  # its record says nothing of the agency
         for _ in range(2):
             assert [outcome.agency for outcome in resolver.agencies(names(2))] == ["Crossref"] * 2
@@ -230,7 +230,7 @@ def test_which_ra_may_answer_in_any_order_and_case() -> None:
         )
 
     with handling(handle) as server:
-        outcomes = list(Resolver(server.url, None).agencies([DOI("10.1000/a"), DOI("10.1000/b")]))
+        outcomes = list(Resolver(server.url, store=None).agencies([DOI("10.1000/a"), DOI("10.1000/b")]))
     assert [outcome.agency for outcome in outcomes] == ["RA 10.1000/a", "RA 10.1000/b"]
 
 
@@ -238,7 +238,7 @@ def test_which_ra_may_answer_in_any_order_and_case() -> None:
 def test_nothing_is_raised_for_one_of_many(method: str) -> None:
     for fault in FAULTS:
         if not (fault.hangs or fault.big):
-            with fault.serve() as server, Resolver(server.url, None, timeout=0.3) as resolver:
+            with fault.serve() as server, Resolver(server.url, store=None, timeout=0.3) as resolver:
                 outcomes: list[Outcome] = list(getattr(resolver, method)(names(2), budget=0.4))
             assert {outcome.status for outcome in outcomes} == {"unknown"}, fault
 
@@ -246,20 +246,62 @@ def test_nothing_is_raised_for_one_of_many(method: str) -> None:
 def test_one_bad_record_among_good_ones() -> None:
     usual = proxy()
     with handling(lambda target: b"" if target.endswith("/7") else usual(target)) as server:
-        outcomes = list(Resolver(server.url, None).resolve_many(names(20)))
+        outcomes = list(Resolver(server.url, store=None).resolve_many(names(20)))
     assert [outcome.status for outcome in outcomes].count("unknown") == 1
     assert outcomes[7].status == "unknown"
 
 
+INVALID = [
+    ("no DOI", "no DOI", ""),
+    ("", "", ""),
+    ("10.1000/a\0b", "10.1000/a\0b", ""),
+    (None, "None", "expected a DOI or a str, not None"),
+    (b"10.1000/a", "b'10.1000/a'", "expected a DOI or a str, not b'10.1000/a'"),
+    (10.1000, "10.1", "expected a DOI or a str, not 10.1"),
+    (["10.1000/a"], "['10.1000/a']", "expected a DOI or a str, not ['10.1000/a']"),
+]
+
+
 @pytest.mark.parametrize("method", ["resolve_many", "verify", "agencies", "check"])
-@pytest.mark.parametrize("bad", ["no DOI", None])
-def test_what_is_no_doi_is_raised_in_its_turn(method: str, bad: Any) -> None:
-    answered: list[Outcome] = []
-    with handling(proxy()) as server, pytest.raises((DOISyntaxError, TypeError)) as caught:
-        answered.extend(getattr(Resolver(server.url, None), method)([*names(20), bad, *names(3)]))
-    assert [outcome.doi for outcome in answered] == names(20)
-    assert caught.value.__notes__ == ["It is item 20 of the DOIs, counted from 0."]
-    assert repr(bad) in str(caught.value)
+@pytest.mark.parametrize(("item", "text", "reason"), INVALID)
+def test_an_item_that_is_no_doi_is_invalid(method: str, item: Any, text: str, reason: str) -> None:
+    seen: list[tuple[int, int | None]] = []
+    with handling(proxy()) as server:
+        resolver = Resolver(server.url, store=None, progress=lambda done, total: seen.append((done, total)))
+        items = [item, *names(20), item, *names(3), item]
+        outcomes: list[Outcome] = list(getattr(resolver, method)(items))
+    assert [outcome.doi for outcome in outcomes] == [None, *names(20), None, *names(3), None]
+    valid = [outcome for outcome in outcomes if outcome.doi is not None]
+    assert {(outcome.status, outcome.text) for outcome in valid} == {("found", "")}
+    for outcome in (outcomes[0], outcomes[21], outcomes[25]):
+        assert (outcome.status, outcome.found, outcome.record, outcome.text) == ("invalid", False, None, text)
+        assert outcome.reason.startswith(reason)
+        assert outcome.reason
+    assert seen == [(number, 26) for number in range(1, 27)]
+
+
+@pytest.mark.parametrize("method", ["resolve_many", "verify", "agencies"])
+def test_items_that_are_no_dois_cause_no_requests(method: str) -> None:
+    with handling(proxy()) as server:
+        outcomes = list(getattr(Resolver(server.url, store=None), method)(["no DOI"] * 600))
+    assert {outcome.status for outcome in outcomes} == {"invalid"}
+    assert len(outcomes) == 600
+    assert not server.requests
+
+
+def test_invalid_items_do_not_depend_on_the_budget() -> None:
+    with handling(proxy()) as server:
+        resolver = Resolver(server.url, store=None)
+        outcomes = list(resolver.resolve_many(["no DOI", "10.1000/a"], budget=1e-9))
+    assert [outcome.status for outcome in outcomes] == ["invalid", "unknown"]
+
+
+def test_check_off_tells_invalid_items_too() -> None:
+    outcomes = list(Resolver(store=None).check(["10.1000/a", "no DOI"], False))
+    assert [(outcome.status, outcome.text) for outcome in outcomes] == [
+        ("unknown", ""),
+        ("invalid", "no DOI"),
+    ]
 
 
 def test_what_the_callers_own_iterable_raises_comes_in_its_turn() -> None:
@@ -272,7 +314,7 @@ def test_what_the_callers_own_iterable_raises_comes_in_its_turn() -> None:
     answered: list[Outcome] = []
     with handling(proxy()) as server:
         with pytest.raises(OSError, match="the file ends here"):
-            answered.extend(Resolver(server.url, store).resolve_many(reading()))
+            answered.extend(Resolver(server.url, store=store).resolve_many(reading()))
         assert [outcome.status for outcome in answered] == ["found"] * 20
-        again = Resolver(server.url, store, offline=True).resolve_many(names(20))
+        again = Resolver(server.url, store=store, offline=True).resolve_many(names(20))
         assert [outcome.status for outcome in again] == ["found"] * 20

@@ -25,7 +25,7 @@ def limits(fault: Fault) -> dict[str, float]:
 @pytest.mark.parametrize("fault", ALL, ids=str)
 def test_resolve_raises_in_time(fault: Fault) -> None:
     limit = limits(fault)
-    with fault.serve() as server, Resolver(server.url, MemoryStore(), **limit) as resolver:  # type: ignore[arg-type]
+    with fault.serve() as server, Resolver(server.url, store=MemoryStore(), **limit) as resolver:  # type: ignore[arg-type]
         begun = time.monotonic()
         if fault.error is None:
             assert resolver.resolve(DOI_).url == TARGET
@@ -39,18 +39,19 @@ def test_resolve_raises_in_time(fault: Fault) -> None:
 
 @pytest.mark.parametrize("fault", [fault for fault in FAULTS if fault.hangs], ids=str)
 def test_the_timeout_holds(fault: Fault) -> None:
-    with fault.serve() as server, Resolver(server.url, None, timeout=0.3) as resolver:
+    with fault.serve() as server, Resolver(server.url, store=None, timeout=0.3) as resolver:
         begun = time.monotonic()
         with pytest.raises(ResolverUnavailable):
             resolver.resolve(DOI_)
         assert time.monotonic() - begun < SLACK
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("fault", ALL, ids=str)
 @pytest.mark.parametrize("how", ["records", "existence"])
 def test_check_says_unknown_within_the_budget_and_stores_nothing(fault: Fault, how: str) -> None:
     store, limit = MemoryStore(), limits(fault)
-    with fault.serve() as server, Resolver(server.url, store, **limit) as resolver:  # type: ignore[arg-type]
+    with fault.serve() as server, Resolver(server.url, store=store, **limit) as resolver:  # type: ignore[arg-type]
         begun = time.monotonic()
         (outcome,) = resolver.check([DOI_], how)  # type: ignore[arg-type]
         assert time.monotonic() - begun < SLACK
@@ -64,7 +65,7 @@ ASK = """
 import resource, sys
 from doiuri import DOI, ResolverUnavailable
 from doiuri.resolver import Resolver
-(outcome,) = Resolver(sys.argv[1], None, timeout=30).resolve_many([DOI(sys.argv[2])])
+(outcome,) = Resolver(sys.argv[1], store=None, timeout=30).resolve_many([DOI(sys.argv[2])])
 print(outcome.status, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 """
 
@@ -78,6 +79,7 @@ def memory(server_url: str) -> tuple[str, int]:
     return status, int(peak)
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("fault", [fault for fault in FAULTS if fault.big], ids=str)
 def test_memory_is_bounded(fault: Fault) -> None:
     with says(reply("200 OK", record()))() as server:
@@ -92,7 +94,7 @@ def test_memory_is_bounded(fault: Fault) -> None:
 def test_a_budget_holds_for_many() -> None:
     fault = next(fault for fault in FAULTS if fault.name == "DNS that hangs")
     dois = [DOI(f"10.1000/{n}") for n in range(1000)]
-    with fault.serve() as server, Resolver(server.url, None, timeout=100) as resolver:
+    with fault.serve() as server, Resolver(server.url, store=None, timeout=100) as resolver:
         begun = time.monotonic()
         outcomes: list[Outcome] = list(resolver.resolve_many(dois, budget=0.5))
         assert time.monotonic() - begun < SLACK

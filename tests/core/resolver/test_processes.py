@@ -26,7 +26,7 @@ from doiuri.resolver import Resolver
 if sys.argv[1] == "http://hanging.test":
     import socket, time
     socket.getaddrinfo = lambda *args, **options: time.sleep(300)
-stream = Resolver(sys.argv[1], None, timeout=300).resolve_many([DOI("10.1000/a")] * 9, budget=0.3)
+stream = Resolver(sys.argv[1], store=None, timeout=300).resolve_many([DOI("10.1000/a")] * 9, budget=0.3)
 print(next(stream).status)
 """
 
@@ -43,7 +43,7 @@ def test_the_exit_of_the_interpreter_waits_for_nobody(fault: object) -> None:
 
 
 def test_a_fork_starts_afresh(tmp_path: Path) -> None:
-    with handling(proxy()) as server, Resolver(server.url, tmp_path / "store.sqlite3") as resolver:
+    with handling(proxy()) as server, Resolver(server.url, store=tmp_path / "store.sqlite3") as resolver:
         resolver.resolve(DOI_)
 
         def work() -> None:
@@ -65,7 +65,7 @@ def test_a_fork_in_the_middle_of_a_request_does_no_harm() -> None:
         return usual(target)
 
     with handling(slow) as server:
-        resolver = Resolver(server.url, None, timeout=100, concurrency=1, rate=1000)
+        resolver = Resolver(server.url, store=None, timeout=100, concurrency=1, rate=1000)
         asking = threading.Thread(target=lambda: list(resolver.resolve_many([DOI("10.1000/slow")])))
         asking.start()
         while not server.requests:
@@ -79,7 +79,7 @@ def test_a_fork_in_the_middle_of_a_request_does_no_harm() -> None:
 ASK = """
 import sys
 from doiuri.resolver import Resolver
-with Resolver(sys.argv[1], sys.argv[2]) as resolver:
+with Resolver(sys.argv[1], store=sys.argv[2]) as resolver:
     print({outcome.status for outcome in resolver.resolve_many(f"10.1000/{n}" for n in range(50))})
 """
 
@@ -87,13 +87,13 @@ with Resolver(sys.argv[1], sys.argv[2]) as resolver:
 FORKS = """
 import os, threading, warnings
 from doiuri.resolver import MemoryStore
-from doiuri.resolver._workers import Crew
+from doiuri.resolver._workers import WorkerPool
 warnings.simplefilter("ignore")
 over = threading.Event()
 def make():
     while not over.is_set():
         [MemoryStore() for _ in range(50)]
-        Crew(1, 1e9)
+        WorkerPool(1, 1e9)
 threads = [threading.Thread(target=make) for _ in range(3)]
 for thread in threads:
     thread.start()
@@ -115,6 +115,7 @@ def test_a_fork_while_other_threads_begin_something() -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.once
 def test_processes_share_a_store(tmp_path: Path) -> None:
     with handling(proxy()) as server:
 
@@ -131,7 +132,7 @@ def test_processes_share_a_store(tmp_path: Path) -> None:
 
 def test_nothing_is_left_running() -> None:
     with handling(proxy()) as server:
-        resolver = Resolver(server.url, None)
+        resolver = Resolver(server.url, store=None)
         resolver.resolve(DOI_)
         list(resolver.resolve_many(DOI(f"10.1000/{n}") for n in range(20)))
         assert all_at_home()
@@ -141,47 +142,50 @@ def test_a_broken_off_request_frees_its_thread() -> None:
     fault = next(fault for fault in FAULTS if fault.name == "a header byte a second")
     with fault.serve() as server:
         with pytest.raises(ResolverUnavailable):
-            Resolver(server.url, None, timeout=0.3).resolve(DOI_)
+            Resolver(server.url, store=None, timeout=0.3).resolve(DOI_)
         assert all_at_home()
 
 
 def test_stores_are_shared_and_closed_by_the_last(tmp_path: Path) -> None:
     where = str(tmp_path / "store.sqlite3")
     with handling(proxy()) as server:
-        first, second = Resolver(server.url, where), Resolver(server.url, tmp_path / "x/../store.sqlite3")
-        store = first._records._store
+        first, second = (
+            Resolver(server.url, store=where),
+            Resolver(server.url, store=tmp_path / "x/../store.sqlite3"),
+        )
+        store = first._store
         assert isinstance(store, SQLiteStore)
-        assert second._records._store is store
+        assert second._store is store
         first.resolve(DOI_)
         first.close()
         first.close()
-        open_before = store._db
+        open_before = store._file.db
         assert open_before is not None
         second.close()
-        assert store._db is None
+        assert store._file.db is None
         assert first.resolve(DOI_).url  # a closed Resolver still works
         store.close()
 
 
 def test_a_resolver_may_be_entered_again(tmp_path: Path) -> None:
     with handling(proxy()) as server:
-        resolver = Resolver(server.url, tmp_path / "store.sqlite3")
-        store = resolver._records._store
+        resolver = Resolver(server.url, store=tmp_path / "store.sqlite3")
+        store = resolver._store
         assert isinstance(store, SQLiteStore)
         for _ in range(3):
             with resolver:
                 resolver.resolve(DOI_)
-                assert store._db is not None
-            assert store._db is None
+                assert store._file.db is not None
+            assert store._file.db is None
         assert len(server.requests) == 1
 
 
 def test_a_store_of_the_users_own_is_not_closed() -> None:
     store = MemoryStore()
     with handling(proxy()) as server:
-        with Resolver(server.url, store) as resolver:
+        with Resolver(server.url, store=store) as resolver:
             resolver.resolve(DOI_)
-        assert Resolver(server.url, store, offline=True).resolve(DOI_).url
+        assert Resolver(server.url, store=store, offline=True).resolve(DOI_).url
 
 
 def test_an_iteration_goes_on_in_the_child_of_a_fork() -> None:
@@ -197,7 +201,7 @@ def test_an_iteration_goes_on_in_the_child_of_a_fork() -> None:
 
     asked: list[str] = []
     with handling(handle) as server:
-        resolver = Resolver(server.url, None, timeout=100)
+        resolver = Resolver(server.url, store=None, timeout=100)
         stream = resolver.resolve_many(DOI(f"10.1000/{n}") for n in range(60))
         assert next(stream).status == "found"
         while not asked:
@@ -222,11 +226,13 @@ def test_a_forgotten_iteration_may_end_at_any_moment(tmp_path: Path) -> None:
     class Cycle:
         def __init__(self) -> None:
             self.itself = self
-            self.stream = Resolver(server.url, store).resolve_many(DOI(f"10.1000/{n}") for n in range(9))
+            self.stream = Resolver(server.url, store=store).resolve_many(
+                DOI(f"10.1000/{n}") for n in range(9)
+            )
 
     with handling(proxy()) as server:
         assert next(Cycle().stream).status == "found"
-        worker = threading.Thread(target=store._work, args=("read", lambda _db: gc.collect()), daemon=True)
+        worker = threading.Thread(target=store._run, args=("read", lambda _db: gc.collect()), daemon=True)
         worker.start()
         worker.join(20)
         assert not worker.is_alive()

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ from doiuri import (
     BadRecord,
     DOINotFound,
     DOISyntaxError,
+    Handle,
     NoValues,
     Prefix,
     ResolverUnavailable,
@@ -61,14 +63,14 @@ def outdated(base: str, answer: object, name: str = "10.1000/A") -> MemoryStore:
 )
 def test_the_name_travels_untouched(name: str, target: str) -> None:
     with handling(proxy()) as server:
-        assert Resolver(server.url, None).resolve(DOI(name)).doi.name == name
+        assert Resolver(server.url, store=None).resolve(DOI(name)).doi.name == name
     assert targets(server) == [target]
 
 
 def test_the_request_says_who_asks_and_nothing_else() -> None:
     with handling(proxy()) as server:
-        Resolver(server.url, None, mailto="me@example.org").resolve(DOI_)
-        Resolver(server.url, None, user_agent="mine/1").resolve(DOI_)
+        Resolver(server.url, store=None, mailto="me@example.org").resolve(DOI_)
+        Resolver(server.url, store=None, user_agent="mine/1").resolve(DOI_)
     first, second = server.requests
     agent = header(first, "User-Agent") or ""
     assert agent.startswith(f"doiuri/{__version__} (+https://")
@@ -81,7 +83,7 @@ def test_the_request_says_who_asks_and_nothing_else() -> None:
 def test_parameters() -> None:
     # DOI resolution documentation section 5: type and index may come several times and together
     with handling(proxy()) as server:
-        resolver = Resolver(server.url, None)
+        resolver = Resolver(server.url, store=None)
         resolver.resolve(DOI_, type=("URL", "10320/loc"), index=1, auth=True)
         resolver.resolve(DOI_, type="URL", cert=True)
     queries = [target.partition("?")[2] for target in targets(server)]
@@ -91,7 +93,7 @@ def test_parameters() -> None:
 def test_a_selection_is_not_taken_for_the_record() -> None:
     values = value("URL", TARGET), value("EMAIL", "a@example.org", 2)
     with handling(proxy({"10.1000/A": values})) as server:
-        resolver = Resolver(server.url, MemoryStore())
+        resolver = Resolver(server.url, store=MemoryStore())
         resolver.resolve(DOI_, type="URL")
         assert len(resolver.resolve(DOI_).values) == 2
         assert len(server.requests) == 2
@@ -107,9 +109,11 @@ def test_a_selection_is_not_taken_for_the_record() -> None:
 
 def test_text_is_parsed() -> None:
     with handling(proxy()) as server:
-        assert Resolver(server.url, None).resolve("https://doi.org/10.1000/a%2Fb").doi == DOI("10.1000/a/b")
+        assert Resolver(server.url, store=None).resolve("https://doi.org/10.1000/a%2Fb").doi == DOI(
+            "10.1000/a/b"
+        )
         with pytest.raises(DOISyntaxError):
-            Resolver(server.url, None).resolve("no DOI")
+            Resolver(server.url, store=None).resolve("no DOI")
 
 
 @pytest.mark.parametrize(("ttl", "seconds"), [(86400, 86400), (5, 5), (10**9, 30 * 86400), (None, 86400)])
@@ -119,14 +123,14 @@ def test_a_record_is_believed_for_its_shortest_ttl(ttl: int | None, seconds: flo
     values = tuple({k: v for k, v in one.items() if v is not None} for one in values)  # type: ignore[assignment]
     before = time.time()
     with handling(lambda _target: found("10.1000/a", *values)) as server:
-        Resolver(server.url, store).resolve(DOI_)
+        Resolver(server.url, store=store).resolve(DOI_)
     assert before + seconds <= only_entry(store).expires <= time.time() + seconds
 
 
 def test_a_definite_no_is_believed_for_an_hour() -> None:
     store, before = MemoryStore(), time.time()
     with handling(not_found_and_none) as server:
-        resolver = Resolver(server.url, store)
+        resolver = Resolver(server.url, store=store)
         for _ in range(2):
             with pytest.raises(DOINotFound):
                 resolver.resolve(DOI_)
@@ -147,7 +151,7 @@ def not_found_and_none(target: str) -> bytes:
 
 def test_the_same_name_in_another_case_is_in_the_store() -> None:
     with handling(proxy()) as server:
-        resolver = Resolver(server.url, MemoryStore())
+        resolver = Resolver(server.url, store=MemoryStore())
         resolver.resolve(DOI("10.1000/abc"))
         assert resolver.resolve(DOI("10.1000/ABC")).url == "https://example.org/10.1000/abc"
         resolver.resolve(DOI("10.1000/É"))
@@ -158,20 +162,20 @@ def test_the_same_name_in_another_case_is_in_the_store() -> None:
 def test_entries_belong_to_a_base() -> None:
     store = MemoryStore()
     with handling(proxy()) as one, handling(proxy({})) as other:
-        Resolver(one.url, store).resolve(DOI_)
+        Resolver(one.url, store=store).resolve(DOI_)
         with pytest.raises(DOINotFound):
-            Resolver(other.url, store).resolve(DOI_)
+            Resolver(other.url, store=store).resolve(DOI_)
 
 
 def test_a_stale_record_serves_while_the_server_is_away() -> None:
     record = {"responseCode": 1, "handle": "10.1000/a", "values": [value("URL", TARGET)]}
     store = outdated(AWAY, record)
-    assert Resolver(AWAY, store).resolve(DOI_).url == TARGET
-    (outcome,) = Resolver(AWAY, store).resolve_many([DOI_])
+    assert Resolver(AWAY, store=store).resolve(DOI_).url == TARGET
+    (outcome,) = Resolver(AWAY, store=store).resolve_many([DOI_])
     assert (outcome.status, outcome.stale) == ("found", True)
     assert outcome.record is not None
     assert outcome.record.url == TARGET
-    (outcome,) = Resolver(AWAY, store, offline=True).verify([DOI_])
+    (outcome,) = Resolver(AWAY, store=store, offline=True).verify([DOI_])
     assert (outcome.status, outcome.stale) == ("found", True)
 
 
@@ -180,7 +184,7 @@ def test_a_stale_record_serves_while_the_server_hangs(limits: dict[str, float]) 
     record = {"responseCode": 1, "handle": "10.1000/a", "values": [value("URL", TARGET)]}
     fault = next(fault for fault in FAULTS if fault.name == "a header byte a second")
     with fault.serve() as server:
-        resolver = Resolver(server.url, outdated(server.url, record), **limits)  # type: ignore[arg-type]
+        resolver = Resolver(server.url, store=outdated(server.url, record), **limits)  # type: ignore[arg-type]
         assert resolver.resolve(DOI_).url == TARGET
         assert resolver.resolve(DOI_, type="URL").url == TARGET
         (outcome,) = resolver.resolve_many([DOI_])
@@ -192,27 +196,27 @@ def test_a_stale_record_serves_while_the_server_hangs(limits: dict[str, float]) 
 def test_a_stale_alias_leads_to_the_end_offline() -> None:
     store = outdated(AWAY, {"responseCode": 1, "handle": "10/abcd", "values": alias("10.1000/A")}, "10/ABCD")
     with pytest.raises(ResolverUnavailable):
-        Resolver(AWAY, store, offline=True).resolve("10/abcd")
+        Resolver(AWAY, store=store, offline=True).resolve("10/abcd")
     end = {"responseCode": 1, "handle": "10.1000/A", "values": [value("URL", TARGET)]}
     store.put_many(dict(outdated(AWAY, end)._entries))
-    assert Resolver(AWAY, store, offline=True).resolve("10/abcd").url == TARGET
-    (outcome,) = Resolver(AWAY, store, offline=True).resolve_many(["10/abcd"])
+    assert Resolver(AWAY, store=store, offline=True).resolve("10/abcd").url == TARGET
+    (outcome,) = Resolver(AWAY, store=store, offline=True).resolve_many(["10/abcd"])
     assert (outcome.status, outcome.stale) == ("found", True)
 
 
 def test_a_stale_no_does_not_serve() -> None:
     store = outdated(AWAY, {"responseCode": 100, "handle": "10.1000/a"})
     with pytest.raises(ResolverUnavailable):
-        Resolver(AWAY, store).resolve(DOI_)
+        Resolver(AWAY, store=store).resolve(DOI_)
     for how in ("records", "existence"):
-        (outcome,) = Resolver(AWAY, store).check([DOI_], how)
+        (outcome,) = Resolver(AWAY, store=store).check([DOI_], how)
         assert outcome.status == "unknown"
 
 
 def test_a_stale_record_is_renewed() -> None:
     with handling(proxy()) as server:
         store = outdated(server.url, {"responseCode": 1, "handle": "10.1000/a", "values": []})
-        assert Resolver(server.url, store).resolve(DOI_).url
+        assert Resolver(server.url, store=store).resolve(DOI_).url
         assert only_entry(store).expires > time.time()
 
 
@@ -229,13 +233,13 @@ def test_a_spoiled_entry_is_asked_again() -> None:
             store.put_many(
                 {f"record {server.url} 10.1000/A": Entry(body, "application/json", time.time() + 9)}
             )
-            assert method(Resolver(server.url, store))
+            assert method(Resolver(server.url, store=store))
         assert len(server.requests) == 16  # Which RA, which is not there, before each verify
 
 
 def test_offline_asks_nobody() -> None:
     with handling(proxy()) as server:
-        resolver = Resolver(server.url, MemoryStore(), offline=True)
+        resolver = Resolver(server.url, store=MemoryStore(), offline=True)
         with pytest.raises(ResolverUnavailable, match="offline"):
             resolver.resolve(DOI_)
         with pytest.raises(ResolverUnavailable, match="offline"):
@@ -250,7 +254,7 @@ def test_an_old_answer_is_better_than_none() -> None:
     store, answers = MemoryStore(), [reply("200 OK", b"a citation", kind="text/plain")]
     page = reply("200 OK", b"<html>", kind="text/html")
     with handling(lambda _target: answers.pop() if answers else page) as server:
-        resolver = Resolver(server.url, store)
+        resolver = Resolver(server.url, store=store)
         resolver.metadata(DOI_, "text/plain")
         ((key, entry),) = store._entries.items()
         store.put_many({key: replace(entry, expires=0.0)})
@@ -264,7 +268,7 @@ def alias(target: str) -> tuple[dict[str, object], ...]:
 
 def test_past_the_store_means_all_of_a_chain() -> None:
     with handling(proxy({"10.1000/0": alias("10.1000/1"), "10.1000/1": (value("URL", TARGET),)})) as server:
-        resolver = Resolver(server.url, MemoryStore())
+        resolver = Resolver(server.url, store=MemoryStore())
         resolver.resolve("10.1000/0")
         resolver.resolve("10.1000/0", auth=True)
     assert [target.rpartition("/")[2] for target in targets(server)] == ["0", "1", "0?auth", "1?auth"]
@@ -283,9 +287,9 @@ RECORDS = CHAIN | {
 }
 ALIASES = [
     (ShortDOI("10/abcd"), "found", ""),
-    (DOI("10.1000/me"), "unknown", "do not end"),
-    (DOI("10.1000/ping"), "unknown", "do not end"),
-    (DOI("10.1000/0"), "unknown", "do not end"),
+    (DOI("10.1000/me"), "unknown", "alias loop"),
+    (DOI("10.1000/ping"), "unknown", "alias loop"),
+    (DOI("10.1000/0"), "unknown", "alias loop"),
     (DOI("10.1000/lost"), "not-found", "10.1000/NOWHERE"),
     (DOI("10.1000/odd"), "unknown", "20.500/odd"),
     (Prefix("10.1000"), "found", ""),
@@ -296,7 +300,7 @@ ALIASES = [
 @pytest.mark.parametrize("again", [False, True], ids=["asked", "stored"])
 def test_aliases(doi: DOI, status: str, reason: str, again: bool) -> None:
     with handling(proxy(RECORDS)) as server:
-        resolver = Resolver(server.url, MemoryStore())
+        resolver = Resolver(server.url, store=MemoryStore())
         outcomes = [*resolver.resolve_many([doi]), *(resolver.resolve_many([doi]) if again else ())]
     outcome = outcomes[-1]
     assert (outcome.doi, outcome.status) == (doi, status)
@@ -307,7 +311,7 @@ def test_aliases(doi: DOI, status: str, reason: str, again: bool) -> None:
 
 def test_an_alias_leads_to_the_end_of_the_chain() -> None:
     with handling(proxy(RECORDS)) as server:
-        resolver = Resolver(server.url, MemoryStore())
+        resolver = Resolver(server.url, store=MemoryStore())
         for _ in range(2):
             record = resolver.resolve("10/abcd")
             assert (record.doi, record.url) == (DOI("10.1000/A"), TARGET)
@@ -323,7 +327,7 @@ def test_an_alias_leads_to_the_end_of_the_chain() -> None:
 def test_names_too_long_to_ask_for_are_unknown() -> None:
     doi = DOI("10.1000/" + "x" * 20_000)
     with handling(proxy()) as server:
-        resolver = Resolver(server.url, None)
+        resolver = Resolver(server.url, store=None)
         with pytest.raises(ResolverUnavailable, match="too long"):
             resolver.resolve(doi)
         outcomes = [*resolver.resolve_many([doi]), *resolver.verify([doi]), *resolver.agencies([doi])]
@@ -353,9 +357,11 @@ def test_names_too_long_to_ask_for_are_unknown() -> None:
         lambda: Resolver(user_agent="mé/1"),
         lambda: Resolver(mailto="nobody"),
         lambda: Resolver(store="gopher://x/"),
-        lambda: Resolver(AWAY, None).check([], "maybe"),  # type: ignore[arg-type]
-        lambda: Resolver(AWAY, None).resolve_many([], budget=0),
-        lambda: Resolver(AWAY, None).metadata(DOI_, "text/plain\r\nX: y"),
+        lambda: Resolver(AWAY, store=None).check([], "maybe"),  # type: ignore[arg-type]
+        lambda: Resolver(AWAY, store=None).resolve_many([], budget=0),
+        lambda: Resolver(AWAY, store=None).resolve(DOI_, budget=-1),
+        lambda: Resolver(AWAY, store=None).metadata(DOI_, "text/plain", budget=0),
+        lambda: Resolver(AWAY, store=None).metadata(DOI_, "text/plain\r\nX: y"),
     ],
 )
 def test_nonsense_is_refused(make: Callable[[], object]) -> None:
@@ -375,15 +381,61 @@ def test_things_of_another_kind_are_refused(argument: str) -> None:
 def test_one_is_not_many(dois: Any) -> None:
     for method in ("resolve_many", "verify", "agencies", "check"):
         with pytest.raises(TypeError, match=r"\["):
-            getattr(Resolver(AWAY, None), method)(dois)
+            getattr(Resolver(AWAY, store=None), method)(dois)
 
 
 @pytest.mark.parametrize("thing", [None, b"10.1000/a", 10.1000])
 def test_what_is_no_doi_is_refused(thing: Any) -> None:
-    resolver = Resolver(AWAY, None)
-    for ask in (resolver.resolve, lambda doi: list(resolver.resolve_many([doi]))):
-        with pytest.raises(TypeError, match="neither a DOI nor text"):
+    resolver = Resolver(AWAY, store=None)
+    for ask in (resolver.resolve, lambda doi: resolver.metadata(doi, "text/plain")):
+        with pytest.raises(TypeError, match="expected a DOI or a str, not"):
             ask(thing)
+
+
+def test_all_arguments_but_the_first_are_named() -> None:
+    with pytest.raises(TypeError, match="positional"):
+        Resolver(AWAY, None)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="positional"):
+        Resolver(AWAY, store=None).resolve(DOI_, "URL")  # type: ignore[call-arg]
+
+
+ATTRIBUTES = {
+    "base": "http://127.0.0.1:1",
+    "offline": True,
+    "timeout": 3,
+    "budget": 4.5,
+    "concurrency": 2,
+    "rate": 0.5,
+    "mailto": "me@example.org",
+    "user_agent": "mine/1",
+}
+
+
+@pytest.mark.parametrize("name", ATTRIBUTES)
+def test_attributes_can_be_read_but_not_set(name: str) -> None:
+    resolver = Resolver(store=None, **ATTRIBUTES)  # type: ignore[arg-type]
+    assert getattr(resolver, name) == ATTRIBUTES[name]
+    with pytest.raises(AttributeError):
+        setattr(resolver, name, ATTRIBUTES[name])
+
+
+def test_attributes_have_defaults() -> None:
+    resolver = Resolver(store=None)
+    assert (resolver.base, resolver.offline, resolver.timeout) == ("https://doi.org", False, 10)
+    assert (resolver.budget, resolver.concurrency, resolver.rate) == (None, 3, 10)
+    assert resolver.mailto is None
+    assert resolver.user_agent.startswith(f"doiuri/{__version__} ")
+    assert Resolver(AWAY, store=None).rate is None
+
+
+def test_a_store_may_be_given_by_its_address(tmp_path: Path) -> None:
+    with handling(proxy()) as server:
+        for store in (tmp_path / "store.sqlite3", str(tmp_path / "doi.lock"), ":memory:", MemoryStore()):
+            before = len(server.requests)
+            for _ in range(2):
+                with Resolver(server.url, store=store) as resolver:
+                    assert resolver.resolve(DOI_).url
+            assert len(server.requests) == before + 1
 
 
 def test_settings_come_from_the_environment(
@@ -408,7 +460,7 @@ def test_settings_come_from_the_environment(
 
 def test_outcomes_are_values() -> None:
     with handling(proxy()) as server:
-        resolver = Resolver(server.url, MemoryStore())
+        resolver = Resolver(server.url, store=MemoryStore())
         (asked,), (stored,) = resolver.resolve_many([DOI_]), resolver.resolve_many([DOI_])
     assert asked == stored
     assert hash(asked) == hash(stored)
@@ -416,3 +468,37 @@ def test_outcomes_are_values() -> None:
     assert Outcome(DOI_, "unknown") != asked
     with pytest.raises(AttributeError):
         stored.status = "unknown"  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    ("outcome", "error"),
+    [
+        (Outcome(DOI_, "not-found", reason="no such DOI"), DOINotFound),
+        (Outcome(DOI_, "no-values", reason="no values"), NoValues),
+        (Outcome(DOI_, "unknown", reason="timeout"), ResolverUnavailable),
+        (Outcome(None, "invalid", reason="a reason", text="no DOI"), DOISyntaxError),
+    ],
+)
+def test_an_outcome_can_be_raised(outcome: Outcome, error: type[Exception]) -> None:
+    assert not outcome.found
+    with pytest.raises(error) as caught:
+        outcome.raise_for_status()
+    assert type(caught.value) is error
+    assert caught.value.reason == outcome.reason  # type: ignore[attr-defined]
+    assert getattr(caught.value, "doi", None) == outcome.doi
+
+
+def test_an_outcome_that_was_found_raises_nothing() -> None:
+    outcome = Outcome(DOI_, "found")
+    assert outcome.found
+    outcome.raise_for_status()
+
+
+@pytest.mark.parametrize("text", ["no DOI", "doi:10.1000/a#b", " 10.1000/a\0b ", "10/abc!"])
+def test_an_invalid_outcome_raises_what_parsing_raises(text: str) -> None:
+    with pytest.raises(DOISyntaxError) as expected:
+        Handle.parse(text)
+    (outcome,) = Resolver(store=None, offline=True).resolve_many([text])
+    with pytest.raises(DOISyntaxError) as caught:
+        outcome.raise_for_status()
+    assert caught.value.args == expected.value.args

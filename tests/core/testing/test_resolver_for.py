@@ -92,7 +92,7 @@ def test_what_is_no_record_is_refused(bad: Any) -> None:
 
 def test_a_server_of_the_same_name_in_trouble_does_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_process, "_servers", {})
-    _process.server("https://doi.org").limiter.refused(100)
+    _process.server("https://doi.org").limiter.failed(retry_after=100)
     assert resolver_for(RECORDS).resolve(DOI_).url
 
 

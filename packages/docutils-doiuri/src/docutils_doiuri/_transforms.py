@@ -63,7 +63,7 @@ class VerifyDOIs(Transform):
         options = read_options(self.document)
         if not (links and options.resolve):
             return set()
-        from doiuri.resolver import open_resolver  # loads requests, which takes time
+        from doiuri.plugins import open_resolver  # loads requests, which takes time
 
         dois: list[DOI] = list(dict.fromkeys(link["doi"] for link in links))
         with open_resolver(options, "docutils-doiuri") as resolver:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
+from typing import TYPE_CHECKING
+
 if TYPE_CHECKING:
     from doiuri_proxy.app._http import Request
     from doiuri_proxy.records._records import RecordsError
@@ -11,19 +12,21 @@ if TYPE_CHECKING:
 
 __all__ = ["Limits", "RecordsError", "Request", "Running", "running"]
 
-# Where each name lives: loaded on first use, for pytest imports this package in runs that need no proxy.
-_HOMES = {
-    "Limits": "server._protocol",
-    "RecordsError": "records._records",
-    "Request": "app._http",
-    "Running": "server._running",
-    "running": "server._running",
-}
-
 
 def __getattr__(name: str) -> object:
-    from importlib import import_module
-
-    if name not in _HOMES:
+    # pytest imports this package in every run, for the plugin: load the rest on first use.
+    if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    from doiuri_proxy.app._http import Request
+    from doiuri_proxy.records._records import RecordsError
+    from doiuri_proxy.server._protocol import Limits
+    from doiuri_proxy.server._running import Running, running
+
+    names = {
+        "Limits": Limits,
+        "RecordsError": RecordsError,
+        "Request": Request,
+        "Running": Running,
+        "running": running,
+    }
+    return names[name]

@@ -12,13 +12,14 @@ import sys
 import time
 import warnings
 from importlib.metadata import version
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from doiuri import DOI
 from doiuri.plugins import DOI_ORG
 
 from doiuri_proxy.app._redirect import Choice
-from doiuri_proxy.app._target import header_url
+from doiuri_proxy.app._targets import header_url
 from doiuri_proxy.records._records import DEFAULT_TTL, RecordsError
 from doiuri_proxy.server._protocol import Limits
 from doiuri_proxy.server._service import Service
@@ -27,11 +28,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import TextIO
 
-    from doiuri_proxy.records._stores import Registry
+    from doiuri_proxy.records._registry import Registry
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command and return the exit status: 1 where records, store, URL or address are no good."""
+    """Run the command; return its exit status, 1 if records, a store, a URL or an address cannot be used."""
     options = _parser().parse_args(argv)
     logging.basicConfig(format="doiuri-proxy: %(message)s", level=logging.WARNING)
     logging.getLogger("doiuri_proxy").setLevel(logging.INFO)
@@ -39,24 +40,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         status: int = options.run(options)
     except (RecordsError, ValueError, OSError, UserWarning) as error:
-        _say(f"doiuri-proxy: {error}", sys.stderr)
+        _print(f"doiuri-proxy: {error}", sys.stderr)
         return 1
     except KeyboardInterrupt:
-        return 130  # as shells report a program that SIGINT ended
+        return 130  # as shells report a process that SIGINT ended
     return status
 
 
 def _serve(options: argparse.Namespace) -> int:
-    if not options.records and options.upstream is None:
-        raise ValueError("nothing to serve: give --records, --upstream or both")
-    if options.cache is not None and options.upstream is None:
-        raise ValueError("--cache is for what --upstream answers: give that too")
-    if options.workers < 1 or (options.workers > 1 and not hasattr(os, "fork")):
-        raise ValueError(f"{options.workers} workers cannot be had here")
+    _check_serve(options)
     with contextlib.ExitStack() as stack:
-        log = options.access_log
-        if log is not None:
-            log = sys.stderr if log == "-" else stack.enter_context(_open_log(log))
         return Service(
             records=options.records or None,
             host=options.host,
@@ -68,20 +61,36 @@ def _serve(options: argparse.Namespace) -> int:
             choice=Choice(random.Random() if options.pick == "random" else "highest", options.country),  # noqa: S311
             limits=Limits(connections=options.max_connections, head=options.max_header),
             max_target=options.max_url,
-            access_log=log,
+            access_log=_open_log(options.access_log, stack),
         ).run()
 
 
-def _open_log(name: str) -> TextIO:
+def _check_serve(options: argparse.Namespace) -> None:
+    if not options.records and options.upstream is None:
+        raise ValueError("nothing to serve: give --records, --upstream or both")
+    if options.cache is not None and options.upstream is None:
+        raise ValueError("--cache stores the answers of --upstream: give --upstream, too")
+    if options.workers < 1:
+        raise ValueError(f"--workers is {options.workers}; give at least 1")
+    if options.workers > 1 and not hasattr(os, "fork"):
+        raise ValueError("multiple workers need os.fork, which this system lacks")
+
+
+def _open_log(name: str | None, stack: contextlib.ExitStack) -> TextIO | None:
+    if name is None:
+        return None
+    if name == "-":
+        return sys.stderr
     try:
-        return open(name, "a", encoding="utf-8")  # noqa: PTH123 - for as long as the service runs
+        return stack.enter_context(Path(name).open("a", encoding="utf-8"))
     except OSError as error:
         raise OSError(f"cannot write the access log {name}: {error.strerror}") from None
 
 
 def _import(options: argparse.Namespace) -> int:
     with _registry(options) as registry:
-        _say(f"{registry.register(options.file)} records are in {registry.address}")
+        count = registry.register(options.file)
+        _print(f"{count} record{'' if count == 1 else 's'} registered in {registry.address}")
     return 0
 
 
@@ -90,11 +99,11 @@ def _add(options: argparse.Namespace) -> int:
     if header_url(options.url) is None:
         raise ValueError(f"{options.url!r} is not an http or https URL")
     with _registry(options) as registry:
-        there = registry.registered(doi.name)
-        if there is not None and not (options.replace and there == doi.name):
-            raise ValueError(f"{doi.name} is already there" + (f" as {there}" if there != doi.name else ""))
+        name = registry.registered(doi.name)
+        if name is not None and not (options.replace and name == doi.name):
+            raise ValueError(f"{doi.name} already exists" + (f" as {name}" if name != doi.name else ""))
         registry.register([_url_record(doi, options.url)])
-    _say(f"{doi.name} now leads to {options.url}")
+    _print(f"{doi.name} now resolves to {options.url}")
     return 0
 
 
@@ -109,100 +118,133 @@ def _url_record(doi: DOI, url: str) -> dict[str, object]:
 
 @contextlib.contextmanager
 def _registry(options: argparse.Namespace) -> Iterator[Registry]:
-    from doiuri_proxy.records._stores import Registry
+    from doiuri_proxy.records._registry import Registry
 
-    if not options.store:
-        raise ValueError("which store? Give --store, or set DOIURI_CACHE")
+    store = os.environ.get("DOIURI_CACHE") if options.store is None else options.store
+    if not store:
+        raise ValueError("no store: give --store, or set DOIURI_CACHE")
     with warnings.catch_warnings():
-        warnings.simplefilter("error", UserWarning)  # a store that cannot be written only warns
+        warnings.simplefilter("error", UserWarning)  # the store only warns if it cannot be written
         try:
-            registry = Registry(options.store, options.base)
+            registry = Registry(store, options.base)
         except ValueError as error:
             raise ValueError(f"--store or DOIURI_CACHE: {error}") from None
-        try:
+        with contextlib.closing(registry):
             yield registry
-        finally:
-            registry.close()
 
 
-def _port(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and int(text) <= 65535):
-        raise argparse.ArgumentTypeError(f"{text!r} is no port: 0 to 65535")
-    return int(text)
-
-
-def _size(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and int(text)):
-        raise argparse.ArgumentTypeError(f"{text!r} is no size: a number from 1")
-    return int(text)
-
-
-def _country(text: str) -> str:
-    if not re.fullmatch("[A-Za-z]{2}", text):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a country's code of two letters")
-    return text
-
-
-def _say(text: str, file: TextIO | None = None) -> None:
+def _print(text: str, file: TextIO | None = None) -> None:
     print(text, file=file)
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="doiuri-proxy",
-        description="A local DOI proxy: serves records, or puts them into a store.",
+        description="A local DOI proxy. Without a command it serves records; the commands register records.",
     )
     parser.add_argument("--version", action="version", version=f"%(prog)s {version('doiuri-proxy')}")
     parser.set_defaults(run=_serve)
-    _source_options(parser)
+    _records_options(parser)
     _server_options(parser)
     commands = parser.add_subparsers(title="commands", metavar="{import,add}")
-    importing = commands.add_parser("import", help="put the records of a file into a store")
-    importing.add_argument("file", help="records: a JSON or JSON Lines file, or a folder of them")
-    importing.set_defaults(run=_import)
-    adding = commands.add_parser("add", help="put one DOI with its URL into a store")
-    adding.add_argument("doi", help="the DOI, in any usual form")
-    adding.add_argument("url", help="where it leads: an http or https URL")
-    adding.add_argument("--replace", action="store_true", help="replace the record if the DOI is there")
-    adding.set_defaults(run=_add)
-    for command in (importing, adding):
-        command.add_argument(
-            "--store", default=os.environ.get("DOIURI_CACHE"), help="SQLite file or redis:// URL"
-        )
-        command.add_argument("--base", default=DOI_ORG, help="whose records these are (default: %(default)s)")
+    _import_options(commands.add_parser("import", help="register the records of a file in a store"))
+    _add_options(commands.add_parser("add", help="register one DOI with its URL in a store"))
     return parser
 
 
-def _source_options(parser: argparse.ArgumentParser) -> None:
+def _records_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("records")
-    group.add_argument(
-        "--records", help="JSON or JSON Lines file, folder of them, SQLite file or redis:// URL"
-    )
-    group.add_argument(
-        "--base", default=DOI_ORG, help="whose records to read from a store (default: %(default)s)"
-    )
-    group.add_argument("--upstream", metavar="URL", help="proxy to ask for what is not in the records")
-    group.add_argument("--cache", help="store for what upstream answers (default: DOIURI_CACHE)")
-    group.add_argument(
+    add = group.add_argument
+    add("--records", help="JSON or JSON Lines file, a folder of them, an SQLite file or a redis:// URL")
+    add("--base", default=DOI_ORG, help="base URL of the records to read from a store (default: %(default)s)")
+    add("--upstream", metavar="URL", help="proxy to ask for DOIs that are not in the records")
+    add("--cache", help="store for the answers of --upstream (default: DOIURI_CACHE)")
+    add(
         "--pick",
         choices=("random", "highest"),
         default="random",
-        help="between locations: at random by weight, or the highest weight (default: %(default)s)",
+        help="among several locations, choose at random by weight or take the highest weight"
+        " (default: %(default)s)",
     )
-    group.add_argument(
-        "--country", metavar="CODE", type=_country, help="two letters: prefer locations for this country"
+    add(
+        "--country",
+        metavar="CODE",
+        type=_country,
+        help="country code of two letters: prefer locations for this country",
     )
 
 
 def _server_options(parser: argparse.ArgumentParser) -> None:
     limits = Limits()
     group = parser.add_argument_group("server")
-    group.add_argument("--host", default="127.0.0.1", help="address to listen at (default: %(default)s)")
-    group.add_argument("--port", type=_port, default=8053, help="0 picks a free one (default: %(default)s)")
-    group.add_argument("--workers", type=int, default=1, help="processes (default: %(default)s)")
-    group.add_argument("--access-log", metavar="FILE", nargs="?", const="-", help="log requests; - is stderr")
-    group.add_argument("--max-connections", type=_size, default=limits.connections, help="for each worker")
-    group.add_argument("--max-header", type=_size, default=limits.head, help="bytes (default: %(default)s)")
-    group.add_argument(
-        "--max-url", type=_size, default=8192, help="bytes of path and query (default: %(default)s)"
+    add = group.add_argument
+    add("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
+    add("--port", type=_port, default=8053, help="port; 0 picks a free one (default: %(default)s)")
+    add("--workers", type=int, default=1, help="number of processes (default: %(default)s)")
+    add(
+        "--access-log",
+        metavar="FILE",
+        nargs="?",
+        const="-",
+        help="append a line for each request to FILE; without FILE or with -, write it to standard error",
     )
+    add(
+        "--max-connections",
+        metavar="COUNT",
+        type=_positive,
+        default=limits.connections,
+        help="limit of connections for each worker (default: %(default)s)",
+    )
+    add(
+        "--max-header",
+        metavar="BYTES",
+        type=_positive,
+        default=limits.head,
+        help="limit of a request line with its headers (default: %(default)s)",
+    )
+    add(
+        "--max-url",
+        metavar="BYTES",
+        type=_positive,
+        default=8192,
+        help="limit of path and query (default: %(default)s)",
+    )
+
+
+def _import_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", help="JSON or JSON Lines file with records, or a folder of them")
+    _store_options(parser)
+    parser.set_defaults(run=_import)
+
+
+def _add_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("doi", help="DOI, in any usual form")
+    parser.add_argument("url", help="http or https URL that the DOI resolves to")
+    parser.add_argument("--replace", action="store_true", help="replace the record if there is one already")
+    _store_options(parser)
+    parser.set_defaults(run=_add)
+
+
+def _store_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--store", help="SQLite file or redis:// URL (default: DOIURI_CACHE)")
+    parser.add_argument(
+        "--base", default=DOI_ORG, help="base URL to which the records belong (default: %(default)s)"
+    )
+
+
+def _port(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and int(text) <= 65535):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a port number, 0 to 65535")
+    return int(text)
+
+
+def _positive(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and int(text)):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a positive integer")
+    return int(text)
+
+
+def _country(text: str) -> str:
+    if not re.fullmatch("[A-Za-z]{2}", text):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a country code of two letters")
+    return text

@@ -1,4 +1,4 @@
-"""The pytest fixture ``doi_proxy``: local DOI proxies for tests."""
+"""The pytest fixture ``doi_proxy`` and the mark ``doi_records``: local DOI proxies for tests."""
 
 from __future__ import annotations
 
@@ -15,53 +15,59 @@ if TYPE_CHECKING:
 
 
 class Proxies:
-    """What the fixture gives: call it with records to start a proxy; all of them stop with the test.
+    """The value of the fixture ``doi_proxy``.
 
-    Its own ``url``, ``log`` and ``load`` are those of a first proxy, which starts when one of them is used,
-    with the records of the mark ``doi_records`` (none: it knows no DOI).
+    Call it to start a proxy. ``url``, ``log`` and ``load`` are those of the default proxy, which starts on
+    first use with the records of the mark ``doi_records``, or without records. All proxies stop when the test
+    ends.
     """
 
     def __init__(self, stack: contextlib.ExitStack, records: RecordsInput) -> None:
-        """Keep what the first proxy will serve."""
+        """Stop the proxies with ``stack``; ``records`` are those of the default proxy."""
         self._stack = stack
         self._records = records
-        self._first: Running | None = None
+        self._default: Running | None = None
 
     def __call__(self, records: RecordsInput | None = None, **options: Any) -> Running:
-        """Start a proxy; records and options are those of `doiuri_proxy.running`."""
-        from doiuri_proxy import running  # tests that need no proxy need not load it
+        """Start another proxy and return it.
+
+        :param records: as for `doiuri_proxy.running`
+        :param options: the other arguments of `doiuri_proxy.running`
+        """
+        from doiuri_proxy import running  # pytest loads this plugin in every run: keep that cheap
 
         return self._stack.enter_context(running(records, **options))
 
     @property
-    def first(self) -> Running:
-        """The first proxy, started now if need be."""
-        self._first = self._first or self(self._records)
-        return self._first
+    def default(self) -> Running:
+        """The default proxy."""
+        if self._default is None:
+            self._default = self(self._records)
+        return self._default
 
     @property
     def url(self) -> str:
-        """Where the first proxy answers."""
-        return self.first.url
+        """The base URL of the default proxy."""
+        return self.default.url
 
     @property
     def log(self) -> list[Request]:
-        """What the first proxy was asked."""
-        return self.first.log
+        """The requests that the default proxy has answered, in order."""
+        return self.default.log
 
     def load(self, records: RecordsInput) -> None:
-        """Let the first proxy serve other records."""
-        self.first.load(records)
+        """Let the default proxy serve other records; see `Running.load`."""
+        self.default.load(records)
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Register the mark."""
-    config.addinivalue_line("markers", "doi_records(records): what the fixture doi_proxy serves first")
+    config.addinivalue_line("markers", "doi_records(records): the records that the fixture doi_proxy serves")
 
 
 @pytest.fixture
 def doi_proxy(request: pytest.FixtureRequest) -> Iterator[Proxies]:
-    """Start local DOI proxies: ``doi_proxy(records).url``, or ``doi_proxy.url`` with the mark doi_records."""
+    """Local DOI proxies: `doi_proxy.url`, with the mark `doi_records`, or `doi_proxy(records).url`."""
     mark = request.node.get_closest_marker("doi_records")
     with contextlib.ExitStack() as stack:
         yield Proxies(stack, mark.args[0] if mark else [])

@@ -1,4 +1,8 @@
-"""DOIs as values: a codec for doi: URIs and a polite resolver over the DOI proxy's REST API."""
+"""DOIs as values, their URIs and links, finding them in text, and the errors of resolution.
+
+The rest is in ``doiuri.records``, ``doiuri.rest``, ``doiuri.resolver``, ``doiuri.plugins`` and
+``doiuri.testing``.
+"""
 
 from doiuri._doi import DOI, Handle, Prefix, ShortDOI
 from doiuri._encoding import FINAL, LINK, PATH, URI, Profile, decode, encode, encode_many
@@ -48,26 +52,27 @@ __all__ = [
     "suggest",
 ]
 
-# Loaded on first use, so that ``from doiuri import DOI`` stays fast.
+# Loaded on first use, so that "from doiuri import DOI" stays fast: these need re, unicodedata, json.
 _LAZY = {
-    "Advice": "_advice",
-    "advise": "_advice",
-    "suggest": "_advice",
-    "Match": "_find",
-    "find": "_find",
-    "Record": "records",
+    "Advice": "doiuri._advice",
+    "advise": "doiuri._advice",
+    "suggest": "doiuri._advice",
+    "Match": "doiuri._find",
+    "find": "doiuri._find",
+    "Record": "doiuri.records",
 }
 
 
 def __getattr__(name: str) -> object:
     from importlib import import_module, metadata
 
+    value: object
     if name == "__version__":
-        return metadata.version("doiuri")
-    module = _LAZY.get(name)
-    if module is None:
+        value = metadata.version("doiuri")
+    elif name in _LAZY:
+        value = getattr(import_module(_LAZY[name]), name)
+    else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value: object = getattr(import_module(f"{__name__}.{module}"), name)
     globals()[name] = value
     return value
 

@@ -1,4 +1,4 @@
-"""What is legal but probably wrong, in a name or in how it is written: advice, never a change."""
+"""Advice on valid but suspicious DOIs: what is probably wrong in the name or its spelling."""
 
 import html
 import re
@@ -24,13 +24,13 @@ _LOOK_ALIKES = str.maketrans(
         **dict.fromkeys("\u02dc\u223c", "~"),
     }
 )
-# Cyrillic and Greek letters with Latin twins: suspicious only beside Latin letters
+# Cyrillic and Greek letters that look like Latin ones: suspicious only in names with Latin letters
 _TWINS = str.maketrans("АВЕЅІЈКМНОРСТХаеорсухѕіјΑΒΕΖΗΙΚΜΝΟΡΤΥΧο", "ABESIJKMHOPCTXaeopcyxsijABEZHIKMNOPTYXo")
 _ESCAPE = re.compile("%[0-9A-Fa-f]{2}")
 _STRAY = re.compile("%(?![0-9A-Fa-f]{2})")
 _TEX = re.compile(r"\{?\\([_%&#${}~^])\}?|\$([<>])\$|\{?\\text(less|greater|underscore)(?:\{\}|\}| )?")
 _TEX_SIGNS = {"less": "<", "greater": ">", "underscore": "_"}
-# Nearly all DOIs: nothing that the checks below look for, but for the ends of pages' addresses
+# Nearly all DOIs: nothing for the checks below, except perhaps the end of a page's address
 _HARMLESS = re.compile(
     r"(?:[Dd][Oo][Ii]:)?10(?:\.[0-9]+)+/(?!./)[\w.:;/-]*+(?:\([\w.:;/-]*+\)[\w.:;/-]*+)*+(?<=[0-9A-Za-z)])",
     re.ASCII,
@@ -40,10 +40,11 @@ _PAGE = re.compile(
     re.IGNORECASE,
 )
 _PAGE_ENDS = ("abstract", "full", "text", "html", "htm", "pdf", "epub", "meta", "summary", "toc")
-_LONG = 5000  # characters; beyond, composing them may take time that grows with the square
+_REPAIRS = 9  # at most: one for each check of the name
+_LONG = 5000  # characters; composing longer names can take quadratic time
 _MARKS = ".,;:!?'\"’…。、，．；：！？"
 _CLOSERS = dict(zip(")]}>”»）】」』》〉", "([{<“«（【「『《〈", strict=True))
-# What is after a name and white space in references: a remark, another name
+# What follows a name and white space in references: a remark or another name
 _BEYOND = re.compile(
     r"(?<!\s)[,;]?\s++(?:[(\[]|(?:and|et|und|y|accessed|retrieved|doi|PMC?ID)\b|https?:|10\.[0-9]{4})",
     re.IGNORECASE,
@@ -51,20 +52,26 @@ _BEYOND = re.compile(
 
 
 class Advice(NamedTuple):
-    """One remark: ``code`` for programs, ``message`` for people.
-
-    ``suggestion`` is a text that ``DOI.parse`` reads as what is probably meant, or None.
-    """
+    """One remark on a DOI."""
 
     code: str
+    """The kind of remark, such as "trailing-punctuation"."""
+
     message: str
+    """The remark, for people."""
+
     suggestion: str | None
+    """The text for ``DOI.parse`` that was probably meant, or None."""
 
 
 def advise(text_or_doi: str | DOI) -> tuple[Advice, ...]:
-    """Return the remarks on a DOI, or on a text for ``DOI.parse``: on the name, on how it is written.
+    """Return advice on a text for ``DOI.parse``, or on the name of a DOI; nearly always ``()``.
 
-    Raises DOISyntaxError for a text that is no DOI.
+    >>> [(advice.code, advice.suggestion) for advice in advise("10.1000/182.")]
+    [('trailing-punctuation', '10.1000/182')]
+
+    :param text_or_doi: for a text, its spelling is judged, too.
+    :raises DOISyntaxError: if the text is not a DOI.
     """
     text = text_or_doi.name if isinstance(text_or_doi, DOI) else text_or_doi
     if type(text) is str and _HARMLESS.fullmatch(text) and not text.lower().endswith(_PAGE_ENDS):
@@ -72,16 +79,30 @@ def advise(text_or_doi: str | DOI) -> tuple[Advice, ...]:
     return _all_remarks(text_or_doi)
 
 
-def suggest(doi: str | DOI) -> str | None:
-    """Return the first suggestion of ``advise``: a text for ``DOI.parse``; None if there is none.
+def suggest(text_or_doi: str | DOI) -> str | None:
+    """Return the most probable repair of a suspicious name: a text for ``DOI.parse``; None if there is none.
 
-    Raises DOISyntaxError for a text that is not a DOI.
+    It combines the suggestions of ``advise`` for the name, applied one after the other. What ``DOI.parse``
+    decodes or drops is not put back.
+
+    >>> suggest("10.1000/a–b."), suggest("10.1000/182"), suggest("https://doi.org/10.1000/182?x")
+    ('10.1000/a-b', None, None)
+
+    :param text_or_doi: a text for ``DOI.parse``, or a DOI.
+    :raises DOISyntaxError: if the text is not a DOI.
     """
-    return next((advice.suggestion for advice in advise(doi) if advice.suggestion is not None), None)
+    doi = text_or_doi if isinstance(text_or_doi, DOI) else DOI.parse(text_or_doi)
+    best = None
+    for _ in range(_REPAIRS):
+        suggestion = next((advice.suggestion for advice in advise(doi) if advice.suggestion), None)
+        if suggestion is None:
+            break
+        best, doi = suggestion, DOI.parse(suggestion)
+    return best
 
 
 def _all_remarks(text_or_doi: str | DOI) -> tuple[Advice, ...]:
-    """Go through every check."""
+    """Run every check."""
     if isinstance(text_or_doi, DOI):
         return _on_name(text_or_doi)
     doi = DOI.parse(text_or_doi)
@@ -89,16 +110,16 @@ def _all_remarks(text_or_doi: str | DOI) -> tuple[Advice, ...]:
 
 
 def _on_writing(text: str) -> tuple[Advice, ...]:
-    """Say what parsing undid or dropped."""
-    start, end = _parse.inside(text)
+    """Return advice on what parsing decoded or dropped."""
+    start, end = _parse.stripped(text)
     body = text[start:end]
-    length = _parse.label_length(text, start, end)
+    length = _parse.label_end(text, start, end) - start
     if not (length or body.startswith("10")) or _parse.is_link(text, start + length, end):
         return _on_link(body)
     found: list[Advice] = []
     as_uri = length and body[length - 1] in ":/"
     if not as_uri and (escapes := _ESCAPE.findall(body)):
-        message = f"{_few(escapes)} was decoded; where the name itself has it, the percent sign is escaped"
+        message = f"{_few(escapes)} was decoded; if it belongs to the name, escape the percent sign"
         found.append(Advice("decoded-escape", message, _suggested(body[length:])))
     return *found, *_stray_percents(body)
 
@@ -106,21 +127,21 @@ def _on_writing(text: str) -> tuple[Advice, ...]:
 def _stray_percents(body: str) -> tuple[Advice, ...]:
     if not _STRAY.search(body):
         return ()
-    message = "a percent sign that starts no escape was taken as it is; %25 is always understood"
+    message = "a percent sign that does not start an escape was taken literally; %25 is unambiguous"
     return (Advice("stray-percent", message, _readable(_STRAY.sub("%25", body))),)
 
 
 def _on_link(body: str) -> tuple[Advice, ...]:
-    """Say what reading a link left out; the suggestion keeps it, escaped, for it may be of the name."""
+    """Return advice on the query and fragment that were dropped; the suggestion keeps them, escaped."""
     link, hash_mark, fragment = body.partition("#")
     path, question_mark, query = link.partition("?")
     found = [*_stray_percents(path)]
     escaped = path + _escaped_marks(question_mark + query)
     if question_mark:
-        message = f"the query {query!r} is not part of the name; if it is, it has to be escaped"
+        message = f"the query {query!r} was dropped; if it belongs to the name, escape it"
         found.append(Advice("dropped-query", message, _readable(escaped)))
     if hash_mark:
-        message = f"the fragment {fragment!r} is not part of the name; if it is, it has to be escaped"
+        message = f"the fragment {fragment!r} was dropped; if it belongs to the name, escape it"
         whole = f"{escaped}%23{_escaped_marks(fragment)}"
         found.append(Advice("dropped-fragment", message, _readable(whole)))
     return tuple(found)
@@ -134,10 +155,10 @@ def _on_name(doi: DOI) -> tuple[Advice, ...]:
     checks = (_look_alikes, _composition, _entities, _tex, _spaces, _punctuation, _slash, _page, _escapes)
     found = [remark for check in checks if (remark := check(doi))]
     if doi.suffix[1:2] == "/":
-        message = "a suffix of one character and then a slash is reserved for future use (Z39.84 §4.3)"
+        message = "a suffix of one character followed by a slash is reserved for future use (Z39.84 §4.3)"
         found.append(Advice("reserved-suffix", message, None))
     if unknown := [c for c in dict.fromkeys(doi.name) if unicodedata.category(c) == "Cn"]:
-        message = f"{_listed(unknown)}: not in Unicode {unicodedata.unidata_version}"
+        message = f"{_listed(unknown)} is not in Unicode {unicodedata.unidata_version}"
         found.append(Advice("unknown-character", message, None))
     return tuple(found)
 
@@ -152,14 +173,14 @@ def _look_alikes(doi: DOI) -> Advice | None:
     strange = [c for c in dict.fromkeys(doi.name) if not c.isascii() and c not in kept]
     if not strange:
         return None
-    return Advice("look-alike", f"{_listed(strange)}: easily mistaken for others", _suggested(better))
+    return Advice("look-alike", f"{_listed(strange)} looks like another character", _suggested(better))
 
 
 def _plain(character: str) -> str:
     if character.isascii() or unicodedata.category(character) == "Zs":
         return character
     plain = unicodedata.normalize("NFKC", character)
-    # what is not ASCII: only a second code point for the same character, as the angstrom sign for Å
+    # beyond ASCII, only a second code point for the same character, such as the angstrom sign for Å
     return plain if plain.isascii() else unicodedata.normalize("NFC", character)
 
 
@@ -169,21 +190,19 @@ def _composition(doi: DOI) -> Advice | None:
     composed = unicodedata.normalize("NFC", doi.name)
     if len(composed) == len(doi.name):
         return None
-    return Advice("composition", "letters and marks that compose to other characters", _suggested(composed))
+    return Advice("composition", "letters with combining marks, not in composed form", _suggested(composed))
 
 
 def _entities(doi: DOI) -> Advice | None:
     if not re.search(r"&(?:#\d+|#[xX][0-9A-Fa-f]+|[A-Za-z][A-Za-z0-9]*);", doi.name):
         return None
     plain = html.unescape(doi.name)
-    return Advice("entity", "an HTML entity", _suggested(plain)) if plain != doi.name else None
+    return Advice("entity", "an HTML entity in the name", _suggested(plain)) if plain != doi.name else None
 
 
 def _tex(doi: DOI) -> Advice | None:
     plain = _TEX.sub(lambda match: match[1] or match[2] or _TEX_SIGNS[match[3]], doi.name)
-    return (
-        Advice("tex-escape", "an escape of TeX or BibTeX", _suggested(plain)) if plain != doi.name else None
-    )
+    return Advice("tex-escape", "a TeX escape in the name", _suggested(plain)) if plain != doi.name else None
 
 
 def _spaces(doi: DOI) -> Advice | None:
@@ -205,20 +224,20 @@ def _punctuation(doi: DOI) -> Advice | None:
         counts[name[end]] -= 1
     if end == len(name):
         return None
-    return Advice("trailing-punctuation", f"it ends in {name[end:][-9:]!r}", _suggested(name[:end]))
+    return Advice("trailing-punctuation", f"the name ends in {name[end:][-9:]!r}", _suggested(name[:end]))
 
 
 def _slash(doi: DOI) -> Advice | None:
     if not doi.name.endswith("/"):
         return None
-    return Advice("trailing-slash", "names that end in a slash are rare", _suggested(doi.name.rstrip("/")))
+    return Advice("trailing-slash", "the name ends in a slash", _suggested(doi.name.rstrip("/")))
 
 
 def _page(doi: DOI) -> Advice | None:
     page = _PAGE.search(doi.suffix)
     if page is None:
         return None
-    message = f"{page[0]!r} looks like a part of a page's address"
+    message = f"{page[0]!r} looks like part of a page's address"
     return Advice("page-address", message, _suggested(doi.name.removesuffix(page[0])))
 
 
@@ -233,7 +252,7 @@ def _escapes(doi: DOI) -> Advice | None:
 
 
 def _suggested(name: str) -> str | None:
-    """Return the text for ``name`` if that is a DOI."""
+    """Return the text for ``name``, or None if that is not a DOI."""
     try:
         return _text_for(DOI.from_name(name).name)
     except DOISyntaxError:
@@ -241,7 +260,7 @@ def _suggested(name: str) -> str | None:
 
 
 def _readable(text: str) -> str | None:
-    """Return a ``text`` that ``DOI.parse`` reads, else None."""
+    """Return ``text``, or None if ``DOI.parse`` refuses it."""
     try:
         DOI.parse(text)
     except DOISyntaxError:
@@ -250,9 +269,9 @@ def _readable(text: str) -> str | None:
 
 
 def _text_for(name: str) -> str:
-    """Return what to type for ``name``: a percent sign that seems to start an escape is escaped.
+    """Return the text that ``DOI.parse`` reads as ``name``.
 
-    So is a space at its end, which would count as outer white space.
+    A percent sign before two hexadecimal digits is escaped, and so is a final space.
     """
     text = re.sub("%(?=[0-9A-Fa-f]{2})", "%25", name)
     return f"{text[:-1]}%20" if text.endswith(" ") else text

@@ -1,11 +1,11 @@
-"""Which characters a name may have: those of Unicode's basic type Graphic."""
+"""The characters that a name may have: those of Unicode's basic type Graphic."""
 
 import re
 
-# The other basic types by general category (Cc, Cs, Zl Zp, Co, noncharacters, Cf), Unicode 4.0 to 17.0. A
-# table of our own, so that the answer does not depend on the interpreter.
+# The other basic types, by general category (Cc, Cs, Zl Zp, Co, noncharacters, Cf), in Unicode 4.0 to 17.0:
+# spelled out so that the result does not depend on the interpreter's version of Unicode.
 _OTHERS = {
-    "line break": r"\n\r",  # a control character that people make without knowing
+    "line break": r"\n\r",  # control characters, but users know them by this name
     "control character": r"\x00-\x1f\x7f-\x9f",
     "surrogate": r"\ud800-\udfff",
     "line or paragraph separator": r"\u2028\u2029",
@@ -22,12 +22,12 @@ _NOT_GRAPHIC = re.compile(f"[{NOT_GRAPHIC}]")
 
 
 def not_graphic(name: str) -> tuple[int, str] | None:
-    """Return position and reason of the first character that is not graphic, or None (draft §2, Z39.84 §4.1).
+    """Return position and reason for the first character that is not graphic, or None (Z39.84 §4.1).
 
-    ``str.isprintable`` settles nearly every name and is faster: ask it first.
+    Call it only if ``str.isprintable`` is false: that is faster, and true for nearly every name.
     """
     match = _NOT_GRAPHIC.search(name)
     if match is None:
         return None
     kind = next(kind for kind, ranges in _OTHERS.items() if re.match(f"[{ranges}]", match[0]))
-    return match.start(), f"U+{ord(match[0]):04X} is a {kind}, and names have graphic characters only"
+    return match.start(), f"a name cannot contain U+{ord(match[0]):04X} ({kind})"

@@ -1,59 +1,68 @@
-"""DOI, the value, and its kin: short DOIs and prefixes."""
+"""The values: DOI, ShortDOI and Prefix, and their base, Handle."""
 
 from doiuri import _parse
-from doiuri._encoding import LINK, encode, not_graphic, source_position
+from doiuri._encoding import LINK, encode, source_position
 from doiuri._errors import DOISyntaxError
-from doiuri._urls import DOI_ORG, HOSTS, check_base
+from doiuri._immutable import Keyed
+from doiuri._names import doi_flaw, exact, is_plain, plain_after_label, prefix_flaw, short_doi_flaw
+from doiuri._urls import DOI_ORG, HOSTS, check_base, query_string
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from typing import Self, TypeAlias, TypeGuard
+    from collections.abc import Callable, Iterable
+    from typing import Self
 
-    QueryValue: TypeAlias = str | int | bool | Sequence[str | int] | None
-    Flaw: TypeAlias = tuple[int, str]
-
-_RESERVED = 'a suffix of one character and then "/" is reserved (Z39.84 §4.3)'
+    from doiuri._names import Flaw
+    from doiuri._urls import QueryValue
 
 
-class Handle:
-    """The base of DOI, ShortDOI and Prefix: a valid name that never changes, and one key to compare by.
+class Handle(Keyed):
+    """A valid, immutable name in the DOI system: a DOI, a short DOI or a prefix.
 
     ``Handle.parse`` and ``Handle.from_name`` return the kind that the name has.
+
+    >>> Handle.parse("https://doi.org/10.1000/182"), Handle.parse("10.1000"), Handle.parse("doi:10/abcd")
+    (DOI('10.1000/182'), Prefix('10.1000'), ShortDOI('10/abcd'))
     """
 
     __slots__ = ("_key", "name")
     __match_args__ = ("name",)
     _kind = "handle"
+    _flaw: "Callable[[str], Flaw | None]"  # where and why a name is not valid, or None
     _key: str
+
     name: str
+    """The name as written: never normalized, and without escapes."""
 
     def __new__(cls, name: str) -> "Self":
-        """Return the value for ``name``: the same as ``from_name``."""
         return cls.from_name(name)
 
     @classmethod
     def from_name(cls, name: str) -> "Self":
-        """Return the value for ``name``, taken literally: no trimming, no decoding.
+        """Return the value for ``name``, taken literally: nothing is stripped or decoded.
 
-        Called on ``Handle``, it returns a DOI, a ShortDOI or a Prefix. Raises DOISyntaxError.
+        :raises DOISyntaxError: if it is not a valid name.
         """
-        name = _exact(name)
-        return cls._kind_of(name)._build(name, (name, -1, 0, -1))
+        name = exact(name)
+        kind = cls._kind_of(name)
+        if flaw := kind._flaw(name):
+            raise kind._not_a_name(name, flaw)
+        return kind._unchecked(name)
 
     @classmethod
     def parse(cls, text: str) -> "Self":
-        """Return the value for what a person types or pastes; takes the same spellings as ``DOI.parse``.
+        """Return the value for what a person types or pastes, in all the spellings of ``DOI.parse``.
 
-        Called on ``Handle``, it returns a DOI, a ShortDOI or a Prefix. Raises DOISyntaxError.
+        :raises DOISyntaxError: if it is not a valid name.
         """
-        text = _exact(text)
-        found = _parse.typed(text)
-        return cls._kind_of(found[0])._build(text, found)
+        text = exact(text)
+        spelling = _parse.typed(text)
+        kind = cls._kind_of(spelling.name)
+        return kind._checked(text, spelling, kind._flaw(spelling.name))
 
     @classmethod
     def _kind_of(cls, name: str) -> "type[Self]":
-        """Return the class whose instances have such names: the one place that tells the kinds apart."""
+        """Return the class for such names: the one place that tells the kinds apart."""
         if cls is not Handle:
             return cls
         if name.startswith("10/"):
@@ -61,270 +70,227 @@ class Handle:
         return DOI if "/" in name else Prefix  # type: ignore[return-value]
 
     @classmethod
-    def _build(cls, text: str, found: "_parse.Found", strict: bool = False) -> "Self":
-        """Return the value for the name found in ``text``: where every way in ends, but for plain names."""
-        cls._check(text, found, strict)
+    def _checked(cls, text: str, spelling: _parse.Spelling, flaw: "Flaw | None") -> "Self":
+        """Return the value for a name read from ``text``, or raise the error for its ``flaw``."""
+        name = spelling.name
+        if flaw is not None:
+            place = source_position(text, spelling.start, flaw[0])
+            raise DOISyntaxError(text, place, flaw[1], kind=cls._kind)
+        if spelling.ambiguous is not None:
+            reason = f'a raw "{text[spelling.ambiguous]}" here may be part of the name or end it'
+            raise DOISyntaxError(text, spelling.ambiguous, reason, f"doi:{encode(name)}", kind=cls._kind)
+        return cls._unchecked(name)
+
+    @classmethod
+    def _unchecked(cls, name: str) -> "Self":
         self = _new(cls)
-        _set_name(self, found[0])
+        _set_name(self, name)
         return self
 
     @classmethod
-    def _check(cls, text: str, found: "_parse.Found", strict: bool) -> None:
-        name, start, skip, mark = found
-        flaw = cls._flaw(name, strict)
-        if flaw is not None:
-            place = flaw[0] if start < 0 else source_position(text, start, skip + flaw[0])
-            raise DOISyntaxError(text, place, flaw[1], kind=cls._kind)
-        if mark >= 0:
-            reason = f'a raw "{text[mark]}" here may be part of the name or end it'
-            raise DOISyntaxError(text, mark, reason, f"doi:{encode(name)}", kind=cls._kind)
-
-    @staticmethod
-    def _flaw(name: str, strict: bool) -> "Flaw | None":
-        """Return position and reason why ``name`` is not legal, or None."""
-        raise NotImplementedError
+    def _not_a_name(cls, name: str, flaw: "Flaw") -> DOISyntaxError:
+        """Return the error for a literal name; it points to ``parse`` if that would read it."""
+        place, reason = flaw
+        try:
+            meant = cls.parse(name).name
+        except DOISyntaxError:
+            return DOISyntaxError(name, place, reason, kind=cls._kind)
+        reason = f"{reason}; {cls.__name__}.parse also reads labels, links and white space"
+        return DOISyntaxError(name, place, reason, meant, kind=cls._kind)
 
     @property
     def key(self) -> str:
-        """The name with its ASCII letters in upper case (Z39.84 §4): the basis of ==, hash and order."""
+        """The name with its ASCII letters in upper case (Z39.84 §4): the basis of ``==``, hash and order.
+
+        >>> DOI("10.1000/abc-é").key
+        '10.1000/ABC-é'
+        """
         try:
             return self._key
         except AttributeError:
-            key = self.name.encode().upper().decode()  # bytes know ASCII letters only
+            key = self.name.encode().upper().decode()  # bytes.upper changes ASCII letters only
             _set_key(self, key)
             return key
 
     @property
     def uri(self) -> str:
-        """The ``doi:`` URI (draft-lemieux-doi-uri-scheme-00 §2)."""
+        """The ``doi:`` URI (draft-lemieux-doi-uri-scheme-00 §2); ``str()`` of the value, too.
+
+        >>> DOI("10.1000/a<b>").uri
+        'doi:10.1000/a%3Cb%3E'
+        """
         return "doi:" + encode(self.name)
 
     @property
     def url(self) -> str:
-        """The https link (DOI Handbook, encoding rules for URL presentation)."""
+        """The link to the DOI Foundation's proxy (DOI Handbook, encoding rules for URL presentation).
+
+        >>> DOI("10.1000/a<b>(c)").url
+        'https://doi.org/10.1000/a%3Cb%3E(c)'
+        """
         return f"{DOI_ORG}/{encode(self.name, LINK)}"
 
     def link(self, base: str = DOI_ORG, **query: "QueryValue") -> str:
-        """Return the link at the proxy ``base``, with the proxy's ``query`` parameters.
+        """Return the link at another proxy, or with query parameters for the proxy.
 
-        A string or a number is a value, a sequence several, True a flag without value; None and False leave
-        the parameter out. Raises ValueError for a base that is no plain http or https URL.
+        >>> DOI("10.1000/182").link(locatt=["id:1", "country:gb"], noredirect=True)
+        'https://doi.org/10.1000/182?locatt=id:1&locatt=country:gb&noredirect'
+
+        :param base: an http or https URL; the name is appended after a slash.
+        :param query: parameters such as ``locatt``, ``urlappend``, ``nols``. A sequence repeats a parameter,
+            True adds it without a value, False and None leave it out.
+        :raises ValueError: if ``base`` is not an http or https URL, or has a user, a query or a fragment.
         """
         if base != DOI_ORG:
             base = check_base("not a base for links", base)
         path = f"{base}/{encode(self.name, LINK)}"
-        fields = [field for key, value in query.items() for field in _fields(key, value)]
-        return f"{path}?{'&'.join(fields)}" if fields else path
+        return f"{path}?{fields}" if (fields := query_string(query)) else path
 
     def __str__(self) -> str:
         return self.uri
 
+    def __format__(self, spec: str) -> str:
+        return format(self.uri, spec)
+
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r})"
-
-    def _comparable(self, other: object) -> "TypeGuard[Handle]":
-        return isinstance(other, Handle) and other._kind == self._kind
-
-    def __eq__(self, other: object) -> bool:
-        return self.key == other.key if self._comparable(other) else NotImplemented
-
-    def __lt__(self, other: object) -> bool:
-        return self.key < other.key if self._comparable(other) else NotImplemented
-
-    def __le__(self, other: object) -> bool:
-        return self.key <= other.key if self._comparable(other) else NotImplemented
-
-    def __gt__(self, other: object) -> bool:
-        return self.key > other.key if self._comparable(other) else NotImplemented
-
-    def __ge__(self, other: object) -> bool:
-        return self.key >= other.key if self._comparable(other) else NotImplemented
-
-    def __hash__(self) -> int:
-        return hash(self.key)
-
-    def __setattr__(self, attribute: str, value: object) -> None:
-        raise AttributeError(f"{type(self).__name__} never changes: cannot set {attribute!r}")
-
-    def __delattr__(self, attribute: str) -> None:
-        raise AttributeError(f"{type(self).__name__} never changes: cannot delete {attribute!r}")
-
-    def __copy__(self) -> "Self":
-        return self
-
-    def __deepcopy__(self, memo: object) -> "Self":
-        return self
 
     def __reduce__(self) -> "tuple[type[Self], tuple[str]]":
         return type(self), (self.name,)
 
 
 _new = object.__new__
-_set_name = Handle.__dict__["name"].__set__  # past __setattr__, which refuses
+_set_name = Handle.__dict__["name"].__set__  # bypasses __setattr__
 _set_key = Handle.__dict__["_key"].__set__
 
 
 class DOI(Handle):
-    """A DOI name, valid and unchangeable; the case of ASCII letters does not count in comparisons."""
+    """A DOI name: valid, immutable, hashable, ordered.
+
+    >>> doi = DOI.parse("https://doi.org/10.1000/a%3Cb%3E")
+    >>> doi, doi.name
+    (DOI('10.1000/a<b>'), '10.1000/a<b>')
+    >>> doi == DOI("10.1000/A<B>")
+    True
+    """
 
     __slots__ = ()
     _kind = "DOI"
+    _flaw = staticmethod(doi_flaw)
 
     def __new__(cls, name: str, *, strict: bool = False) -> "Self":
-        """Return the DOI ``name``: the same as ``from_name``."""
         return cls.from_name(name, strict=strict)
 
     @classmethod
     def from_name(cls, name: str, *, strict: bool = False) -> "Self":
-        """Return the DOI ``name``, taken literally: no trimming, no decoding.
+        """Return the DOI ``name``, taken literally: nothing is stripped or decoded.
 
-        ``strict`` also refuses a suffix that Z39.84 §4.3 reserves. Raises DOISyntaxError.
+        >>> DOI.from_name("10.1000/50%25").name
+        '10.1000/50%25'
+
+        :param strict: also refuse a suffix that Z39.84 §4.3 reserves: one character followed by a slash.
+        :raises DOISyntaxError: if ``name`` is not a DOI.
         """
-        name = _exact(name)
-        return cls._build(name, (name, -1, 0, -1), strict)
+        if not (type(name) is str and not strict and is_plain(name)):
+            name = exact(name)
+            if flaw := doi_flaw(name, strict):
+                raise cls._not_a_name(name, flaw)
+        self = _new(cls)
+        _set_name(self, name)
+        return self
 
     @classmethod
     def parse(cls, text: str, *, strict: bool = False) -> "Self":
-        """Return the DOI in what a person types or pastes: a name or a link, with a label or without, a URI.
+        """Return the DOI in what a person types or pastes: a name, a URI, a URN, or a link to doi.org.
 
-        ``%XX`` is decoded once; outer white space and ``<>`` go. Raises DOISyntaxError.
+        Labels such as ``doi:`` and ``DOI``, outer white space and ``<>`` are dropped, escapes decoded once.
+
+        >>> DOI.parse("DOI: 10.1000/50%25")
+        DOI('10.1000/50%')
+
+        :param strict: also refuse a suffix that Z39.84 §4.3 reserves: one character followed by a slash.
+        :raises DOISyntaxError: if ``text`` is not a DOI.
         """
         if type(text) is str and not strict:
-            name = text if _is_plain(text) else _labelled(text)
+            name = text if is_plain(text) else plain_after_label(text)
             if name:
                 self = _new(cls)
                 _set_name(self, name)
                 return self
-        text = _exact(text)
-        return cls._build(text, _parse.typed(text), strict)
+        text = exact(text)
+        spelling = _parse.typed(text)
+        return cls._checked(text, spelling, doi_flaw(spelling.name, strict))
 
     @classmethod
     def from_uri(cls, uri: str, *, strict: bool = False) -> "Self":
-        """Return the DOI of a ``doi:`` URI: ASCII, legal characters, no query, no fragment; decoded once.
+        """Return the DOI of a ``doi:`` URI (draft-lemieux-doi-uri-scheme-00 §2): ASCII, no query or fragment.
 
-        Raises DOISyntaxError (draft-lemieux-doi-uri-scheme-00 §2).
+        :param strict: also refuse a suffix that Z39.84 §4.3 reserves: one character followed by a slash.
+        :raises DOISyntaxError: if ``uri`` is not such a URI.
         """
-        uri = _exact(uri)
-        return cls._build(uri, _parse.strict_uri(uri), strict)
+        uri = exact(uri)
+        spelling = _parse.strict_uri(uri)
+        return cls._checked(uri, spelling, doi_flaw(spelling.name, strict))
 
     @classmethod
     def from_url(cls, url: str, *, hosts: "Iterable[str]" = HOSTS, strict: bool = False) -> "Self":
-        """Return the DOI of a link to a DOI proxy at one of ``hosts``; query and fragment are dropped.
+        """Return the DOI of a link to a DOI proxy; its query and its fragment are dropped.
 
-        A host stands for itself with any port, ``host:port`` for that port only. Raises DOISyntaxError.
+        :param hosts: the proxy's hosts, by default ``doi.org``, ``dx.doi.org`` and ``www.doi.org``. A host
+            without a port stands for all its ports.
+        :param strict: also refuse a suffix that Z39.84 §4.3 reserves: one character followed by a slash.
+        :raises DOISyntaxError: if ``url`` is not such a link.
         """
-        url = _exact(url)
-        return cls._build(url, _parse.link(url, hosts), strict)
-
-    @staticmethod
-    def _flaw(name: str, strict: bool) -> "Flaw | None":
-        if not strict and _is_plain(name):
-            return None
-        prefix, slash, suffix = name.partition("/")
-        if prefix == "10" and slash:
-            return 0, 'a DOI begins with "10."; this is a short DOI, see Handle.parse'
-        if flaw := _prefix_flaw(prefix):
-            return flaw
-        if not suffix:
-            return len(name), "nothing after the slash" if slash else 'no "/" after the prefix'
-        if not suffix.isprintable() and (flaw := not_graphic(name)):
-            return flaw
-        if strict and suffix[1:2] == "/":
-            return len(prefix) + 1, _RESERVED
-        return None
+        url = exact(url)
+        spelling = _parse.link(url, hosts)
+        return cls._checked(url, spelling, doi_flaw(spelling.name, strict))
 
     @property
     def prefix(self) -> str:
-        """The part before the first slash, as written."""
+        """The part before the first slash, as written.
+
+        >>> DOI("10.1000.10/a/b").prefix
+        '10.1000.10'
+        """
         return self.name.partition("/")[0]
 
     @property
     def suffix(self) -> str:
-        """The part after the first slash, as written."""
+        """The part after the first slash, as written.
+
+        >>> DOI("10.1000.10/a/b").suffix
+        'a/b'
+        """
         return self.name.partition("/")[2]
 
     @property
     def urn(self) -> str:
-        """The URN: a colon for the first slash, ``%2F`` for the others (DOI Handbook, note on URNs)."""
+        """The URN: a colon for the first slash, ``%2F`` for the others (DOI Handbook, note on URNs).
+
+        >>> DOI("10.123/456ABC/zyz").urn
+        'urn:doi:10.123:456ABC%2Fzyz'
+        """
         prefix, _, suffix = self.name.partition("/")
         return f"urn:doi:{prefix}:{encode(suffix, LINK).replace('/', '%2F')}"
 
+    def _repr_html_(self) -> str:
+        """Return a link for notebooks."""
+        from html import escape
+
+        return f'<a href="{escape(self.url)}">doi:{escape(self.name)}</a>'
+
 
 class Prefix(Handle):
-    """A prefix such as ``10.1000``: a handle that can be resolved, but no DOI."""
+    """A prefix such as ``10.1000``: it resolves, but is not a DOI."""
 
     __slots__ = ()
     _kind = "prefix"
-
-    @staticmethod
-    def _flaw(name: str, strict: bool) -> "Flaw | None":  # noqa: ARG004
-        return _prefix_flaw(name)
+    _flaw = staticmethod(prefix_flaw)
 
 
 class ShortDOI(Handle):
-    """A short DOI such as ``10/abcd``: an alias that can be resolved, but no DOI itself."""
+    """A short DOI such as ``10/abcd``: it resolves as an alias, but is not a DOI."""
 
     __slots__ = ()
     _kind = "short DOI"
-
-    @staticmethod
-    def _flaw(name: str, strict: bool) -> "Flaw | None":  # noqa: ARG004
-        code = name.removeprefix("10/")
-        if code == name:
-            return 0, 'it does not begin with "10/"'
-        if not (code.isascii() and code.isalnum()):
-            return 3, 'after "10/" there are ASCII letters and digits, nothing else'
-        return None
-
-
-def _exact(text: str) -> str:
-    if not isinstance(text, str):
-        raise TypeError(f"expected str, not {type(text).__name__}")
-    return str.__str__(text)  # the characters only, whatever the subclass makes of itself
-
-
-def _is_plain(text: str) -> bool:
-    """Tell whether the text is a name as it stands and nothing is left to check, as with nearly all DOIs."""
-    slash = text.find("/")
-    return (
-        slash > 3
-        and text.startswith("10.")
-        and text[3:slash].isdecimal()
-        and text.isascii()
-        and text.isprintable()
-        and "%" not in text
-        and text[-1] not in "/ "
-    )
-
-
-def _labelled(text: str) -> str:
-    """Return the plain name after ``doi:``, or nothing where there is more to it."""
-    name = text[4:]
-    return name if text[:4] == "doi:" and _is_plain(name) and "#" not in name and "?" not in name else ""
-
-
-def _prefix_flaw(prefix: str) -> "Flaw | None":
-    """Return position and reason why this is no prefix of a DOI, or None (Z39.84 §4.2 and appendix A)."""
-    registrant = prefix[3:]
-    if not prefix.startswith("10."):
-        return 0, 'a DOI begins with "10."'
-    if registrant.isdecimal() and registrant.isascii():
-        return None
-    position = 3
-    for number in registrant.split("."):
-        if not (number.isdecimal() and number.isascii()):
-            digits = len(number) - len(number.lstrip("0123456789"))
-            return position + digits, "the registrant code is numeric, in groups parted by single dots"
-        position += len(number) + 1
-    return None
-
-
-def _fields(key: str, value: "QueryValue") -> list[str]:
-    from urllib.parse import quote
-
-    if value is None or value is False:
-        return []
-    if value is True:
-        return [quote(key, safe="")]
-    values = [value] if isinstance(value, str | int) else value
-    return [f"{quote(key, safe='')}={quote(str(item), safe=':/')}" for item in values]
+    _flaw = staticmethod(short_doi_flaw)

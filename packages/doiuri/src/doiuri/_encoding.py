@@ -1,6 +1,8 @@
-"""Percent-encoding of DOI names, each profile where its specification puts it, and decoding of them all."""
+"""Percent-encoding of DOI names, in the profiles of the specifications, and decoding."""
 
 from doiuri._errors import DOISyntaxError
+from doiuri._immutable import Immutable
+from doiuri._names import not_graphic
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,73 +17,102 @@ _DOTS = (".", "..")
 _CHUNK = 1024  # names that encode_many joins into one text
 
 
-class Profile:
-    """One way to percent-encode a name: which bytes stay bare, and what becomes of the slashes.
+class Profile(Immutable):
+    """A way to percent-encode a name; ``URI`` and ``LINK`` are the usual ones.
 
-    ``name`` is for people, ``safe`` the ASCII bytes that stay; ``slashes`` hides slashes afterwards, if any
-    have to be hidden.
+    >>> encode("10.1000/(a) b", URI), encode("10.1000/(a) b", LINK)
+    ('10.1000/%28a%29%20b', '10.1000/(a)%20b')
+
+    :param name: the profile's name.
+    :param safe: the ASCII characters that stay as they are.
+    :param slashes: a function that escapes slashes in the encoded text, or None.
     """
 
-    __slots__ = ("image", "name", "safe", "slashes")
+    __slots__ = ("_image", "name", "safe", "slashes")
+    _image: bytes
+
+    name: str
+    """The profile's name, such as "URI"."""
+
+    safe: bytes
+    """The ASCII characters that stay as they are."""
+
+    slashes: "Callable[[str], str] | None"
+    """A function that escapes slashes in the encoded text, or None if all slashes stay."""
 
     def __init__(self, name: str, safe: bytes, slashes: "Callable[[str], str] | None" = None) -> None:
-        self.name = name
-        self.safe = safe
-        self.slashes = slashes
         unsafe = bytes(range(256)).translate(None, safe)
-        # every unsafe byte becomes another one, so a text that equals its image needs no escape
-        self.image = bytes.maketrans(unsafe, unsafe[1:] + unsafe[:1])
+        put = object.__setattr__  # past Immutable
+        put(self, "name", name)
+        put(self, "safe", safe)
+        put(self, "slashes", slashes)
+        # maps every unsafe byte to another one: a text that equals its image needs no escape
+        put(self, "_image", bytes.maketrans(unsafe, unsafe[1:] + unsafe[:1]))
 
     def __repr__(self) -> str:
         return self.name
 
-    def __reduce__(self) -> str:
-        return self.name
+    def __reduce__(self) -> "str | tuple[object, ...]":
+        if self in _NAMED:
+            return self.name  # unpickles to the same object
+        return Profile, (self.name, self.safe, self.slashes)
 
 
-def _dots_hidden(text: str) -> str:
-    """Escape the slash beside each dot segment, for clients delete such segments (Handbook, note on /./).
+def _escape_dot_segments(text: str) -> str:
+    """Escape the slash after each dot segment, and before a final one (DOI Handbook, note on ``/./``).
 
-    It is the slash after the segment, and where the name ends in one, the slash before.
+    HTTP clients remove dot segments and undo ``%2E``, so only the slashes can protect them.
     """
     if "/." not in text and text[:1] != ".":
         return text
     first, *segments = text.split("/")
     parts = [first]
-    hide = first in _DOTS
+    previous = first
     for position, segment in enumerate(segments, 1):
         last = position == len(segments)
-        parts += ("%2F" if hide or (last and segment in _DOTS) else "/", segment)
-        hide = segment in _DOTS
+        escape = previous in _DOTS or (last and segment in _DOTS)
+        parts += ("%2F" if escape else "/", segment)
+        previous = segment
     return "".join(parts)
 
 
-def _suffix_hidden(text: str) -> str:
+def _escape_suffix_slashes(text: str) -> str:
     prefix, slash, suffix = text.partition("/")
     return prefix + slash + suffix.replace("/", "%2F")
 
 
-# draft-lemieux-doi-uri-scheme-00 §2: all but the unreserved characters and the slash
 URI = Profile("URI", _UNRESERVED + b"/")
-# The same in a path that HTTP clients tidy: the REST API, Which RA, the templates of 10320/loc
-PATH = Profile("PATH", URI.safe, _dots_hidden)
-# DOI Handbook, encoding rules for URL presentation: all but the mandatory and the recommended rows
-LINK = Profile("LINK", _UNRESERVED + b"/!$&'()*,:;=@", _dots_hidden)
-# The scheme's final edition (doi:10.1000/292, 2024): what a path segment may hold stays, later slashes do not
-FINAL = Profile("FINAL", _UNRESERVED + _SUB_DELIMS + b":@/", _suffix_hidden)
+"""The ``doi:`` URI: unreserved characters and slashes stay (draft-lemieux-doi-uri-scheme-00 §2)."""
+
+PATH = Profile("PATH", URI.safe, _escape_dot_segments)
+"""``URI`` for the paths of HTTP requests, safe from clients that remove dot segments."""
+
+LINK = Profile("LINK", _UNRESERVED + b"/!$&'()*,:;=@", _escape_dot_segments)
+"""Links: mandatory and recommended escapes only (DOI Handbook, encoding rules for URL presentation)."""
+
+FINAL = Profile("FINAL", _UNRESERVED + _SUB_DELIMS + b":@/", _escape_suffix_slashes)
+"""The URI of the scheme's final edition (doi:10.1000/292, 2024): only the first slash stays."""
+
+_NAMED = (URI, PATH, LINK, FINAL)
 
 
 def encode(name: str, profile: Profile = URI) -> str:
-    """Return the DOI name as ASCII, percent-encoded by ``profile``; upper-case hex, no normalization.
+    """Return a DOI name percent-encoded: ASCII, upper-case hexadecimal digits, never normalized.
 
-    The name is not checked, only encoded: ``DOI`` checks. Raises DOISyntaxError for a lone surrogate, which
-    UTF-8 cannot express.
+    The name is encoded as it is; ``DOI`` checks names.
+
+    >>> encode("10.26321/Á")
+    '10.26321/%C3%81'
+
+    :param name: the name, without a label.
+    :param profile: which characters to escape.
+    :raises DOISyntaxError: if ``name`` has a lone surrogate, which UTF-8 cannot represent.
     """
     try:
         raw = name.encode()
-        image = profile.image
+        image = profile._image
     except UnicodeEncodeError as error:
-        raise DOISyntaxError(name, error.start, "UTF-8 has no surrogates") from None
+        raise DOISyntaxError(name, error.start, "a lone surrogate cannot be encoded") from None
     except AttributeError:
         raise _wrong_type(name, profile) from None
     text = name if raw.translate(image) == raw else _escaped(raw, profile.safe).decode()
@@ -105,9 +136,14 @@ def _escaped(raw: bytes, safe: bytes) -> bytes:
 
 
 def encode_many(names: "Iterable[str]", profile: Profile = URI) -> list[str]:
-    """Return ``[encode(name, profile) for name in names]``, at half the cost of that."""
+    """Return ``[encode(name, profile) for name in names]``, in half the time.
+
+    :param names: the names, without labels.
+    :param profile: which characters to escape.
+    :raises DOISyntaxError: if a name has a lone surrogate, which UTF-8 cannot represent.
+    """
     if isinstance(names, str):
-        raise TypeError(f"expected names, not the str {names!r:.80}: for one name there is encode")
+        raise TypeError(f"expected an iterable of names, not the str {names!r:.80}; use encode for one name")
     if not isinstance(profile, Profile):
         raise _wrong_type("", profile)
     names = list(names)
@@ -118,7 +154,7 @@ def encode_many(names: "Iterable[str]", profile: Profile = URI) -> list[str]:
 
 
 def _encoded_together(names: list[str], profile: Profile) -> list[str]:
-    """Encode the names as one text of many lines; one by one where a name has line breaks or surrogates."""
+    """Encode the names as the lines of one text; one by one if a name has a line break or a surrogate."""
     try:
         raw = "\n".join(names).encode()
     except (UnicodeEncodeError, TypeError):
@@ -134,35 +170,34 @@ _BYTES = {bytes((high, low)): bytes.fromhex(f"{high:c}{low:c}") for high in _DIG
 
 
 def decode(ssp: str) -> str:
-    """Return the DOI name that the scheme-specific part ``ssp`` spells, in whichever profile; decoded once.
+    """Return the DOI name for the scheme-specific part of a ``doi:`` URI, in any profile; decoded once.
 
-    Raises DOISyntaxError for a bad escape, bytes that are no UTF-8, a raw ``#`` or ``?``, and for characters
-    that no name has (control, format …). The name is not checked further: ``DOI`` checks.
+    >>> decode("10.26321/%C3%81")
+    '10.26321/Á'
+
+    Only its characters are checked; ``DOI`` checks names.
+
+    :param ssp: the part after ``doi:``.
+    :raises DOISyntaxError: for an incomplete escape, bytes that are not UTF-8, a raw ``#`` or ``?``, or a
+        character that no name may have.
     """
     if not isinstance(ssp, str):
         raise TypeError(f"expected str, not {type(ssp).__name__}")
     name = unescape(ssp, kind=_SSP) if "%" in ssp else ssp
     if "#" in ssp or "?" in ssp:
         place = next(place for place, character in enumerate(ssp) if character in "#?")
-        raise DOISyntaxError(ssp, place, f'a raw "{ssp[place]}" is not part of it', kind=_SSP)
+        raise DOISyntaxError(ssp, place, f'a raw "{ssp[place]}" must be percent-encoded', kind=_SSP)
     if not name.isprintable() and (flaw := not_graphic(name)):
         raise DOISyntaxError(ssp, source_position(ssp, 0, flaw[0]), flaw[1], kind=_SSP)
     return name
 
 
-def not_graphic(name: str) -> tuple[int, str] | None:
-    """Return position and reason of the first character that no name has, or None."""
-    from doiuri import _characters  # rarely needed, and slow to import
-
-    return _characters.not_graphic(name)
-
-
 def unescape(
     text: str, start: int = 0, end: int | None = None, *, lenient: bool = False, kind: str = "DOI"
 ) -> str:
-    """Undo the percent-escapes of ``text[start:end]``, exactly once; errors speak of the whole ``text``.
+    """Decode the percent-escapes of ``text[start:end]`` once; positions in errors refer to ``text``.
 
-    With ``lenient`` a percent sign that starts no escape stays as it is.
+    If ``lenient``, a percent sign that does not start an escape stays.
     """
     if "%" not in text:
         return text[start:end]
@@ -175,14 +210,14 @@ def unescape(
         elif lenient:
             raw += (b"%", part)
         else:
-            reason = 'a "%" without two hexadecimal digits; a literal one is "%25"'
+            reason = '"%" without two hexadecimal digits; write "%25" for a percent sign'
             raise DOISyntaxError(text, _stray_percent(text, start), reason, kind=kind)
     whole = b"".join(raw)
     try:
         return whole.decode()
     except UnicodeDecodeError as error:
         place = source_position(text, start, len(whole[: error.start].decode()))
-        raise DOISyntaxError(text, place, "the bytes are not UTF-8", kind=kind) from None
+        raise DOISyntaxError(text, place, "the escapes are not valid UTF-8", kind=kind) from None
 
 
 def _stray_percent(text: str, start: int) -> int:
@@ -200,7 +235,7 @@ def _octet(text: str, position: int) -> int | None:
 
 
 def source_position(text: str, start: int, count: int) -> int:
-    """Return where in ``text`` the character stands that is ``count`` decoded characters after ``start``."""
+    """Return the position in ``text`` of the character ``count`` decoded characters after ``start``."""
     position = start
     while 0 <= (percent := text.find("%", position)) < position + count:
         count -= percent - position + 1

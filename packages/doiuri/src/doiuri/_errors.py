@@ -1,18 +1,36 @@
-"""The root of all errors, and the error for text that is not a DOI."""
+"""The base of all errors, and the error for text that is not a DOI."""
 
 _SHOWN = 120  # characters of a text that a message repeats
 
 
 class DOIError(Exception):
-    """Whatever this package raises on purpose."""
+    """The base class of this package's errors."""
 
 
 class DOISyntaxError(DOIError, ValueError):
-    """A text that is not a DOI, or not one in the form asked for.
+    """The text is not a DOI, or not in the requested form.
 
-    ``text`` is what was given, ``position`` the place in it (characters, from 0), ``reason`` what is
-    wrong there, ``suggestion`` the repaired text where there is an obvious one, ``kind`` what was expected.
+    >>> try:
+    ...     DOI.parse("doi:10.1000/456#789")
+    ... except DOISyntaxError as error:
+    ...     print(error.position, error.suggestion)
+    15 doi:10.1000/456%23789
     """
+
+    text: str
+    """The text as given."""
+
+    position: int
+    """The position of the error in ``text``, in characters from 0."""
+
+    reason: str
+    """What is wrong there."""
+
+    suggestion: str | None
+    """The repaired text, or None if there is no obvious repair."""
+
+    kind: str
+    """What was expected, such as "DOI" or "doi: URI"."""
 
     def __init__(
         self, text: str, position: int, reason: str, suggestion: str | None = None, kind: str = "DOI"
@@ -25,7 +43,7 @@ class DOISyntaxError(DOIError, ValueError):
         self.kind = kind
 
     def __str__(self) -> str:
-        shown = self.text if len(self.text) <= _SHOWN else self.text[:_SHOWN] + "…"
-        brief = self.suggestion is not None and len(self.suggestion) <= 3 * _SHOWN
-        advice = f"; write {self.suggestion}" if brief else ""
-        return f"{shown!r} is not a {self.kind}: {self.reason} (position {self.position}){advice}"
+        text = self.text if len(self.text) <= _SHOWN else self.text[:_SHOWN] + "…"
+        short = self.suggestion is not None and len(self.suggestion) <= 3 * _SHOWN
+        advice = f"; write {self.suggestion}" if short else ""
+        return f"{text!r} is not a {self.kind}: {self.reason} (position {self.position}){advice}"

@@ -1,48 +1,86 @@
-"""The ways in: from what people write (labels, links, URNs) to the bare name, decoded once."""
+"""Find the name in what people write (names, labels, URIs, links, URNs) and decode it once."""
 
-from doiuri._encoding import encode, not_graphic, unescape
+from doiuri._encoding import encode, source_position, unescape
 from doiuri._errors import DOISyntaxError
+from doiuri._names import doi_flaw
 from doiuri._urls import HOSTS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    # The name; where in the text its spelling starts, or -1 if the text is the name; how many decoded
-    # characters stand before it there; where a raw "#" or "?" leaves open what the name is, or -1.
-    Found = tuple[str, int, int, int]
+LABELS = ("info:doi/", "info:hdl/", "urn:doi:", "hdl:", "doi:")
+"""The labels that may precede a name, in lower case; the proxy accepts them in the path of a link, too."""
+
+API_PATH = "api/handles/"
+"""The path of the REST API, which links may have too."""
 
 _WHITE = " \t\n\r\f\v"
 _OUTER = _WHITE + "<"
-_BLANKS = _WHITE + "\u00a0\u2007\u2009\u202f"  # what typesetters put between a label and its name
-_NAMESPACES = ("info:doi/", "info:hdl/", "urn:doi:", "hdl:")
-_PATH_LABELS = (*_NAMESPACES, "doi:")  # DOI proxy: spellings that it accepts in a path
-_API = "api/handles/"
-# RFC 3986 §3.3: what a path may hold, and "#" and "?", which end it
+_BLANKS = _WHITE + "\u00a0\u2007\u2009\u202f"  # typesetters put the latter between a label and its name
+# RFC 3986 §3.3: the characters of a path, and "#" and "?", which end it
 _URI_CHARACTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!$&'()*+,;=:@/%#?"
+_SCHEMES = ("https://", "http://", "//")
 _MAX_PORT = 65535
-_HEADS = ("https://", "http://", *(f"{host}/" for host in HOSTS))
-_HEAD_LENGTH = len("www.doi.org/")
+_LINK_HEADS = ("https://", "http://", *(f"{host}/" for host in HOSTS))
+_LINK_HEAD_LENGTH = len("www.doi.org/")
+_URI = "doi: URI"
+_LINK = "link to a DOI"
 
 
-def typed(text: str) -> "Found":
-    """Read what a person types or pastes: name, label, link; outer white space and one pair of ``<>``."""
-    start, end = inside(text)
+class Spelling:
+    """A name as read from a text, not yet checked.
+
+    ``name`` is decoded, ``start`` is where it begins in the text. ``ambiguous`` is the position of a raw
+    ``#`` or ``?`` that may or may not belong to the name, or None.
+    """
+
+    __slots__ = ("ambiguous", "name", "start")
+
+    def __init__(self, name: str, start: int, ambiguous: int | None = None) -> None:
+        self.name = name
+        self.start = start
+        self.ambiguous = ambiguous
+
+
+def typed(text: str) -> Spelling:
+    """Read a name, with or without a label, or a link; drop outer white space and one pair of ``<>``."""
+    start, end = stripped(text)
     if text.startswith("10", start, end):
-        return unescape(text, start, end, lenient=True), start, 0, -1
-    length = label_length(text, start, end)
-    if not length or (text[start] in "dD" and is_link(text, start + length, end)):
-        return _linked(text, start + length, end, HOSTS, lenient=True)
-    label = text[start : start + length]
-    start += length
-    name = unescape(text, start, end, lenient=True)
+        return Spelling(unescape(text, start, end, lenient=True), start)
+    after = label_end(text, start, end)
+    if after == start or (text[start] in "dD" and is_link(text, after, end)):
+        return _read_link(text, after, end, HOSTS, lenient=True)
+    label = text[start:after]
+    name = unescape(text, after, end, lenient=True)
     if label[:3].lower() == "urn":
         name = _slash_for_colon(name)
-    return name, start, 0, _mark(text, start, end) if ":" in label else -1
+    return Spelling(name, after, _query_or_fragment(text, after, end) if ":" in label else None)
 
 
-def inside(text: str) -> tuple[int, int]:
-    """Return from where to where a text is without outer white space and one pair of ``<>``."""
+def strict_uri(text: str) -> Spelling:
+    """Read a ``doi:`` URI, without any leniency (draft-lemieux-doi-uri-scheme-00 §2)."""
+    if text[:4].lower() != "doi:":
+        raise DOISyntaxError(text, 0, 'a doi: URI begins with "doi:"', kind=_URI)
+    if text.startswith("//", 4):
+        raise DOISyntaxError(text, 4, 'no "//" may follow "doi:"', _repaired(text, 6), kind=_URI)
+    if text.strip(_URI_CHARACTERS):
+        place = next(place for place, character in enumerate(text) if character not in _URI_CHARACTERS)
+        reason = f"{text[place]!r} must be percent-encoded"
+        raise DOISyntaxError(text, place, reason, _repaired(text, 4), kind=_URI)
+    return Spelling(unescape(text, 4, kind=_URI), 4, _query_or_fragment(text, 4, len(text)))
+
+
+def link(text: str, hosts: "Iterable[str]") -> Spelling:
+    """Read a link, with or without its scheme, to one of the proxy ``hosts``."""
+    if text.endswith(tuple(_WHITE)):
+        raise DOISyntaxError(text, len(text.rstrip(_WHITE)), "white space after the link", kind=_LINK)
+    hosts = (hosts,) if isinstance(hosts, str) else tuple(hosts)
+    return _read_link(text, 0, len(text), hosts, lenient=False)
+
+
+def stripped(text: str) -> tuple[int, int]:
+    """Return start and end of ``text`` without outer white space and one pair of ``<>``."""
     if text[:1] not in _OUTER and text[-1] not in _WHITE:
         return 0, len(text)
     start = len(text) - len(text.lstrip(_WHITE))
@@ -54,91 +92,88 @@ def inside(text: str) -> tuple[int, int]:
     return start, end
 
 
-def label_length(text: str, start: int, end: int) -> int:
-    """Return the length of the label before the name or link, with the blanks that follow; 0 for none."""
+def label_end(text: str, start: int, end: int) -> int:
+    """Return where the label at ``start``, with the blanks after it, ends; ``start`` if there is none.
+
+    "doi" needs no colon if a name or a link follows.
+    """
     head = text[start : min(start + 9, end)].lower()
     if head.startswith("doi:1"):
-        return 4  # what the rest comes to for most labels
-    if text[start : start + 3].lower() == "doi":  # of head it could be "do" and a letter that grows: İ
+        return start + 4  # the most frequent label; the general case below gives the same
+    if text[start : start + 3].lower() == "doi":  # not head: "doİ" in lower case begins with "doi", too
         after = text[start + 3 : end].lstrip(_BLANKS)
         rest = after.removeprefix(":").lstrip(_BLANKS)
         place = end - len(rest)
         if after[:1] == ":" or rest.startswith("10") or (place > start + 3 and is_link(text, place, end)):
-            return place - start
-        return 0
-    return next((len(namespace) for namespace in _NAMESPACES if head.startswith(namespace)), 0)
+            return place
+        return start
+    return start + _label_length(head)
 
 
 def is_link(text: str, start: int, end: int) -> bool:
-    """Tell whether after a label a link follows, as in ``DOI: https://doi.org/…``, and no name."""
-    return text[start : min(start + _HEAD_LENGTH, end)].lower().startswith(_HEADS)
+    """Tell whether a link begins at ``start``, as in ``DOI: https://doi.org/…``."""
+    return text[start : min(start + _LINK_HEAD_LENGTH, end)].lower().startswith(_LINK_HEADS)
 
 
-def _mark(text: str, start: int, end: int) -> int:
-    """Return where a raw ``#`` or ``?`` may be part of the name or end it, or -1."""
+def _label_length(text: str) -> int:
+    """Return the length of the label that ``text``, in lower case, begins with, or 0."""
+    return next((len(label) for label in LABELS if text.startswith(label)), 0)
+
+
+def _query_or_fragment(text: str, start: int, end: int) -> int | None:
+    """Return the position of the first ``#`` or ``?``, or None."""
     fragment = text.find("#", start, end)
     query = text.find("?", start, end if fragment < 0 else fragment)
-    return fragment if query < 0 else query
+    first = fragment if query < 0 else query
+    return None if first < 0 else first
 
 
 def _slash_for_colon(name: str) -> str:
-    """Put back the slash that a URN writes as a colon (Handbook, note on URNs)."""
+    """Put back the slash that a URN replaces with a colon (DOI Handbook, note on URNs)."""
     prefix, colon, suffix = name.partition(":")
     return f"{prefix}/{suffix}" if colon and "/" not in prefix else name
 
 
-def strict_uri(text: str) -> "Found":
-    """Read a ``doi:`` URI to the letter: ASCII, legal characters, no query, no fragment (draft §2)."""
-    if text[:4].lower() != "doi:":
-        raise DOISyntaxError(text, 0, 'it does not begin with "doi:"', kind="doi: URI")
-    if text.startswith("//", 4):
-        raise DOISyntaxError(text, 4, 'no "//" follows the scheme', _repaired(text, 6), kind="doi: URI")
-    if text.strip(_URI_CHARACTERS):
-        place = next(place for place, character in enumerate(text) if character not in _URI_CHARACTERS)
-        reason = f"{text[place]!r} has to be percent-encoded"
-        raise DOISyntaxError(text, place, reason, _repaired(text, 4), kind="doi: URI")
-    return unescape(text, 4, kind="doi: URI"), 4, 0, _mark(text, 4, len(text))
-
-
 def _repaired(text: str, start: int) -> str | None:
-    """Return the URI for the name that is written from ``start`` on; None if there is none."""
-    name = unescape(text, start, lenient=True).strip(_WHITE)
-    prefix, _, suffix = name.partition("/")
-    plain = prefix.startswith("10.") and prefix.isascii() and all(map(str.isdecimal, prefix[3:].split(".")))
-    return f"doi:{encode(name)}" if plain and suffix and not_graphic(name) is None else None
+    """Return the URI for the name written from ``start`` on; None if that is not a DOI."""
+    name = unescape(text, start, lenient=True, kind=_URI).strip(_WHITE)
+    return None if doi_flaw(name) else f"doi:{encode(name)}"
 
 
-def link(text: str, hosts: "Iterable[str]") -> "Found":
-    """Read a link to one of the proxy ``hosts``, with or without its scheme."""
-    if text.endswith(tuple(_WHITE)):
-        raise DOISyntaxError(
-            text, len(text.rstrip(_WHITE)), "white space after the link", kind="link to a DOI"
-        )
-    hosts = (hosts,) if isinstance(hosts, str) else tuple(hosts)
-    return _linked(text, 0, len(text), hosts, lenient=False)
-
-
-def _linked(text: str, start: int, end: int, hosts: tuple[str, ...], *, lenient: bool) -> "Found":
+def _read_link(text: str, start: int, end: int, hosts: tuple[str, ...], *, lenient: bool) -> Spelling:
     if start == end:
-        raise DOISyntaxError(text, start, "there is nothing")
-    scheme = _scheme(text[start : start + 8].lower())
+        raise DOISyntaxError(text, start, "the text is empty")
+    scheme = _scheme_length(text[start : start + 8].lower())
     start += scheme
     slash = text.find("/", start, end)
     authority = text[start : slash if slash >= 0 else end]
     if not _is_proxy(authority, hosts):
         raise DOISyntaxError(text, start, _why_no_link(authority, has_scheme=scheme > 0))
     start = min(start + len(authority) + 1, end)
-    stop = _mark(text, start, end)
-    path = unescape(text, start, end if stop < 0 else stop, lenient=lenient)
+    path = unescape(text, start, _path_end(text, start, end), lenient=lenient)
     label = _path_label(path)
+    if not label:
+        return Spelling(path, start)
     name = path[len(label) :]
-    return _slash_for_colon(name) if label[-8:-5].lower() == "urn" else name, start, len(label), -1
+    if label.lower().endswith("urn:doi:"):
+        name = _slash_for_colon(name)
+    return Spelling(name, source_position(text, start, len(label)))
+
+
+def _path_end(text: str, start: int, end: int) -> int:
+    first = _query_or_fragment(text, start, end)
+    return end if first is None else first
+
+
+def _scheme_length(head: str) -> int:
+    """Return the length of the scheme and slashes that a link begins with, or 0."""
+    return next((len(scheme) for scheme in _SCHEMES if head.startswith(scheme)), 0)
 
 
 def _is_proxy(authority: str, hosts: tuple[str, ...]) -> bool:
     """Tell whether the authority is one of the hosts; a host without a port stands for all its ports."""
     if not authority.isascii():
-        return authority in hosts  # no folding: "K" has a twin beyond ASCII
+        return authority in hosts  # its lower case could be ASCII: that of the Kelvin sign is "k"
     authority = authority.lower()
     if authority in hosts:
         return True
@@ -150,27 +185,20 @@ def _is_proxy(authority: str, hosts: tuple[str, ...]) -> bool:
     return authority in known or (legal and host.removesuffix(".") in known)
 
 
-def _scheme(head: str) -> int:
-    """Return the length of the scheme and the slashes that a link begins with; 0 if it has none."""
-    return next((len(scheme) for scheme in ("https://", "http://", "//") if head.startswith(scheme)), 0)
-
-
 def _why_no_link(authority: str, *, has_scheme: bool) -> str:
     _, dot, top = authority.rpartition(".")
-    if not has_scheme and not (dot and top.isalpha()):  # no host looks like that
-        return 'it begins neither with "10." nor with a label such as "doi:", and it is no link'
+    if not has_scheme and not (dot and top.isalpha()):  # not the form of a host name
+        return 'expected "10.", a label such as "doi:", or a link to doi.org'
     if "@" in authority:
-        return "a link to a DOI names no user before its host"
+        return "a link to a DOI has no user name before the host"
     return f"the host {authority[:80]!r} is not a DOI proxy"
 
 
 def _path_label(path: str) -> str:
-    """Return what the proxy skips before the name: the API's path; or a slash, a label, or both."""
+    """Return what precedes the name in a link's path: the REST API's path; or a slash, a label, or both."""
     if path.startswith("10."):
         return ""
-    if path.startswith(_API):
-        return _API
+    if path.startswith(API_PATH):
+        return API_PATH
     start = 1 if path[:1] == "/" else 0
-    head = path[start : start + 9].lower()
-    length = next((len(label) for label in _PATH_LABELS if head.startswith(label)), 0)
-    return path[: start + length]
+    return path[: start + _label_length(path[start : start + 9].lower())]

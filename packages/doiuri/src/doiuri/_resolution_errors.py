@@ -1,4 +1,4 @@
-"""The errors of resolving: a definite no, no values, an unusable answer, no answer."""
+"""The errors of resolution: not found, no values, a bad answer, no answer."""
 
 from doiuri._errors import DOIError
 
@@ -8,7 +8,15 @@ if TYPE_CHECKING:
 
 
 class ResolutionError(DOIError):
-    """A DOI that could not be resolved; ``doi`` is which (None if unknown), ``reason`` why."""
+    """A DOI could not be resolved."""
+
+    doi: "Handle | None"
+    """The DOI, short DOI or prefix, or None if it is not known."""
+
+    reason: str
+    """What happened; "" stands for the class's default."""
+
+    _default = "cannot be resolved"
 
     def __init__(self, doi: "Handle | None", reason: str = "") -> None:
         super().__init__(doi, reason)
@@ -19,32 +27,33 @@ class ResolutionError(DOIError):
         reason = self.reason or self._default
         return reason if self.doi is None else f"{self.doi.name}: {reason}"
 
-    _default = "cannot be resolved"
 
-
-class DOINotFound(ResolutionError, LookupError):  # noqa: N818
-    """The DOI system's definite no: the name is not registered (response code 100)."""
+class DOINotFound(ResolutionError, LookupError):
+    """The DOI is not registered: a definite answer (response code 100)."""
 
     _default = "no such DOI"
 
 
-class NoValues(ResolutionError):  # noqa: N818
-    """The DOI exists, but has no values, or none of those asked for (response code 200)."""
+class NoValues(ResolutionError):
+    """The DOI is registered, but has no values of the requested types and indexes (response code 200)."""
 
     _default = "the DOI has no such values"
 
 
-class BadRecord(ResolutionError):  # noqa: N818
-    """The answer is not what the REST API promises, so nothing is known about the DOI."""
+class BadRecord(ResolutionError):
+    """The answer is not what the REST API specifies, so nothing is known about the DOI."""
 
     _default = "the answer is not a DOI record"
 
 
-class ResolverUnavailable(ResolutionError):  # noqa: N818
-    """Nothing is known about the DOI: throttled, refused, failed, timed out, or offline.
+class ResolverUnavailable(ResolutionError):
+    """No answer: throttled, refused, failed, timed out, or offline. Nothing is known about the DOI."""
 
-    ``status`` is the HTTP status if there was an answer, ``retry_after`` the seconds to wait if it said so.
-    """
+    status: int | None
+    """The HTTP status, or None if there was no response."""
+
+    retry_after: float | None
+    """The seconds to wait before the next request, if the response says so (``Retry-After``)."""
 
     _default = "the resolver is unavailable"
 

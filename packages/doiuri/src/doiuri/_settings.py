@@ -6,31 +6,38 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
-from typing import Literal
+from typing import Literal, TypeVar
 from urllib.parse import urlsplit
 
 from doiuri._urls import DOI_ORG, check_base
 
 MEMORY = ":memory:"
+"""The value of ``cache`` for a store in memory."""
 
+_T = TypeVar("_T")
 _HOME = "https://github.com/doiuri/doiuri"
 _TRUE = {"1", "true", "yes", "on"}
 _FALSE = {"0", "false", "no", "off"}
+_NOT_IN_ADDRESSES = frozenset(' ();<>,"')
 _REDIS = {"redis", "rediss", "valkey", "valkeys", "unix"}
 _LOCK_FILES = (".json", ".lock")
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Where to ask (``base``, a URL), whether at all (``offline``), who asks (``mailto``), and the ``cache``.
-
-    ``cache`` is a path, ``:memory:``, or a store's URL; None leaves the choice to the Resolver.
-    """
+    """The resolver to query, whether it may be queried, the user's mail address, and the cache."""
 
     base: str = DOI_ORG
+    """The URL of the resolver, without a slash at the end."""
+
     offline: bool = False
+    """Send no requests."""
+
     mailto: str | None = None
+    """The mail address for the User-Agent header, or None."""
+
     cache: str | None = None
+    """A path, ``:memory:``, or the URL of a store; None stands for the default of ``Resolver``."""
 
     @classmethod
     def from_environ(
@@ -39,26 +46,42 @@ class Settings:
         offline: bool | str | None = None,
         mailto: str | None = None,
         cache: str | os.PathLike[str] | None = None,
-        environ: Mapping[str, str] = os.environ,
+        environ: Mapping[str, str] | None = None,
         *,
         prefix: str = "",
     ) -> "Settings":
-        """Return the settings: each argument, or else ``DOIURI_RESOLVER``, ``DOIURI_OFFLINE`` and so on.
+        """Return the settings: of each argument, or else of its environment variable.
 
-        An empty string in the environment means not set. Raises ValueError with the name of the variable, or
-        of the argument with ``prefix``, as the user knows it. The cache is looked at by whoever opens it.
+        An empty variable counts as not set. The cache is not checked: ``open_store`` does that.
+
+        :param resolver: URL of the resolver; default ``DOIURI_RESOLVER``, else ``https://doi.org``.
+        :param offline: send no requests; default ``DOIURI_OFFLINE``, else false. Text may be "1", "true",
+            "yes", "on", "0", "false", "no" or "off".
+        :param mailto: mail address; default ``DOIURI_MAILTO``, else none.
+        :param cache: path, ``:memory:`` or URL of a store; default ``DOIURI_CACHE``, else None.
+        :param environ: variables to read in place of the process's environment.
+        :param prefix: what the user's names of the options begin with, for error messages.
+        :raises ValueError: if a value is invalid; the message begins with the name of the option or variable.
         """
-        where = f"{prefix}resolver" if resolver is not None else "DOIURI_RESOLVER"
-        base = resolver if resolver is not None else environ.get(where) or DOI_ORG
-        name = f"{prefix}offline" if offline is not None else "DOIURI_OFFLINE"
-        flag = offline if offline is not None else environ.get(name) or False
-        source = f"{prefix}mailto" if mailto is not None else "DOIURI_MAILTO"
-        address = mailto if mailto is not None else environ.get(source) or None
-        store = os.fspath(cache) if cache is not None else environ.get("DOIURI_CACHE") or None
-        return cls(check_base(where, base), _flag(name, flag), _address(source, address), store)
+        variables = os.environ if environ is None else environ
+
+        def setting(name: str, option: _T | None, default: _T) -> tuple[str, _T | str]:
+            """Return the user's name for the setting, and its value."""
+            if option is not None:
+                return f"{prefix}{name}", option
+            variable = f"DOIURI_{name.upper()}"
+            return variable, variables.get(variable) or default
+
+        _, store = setting("cache", cache, None)
+        return cls(
+            base=check_base(*setting("resolver", resolver, DOI_ORG)),
+            offline=_flag(*setting("offline", offline, None)),
+            mailto=_address(*setting("mailto", mailto, None)),
+            cache=None if store is None else os.fspath(store),
+        )
 
 
-def _flag(where: str, value: bool | str) -> bool:
+def _flag(where: str, value: bool | str | None) -> bool:
     if not isinstance(value, str):
         return bool(value)
     word = value.strip().lower()
@@ -72,47 +95,47 @@ def _address(where: str, value: str | None) -> str | None:
         return None
     address = value.strip().removeprefix("mailto:")
     local, at, domain = address.rpartition("@")
-    if (
-        not (local and at and domain)
-        or not address.isascii()
-        or not address.isprintable()
-        or set(address) & set(' ();<>,"')
-    ):
+    plain = address.isascii() and address.isprintable() and _NOT_IN_ADDRESSES.isdisjoint(address)
+    if not (local and at and domain and plain):
         raise ValueError(f"{where}: {value!r} is not a mail address")
     return address
 
 
 def store_kind(address: str) -> tuple[Literal["memory", "redis", "lock", "sqlite"], str]:
-    """Return what store an address means, and its path or URL; nothing is opened.
+    """Return the kind of store that an address names, and the store's path or URL; open nothing.
 
-    Raises ValueError for an address that means none, and where redis-py is needed and not installed.
+    :raises ValueError: if the address names no store, or redis-py is needed and not installed.
     """
     scheme, colon, rest = address.partition(":")
     if address == MEMORY:
         return "memory", ""
     if colon and scheme.lower() in _REDIS and rest.startswith("//"):
-        if find_spec("redis") is None:
-            raise ValueError("a store on Redis needs redis-py: pip install 'doiuri[redis]'")
-        try:
-            _ = urlsplit(address).port
-        except ValueError:  # whose text may hold a part of the password
-            raise ValueError("no URL of a Redis server, such as redis://localhost:6379/0") from None
-        return "redis", address
+        return "redis", _redis_url(address)
     path = address
     if re.match(r"[A-Za-z][A-Za-z0-9+.-]+:", address):
         if scheme.lower() != "sqlite":
             raise ValueError(f"no store is known for {scheme}: (a path, {MEMORY}, redis://… or rediss://…)")
         path = rest.removeprefix("//")
     if not path.strip() or "\0" in path:
-        raise ValueError(f"{path!r} is no path for a store")
+        raise ValueError(f"{path!r} is not a path for a store")
     return "lock" if path.lower().endswith(_LOCK_FILES) else "sqlite", path
 
 
+def _redis_url(url: str) -> str:
+    if find_spec("redis") is None:
+        raise ValueError("a store on Redis needs redis-py: pip install 'doiuri[redis]'")
+    try:
+        _ = urlsplit(url).port
+    except ValueError:  # its text may hold a part of the password
+        raise ValueError("not a URL of a Redis server, such as redis://localhost:6379/0") from None
+    return url
+
+
 def user_agent(distribution: str = "doiuri", mailto: str | None = None) -> str:
-    """Return the User-Agent header of a package that uses doiuri: its name and version first, contact last.
+    """Return the User-Agent header for a package that uses doiuri: its name and version first, contact last.
 
     :param distribution: the name of the installed distribution that sends the request.
-    :param mailto: a mail address at which the user can be reached.
+    :param mailto: the user's mail address.
     """
     contact = f"; mailto:{mailto}" if mailto else ""
     core = f"{_product('doiuri')} (+{_HOME}{contact})"

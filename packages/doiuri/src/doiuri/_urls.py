@@ -2,8 +2,10 @@
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
     from typing import TypeAlias
 
+    QueryValue: TypeAlias = str | int | bool | Sequence[str | int] | None
     Origin: TypeAlias = tuple[str, str | None, int | None]
 
 DOI_ORG = "https://doi.org"
@@ -45,3 +47,22 @@ def origin(url: str) -> "Origin":
 
     parts = urlsplit(url)
     return parts.scheme, parts.hostname, parts.port or _PORTS.get(parts.scheme)
+
+
+def query_string(query: "Mapping[str, QueryValue]") -> str:
+    """Return the parameters percent-encoded and joined by ``&``; colons and slashes in values stay readable.
+
+    A sequence repeats its parameter, True adds it without a value, False and None leave it out.
+    """
+    return "&".join(field for key, value in query.items() for field in _fields(key, value))
+
+
+def _fields(key: str, value: "QueryValue") -> list[str]:
+    from urllib.parse import quote
+
+    if value is None or value is False:
+        return []
+    if value is True:
+        return [quote(key, safe="")]
+    values = [value] if isinstance(value, str | int) else value
+    return [f"{quote(key, safe='')}={quote(str(item), safe=':/')}" for item in values]

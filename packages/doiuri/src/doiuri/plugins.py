@@ -1,87 +1,204 @@
-"""The options that all plugins share: checked, and named where they are wrong."""
+"""For authors of plugins: shared options, the text and the resolver that they ask for, and helpers."""
 
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from functools import partial
+from string import Formatter
+from typing import TYPE_CHECKING, Literal, TypeVar
 
-from doiuri._display import check_display, display
-from doiuri._doi import DOI
+from doiuri._doi import DOI, Handle
 from doiuri._settings import Settings, store_kind, user_agent
 from doiuri._urls import DOI_ORG, check_base, origin
 from doiuri.records._accept import wants_record
+from doiuri.rest import record_url
+
+if TYPE_CHECKING:
+    from doiuri.resolver import ReadStore, Resolver, Store
 
 __all__ = [
     "DOI_ORG",
+    "ClientOptions",
+    "Follow",
     "Options",
     "Settings",
     "check_display",
     "display",
+    "open_resolver",
     "origin",
     "user_agent",
     "wants_record",
 ]
 
-_SETTINGS = ("resolver", "offline", "mailto", "cache")
+_T = TypeVar("_T")
+_D = TypeVar("_D")
+_TIMEOUT = 10.0
+_BUDGET = 2.0
 _OFF = {"false", "no", "off", "0", "none", ""}
 _ON = {"true", "yes", "on", "1", "records"}
+_FIELDS = {"name", "prefix", "suffix", "uri", "url"}
+
+Resolve = Literal["records", "existence", False]
+"""What to look up: whole records, only whether a DOI exists, or nothing."""
+
+
+def check_display(text: str) -> str:
+    """Return ``text`` if ``display`` takes it: "name", "link", or a template.
+
+    A template may contain ``{name}``, ``{prefix}``, ``{suffix}``, ``{uri}`` and ``{url}``.
+
+    :raises ValueError: if it is none of these.
+    """
+    if text in {"name", "link"}:
+        return text
+    try:
+        fields = [part for part in Formatter().parse(text) if part[1] is not None]
+    except ValueError as error:
+        raise ValueError(f"not a template for DOIs: {text!r} ({error})") from None
+    for _, field, spec, conversion in fields:
+        if field not in _FIELDS or spec or conversion:
+            raise ValueError(f"not a template for DOIs: {text!r} (fields are {', '.join(sorted(_FIELDS))})")
+    if not fields:
+        raise ValueError(f'not a template for DOIs: {text!r} (use "name", "link", or text with {{name}})')
+    return text
+
+
+def display(doi: DOI, text: str = "name", *, base: str = DOI_ORG) -> str:
+    """Return the visible text of a DOI.
+
+    >>> doi = DOI("10.1000/182")
+    >>> display(doi), display(doi, "link"), display(doi, "DOI {name}")
+    ('doi:10.1000/182', 'https://doi.org/10.1000/182', 'DOI 10.1000/182')
+
+    :param text: "name" for ``doi:`` and the name, "link" for the link, or a template as in ``check_display``.
+    :param base: the URL that links begin with.
+    :raises ValueError: if ``text`` is not valid.
+    """
+    check_display(text)
+    if text == "name":
+        return f"doi:{doi.name}"
+    url = doi.link(base)
+    if text == "link":
+        return url
+    return text.format(name=doi.name, prefix=doi.prefix, suffix=doi.suffix, uri=doi.uri, url=url)
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How a plugin shows, links and looks up DOIs.
+    """The options of a plugin that shows, links and looks up DOIs.
 
-    ``settings`` say whom to ask; ``resolve`` is "records", "existence" or False; ``timeout`` (of one request)
-    and ``budget`` (of a whole document or build) are seconds; ``lock`` is the path of a lock file; ``text``
-    is what ``display`` takes, ``link`` the base of the links.
+    >>> options = Options.read({"doi_text": "link", "doi_timeout": "2.5"}, prefix="doi_", environ={})
+    >>> options.timeout, options.shown(DOI("10.1000/182"))
+    (2.5, 'https://doi.org/10.1000/182')
     """
 
     settings: Settings
-    resolve: Literal["records", "existence", False] = "records"
-    timeout: float = 10
-    budget: float = 2
+    """The options ``resolver``, ``offline``, ``mailto`` and ``cache``."""
+
+    resolve: Resolve = "records"
+    """What to look up: "records", "existence" or False."""
+
+    timeout: float = _TIMEOUT
+    """The time limit of one request, in seconds."""
+
+    budget: float = _BUDGET
+    """The time limit of all look-ups for a document or a build, in seconds."""
+
     lock: str | None = None
+    """The path of a lock file, or None."""
+
     text: str = "name"
+    """The visible text of a link without a title, as for ``display``."""
+
     link: str = DOI_ORG
+    """The URL that links begin with, without a slash at the end."""
 
     @classmethod
     def read(
-        cls, given: Mapping[str, object], prefix: str = "", environ: Mapping[str, str] = os.environ
+        cls, given: Mapping[str, object], prefix: str = "", environ: Mapping[str, str] | None = None
     ) -> "Options":
-        """Return the options in ``given``, by name with ``prefix`` in front; all values may be strings.
+        """Return the options, checked; all values may be strings.
 
-        What is missing has its default, and so has what is None, but for ``resolve``: None is off, as are
-        "no" and the like. ``resolver``, ``offline``, ``mailto`` and ``cache`` fall back to the environment.
-        Raises ValueError, the name of the option or variable in front.
+        A missing option has its default, and so has one that is None, except for ``resolve``: there None,
+        "no", "off" and the like mean False. ``resolver``, ``offline``, ``mailto`` and ``cache`` default to
+        their environment variables (see ``Settings.from_environ``).
+
+        :param given: values by the names that users write; others are ignored.
+        :param prefix: what all these names begin with, such as ``"doi_"``.
+        :param environ: variables to read in place of the process's environment.
+        :raises ValueError: if a value is invalid; the message begins with the name of the option or variable.
         """
-        values: dict[str, Any] = {}
-        for name, check in _CHECKS.items():
+
+        def read(name: str, check: Callable[[object], _T], default: _D) -> _T | _D:
             value = given.get(prefix + name)
-            if value is not None or (name == "resolve" and prefix + name in given):
-                values[name] = _named(prefix + name, check, value)
-        if "link" in values:
-            values["link"] = check_base(f"{prefix}link", values["link"])
-        sources = {name: values.pop(name) for name in _SETTINGS if name in values}
-        settings = Settings.from_environ(**sources, environ=environ, prefix=prefix)
+            return default if value is None else _checked(prefix + name, check, value)
+
+        cache = read("cache", _path, None)
+        settings = Settings.from_environ(
+            resolver=read("resolver", _setting, None),
+            offline=read("offline", _flag, None),
+            mailto=read("mailto", _setting, None),
+            cache=cache,
+            environ=environ,
+            prefix=prefix,
+        )
         if settings.cache:
-            _named(f"{prefix}cache" if sources.get("cache") else "DOIURI_CACHE", store_kind, settings.cache)
-        return cls(settings, **values)
+            _checked(f"{prefix}cache" if cache else "DOIURI_CACHE", store_kind, settings.cache)
+        return cls(
+            settings,
+            resolve=_checked(f"{prefix}resolve", _resolve, given.get(f"{prefix}resolve", True)),
+            timeout=read("timeout", _seconds, _TIMEOUT),
+            budget=read("budget", _seconds, _BUDGET),
+            lock=read("lock", _path, None),
+            text=read("text", _template, "name"),
+            link=check_base(f"{prefix}link", read("link", _text, DOI_ORG)),
+        )
 
     def shown(self, doi: DOI) -> str:
         """Return the visible text of a link without a title."""
         return display(doi, self.text, base=self.link)
 
 
-def _named(name: str, check: Callable[[Any], object], value: object) -> object:
+def open_resolver(
+    options: Options, distribution: str, store: "Store | ReadStore | None" = None
+) -> "Resolver":
+    """Return a Resolver for a plugin's options; it needs ``doiuri[resolver]``.
+
+    If the options name a lock file and ``store`` is None, or if ``store`` is a ``LockedAnswers``, all answers
+    come from the lock file, and no requests are sent.
+
+    :param distribution: the name of the plugin's distribution, for the User-Agent header.
+    :param store: the store to use; by default the lock file's, else the cache's.
+    :raises ValueError: if the lock file or the cache cannot be used.
+    """
+    from doiuri.resolver import LockedAnswers, LockFile, Resolver  # imports requests
+
+    settings = options.settings
+    if store is None and options.lock:
+        store = LockedAnswers(LockFile(options.lock), settings.base)
+    chosen = settings.cache if store is None else store
+    resolver = partial(
+        Resolver,
+        settings.base,
+        offline=settings.offline or isinstance(store, LockedAnswers),
+        timeout=options.timeout,
+        budget=options.budget,
+        mailto=settings.mailto,
+        user_agent=user_agent(distribution, settings.mailto),
+    )
+    return resolver() if chosen is None else resolver(store=chosen)
+
+
+def _checked(name: str, check: Callable[[_D], _T], value: _D) -> _T:
     try:
         return check(value)
-    except ValueError as error:
+    except (TypeError, ValueError) as error:
         raise ValueError(f"{name}: {error}") from None
 
 
 def _text(value: object) -> str:
     if not isinstance(value, str):
-        raise ValueError(f"{value!r} is not a string")  # noqa: TRY004
+        raise TypeError(f"{value!r} is not a string")
     return value
 
 
@@ -97,15 +214,15 @@ def _path(value: object) -> str | None:
     return _setting(os.fspath(value) if isinstance(value, os.PathLike) else value)
 
 
-def _resolve(value: object) -> str | bool:
+def _resolve(value: object) -> Resolve:
     word = str(value).strip().lower()
     if word in _OFF:
         return False
     if word in _ON:
         return "records"
     if word == "existence":
-        return word
-    raise ValueError(f'{value!r} is none of "records", "existence" and False')
+        return "existence"
+    raise ValueError(f'{value!r} is not "records", "existence" or False')
 
 
 def _seconds(value: object) -> float:
@@ -122,15 +239,58 @@ def _template(value: object) -> str:
     return check_display(_text(value))
 
 
-_CHECKS: dict[str, Callable[[Any], object]] = {
-    "resolver": _setting,
-    "offline": _flag,
-    "mailto": _setting,
-    "cache": _path,
-    "resolve": _resolve,
-    "timeout": _seconds,
-    "budget": _seconds,
-    "lock": _path,
-    "text": _template,
-    "link": _text,
-}
+Follow = Literal["record", "target"]
+"""What a ``doi:`` request returns: the DOI's record, or the resource that the DOI points to."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClientOptions:
+    """The options of a plugin for an HTTP client, and the URL that it requests for a DOI.
+
+    >>> options = ClientOptions.read(resolver="https://doi.org")
+    >>> options.request_url(DOI("10.1000/182"))
+    'https://doi.org/api/handles/10.1000/182'
+    >>> options.request_url(DOI("10.1000/182"), accept="application/x-bibtex")
+    'https://doi.org/10.1000/182'
+    """
+
+    settings: Settings
+    """The resolver to request (``settings.base``), whether it may be (``offline``), and the ``mailto``."""
+    follow: Follow = "record"
+    """What a request returns: the ``"record"`` (draft-lemieux-doi-uri-scheme-00 §3) or the ``"target"``."""
+
+    @classmethod
+    def read(
+        cls,
+        resolver: str | None = None,
+        offline: bool | str | None = None,
+        mailto: str | None = None,
+        follow: str = "record",
+    ) -> "ClientOptions":
+        """Return the options, checked.
+
+        :param resolver: base URL of the DOI resolver; default ``DOIURI_RESOLVER``, else ``https://doi.org``.
+        :param offline: send no requests; default ``DOIURI_OFFLINE``, else false.
+        :param mailto: mail address for the User-Agent header; default ``DOIURI_MAILTO``, else none.
+        :param follow: ``"record"`` or ``"target"``.
+        :raises ValueError: if an option or a variable is invalid; the message begins with its name.
+        """
+        if follow not in ("record", "target"):
+            raise ValueError(f'follow: {follow!r} is not "record" or "target"')
+        settings = Settings.from_environ(resolver=resolver, offline=offline, mailto=mailto)
+        return cls(settings, "record" if follow == "record" else "target")
+
+    def wants_record(self, accept: str | bytes | None = None) -> bool:
+        """Return whether a request with this Accept header gets the DOI's record."""
+        return self.follow == "record" and wants_record(accept)
+
+    def request_url(self, doi: Handle, accept: str | bytes | None = None) -> str:
+        """Return the URL to request for ``doi``.
+
+        That is the record's at the REST API, or else the link to ``doi``, from which the resolver redirects
+        to the target or to the agency that negotiates the content.
+
+        :param accept: the value of the request's Accept header, if it has one.
+        """
+        base = self.settings.base
+        return record_url(doi, base=base) if self.wants_record(accept) else doi.link(base)

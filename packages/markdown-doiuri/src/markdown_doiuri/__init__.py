@@ -1,4 +1,11 @@
-"""DOIs in Python-Markdown: right links, verified, and marked where the DOI does not exist."""
+"""DOIs in Python-Markdown: linked, verified, and marked if they do not exist.
+
+>>> import markdown
+>>> markdown.markdown(
+...     "See doi:10.1000/182.", extensions=["doiuri"], extension_configs={"doiuri": {"resolve": False}}
+... )
+'<p>See <a class="doi" href="https://doi.org/10.1000/182">doi:10.1000/182</a>.</p>'
+"""
 
 from markdown_doiuri._extension import DOIExtension, makeExtension
 from markdown_doiuri._report import Problem

@@ -1,64 +1,66 @@
-"""The extension: its options, and where its parts stand among Markdown's own."""
+"""The extension, and the places of its processors among Markdown's own."""
 
-import logging
-from typing import Any
+from __future__ import annotations
 
-from markdown import Markdown
+from typing import TYPE_CHECKING
+
 from markdown.extensions import Extension
 
-from markdown_doiuri import _options
 from markdown_doiuri._inline import AutolinkProcessor, MentionProcessor
-from markdown_doiuri._links import LinkMaker
+from markdown_doiuri._links import Links
+from markdown_doiuri._options import Options, default_config
 from markdown_doiuri._report import Report, SourcePreprocessor
 from markdown_doiuri._treeprocessor import LinkTreeprocessor
 
+if TYPE_CHECKING:
+    from markdown import Markdown
+
 
 class DOIExtension(Extension):
-    """Python-Markdown's extension ``doiuri``.
+    """Python-Markdown's extension ``doiuri``: links DOIs, verifies them, and marks those that do not exist.
 
-    Options are those of all the family's plugins: ``resolver``, ``resolve``, ``offline``, ``timeout`` and
-    ``budget`` (seconds), ``lock``, ``cache``, ``mailto``, ``text``, ``link``; and ``bare``, ``bare_names``,
-    ``css_class``, ``tidy_links``, ``warn``. Raises ValueError for a wrong one.
+    :param resolve: how to verify: ``"records"`` (default), ``"existence"``, or False for not at all.
+    :param resolver: base URL of the DOI resolver; default ``DOIURI_RESOLVER``, else ``https://doi.org``.
+    :param offline: send no requests, use the cache and the lock file; default ``DOIURI_OFFLINE``, else false.
+    :param timeout: seconds for one request; default 10.
+    :param budget: seconds for all requests of one conversion; default 2.
+    :param lock: path of a lock file: DOIs in it are not requested again, new ones are added. Default none.
+    :param cache: path or URL of the cache; default ``DOIURI_CACHE``, else a file in the user's cache folder.
+    :param mailto: mail address for the User-Agent header; default ``DOIURI_MAILTO``, else none.
+    :param text: text of links without one: ``"name"`` (default, ``doi:10.1000/182``), ``"link"`` (the
+        URL), or a template such as ``"DOI {name}"``.
+    :param link: base URL of the links; default ``https://doi.org``.
+    :param bare: link ``doi:10.1000/182`` in running text; default true.
+    :param bare_names: link ``10.1000/182`` in running text, without a label; default false.
+    :param css_class: class of the links; default ``"doi"``.
+    :param tidy_links: change links to ``dx.doi.org``, ``www.doi.org`` and ``http`` to ``https://doi.org``;
+        default false.
+    :param warn: called with each :class:`Problem`; default the ``warning`` method of the logger ``doiuri``.
+    :raises ValueError: if an option is invalid; the message begins with its name.
+    :raises KeyError: if an option is unknown.
     """
 
-    def __init__(self, **options: Any) -> None:
-        # The default's type matters: Markdown turns values into bool where it is a bool or None.
-        self.config = {
-            "resolver": ["", "Base URL of the DOI resolver (DOIURI_RESOLVER, https://doi.org)"],
-            "resolve": ["records", 'How to verify DOIs: "records", "existence" or False'],
-            "offline": ["", "Ask nobody, use what the cache and the lock file have (DOIURI_OFFLINE)"],
-            "timeout": [10.0, "Seconds for one request"],
-            "budget": [2.0, "Seconds for all requests of one conversion"],
-            "lock": ["", "Path of a lock file"],
-            "cache": ["", "Path or URL of the store (DOIURI_CACHE)"],
-            "mailto": ["", "Mail address to tell the resolver (DOIURI_MAILTO)"],
-            "text": ["name", 'Text of links without one: "name", "link" or a template'],
-            "link": ["https://doi.org", "Base of the links"],
-            "bare": [True, "Link doi:10.1000/182 in running text"],
-            "bare_names": [False, "Link 10.1000/182 in running text, without a label"],
-            "css_class": ["doi", "Class of the links"],
-            "tidy_links": [False, "Bring links to dx.doi.org and http up to date"],
-            "warn": [logging.getLogger("doiuri").warning, "Called with each Problem, a str"],
-        }
+    def __init__(self, **options: object) -> None:
+        self.config = default_config()
         super().__init__(**options)
-        self.options = _options.read(self.getConfigs())
+        self.options = Options.read(self.getConfigs())
 
     def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802
-        """Register the parts; the priorities say after what and before what each must run."""
+        """Register the processors of this extension."""
         report = Report(self.options.warn)
-        maker = LinkMaker(self.options)
-        # before every other preprocessor: line numbers are those of the text as it came
+        links = Links(self.options)
+        # Before every other preprocessor: line numbers are those of the source.
         md.preprocessors.register(SourcePreprocessor(report), "doiuri-source", 1000)
-        # after links (160), so that [x](<doi:…>) stays one; before autolink (120) and raw HTML (90)
-        md.inlinePatterns.register(AutolinkProcessor(md, maker, report), "doiuri-autolink", 125)
+        # After links (160), which match [x](<doi:…>); before autolink (120) and raw HTML (90).
+        md.inlinePatterns.register(AutolinkProcessor(md, links, report), "doiuri-autolink", 125)
         if self.options.bare or self.options.bare_names:
-            # after raw HTML (90), before magiclink (85) and emphasis (60)
-            mentions = MentionProcessor(md, self.options, maker, report)
+            # After raw HTML (90), before magiclink (85) and emphasis (60).
+            mentions = MentionProcessor(md, self.options, links, report)
             md.inlinePatterns.register(mentions, "doiuri-mention", 86)
-        # after inline (20), before attr_list (8), which may add to our links
-        md.treeprocessors.register(LinkTreeprocessor(md, self.options, maker, report), "doiuri-links", 19)
+        # After inline (20), before attr_list (8), which may add attributes to the links.
+        md.treeprocessors.register(LinkTreeprocessor(md, self.options, links, report), "doiuri-links", 19)
 
 
-def makeExtension(**options: Any) -> DOIExtension:  # noqa: N802
+def makeExtension(**options: object) -> DOIExtension:  # noqa: N802
     """Return the extension; Python-Markdown calls this for the name ``markdown_doiuri``."""
     return DOIExtension(**options)

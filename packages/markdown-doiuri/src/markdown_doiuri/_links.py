@@ -1,32 +1,75 @@
-"""Our links: how they are made, and which DOI each one is for."""
+"""Links to DOIs: the ones that the extension makes, and how to recognize the author's own."""
 
+from __future__ import annotations
+
+import html
+import re
+from typing import TYPE_CHECKING
 from xml.etree.ElementTree import Element
 
-from doiuri import DOI, LINK, encode
+from doiuri import DOI, LINK, DOISyntaxError, encode
+from doiuri.plugins import DOI_ORG
 from markdown.util import AtomicString
 
-from markdown_doiuri._options import Options
-from markdown_doiuri._stash import literal
+from markdown_doiuri._stash import literal, unescaped
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from markdown_doiuri._options import Options
+
+_PROXY = re.compile(r"(?:https?:)?//(?:(dx\.|www\.)?doi\.org)(?::\d+)?/", re.IGNORECASE)
+_ANCHOR = re.compile(
+    r"""<a\s(?:[^<>]*?\s)?href\s*=\s*(?:"([^"<>]*)"|'([^'<>]*)'|([^\s"'<>]+))""", re.IGNORECASE
+)
 
 
-class LinkMaker:
-    """Makes the links of one document after the other, and remembers their DOIs until the next begins."""
+class Links:
+    """Makes the links of a document, and keeps their DOIs for the tree processor, which runs last."""
 
     def __init__(self, options: Options) -> None:
         self._base = options.shared.link + "/"
         self._class = options.css_class
-        self.made: dict[Element, DOI] = {}
+        self._made: dict[Element, DOI] = {}
 
     def make(self, doi: DOI, text: str) -> Element:
-        """Return a link to ``doi`` that shows ``text``, and into which no later pattern looks."""
+        """Return a link to ``doi`` with the text ``text``, which later patterns leave alone."""
         link = Element("a")
-        self.point(link, doi)
+        self.set_target(link, doi)
         link.text = AtomicString(literal(text))
-        self.made[link] = doi
+        self._made[link] = doi
         return link
 
-    def point(self, link: Element, doi: DOI) -> None:
-        """Let ``link`` lead to ``doi``."""
+    def set_target(self, link: Element, doi: DOI) -> None:
+        """Make ``link`` a link to ``doi``."""
         if self._class:
             link.set("class", self._class)
         link.set("href", literal(self._base + encode(doi.name, LINK)))
+
+    def take(self) -> dict[Element, DOI]:
+        """Return the links made since the last call."""
+        made, self._made = self._made, {}
+        return made
+
+
+def proxy_doi(href: str) -> DOI | None:
+    """Return the DOI if ``href`` is a link to doi.org, dx.doi.org or www.doi.org."""
+    if not _PROXY.match(href):
+        return None
+    try:
+        return DOI.from_url(html.unescape(unescaped(href)).strip())
+    except DOISyntaxError:
+        return None
+
+
+def proxy_dois(raw: str) -> Iterator[DOI]:
+    """Yield the DOIs that raw HTML links to."""
+    if "doi.org" in raw:
+        for anchor in _ANCHOR.finditer(raw):
+            if doi := proxy_doi(anchor[1] or anchor[2] or anchor[3] or ""):
+                yield doi
+
+
+def tidy(href: str) -> str:
+    """Return a link to a DOI proxy with ``https://doi.org/`` in place of its scheme and host."""
+    return _PROXY.sub(f"{DOI_ORG}/", href, count=1)

@@ -1,29 +1,35 @@
-"""Mentions of DOIs in running text: which of them are links, and where they begin and end."""
+"""Mentions of DOIs in running text: which become links, and where they begin and end."""
+
+from __future__ import annotations
 
 import re
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from doiuri import DOI, DOISyntaxError, Match, find
+from doiuri import DOI, DOISyntaxError, find
 
-from markdown_doiuri._options import Options
-from markdown_doiuri._rendered import BOUNDARY, View
-from markdown_doiuri._report import Report
-from markdown_doiuri._stash import Stash
+from markdown_doiuri._rendered import BOUNDARY, RenderedText
+
+if TYPE_CHECKING:
+    from doiuri import Match
+
+    from markdown_doiuri._options import Options
+    from markdown_doiuri._report import Report
+    from markdown_doiuri._stash import Stash
 
 _LABEL = re.compile(r"(?:urn:|info:)?(?:doi|hdl)(?![.\w])", re.IGNORECASE)
 _LABEL_BEFORE = re.compile(r"(?<![A-Za-z0-9À-ɏ_-])doi[:\uff1a][ ]?", re.IGNORECASE)
 _NAME = re.compile(rf"10\.[^\s{BOUNDARY}]*")
-# Nearly all mentions: a usual label and name between blanks, without a character that Markdown could mean
+# Most mentions: a common label and name between spaces, without characters that mean something in Markdown.
 _PLAIN = re.compile(
     r"(?:(?<=(?<![^ \n])doi:)|(?<=(?<![^ \n])DOI:)|(?<=(?<![^ \n])doi:[ ])|(?<=(?<![^ \n])DOI:[ ]))"
     r"10\.[0-9]{4,9}+/(?:[./-]*+[A-Za-z0-9]++)++(?=[.,;:!?]{0,3}+(?:[ \n]|\Z))"
 )
 _CLOSING = ".,;:!?)]}>\"'”’»"
-_URL = 2_000  # characters of a URL that are looked at
+_MAX_URL = 2_000  # characters searched backwards for the scheme of a URL
 
 
 class Mention(NamedTuple):
-    """From ``start`` to ``end`` of the data, with the name at ``name``; ``text`` is what readers see."""
+    """A mention from ``start`` to ``end`` in the data, its name at ``name``; readers see ``text``."""
 
     start: int
     name: int
@@ -33,52 +39,56 @@ class Mention(NamedTuple):
 
 
 class Mentions:
-    """Finds mentions in one text after the other, and reports what only looks like one."""
+    """Finds the mentions in a text, and reports labelled ones that are not DOIs."""
 
     def __init__(self, stash: Stash, options: Options, report: Report) -> None:
         self._stash = stash
-        self._labels = options.bare
-        self._names = options.bare_names
+        self._with_label = options.bare
+        self._without_label = options.bare_names
         self._report = report
 
     def find(self, data: str) -> list[Mention]:
         """Return the mentions in ``data``, in order."""
-        if not self._names and not any(label in data.lower() for label in ("doi", "hdl")):
+        if not self._without_label and not any(label in data.lower() for label in ("doi", "hdl")):
             return []
-        view = View(data, self._stash)
-        matches = list(find(view.text))
-        if self._labels:
-            self._report_attempts(view.text, matches)
-        return [mention for match in matches if (mention := self._mention(match, view))]
+        rendered = RenderedText(data, self._stash)
+        matches = list(find(rendered.text))
+        if self._with_label:
+            self._report_invalid(rendered.text, matches)
+        return [mention for match in matches if (mention := self._mention(match, rendered))]
 
     def plain(self, data: str, name: int) -> Mention | None:
-        """Return the mention whose name begins at ``name`` if one look tells that :meth:`find` finds it."""
+        """Return the mention whose name begins at ``name`` if it is too plain to need :meth:`find`."""
         match = _PLAIN.match(data, name)
-        if (
-            match is None or not self._labels or "$" in data or "{" in data
-        ):  # it may be in math, or an attribute
+        if match is None or not self._with_label:
+            return None
+        if "$" in data or "{" in data:  # it may be in math, or in an attribute
             return None
         start, end = name - (5 if data[name - 1] == " " else 4), match.end()
         return Mention(start, name, end, data[start:end], DOI.parse(match[0]))
 
-    def _mention(self, match: Match, view: View) -> Mention | None:
-        start, name = match.start, view.text.find("10", match.start, match.end)
+    def _mention(self, match: Match, rendered: RenderedText) -> Mention | None:
+        """Return the mention for a match in the rendered text, or None if it is not to be linked."""
+        text, start = rendered.text, match.start
+        name = text.find("10", start, match.end)
         labelled = _LABEL.match(match.text) is not None
-        if not labelled and (label := _label_before(view.text, start)):
-            start, labelled = start - label, True  # before a raw "#" the label is no part of the match
-        if not (self._labels if labelled else self._names and name == start):
+        if not labelled and (label := _label_before(text, start)):
+            start, labelled = start - label, True  # if a raw "#" follows, the match is without its label
+        if not (self._with_label if labelled else self._without_label and name == start):
             return None
-        if _in_word(view.text, start, labelled=labelled):
+        if _in_word(text, start, labelled=labelled):
             return None
-        if view.broken(start, name):
+        if rendered.is_broken(start, name):
             start = name  # **DOI:** 10.1000/182
-        begin, middle, end = view.place(start), view.place(name), view.place(match.end)
-        if begin is None or middle is None or end is None:
+        data_start = rendered.data_position(start)
+        data_name = rendered.data_position(name)
+        data_end = rendered.data_position(match.end)
+        if data_start is None or data_name is None or data_end is None:
             return None
-        return Mention(begin, middle, end, view.text[start : match.end], match.doi)
+        return Mention(data_start, data_name, data_end, text[start : match.end], match.doi)
 
-    def _report_attempts(self, text: str, matches: list[Match]) -> None:
-        """Report what has a label and a prefix, but is no DOI."""
+    def _report_invalid(self, text: str, matches: list[Match]) -> None:
+        """Report what has a label and a prefix, but is not a DOI."""
         last = 0
         for start, end in [*((match.start, match.end) for match in matches), (len(text), 0)]:
             for name in _NAME.finditer(text, last, start):
@@ -93,7 +103,7 @@ class Mentions:
 
 
 def _label_before(text: str, start: int) -> int:
-    """Return the length of a label "doi:" right before ``start``, or 0."""
+    """Return the length of a label "doi:" just before ``start``, or 0."""
     for length in (4, 5):
         if start >= length and _LABEL_BEFORE.fullmatch(text, start - length, start):
             return length
@@ -101,11 +111,11 @@ def _label_before(text: str, start: int) -> int:
 
 
 def _in_word(text: str, start: int, *, labelled: bool) -> bool:
-    """Tell whether ``start`` is inside a longer word, a path or a URL."""
+    """Return whether ``start`` is inside a longer word, a path or a URL."""
     before = text[start - 1 : start] if start else " "
     if before.isspace() or before == BOUNDARY:
         return False
-    # find has looked at letters, which in some scripts stand beside a name without a space
+    # find() has checked other letters: in some scripts they precede a name without a space.
     if (before.isascii() and before.isalnum()) or before in ("_-/" if labelled else "_-/.:@&=?#%+"):
         return True
-    return "://" in text[max(0, start - _URL) : start].rsplit(maxsplit=1)[-1]
+    return "://" in text[max(0, start - _MAX_URL) : start].rsplit(maxsplit=1)[-1]

@@ -1,14 +1,44 @@
-"""The options: checked once, when the extension is made, so that a mistake shows before any text does."""
+"""The extension's options: names, defaults, descriptions and checks."""
 
-from collections.abc import Callable, Mapping
+from __future__ import annotations
+
+import logging
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from doiuri import plugins
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+
+def default_config() -> dict[str, list[object]]:
+    """Return the ``config`` of the extension: each option's default and description.
+
+    The type of the default matters: if it is a bool or None, Markdown converts values to bool.
+    """
+    return {
+        "resolver": ["", "Base URL of the DOI resolver (default: DOIURI_RESOLVER, else https://doi.org)"],
+        "resolve": ["records", 'How to verify DOIs: "records", "existence" or False'],
+        "offline": ["", "Send no requests; use the cache and the lock file (default: DOIURI_OFFLINE)"],
+        "timeout": [10.0, "Seconds for one request"],
+        "budget": [2.0, "Seconds for all requests of one conversion"],
+        "lock": ["", "Path of a lock file"],
+        "cache": ["", "Path or URL of the cache (default: DOIURI_CACHE)"],
+        "mailto": ["", "Mail address for the User-Agent header (default: DOIURI_MAILTO)"],
+        "text": ["name", 'Text of links without one: "name", "link" or a template'],
+        "link": [plugins.DOI_ORG, "Base URL of the links"],
+        "bare": [True, "Link doi:10.1000/182 in running text"],
+        "bare_names": [False, "Link 10.1000/182 in running text, without a label"],
+        "css_class": ["doi", "Class of the links"],
+        "tidy_links": [False, "Change links to dx.doi.org, www.doi.org and http to https://doi.org"],
+        "warn": [logging.getLogger("doiuri").warning, "Called with each Problem, a str"],
+    }
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What the author chose: the options ``shared`` by all plugins, and our own."""
+    """The options in use: those ``shared`` by all plugins, and those of Markdown only."""
 
     shared: plugins.Options
     bare: bool
@@ -17,19 +47,19 @@ class Options:
     tidy_links: bool
     warn: Callable[[str], object]
 
-
-def read(values: Mapping[str, object]) -> Options:
-    """Return the options in ``values``; raises ValueError that names the one which is wrong."""
-    css_class, warn = values["css_class"], values["warn"]
-    if css_class is not None and not isinstance(css_class, str):
-        raise ValueError(f"css_class: {css_class!r} is not a string")
-    if not callable(warn):
-        raise ValueError(f"warn: {warn!r} cannot be called with a message")  # noqa: TRY004
-    return Options(
-        shared=plugins.Options.read(values),
-        bare=bool(values["bare"]),
-        bare_names=bool(values["bare_names"]),
-        css_class=" ".join((css_class or "").split()),
-        tidy_links=bool(values["tidy_links"]),
-        warn=warn,
-    )
+    @classmethod
+    def read(cls, values: Mapping[str, object]) -> Options:
+        """Return the options in ``values``, checked; raises ValueError that names the invalid one."""
+        css_class, warn = values["css_class"], values["warn"]
+        if css_class is not None and not isinstance(css_class, str):
+            raise ValueError(f"css_class: {css_class!r} is not a string")
+        if not callable(warn):
+            raise ValueError(f"warn: {warn!r} is not callable")  # noqa: TRY004
+        return cls(
+            shared=plugins.Options.read(values),
+            bare=bool(values["bare"]),
+            bare_names=bool(values["bare_names"]),
+            css_class=" ".join((css_class or "").split()),
+            tidy_links=bool(values["tidy_links"]),
+            warn=warn,
+        )

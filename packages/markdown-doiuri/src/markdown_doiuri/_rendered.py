@@ -1,60 +1,69 @@
-"""A text that Markdown has half done, as its author sees it: with characters in the place of markers."""
+"""The text of a paragraph as readers will see it, computed from Markdown's half-processed data."""
+
+from __future__ import annotations
 
 import html
 import re
 from bisect import bisect_left, bisect_right
+from typing import TYPE_CHECKING
 
-from markdown_doiuri._stash import ENTITY, MARKER, STASHED, Stash, escaped
+from markdown_doiuri._stash import ENTITY, MARKER, STASHED, escaped
 
-BOUNDARY = "\0"  # no name and no label holds it
+if TYPE_CHECKING:
+    from markdown_doiuri._stash import Stash
 
-_DELIMITERS = "*_~^=+"  # emphasis; mark, insert, tilde and caret of the usual extensions
+BOUNDARY = "\0"  # not allowed in names and labels
+
+_DELIMITERS = "*_~^=+"  # emphasis, and mark, insert, tilde and caret of common extensions
 _RUNS = "|".join(f"{re.escape(delimiter)}{re.escape(delimiter)}*" for delimiter in _DELIMITERS)
-# Math as MathJax and KaTeX read it in a page: no blank inside the dollars, no word outside
+# Math as MathJax and KaTeX read it: no space just inside the dollar signs, no word character just outside
 _MATH = r"\$(?<![\w\\$]\$)(?:\$(?=[^\s$])[^$]*+(?<=\S)\$\$|(?=[^\s$])[^$]*+(?<=\S)\$)(?![\w$])"
 _ATTRIBUTES = r"\{(?:[:.#]|[ ]+[.#])[^{}\n]*\}"
-# Each alternative begins with a plain character: that makes the search fast
+# Each alternative begins with a literal character, which makes the search fast.
 _SPECIAL = re.compile(f"{STASHED}|{MARKER}|{ENTITY}|{_RUNS}|{_MATH}|{_ATTRIBUTES}")
 _ANY_SPECIAL = re.compile(r"[\x02&*_~^=+${]")
 _BEFORE_OPENING = frozenset(" \t\n([{\"'“‘«„‚—–>\x03" + _DELIMITERS)
 _MENTION = re.compile(r"doi|10\.|hdl:|info:|urn:", re.IGNORECASE)
-# <page:title> of a SICI, which Markdown takes for a tag; a version with a digit follows it
+# <page:title> of a SICI, which Markdown takes for a tag; a digit follows it.
 _SICI = re.compile(r"<[^<>\s/\"'=]*:[^<>\s/\"'=]*>")
 
 
-class View:
-    """``text``: code, links and math are boundaries in it, tags and emphasis blanks; and the way back."""
+class RenderedText:
+    """The rendered ``text`` of inline ``data``, and the mapping of its positions back to ``data``.
+
+    Code, links and math become BOUNDARY, tags and delimiters of emphasis a space.
+    """
 
     def __init__(self, data: str, stash: Stash) -> None:
         self._data = data
         self._stash = stash
         self._nodes = stash.nodes
-        self._opened: dict[str, int] = {}
-        self._pieces: list[tuple[int, int, int]] = []  # end in the text, start and end in the data
-        self._starts: list[int] = []  # in the text
-        self._blanks: list[int] = []
+        self._open: dict[str, int] = {}  # delimiters of emphasis that are open, by character
+        self._starts: list[int] = []  # of each replacement in the text, in order
+        self._replaced: list[tuple[int, int, int]] = []  # its end in the text, start and end in the data
+        self._spaces: list[int] = []  # positions in the text of the replacements that are spaces
         self.text = (self._build() if _ANY_SPECIAL.search(data) else data).replace("\n", " ")
 
     def _build(self) -> str:
         parts: list[str] = []
         size = last = 0
         for special in _SPECIAL.finditer(self._data):
-            text = self._read(special)
-            if text == special[0]:
+            replacement = self._replacement(special)
+            if replacement == special[0]:
                 continue
             start, end = special.span()
-            parts += self._data[last:start], text
+            parts += self._data[last:start], replacement
             size += start - last
-            if text == " ":
-                self._blanks.append(size)
+            if replacement == " ":
+                self._spaces.append(size)
             self._starts.append(size)
-            size += len(text)
-            self._pieces.append((size, start, end))
+            size += len(replacement)
+            self._replaced.append((size, start, end))
             last = end
         return "".join(parts) + self._data[last:] if parts else self._data
 
-    def _read(self, special: re.Match[str]) -> str:
-        """Return what stands for ``special`` in the text."""
+    def _replacement(self, special: re.Match[str]) -> str:
+        """Return what ``special`` becomes in the text."""
         source = special[0]
         match source[0]:
             case "&":
@@ -64,46 +73,47 @@ class View:
             case "$":
                 return BOUNDARY
             case "\x02":
-                return self._stashed(special)
-        return " " if self._delimits(special) else source
+                return self._stashed_text(special)
+        return " " if self._is_delimiter(special) else source
 
-    def _stashed(self, marker: re.Match[str]) -> str:
+    def _stashed_text(self, marker: re.Match[str]) -> str:
         node = self._nodes.get(marker[1])
         if not isinstance(node, str):
             return BOUNDARY
         if character := escaped(node):
             return character
         tag = self._stash.raw_html(node)
-        sici = _SICI.fullmatch(tag) and self._data[marker.end() : marker.end() + 1].isdecimal()
-        return tag if sici else " " if tag else BOUNDARY
+        if _SICI.fullmatch(tag) and self._data[marker.end() : marker.end() + 1].isdecimal():
+            return tag
+        return " " if tag else BOUNDARY
 
-    def _delimits(self, run: re.Match[str]) -> bool:
-        """Tell whether ``run`` ends what an earlier run began, or begins right before a mention."""
+    def _is_delimiter(self, run: re.Match[str]) -> bool:
+        """Return whether ``run`` closes emphasis, or opens it just before a mention."""
         start, end = run.span()
         delimiter = run[0][0]
         before = self._data[start - 1 : start] if start else " "
         after = self._data[end : end + 1] or " "
-        opened = self._opened.get(delimiter, 0)
+        opened = self._open.get(delimiter, 0)
         if opened and not before.isspace() and (delimiter == "*" or not after.isalnum()):
-            self._opened[delimiter] = max(0, opened - (end - start))
+            self._open[delimiter] = max(0, opened - (end - start))
             return True
-        # beyond ASCII what has no case: the signs and the letters of scripts that need no space here
+        # Non-ASCII characters without case are punctuation, or letters of scripts without spaces.
         opens = before in _BEFORE_OPENING or (not before.isascii() and before.lower() == before.upper())
         if not opens or after.isspace():
             return False
-        self._opened[delimiter] = opened + end - start
+        self._open[delimiter] = opened + end - start
         return _MENTION.match(self._data, end) is not None
 
-    def place(self, position: int) -> int | None:
-        """Return the position in the data, or None inside what is one thing there."""
+    def data_position(self, position: int) -> int | None:
+        """Return the position in the data of a position in the text, or None inside a replacement."""
         index = bisect_right(self._starts, position) - 1
         if index < 0:
             return position
-        text_end, start, end = self._pieces[index]
+        text_end, start, end = self._replaced[index]
         if position == self._starts[index]:
             return start
         return end + position - text_end if position >= text_end else None
 
-    def broken(self, start: int, end: int) -> bool:
-        """Tell whether a tag or emphasis begins or ends between ``start`` and ``end``."""
-        return bisect_left(self._blanks, start) < bisect_left(self._blanks, end)
+    def is_broken(self, start: int, end: int) -> bool:
+        """Return whether a tag or emphasis begins or ends between ``start`` and ``end``."""
+        return bisect_left(self._spaces, start) < bisect_left(self._spaces, end)

@@ -1,31 +1,39 @@
-"""What the author is told: one problem for each bad or missing DOI, with the line where it stands."""
+"""Reports to the author: one problem for each invalid or missing DOI, with its line."""
+
+from __future__ import annotations
 
 import html
 import re
-from collections.abc import Callable
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
-from doiuri import DOI, DOISyntaxError, advise
+from doiuri import advise
+from doiuri.plugins import DOI_ORG
 from markdown.preprocessors import Preprocessor
 
-_GOES_ON = re.compile(r"[^\w\s<>()\[\]{}\"'*?#]?\w")  # a longer name
-_SEARCHED = 100_000_000  # characters looked through for line numbers, at most, in one document
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from doiuri import DOI, DOISyntaxError
+
+_LONGER_NAME = re.compile(r"[^\w\s<>()\[\]{}\"'*?#]?\w")
+_MAX_SEARCHED = 100_000_000  # characters searched for line numbers, in one document
 
 
 class Problem(str):
-    """A message about one DOI, and its parts: ``doi``, ``reason``, ``suggestion``, ``line`` (from 1).
-
-    ``suggestion`` is None where nothing better is known, ``line`` where the text is not found in the source.
-    """
+    """A message about one DOI, and its parts as attributes."""
 
     __slots__ = ("doi", "line", "reason", "suggestion")
     doi: str
+    """The DOI as written, or the URI of one that does not exist."""
     reason: str
+    """What is wrong."""
     suggestion: str | None
+    """What was probably meant, or None."""
     line: int | None
+    """The line in the source, from 1; None if it is not known."""
 
     def __new__(cls, doi: str, reason: str, suggestion: str | None, line: int | None) -> Self:
-        """Return the problem; its text is the whole message."""
+        """Return the problem; as a string it is the message."""
         where = f"line {line}: " if line else ""
         advice = f"; write {suggestion}" if suggestion else ""
         self = super().__new__(cls, f"{where}{doi}: {reason}{advice}")
@@ -40,66 +48,67 @@ class Problem(str):
 
 
 class Report:
-    """Tells ``warn`` each problem of a document once."""
+    """Calls ``warn`` with each problem of a document, once."""
 
     def __init__(self, warn: Callable[[str], object]) -> None:
         self._warn = warn
         self.begin([])
 
     def begin(self, lines: list[str]) -> None:
-        """Forget the last document; ``lines`` are the source of the next."""
+        """Begin a document with the source ``lines``."""
         self._lines = lines
-        self._seen: set[str] = set()
+        self._reported: set[str] = set()
         self._sources: tuple[str, str] | None = None
-        self._left = _SEARCHED
+        self._left = _MAX_SEARCHED
 
     def bad(self, text: str, error: DOISyntaxError) -> None:
-        """Report ``text``, which looks like a DOI and is none."""
-        self._tell(text, error.reason, error.suggestion, (text,))
+        """Report ``text``, which looks like a DOI but is not one."""
+        self._report(text, error.reason, error.suggestion, (text,))
 
     def missing(self, doi: DOI) -> None:
         """Report a DOI that does not exist, with what was probably meant."""
-        better = [advice for advice in advise(doi) if advice.suggestion]
-        reason = f"not found ({better[0].message})" if better else "not found"
-        spellings = (doi.name, doi.uri.removeprefix("doi:"), doi.url.removeprefix("https://doi.org/"))
-        self._tell(doi.uri, reason, better[0].suggestion if better else None, spellings)
+        advice = next((advice for advice in advise(doi) if advice.suggestion), None)
+        reason = "not found" if advice is None else f"not found ({advice.message})"
+        spellings = (doi.name, doi.uri.removeprefix("doi:"), doi.url.removeprefix(f"{DOI_ORG}/"))
+        self._report(doi.uri, reason, None if advice is None else advice.suggestion, spellings)
 
-    def _tell(self, doi: str, reason: str, suggestion: str | None, spellings: tuple[str, ...]) -> None:
-        if doi not in self._seen:
-            self._seen.add(doi)
+    def _report(self, doi: str, reason: str, suggestion: str | None, spellings: tuple[str, ...]) -> None:
+        if doi not in self._reported:
+            self._reported.add(doi)
             self._warn(Problem(doi, reason, suggestion, self._line(spellings)))
 
     def _line(self, spellings: tuple[str, ...]) -> int | None:
+        """Return the first line that has one of ``spellings``, as written or once decoded."""
         if self._sources is None:
             plain = (html.unescape(line).replace("\n", " ").replace("\\", "") for line in self._lines)
             self._sources = "\n".join(self._lines), "\n".join(plain)
         for source in self._sources:
             for spelling in spellings:
-                place = self._place(source, spelling)
-                if place >= 0:
-                    return source.count("\n", 0, place) + 1
+                position = self._find(source, spelling)
+                if position >= 0:
+                    return source.count("\n", 0, position) + 1
         return None
 
-    def _place(self, source: str, spelling: str) -> int:
-        """Return where ``spelling`` stands in ``source`` and does not go on as a longer name; or -1."""
-        place = -1
+    def _find(self, source: str, spelling: str) -> int:
+        """Return the position of ``spelling`` in ``source``, not as the beginning of a longer name; or -1."""
+        position = -1
         while self._left > 0:
-            begun = place + 1
-            place = source.find(spelling, begun)
-            self._left -= (place if place >= 0 else len(source)) - begun + 1
-            if place < 0 or not _GOES_ON.match(source, place + len(spelling)):
-                return place
+            start = position + 1
+            position = source.find(spelling, start)
+            self._left -= (position if position >= 0 else len(source)) - start + 1
+            if position < 0 or not _LONGER_NAME.match(source, position + len(spelling)):
+                return position
         return -1
 
 
 class SourcePreprocessor(Preprocessor):
-    """Shows the report the source as it came, and changes nothing."""
+    """Passes the source to the report, unchanged."""
 
     def __init__(self, report: Report) -> None:
         super().__init__()
         self._report = report
 
     def run(self, lines: list[str]) -> list[str]:
-        """Return ``lines`` as they are."""
+        """Return ``lines`` unchanged."""
         self._report.begin(lines)
         return lines

@@ -1,12 +1,18 @@
-"""What Markdown's earlier patterns put away, read back: markers as the text that they stand for."""
+"""Markdown's stash: what earlier inline patterns replaced by placeholders, and the text that it came from."""
+
+from __future__ import annotations
 
 import html
 import re
-from xml.etree.ElementTree import Element
+from typing import TYPE_CHECKING
 
-from markdown import Markdown
 from markdown.treeprocessors import InlineProcessor as InlineTreeprocessor
 from markdown.util import AMP_SUBSTITUTE, ETX, HTML_PLACEHOLDER_RE, INLINE_PLACEHOLDER, STX
+
+if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
+
+    from markdown import Markdown
 
 ENTITY = r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z][a-zA-Z0-9]{1,31});"
 STASHED = INLINE_PLACEHOLDER % "([0-9]+)"
@@ -17,22 +23,22 @@ _MARKED = re.compile(f"{STASHED}|{ENTITY}|{STX}")
 
 
 def literal(text: str) -> str:
-    """Return ``text`` so that the serializer shows it as it is; ``&lt;`` it would take for markup."""
+    """Return ``text`` with its "&" protected: the serializer would leave ``&lt;`` unescaped."""
     return text.replace("&", f"{AMP_SUBSTITUTE}amp;")
 
 
 def unescaped(text: str) -> str:
-    """Return ``text`` with the markers of backslash escapes turned into their characters."""
+    """Return ``text`` with the placeholders of backslash escapes replaced by their characters."""
     return _ESCAPED.sub(lambda marker: chr(int(marker[1])), text)
 
 
 def escaped(node: Element | str | None) -> str:
-    """Return the character of the backslash escape that ``node`` is, or ""."""
+    """Return the character if ``node`` is a backslash escape, or ""."""
     return unescaped(node) if isinstance(node, str) and _ESCAPED.fullmatch(node) else ""
 
 
 class Stash:
-    """What the inline patterns of one Markdown instance have put away so far."""
+    """The stash of one Markdown instance, whose content is that of the document being converted."""
 
     def __init__(self, md: Markdown) -> None:
         self._md = md
@@ -45,29 +51,29 @@ class Stash:
 
     @property
     def nodes(self) -> dict[str, Element | str]:
-        """What is put away in this document, by the number in its marker."""
+        """The stashed nodes, by the number in their placeholders."""
         return self._inline.stashed_nodes
 
     def next_marker(self) -> str:
-        """Return the marker that the next thing put away will get."""
+        """Return the placeholder of the next node."""
         return INLINE_PLACEHOLDER % f"{len(self.nodes):04}"
 
     def raw_html(self, node: str) -> str:
-        """Return the raw tag that ``node`` stands for, or ""."""
+        """Return the raw tag if ``node`` is the placeholder of one, or ""."""
         found = HTML_PLACEHOLDER_RE.fullmatch(node)
         raw = self._md.htmlStash.rawHtmlBlocks[int(found[1])] if found else ""
         return raw if isinstance(raw, str) else ""
 
     def in_link(self) -> bool:
-        """Tell whether the text in hand is the text of a link."""
+        """Return whether the text being processed is that of a link."""
         return "a" in self._inline.ancestors
 
     def attribute_lists(self) -> bool:
-        """Tell whether ``{: .class }`` after a link means something."""
+        """Return whether the extension attr_list, which reads ``{: .class }``, is in use."""
         return "attr_list" in self._md.treeprocessors
 
-    def written(self, text: str) -> tuple[str, int]:
-        """Return ``text`` with escapes and entities undone, up to other markup, and how far that is."""
+    def source(self, text: str) -> tuple[str, int]:
+        """Return ``text`` up to other markup, escapes and entities decoded, and the length of that part."""
         if STX not in text and "&" not in text:
             return text, len(text)
         parts: list[str] = []

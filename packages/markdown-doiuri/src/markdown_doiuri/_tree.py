@@ -1,24 +1,31 @@
-"""The element tree: what raw HTML encloses, and how a link becomes text again."""
+"""The element tree: find the links inside raw HTML elements, and turn links back into text."""
+
+from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from xml.etree.ElementTree import Element
+from typing import TYPE_CHECKING
 
-from markdown.util import HTML_PLACEHOLDER_RE, STX, HtmlStash
+from markdown.util import HTML_PLACEHOLDER_RE, STX
 
-# Inside these a link would be wrong, or would change what the author shows
-_ZONE = re.compile(
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from xml.etree.ElementTree import Element
+
+    from markdown.util import HtmlStash
+
+# Elements in which a link is invalid, or would change what the author wants to show.
+_NO_LINKS = re.compile(
     r"<(/?)(a|button|code|kbd|math|option|pre|samp|script|select|style|svg|textarea|title|tt|var)(?=[\s/>])",
     re.IGNORECASE,
 )
 
 
 def in_raw_html(root: Element, stash: HtmlStash) -> set[Element]:
-    """Return the links that stand between raw tags such as ``<a>`` and ``</a>``.
+    """Return the links between raw tags such as ``<a>`` and ``</a>``.
 
     A tag that is never closed encloses nothing.
     """
-    tags = [_ZONE.match(raw) if isinstance(raw, str) else None for raw in stash.rawHtmlBlocks]
+    tags = [_NO_LINKS.match(raw) if isinstance(raw, str) else None for raw in stash.rawHtmlBlocks]
     if not any(tags):
         return set()
     opened: dict[str, list[Element]] = {}
@@ -38,7 +45,7 @@ def in_raw_html(root: Element, stash: HtmlStash) -> set[Element]:
 
 
 def _walk(root: Element) -> Iterator[Element | str]:
-    """Yield the links and the texts outside of code, in document order."""
+    """Yield the links and texts of a tree, in document order."""
     stack: list[Element | str] = [root]
     while stack:
         item = stack.pop()
@@ -55,24 +62,24 @@ def _walk(root: Element) -> Iterator[Element | str]:
 
 
 def dissolve(root: Element, links: Mapping[Element, tuple[str, str]]) -> None:
-    """Replace each of ``links`` by its content, between the two texts given for it."""
+    """Replace each of ``links`` by its content, with the two given texts before and after it."""
     parents = [parent for parent in root.iter() if any(child in links for child in parent)]
     for parent in reversed(parents):  # inner ones first
-        line = _Line(parent)
+        content = _Content(parent)
         for child in list(parent):
             if child in links:
                 before, after = links[child]
-                line.add(before + (child.text or ""))
+                content.add(before + (child.text or ""))
                 for grandchild in child:
-                    line.add(grandchild)
-                line.add(after + (child.tail or ""))
+                    content.add(grandchild)
+                content.add(after + (child.tail or ""))
             else:
-                line.add(child)
-        line.close()
+                content.add(child)
+        content.close()
 
 
-class _Line:
-    """Builds the content of ``parent`` anew, from texts and elements in order."""
+class _Content:
+    """Rebuilds the content of ``parent`` from texts and elements, added in order."""
 
     def __init__(self, parent: Element) -> None:
         self._parent = parent

@@ -1,4 +1,4 @@
-"""One memory for the process: a site of many documents asks for each DOI once."""
+"""Verify DOIs once per process, however many documents a site has."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
-from doiuri.resolver import LockFile, open_resolver
+from doiuri.plugins import open_resolver
+from doiuri.resolver import LockFile
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -14,59 +15,62 @@ if TYPE_CHECKING:
     from doiuri import DOI
     from doiuri.plugins import Options
 
-_KEPT = 3_600.0  # seconds that an answer is kept
-_UNKNOWN_KEPT = 60.0  # seconds before what nobody could tell is asked again
-_MOST = 200_000  # answers kept; beyond that all is forgotten, and the store serves
+_TTL = 3_600.0  # seconds that an answer is kept
+_UNKNOWN_TTL = 60.0  # seconds before a DOI is requested again if nothing could be learned
+_MAX_ANSWERS = 200_000  # then all are dropped; the cache still has them
 
-_memories: dict[tuple[object, ...], Memory] = {}
+_verifiers: dict[tuple[object, ...], Verifier] = {}
 
 
-def memory(options: Options) -> Memory:
-    """Return the memory of all conversions that ask the same resolver in the same way.
+def verifier(options: Options) -> Verifier:
+    """Return the process's verifier for this resolver and lock file.
 
-    Raises ValueError for a file that is no lock file.
+    Raises ValueError for a file that is not a lock file.
     """
     key = options.settings, options.resolve, options.lock
-    if key not in _memories:
-        _memories[key] = Memory(options)
-    return _memories[key]
+    if key not in _verifiers:
+        _verifiers[key] = Verifier(options)
+    return _verifiers[key]
 
 
 def forget() -> None:
-    """Forget all answers in this process; stores and lock files stay as they are."""
-    _memories.clear()
+    """Drop the answers that this process keeps; caches and lock files stay as they are."""
+    _verifiers.clear()
 
 
-class Memory:
-    """What is known of DOIs: whether each is missing, and until when that counts."""
+class Verifier:
+    """Tells which DOIs do not exist, and keeps the answers."""
 
     def __init__(self, options: Options) -> None:
         self._lock_file = LockFile(options.lock) if options.lock else None
-        self._known: dict[str, tuple[bool, float]] = {}
-        self._asking = threading.Lock()
+        self._answers: dict[str, tuple[bool, float]] = {}  # by key: whether missing, and when that expires
+        self._requesting = threading.Lock()
 
     def missing(self, dois: Iterable[DOI], options: Options) -> list[DOI]:
-        """Return those that definitely do not exist; asks, in one batch, for those not known yet."""
+        """Return those of ``dois`` that certainly do not exist.
+
+        New ones are requested in one batch, within the budget; what is unknown then is tried again with a
+        later document.
+        """
         dois = list(dois)
-        new = self._unknown(dois)
+        new = self._without_answer(dois)
         if new:
-            with self._asking:  # another thread may just have asked the same
-                self._ask(self._unknown(new), options)
-        known = self._known
-        return [doi for doi in dois if (answer := known.get(doi.key)) and answer[0]]
+            with self._requesting:  # another thread may have requested some of them meanwhile
+                self._request(self._without_answer(new), options)
+        answers = self._answers
+        return [doi for doi in dois if (answer := answers.get(doi.key)) and answer[0]]
 
-    def _unknown(self, dois: list[DOI]) -> list[DOI]:
+    def _without_answer(self, dois: list[DOI]) -> list[DOI]:
         now = time.monotonic()
-        known = self._known
-        return [doi for doi in dois if (answer := known.get(doi.key)) is None or answer[1] <= now]
+        answers = self._answers
+        return [doi for doi in dois if (answer := answers.get(doi.key)) is None or answer[1] <= now]
 
-    def _ask(self, dois: list[DOI], options: Options) -> None:
-        """Ask within the budget; what stays open then is asked again with a later document."""
+    def _request(self, dois: list[DOI], options: Options) -> None:
         with open_resolver(options, "markdown-doiuri", self._lock_file) as resolver:
             outcomes = list(resolver.check(dois, options.resolve))
-        if len(self._known) + len(outcomes) > _MOST:
-            self._known = {}
+        if len(self._answers) + len(outcomes) > _MAX_ANSWERS:
+            self._answers = {}
         now = time.monotonic()
-        for outcome in outcomes:
-            kept = _UNKNOWN_KEPT if outcome.status == "unknown" else _KEPT
-            self._known[outcome.doi.key] = outcome.status == "not-found", now + kept
+        for doi, outcome in zip(dois, outcomes, strict=True):
+            ttl = _UNKNOWN_TTL if outcome.status == "unknown" else _TTL
+            self._answers[doi.key] = outcome.status == "not-found", now + ttl

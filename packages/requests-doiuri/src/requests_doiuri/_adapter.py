@@ -1,13 +1,12 @@
-"""DOIAdapter: how requests gets a ``doi:`` URI."""
+"""The requests adapter for ``doi:`` URIs."""
 
 from __future__ import annotations
 
 import io
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from doiuri.plugins import Settings, user_agent, wants_record
-from doiuri.rest import record_url
+from doiuri.plugins import ClientOptions, user_agent
 from requests import exceptions
 from requests.adapters import BaseAdapter
 from requests.models import Response
@@ -15,25 +14,29 @@ from requests.structures import CaseInsensitiveDict
 from requests.utils import default_user_agent, to_native_string
 from urllib3 import HTTPResponse
 
-from requests_doiuri._address import Address
+from requests_doiuri._url import DOIURL
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from doiuri.plugins import Follow
     from requests import PreparedRequest
-
-Follow = Literal["record", "target"]
 
 
 class DOIAdapter(BaseAdapter):
-    """Answers a ``doi:`` request with a redirect to the resolver, which the session then follows.
+    """A transport adapter that answers a ``doi:`` request with a redirect to the resolver.
 
-    So everything else is the session's: its adapters, proxies, certificates, timeouts, hooks, ``history``.
-    ``resolver`` is the base URL to ask (``https://doi.org``), ``offline`` forbids asking, ``mailto`` is the
-    contact named to servers; left out, they come from ``DOIURI_RESOLVER``, ``DOIURI_OFFLINE`` and
-    ``DOIURI_MAILTO`` at this moment. ``follow`` says what to get: the DOI's ``"record"``
-    (draft-lemieux-doi-uri-scheme-00 §3), or the ``"target"`` it points to.
-    Raises ValueError for a setting that is not right.
+    The session follows the redirect with its own adapters, proxies, certificates, timeouts and hooks, and
+    shows it in ``history``. :func:`mount` is the usual way to add one to a session; with
+    ``session.mount("doi:", DOIAdapter())`` alone, requests drops ``params=``.
+
+    :param resolver: base URL of the DOI resolver; default ``DOIURI_RESOLVER``, else ``https://doi.org``.
+    :param offline: send no requests for DOIs; default ``DOIURI_OFFLINE``, else false.
+    :param mailto: mail address for the User-Agent header; default ``DOIURI_MAILTO``, else none.
+    :param follow: what to get: the DOI's ``"record"`` (draft-lemieux-doi-uri-scheme-00 §3), or the
+        ``"target"`` that it points to. An ``Accept`` header that prefers another type than JSON asks for
+        content negotiation instead of the record.
+    :raises ValueError: if an option or a variable is invalid. The environment is read here, not later.
     """
 
     def __init__(
@@ -44,61 +47,49 @@ class DOIAdapter(BaseAdapter):
         follow: Follow = "record",
     ) -> None:
         super().__init__()
-        if follow not in ("record", "target"):
-            raise ValueError(f'follow: {follow!r} is neither "record" nor "target"')
-        self.settings = Settings.from_environ(resolver=resolver, offline=offline, mailto=mailto)
-        self.follow = follow
-        self._host = urlsplit(self.settings.base).hostname or ""
-        self._agent = user_agent("requests-doiuri", self.settings.mailto)
+        self.options = ClientOptions.read(resolver, offline, mailto, follow)
+        settings = self.options.settings
+        self._host = urlsplit(settings.base).hostname or ""
+        self._user_agent = user_agent("requests-doiuri", settings.mailto)
 
     def send(
         self,
         request: PreparedRequest,
-        stream: bool = False,  # noqa: ARG002 - these five are for the request that follows; the session keeps them
+        stream: bool = False,  # noqa: ARG002 - the session passes these five on to the request that follows
         timeout: object = None,  # noqa: ARG002
         verify: object = True,  # noqa: ARG002
         cert: object = None,  # noqa: ARG002
         proxies: Mapping[str, str] | None = None,  # noqa: ARG002
     ) -> Response:
-        """Answer with a redirect, without any traffic.
+        """Return a redirect to the resolver, without any traffic.
 
-        Raises requests' InvalidURL for a URI that is not right, InvalidSchema for methods other than GET and
-        HEAD and for a body, ConnectionError when offline.
+        :raises requests.exceptions.InvalidURL: if the URL is not a strict ``doi:`` URI.
+        :raises requests.exceptions.InvalidSchema: if the method is not GET or HEAD, or there is a body.
+        :raises requests.exceptions.ConnectionError: if ``offline`` is set.
         """
         try:
-            address = Address.of(request.url or "")
+            url = DOIURL.prepare(request.url or "")
         except ValueError as error:
             raise exceptions.InvalidURL(str(error), request=request) from error
-        if request.method not in {"GET", "HEAD"} or request.body is not None:
-            reason = (
-                f"{address.doi.name}: a DOI is read (GET or HEAD, no body), not written ({request.method})"
-            )
-            raise exceptions.InvalidSchema(reason, request=request)
-        if self.settings.offline:
-            raise exceptions.ConnectionError(
-                f"{address.doi.name}: not asked, for this is offline", request=request
-            )
-        # Encoded, or requests would take a "#" for a fragment and append it to the target.
-        request.url = address
-        self._name_ourselves(request)
+        name, method = url.doi.name, request.method
+        if method not in {"GET", "HEAD"} or request.body is not None:
+            message = f"{name}: a DOI is read-only; use GET or HEAD without a body, not {method}"
+            raise exceptions.InvalidSchema(message, request=request)
+        if self.options.settings.offline:
+            raise exceptions.ConnectionError(f"{name}: offline: request not sent", request=request)
+        # The encoded form: requests appends the fragment of a request's URL to the target.
+        request.url = url
+        if request.headers.get("User-Agent") in {None, default_user_agent()}:
+            request.headers["User-Agent"] = self._user_agent
         _bind_cookies(request, self._host)
-        return self._redirect(request, self.location(address, request.headers.get("Accept")))
+        return self._redirect(request, self._location(url, request.headers.get("Accept")))
 
     def close(self) -> None:
-        """Do nothing: there is no connection of our own."""
+        """Do nothing: the adapter has no connections."""
 
-    def location(self, address: Address, accept: str | bytes | None) -> str:
-        """Return the URL to ask: the record's, or the link where another type or the target is wanted."""
-        base = self.settings.base
-        if self.follow == "record" and wants_record(accept):
-            url = record_url(address.doi, base=base)
-        else:
-            url = address.doi.link(base)
-        return f"{url}?{address.query}" if address.query else url
-
-    def _name_ourselves(self, request: PreparedRequest) -> None:
-        if request.headers.get("User-Agent") in {None, default_user_agent()}:
-            request.headers["User-Agent"] = self._agent
+    def _location(self, url: DOIURL, accept: str | bytes | None) -> str:
+        location = self.options.request_url(url.doi, accept)
+        return f"{location}?{url.query}" if url.query else location
 
     def _redirect(self, request: PreparedRequest, location: str) -> Response:
         headers = {"Location": location, "Content-Length": "0"}
@@ -110,18 +101,18 @@ class DOIAdapter(BaseAdapter):
         response.raw = HTTPResponse(
             io.BytesIO(), headers, status=302, version=11, reason="Found", preload_content=False
         )
-        response.request = _asked(request, location)
+        response.request = _answered_request(request, location)
         response.connection = self  # type: ignore[assignment]
         return response
 
 
 def _bind_cookies(request: PreparedRequest, host: str) -> None:
-    """Keep a request's own cookies for the resolver.
+    """Bind a request's own cookies to the resolver's ``host``.
 
-    At a redirect requests would send ``cookies=`` to every host, and a Cookie header to none.
+    At a redirect requests would send those of ``cookies=`` to every host, and a Cookie header to none.
     """
     jar = request._cookies  # type: ignore[attr-defined]
-    domain = host if "." in host else f"{host}.local"  # what http.cookiejar calls such hosts
+    domain = host if "." in host else f"{host}.local"  # http.cookiejar adds it to hosts without a dot
     for cookie in [cookie for cookie in jar if not cookie.domain]:
         jar.clear("", cookie.path, cookie.name)
         cookie.domain = domain
@@ -129,18 +120,18 @@ def _bind_cookies(request: PreparedRequest, host: str) -> None:
     header = to_native_string(request.headers.get("Cookie", ""), "latin-1")  # type: ignore[no-untyped-call]
     for pair in header.split(";"):
         name, _, value = pair.strip().partition("=")
-        if name and name not in jar.keys():  # noqa: SIM118 - a jar's "in" looks for cookies, not for names
+        if name and name not in jar.keys():  # noqa: SIM118 - "in jar" compares cookies, not names
             jar.set(name, value, domain=domain)
 
 
-def _asked(request: PreparedRequest, location: str) -> PreparedRequest:
-    """Return the request that the redirect answers.
+def _answered_request(request: PreparedRequest, location: str) -> PreparedRequest:
+    """Return the request that the redirect is said to answer.
 
-    requests drops Authorization where the host of this request is not that of the next. A ``doi:`` URI has
-    none, and its credentials are meant for the resolver: so this is the request as it goes there.
+    requests drops Authorization if a redirect leads to another host. A ``doi:`` URI has no host, and the
+    credentials are meant for the resolver, so this is the request with the resolver's URL.
     """
     if "Authorization" not in request.headers:
         return request
-    asked = request.copy()
-    asked.url = location
-    return asked
+    answered = request.copy()
+    answered.url = location
+    return answered

@@ -1,4 +1,4 @@
-"""Keys of a requests-cache session under which no DOI is taken for another."""
+"""Cache keys for requests-cache that keep DOIs apart."""
 
 from __future__ import annotations
 
@@ -17,48 +17,53 @@ if TYPE_CHECKING:
 
 
 class KeyFunction(Protocol):
-    """What requests-cache calls to learn under which key an answer is kept."""
+    """A function that returns requests-cache's key for the response to a request."""
 
     def __call__(self, *, request: PreparedRequest, **options: object) -> str: ...
 
 
-def distinguish(session: Session) -> None:
-    """Give a requests-cache session keys that tell DOIs apart; leave any other session as it is."""
-    cache = sys.modules.get("requests_cache")  # where nobody has imported it, this is no such session
-    if cache is None or not isinstance(session, cache.CacheMixin):
+def distinguish_dois(session: Session) -> None:
+    """Extend the cache keys of a requests-cache session; do nothing to any other session."""
+    requests_cache = sys.modules.get(
+        "requests_cache"
+    )  # optional; its sessions exist only once it is imported
+    if requests_cache is None or not isinstance(session, requests_cache.CacheMixin):
         return
-    if not isinstance(session.settings.key_fn, _Key):
-        session.settings.key_fn = _Key(session, session.settings.key_fn or cache.create_key)
+    if not isinstance(session.settings.key_fn, _DOIKeyFunction):
+        key_function = session.settings.key_fn or requests_cache.create_key
+        session.settings.key_fn = _DOIKeyFunction(session, key_function)
 
 
-class _Key:
-    """The session's own key, and what it leaves out although two DOIs may differ in it."""
+class _DOIKeyFunction:
+    """Appends to the session's own key what that ignores, if requests for two DOIs may differ in it."""
 
-    def __init__(self, session: Session, key: KeyFunction) -> None:
+    def __init__(self, session: Session, key_function: KeyFunction) -> None:
         self.session = session
-        self.key = key
+        self.key_function = key_function
 
     def __call__(self, *, request: PreparedRequest, **options: object) -> str:
-        key, left_out = self.key(request=request, **options), " ".join(self._left_out(request))
-        if not left_out:
+        key = self.key_function(request=request, **options)
+        ignored = " ".join(self._ignored_parts(request))
+        if not ignored:
             return key
-        # hashed, for a key may become the name of a file
-        return f"{key}-{hashlib.blake2b(left_out.encode(), digest_size=16).hexdigest()}"
+        # A hash, since the filesystem backend uses the key as a file name.
+        return f"{key}-{hashlib.blake2b(ignored.encode(), digest_size=16).hexdigest()}"
 
-    def _left_out(self, request: PreparedRequest) -> list[str]:
+    def _ignored_parts(self, request: PreparedRequest) -> list[str]:
         url = request.url or ""
+        is_doi = url[:4].lower() == "doi:"
         accept = request.headers.get("Accept")
         parts = [] if wants_record(accept) else [str(accept)]
-        if url[:4].lower() == "doi:":
+        if is_doi:
             adapter = self.session.get_adapter(url)
             if isinstance(adapter, DOIAdapter):
-                parts += [adapter.settings.base, adapter.follow]
-        if url[:4].lower() == "doi:" or _changes(urlsplit(url).path):
+                parts += [adapter.options.settings.base, adapter.options.follow]
+        if is_doi or _is_normalized(urlsplit(url).path):
             parts.append(url)
         return parts
 
 
-def _changes(path: str) -> bool:
-    """Whether requests-cache normalizes this path away: slashes run together, or letters composed."""
+def _is_normalized(path: str) -> bool:
+    """Return whether requests-cache changes this path: it merges slashes and composes letters (NFC)."""
     name = unquote(path)
     return "//" in path or unicodedata.normalize("NFC", name) != name

@@ -1,24 +1,24 @@
-"""mount: a session that knows ``doi:`` URIs."""
+"""Teach a session ``doi:`` URIs."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from requests import Session
 from requests.exceptions import InvalidURL
 from requests.sessions import merge_setting
 
 from requests_doiuri._adapter import DOIAdapter
-from requests_doiuri._address import Address
-from requests_doiuri._caches import distinguish
+from requests_doiuri._caches import distinguish_dois
+from requests_doiuri._url import DOIURL
 
 if TYPE_CHECKING:
+    from doiuri.plugins import Follow
     from requests import PreparedRequest, Request
 
-    from requests_doiuri._adapter import Follow
-
 AnySession = TypeVar("AnySession", bound=Session)
-_kinds: dict[type[Session], type[Session]] = {}
+
+_doi_session_classes: dict[type[Session], type[Session]] = {}
 
 
 def mount(
@@ -28,21 +28,37 @@ def mount(
     mailto: str | None = None,
     follow: Follow = "record",
 ) -> AnySession:
-    """Make ``session`` get ``doi:`` URIs, and return it. The settings are those of DOIAdapter, read now.
+    """Make ``session`` get ``doi:`` URIs, and return it. A second call replaces the options.
 
-    Beyond ``session.mount("doi:", DOIAdapter())`` this hands ``params=`` on to the resolver, which requests
-    drops for such URLs, and keeps a cache of requests-cache from taking one DOI for another.
+    Beyond ``session.mount("doi:", DOIAdapter())`` this passes ``params=`` on to the resolver, which requests
+    drops for such URIs, and keeps the cache of a requests-cache session from taking one DOI for another.
+
+    >>> import requests
+    >>> session = mount(requests.Session(), resolver="https://doi.org")
+    >>> response = session.get("doi:10.1000/182", params={"type": "URL"}, allow_redirects=False)
+    >>> response.next.url
+    'https://doi.org/api/handles/10.1000/182?type=URL'
+
+    :param session: a ``requests.Session``, or one of a subclass, as those of requests-cache and CacheControl.
+    :param resolver: base URL of the DOI resolver; default ``DOIURI_RESOLVER``, else ``https://doi.org``.
+    :param offline: send no requests for DOIs; default ``DOIURI_OFFLINE``, else false.
+    :param mailto: mail address for the User-Agent header; default ``DOIURI_MAILTO``, else none.
+    :param follow: what to get: the DOI's ``"record"``, or the ``"target"`` that it points to.
+    :raises ValueError: if an option or a variable is invalid. The environment is read here, not later.
     """
     session.mount("doi:", DOIAdapter(resolver, offline, mailto, follow))
-    if not isinstance(session, _Mounted):
-        # not an attribute of the session: requests forgets most of them when it pickles or copies one
-        session.__class__ = _mounted(type(session))  # type: ignore[assignment]
-    distinguish(session)
+    if not isinstance(session, _DOISession):
+        # A method set on the session itself would be lost: requests pickles and copies known attributes only.
+        session.__class__ = _doi_session_class(type(session))  # type: ignore[assignment]
+    distinguish_dois(session)
     return session
 
 
-class _Mounted(Session):
-    """A session that checks ``doi:`` URIs when it prepares a request, and keeps their parameters."""
+class _DOISession(Session):
+    """Mixed into a session's class: checks ``doi:`` URIs of requests, and adds their parameters."""
+
+    unmounted: ClassVar[type[Session]]
+    """The session's class before :func:`mount`."""
 
     def prepare_request(self, request: Request) -> PreparedRequest:
         prepared = super().prepare_request(request)
@@ -50,23 +66,26 @@ class _Mounted(Session):
         if url[:4].lower() == "doi:":
             params = merge_setting(request.params, self.params)  # type: ignore[no-untyped-call]
             try:
-                prepared.url = Address.of(url, params)
+                prepared.url = DOIURL.prepare(url, params)
             except ValueError as error:
                 raise InvalidURL(str(error), request=request) from error
         return prepared
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _blank, (type(self).__bases__[1],), self.__getstate__()
+        # Its class has no importable name, so pickle and copy name the one before mount().
+        return _new_session, (self.unmounted,), self.__getstate__()
 
 
-def _mounted(kind: type[Session]) -> type[Session]:
-    """Return the class that ``mount`` gives a session of the class ``kind``: the same name, and the above."""
-    if kind not in _kinds:
-        _kinds[kind] = type(kind.__name__, (_Mounted, kind), {"__module__": kind.__module__})
-    return _kinds[kind]
+def _doi_session_class(session_class: type[Session]) -> type[Session]:
+    """Return the subclass of ``session_class`` for ``doi:`` URIs, under the same name."""
+    if session_class not in _doi_session_classes:
+        members = {"__module__": session_class.__module__, "unmounted": session_class}
+        subclass = type(session_class.__name__, (_DOISession, session_class), members)
+        _doi_session_classes[session_class] = subclass
+    return _doi_session_classes[session_class]
 
 
-def _blank(kind: type[Session]) -> Session:
-    """Return a session as pickle and copy want it, before they fill it."""
-    session: Session = object.__new__(_mounted(kind))
+def _new_session(session_class: type[Session]) -> Session:
+    """Return a session without state, which pickle and copy then set."""
+    session: Session = object.__new__(_doi_session_class(session_class))
     return session

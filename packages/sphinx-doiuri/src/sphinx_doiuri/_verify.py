@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import urlsplit
 
 from doiuri import DOI, DOINotFound, DOISyntaxError, NoValues, ResolutionError, suggest
-from doiuri.resolver import LockedAnswers, open_resolver
+from doiuri.plugins import open_resolver
+from doiuri.resolver import LockedAnswers
 from doiuri.rest import record_url
 from sphinx.errors import ConfigError
 from sphinx.util import logging
@@ -92,7 +93,7 @@ def _look_up(app: Sphinx, data: DOIData, store: _Answers) -> None:
     with _open_resolver(shared, store) as resolver:
         reasons = _look_up_outcomes(app, data, resolver)
         if details:
-            _look_up_details(app, data, store, deadline)
+            _look_up_details(app, data, resolver, deadline)
     if isinstance(store, LockedAnswers):
         report_differences(data, store)
     elif reasons:
@@ -120,20 +121,18 @@ def _look_up_outcomes(app: Sphinx, data: DOIData, resolver: Resolver) -> list[st
     return reasons
 
 
-def _look_up_details(app: Sphinx, data: DOIData, store: _Answers, deadline: float) -> None:
+def _look_up_details(app: Sphinx, data: DOIData, resolver: Resolver, deadline: float) -> None:
     """Fetch the metadata for the hover cards; a DOI without an answer gets no card."""
     dois = [doi for doi in data.dois() if data.outcomes.get(doi) == "found" and doi not in data.details]
-    shared = replace(options(app.config), lock=None)
 
     def fetch(doi: DOI) -> None:
-        remaining = replace(shared, budget=max(deadline - time.monotonic(), 0.001))
-        with _open_resolver(remaining, store) as resolver:  # all Resolvers share the cache and connections
-            try:
-                data.details[doi] = read_details(bytes(resolver.metadata(doi, MEDIA_TYPE)))
-            except (DOINotFound, NoValues):
-                data.details[doi] = None
-            except ResolutionError:
-                pass  # the next build asks again
+        remaining = max(deadline - time.monotonic(), 0.001)
+        try:
+            data.details[doi] = read_details(bytes(resolver.metadata(doi, MEDIA_TYPE, budget=remaining)))
+        except (DOINotFound, NoValues):
+            data.details[doi] = None
+        except ResolutionError:
+            pass  # the next build asks again
 
     with ThreadPoolExecutor(_THREADS) as pool:
         for _ in _with_progress(app, __("fetching DOI metadata... "), dois, pool.map(fetch, dois)):

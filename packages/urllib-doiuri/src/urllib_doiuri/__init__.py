@@ -1,10 +1,12 @@
-"""``urlopen("doi:…")`` for the standard library.
+"""Open ``doi:`` URIs with urllib.
 
+>>> import json
 >>> from urllib.request import urlopen
 >>> import urllib_doiuri
 >>> handler = urllib_doiuri.install()
 >>> with urlopen("doi:10.1000/182") as response:  # doctest: +SKIP
 ...     record = json.load(response)
+>>> urllib_doiuri.uninstall()
 """
 
 from urllib_doiuri._handler import DOIHandler

@@ -1,19 +1,20 @@
-"""DOIHandler: how urllib opens a ``doi:`` URI."""
+"""The urllib handler for ``doi:`` URIs."""
+
+# doiuri.plugins and doiuri.rest are imported in the functions that need them: importing this package then
+# takes little longer than importing urllib.request.
 
 from __future__ import annotations
 
 import io
 from http.client import HTTPException
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
 from urllib.request import BaseHandler, Request
 
-import doiuri
-from doiuri.plugins import Settings, user_agent, wants_record
-from doiuri.rest import read_record, record_url
+from doiuri import DOI, ResolutionError
 
-from urllib_doiuri._redirects import CREDENTIALS, Chain, chain_of
+from urllib_doiuri._redirects import CREDENTIALS, Redirects, redirects_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,25 +23,29 @@ if TYPE_CHECKING:
     from typing import IO
     from urllib.request import OpenerDirector
 
-    from doiuri import DOI, Handle, ResolutionError
+    from doiuri import Handle
+    from doiuri.plugins import Follow
 
-Follow = Literal["record", "target"]
-
-_MAX_ERROR = 65_536  # octets of an error's body that are read to learn what it means
-_MAX_SHOWN = 1000  # characters of a server's words that an error repeats
+_MAX_ERROR_BODY = 65_536  # octets read of an error's body
+_MAX_QUOTED = 1000  # characters of a Location header that a message repeats
 
 
 class DOIHandler(BaseHandler):
-    """Opens ``doi:`` URIs in a urllib opener: ``build_opener(DOIHandler())``.
+    """A urllib handler that opens ``doi:`` URIs: ``build_opener(DOIHandler())``.
 
-    ``resolver`` is the base URL to ask (``https://doi.org``), ``offline`` forbids asking, ``mailto`` is the
-    contact named to servers; left out, they come from ``DOIURI_RESOLVER``, ``DOIURI_OFFLINE`` and
-    ``DOIURI_MAILTO`` at this moment. ``follow`` says what to open: the DOI's ``"record"``
-    (draft-lemieux-doi-uri-scheme-00 §3), or the ``"target"`` it points to.
-    Raises ValueError for a setting that is not right.
+    A request for a DOI goes through the opener's own http and https handlers, with its proxies,
+    certificates, cookies and the timeout of the call.
+
+    :param resolver: base URL of the DOI resolver; default ``DOIURI_RESOLVER``, else ``https://doi.org``.
+    :param offline: send no requests for DOIs; default ``DOIURI_OFFLINE``, else false.
+    :param mailto: mail address for the User-Agent header; default ``DOIURI_MAILTO``, else none.
+    :param follow: what to open: the DOI's ``"record"`` (draft-lemieux-doi-uri-scheme-00 §3), or the
+        ``"target"`` that it points to. An ``Accept`` header that prefers another type than JSON asks for
+        content negotiation instead of the record.
+    :raises ValueError: if an option or a variable is invalid. The environment is read here, not later.
     """
 
-    # Before ProxyHandler (100): a doi_proxy in the environment gives that one a doi_open too.
+    # Before ProxyHandler (100), which handles doi: too if the environment has a doi_proxy.
     handler_order = 90
 
     def __init__(
@@ -50,34 +55,36 @@ class DOIHandler(BaseHandler):
         mailto: str | None = None,
         follow: Follow = "record",
     ) -> None:
-        if follow not in ("record", "target"):
-            raise ValueError(f'follow: {follow!r} is neither "record" nor "target"')
-        self.settings = Settings.from_environ(resolver=resolver, offline=offline, mailto=mailto)
-        self.follow: Follow = follow
-        # What each request repeats: who asks, and urllib's word for whose cookies are a third party's.
-        self._agent = user_agent("urllib-doiuri", self.settings.mailto)
-        self._host = Request(self.settings.base).origin_req_host  # noqa: S310 - Settings took http or https
+        from doiuri.plugins import ClientOptions, user_agent
+
+        self.options = ClientOptions.read(resolver, offline, mailto, follow)
+        settings = self.options.settings
+        self._user_agent = user_agent("urllib-doiuri", settings.mailto)
+        self._origin_req_host = Request(settings.base).origin_req_host  # noqa: S310 - http or https
 
     def doi_open(self, req: Request) -> HTTPResponse:
-        """Open what a ``doi:`` request asks for, through the opener's own http and https handlers.
+        """Open a ``doi:`` request: request the record, or the link, from the resolver.
 
-        Raises ValueError, before any traffic, for a URI that is not right and for methods other than GET
-        and HEAD; HTTPError for an HTTP error; URLError if nothing could be learnt.
+        :raises ValueError: before any traffic, if the URI is not a strict ``doi:`` URI, the method is not
+            GET or HEAD, or there is a body.
+        :raises HTTPError: if the response is an HTTP error.
+        :raises URLError: if there is no usable response.
         """
-        doi = doiuri.DOI.from_uri(written(req))
-        if req.get_method() not in {"GET", "HEAD"} or req.data is not None:
-            raise ValueError(
-                f"{doi.name}: a DOI is read (GET or HEAD, no body), not written ({req.get_method()})"
-            )
-        new = self._request(doi, req)
+        doi = DOI.from_uri(_uri_as_written(req))
+        method = req.get_method()
+        if method not in {"GET", "HEAD"} or req.data is not None:
+            raise ValueError(f"{doi.name}: a DOI is read-only; use GET or HEAD without a body, not {method}")
+        accept = self._accept(req)
         try:
-            response: HTTPResponse = self.parent.open(new, timeout=req.timeout)
+            response: HTTPResponse = self.parent.open(
+                self._resolver_request(doi, req, accept), timeout=req.timeout
+            )
         except URLError:
             raise
         except (OSError, HTTPException, UnicodeError) as error:  # urllib lets these through
             raise URLError(error) from error
-        if self.follow == "target" and wants_record(self._accept(req)):
-            self._check_left(doi, response)
+        if self.options.follow == "target":
+            self._check_target(doi, accept, response)
         return response
 
     def record_request(
@@ -89,36 +96,43 @@ class DOIHandler(BaseHandler):
         auth: bool = False,
         cert: bool = False,
     ) -> Request:
-        """Return the request for the record of ``doi``, or for its values of a ``type`` or at an ``index``.
+        """Return a request for the record of ``doi``, as :func:`urllib_doiuri.record_request` does."""
+        from doiuri.rest import record_url
 
-        ``auth`` asks the authoritative server, ``cert`` for a certified answer.
-        """
-        types = (type,) if isinstance(type, str) else type
-        indices = (index,) if isinstance(index, int) else index
-        url = record_url(doi, base=self.settings.base, type=types, index=indices, auth=auth, cert=cert)
-        return self._begin(doi, url, record=True)[0]
+        base = self.options.settings.base
+        url = record_url(doi, base=base, type=type, index=index, auth=auth, cert=cert)
+        return self._request(Redirects(doi, url, record=True))
 
-    def _request(self, doi: DOI, req: Request) -> Request:
-        """Return the https request that stands for the ``doi:`` request ``req``."""
-        if self.follow == "record" and wants_record(self._accept(req)):
-            new, chain = self._begin(doi, record_url(doi, base=self.settings.base), record=True)
-        else:
-            new, chain = self._begin(doi, doi.link(self.settings.base), record=False)
-        new.method = req.get_method()
-        new.unverifiable = req.unverifiable
-        if not _is_plain(self.parent):
-            new.remove_header("User-agent")
+    def _request(self, redirects: Redirects) -> Request:
+        """Return the first request of a chain of ``redirects``."""
+        request = Request(  # noqa: S310 - http or https
+            redirects.url,
+            headers={"User-agent": self._user_agent},
+            origin_req_host=self._origin_req_host,
+        )
+        request.redirect_dict = redirects  # type: ignore[attr-defined]
+        return request
+
+    def _resolver_request(self, doi: DOI, req: Request, accept: str | bytes | None) -> Request:
+        """Return the http or https request that replaces the ``doi:`` request ``req``."""
+        url = self.options.request_url(doi, accept)
+        redirects = Redirects(doi, url, record=self.options.wants_record(accept))
+        request = self._request(redirects)
+        request.method = req.get_method()
+        request.unverifiable = req.unverifiable
+        if _has_own_user_agent(self.parent):
+            request.remove_header("User-agent")
         for headers, add in (
-            (req.unredirected_hdrs, new.add_unredirected_header),
-            (req.headers, new.add_header),
+            (req.unredirected_hdrs, request.add_unredirected_header),
+            (req.headers, request.add_header),
         ):
             for name, value in headers.items():
                 if name in CREDENTIALS:
-                    chain.credentials[name] = value
+                    redirects.credentials[name] = value
                 elif name != "Host":
                     add(name, value)
-        req.redirect_dict = chain  # type: ignore[attr-defined]
-        return new
+        req.redirect_dict = redirects  # type: ignore[attr-defined]
+        return request
 
     def _accept(self, req: Request) -> str | bytes | None:
         """Return the request's Accept header, or else the one that the opener adds to every request."""
@@ -126,103 +140,109 @@ class DOIHandler(BaseHandler):
         accept: str | bytes | None = req.get_header("Accept", next(added, None))
         return accept
 
-    def _begin(self, doi: Handle, url: str, *, record: bool) -> tuple[Request, Chain]:
-        request = Request(url, headers={"User-agent": self._agent}, origin_req_host=self._host)  # noqa: S310
-        chain = request.redirect_dict = Chain(doi, url, record=record)  # type: ignore[attr-defined]
-        return request, chain
+    def _check_target(self, doi: DOI, accept: str | bytes | None, response: HTTPResponse) -> None:
+        """Raise URLError if the resolver answered with its own page about the DOI: there was no redirect."""
+        from doiuri.plugins import DOI_ORG, wants_record
 
-    def _check_left(self, doi: DOI, response: HTTPResponse) -> None:
-        """Refuse the proxy's own page about a DOI where the caller wants the target: there is none."""
-        base, url = self.settings.base + "/", response.geturl()
-        if not url.startswith(base) or response.status >= 300:  # an opener may show redirects and errors
+        base, url = self.options.settings.base + "/", response.geturl()
+        # An opener may be set to return redirects and errors as responses.
+        if not url.startswith(base) or response.status >= 300 or not wants_record(accept):
             return
         try:
-            doiuri.DOI.from_url("https://doi.org/" + url.removeprefix(base))
+            DOI.from_url(f"{DOI_ORG}/{url.removeprefix(base)}")
         except ValueError:
             return
         response.close()
-        raise URLError(f"{doi.name}: has no URL to open")
+        raise URLError(f"{doi.name}: the DOI has no URL to open")
 
     def http_request(self, req: Request) -> Request:
-        """Stop an offline request; add the credentials where the resolver is asked."""
-        chain = chain_of(req)
-        if chain is not None:
-            if self.settings.offline:
-                raise URLError(f"{chain.doi.name}: not asked, for this is offline")
-            chain.add_credentials(req)
+        """Refuse the request when offline; add credentials if it goes to the resolver."""
+        redirects = redirects_of(req)
+        if redirects is not None:
+            if self.options.settings.offline:
+                raise URLError(f"{redirects.doi.name}: offline: request not sent")
+            redirects.add_credentials(req)
         return req
 
     https_request = http_request
 
     def http_open(self, req: Request) -> None:
-        """Leave the request to the opener's own handler, without credentials for another host."""
-        chain = chain_of(req)
-        if chain is not None:
-            chain.drop_credentials(req, self.parent.addheaders)
+        """Drop credentials for other hosts, and leave the request to the opener's own handler."""
+        redirects = redirects_of(req)
+        if redirects is not None:
+            redirects.drop_credentials(req, self.parent.addheaders)
 
     https_open = http_open
 
     def http_response(self, req: Request, response: HTTPResponse) -> HTTPResponse:
-        """Refuse a page where a record is due (a captive portal's), and ways that leave the web."""
-        chain = chain_of(req)
-        flaw = chain and _flaw(chain, response)
-        if chain and flaw:
+        """Raise URLError for a page in place of a record (a captive portal) and for unsafe redirects."""
+        redirects = redirects_of(req)
+        if redirects is not None and (problem := _problem(redirects, response)):
             response.close()
-            raise URLError(f"{chain.doi.name}: {req.full_url} {flaw}")
+            raise URLError(f"{redirects.doi.name}: {req.full_url} {problem}")
         return response
 
     https_response = http_response
 
     def http_error_default(self, req: Request, fp: IO[bytes], code: int, msg: str, hdrs: Message) -> None:
-        """Name the DOI in the error, and what the resolver says of it."""
-        chain = chain_of(req)
-        if chain is None:
+        """Raise an HTTPError that names the DOI, with the resolver's explanation as its cause."""
+        redirects = redirects_of(req)
+        if redirects is None:
             return
-        if not chain.record or not chain.is_resolver(req):
-            raise HTTPError(req.full_url, code, f"{msg} (for {chain.doi})", hdrs, fp)
+        if not redirects.record or not redirects.is_to_resolver(req):
+            raise HTTPError(req.full_url, code, f"{msg} (for {redirects.doi})", hdrs, fp)
         with fp:
-            body = fp.read(_MAX_ERROR)
-        meaning = _meaning(chain, code, body, hdrs)
-        text = f"{msg} (for {chain.doi})" if meaning is None else str(meaning)
-        raise HTTPError(req.full_url, code, text, hdrs, io.BytesIO(body)) from meaning
+            body = fp.read(_MAX_ERROR_BODY)
+        cause = _resolution_error(redirects.doi, code, body, hdrs)
+        text = f"{msg} (for {redirects.doi})" if cause is None else str(cause)
+        raise HTTPError(req.full_url, code, text, hdrs, io.BytesIO(body)) from cause
 
 
-def written(request: Request) -> str:
-    """Return the URI as the caller wrote it: urllib splits it at the last ``#`` and drops an empty rest."""
+def _uri_as_written(request: Request) -> str:
+    """Return the URI with its fragment: urllib splits it off, and ``full_url`` lacks an empty one."""
     return request.full_url + ("#" if vars(request)["fragment"] == "" else "")
 
 
-def _is_plain(opener: OpenerDirector) -> bool:
-    """Whether nobody has given the opener a User-Agent of its own."""
-    return all(
-        name.lower() != "user-agent" or value.startswith("Python-urllib/")
+def _has_own_user_agent(opener: OpenerDirector) -> bool:
+    """Return whether ``addheaders`` has another User-Agent than urllib's default."""
+    return any(
+        name.lower() == "user-agent" and not value.startswith("Python-urllib/")
         for name, value in opener.addheaders
     )
 
 
-def _flaw(chain: Chain, response: HTTPResponse) -> str:
-    """Return what is wrong with an answer; urllib would follow it to ftp, or stumble over a broken URL."""
+def _problem(redirects: Redirects, response: HTTPResponse) -> str:
+    """Return why a response is unusable, or ""."""
     if response.status == 200:
-        kind = response.headers.get("Content-Type", "").partition(";")[0].lower()
-        return "answered with a page, not with a DOI record" if chain.record and "html" in kind else ""
+        media_type = response.headers.get("Content-Type", "").partition(";")[0].lower()
+        is_page = redirects.record and "html" in media_type
+        return "returned an HTML page instead of a DOI record" if is_page else ""
     if not 300 <= response.status < 400:
         return ""
     location = response.headers.get("Location") or response.headers.get("URI") or ""
+    if _can_follow(location):
+        return ""
+    return f"redirects to {location[:_MAX_QUOTED]!r}, which is not an http or https URL"
+
+
+def _can_follow(location: str) -> bool:
+    """Return whether a redirect stays on the web; urllib would follow one to ftp, or fail on a bad URL."""
     try:
         parts = urlsplit(location)
-        is_web = not parts.scheme or (parts.scheme in {"http", "https"} and bool(parts.hostname))
-        _ = parts.port  # raises for one that is none
+        _ = parts.port  # raises ValueError if it is invalid
     except ValueError:
-        is_web = False
-    return "" if is_web else f"leads to {location[:_MAX_SHOWN]!r}, which is no http or https URL"
+        return False
+    return not parts.scheme or (parts.scheme in {"http", "https"} and bool(parts.hostname))
 
 
-def _meaning(chain: Chain, status: int, body: bytes, headers: Message) -> ResolutionError | None:
-    """Return what the resolver's error says about the DOI; None if it has no body, as an answer to HEAD."""
+def _resolution_error(doi: Handle, status: int, body: bytes, headers: Message) -> ResolutionError | None:
+    """Return what the resolver's error says about ``doi``; None if the body is empty, as for HEAD."""
+    from doiuri.rest import read_record
+
     if not body:
         return None
     try:
-        read_record(chain.doi, status, body, dict(headers.items()))
-    except doiuri.ResolutionError as error:
+        read_record(doi, status, body, dict(headers.items()))
+    except ResolutionError as error:
         return error
     return None

@@ -1,41 +1,48 @@
-"""The global opener: put the handler in, take it out; and urlopen with or without it."""
+"""``doi:`` URIs for urllib's global opener, and for one call."""
 
 from __future__ import annotations
 
 import copy
 import socket
 import threading
-import urllib.request
 from functools import lru_cache
-from typing import TYPE_CHECKING
-from urllib.request import (
-    HTTPSHandler,
-    OpenerDirector,
-    ProxyHandler,
-    build_opener,
-    getproxies,
-    install_opener,
-)
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.request import HTTPSHandler, ProxyHandler, build_opener, getproxies, install_opener
 
 import doiuri
 
 from urllib_doiuri._handler import DOIHandler
+from urllib_doiuri._openers import copy_opener, global_opener, handlers_of, remove_handler
 
 if TYPE_CHECKING:
     import ssl
     from collections.abc import Sequence
     from http.client import HTTPResponse
-    from urllib.request import Request, _DataType
+    from urllib.request import BaseHandler, OpenerDirector, Request, _DataType
 
     from doiuri import Handle
-    from doiuri.plugins import Settings
+    from doiuri.plugins import ClientOptions, Follow
 
-    from urllib_doiuri._handler import Follow
+_DEFAULT_TIMEOUT: float = socket._GLOBAL_DEFAULT_TIMEOUT  # type: ignore[attr-defined]
 
-_NO_TIMEOUT_GIVEN: float = socket._GLOBAL_DEFAULT_TIMEOUT  # type: ignore[attr-defined]
+
+class _GlobalHandler(DOIHandler):
+    """The handler that ``install`` adds; it precedes a DOIHandler that the opener has already."""
+
+    handler_order = DOIHandler.handler_order - 1
+
+
+class _Installation(NamedTuple):
+    """What ``install`` did, for ``uninstall`` to undo."""
+
+    handler: _GlobalHandler
+    opener: OpenerDirector
+    default_handlers: list[BaseHandler] | None
+    """The other handlers of an opener that ``install`` made; None for an opener that was there."""
+
+
 _lock = threading.Lock()
-_installed: DOIHandler | None = None
-_made_with = 0  # the number of handlers of the opener that install() made; 0 if it found one
+_installation: _Installation | None = None
 
 
 def install(
@@ -46,45 +53,53 @@ def install(
 ) -> DOIHandler:
     """Make ``urllib.request.urlopen`` and ``urlretrieve`` open ``doi:`` URIs; return the handler.
 
-    The global opener keeps its handlers; where there is none yet, one is made. The settings are those of
-    DOIHandler, read now; a second call replaces them, without a moment in which ``doi:`` is unknown.
+    The global opener keeps its handlers; if there is none, one is made. A second call replaces the options.
+    Threads may use the opener meanwhile.
+
+    :param resolver: base URL of the DOI resolver; default ``DOIURI_RESOLVER``, else ``https://doi.org``.
+    :param offline: send no requests for DOIs; default ``DOIURI_OFFLINE``, else false.
+    :param mailto: mail address for the User-Agent header; default ``DOIURI_MAILTO``, else none.
+    :param follow: what to open: the DOI's ``"record"``, or the ``"target"`` that it points to.
+    :raises ValueError: if an option or a variable is invalid. The environment is read here, not later.
     """
-    global _installed, _made_with  # noqa: PLW0603 - as global as urllib's opener
-    handler = DOIHandler(resolver, offline, mailto, follow)
-    handler.handler_order -= 1  # type: ignore[misc]  # before a DOIHandler that the opener has of its own
+    global _installation  # noqa: PLW0603 - urllib's opener is global too
+    handler = _GlobalHandler(resolver, offline, mailto, follow)
     with _lock:
-        before, opener = _installed, _global_opener()
+        previous, opener = _installation, global_opener()
         if opener is None:
-            opener = build_opener(handler)
+            opener = build_opener()
+            default_handlers: list[BaseHandler] | None = handlers_of(opener)
+            opener.add_handler(handler)
             install_opener(opener)
-            _made_with = len(vars(opener)["handlers"])
         else:
             opener.add_handler(handler)
-            if before is None or before.parent is not opener:
-                _made_with = 0
-        _installed = handler
-        if before is not None:
-            _take_out(before)
+            default_handlers = previous.default_handlers if previous and previous.opener is opener else None
+        _installation = _Installation(handler, opener, default_handlers)
+        if previous is not None:  # only now, so that no call in between finds doi: unknown
+            remove_handler(previous.opener, previous.handler)
     return handler
 
 
 def uninstall() -> None:
-    """Undo ``install()``; handlers that others have added stay. Does nothing where nothing is installed."""
-    global _installed
+    """Undo :func:`install`; do nothing if it was not called.
+
+    Handlers that others have added stay, and so does an opener that has any.
+    """
+    global _installation
     with _lock:
-        handler, _installed = _installed, None
-        if handler is None:
+        installed, _installation = _installation, None
+        if installed is None:
             return
-        opener = handler.parent
-        if opener is _global_opener() and len(vars(opener)["handlers"]) == _made_with:
+        remove_handler(installed.opener, installed.handler)
+        is_unchanged = handlers_of(installed.opener) == installed.default_handlers
+        if is_unchanged and installed.opener is global_opener():
             install_opener(None)
-        _take_out(handler)
 
 
 def urlopen(
     url: str | Request,
     data: _DataType | None = None,
-    timeout: float | None = _NO_TIMEOUT_GIVEN,
+    timeout: float | None = _DEFAULT_TIMEOUT,
     *,
     context: ssl.SSLContext | None = None,
     resolver: str | None = None,
@@ -92,22 +107,27 @@ def urlopen(
     mailto: str | None = None,
     follow: Follow | None = None,
 ) -> HTTPResponse:
-    """Open ``url`` as ``urllib.request.urlopen`` does, ``doi:`` URIs too, installed or not.
+    """Open ``url``, which may be a ``doi:`` URI, as ``urllib.request.urlopen`` does.
 
-    Takes a TLS ``context`` as well, for which urllib's own leaves the global opener aside, and the
-    settings of DOIHandler; if none is given, those of ``install()`` hold, or else the environment's. The
-    other handlers are those of the global opener, where there is one.
+    Works without :func:`install`. If no option is given, those of :func:`install` apply, or else the
+    environment's. The other handlers are those of the global opener, if there is one.
+
+    :param url: a URL, a strict ``doi:`` URI, or a request for one.
+    :param data: the body, in octets; DOIs take none.
+    :param timeout: seconds to wait at each step; default ``socket.getdefaulttimeout()``.
+    :param context: the TLS context of this call.
+    :param resolver: base URL of the DOI resolver.
+    :param offline: send no requests for DOIs.
+    :param mailto: mail address for the User-Agent header.
+    :param follow: what to open: the DOI's ``"record"``, or the ``"target"`` that it points to.
+    :returns: the response, as urllib's. ``url`` is the last URL requested.
+    :raises ValueError: if an option is invalid; DOISyntaxError, a ValueError, if the URI is.
+    :raises urllib.error.HTTPError: if the response is an HTTP error; 404 for a DOI that does not exist. Its
+        ``__cause__`` is the core's error if the resolver explains it, such as :exc:`doiuri.DOINotFound`.
+    :raises urllib.error.URLError: if the request failed, or with ``offline``.
     """
     handler = _handler(resolver, offline, mailto, follow)
-    present = _global_opener()
-    if context is None and present is not None and handler is _installed and handler.parent is present:
-        opener = present
-    elif present is not None:
-        opener = _like(present, handler, context)
-    elif context is not None:
-        opener = build_opener(HTTPSHandler(context=context), copy.copy(handler))
-    else:
-        opener = _opener(handler.settings, handler.follow, tuple(sorted(getproxies().items())))
+    opener = _opener(handler, context)
     response: HTTPResponse = opener.open(url, data, timeout)
     return response
 
@@ -121,12 +141,21 @@ def record_request(
     cert: bool = False,
     resolver: str | None = None,
 ) -> Request:
-    """Return the request for a record with the REST API's parameters, which a ``doi:`` URI cannot hold.
+    """Return a request for a record with the REST API's parameters, which a ``doi:`` URI cannot hold.
 
-    ``doi`` is a DOI, or what ``Handle.parse`` takes. ``type`` and ``index`` (one or several) choose values,
-    those that match any of them; ``auth`` asks the authoritative server, ``cert`` for a certified answer.
-    Any opener opens it. The resolver is that of ``install()``, or else the environment's. Raises
-    DOISyntaxError.
+    Any opener can open it.
+
+    >>> record_request("10.1000/182", type="URL", resolver="https://doi.org").full_url
+    'https://doi.org/api/handles/10.1000/182?type=URL'
+
+    :param doi: a DOI, or text for :meth:`doiuri.Handle.parse`.
+    :param type: return only values of this type, or of any of these.
+    :param index: return only the value at this index, or at any of these. With ``type``, a value that matches
+        either is returned.
+    :param auth: ask the authoritative server, not the resolver's cache.
+    :param cert: ask for an authenticated answer.
+    :param resolver: base URL of the DOI resolver; default that of :func:`install`, else the environment's.
+    :raises DOISyntaxError: if ``doi`` cannot be parsed.
     """
     handle = doiuri.Handle.parse(doi) if isinstance(doi, str) else doi
     handler = _handler(resolver, None, None, None)
@@ -136,41 +165,27 @@ def record_request(
 def _handler(
     resolver: str | None, offline: bool | str | None, mailto: str | None, follow: Follow | None
 ) -> DOIHandler:
-    if _installed is not None and (resolver, offline, mailto, follow) == (None, None, None, None):
-        return _installed
+    """Return the installed handler if no option is given, or else a new one."""
+    installed = _installation
+    if installed is not None and (resolver, offline, mailto, follow) == (None, None, None, None):
+        return installed.handler
     return DOIHandler(resolver, offline, mailto, follow or "record")
 
 
-@lru_cache(maxsize=8)  # to make an opener is to read the system's certificates: 20 ms
-def _opener(settings: Settings, follow: Follow, proxies: tuple[tuple[str, str], ...]) -> OpenerDirector:
-    handler = DOIHandler(settings.base, settings.offline, settings.mailto, follow)
+def _opener(handler: DOIHandler, context: ssl.SSLContext | None) -> OpenerDirector:
+    """Return the opener for one call."""
+    present = global_opener()
+    if present is None:
+        if context is not None:
+            return build_opener(HTTPSHandler(context=context), copy.copy(handler))
+        return _default_opener(handler.options, tuple(sorted(getproxies().items())))
+    if context is None and handler in handlers_of(present):
+        return present
+    return copy_opener(present, handler, context)
+
+
+@lru_cache(maxsize=8)  # building an opener reads the system's certificates, which takes 20 ms
+def _default_opener(options: ClientOptions, proxies: tuple[tuple[str, str], ...]) -> OpenerDirector:
+    settings = options.settings
+    handler = DOIHandler(settings.base, settings.offline, settings.mailto, options.follow)
     return build_opener(ProxyHandler(dict(proxies)), handler)
-
-
-def _like(present: OpenerDirector, handler: DOIHandler, context: ssl.SSLContext | None) -> OpenerDirector:
-    """Return an opener with copies of the handlers of another, but with this one for DOIs and ``context``."""
-    replaced = (DOIHandler,) if context is None else (DOIHandler, HTTPSHandler)
-    opener = OpenerDirector()
-    opener.addheaders = present.addheaders
-    for one in vars(present)["handlers"]:
-        if not isinstance(one, replaced):
-            opener.add_handler(copy.copy(one))
-    opener.add_handler(copy.copy(handler))
-    if context is not None:
-        opener.add_handler(HTTPSHandler(context=context))
-    return opener
-
-
-def _global_opener() -> OpenerDirector | None:
-    opener: OpenerDirector | None = urllib.request._opener  # type: ignore[attr-defined]
-    return opener
-
-
-def _take_out(handler: DOIHandler) -> None:
-    """Take a handler out of its opener, by new lists: other threads may be walking the old."""
-    parts = vars(handler.parent)
-    parts["handlers"] = [one for one in parts["handlers"] if one is not handler]
-    tables = [parts["handle_open"], parts["process_request"], parts["process_response"]]
-    for table in [*tables, *parts["handle_error"].values()]:
-        for kind, handlers in table.items():
-            table[kind] = [one for one in handlers if one is not handler]

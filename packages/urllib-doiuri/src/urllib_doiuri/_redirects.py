@@ -1,10 +1,8 @@
-"""What is remembered along the redirects that began at one DOI."""
+"""The redirects of a request for a DOI, and the credentials that stay with the resolver."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
-
-from doiuri.plugins import origin
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -15,15 +13,15 @@ if TYPE_CHECKING:
 CREDENTIALS = ("Authorization", "Cookie")
 
 
-class Chain(dict[str, int]):
-    """The URLs asked for on behalf of one DOI, in order, with the number of times.
+class Redirects(dict[str, int]):
+    """The URLs requested for one DOI, in order, each with the number of requests.
 
-    urllib hands a request's ``redirect_dict`` on to the request that follows a redirect, and counts the
-    visits in it. So this one goes all the way, and ``request.redirect_dict`` shows the caller where it went.
+    It serves as ``redirect_dict`` of each request: urllib counts visits in it, and hands it on to the request
+    that follows a redirect. So each of them knows its DOI, and the caller's request shows the URLs.
     """
 
     def __init__(self, doi: Handle, url: str, *, record: bool) -> None:
-        """Begin at ``url``, which asks for the ``record`` of ``doi``, or else for what it leads to."""
+        """Start at ``url``: the DOI's record if ``record``, else the link, which redirects to its target."""
         super().__init__({url: 1})
         self.doi = doi
         self.url = url
@@ -31,31 +29,33 @@ class Chain(dict[str, int]):
         self.credentials: dict[str, str] = {}
 
     def add_credentials(self, request: Request) -> None:
-        """Add what the caller gave for the resolver, if that is where ``request`` goes.
+        """Send the caller's credentials with ``request`` if it goes to the resolver.
 
-        As unredirected headers: urllib forwards any others to every host.
+        They are made unredirected headers: urllib would repeat ordinary ones at every host.
         """
         given = [name for name in CREDENTIALS if name in request.headers]
-        if (given or self.credentials) and self.is_resolver(request):
+        if (given or self.credentials) and self.is_to_resolver(request):
             for name in given:
                 self.credentials[name] = request.headers.pop(name)
             for name, value in self.credentials.items():
                 request.add_unredirected_header(name, value)
 
-    def drop_credentials(self, request: Request, added: Iterable[tuple[str, str]]) -> None:
-        """Drop what an opener has added as to every request, unless ``request`` goes to the resolver."""
-        secrets = {name.capitalize(): value for name, value in added if name.capitalize() in CREDENTIALS}
-        if secrets and not self.is_resolver(request):
-            for name, value in secrets.items():
+    def drop_credentials(self, request: Request, addheaders: Iterable[tuple[str, str]]) -> None:
+        """Remove the credentials in an opener's ``addheaders`` unless ``request`` goes to the resolver."""
+        added = {name.capitalize(): value for name, value in addheaders if name.capitalize() in CREDENTIALS}
+        if added and not self.is_to_resolver(request):
+            for name, value in added.items():
                 if request.get_header(name) == value:
                     request.remove_header(name)
 
-    def is_resolver(self, request: Request) -> bool:
-        """Whether ``request`` goes to the scheme, host and port that the chain began at."""
+    def is_to_resolver(self, request: Request) -> bool:
+        """Return whether ``request`` has the origin of the first request."""
+        from doiuri.plugins import origin
+
         return origin(request.full_url) == origin(self.url)
 
 
-def chain_of(request: Request) -> Chain | None:
-    """Return the chain that a request belongs to, None for one that has nothing to do with a DOI."""
-    chain = getattr(request, "redirect_dict", None)
-    return chain if isinstance(chain, Chain) else None
+def redirects_of(request: Request) -> Redirects | None:
+    """Return the redirects that ``request`` is part of, or None if it is not for a DOI."""
+    redirects = getattr(request, "redirect_dict", None)
+    return redirects if isinstance(redirects, Redirects) else None

@@ -11,11 +11,11 @@ from email.utils import formatdate
 
 import pytest
 from doiuri import DOI, ResolverUnavailable
-from doiuri.resolver import Entry, MemoryStore, Resolver, _process, _records
-from doiuri.resolver._resolver import _polite
-from doiuri.resolver.http._client import PATIENCE
-from doiuri.resolver.http._limiter import LONGEST_ASKED, LONGEST_REST, REFUSALS, REST, Limiter, Resting
-from doiuri.resolver.http._retry import ATTEMPTS, LONGEST_WAIT, pause
+from doiuri.resolver import Entry, MemoryStore, Resolver, _bounded_store, _process
+from doiuri.resolver._arguments import default_rate
+from doiuri.resolver.http._client import MIN_TIMEOUT
+from doiuri.resolver.http._limiter import MAX_FAILURES, MAX_PAUSE, MAX_RETRY_AFTER, PAUSE, Limiter, Paused
+from doiuri.resolver.http._policy import MAX_ATTEMPTS, MAX_RETRY_WAIT, retry_delay
 from support.faults import FAULTS, reply
 from support.rest import found, handling, proxy
 
@@ -44,13 +44,13 @@ def hanging(name: str) -> Callable[[], object]:
     ],
 )
 def test_the_default_is_polite_to_others_and_quick_at_home(base: str, rate: float | None) -> None:
-    assert _polite(base) == rate
+    assert default_rate(base) == rate
 
 
 def test_requests_are_paced_over_all_resolvers_and_threads() -> None:
     with handling(proxy()) as server:
         begun = time.monotonic()
-        resolvers = [Resolver(server.url, None, rate=20) for _ in range(3)]
+        resolvers = [Resolver(server.url, store=None, rate=20) for _ in range(3)]
         with ThreadPoolExecutor(len(resolvers)) as pool:
             list(pool.map(lambda one: list(one.resolve_many(names(4))), resolvers))
         assert len(server.requests) == 12
@@ -83,7 +83,7 @@ class Crowd:
 def test_so_many_requests_at_once(width: int) -> None:
     crowd = Crowd(width)
     with handling(crowd) as server:
-        resolver = Resolver(server.url, None, timeout=100, concurrency=width)
+        resolver = Resolver(server.url, store=None, timeout=100, concurrency=width)
         assert {o.status for o in resolver.resolve_many(names(40))} == {"found"}
     assert crowd.most == width
 
@@ -91,7 +91,7 @@ def test_so_many_requests_at_once(width: int) -> None:
 def test_all_resolvers_of_a_process_count_together() -> None:
     crowd = Crowd(3)
     with handling(crowd) as server:
-        resolvers = [Resolver(server.url, None, timeout=100) for _ in range(4)]
+        resolvers = [Resolver(server.url, store=None, timeout=100) for _ in range(4)]
         with ThreadPoolExecutor(len(resolvers)) as pool:
             list(pool.map(lambda one: list(one.resolve_many(names(20))), resolvers))
         assert len(server.requests) == 80
@@ -107,17 +107,17 @@ def test_retry_after_is_honoured(status: str, after: str) -> None:
     with handling(lambda _target: answers.pop() if answers else found("10.1000/a")) as server:
         begun = time.monotonic()
         if after == "1":
-            assert Resolver(server.url, None).resolve(DOI_).url
-            assert 1 <= time.monotonic() - begun < LONGEST_WAIT
+            assert Resolver(server.url, store=None).resolve(DOI_).url
+            assert 1 <= time.monotonic() - begun < MAX_RETRY_WAIT
             assert len(server.requests) == 2
         else:  # tomorrow is too late
             with pytest.raises(ResolverUnavailable) as caught:
-                Resolver(server.url, None).resolve(DOI_)
+                Resolver(server.url, store=None).resolve(DOI_)
             assert caught.value.status == int(status[:3])
             assert caught.value.retry_after is not None
             assert caught.value.retry_after > 80_000
-            with pytest.raises(ResolverUnavailable, match="left alone"):
-                Resolver(server.url, None).resolve(DOI_)
+            with pytest.raises(ResolverUnavailable, match="not asked again for"):
+                Resolver(server.url, store=None).resolve(DOI_)
             assert len(server.requests) == 1
 
 
@@ -131,7 +131,7 @@ def test_a_retry_after_holds_back_everybody() -> None:
         return found(target.removeprefix("/api/handles/"))
 
     with handling(handle) as server:
-        outcomes = list(Resolver(server.url, None, concurrency=1).resolve_many(names(5)))
+        outcomes = list(Resolver(server.url, store=None, concurrency=1).resolve_many(names(5)))
     assert {outcome.status for outcome in outcomes} == {"found"}
     assert seen[1] - seen[0] >= 1
 
@@ -139,7 +139,7 @@ def test_a_retry_after_holds_back_everybody() -> None:
 @pytest.fixture
 def _long_rest(monkeypatch: pytest.MonkeyPatch) -> None:
     """A server on this machine is left alone for longer than any test takes."""
-    monkeypatch.setattr(_process, "REST_AT_HOME", 3600.0)
+    monkeypatch.setattr(_process, "LOCAL_PAUSE", 3600.0)
 
 
 @pytest.mark.parametrize(
@@ -156,7 +156,7 @@ def _long_rest(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_only_what_may_pass_is_tried_again(name: str, requests: int) -> None:
     fault = next(fault for fault in FAULTS if fault.name == name)
     with fault.serve() as server:
-        assert [o.status for o in Resolver(server.url, None).resolve_many([DOI_])] == ["unknown"]
+        assert [o.status for o in Resolver(server.url, store=None).resolve_many([DOI_])] == ["unknown"]
         assert len(server.requests) == requests
 
 
@@ -165,12 +165,12 @@ def test_only_what_may_pass_is_tried_again(name: str, requests: int) -> None:
 def test_after_refusals_the_batch_stops_asking(name: str) -> None:
     fault = next(fault for fault in FAULTS if fault.name == name)
     with fault.serve() as server:
-        outcomes = list(Resolver(server.url, MemoryStore()).resolve_many(names(1000)))
+        outcomes = list(Resolver(server.url, store=MemoryStore()).resolve_many(names(1000)))
         assert {outcome.status for outcome in outcomes} == {"unknown"}
         asked = len(server.requests)
-        assert asked <= (REFUSALS + 3) * (11 if name == "a redirect loop" else 1)
+        assert asked <= (MAX_FAILURES + 3) * (11 if name == "a redirect loop" else 1)
         # and so do the next ones in this process
-        assert [o.status for o in Resolver(server.url, None).verify(names(1000))] == ["unknown"] * 1000
+        assert [o.status for o in Resolver(server.url, store=None).verify(names(1000))] == ["unknown"] * 1000
         assert len(server.requests) == asked
 
 
@@ -178,8 +178,8 @@ def test_after_refusals_the_batch_stops_asking(name: str) -> None:
 def test_a_server_that_fails_for_all_is_left_alone_later() -> None:
     fault = next(fault for fault in FAULTS if fault.name == "500 in JSON")
     with fault.serve() as server:
-        outcomes = list(Resolver(server.url, None).resolve_many(names(1000)))
-        assert len(server.requests) <= 4 * REFUSALS + 3
+        outcomes = list(Resolver(server.url, store=None).resolve_many(names(1000)))
+        assert len(server.requests) <= 4 * MAX_FAILURES + 3
     assert {outcome.status for outcome in outcomes} == {"unknown"}
 
 
@@ -189,7 +189,7 @@ def test_an_error_of_one_name_is_no_refusal() -> None:
         "500 Internal Server Error", b'{"responseCode":2,"message":"no answer of the local service"}'
     )
     with handling(lambda target: usual(target) if target.endswith("9") else broken) as server:
-        outcomes = list(Resolver(server.url, None).resolve_many(names(100)))
+        outcomes = list(Resolver(server.url, store=None).resolve_many(names(100)))
     assert [outcome.status for outcome in outcomes].count("found") == 10
     assert len(server.requests) == 100
     assert "no answer of the local service" in outcomes[0].reason
@@ -205,12 +205,12 @@ def test_leaving_early_is_no_refusal() -> None:
         return usual(target)
 
     with handling(handle) as server:
-        resolver = Resolver(server.url, None, timeout=100, concurrency=2 * REFUSALS)
+        resolver = Resolver(server.url, store=None, timeout=100, concurrency=2 * MAX_FAILURES)
         stream = resolver.resolve_many(names(50))
         assert next(stream).status == "found"
-        while len(server.requests) < 2 * REFUSALS:
+        while len(server.requests) < 2 * MAX_FAILURES:
             time.sleep(0.01)
-        time.sleep(PATIENCE + 0.1)  # a server may be slow
+        time.sleep(MIN_TIMEOUT + 0.1)  # a server may be slow
         stream.close()  # type: ignore[attr-defined]
         assert resolver.resolve(names(1)[0]).url
         hold.set()
@@ -225,38 +225,38 @@ class Clock:
 
 def admitted(limiter: Limiter, clock: Clock) -> bool:
     try:
-        with limiter.turn(None, 3, clock.now + 1):
+        with limiter.slot(object(), None, 3, clock.now + 1):
             return True
-    except Resting:
+    except Paused:
         return False
 
 
 def test_the_server_is_left_alone_longer_each_time() -> None:
     clock = Clock()
     limiter = Limiter(clock)
-    for _ in range(REFUSALS):
+    for _ in range(MAX_FAILURES):
         assert admitted(limiter, clock)
-        limiter.refused()
-    rest = REST
-    while rest <= 4 * LONGEST_REST:
-        clock.now += min(rest, LONGEST_REST) - 1
+        limiter.failed()
+    rest = PAUSE
+    while rest <= 4 * MAX_PAUSE:
+        clock.now += min(rest, MAX_PAUSE) - 1
         assert not admitted(limiter, clock)
         clock.now += 2
         assert admitted(limiter, clock)
-        limiter.refused()  # a single one is enough now
+        limiter.failed()  # a single one is enough now
         rest *= 2
-    clock.now += LONGEST_REST + 1
-    limiter.answered()
-    for _ in range(REFUSALS - 1):
-        limiter.refused()
+    clock.now += MAX_PAUSE + 1
+    limiter.succeeded()
+    for _ in range(MAX_FAILURES - 1):
+        limiter.failed()
     assert admitted(limiter, clock)
 
 
 def test_no_answer_silences_a_process_for_ever() -> None:
     clock = Clock()
     limiter = Limiter(clock)
-    limiter.refused(2**31)
-    clock.now += LONGEST_ASKED - 1
+    limiter.failed(retry_after=2**31)
+    clock.now += MAX_RETRY_AFTER - 1
     assert not admitted(limiter, clock)
     clock.now += 2
     assert admitted(limiter, clock)
@@ -270,33 +270,33 @@ def test_spellings_of_a_base_are_one_server() -> None:
 
 def test_in_doubt_one_request_at_a_time_tries_the_water() -> None:
     limiter = Limiter()
-    for _ in range(REFUSALS - 1):
-        limiter.refused()
+    for _ in range(MAX_FAILURES - 1):
+        limiter.failed()
     later = time.monotonic() + 20
-    with limiter.turn(None, 3, later), pytest.raises(TimeoutError):  # noqa: SIM117
-        with limiter.turn(None, 3, time.monotonic() + 0.05):
+    with limiter.slot(object(), None, 3, later), pytest.raises(TimeoutError):  # noqa: SIM117
+        with limiter.slot(object(), None, 3, time.monotonic() + 0.05):
             pass
-    limiter.answered()
-    with limiter.turn(None, 3, later), limiter.turn(None, 3, later):
+    limiter.succeeded()
+    with limiter.slot(object(), None, 3, later), limiter.slot(object(), None, 3, later):
         pass
 
 
 def test_retries_double_with_jitter_and_end() -> None:
     for seed in range(100):
         pick = random.Random(seed)
-        first, second = pause(1, None, pick), pause(2, None, pick)
+        first, second = retry_delay(1, None, pick), retry_delay(2, None, pick)
         assert first is not None
         assert second is not None
         assert 0.25 <= first <= 0.5 <= second <= 1.0
-    assert pause(ATTEMPTS, None) is pause(ATTEMPTS, 1) is None
-    assert pause(1, LONGEST_WAIT) == LONGEST_WAIT
-    assert pause(1, LONGEST_WAIT + 1) is None
+    assert retry_delay(MAX_ATTEMPTS, None) is retry_delay(MAX_ATTEMPTS, 1) is None
+    assert retry_delay(1, MAX_RETRY_WAIT) == MAX_RETRY_WAIT
+    assert retry_delay(1, MAX_RETRY_WAIT + 1) is None
 
 
 @pytest.mark.parametrize("fault", [fault for fault in FAULTS if fault.hangs], ids=str)
 @pytest.mark.parametrize("method", ["resolve_many", "verify", "agencies"])
 def test_the_budget_holds_whatever_happens(method: str, fault: object) -> None:
-    with fault.serve() as server, Resolver(server.url, None, timeout=100) as resolver:  # type: ignore[attr-defined]
+    with fault.serve() as server, Resolver(server.url, store=None, timeout=100) as resolver:  # type: ignore[attr-defined]
         begun = time.monotonic()
         outcomes = list(getattr(resolver, method)(names(500), budget=0.4))
         assert time.monotonic() - begun < 50
@@ -306,8 +306,14 @@ def test_the_budget_holds_whatever_happens(method: str, fault: object) -> None:
 
 def test_the_budget_holds_for_one() -> None:
     fault = next(fault for fault in FAULTS if fault.name == "a header byte a second")
-    with fault.serve() as server, Resolver(server.url, None, timeout=100, budget=0.4) as resolver:
-        for ask in (lambda: resolver.resolve(DOI_), lambda: resolver.metadata(DOI_, "text/plain")):
+    with fault.serve() as server, Resolver(server.url, store=None, timeout=100, budget=0.4) as resolver:
+        asking = Resolver(server.url, store=None, timeout=100)
+        for ask in (
+            lambda: resolver.resolve(DOI_),
+            lambda: resolver.metadata(DOI_, "text/plain"),
+            lambda: asking.resolve(DOI_, budget=0.4),
+            lambda: asking.metadata(DOI_, "text/plain", budget=0.4),
+        ):
             begun = time.monotonic()
             with pytest.raises(ResolverUnavailable):
                 ask()
@@ -333,11 +339,12 @@ class StuckStore(MemoryStore):
         super().put_many(entries)
 
 
+@pytest.mark.once
 @pytest.mark.parametrize("stuck", [("read",), ("write",), ("read", "write")])
 def test_the_budget_holds_for_the_store(stuck: tuple[str, ...]) -> None:
     """A store that hangs is given up in time for the server to be asked."""
     store = StuckStore(*stuck)
-    with handling(proxy()) as server, Resolver(server.url, store, budget=3) as resolver:
+    with handling(proxy()) as server, Resolver(server.url, store=store, budget=3) as resolver:
         assert resolver.resolve(DOI_).url
         assert [o.status for o in resolver.resolve_many(names(3))] == ["found"] * 3
         assert [o.status for o in resolver.verify(names(3))] == ["found"] * 3
@@ -348,18 +355,19 @@ def test_the_budget_holds_for_the_store(stuck: tuple[str, ...]) -> None:
         assert len(store._entries) == 4, "what came is stored when the store comes to"
 
 
+@pytest.mark.once
 def test_a_budget_that_is_used_up_leaves_the_store(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is stored is answered at the end of the time, too; a store that hangs is not asked again."""
     store = MemoryStore()
     with handling(proxy()) as server:
-        list(Resolver(server.url, store).resolve_many(names(600)[300:]))
-        monkeypatch.setattr(_records, "OVERTIME", 100.0)
-        outcomes = list(Resolver(server.url, store, offline=True, budget=1e-9).resolve_many(names(600)))
+        list(Resolver(server.url, store=store).resolve_many(names(600)[300:]))
+        monkeypatch.setattr(_bounded_store, "MIN_TIMEOUT", 100.0)
+        outcomes = list(Resolver(server.url, store=store, offline=True, budget=1e-9).resolve_many(names(600)))
         assert [outcome.status for outcome in outcomes] == ["unknown"] * 300 + ["found"] * 300
         stuck = StuckStore("read", "write")
-        monkeypatch.setattr(_records, "OVERTIME", 2.0)
+        monkeypatch.setattr(_bounded_store, "MIN_TIMEOUT", 2.0)
         begun = time.monotonic()
-        asked = Resolver(server.url, stuck, offline=True, budget=1e-9).resolve_many(names(20_000))
+        asked = Resolver(server.url, store=stuck, offline=True, budget=1e-9).resolve_many(names(20_000))
         assert {outcome.status for outcome in asked} == {"unknown"}
         assert time.monotonic() - begun < 100  # some 80 times asked it would take 160
         stuck.free.set()
@@ -368,7 +376,7 @@ def test_a_budget_that_is_used_up_leaves_the_store(monkeypatch: pytest.MonkeyPat
 def test_the_budget_counts_the_pace_too() -> None:
     with handling(proxy()) as server:
         begun = time.monotonic()
-        outcomes = list(Resolver(server.url, None, rate=10).resolve_many(names(1000), budget=0.5))
+        outcomes = list(Resolver(server.url, store=None, rate=10).resolve_many(names(1000), budget=0.5))
         assert time.monotonic() - begun < 50  # the pace alone would take 100
         assert len(server.requests) <= 6
     statuses = [outcome.status for outcome in outcomes]
@@ -387,7 +395,7 @@ def test_hanging_threads_make_room_for_others() -> None:
         return usual(target)
 
     with handling(handle) as server:
-        outcomes = list(Resolver(server.url, None, timeout=3).resolve_many(names(20)))
+        outcomes = list(Resolver(server.url, store=None, timeout=3).resolve_many(names(20)))
         hold.set()
     assert [outcome.status for outcome in outcomes] == ["unknown"] * 3 + ["found"] * 17
 
@@ -395,14 +403,17 @@ def test_hanging_threads_make_room_for_others() -> None:
 @pytest.mark.parametrize("seconds", [1e6, 1e18, float("inf")])
 def test_any_length_of_time_will_do(seconds: float) -> None:
     crowd = Crowd(1)
-    with handling(crowd) as server, Resolver(server.url, None, timeout=seconds, budget=seconds) as resolver:
+    with (
+        handling(crowd) as server,
+        Resolver(server.url, store=None, timeout=seconds, budget=seconds) as resolver,
+    ):
         assert {o.status for o in resolver.resolve_many(names(5))} == {"found"}
         assert resolver.resolve(DOI_).url
 
 
 def test_a_budget_that_is_used_up_costs_nothing_more() -> None:
     fault = next(fault for fault in FAULTS if fault.name == "timeout in headers")
-    with fault.serve() as server, Resolver(server.url, None, timeout=100) as resolver:
+    with fault.serve() as server, Resolver(server.url, store=None, timeout=100) as resolver:
         begun = time.monotonic()
         outcomes = resolver.resolve_many((DOI(f"10.1000/{n}") for n in range(20_000)), budget=0.2)
         assert all(outcome.status == "unknown" for outcome in outcomes)

@@ -39,7 +39,7 @@ def trickles(server: Server, connection: socket.socket, _request: bytes) -> None
 
 def test_a_certificate_that_nobody_vouches_for(context: ssl.SSLContext) -> None:
     with serving(says_record, context) as server, pytest.raises(ResolverUnavailable, match="certificate"):
-        Resolver(server.url, None).resolve(DOI_)
+        Resolver(server.url, store=None).resolve(DOI_)
     assert not server.requests
 
 
@@ -50,7 +50,7 @@ def test_the_environment_names_who_is_trusted(
     monkeypatch.delenv("REQUESTS_CA_BUNDLE", raising=False)
     monkeypatch.setenv(variable, str(authority.bundle))
     with serving(says_record, context) as server:
-        assert Resolver(server.url, None).resolve(DOI_).url == TARGET
+        assert Resolver(server.url, store=None).resolve(DOI_).url == TARGET
 
 
 def test_a_hanging_request_is_broken_off(
@@ -60,7 +60,7 @@ def test_a_hanging_request_is_broken_off(
     with serving(trickles, context) as server:
         begun = time.monotonic()
         with pytest.raises(ResolverUnavailable):
-            Resolver(server.url, None, timeout=2).resolve(DOI_)
+            Resolver(server.url, store=None, timeout=2).resolve(DOI_)
         assert time.monotonic() - begun < 60
         assert server.requests
         assert all_at_home()
@@ -76,5 +76,5 @@ def test_https_is_not_left_for_http(
             connection.sendall(reply("302 Found", b"", f"Location: {plain.url}/"))
 
         with serving(answer, context) as server, pytest.raises(ResolverUnavailable, match="https to http"):
-            Resolver(server.url, None).resolve(DOI_)
+            Resolver(server.url, store=None).resolve(DOI_)
         assert not plain.requests

@@ -13,9 +13,9 @@ import doiuri_proxy
 import pytest
 import requests
 from doiuri import DOI, ResolutionError, ResolverUnavailable
-from doiuri.resolver import Resolver, TransportError
+from doiuri.resolver import Request, Resolver, TransportError
 from doiuri.resolver.http import _client
-from doiuri.resolver.http._transport import Request, is_loopback, is_private, next_hop
+from doiuri.resolver.http._redirects import is_loopback, is_private, redirect_target
 from support.faults import FAULTS, NAME, TARGET, Server, moved, record, reply, says, serving
 from support.rest import found, handling, header, proxy, targets
 from support.threads import all_at_home
@@ -42,13 +42,13 @@ def netrc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("netrc")
 def test_netrc_is_not_read() -> None:
     with handling(proxy()) as server:
-        Resolver(server.url, None).resolve(DOI_)
+        Resolver(server.url, store=None).resolve(DOI_)
     assert header(server.requests[0], "Authorization") is None
 
 
 def test_cookies_are_not_kept() -> None:
     with handling(lambda _target: reply("200 OK", record("10.1000/a"), "Set-Cookie: a=b; Path=/")) as server:
-        resolver = Resolver(server.url, None)
+        resolver = Resolver(server.url, store=None)
         for _ in range(2):
             resolver.resolve(DOI_)
     assert [header(request, "Cookie") for request in server.requests] == [None, None]
@@ -61,7 +61,7 @@ def test_a_redirect_on_the_same_host_is_followed() -> None:
         return usual(target.removeprefix("/new")) if target.startswith("/new") else moved_to(f"/new{target}")
 
     with handling(handle) as server:
-        assert Resolver(server.url, None).resolve(DOI("10.1000/..%2Fü")).doi.name == "10.1000/..%2Fü"
+        assert Resolver(server.url, store=None).resolve(DOI("10.1000/..%2Fü")).doi.name == "10.1000/..%2Fü"
     assert targets(server)[1] == "/new" + targets(server)[0]
 
 
@@ -75,12 +75,12 @@ def test_another_host_has_no_say_about_records() -> None:
         moved(elsewhere(other))() as server,
         pytest.raises(ResolverUnavailable, match="set it as the resolver"),
     ):
-        Resolver(server.url, None).resolve(DOI_)
+        Resolver(server.url, store=None).resolve(DOI_)
     assert not other.requests
 
 
 def go(before: str, location: str, *, elsewhere: bool = True) -> str:
-    return next_hop(before, location, Request(before, "", 0, elsewhere))
+    return redirect_target(before, location, Request(before, "", 0, elsewhere))
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_metadata_comes_from_elsewhere_and_is_stored() -> None:
     with (
         serving(cited) as agency,
         moved(elsewhere(agency))() as server,
-        Resolver(server.url, ":memory:") as resolver,
+        Resolver(server.url, store=":memory:") as resolver,
     ):
         for _ in range(2):
             answer = resolver.metadata(DOI_, "application/x-bibtex")
@@ -168,7 +168,7 @@ def test_metadata_comes_from_elsewhere_and_is_stored() -> None:
 )
 def test_metadata_has_its_limits(location: str, reason: str) -> None:
     with moved(location)() as server, pytest.raises(ResolverUnavailable, match=reason):
-        Resolver(server.url, None).metadata(DOI_, "text/plain")
+        Resolver(server.url, store=None).metadata(DOI_, "text/plain")
 
 
 def test_trouble_elsewhere_is_not_held_against_the_resolver() -> None:
@@ -176,7 +176,7 @@ def test_trouble_elsewhere_is_not_held_against_the_resolver() -> None:
         return found("10.1000/a") if target.startswith("/api") else moved_to("http://localhost:1/")
 
     with handling(handle) as server:
-        resolver = Resolver(server.url, None)
+        resolver = Resolver(server.url, store=None)
         for _ in range(10):
             with pytest.raises(ResolverUnavailable, match="refused"):
                 resolver.metadata(DOI_, "text/plain")
@@ -199,7 +199,7 @@ def session() -> requests.Session:
 
 def test_a_session_of_the_users_own_is_used() -> None:
     with handling(proxy()) as server:
-        Resolver(server.url, None, session=session()).resolve(DOI_)
+        Resolver(server.url, store=None, session=session()).resolve(DOI_)
     (request,) = server.requests
     assert header(request, "Authorization") == "Bearer secret"
     assert header(request, "X-Mine") == "1"
@@ -211,7 +211,7 @@ def test_a_session_of_the_users_own_is_used() -> None:
 @pytest.mark.parametrize("own", [False, True], ids=["our session", "the user's session"])
 def test_credentials_go_to_no_other_host(own: bool) -> None:
     with serving(cited) as agency, moved(elsewhere(agency))() as server:
-        resolver = Resolver(server.url, None, session=session() if own else None)
+        resolver = Resolver(server.url, store=None, session=session() if own else None)
         for _ in range(2):
             resolver.metadata(DOI_, "text/plain")
     assert len(agency.requests) == 2
@@ -231,7 +231,7 @@ def test_a_client_certificate_goes_to_no_other_host() -> None:
     mine.cert = "mine.pem"
     mine.mount("http://", Spy())
     with serving(cited) as agency, moved(elsewhere(agency))() as server:
-        Resolver(server.url, None, session=mine).metadata(DOI_, "text/plain")
+        Resolver(server.url, store=None, session=mine).metadata(DOI_, "text/plain")
         assert seen == [(f"{server.url}/10.1000/a", "mine.pem"), (elsewhere(agency), None)]
 
 
@@ -252,7 +252,7 @@ def test_a_session_answers_a_challenge(password: str) -> None:
         connection.sendall(found("10.1000/a") if good else refusal)
 
     with serving(answer) as server:
-        resolver = Resolver(server.url, None, session=digest_session())
+        resolver = Resolver(server.url, store=None, session=digest_session())
         if password == "right":
             assert resolver.resolve(DOI_).url
         else:
@@ -270,7 +270,7 @@ def test_a_challenge_has_its_limits() -> None:
 
     sent: list[int] = []
     with serving(answer) as server, pytest.raises(ResolverUnavailable, match="longer than"):
-        Resolver(server.url, None, session=digest_session()).resolve(DOI_)
+        Resolver(server.url, store=None, session=digest_session()).resolve(DOI_)
     assert len(sent) < 20
 
 
@@ -283,7 +283,7 @@ def test_a_challenge_from_elsewhere_is_not_answered() -> None:
         moved(elsewhere(agency))() as server,
         pytest.raises(ResolverUnavailable, match="401"),
     ):
-        Resolver(server.url, None, session=digest_session()).metadata(DOI_, "text/plain")
+        Resolver(server.url, store=None, session=digest_session()).metadata(DOI_, "text/plain")
     assert len(agency.requests) == 1
     assert header(agency.requests[0], "Authorization") is None
 
@@ -304,7 +304,7 @@ def test_the_body_of_a_redirect_is_not_read() -> None:
     for given in (None, requests.Session()):
         sent: list[int] = []
         with serving(answer) as server:
-            assert Resolver(server.url, None, session=given).resolve(DOI_).url
+            assert Resolver(server.url, store=None, session=given).resolve(DOI_).url
         assert len(sent) < 20
 
 
@@ -313,11 +313,11 @@ def test_a_proxy_of_the_environment_is_used(monkeypatch: pytest.MonkeyPatch) -> 
         for name in ("no_proxy", "NO_PROXY"):
             monkeypatch.delenv(name, raising=False)
         monkeypatch.setenv("http_proxy", way.url)
-        assert Resolver("http://resolver.test", None, rate=None).resolve(DOI_).url
+        assert Resolver("http://resolver.test", store=None, rate=None).resolve(DOI_).url
         assert targets(way) == ["http://resolver.test/api/handles/10.1000/a"]
         monkeypatch.setenv("no_proxy", "127.0.0.1")
         with handling(proxy()) as server:
-            assert Resolver(server.url, None).resolve(DOI_).url
+            assert Resolver(server.url, store=None).resolve(DOI_).url
         assert len(way.requests) == 1
 
 
@@ -328,14 +328,14 @@ def test_a_proxy_of_the_environment_that_trickles_is_given_up(monkeypatch: pytes
             monkeypatch.delenv(name, raising=False)
         monkeypatch.setenv("http_proxy", way.url)
         with pytest.raises(ResolverUnavailable):
-            Resolver("http://resolver.test", None, timeout=0.3).resolve(DOI_)
+            Resolver("http://resolver.test", store=None, timeout=0.3).resolve(DOI_)
         assert all_at_home()
 
 
 @pytest.mark.parametrize(
     ("proxy_url", "reason"),
     [
-        ("http://me:secret@127.0.0.1:1", "by way of a proxy: Connection refused"),
+        ("http://me:secret@127.0.0.1:1", "through a proxy: Connection refused"),
         ("foo://me:secret@127.0.0.1", "unsupported scheme foo"),
         ("http://me:secret@:99999999", "Failed to parse"),
     ],
@@ -345,13 +345,13 @@ def test_errors_say_what_was_wrong(monkeypatch: pytest.MonkeyPatch, proxy_url: s
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("http_proxy", proxy_url)
     with pytest.raises(ResolverUnavailable, match=reason) as caught:
-        Resolver("http://resolver.test", None).resolve(DOI_)
+        Resolver("http://resolver.test", store=None).resolve(DOI_)
     assert "secret" not in str(caught.value)
 
 
 def test_what_is_no_http_is_shown() -> None:
     with says(b"220 mail \x1b[31m\r\n")() as server, pytest.raises(ResolverUnavailable) as caught:
-        Resolver(server.url, None).resolve(DOI_)
+        Resolver(server.url, store=None).resolve(DOI_)
     assert caught.value.reason == rf"127.0.0.1:{server.port}: BadStatusLine: '220 mail \x1b[31m'"
 
 
@@ -361,7 +361,7 @@ def test_what_is_no_http_is_shown() -> None:
 )
 def test_an_encoding_that_was_not_asked_for_is_understood(name: str, pack: Callable[[bytes], bytes]) -> None:
     with says(reply("200 OK", pack(record()), f"Content-Encoding: {name}"))() as server:
-        assert Resolver(server.url, None).resolve(DOI(NAME)).url == TARGET
+        assert Resolver(server.url, store=None).resolve(DOI(NAME)).url == TARGET
     assert header(server.requests[0], "Accept-Encoding") == "identity"
 
 
@@ -370,7 +370,7 @@ def test_a_body_without_a_length_and_one_in_chunks() -> None:
     chunks = b"".join(b"%x\r\n%b\r\n" % (1, bytes([byte])) for byte in record()) + b"0\r\n\r\n"
     for answer in (head + b"\r\n" + record(), head + b"Transfer-Encoding: chunked\r\n\r\n" + chunks):
         with says(answer)() as server:
-            assert Resolver(server.url, None).resolve(DOI(NAME)).url == TARGET
+            assert Resolver(server.url, store=None).resolve(DOI(NAME)).url == TARGET
 
 
 @pytest.mark.parametrize(
@@ -388,19 +388,19 @@ def test_what_is_no_metadata(answer: bytes, error: str) -> None:
         handling(lambda target: usual(target) if target.startswith("/api/") else answer) as server,
         pytest.raises(ResolutionError) as caught,
     ):
-        Resolver(server.url, None).metadata(DOI_, "text/plain")
+        Resolver(server.url, store=None).metadata(DOI_, "text/plain")
     assert type(caught.value).__name__ == error
 
 
 def test_a_404_is_confirmed_before_it_counts() -> None:
     with handling(proxy({})) as server, pytest.raises(LookupError):
-        Resolver(server.url, None).metadata(DOI_, "text/plain")
+        Resolver(server.url, store=None).metadata(DOI_, "text/plain")
     assert targets(server) == ["/10.1000/a", "/api/handles/10.1000/a"]
 
 
 def test_web_pages_can_be_asked_for() -> None:
     with says(reply("200 OK", b"<html>", kind="text/html"))() as server:
-        assert Resolver(server.url, None).metadata(DOI_, "text/html").content_type == "text/html"
+        assert Resolver(server.url, store=None).metadata(DOI_, "text/html").content_type == "text/html"
 
 
 def test_connections_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -415,14 +415,16 @@ def test_connections_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(socket.socket, "connect", counted)
     with doiuri_proxy.running([{"handle": "10.1000/1", "values": []}]) as server:
         before = len(opened)
-        outcomes = list(Resolver(server.url, None).resolve_many(DOI(f"10.1000/{n}") for n in range(200)))
+        outcomes = list(
+            Resolver(server.url, store=None).resolve_many(DOI(f"10.1000/{n}") for n in range(200))
+        )
         assert len(opened) - before <= 3
     assert len(outcomes) == 200
 
 
 def reason(base: str, timeout: float = 10) -> str:
     with pytest.raises(ResolverUnavailable) as caught:
-        Resolver(base, None, timeout=timeout).resolve(DOI_)
+        Resolver(base, store=None, timeout=timeout).resolve(DOI_)
     return str(caught.value)
 
 
@@ -443,7 +445,7 @@ def test_the_reason_names_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
         told = reason(f"http://{host}")
         assert host in told
     monkeypatch.setenv("http_proxy", f"http://{host}")
-    assert "dou.example by way of a proxy: " in reason("http://dou.example")
+    assert "dou.example through a proxy: " in reason("http://dou.example")
 
 
 def test_a_connection_that_is_closed_when_it_is_used_again(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -458,8 +460,8 @@ def test_a_connection_that_is_closed_when_it_is_used_again(monkeypatch: pytest.M
     def refuse(*_args: object) -> None:
         raise AssertionError("a failure")
 
-    monkeypatch.setattr(_client, "pause", refuse)
+    monkeypatch.setattr(_client, "retry_delay", refuse)
     with serving(answer) as server:
-        outcomes = list(Resolver(server.url, None).resolve_many(DOI(f"10.1000/{n}") for n in range(20)))
+        outcomes = list(Resolver(server.url, store=None).resolve_many(DOI(f"10.1000/{n}") for n in range(20)))
         assert [outcome.status for outcome in outcomes] == ["found"] * 20
         assert len(server.requests) == 20

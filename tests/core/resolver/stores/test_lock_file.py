@@ -112,18 +112,18 @@ LINE = CONTENT.splitlines()[3]
     ("content", "complaint"),
     [
         ("", "not JSON"),
-        ("null", "no lock file of format 1: its format is None"),
-        ("[]", "no lock file"),
-        ("{}", "no lock file"),
+        ("null", "not a lock file of format 1: its format is None"),
+        ("[]", "not a lock file"),
+        ("{}", "not a lock file"),
         ('{"doiuri-lock": 2, "entries": {}}', "its format is 2"),
         ('{"doiuri-lock": "1", "entries": {}}', "its format is '1'"),
-        ('{"doiuri-lock": 1}', "no lock file"),
-        ('{"doiuri-lock": 1, "entries": []}', "no lock file"),
-        ('{"doiuri-lock": 1, "entries": {"k": null}}', "an entry that is none"),
-        ('{"doiuri-lock": 1, "entries": {"k": {}}}', "an entry that is none"),
-        ('{"doiuri-lock": 1, "entries": {"k": {"text": 1}}}', "an entry that is none"),
-        ('{"doiuri-lock": 1, "entries": {"k": {"base64": "x"}}}', "an entry that is none"),
-        ('{"doiuri-lock": 1, "entries": {"k": {"json": {}, "type": 5}}}', "an entry that is none"),
+        ('{"doiuri-lock": 1}', "not a lock file"),
+        ('{"doiuri-lock": 1, "entries": []}', "not a lock file"),
+        ('{"doiuri-lock": 1, "entries": {"k": null}}', "contains an invalid entry"),
+        ('{"doiuri-lock": 1, "entries": {"k": {}}}', "contains an invalid entry"),
+        ('{"doiuri-lock": 1, "entries": {"k": {"text": 1}}}', "contains an invalid entry"),
+        ('{"doiuri-lock": 1, "entries": {"k": {"base64": "x"}}}', "contains an invalid entry"),
+        ('{"doiuri-lock": 1, "entries": {"k": {"json": {}, "type": 5}}}', "contains an invalid entry"),
         (CONTENT.replace(LINE, f"<<<<<<< HEAD\n{LINE}\n=======\n{LINE}\n>>>>>>> x"), "an unresolved merge"),
         (CONTENT.replace(LINE, f"{LINE}\n{LINE}"), "names a member twice"),
         (CONTENT[:200], "not JSON"),
@@ -146,6 +146,7 @@ def test_what_is_no_lock_file_is_refused_and_never_overwritten(
     assert path.read_text("utf-8") == content
 
 
+@pytest.mark.once
 def test_processes_that_write_at_once_lose_nothing(path: Path) -> None:
     script = (
         "import sys\nfrom doiuri.resolver import Entry, LockFile\nstore = LockFile(sys.argv[1])\n"

@@ -88,7 +88,7 @@ def test_a_server_that_goes_away_and_comes_back() -> None:
     with redis_server.running() as server, closing(RedisStore(server.url, timeout=20)) as store:
         store.put_many({"before": Entry(b"1", "", 0)})
         server.stop()
-        with pytest.warns(StoreWarning, match=f"redis://127.0.0.1:{server.port}/0 is away"):
+        with pytest.warns(StoreWarning, match=f"redis://127.0.0.1:{server.port}/0 does not answer"):
             store.put_many({"meanwhile": Entry(b"2", "", 0)})
         with warnings.catch_warnings():
             warnings.simplefilter("error")
@@ -96,7 +96,7 @@ def test_a_server_that_goes_away_and_comes_back() -> None:
                 "it is left alone"
             )
         server.start()
-        store._silent_until = {"read": 0.0, "written": 0.0}  # later
+        store._paused_until = {"read": 0.0, "written": 0.0}  # later
         store.put_many({"after": Entry(b"3", "", 0)})
         assert store.get_many(["meanwhile", "after"]) == {
             "meanwhile": Entry(b"2", "", 0),
@@ -111,7 +111,7 @@ def test_what_is_newest_wins_wherever_it_is(monkeypatch: pytest.MonkeyPatch) -> 
     with redis_server.running() as server, closing(RedisStore(server.url, timeout=20)) as store:
         store.put_many({"k": Entry(b"1", "", 0)})
         server.stop()
-        with pytest.warns(StoreWarning, match="is away"):
+        with pytest.warns(StoreWarning, match="does not answer"):
             store.put_many({"k": Entry(b"2", "", 0)})
         server.start()
         assert store.get_many(["k"]) == {"k": Entry(b"2", "", 0)}
@@ -134,7 +134,7 @@ def test_a_server_that_hangs_costs_no_more_than_the_timeout() -> None:
     with redis_server.running() as server, closing(RedisStore(server.url, timeout=0.3)) as store:
         assert server.process
         server.process.send_signal(signal.SIGSTOP)
-        with pytest.warns(StoreWarning, match="is away"):  # it would hang for ever
+        with pytest.warns(StoreWarning, match="does not answer"):  # it would hang for ever
             assert store.get_many(["k"]) == {}
         assert store.get_many(["k"]) == {}
 
@@ -197,7 +197,7 @@ def test_a_cluster_that_lost_a_node() -> None:
     with redis_server.running_cluster() as servers, closing(RedisStore(servers[0].url, timeout=20)) as store:
         store.put_many(ENTRIES)
         servers[1].stop()
-        with pytest.warns(StoreWarning, match="is away"):
+        with pytest.warns(StoreWarning, match="does not answer"):
             store.get_many(KEYS)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", StoreWarning)

@@ -23,6 +23,7 @@ import pytest
 from doiuri.resolver import Entry, Resolver, SQLiteStore, StoreWarning
 from doiuri.resolver.stores import _sqlite
 from doiuri.resolver.stores._sqlite import KEEP
+from doiuri.resolver.stores._sqlite_file import FORMAT
 from support.rest import handling, proxy
 
 if TYPE_CHECKING:
@@ -66,6 +67,7 @@ def stored(path: Path) -> Path:
     return path
 
 
+@pytest.mark.once
 def test_four_processes_at_once_on_a_fresh_file(tmp_path: Path) -> None:
     text = """
         folder, name = sys.argv[1:]
@@ -170,6 +172,7 @@ def test_an_empty_file_is_a_fresh_one(path: Path) -> None:
         assert store.get_many(KEYS) == ENTRIES
 
 
+@pytest.mark.once
 def test_processes_that_find_the_same_damage_lose_nothing_new(tmp_path: Path) -> None:
     text = """
         folder, name = sys.argv[1:]
@@ -196,14 +199,14 @@ def test_processes_that_find_the_same_damage_lose_nothing_new(tmp_path: Path) ->
 
 def test_a_damaged_file_is_not_replaced_while_another_process_opens_it(path: Path) -> None:
     text = """
-        from doiuri.resolver.stores import _sqlite
-        prepare = _sqlite._prepare
+        from doiuri.resolver.stores import _sqlite_file
+        prepare = _sqlite_file._prepare
         def wait(db, timeout):
-            _sqlite._prepare = prepare
+            _sqlite_file._prepare = prepare
             print("opened", flush=True)
             input()
             prepare(db, timeout)
-        _sqlite._prepare = wait
+        _sqlite_file._prepare = wait
         warnings.simplefilter("ignore")
         store = SQLiteStore(sys.argv[1])
         store.put_many(entries("theirs", 10))
@@ -360,6 +363,7 @@ def test_a_full_disk_costs_nothing_but_the_store(path: Path, limit: int) -> None
         assert store.get_many(KEYS) == ENTRIES
 
 
+@pytest.mark.once
 def test_kill_9_in_the_middle_of_writing_loses_nothing_that_was_acknowledged(path: Path) -> None:
     text = """
         store = SQLiteStore(sys.argv[1])
@@ -506,14 +510,14 @@ def test_beyond_its_limit_the_oldest_answers_go_and_registered_records_stay(path
         assert store.get_many(list(left)) == left, "there is room"
 
 
-@pytest.mark.parametrize("version", [0, _sqlite.FORMAT, 7])
+@pytest.mark.parametrize("version", [0, FORMAT, 7])
 def test_another_programs_database_is_left_alone(path: Path, version: int) -> None:
     with closing(sqlite3.connect(path)) as db:
         db.execute("CREATE TABLE theirs (something)")
         db.execute(f"PRAGMA user_version = {version}")
     before = path.read_bytes()
     with closing(SQLiteStore(path)) as store:
-        with pytest.warns(StoreWarning, match="another program's"):
+        with pytest.warns(StoreWarning, match="another program"):
             store.put_many(ENTRIES)
         assert store.get_many(KEYS) == ENTRIES, "in memory"
     assert path.read_bytes() == before
@@ -530,7 +534,7 @@ def test_a_file_that_is_locked_when_it_is_opened(stored: Path) -> None:
         other.execute("DELETE FROM entries")
         with pytest.warns(StoreWarning, match="cannot be read .database is locked"):
             assert store.get_many(KEYS) == {}
-        assert store._db is None
+        assert store._file.db is None
         other.execute("ROLLBACK")
         other.close()
         assert store.get_many(KEYS) == ENTRIES
@@ -545,14 +549,14 @@ def test_who_waited_in_vain_does_not_wait_as_long_again(stored: Path) -> None:
         writer.execute("BEGIN IMMEDIATE")
         with pytest.warns(StoreWarning, match="database is locked"):
             store.put_many(ENTRIES)
-        assert store._db is not None
-        assert store._db.execute("PRAGMA busy_timeout").fetchone() == (100,)
+        assert store._file.db is not None
+        assert store._file.db.execute("PRAGMA busy_timeout").fetchone() == (100,)
         store.get_many(KEYS)
         store.put_many(ENTRIES)
-        assert store._db.execute("PRAGMA busy_timeout").fetchone() == (100,)
+        assert store._file.db.execute("PRAGMA busy_timeout").fetchone() == (100,)
         writer.execute("ROLLBACK")
         store.put_many({"new": Entry(b"", "", 0)})
-        assert store._db.execute("PRAGMA busy_timeout").fetchone() == (500,)
+        assert store._file.db.execute("PRAGMA busy_timeout").fetchone() == (500,)
 
 
 def test_closing_does_not_wait_for_a_thread_that_waits(stored: Path) -> None:
@@ -563,7 +567,7 @@ def test_closing_does_not_wait_for_a_thread_that_waits(stored: Path) -> None:
             begun.set()
             over.wait(30)
 
-        thread = threading.Thread(target=store._work, args=("read", work))
+        thread = threading.Thread(target=store._run, args=("read", work))
         thread.start()
         begun.wait(30)
         store.close()
@@ -580,7 +584,7 @@ def test_a_resolver_keeps_its_budget_while_another_process_has_the_store(stored:
             other.execute("BEGIN IMMEDIATE")
             begun = time.monotonic()
             with closing(SQLiteStore(stored, timeout=100)) as store:
-                resolver = Resolver(server.url, store, budget=3)
+                resolver = Resolver(server.url, store=store, budget=3)
                 assert resolver.resolve("10.1000/a").url
                 outcomes = list(resolver.resolve_many(f"10.1000/{n}" for n in range(20)))
                 assert time.monotonic() - begun < 50  # less than any single wait for a lock
@@ -613,10 +617,10 @@ def test_who_comes_again_while_writing_spoils_nothing(path: Path) -> None:
 
     with closing(SQLiteStore(path)) as store:
         store.put_many({"before": Entry(b"", "", 0)})
-        assert store._db is not None
-        store._db.set_trace_callback(write_again)
+        assert store._file.db is not None
+        store._file.db.set_trace_callback(write_again)
         store.put_many(ENTRIES)
-        store._db.set_trace_callback(None)
+        store._file.db.set_trace_callback(None)
         assert store.get_many(["again"]) == again, "in memory"
     with closing(SQLiteStore(path)) as store:
         assert store.get_many(KEYS) == ENTRIES

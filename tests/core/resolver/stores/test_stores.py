@@ -203,17 +203,17 @@ def test_the_store_of_the_user(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
 @pytest.mark.parametrize(
     ("where", "complaint"),
     [
-        ("", "no path"),
-        ("  ", "no path"),
-        ("a\0b", "no path"),
+        ("", "not a path"),
+        ("  ", "not a path"),
+        ("a\0b", "not a path"),
         ("http://localhost/", r"no store is known for http: \(a path, :memory:, redis://"),
         ("memcached:x", "no store is known for memcached"),
-        ("redis://localhost:port", "no URL of a Redis server, such as redis://"),
-        ("redis://user:secret@localhost:port", "no URL of a Redis server"),
-        ("redis://user:secret@localhost?db=x", "no URL of a Redis server: redis://localhost"),
-        ("redis://user:sec/ret@localhost", "no URL of a Redis server"),
+        ("redis://localhost:port", "not a URL of a Redis server, such as redis://"),
+        ("redis://user:secret@localhost:port", "URL of a Redis server"),
+        ("redis://user:secret@localhost?db=x", "not a URL of a Redis server: redis://localhost"),
+        ("redis://user:sec/ret@localhost", "URL of a Redis server"),
         ("redis:localhost", "no store is known"),
-        ("~nobody-of-that-name/x", "no path for a store"),
+        ("~nobody-of-that-name/x", "not a path for a store"),
     ],
 )
 def test_an_address_that_is_none(where: str, complaint: str) -> None:

@@ -1,4 +1,4 @@
-"""The ASGI application: reads a request, lets the right part answer, sends the answer."""
+"""The ASGI application: reads a request, dispatches it by path, sends the response."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from doiuri_proxy.app import _pages, _redirect, _rest, _which_ra
-from doiuri_proxy.app._http import FORM, JSON, BadRequestError, Request, Response
+from doiuri.rest import JSON_TYPE
+
+from doiuri_proxy.app import _pages, _redirect, _rest
+from doiuri_proxy.app._http import FORM, BadRequestError, Request, Response
 from doiuri_proxy.app._redirect import Choice
 from doiuri_proxy.records._source import SourceError
 
@@ -25,67 +27,69 @@ _METHODS = "GET,POST,HEAD"
 
 @dataclass(slots=True)
 class App:
-    """The proxy as an ASGI application over a source of records.
+    """The proxy as an ASGI application.
 
-    ``on_answer`` is called with each request, its answer and the client's address; ``max_target`` is in
-    bytes of path and query, ``max_form`` in bytes of a POST's body.
+    Assign ``source`` to serve other records from the next request on.
     """
 
     source: Source
     choice: Choice = field(default_factory=Choice)
-    on_answer: Callable[[Request, Response, str], None] | None = None
+    #: called with each request, its response and the client's address
+    on_response: Callable[[Request, Response, str], None] | None = None
+    #: limit of path and query in bytes
     max_target: int = 8192
+    #: limit of a POST request's body in bytes
     max_form: int = 65536
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """Answer one HTTP request."""
         if scope["type"] != "http":
-            raise RuntimeError(f"{scope['type']} is not spoken here")
-        request = _head(scope)
+            raise RuntimeError(f"unsupported protocol: {scope['type']}")
+        request = _read_head(scope)
         response = self._refusal(request, scope["http_version"])
         if response is None and request.method == "POST":
-            request, response = await self._with_form(request, receive)
+            request, response = await self._read_form(request, receive)
         if response is None:
             response = await self.answer(request)
-        if self.on_answer is not None:
-            self.on_answer(request, response, (scope.get("client") or ("-",))[0])
+        if self.on_response is not None:
+            self.on_response(request, response, (scope.get("client") or ("-",))[0])
         await _send(response, send)
 
     async def answer(self, request: Request) -> Response:
-        """Answer a request that was read in full, whatever it holds."""
+        """Return the response to a request that was read in full; never raises."""
         try:
-            if is_api(request):
-                return _shared(request, await _rest.answer(request, self.source))
+            if _is_rest(request):
+                return _with_cors(request, await _rest.answer(request, self.source))
             if request.path.startswith((b"/doiRA/", b"/ra/")):
-                return _shared(request, await _which_ra.answer(request, self.source))
+                return _with_cors(request, await _rest.which_ra(request, self.source))
             if request.path == b"/healthz":
-                return Response(200, b'{"status":"ok"}', JSON)
+                return Response(200, b'{"status":"ok"}', JSON_TYPE)
             return await _redirect.answer(request, self.source, self.choice)
         except BadRequestError as error:
             return _pages.error(400, "Bad Request", str(error))
         except SourceError as error:
             return _pages.error(500, "Server Error", str(error))
-        except Exception:  # noqa: BLE001 - a mistake of ours: the client gets an answer, the log the whole story
+        except Exception:  # noqa: BLE001 - a bug: the client gets a response, the log the traceback
             _log.exception("cannot answer %s", request.target)
             return _error(request, 500, "Internal error")
 
     def _refusal(self, request: Request, version: str) -> Response | None:
-        """Answer what needs no records: preflights, unknown methods, requests beyond the limits."""
+        """Return the response to a request that needs no records: preflight, unknown method, over a limit."""
         if "transfer-encoding" in request.headers and (
             "content-length" in request.headers or version < "1.1"
         ):
-            # RFC 9112 §6.1: somebody before us may have seen another end of the request
-            return _close(_error(request, 400, "Transfer-Encoding beside Content-Length or in HTTP/1.0"))
+            # RFC 9112 §6.1: request smuggling
+            return _close(_error(request, 400, "Transfer-Encoding with Content-Length or HTTP/1.0"))
         if request.method == "OPTIONS":
-            return _shared(request, Response(200, headers=(("Allow", "GET,HEAD,POST,OPTIONS"),)))
+            return _with_cors(request, Response(200, headers=(("Allow", "GET,HEAD,POST,OPTIONS"),)))
         if request.method not in {"GET", "HEAD", "POST"}:
             return _close(_error(request, 501, f"method {request.method} is not supported"))
         if len(request.target) > self.max_target:
             return _close(_error(request, 414, f"path and query are longer than {self.max_target} bytes"))
         return None
 
-    async def _with_form(self, request: Request, receive: Receive) -> tuple[Request, Response | None]:
-        """Read a POST's body; only a form's is looked at."""
+    async def _read_form(self, request: Request, receive: Receive) -> tuple[Request, Response | None]:
+        """Return the request with its body if that is a form; a response, too, if it is too long."""
         body = bytearray()
         more = True
         while more:
@@ -93,22 +97,21 @@ class App:
             body += message.get("body", b"")
             more = message.get("more_body", False)
             if len(body) > self.max_form:
-                return request, _close(_error(request, 413, f"a form of more than {self.max_form} bytes"))
-        kind = request.headers.get("content-type", FORM).partition(";")[0].strip().lower()
-        form = bytes(body) if kind == FORM else b""
+                return request, _close(_error(request, 413, f"the body is longer than {self.max_form} bytes"))
+        media_type = request.headers.get("content-type", FORM).partition(";")[0].strip().lower()
+        form = bytes(body) if media_type == FORM else b""
         return Request(request.method, request.path, request.query, request.headers, form), None
 
 
-def is_api(request: Request) -> bool:
-    """Tell whether a request is one of the REST API."""
+def _is_rest(request: Request) -> bool:
     return request.path == b"/api" or request.path.startswith(b"/api/")
 
 
-def _head(scope: Message) -> Request:
+def _read_head(scope: Message) -> Request:
     path: bytes = scope["raw_path"]
     if not path.startswith(b"/"):  # RFC 9112 §3.2.2: the target may be a whole URL
-        _, found, rest = path.partition(b"://")
-        path = b"/" + rest.partition(b"/")[2] if found else path
+        _, separator, rest = path.partition(b"://")
+        path = b"/" + rest.partition(b"/")[2] if separator else path
     headers: dict[str, str] = {}
     for raw_name, raw_value in scope["headers"]:
         name, value = raw_name.decode("latin-1"), raw_value.decode("latin-1")
@@ -117,18 +120,18 @@ def _head(scope: Message) -> Request:
 
 
 def _error(request: Request, status: int, message: str) -> Response:
-    if is_api(request):
-        return _shared(request, _rest.error(status, message, code=2 if status == 500 else 4))
+    if _is_rest(request):
+        return _with_cors(request, _rest.error(status, message))
     return _pages.error(status, "Error", message)
 
 
 def _close(response: Response) -> Response:
-    """Close the connection after an answer that did not read the whole request."""
-    return response.plus(("Connection", "close"))
+    """Return the response with ``Connection: close``: the rest of the request is not read."""
+    return response.with_headers(("Connection", "close"))
 
 
-def _shared(request: Request, response: Response) -> Response:
-    """Let scripts of other origins read an answer (CORS)."""
+def _with_cors(request: Request, response: Response) -> Response:
+    """Return the response with the headers that let scripts of other origins read it."""
     headers = [("Vary", "Origin"), ("X-Content-Type-Options", "nosniff")]
     if origin := request.headers.get("origin"):
         headers.append(("Access-Control-Allow-Origin", origin))
@@ -140,7 +143,7 @@ def _shared(request: Request, response: Response) -> Response:
             ]
         else:
             headers.append(("Access-Control-Expose-Headers", "Content-Length"))
-    return response.plus(*headers)
+    return response.with_headers(*headers)
 
 
 async def _send(response: Response, send: Send) -> None:

@@ -1,4 +1,4 @@
-"""Requests as the proxy reads them and the answers that it gives: plain values, no server in them."""
+"""Requests and responses as plain values, independent of the server."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import unquote_to_bytes
 
-JSON = "application/json;charset=utf-8"
 HTML = "text/html;charset=utf-8"
 FORM = "application/x-www-form-urlencoded"
 
@@ -18,62 +17,74 @@ Headers = tuple[tuple[str, str], ...]
 
 
 class BadRequestError(ValueError):
-    """What was sent cannot be read: a broken escape, say, or bytes that are not UTF-8."""
+    """A request is not valid: a malformed escape, for instance, or bytes that are not UTF-8."""
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One request; ``path``, ``query`` and ``form`` are raw, as sent, header names are in lower case."""
+    """A request that a proxy received; `Running.log` lists them.
 
+    >>> Request("GET", b"/10.1000/182", b"noredirect").target
+    '/10.1000/182?noredirect'
+    """
+
+    #: the method, in upper case
     method: str
+    #: the path as sent, not decoded
     path: bytes
+    #: the query as sent, without the question mark
     query: bytes = b""
+    #: the headers by name in lower case; repeated ones are joined by ``", "``
     headers: Mapping[str, str] = field(default_factory=dict)
+    #: the body of a POST request if it is an HTML form, else empty
     form: bytes = b""
 
     @property
     def target(self) -> str:
-        """The path and the query, raw, as sent."""
+        """The path and the query as sent."""
         return (self.path + (b"?" + self.query if self.query else b"")).decode("latin-1")
 
     @property
     def params(self) -> dict[str, list[str]]:
-        """The query's parameters, and a form's; raises BadRequestError."""
+        """The parameters of the query and of the form, decoded: name → values.
+
+        Raises ValueError if an escape is malformed or the bytes are not UTF-8.
+        """
         return self.read_params("&")
 
     def read_params(self, separators: str) -> dict[str, list[str]]:
-        """Read the parameters of the query, split at any of ``separators``, and of a form."""
-        params = read_params(self.query, separators)
-        for name, values in read_params(self.form, form=True).items():
+        """Return ``params`` with the query split at any of the characters in ``separators``."""
+        params = _read_params(self.query, separators)
+        for name, values in _read_params(self.form, form=True).items():
             params.setdefault(name, []).extend(values)
         return params
 
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """An answer: status, body and headers (the length is added when it is sent)."""
+    """A response; the server adds Content-Length."""
 
     status: int
     body: bytes = b""
     content_type: str = HTML
     headers: Headers = ()
 
-    def plus(self, *headers: tuple[str, str]) -> Response:
-        """Give the same answer with more headers."""
+    def with_headers(self, *headers: tuple[str, str]) -> Response:
+        """Return the response with more headers."""
         return Response(self.status, self.body, self.content_type, (*self.headers, *headers))
 
 
 def unescape(raw: bytes) -> str:
-    """Decode percent-escapes once and read the bytes as UTF-8; raises BadRequestError where either fails."""
+    """Decode percent-escapes once, and the result as UTF-8. Raises BadRequestError."""
     if b"%" not in raw:
-        return _utf8(raw)
+        return _decode(raw)
     if bad := _BAD_ESCAPE.search(raw):
-        raise BadRequestError(f"a % that starts no escape, at byte {bad.start()}")
-    return _utf8(unquote_to_bytes(raw))
+        raise BadRequestError(f"malformed percent-escape at byte {bad.start()}")
+    return _decode(unquote_to_bytes(raw))
 
 
-def read_params(raw: bytes, separators: str = "&", *, form: bool = False) -> dict[str, list[str]]:
-    """Read a query, or a form's body, in which ``+`` stands for a space: name → its values in order."""
+def _read_params(raw: bytes, separators: str = "&", *, form: bool = False) -> dict[str, list[str]]:
+    """Return the parameters of a query or of a form's body, in which ``+`` is a space: name → values."""
     params: dict[str, list[str]] = {}
     for part in re.split(f"[{separators}]".encode(), raw) if raw else ():
         if part:
@@ -82,8 +93,8 @@ def read_params(raw: bytes, separators: str = "&", *, form: bool = False) -> dic
     return params
 
 
-def _utf8(raw: bytes) -> str:
+def _decode(raw: bytes) -> str:
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise BadRequestError(f"not UTF-8, at byte {error.start} of the decoded text") from None
+        raise BadRequestError(f"not UTF-8: byte {error.start} after decoding escapes") from None

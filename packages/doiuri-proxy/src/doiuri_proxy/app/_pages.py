@@ -1,4 +1,4 @@
-"""The HTML pages: plain, accessible, everything escaped, nothing in them that runs."""
+"""The HTML pages: accessible, all text escaped, no scripts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from doiuri import LINK, encode
 
 from doiuri_proxy.app._http import Response
-from doiuri_proxy.app._target import header_url
+from doiuri_proxy.app._targets import header_url
 from doiuri_proxy.records._records import is_handle
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from doiuri.records import Value
 
-# Only the data wrap: other cells, broken into letters on a narrow screen, could not be read.
+# Only data cells wrap; on a narrow screen, others would break into single letters.
 _STYLE = (
     ":root{color-scheme:light dark}"
     "body{font:1rem/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;"
@@ -31,7 +31,7 @@ _STYLE = (
 )
 _STYLE_HASH = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
 
-# form-action names all sites, for browsers apply it to where the form's answer redirects.
+# Browsers also apply form-action to redirects of the form's response, so it allows all sites.
 SECURITY = (
     (
         "Content-Security-Policy",
@@ -45,12 +45,12 @@ SECURITY = (
 
 
 def path_of(handle: str) -> str:
-    """Write the path of a handle on this proxy, in the encoding of links."""
+    """Return the path of a handle on this proxy, encoded as in links."""
     return "/" + encode(handle.lstrip("/"), LINK)
 
 
 def page(status: int, title: str, *body: str, headers: tuple[tuple[str, str], ...] = ()) -> Response:
-    """Write a page; ``title`` is text, the body's parts are HTML."""
+    """Return a page; ``title`` is text, ``body`` HTML."""
     html = (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
@@ -61,12 +61,12 @@ def page(status: int, title: str, *body: str, headers: tuple[tuple[str, str], ..
 
 
 def error(status: int, title: str, message: str) -> Response:
-    """Write an error page."""
+    """Return an error page."""
     return page(status, title, f"<p>{escape(message)}</p>")
 
 
 def front() -> Response:
-    """Write the front page, with its box to resolve a DOI."""
+    """Return the front page, with a form to resolve a DOI."""
     return page(
         200,
         "Resolve a DOI Name",
@@ -77,40 +77,43 @@ def front() -> Response:
 
 
 def not_found(handle: str) -> Response:
-    """Write "DOI Name Not Found"; a name that ends in a slash gets a link without it (specs/002 §1)."""
+    """Return "DOI Name Not Found"; if the name ends in a slash, with a link to the name without it.
+
+    DOI resolution documentation §1.
+    """
     parts = [f"<p>{_name(handle)} is not registered here.</p>"]
     shorter = handle.removesuffix("/")
     if shorter != handle and is_handle(shorter):
         parts.append(
-            "<p><strong>The name that you asked for ends in a slash</strong>, which is seldom meant. "
-            f'Without it, it is <a href="{escape(path_of(shorter))}">{_name(shorter)}</a>.</p>'
+            "<p><strong>The name ends in a slash</strong>, which is rarely intended. "
+            f'Did you mean <a href="{escape(path_of(shorter))}">{_name(shorter)}</a>?</p>'
         )
     return page(404, "DOI Name Not Found", *parts)
 
 
 def no_values(handle: str) -> Response:
-    """Write "no values found": the name exists, but has no such values."""
+    """Return "No Values Found": the name exists, but has no values of the types and indices requested."""
     return page(
         200,
         "No Values Found",
-        f"<p>{_name(handle)} is registered, but has no values of what was asked for.</p>",
+        f"<p>{_name(handle)} is registered, but has no values of the requested types and indices.</p>",
     )
 
 
 def moved(status: int, target: str, headers: tuple[tuple[str, str], ...] = ()) -> Response:
-    """Write a redirect, with a small page for who does not follow it."""
+    """Return a redirect, with a page for clients that do not follow it."""
     link = f'<p>This DOI leads to <a href="{escape(target)}">{escape(target)}</a>.</p>'
     return page(status, "Handle Redirect", link, headers=(("Location", target), *headers))
 
 
 def values_table(handle: str, values: Sequence[Value]) -> Response:
-    """Write a handle's values as a table."""
+    """Return a handle's values as a table."""
     head = "".join(f'<th scope="col">{title}</th>' for title in ("Index", "Type", "Timestamp", "TTL", "Data"))
     rows = "\n".join(_row(value) for value in values)
     return page(
         200,
         f"Handle Values for: {handle}",
-        '<div role="region" aria-labelledby="values" tabindex="0">\n'  # scrolls by keyboard too
+        '<div role="region" aria-labelledby="values" tabindex="0">\n'  # tabindex: scrolls by keyboard
         f'<table>\n<caption id="values">Values of {_name(handle)}</caption>\n<thead>\n<tr>{head}</tr>\n'
         f"</thead>\n<tbody>\n{rows}\n</tbody>\n</table>\n</div>",
     )

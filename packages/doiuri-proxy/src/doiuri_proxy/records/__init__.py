@@ -1,1 +1,1 @@
-"""Where the proxy's records come from: files, stores, an upstream proxy."""
+"""The proxy's records: read from files, stores or an upstream proxy."""

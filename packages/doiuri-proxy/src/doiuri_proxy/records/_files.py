@@ -5,25 +5,59 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
-from doiuri_proxy.records._records import (
-    Agencies,
-    HandleRecord,
-    Place,
-    RecordsError,
-    RecordsInput,
-    check_record,
-)
+from doiuri_proxy.records._records import RecordsError, RecordsInput, check_record
 
-_LINES = frozenset({".jsonl", ".ndjson"})
-_KINDS = _LINES | {".json"}
+if TYPE_CHECKING:
+    from doiuri.records import Value
+
+_JSON_LINES = frozenset({".jsonl", ".ndjson"})
+_EXTENSIONS = _JSON_LINES | {".json"}
 _GZIP = b"\x1f\x8b"
 
 
+@dataclass(frozen=True, slots=True)
+class Position:
+    """Where a record stands: on a line of a file, or at an index of a document's list.
+
+    ``text`` is the whole document, "" for Python data. Its lines are counted only for an error.
+    """
+
+    source: str
+    line: int = 0
+    index: int = 0
+    text: str = ""
+
+    def error(self, reason: str) -> RecordsError:
+        """Return the error that names this position."""
+        if self.line:
+            return RecordsError(self.source, self.line, reason)
+        if self.text:
+            return RecordsError(self.source, _line_of(self.text, self.index), reason)
+        return RecordsError(self.source, 0, f"record {self.index + 1}: {reason}")
+
+
+@dataclass(frozen=True, slots=True)
+class HandleRecord:
+    """A handle with all its values, and the position where it was read."""
+
+    handle: str
+    values: tuple[Value, ...]
+    position: Position
+
+
+@dataclass(frozen=True, slots=True)
+class Agencies:
+    """The registration agencies in a file: prefix → name."""
+
+    names: Mapping[str, str]
+
+
 def read_records(records: RecordsInput) -> Iterator[HandleRecord | Agencies]:
-    """Read records from a path or from Python data; raise `RecordsError` with line and reason."""
+    """Yield what a file, a folder or Python data contains. Raises RecordsError."""
     if not isinstance(records, (str, Path)):
         document = records if isinstance(records, Mapping) else list(records)
         yield from _from_document(document, "records", "")
@@ -34,25 +68,25 @@ def read_records(records: RecordsInput) -> Iterator[HandleRecord | Agencies]:
 
 
 def _files(folder: Path) -> list[Path]:
-    """List the files of records in a folder and those below it; hidden ones are none."""
+    """Return the records files in a folder and its subfolders, hidden ones excepted."""
 
     def refuse(error: OSError) -> NoReturn:
         raise _unreadable(Path(error.filename), error)
 
     files = []
-    for where, folders, names in os.walk(folder, onerror=refuse):
+    for parent, folders, names in os.walk(folder, onerror=refuse):
         folders[:] = [name for name in folders if not name.startswith(".")]
-        files += [Path(where, name) for name in names if not name.startswith(".")]
-    files = sorted(file for file in files if file.suffix in _KINDS)
+        files += [Path(parent, name) for name in names if not name.startswith(".")]
+    files = sorted(file for file in files if file.suffix in _EXTENSIONS)
     if not files:
-        raise RecordsError(str(folder), 0, f"no file in this folder ends in {', '.join(sorted(_KINDS))}")
+        raise RecordsError(str(folder), 0, f"no file in this folder ends in {', '.join(sorted(_EXTENSIONS))}")
     return files
 
 
 def _from_file(path: Path) -> Iterator[HandleRecord | Agencies]:
-    if path.exists() and not path.is_file():  # nobody may ever write into a pipe, and records are read again
+    if path.exists() and not path.is_file():  # opening a pipe blocks, and it cannot be read twice
         raise RecordsError(str(path), 0, "neither a file nor a folder")
-    if path.suffix in _LINES:
+    if path.suffix in _JSON_LINES:
         yield from _from_lines(path)
         return
     try:
@@ -69,80 +103,43 @@ def _from_lines(path: Path) -> Iterator[HandleRecord | Agencies]:
             for number, raw in enumerate(lines, 1):
                 line = _decode(raw, str(path), number).strip()
                 if line:
-                    yield from _from_line(line, Place(str(path), number))
+                    yield from _from_line(line, Position(str(path), number))
     except OSError as error:
         raise _unreadable(path, error) from None
 
 
-def _from_line(line: str, place: Place) -> Iterator[HandleRecord | Agencies]:
-    document = _parse(line, place.source, place.line)
+def _from_line(line: str, position: Position) -> Iterator[HandleRecord | Agencies]:
+    document = _parse(line, position.source, position.line)
     if isinstance(document, dict) and document.keys() == {"agencies"}:
-        yield _agencies(document["agencies"], place.source, place.line)
+        yield _agencies(document["agencies"], position.source, position.line)
     else:
-        yield from _from_item(document, place)
-
-
-def _unreadable(path: Path, error: OSError) -> RecordsError:
-    return RecordsError(str(path), 0, error.strerror or str(error))
-
-
-def _decode(raw: bytes, source: str, line: int = 0) -> str:
-    try:
-        return raw.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        if raw.startswith(_GZIP):
-            raise RecordsError(source, 0, "compressed with gzip: unpack it first") from None
-        line = line or raw.count(b"\n", 0, error.start) + 1
-        raise RecordsError(source, line, f"not UTF-8: {error.reason}") from None
-
-
-def _parse(text: str, source: str, line: int = 0) -> object:
-    try:
-        document: object = json.loads(text, parse_constant=_refuse)
-    except json.JSONDecodeError as error:
-        raise RecordsError(source, line or error.lineno, f"not JSON: {_why(error, line)}") from None
-    except (ValueError, RecursionError) as error:  # a number or nesting beyond reason
-        raise RecordsError(source, line, f"not JSON: {error}") from None
-    return document
-
-
-def _why(error: json.JSONDecodeError, line: int) -> str:
-    if not error.doc.strip():
-        return "nothing is in it"
-    why = f"{error.msg} (column {error.colno})"
-    if error.msg == "Extra data":
-        return why + (": a line holds one record" if line else ": for one record a line, call it .jsonl")
-    return why
-
-
-def _refuse(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is no number")
+        yield from _from_item(document, position)
 
 
 def _from_document(document: object, source: str, text: str) -> Iterator[HandleRecord | Agencies]:
-    """Read a whole document; ``text`` is what it was read from, "" for Python data."""
-    first = 1 if text else 0
+    """Read a whole document; ``text`` is its JSON, "" for Python data."""
+    line = 1 if text else 0
     items: object = document
     if isinstance(document, Mapping):
         if "handle" in document:
-            yield from _from_item(document, Place(source, first))
+            yield from _from_item(document, Position(source, line))
             return
         if "agencies" in document:
-            yield _agencies(document["agencies"], source, first)
+            yield _agencies(document["agencies"], source, line)
         items = document.get("records", [] if "agencies" in document else None)
     if not isinstance(items, list | tuple):
-        raise RecordsError(source, first, 'neither a list of records nor an object with "records"')
-    for position, item in enumerate(items):
-        yield from _from_item(item, Place(source, 0, position, text))
+        raise RecordsError(source, line, 'neither a list of records nor an object with "records"')
+    for index, item in enumerate(items):
+        yield from _from_item(item, Position(source, 0, index, text))
 
 
-def _from_item(item: object, place: Place) -> Iterator[HandleRecord]:
+def _from_item(item: object, position: Position) -> Iterator[HandleRecord]:
     try:
         record = check_record(item)
     except ValueError as error:
-        raise place.error(str(error)) from None
+        raise position.error(str(error)) from None
     if record is not None:
-        yield HandleRecord(*record, place)
+        yield HandleRecord(*record, position)
 
 
 def _agencies(names: object, source: str, line: int) -> Agencies:
@@ -151,3 +148,64 @@ def _agencies(names: object, source: str, line: int) -> Agencies:
     ):
         raise RecordsError(source, line, '"agencies" is not an object of prefix: agency')
     return Agencies(dict(names))
+
+
+def _decode(raw: bytes, source: str, line: int = 0) -> str:
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        if raw.startswith(_GZIP):
+            raise RecordsError(source, 0, "compressed with gzip; decompress it first") from None
+        line = line or raw.count(b"\n", 0, error.start) + 1
+        raise RecordsError(source, line, f"not UTF-8: {error.reason}") from None
+
+
+def _parse(text: str, source: str, line: int = 0) -> object:
+    try:
+        document: object = json.loads(text, parse_constant=_refuse_constant)
+    except json.JSONDecodeError as error:
+        raise RecordsError(source, line or error.lineno, f"not JSON: {_describe(error, line)}") from None
+    except (ValueError, RecursionError) as error:  # too many digits, nested too deeply
+        raise RecordsError(source, line, f"not JSON: {error}") from None
+    return document
+
+
+def _describe(error: json.JSONDecodeError, line: int) -> str:
+    if not error.doc.strip():
+        return "the file is empty"
+    description = f"{error.msg} (column {error.colno})"
+    if error.msg == "Extra data":
+        hint = "a line holds one record" if line else "for one record per line, name the file .jsonl"
+        return f"{description}: {hint}"
+    return description
+
+
+def _refuse_constant(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is not a JSON number")
+
+
+def _unreadable(path: Path, error: OSError) -> RecordsError:
+    return RecordsError(str(path), 0, error.strerror or str(error))
+
+
+def _line_of(text: str, index: int) -> int:
+    """Return the line on which the record at ``index`` of a valid document's list starts."""
+    decoder = json.JSONDecoder()
+    start = _skip(text, 0)
+    if text[start] == "{":
+        key, start = decoder.raw_decode(text, _skip(text, start + 1))
+        while key != "records":
+            _, start = decoder.raw_decode(text, _skip(text, start))
+            key, start = decoder.raw_decode(text, _skip(text, start))
+        start = _skip(text, start)
+    start += 1  # after the list's bracket
+    for _ in range(index):
+        _, start = decoder.raw_decode(text, _skip(text, start))
+    return text.count("\n", 0, _skip(text, start)) + 1
+
+
+def _skip(text: str, start: int) -> int:
+    """Return the position after what separates two JSON values."""
+    while text[start] in " \t\r\n,:":
+        start += 1
+    return start

@@ -1,4 +1,4 @@
-"""Which kind of source an address names."""
+"""Opening the source that an address names: a file, a folder, a store, an upstream proxy."""
 
 from __future__ import annotations
 
@@ -9,31 +9,15 @@ from typing import TYPE_CHECKING
 
 from doiuri.plugins import DOI_ORG
 
+from doiuri_proxy.records._memory import MemorySource
 from doiuri_proxy.records._records import RecordsError
-from doiuri_proxy.records._source import MemorySource
 
 if TYPE_CHECKING:
     from doiuri_proxy.records._records import RecordsInput
     from doiuri_proxy.records._source import LocalSource, Source
 
 
-_SQLITE = b"SQLite format 3\0"  # how every SQLite file begins
-
-
-def is_store(records: object) -> bool:
-    """Tell whether an address is that of a store: an SQLite file, or a URL."""
-    if not isinstance(records, (str, Path)):
-        return False
-    if "://" in str(records):
-        return True
-    path = Path(records)
-    try:
-        if not path.is_file():  # to open a pipe is to wait for its writer
-            return False
-        with path.open("rb") as file:
-            return file.read(len(_SQLITE)) == _SQLITE
-    except OSError:
-        return False
+_SQLITE_MAGIC = b"SQLite format 3\0"
 
 
 def open_source(
@@ -43,9 +27,14 @@ def open_source(
     upstream: str | None = None,
     cache: str | None = None,
 ) -> Source:
-    """Open records: a file, a folder, Python data, a store, and beyond these an upstream proxy.
+    """Return a source for records and, with ``upstream``, for those of another proxy.
 
-    Raises RecordsError for records that cannot be used, ValueError for a bad URL.
+    :param records: a file, a folder, Python data, or a store's path or URL; None is no records
+    :param base: the base URL whose records to read from a store
+    :param upstream: the base URL of the proxy to ask for what is not in the records
+    :param cache: the store for upstream's answers; None takes the Resolver's default
+    :raises RecordsError: if the records cannot be read or are not valid
+    :raises ValueError: for a bad URL
     """
     local = _open_local(records, base)
     if upstream is None:
@@ -56,7 +45,7 @@ def open_source(
 
 
 def _open_local(records: RecordsInput | None, base: str) -> LocalSource:
-    if not is_store(records):
+    if not _is_store(records):
         return MemorySource([] if records is None else records)
     from doiuri_proxy.records._stores import StoreSource
 
@@ -65,11 +54,27 @@ def _open_local(records: RecordsInput | None, base: str) -> LocalSource:
     return StoreSource(str(records), base)
 
 
+def _is_store(records: object) -> bool:
+    """Return whether an address is that of a store: an SQLite file, or a URL."""
+    if not isinstance(records, (str, Path)):
+        return False
+    if "://" in str(records):
+        return True
+    path = Path(records)
+    try:
+        if not path.is_file():  # opening a pipe would block
+            return False
+        with path.open("rb") as file:
+            return file.read(len(_SQLITE_MAGIC)) == _SQLITE_MAGIC
+    except OSError:
+        return False
+
+
 def _check_file(path: Path) -> None:
-    """Refuse an SQLite file that is damaged or no store: when it is opened as one, it would be set aside."""
+    """Refuse an SQLite file that is damaged or not a store, because opening it as a store would rename it."""
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as db:
             db.execute("SELECT id, key FROM entries LIMIT 1").fetchone()
     except sqlite3.Error as error:
-        if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_CANTOPEN:  # the store knows what to do then
-            raise RecordsError(str(path), 0, f"an SQLite file, but no store of records: {error}") from None
+        if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_CANTOPEN:  # the store reports that itself
+            raise RecordsError(str(path), 0, f"an SQLite file, but not a store of records: {error}") from None

@@ -1,1 +1,1 @@
-"""How the application is served: HTTP/1.1 limits, worker processes, signals."""
+"""The HTTP server: limits of connections, worker processes, signals."""

@@ -1,4 +1,4 @@
-"""HTTP/1.1 on a connection, within limits of size, number and time."""
+"""HTTP/1.1 on a connection, with limits of size, number and time."""
 
 from __future__ import annotations
 
@@ -12,156 +12,168 @@ from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 if TYPE_CHECKING:
     import asyncio
 
-_PIECE = 16_384  # bytes
-_ON_ITS_WAY = 0.2  # seconds after the server's stop in which a request may still arrive on an idle connection
-_BUSY = (
+_CHUNK_SIZE = 16_384  # bytes
+_STOP_GRACE = 0.2  # seconds after the server's stop in which an idle connection may still deliver a request
+_UNAVAILABLE = (
     b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one client, and all together, may take.
+    """Limits that protect the proxy from slow and hostile clients.
 
-    ``connections`` at once, ``head`` in bytes (request line and headers), ``request`` seconds to send a whole
-    request, ``stall`` seconds without taking any of the answer, ``keep_alive`` seconds between requests.
+    >>> Limits(connections=100).connections
+    100
     """
 
+    #: connections at a time, of all clients of a process; further ones get status 503
     connections: int = 10_000
+    #: bytes of a request line with its headers; longer ones get status 414 or 431
     head: int = 32_768
+    #: seconds that a client has to send a whole request; then it gets status 408
     request: float = 20
+    #: seconds without the client reading anything of the response; then the connection is closed
     stall: float = 20
+    #: seconds that an idle connection is kept open
     keep_alive: int = 20
 
 
 class _Connection(h11.Connection):
-    """h11's state machine; keeps why a request was refused."""
+    """h11's state machine, with the HTTP status of a request that it refuses."""
 
-    refused = 400
+    error_status = 400
 
     def next_event(self) -> Any:
         try:
             return super().next_event()
         except h11.RemoteProtocolError as error:
             line_ended = b"\n" in self.trailing_data[0]
-            self.refused = error.error_status_hint
-            if self.refused == 431 and not line_ended:
-                self.refused = 414
+            self.error_status = error.error_status_hint
+            if self.error_status == 431 and not line_ended:
+                self.error_status = 414
             raise
 
 
-def protocol_of(limits: Limits) -> type[H11Protocol]:
-    """Make the protocol class for these limits: uvicorn makes one for each connection."""
+def protocol_class(limits: Limits) -> type[H11Protocol]:
+    """Return the protocol with these limits, as a class: uvicorn creates an instance for each connection."""
 
-    class Protocol(_Protocol):
-        bounds = limits
+    class Protocol(_LimitedProtocol):
+        pass
 
+    Protocol.limits = limits
     return Protocol
 
 
-class _Protocol(H11Protocol):
-    bounds: Limits
+class _LimitedProtocol(H11Protocol):
+    limits: Limits
     conn: _Connection
     cycle: RequestResponseCycle | None  # type: ignore[assignment]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.conn = _Connection(h11.SERVER, self.bounds.head)
-        self._slow: asyncio.TimerHandle | None = None
-        self._stalled: asyncio.TimerHandle | None = None
-        self._leaving = False
+        self.conn = _Connection(h11.SERVER, self.limits.head)
+        self._request_timer: asyncio.TimerHandle | None = None
+        self._stall_timer: asyncio.TimerHandle | None = None
+        self._stopping = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Refuse a connection beyond the limit; give any other its time for a request."""
+        """Refuse a connection over the limit; start the request timer of any other."""
         super().connection_made(transport)
-        if len(self.connections) > self.bounds.connections:
-            transport.write(_BUSY)
+        if len(self.connections) > self.limits.connections:
+            transport.write(_UNAVAILABLE)
             transport.close()
         else:
-            self._watch()
+            self._update_request_timer()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Forget the timers."""
-        self._slow = self._cancelled(self._slow)
-        self._stalled = self._cancelled(self._stalled)
+        """Cancel the timers."""
+        self._cancel_request_timer()
+        self._cancel_stall_timer()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Read on, in pieces: h11 holds the limit of a head only against one that is not complete yet."""
-        piece = min(_PIECE, self.bounds.head)
-        for start in range(0, len(data), piece):
+        """Pass data on in chunks: h11 checks the limit of a head only while the head is incomplete."""
+        size = min(_CHUNK_SIZE, self.limits.head)
+        for start in range(0, len(data), size):
             if not self.transport.is_closing():
-                super().data_received(data[start : start + piece])
-        self._watch()
-        self._say_last()
-
-    def _watch(self) -> None:
-        """Run the request's timer while a request is awaited or arriving."""
-        if self.conn.their_state in {h11.IDLE, h11.SEND_BODY}:
-            self._slow = self._slow or self.loop.call_later(self.bounds.request, self._too_slow)
-        else:
-            self._slow = self._cancelled(self._slow)
+                super().data_received(data[start : start + size])
+        self._update_request_timer()
+        self._announce_close()
 
     def on_response_complete(self) -> None:
-        """Wait for the next request, which may be here already."""
+        """Wait for the next request, which may be in the buffer already."""
         super().on_response_complete()
         if self.conn.trailing_data[0]:
-            self._watch()
-        self._say_last()
+            self._update_request_timer()
+        self._announce_close()
 
     def shutdown(self) -> None:
-        """Answer what is under way, or on its way: a client that sent it in time is not to lose it."""
-        self._leaving = True
-        self._say_last()
-        self.loop.call_later(_ON_ITS_WAY, self._leave)
-
-    def _leave(self) -> None:
-        if not self.transport.is_closing():
-            super().shutdown()
-
-    def _say_last(self) -> None:
-        """Tell the client that this answer is the last one, when the server stops."""
-        if self._leaving and self.cycle is not None and not self.cycle.response_started:
-            self.cycle.scope["headers"] = [*self.cycle.scope["headers"], (b"connection", b"close")]
+        """Answer requests that are under way, or that the client sent before it could know of the stop."""
+        self._stopping = True
+        self._announce_close()
+        self.loop.call_later(_STOP_GRACE, self._shut_down)
 
     def timeout_keep_alive_handler(self) -> None:
-        """Close an idle connection, even if its client does not take what it was sent."""
+        """Close an idle connection; abort it if the client does not read what is left."""
         super().timeout_keep_alive_handler()
-        self.loop.call_later(self.bounds.stall, self.transport.abort)
+        self.loop.call_later(self.limits.stall, self.transport.abort)
 
     def pause_writing(self) -> None:
-        """Give a client that does not read its time."""
+        """Start the stall timer: the client has stopped reading."""
         super().pause_writing()
-        self._stalled = self.loop.call_later(self.bounds.stall, self.transport.abort)
+        self._stall_timer = self.loop.call_later(self.limits.stall, self.transport.abort)
 
     def resume_writing(self) -> None:
-        """Go on: the client reads."""
+        """Cancel the stall timer."""
         super().resume_writing()
-        self._stalled = self._cancelled(self._stalled)
+        self._cancel_stall_timer()
 
     def send_400_response(self, msg: str) -> None:
-        """Refuse a request with the status that says why."""
-        status, reason = self.conn.refused, http.HTTPStatus(self.conn.refused).phrase
-        if self.conn.our_state in {h11.IDLE, h11.SEND_RESPONSE} and self.cycle_is_over():
-            body = msg.encode()
-            head = f"HTTP/1.1 {status} {reason}\r\nContent-Type: text/plain; charset=utf-8\r\n"
+        """Refuse a request with the status that fits, and close the connection."""
+        if self.conn.our_state in {h11.IDLE, h11.SEND_RESPONSE} and not self._is_responding():
+            status, body = http.HTTPStatus(self.conn.error_status), msg.encode()
+            head = f"HTTP/1.1 {status.value} {status.phrase}\r\nContent-Type: text/plain; charset=utf-8\r\n"
             head += f"Content-Length: {len(body)}\r\nConnection: close\r\n\r\n"
             self.transport.write(head.encode() + body)
         self.transport.close()
 
-    def cycle_is_over(self) -> bool:
-        """Tell whether no answer is under way, so that a refusal would not end up inside it."""
-        return self.cycle is None or self.cycle.response_complete or not self.cycle.response_started
+    def _is_responding(self) -> bool:
+        """Return whether a response is being sent: anything written now would become part of it."""
+        return self.cycle is not None and self.cycle.response_started and not self.cycle.response_complete
 
-    def _too_slow(self) -> None:
-        """Refuse a request that did not arrive in time; who sent nothing at all is just let go."""
-        self._slow = None
+    def _update_request_timer(self) -> None:
+        """Run the request timer while a request is awaited or arriving."""
+        if self.conn.their_state in {h11.IDLE, h11.SEND_BODY}:
+            if self._request_timer is None:
+                self._request_timer = self.loop.call_later(self.limits.request, self._on_request_timeout)
+        else:
+            self._cancel_request_timer()
+
+    def _cancel_request_timer(self) -> None:
+        if self._request_timer is not None:
+            self._request_timer.cancel()
+            self._request_timer = None
+
+    def _cancel_stall_timer(self) -> None:
+        if self._stall_timer is not None:
+            self._stall_timer.cancel()
+            self._stall_timer = None
+
+    def _on_request_timeout(self) -> None:
+        """Refuse a request that did not arrive in time; close the connection if none was begun."""
+        self._request_timer = None
         if self.conn.trailing_data[0] or self.conn.their_state is h11.SEND_BODY:
-            self.conn.refused = 408
+            self.conn.error_status = 408
             self.send_400_response("The request took too long.")
         self.transport.close()
 
-    @staticmethod
-    def _cancelled(timer: asyncio.TimerHandle | None) -> None:
-        if timer is not None:
-            timer.cancel()
+    def _shut_down(self) -> None:
+        if not self.transport.is_closing():
+            super().shutdown()
+
+    def _announce_close(self) -> None:
+        """Let the next response say ``Connection: close`` if the server is stopping."""
+        # uvicorn copies the header from the request to the response
+        if self._stopping and self.cycle is not None and not self.cycle.response_started:
+            self.cycle.scope["headers"] = [*self.cycle.scope["headers"], (b"connection", b"close")]

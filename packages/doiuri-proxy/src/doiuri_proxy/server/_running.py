@@ -1,4 +1,4 @@
-"""A proxy in a thread of this process, for tests and for tools that need one for a while."""
+"""A proxy in a thread of this process, for tests and tools."""
 
 from __future__ import annotations
 
@@ -22,24 +22,34 @@ if TYPE_CHECKING:
     from doiuri_proxy.records._records import RecordsInput
     from doiuri_proxy.records._source import Source
 
+START_TIME = 30  # seconds that the thread has to start
+
 
 class Running:
-    """A running proxy: its ``url``, and in ``log`` the requests that it answered, in order."""
+    """A running proxy, as `running` yields it.
+
+    :ivar url: its base URL, such as ``http://127.0.0.1:49152``.
+    :ivar log: the requests that it has answered, in order; `Request` objects.
+    """
 
     def __init__(self, url: str, app: App, load: Callable[[RecordsInput], Source]) -> None:
-        """Watch the proxy's requests; `running` makes these."""
+        """Record the requests to ``app``; ``load`` opens other records."""
         self.url = url
         self.log: list[Request] = []
         self._app = app
         self._load = load
-        app.on_answer = self._note
-
-    def _note(self, request: Request, _response: Response, _client: str) -> None:
-        self.log.append(request)
+        app.on_response = self._record
 
     def load(self, records: RecordsInput) -> None:
-        """Serve other records from the next request on; raises RecordsError and keeps the old ones."""
+        """Serve other records from the next request on.
+
+        :param records: as for `running`
+        :raises RecordsError: if the records are not valid; then the proxy keeps the old ones
+        """
         self._app.source = self._load(records)
+
+    def _record(self, request: Request, _response: Response, _client: str) -> None:
+        self.log.append(request)
 
 
 @contextlib.contextmanager
@@ -54,11 +64,30 @@ def running(
     country: str | None = None,
     limits: Limits | None = None,
 ) -> Iterator[Running]:
-    """Run a proxy on a real socket in a thread of this process, until the block ends.
+    """Run a proxy in a thread of this process, on a real socket, until the ``with`` block ends.
 
-    ``records`` is a path, a store's URL, or Python data in the records-file form; ``upstream`` the base URL
-    to ask for what is not there, ``cache`` the store for its answers. ``pick`` and ``country`` decide between
-    locations; ``port`` 0 picks a free one. Raises RecordsError, ValueError, OSError.
+    >>> from urllib.request import urlopen
+    >>> url = {"index": 1, "type": "URL", "data": {"format": "string", "value": "https://example.org/"}}
+    >>> with running([{"handle": "10.1000/1", "values": [url]}]) as proxy:
+    ...     with urlopen(f"{proxy.url}/api/handles/10.1000/1") as response:
+    ...         response.status
+    200
+
+    :param records: the path of a records file or a folder of them, a store's path or URL, or Python data in
+        the form of a records file; None is no records
+    :param host: the address to listen on
+    :param port: the port to listen on; 0 picks a free one
+    :param upstream: the base URL of a proxy to ask for DOIs that are not in the records
+    :param cache: the store for upstream's answers, a path or URL; None is the Resolver's default, which
+        ``DOIURI_CACHE`` sets
+    :param pick: how to choose among weighted locations: "highest" takes the highest weight, a `random.Random`
+        chooses by weight
+    :param country: a country code of two letters: prefer locations for this country
+    :param limits: limits of connections; None is the default `Limits`
+    :returns: a context manager that yields a `Running`
+    :raises RecordsError: if the records cannot be read or are not valid
+    :raises ValueError: if ``upstream`` or ``cache`` is not valid
+    :raises OSError: if the port cannot be bound
     """
     load = partial(open_source, upstream=upstream, cache=cache)
     app = App(load(records), Choice(pick, country))
@@ -70,8 +99,8 @@ def running(
     )
     thread.start()
     try:
-        if not ready.wait(30):
-            raise RuntimeError("the proxy did not start")
+        if not ready.wait(START_TIME):
+            raise RuntimeError(f"the proxy did not start within {START_TIME} s")
         yield Running(url_of(listener), app, load)
     finally:
         server.stop()

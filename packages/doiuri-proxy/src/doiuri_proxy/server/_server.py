@@ -1,4 +1,4 @@
-"""Serving: one event loop on one listening socket."""
+"""uvicorn on a listening socket that is already bound."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import uvicorn
 
-from doiuri_proxy.server._protocol import protocol_of
+from doiuri_proxy.server._protocol import protocol_class
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
@@ -18,22 +18,22 @@ if TYPE_CHECKING:
     from doiuri_proxy.app._app import App
     from doiuri_proxy.server._protocol import Limits
 
-STOP_TIME = 10  # seconds that requests under way get when the server stops
+STOP_TIME = 10  # seconds that requests under way have to finish when the server stops
 
 
 class Server(uvicorn.Server):
-    """uvicorn on a socket that is already bound; signals are left to who starts it."""
+    """A uvicorn server that leaves signals to its caller."""
 
     def __init__(self, app: App, limits: Limits, on_ready: Callable[[], None]) -> None:
-        """Prepare; ``on_ready`` is called once connections are accepted."""
+        """Configure the server; ``on_ready`` is called when it accepts connections."""
         config = uvicorn.Config(
             app,
-            http=protocol_of(limits),
+            http=protocol_class(limits),
             ws="none",
             loop="asyncio",
             lifespan="off",
             log_config=None,
-            log_level="error",  # what hostile clients send is not to fill the log
+            log_level="error",  # keeps invalid requests out of the log
             access_log=False,
             proxy_headers=False,
             server_header=False,
@@ -47,34 +47,34 @@ class Server(uvicorn.Server):
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def stop(self) -> None:
-        """Stop gracefully; may be called from any thread."""
+        """Stop gracefully. Thread-safe."""
         self.should_exit = True
         if self._loop is not None:
-            with contextlib.suppress(RuntimeError):  # the loop has closed: it has stopped by itself
+            with contextlib.suppress(RuntimeError):  # the loop is closed: the server has stopped already
                 self._loop.call_soon_threadsafe(self._stop.set)
 
     @contextlib.contextmanager
     def capture_signals(self) -> Generator[None]:
-        """Leave signals alone."""
+        """Install no signal handlers."""
         yield
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start, then tell."""
+        """Start, then call ``on_ready``."""
         self._loop = asyncio.get_running_loop()
         await super().startup(sockets)
         self._on_ready()
 
     async def main_loop(self) -> None:
-        """Wait for the stop, and refresh the Date header each second."""
+        """Wait for `stop`, and refresh the Date header every second."""
         for second in itertools.count():
-            if await self.on_tick(second * 10):
+            if await self.on_tick(second * 10):  # uvicorn counts tenths of a second
                 return
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._stop.wait(), 1)
 
 
 def bind(host: str, port: int) -> socket.socket:
-    """Bind a listening socket; port 0 picks a free one. Raises OSError."""
+    """Return a listening socket; port 0 picks a free one. Raises OSError."""
     family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
     listener = socket.socket(family, kind, protocol)
     try:
@@ -89,6 +89,6 @@ def bind(host: str, port: int) -> socket.socket:
 
 
 def url_of(listener: socket.socket) -> str:
-    """Write the URL at which a listening socket answers."""
+    """Return the base URL of a listening socket."""
     host, port = listener.getsockname()[:2]
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

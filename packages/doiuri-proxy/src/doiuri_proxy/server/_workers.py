@@ -1,4 +1,4 @@
-"""Worker processes on one listening socket: started, replaced when they die, stopped together."""
+"""Worker processes: started, replaced when they die, reloaded and stopped together."""
 
 from __future__ import annotations
 
@@ -10,93 +10,117 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import NoReturn
 
-_SIGNALS = {signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGCHLD, signal.SIGALRM}
-_PAUSE = 1  # seconds: a worker that lived for less is replaced only after as long
+_STOP_SIGNALS = {signal.SIGTERM, signal.SIGINT}
+_SIGNALS = _STOP_SIGNALS | {signal.SIGHUP, signal.SIGCHLD, signal.SIGALRM}
+_MIN_LIFETIME = 1  # seconds: limits how often a worker that dies at once is replaced
 
 
 class Workers:
-    """Forks ``count`` workers that run ``work(ready, lifeline)``, and looks after them.
+    """Forks worker processes and supervises them.
 
-    A worker calls ``ready()`` when it serves, and stops on SIGTERM and when the file descriptor ``lifeline``
-    comes to its end, for then this process has died. On SIGHUP ``reload`` is called here; if that returns
-    True, the workers get the signal too.
+    :param count: how many workers
+    :param serve: called in each worker as ``serve(ready, lifeline)``: calls ``ready()`` when it accepts
+        connections, and returns after SIGTERM, or when the file descriptor ``lifeline`` becomes readable: the
+        parent process has died
+    :param reload: called in this process on SIGHUP; if it returns True, the workers get the signal too
     """
 
     def __init__(
-        self, count: int, work: Callable[[Callable[[], None], int], None], reload: Callable[[], bool]
+        self, count: int, serve: Callable[[Callable[[], None], int], None], reload: Callable[[], bool]
     ) -> None:
-        """Prepare; nothing runs yet."""
+        """Prepare; `run` starts the workers."""
         self._count = count
-        self._work = work
+        self._serve = serve
         self._reload = reload
-        self._born: dict[int, float] = {}
-        self._lifeline, self._life = os.pipe()
+        self._started: dict[int, float] = {}  # process id → time.monotonic() when it was forked
+        # Only this process holds the writing end. When it dies, the workers read the end of the file.
+        self._lifeline, self._lifeline_writer = os.pipe()
 
     def run(self, on_ready: Callable[[], None], on_stop: Callable[[], None], stop_time: int) -> int:
-        """Run until SIGTERM or SIGINT and return the exit status; ``stop_time`` is in seconds."""
-        signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
+        """Run the workers until SIGTERM or SIGINT and return the exit status.
+
+        :param on_ready: called when all workers accept connections
+        :param on_stop: called before the workers are stopped
+        :param stop_time: seconds that the workers have to finish their requests
+        """
+        signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)  # sigwait takes them one by one
         if not self._start_all():
-            self._signal(signal.SIGKILL)
+            self._send(signal.SIGKILL)
             return 1
         on_ready()
-        while (number := signal.sigwait(_SIGNALS)) not in {signal.SIGTERM, signal.SIGINT}:
-            if number == signal.SIGCHLD:
-                self._replace()
-            elif number == signal.SIGHUP and self._reload():
-                self._signal(signal.SIGHUP)
+        self._supervise()
         on_stop()
-        self._stop(stop_time)
+        self._stop_all(stop_time)
         return 0
 
     def _start_all(self) -> bool:
-        """Start all workers and wait until they serve; False if one cannot."""
-        waiting, done = os.pipe()
-        for _ in range(self._count):
-            self._start(lambda: os.close(done) if os.write(done, b".") else None)
-        os.close(done)
-        ready = sum(len(byte) for byte in iter(lambda: os.read(waiting, 1), b""))
-        os.close(waiting)
-        return ready == self._count
+        """Start the workers and wait until each is ready; return False if one exits before that."""
+        reader, writer = os.pipe()
 
-    def _start(self, ready: Callable[[], None] = lambda: None) -> None:
+        def ready() -> None:
+            os.write(writer, b".")
+            os.close(writer)
+
+        for _ in range(self._count):
+            self._start(ready)
+        os.close(writer)
+        with os.fdopen(reader, "rb") as pipe:
+            # Ends when every worker has closed the pipe, by being ready or by exiting.
+            return len(pipe.read()) == self._count
+
+    def _start(self, ready: Callable[[], None]) -> None:
         pid = os.fork()
-        if pid:
-            self._born[pid] = time.monotonic()
-            return
+        if pid == 0:
+            self._run_worker(ready)
+        self._started[pid] = time.monotonic()
+
+    def _run_worker(self, ready: Callable[[], None]) -> NoReturn:
         status = 1
         try:
-            os.close(self._life)
+            os.close(self._lifeline_writer)
             signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
-            self._work(ready, self._lifeline)
+            self._serve(ready, self._lifeline)
             status = 0
-        except BaseException:  # noqa: BLE001 - the child must end here, whatever happened
+        except BaseException:  # noqa: BLE001 - nothing may unwind into the parent's code
             traceback.print_exc()
         finally:
             os._exit(status)
 
-    def _dead(self) -> list[float]:
-        """Bury the workers that ended; returns when each was born."""
-        ended = [pid for pid in self._born if os.waitpid(pid, os.WNOHANG)[0]]
-        return [self._born.pop(pid) for pid in ended]
+    def _supervise(self) -> None:
+        """Replace workers that die and pass on reloads, until SIGTERM or SIGINT."""
+        while True:
+            number = signal.sigwait(_SIGNALS)
+            if number in _STOP_SIGNALS:
+                return
+            if number == signal.SIGCHLD:
+                self._replace_exited()
+            elif number == signal.SIGHUP and self._reload():
+                self._send(signal.SIGHUP)
 
-    def _replace(self) -> None:
-        for born in self._dead():
-            if time.monotonic() - born < _PAUSE:
-                time.sleep(_PAUSE)
-            self._start()
+    def _replace_exited(self) -> None:
+        for started in self._reap():
+            if time.monotonic() - started < _MIN_LIFETIME:
+                time.sleep(_MIN_LIFETIME)
+            self._start(ready=lambda: None)
 
-    def _stop(self, stop_time: int) -> None:
-        """Let the workers finish what they have in hand, and end those that do not."""
-        self._signal(signal.SIGTERM)
-        signal.alarm(stop_time)
-        self._dead()
-        while self._born:
-            if signal.sigwait(_SIGNALS) not in {signal.SIGCHLD, signal.SIGHUP}:  # time is up, or asked again
-                self._signal(signal.SIGKILL)
-            self._dead()
+    def _stop_all(self, stop_time: int) -> None:
+        """Stop the workers; kill them after ``stop_time`` seconds or on a second SIGTERM or SIGINT."""
+        self._send(signal.SIGTERM)
+        signal.alarm(stop_time)  # macOS has no sigtimedwait
+        self._reap()
+        while self._started:
+            if signal.sigwait(_SIGNALS) in _STOP_SIGNALS | {signal.SIGALRM}:
+                self._send(signal.SIGKILL)
+            self._reap()
         signal.alarm(0)
 
-    def _signal(self, number: signal.Signals) -> None:
-        for pid in self._born:
+    def _reap(self) -> list[float]:
+        """Reap exited workers; return when each was forked."""
+        exited = [pid for pid in self._started if os.waitpid(pid, os.WNOHANG)[0]]
+        return [self._started.pop(pid) for pid in exited]
+
+    def _send(self, number: signal.Signals) -> None:
+        for pid in self._started:
             os.kill(pid, number)

@@ -1,22 +1,33 @@
 """DOIs in running text."""
 
-from typing import NamedTuple
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
 
 from doiuri._doi import DOI
-from doiuri._find._plain import names
-from doiuri._find._rendered import is_labelled
+from doiuri._find import _plain
+from doiuri._find._start import label_nearby
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterable, Iterator
 
-    from doiuri._find._plain import Found
+    from doiuri._find._plain import Mention
 
-_SYNTAXES = {"html": "html", "xml": "html", "markdown": "markdown", "rst": "rst", "bibtex": "bibtex"}
+_SYNTAXES = ("text", "html", "xml", "markdown", "rst", "bibtex")
 
 
 class Match(NamedTuple):
-    """A DOI mentioned: ``text`` is ``source[start:end]``, label or link included; ``doi`` what it means."""
+    """A DOI mentioned in a text; ``text[match.start:match.end] == match.text``.
+
+    :ivar start: position of the first character of the mention, 0-based.
+    :ivar end: position after its last character.
+    :ivar text: the mention as written, with its label or link.
+    :ivar doi: the DOI.
+
+    >>> from doiuri import find
+    >>> next(find("As doi:10.1000/182 says."))
+    Match(start=3, end=18, text='doi:10.1000/182', doi=DOI('10.1000/182'))
+    """
 
     start: int
     end: int
@@ -24,32 +35,54 @@ class Match(NamedTuple):
     doi: DOI
 
 
-def find(text: str, syntax: str = "text") -> "Iterator[Match]":
-    """Yield the DOIs that ``text`` mentions, in order; the matches do not overlap.
+def find(text: str, syntax: str = "text") -> Iterator[Match]:
+    r"""Return an iterator over the DOIs mentioned in ``text``, in order and without overlaps.
 
-    ``syntax`` is "text", "html" (or "xml"), "markdown", "rst" or "bibtex": what is undone, and what ends a
-    name. With a label or in a link to the DOI proxy, any name counts; bare, only one whose registrant has
-    four digits or more. The time is linear in the text. Raises ValueError for another syntax.
+    With a label or in a link to the DOI proxy, any name counts. Without, only one whose registrant code has
+    four digits or more. Takes linear time.
+
+    :param text: what to search.
+    :param syntax: "text", "html", "xml", "markdown", "rst" or "bibtex" (also for LaTeX). Decides which
+        escapes are undone, and where a name ends.
+    :returns: one Match for each mention.
+    :raises ValueError: if the syntax is unknown.
+
+    >>> from doiuri import find
+    >>> [match.doi.name for match in find("10.1000/182, and see https://doi.org/10.1000/183.")]
+    ['10.1000/182', '10.1000/183']
+    >>> [match.doi.name for match in find(r"doi = {10.1007/978-3-319-12345-6\_7}", "bibtex")]
+    ['10.1007/978-3-319-12345-6_7']
     """
     if not isinstance(text, str):
         raise TypeError(f"expected str, not {type(text).__name__}")
-    if syntax == "text":
-        return _matches(text, names(text, lambda place: is_labelled(text, place)))
-    return _matches(text, _reader(syntax)(text))
+    return _matches(text, _mentions(text, syntax))
 
 
-def _matches(text: str, found: "Iterator[Found]") -> "Iterator[Match]":
-    new = tuple.__new__  # half the time of Match(…)
-    for start, end, doi in found:
+def _matches(text: str, mentions: Iterable[Mention]) -> Iterator[Match]:
+    new = tuple.__new__  # takes half the time of Match(…)
+    for start, end, doi in mentions:
         yield new(Match, (start, end, text[start:end], doi))
 
 
-def _reader(syntax: str) -> "Callable[[str], Iterator[Found]]":
-    from importlib import import_module
+def _mentions(text: str, syntax: str) -> Iterator[Mention]:
+    match syntax:
+        case "text":
+            return _plain.mentions(text, lambda place: label_nearby(text, place))
+        case "html" | "xml":
+            from doiuri._find._html import HTML
 
-    name = _SYNTAXES.get(syntax)
-    if name is None:
-        known = ", ".join(["text", *_SYNTAXES])
-        raise ValueError(f"unknown syntax {syntax!r} (known are {known})")
-    reader: Callable[[str], Iterator[Found]] = import_module(f"doiuri._find._{name}").found
-    return reader
+            return HTML(text).mentions()
+        case "markdown":
+            from doiuri._find._markdown import Markdown
+
+            return Markdown(text).mentions()
+        case "rst":
+            from doiuri._find._rst import RST
+
+            return RST(text).mentions()
+        case "bibtex":
+            from doiuri._find._bibtex import BibTeX
+
+            return BibTeX(text).mentions()
+        case _:
+            raise ValueError(f"unknown syntax {syntax!r} (known are {', '.join(_SYNTAXES)})")

@@ -1,130 +1,170 @@
-"""DOIs in BibTeX and LaTeX: escapes undone, protective braces dropped, fields broken over a line joined."""
+"""DOIs in BibTeX and LaTeX: escapes undone, protective braces dropped, values broken over lines joined."""
+
+from __future__ import annotations
 
 import re
+import unicodedata
+from typing import TYPE_CHECKING
 
-from doiuri._find._rendered import View, next_token
-from doiuri._find._tex import EDIT, shown
+from doiuri._find._rendered import Rendered
+from doiuri._find._scan import Scanner
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from doiuri._find._scan import Part
 
-    from doiuri._find._plain import Found
-    from doiuri._find._rendered import Edit
 
-_FIRST = re.compile(r"[\\{}$~=]")
-_TOKEN = re.compile(
-    r"(?P<delimited>\\(?P<command>url|href|doi|path|nolinkurl)[ \t]*\{|=\s*[{\"])"
-    rf"|(?P<edit>{EDIT})|(?P<brace>[{{}}])|(?P<tie>~+)|(?P<stop>\\(?:[A-Za-z]+\*?\{{?|.))",
-    re.DOTALL,
+def _pairs(words: str) -> dict[str, str]:
+    listed = words.split()
+    return dict(zip(listed[::2], listed[1::2], strict=True))
+
+
+# Accent commands and the combining characters they stand for
+_ACCENTS = _pairs(
+    "` \u0300 ' \u0301 ^ \u0302 \" \u0308 ~ \u0303 = \u0304 . \u0307"
+    " u \u0306 v \u030c H \u030b c \u0327 k \u0328 r \u030a d \u0323"
 )
+_SYMBOLS = _pairs(
+    "textless < textgreater > textunderscore _ textpercent % textdollar $ textasciitilde ~ textasciicircum ^"
+    " textbar | textbackslash \\ slash / textquotesingle ' textquotedbl \" textendash \u2013"
+    " textbraceleft { textbraceright } lbrace { rbrace } ss ß o ø O Ø l ł L Ł ae æ AE Æ oe œ OE Œ aa å AA Å"
+    " dh ð DH Ð th þ TH Þ i ı j ȷ"
+)
+_CHARACTERS = {",": " ", "lt": "<", "less": "<", "gt": ">"}
+_SYMBOL = "|".join(sorted(_SYMBOLS, key=len, reverse=True))
+_ESCAPE = (
+    r"\\(?P<escaped>[%&#$_{} ,])"
+    r"|\\(?P<accent>[`'^\"~=.]|[uvHckrd](?![A-Za-z]))\s?(?:\{\\?(?P<letter>[A-Za-z])\}|\\?(?P<bare>[A-Za-z])"
+    r"(?![A-Za-z]*\{))"
+    rf"|\\(?P<symbol>{_SYMBOL})(?:\{{\}}|(?![A-Za-z])[ \t]?)"
+    r"|(?:\$|\\\(|\\ensuremath\{)\\?(?P<math>[<>_~#%^&]|lt|gt|less)(?:\$|\\\)|\})"
+    r"|(?P<nothing>\\[-/]|\\(?:allowbreak|string)(?![A-Za-z])[ \t]?)"
+)
+
 _FIELD = re.compile(r"(?<![A-Za-z_-])(doi|url|ee|link)\Z", re.IGNORECASE)
 _FIELD_LENGTH = 50  # with the white space before the "="
-_IN_VALUE = re.compile(rf"(?P<edit>{EDIT})|[{{}}]|[ \t]*[\r\n]\s*", re.DOTALL)
+_IN_VALUE = re.compile(rf"(?P<escape>{_ESCAPE})|[{{}}]|[ \t]*[\r\n]\s*", re.DOTALL)
 _BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
 _QUOTED = re.compile(r"(?:\\.|[^\"\\])*+", re.DOTALL)
 _NOT_IN_NAMES = frozenset(["", " ", "=", "{", ",", "\n", '"'])
-# Beyond, a value is prose; and as values hold values, time stays linear
+# Longer values are prose. The bounds also keep the time linear, for values hold values.
 _LONGEST_VALUE = 1000
 _MOST_BRACES = 20
-_NAME_LENGTH = 200  # how far back the name is looked for that a brace stands in
+_NAME_LENGTH = 200  # how far back the start of the name is looked for that a brace is in
 
 
-def found(text: str) -> "Iterator[Found]":
-    """Yield start, end and DOI of each mention in BibTeX or LaTeX."""
-    closers = _closers(text)
-    begin = position = 0
-    reader = _Braces(text, closers)
-    edits: list[Edit] = []
-    while (token := next_token(text, position, _FIRST, _TOKEN)) is not None:
-        start, position = token.span()
-        field = _field(text, start) if text[start] == "=" else None
-        if text[start] == "=" and field is None:
-            position = start + 1
-            continue
-        if token["edit"] or token["tie"]:  # in prose "~" is a blank, in a value or a URL it is itself
-            edits.append((start, position, " " if token["tie"] else shown(token)))
-            continue
-        if token["brace"]:
-            if reader.is_protective(start):
-                edits.append((start, position, ""))
-            continue
-        yield from View(text, begin, start, edits).names()
-        edits = []
-        begin = position
-        end = _value_end(text, position, closers) if token["delimited"] else position
-        if end > position and _may_be_one(text, position, end):
-            while position < end and text[position] == "{" and closers.get(position) == end - 1:
-                position, end = position + 1, end - 1
-            view = View(text, position, end, _value_edits(text, position, end))
-            label = field or token["command"]
-            whole = view.whole(labelled=label == "doi")
-            if whole is not None:
-                yield whole
-                begin = position = end
-    yield from View(text, begin, len(text), edits).names()
+class BibTeX(Scanner):
+    """BibTeX or LaTeX."""
+
+    first = re.compile(r"[\\{}$~=]")
+    token = re.compile(
+        r"(?P<command>\\(?P<name>url|href|doi|path|nolinkurl)[ \t]*\{)|(?P<field>=\s*[{\"])"
+        rf"|(?P<escape>{_ESCAPE})|(?P<brace>[{{}}])|(?P<tie>~+)|(?P<stop>\\(?:[A-Za-z]+\*?\{{?|.))",
+        re.DOTALL,
+    )
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self._braces = _Braces(text)
+
+    def replacement(self, token: re.Match[str]) -> str | None:
+        match token.lastgroup:
+            case "escape":
+                return _unescaped(token)
+            case "tie":
+                return " "  # in prose; in a value or a URL it is itself
+            case "brace" if self._braces.is_protective(token.start()):
+                return ""
+            case _:
+                return None
+
+    def part(self, token: re.Match[str]) -> Part | None:
+        match token.lastgroup:
+            case "command":
+                return self._value(token.end(), labelled=token["name"] == "doi")
+            case "field":
+                field = _field(self.text, token.start())
+                return self._value(token.end(), labelled=field == "doi") if field else None
+            case "brace":
+                return None
+            case _:
+                return (), token.end()
+
+    def _value(self, start: int, *, labelled: bool) -> Part:
+        """The value whose delimiter is just before ``start``; if it is not one DOI, it is running text."""
+        text = self.text
+        first, end = start, self._value_end(start)
+        if not _may_be_a_doi(text, first, end):
+            return (), start
+        while first < end and text[first] == "{" and self._braces.closer(first) == end - 1:
+            first, end = first + 1, end - 1
+        mention = Rendered.replacing(text, (first, end), _IN_VALUE, _unescaped).whole(labelled=labelled)
+        return ((), start) if mention is None else ((mention,), end)
+
+    def _value_end(self, start: int) -> int:
+        if self.text[start - 1] == "{":
+            return self._braces.closer(start - 1) or start
+        quoted = _QUOTED.match(self.text, start)
+        return quoted.end() if quoted else start
 
 
-def _closers(text: str) -> dict[int, int]:
-    """Return for each opening brace that is closed where it is."""
-    closers: dict[int, int] = {}
-    opened: list[int] = []
-    for brace in _BRACE.finditer(text):
-        if brace[0] == "{":
-            opened.append(brace.start())
-        elif brace[0] == "}" and opened:
-            closers[opened.pop()] = brace.start()
-    return closers
-
-
-def _value_end(text: str, start: int, closers: dict[int, int]) -> int:
-    """Return where the value ends whose delimiter is just before ``start``."""
-    if text[start - 1] == "{":
-        return closers.get(start - 1, start)
-    quoted = _QUOTED.match(text, start)
-    return quoted.end() if quoted else start
+def _unescaped(token: re.Match[str]) -> str:
+    """Return what TeX shows for an escape, and nothing for a brace or line break in a value."""
+    if token["accent"]:
+        return unicodedata.normalize("NFC", (token["letter"] or token["bare"]) + _ACCENTS[token["accent"]])
+    if token["symbol"]:
+        return _SYMBOLS[token["symbol"]]
+    character: str = token["escaped"] or token["math"] or ""
+    return _CHARACTERS.get(character, character)
 
 
 def _field(text: str, place: int) -> str | None:
-    """Return the name of the field whose "=" is at ``place``, if DOIs stand in such."""
+    """Return the name of the field whose "=" is at ``place``, if it is one that holds DOIs."""
     before = text[max(0, place - _FIELD_LENGTH) : place].rstrip()
     field = _FIELD.search(before, max(0, len(before) - len("link")))
     return field[1].lower() if field else None
 
 
-def _may_be_one(text: str, start: int, end: int) -> bool:
-    """Return whether a value is worth a look: it may be one DOI, and is no prose."""
-    short = end - start <= _LONGEST_VALUE and text.count("{", start, end) <= _MOST_BRACES
-    return short and text.find("10", start, end) >= 0
-
-
-def _value_edits(text: str, start: int, end: int) -> "list[Edit]":
-    return [
-        (*mark.span(), shown(mark) if mark["edit"] else "") for mark in _IN_VALUE.finditer(text, start, end)
-    ]
+def _may_be_a_doi(text: str, start: int, end: int) -> bool:
+    is_prose = end - start > _LONGEST_VALUE or text.count("{", start, end) > _MOST_BRACES
+    return not is_prose and text.find("10", start, end) >= 0
 
 
 class _Braces:
-    """Which braces only protect a part of a name, as in ``10.1000/{ABC}``: TeX does not show them."""
+    """The braces of a text: which close which, and which only protect a part of a name."""
 
-    def __init__(self, text: str, closers: dict[int, int]) -> None:
+    def __init__(self, text: str) -> None:
         self._text = text
-        self._closers = closers
-        self._closing: set[int] = set()
+        self._closers: dict[int, int] = {}
+        self._protective: set[int] = set()  # closing braces
+        opened: list[int] = []
+        for brace in _BRACE.finditer(text):
+            if brace[0] == "{":
+                opened.append(brace.start())
+            elif brace[0] == "}" and opened:
+                self._closers[opened.pop()] = brace.start()
+
+    def closer(self, place: int) -> int | None:
+        """Return where the brace that opens at ``place`` is closed."""
+        return self._closers.get(place)
 
     def is_protective(self, place: int) -> bool:
+        """Return whether TeX shows nothing for the brace, as in ``10.1000/{ABC}``.
+
+        A closing brace is known to be protective once its opening brace has been asked about.
+        """
         if self._text[place] == "}":
-            return place in self._closing
+            return place in self._protective
+        closer = self.closer(place)
+        if closer is None or not self._is_in_name(place):
+            return False
+        self._protective.add(closer)
+        return True
+
+    def _is_in_name(self, place: int) -> bool:
         if self._text[place - 1 : place] in _NOT_IN_NAMES:
             return False
         window = self._text[max(0, place - _NAME_LENGTH) : place]
         name = window[max(window.rfind("10."), 0) :]
         if not name.startswith("10.") or any(mark in name for mark in ' \t\r\n"'):
             return False
-        if name[-1] == "}" and place - 1 not in self._closing:
-            return False
-        closer = self._closers.get(place)
-        if closer is None:
-            return False
-        self._closing.add(closer)
-        return True
+        return name[-1] != "}" or place - 1 in self._protective

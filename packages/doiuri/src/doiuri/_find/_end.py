@@ -1,4 +1,6 @@
-"""Where a DOI in plain text ends."""
+"""Where a DOI in plain text ends: at a character that ends it, less the punctuation and URL parts before."""
+
+from __future__ import annotations
 
 import re
 
@@ -10,17 +12,17 @@ _HARD = (
     "\\s`|«»\u2014\u2018-\u2022\u2026\u2039\u203a\u060c\u061b\u061f\u06d4\u0964\u0965\u3001-\u3003\u3008-\u3011"
     "\u3014-\u301f\uff01\uff08\uff09\uff0c\uff0e\uff1a-\uff1c\uff1e\uff1f\uff3b\uff3d\uff5b\uff5d-\uff65"
 ) + NOT_GRAPHIC
-# Perhaps the end: what is on both sides decides
+# Sometimes the end, depending on what is on both sides
 _SOFT = "()\\[\\]{}<>,;:'\"*\\\\?#&\u2013" + UNSPACED
 _CLEAR = f"[^{_HARD}{_SOFT}]"
-# What needs no second look: clear characters, and what most names with others have, those that contain a SICI
-_PLAIN = re.compile(
+# What never needs a second look: clear characters, and the soft ones of most other names, those with a SICI
+_SIMPLE = re.compile(
     rf"(?:{_CLEAR}++|:(?!//)|;(?=[0-9]-)|\((?!10\.|[HhDdWwUuIiPpAa/]){_CLEAR}*+\)|<[0-9](?:{_CLEAR}|:(?!//))*+>)*+"
 )
 _STOP = re.compile(f"[{_HARD}{_SOFT}]")
 _IS_SOFT = re.compile(f"[{_SOFT}]")
 
-# Followed by one of these, a comma, a semicolon, a dash or a bracket ends the name
+# Before one of these, a comma, a semicolon, a dash or a bracket ends the name
 _NEXT = re.compile(
     r" ?(?:https?:|//|www\.|dx\.doi\.org/|doi\b|urn:|info:|PMC?ID\b|PubMed\b|CrossRef\b|arXiv\b|ISBN\b"
     r"|Google\b|10\.[0-9]{4,}+(?:\.[0-9]+)*+(?:/|%2F))",
@@ -38,97 +40,97 @@ _NEXT_FIELD = re.compile(r"&[A-Za-z][\w.]*=")
 _AFTER_QUOTE = re.compile(r'"[._/-]?[A-Za-z0-9]')
 _POSSESSIVE = re.compile(r"'s?(?!\w)")
 _SICI_CHECK = re.compile(r";[0-9]-")
-_CLOSERS = frozenset(")]}>")
+_TEX_ESCAPED = frozenset("_%&#${}")
 _ENDINGS = frozenset(["", ", ", "; ", "' ", '" ', '",', "* ", ",\n", ";\n"])
-_OPENER = {")": "(", "]": "[", "}": "{", ">": "<"}
+_OPENERS = frozenset("([{<")
+_OPENER_OF = {")": "(", "]": "[", "}": "{", ">": "<"}
 _LINE_LENGTH = 300  # how far around a name the columns of a table are looked for
 _COLUMNS = {",": re.compile(r",[^\s,]"), ";": re.compile(r";[^\s;]")}
 
 
-class Ends:
-    """The ends of the names of one ``text``; asked in order, all answers together take linear time."""
+def name_end(prefix: re.Match[str], lead: Lead, unclosed: list[int]) -> int:
+    """Return where the name that begins with ``prefix`` ends, before trimming.
 
-    def __init__(self, text: str) -> None:
-        self._text = text
-        # Brackets known to stay open and the place up to which that is known, the nearest last: without
-        # them, every name in "10.1000/a(10.1000/a(…" would be read to the end of the text.
-        self._stops: list[int] = []
+    ``unclosed`` keeps the time linear: otherwise each name in "10.1000/a(10.1000/a(…" would be read to the
+    end of the text. Start with an empty list, and pass it again for the names that follow in the same text.
+    """
+    text, start = prefix.string, prefix.end()
+    simple = _SIMPLE.match(text, start)
+    end = simple.end() if simple else start
+    following = text[end : end + 2]
+    if following[:1] in _OPENER_OF or following in _ENDINGS or not _IS_SOFT.match(text, end):
+        return end
+    # Places where a search has to stop, the nearest last: brackets known to stay open, and behind them where
+    # the search for their closing brackets stopped
+    while unclosed and unclosed[-1] <= start:
+        unclosed.pop()
+    limit = unclosed[-1] if unclosed else len(text)
+    opened: list[int] = []
+    if end == start and text[start] == "<" and text[start + 1 : start + 2].isalnum():
+        opened, end = [start], start + 1  # not a tag: it would leave nothing of the name
+    while (stop := _STOP.search(text, end, limit)) is not None:
+        end = stop.start()
+        if _ends(text, end, lead, opened):
+            break
+        end += 1
+    else:
+        end = limit
+    if not opened:
+        return end
+    unclosed += [end, *reversed(opened)]
+    return opened[0]
 
-    def end(self, lead: Lead, start: int) -> int:
-        """Return where the name whose suffix begins at ``start`` ends, before trimming."""
-        text = self._text
-        plain = _PLAIN.match(text, start)
-        end = plain.end() if plain else start
-        following = text[end : end + 2]
-        if following[:1] in _CLOSERS or following in _ENDINGS or not _IS_SOFT.match(text, end):
-            return end
-        stops = self._stops
-        while stops and stops[-1] <= start:
-            stops.pop()
-        limit = stops[-1] if stops else len(text)
-        opened: list[int] = []
-        if end == start and text[start] == "<" and text[start + 1 : start + 2].isalnum():
-            opened, end = [start], start + 1  # no tag, for then nothing would be left of the name
-        while (stop := _STOP.search(text, end, limit)) is not None:
-            end = stop.start()
-            if self._ends(stop[0], end, lead, opened):
-                break
-            end += 1
-        else:
-            end = limit
-        if not opened:
-            return end
-        self._stops += [end, *reversed(opened)]
-        return opened[0]
 
-    def _ends(self, character: str, place: int, lead: Lead, opened: list[int]) -> bool:
-        """Return whether the name ends at ``place``; keep ``opened``, its brackets open there, up to date."""
-        text = self._text
-        if character in "([{<":
-            opened.append(place)
-            return self._ends_at_opener(character, place)
-        if character in ")]}>":
-            if opened and text[opened[-1]] == _OPENER[character]:
-                opened.pop()
-                return False
-            return True
-        if character in ",;":
-            return self._separates(character, place, lead)
-        if character in "?#":
-            return lead.place != "text"
-        check = _CHECKS.get(character)
-        if check is not None:
-            return check(text, place, lead)
-        return not _IS_SOFT.match(character) or _is_next_word(text, place)
-
-    def _ends_at_opener(self, character: str, place: int) -> bool:
-        text = self._text
-        if character == "<" and _TAG.match(text, place):
-            return True
-        return text.startswith("[^", place) or _NEXT.match(text, place + 1) is not None
-
-    def _separates(self, character: str, place: int, lead: Lead) -> bool:
-        text = self._text
-        if _NEXT.match(text, place + 1):
-            return True
-        if character == ";" and (_SICI_CHECK.match(text, place) or _IN_ENTITY.search(text, place - 8, place)):
+def _ends(text: str, place: int, lead: Lead, opened: list[int]) -> bool:
+    """Return whether the name ends at ``place``; update ``opened``, the places of its open brackets."""
+    character = text[place]
+    if character in _OPENERS:
+        opened.append(place)
+        return _bracket_ends(text, place)
+    if character in _OPENER_OF:
+        if opened and text[opened[-1]] == _OPENER_OF[character]:
+            opened.pop()
             return False
-        before = text[lead.start - 1 : lead.start]
-        return before == character or (before in "\r\n" and _is_row(text, lead.start, place))
+        return True
+    check = _CHECKS.get(character)
+    if check is not None:
+        return check(text, place, lead)
+    return not _IS_SOFT.match(character) or _word_begins(text, place)
 
 
-def _is_row(text: str, start: int, place: int) -> bool:
-    """Return whether the separator at ``place`` parts columns, as another in its line or one beside it."""
+def _bracket_ends(text: str, place: int) -> bool:
+    if text[place] == "<" and _TAG.match(text, place):
+        return True
+    return text.startswith("[^", place) or _next_follows(text, place)
+
+
+def _next_follows(text: str, place: int) -> bool:
+    """Return whether another name, or a label or link of one, follows the character at ``place``."""
+    return _NEXT.match(text, place + 1) is not None
+
+
+def _word_begins(text: str, place: int) -> bool:
+    """Return whether words of an unspaced script begin at ``place``, right after an ASCII name."""
+    before = text[place - 1]
+    return before.isascii() and (before.isalnum() or before in ")]}>")
+
+
+def _separator_ends(text: str, place: int, lead: Lead) -> bool:
+    character = text[place]
+    if _next_follows(text, place):
+        return True
+    if character == ";" and (_SICI_CHECK.match(text, place) or _IN_ENTITY.search(text, place - 8, place)):
+        return False
+    before = text[lead.start - 1 : lead.start]
+    return before == character or (before in "\r\n" and _in_table(text, lead.start, place))
+
+
+def _in_table(text: str, start: int, place: int) -> bool:
+    """Return whether the separator at ``place`` is between columns: its line or one beside it has more."""
     rest, _, following = text[place + 1 : place + _LINE_LENGTH].partition("\n")
     below = following.partition("\n")[0]
     above = text[max(0, start - _LINE_LENGTH) : start].rstrip("\r\n").rpartition("\n")[2]
     return any(_COLUMNS[text[place]].search(line) for line in (rest, below, above))
-
-
-def _is_next_word(text: str, place: int) -> bool:
-    """Return whether words of an unspaced script begin at ``place``, right after an ASCII name."""
-    before = text[place - 1]
-    return before.isascii() and (before.isalnum() or before in ")]}>")
 
 
 def _quote_ends(text: str, place: int, lead: Lead) -> bool:
@@ -140,12 +142,12 @@ def _apostrophe_ends(text: str, place: int, lead: Lead) -> bool:
     return text[lead.start - 1 : lead.start] == "'" or _POSSESSIVE.match(text, place) is not None
 
 
-def _star_ends(text: str, place: int, lead: Lead) -> bool:  # noqa: ARG001
+def _star_ends(text: str, _place: int, lead: Lead) -> bool:
     return text[lead.start - 1 : lead.start] == "*"
 
 
-def _backslash_ends(text: str, place: int, lead: Lead) -> bool:  # noqa: ARG001
-    return text[place + 1 : place + 2] not in set("_%&#${}")
+def _backslash_ends(text: str, place: int, _lead: Lead) -> bool:
+    return text[place + 1 : place + 2] not in _TEX_ESCAPED
 
 
 def _ampersand_ends(text: str, place: int, lead: Lead) -> bool:
@@ -153,23 +155,109 @@ def _ampersand_ends(text: str, place: int, lead: Lead) -> bool:
         return True
     if text[lead.start - 1 : lead.start] == "=" and _NEXT_FIELD.match(text, place):
         return True
-    return (lead.place == "url" and in_query(text, lead.start)) or _joins(text, place, lead)
+    return (lead.place == "url" and in_query(text, lead.start)) or _next_follows(text, place)
 
 
-def _colon_ends(text: str, place: int, lead: Lead) -> bool:  # noqa: ARG001
+def _colon_ends(text: str, place: int, _lead: Lead) -> bool:
     return text.startswith("://", place)
 
 
-def _joins(text: str, place: int, lead: Lead) -> bool:  # noqa: ARG001
-    return _NEXT.match(text, place + 1) is not None
+def _dash_ends(text: str, place: int, _lead: Lead) -> bool:
+    return _next_follows(text, place)
+
+
+def _query_ends(_text: str, _place: int, lead: Lead) -> bool:
+    return lead.place != "text"
 
 
 _CHECKS = {
+    ",": _separator_ends,
+    ";": _separator_ends,
     '"': _quote_ends,
     "'": _apostrophe_ends,
     "*": _star_ends,
     "\\": _backslash_ends,
     "&": _ampersand_ends,
     ":": _colon_ends,
-    "\u2013": _joins,
+    "\u2013": _dash_ends,
+    "?": _query_ends,
+    "#": _query_ends,
 }
+
+
+# Punctuation; then a dash, signs, full stops of other scripts, and the numbers of notes
+_PUNCTUATION = frozenset(
+    ".,;:!?'\"*/\\&=\u2013\u00a7\u00a9\u00ae\u00b6\u00b7\u2122\u2190\u2192\u0589\u05c3\u1362\u1363\u104a\u104b"
+    "\u00b9\u00b2\u00b3\u2070\u2074\u2075\u2076\u2077\u2078\u2079"
+)
+_EMPHASIS = "_~^="  # only if the same character stands on both sides
+_BLANK = re.compile(r"%(?:0[0-9A-F]|1[0-9A-F]|20|7F|C2%A[0D]|E2%80%8[B-F]|EF%BB%BF)\Z", re.IGNORECASE)
+_LONGEST_BLANK = len("%E2%80%8B")
+_SCHEME = re.compile(r"https?\Z", re.IGNORECASE)
+
+# What publishers append to the name in their own URLs
+_PAGE = re.compile(
+    r"/(?:abs(?:tract)?|full(?:-?text)?|e?pdf|pdfft|epub|html?|meta|summary|references|citations?|cited-?by"
+    r"|figures?|tables?|metrics|suppinfo|suppl(?:ementary|emental)?(?:_file)?|download|standard|tab-[a-z]+"
+    r"|article|export|bibtex|ris|transform|agency|assets?|media|comments|share|issuetoc|activities|preview|reader)"
+    r"(?:[/;.].*)?\Z",
+    re.IGNORECASE | re.DOTALL,
+)
+_FILE = re.compile(
+    r"(?:\.(?:full(?:-text)?|abstract|short|long|figures-only|pdf|svg|png|html?|xml|epub|bib|ris|json)(?:\+html)?){1,3}\Z"
+    r"|;jsessionid=.*\Z",
+    re.IGNORECASE | re.DOTALL,
+)
+_PREPRINT = re.compile(r"(?i:10\.1101/.*[0-9])(v[0-9]{1,2})\Z")  # bioRxiv appends the version
+_ARTICLE_NUMBER = re.compile(r"10\.1093/[^/]+/[^/]+(/[0-9]{5,})\Z")  # OUP appends a number of its own
+_END_IN_QUERY = re.compile(r"%(?:20|22|7C|0A|0D)", re.IGNORECASE)
+_END_IN_ESCAPED = re.compile(r"%(?:20|22|7C|0A|0D|26|3F|23)", re.IGNORECASE)
+
+
+def trimmed(prefix: re.Match[str], end: int, lead: Lead, tail: str) -> int:
+    """Return the end of the name after ``prefix``, leaving out punctuation and URL parts before ``end``.
+
+    No name ends with a character of ``tail`` either.
+    """
+    text, suffix = prefix.string, prefix.end()
+    before = text[lead.start - 1 : lead.start]
+    if before and before in _EMPHASIS:
+        tail += before
+    if text[end : end + 1] == ">":
+        tail += "-"  # an arrow
+    end = _without_punctuation(text, suffix, end, tail)
+    if "%" in text[suffix:end]:
+        end = _without_blanks(text, suffix, end, lead)
+    if text.startswith("://", end):
+        scheme = _SCHEME.search(text, max(suffix, end - 5), end)
+        end = scheme.start() if scheme else end
+    if lead.place == "url":
+        end = _without_page(text, prefix, end)
+    return _without_punctuation(text, suffix, end, tail)
+
+
+def _without_punctuation(text: str, suffix: int, end: int, tail: str) -> int:
+    while end > suffix and (text[end - 1] in _PUNCTUATION or text[end - 1] in tail):
+        end -= 1
+    return end
+
+
+def _without_blanks(text: str, suffix: int, end: int, lead: Lead) -> int:
+    """Return the end without percent-encoded blanks, and in a query without the fields that follow."""
+    if lead.place in {"query", "escaped"}:
+        pattern = _END_IN_ESCAPED if lead.place == "escaped" else _END_IN_QUERY
+        stop = pattern.search(text, suffix, end)
+        end = stop.start() if stop else end
+    while blank := _BLANK.search(text, max(suffix, end - _LONGEST_BLANK), end):
+        end = blank.start()
+    return end
+
+
+def _without_page(text: str, prefix: re.Match[str], end: int) -> int:
+    for pattern in (_PAGE, _FILE):
+        extra = pattern.search(text, prefix.end() + 1, end)
+        end = extra.start() if extra else end
+    for pattern in (_PREPRINT, _ARTICLE_NUMBER):
+        extra = pattern.match(text, prefix.start(), end)
+        end = extra.start(1) if extra else end
+    return end

@@ -1,93 +1,85 @@
-"""DOIs in HTML and XML: in text, in attributes, in CDATA and scripts."""
+"""DOIs in HTML and XML: in text, attributes, CDATA and scripts."""
+
+from __future__ import annotations
 
 import html
 import re
+from itertools import chain
+from typing import TYPE_CHECKING
 
-from doiuri._find._rendered import View, next_token
+from doiuri._find._rendered import Rendered
+from doiuri._find._scan import Scanner
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
-    from doiuri._find._plain import Found
-    from doiuri._find._rendered import Edit
+    from doiuri._find._plain import Mention
+    from doiuri._find._scan import Part
 
-# A tag holds no raw "<": so each "<" is read up to the next one only, and the time stays linear.
+# A tag holds no raw "<", so each "<" is read up to the next one only, and the time stays linear.
 TAG = r"<[/!?]?[A-Za-z](?:[^<>\"']|\"[^\"<]*\"|'[^'<]*')*+>"
 ENTITY = r"&(?:\#[0-9]{1,7}|\#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});?"
 INVISIBLE = "\xad\u200b\u2060\ufeff"  # where a browser may break the line inside a name
-_FIRST = re.compile(f"[<&{INVISIBLE}]")
-_TOKEN = re.compile(rf"<!--|<!\[CDATA\[|{TAG}|{ENTITY}|[{INVISIBLE}]")
 _BREAK = re.compile(r"</?wbr\b", re.IGNORECASE)
-_CLOSERS = {
+_RAW_CLOSERS = {
     "<![cdata[": re.compile(r"\]\]>"),
     "<script": re.compile("</script", re.IGNORECASE),
     "<style": re.compile("</style", re.IGNORECASE),
 }
-_ESCAPED_SLASH = re.compile(r"\\/")  # as in the JSON of scripts, so that no "</" is there
-# A name alone matches too: so each is read once, and the time stays linear
+_ESCAPED_SLASH = re.compile(r"\\/")  # JSON in scripts writes it, so that no "</" occurs
+# Matches a name without a value too: each is then read once, and the time stays linear.
 _ATTRIBUTE = re.compile(r"([^\s=<>\"'/]++)(?:\s*+=\s*+(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+)))?")
 _ENTITY = re.compile(rf"{ENTITY}|[{INVISIBLE}]")
-_IN_URL = re.compile(rf"{ENTITY}|[{INVISIBLE}\t\n\r]")  # URLs lose these: WHATWG URL, basic parser
+_IN_URL = re.compile(rf"{ENTITY}|[{INVISIBLE}\t\n\r]")  # WHATWG URL, basic parser: removes tabs and newlines
 _URLS = frozenset({"href", "xlink:href", "src", "cite", "action", "resource", "about", "rdf:about", "itemid"})
 
 
-def found(text: str) -> "Iterator[Found]":
-    """Yield start, end and DOI of each mention in HTML or XML."""
-    begin = position = 0
-    edits: list[Edit] = []
-    while (token := next_token(text, position, _FIRST, _TOKEN)) is not None:
-        mark, position = token[0], token.end()
-        if mark[0] != "<":
-            edits.append((token.start(), position, shown(mark)))
-            continue
-        if _BREAK.match(mark):
-            edits.append((token.start(), position, ""))
-            continue
-        yield from View(text, begin, token.start(), edits).names()
-        edits = []
-        yield from in_tag(text, token.start(), position)
-        begin = position
-        position = _raw_end(text, mark, position)
-        if position > begin:
-            slashes = [(*mark.span(), "/") for mark in _ESCAPED_SLASH.finditer(text, begin, position)]
-            yield from View(text, begin, position, slashes).names()
-            begin = position
-    yield from View(text, begin, len(text), edits).names()
+class HTML(Scanner):
+    """HTML or XML."""
+
+    first = re.compile(f"[<&{INVISIBLE}]")
+    token = re.compile(rf"<!--|<!\[CDATA\[|{TAG}|{ENTITY}|[{INVISIBLE}]")
+
+    def replacement(self, token: re.Match[str]) -> str | None:
+        if self.text[token.start()] != "<":
+            return unescaped(token)
+        return "" if _BREAK.match(token[0]) else None
+
+    def part(self, token: re.Match[str]) -> Part:
+        start, end = token.span()
+        raw_end = self._raw_end(token)
+        if raw_end == end:
+            return in_tag(self.text, start, end), end
+        raw = Rendered.replacing(self.text, (end, raw_end), _ESCAPED_SLASH, lambda _: "/")
+        return chain(in_tag(self.text, start, end), raw.mentions()), raw_end
+
+    def _raw_end(self, token: re.Match[str]) -> int:
+        """Return where the CDATA, script or style that the token opens ends; the token's end if none."""
+        opener = token[0][:9].rstrip(">\t\n\r\f /").partition(" ")[0].lower()
+        closer = _RAW_CLOSERS.get(opener)
+        if closer is None:
+            return token.end()
+        end = closer.search(self.text, token.end())
+        return end.start() if end else len(self.text)
 
 
-def _raw_end(text: str, mark: str, position: int) -> int:
-    """Return where the raw text that ``mark`` opens ends: CDATA, a script; else ``position``."""
-    closer = _CLOSERS.get(mark[:9].rstrip(">\t\n\r\f /").partition(" ")[0].lower())
-    if closer is None:
-        return position
-    end = closer.search(text, position)
-    return end.start() if end else len(text)
+def in_tag(text: str, start: int, end: int) -> Iterable[Mention]:
+    """Return the mentions in the attributes of the tag ``text[start:end]``."""
+    return _in_attributes(text, start, end) if text.find("10.", start, end) >= 0 else ()
 
 
-def in_tag(text: str, start: int, end: int) -> "Iterator[Found]":
-    """Yield the mentions in the attributes of the tag ``text[start:end]``."""
-    if "10." not in text[start:end]:
-        return
+def _in_attributes(text: str, start: int, end: int) -> Iterator[Mention]:
     for attribute in _ATTRIBUTE.finditer(text, start, end):
         if attribute.lastindex == 1:
-            continue
-        begin, stop = attribute.span(attribute.lastindex or 0)
-        is_url = attribute[1].lower() in _URLS
-        view = View(text, begin, stop, edits(text, begin, stop, _IN_URL if is_url else _ENTITY))
-        found = view.whole(link=True) if is_url else None
-        if found is not None:
-            yield found
+            continue  # no value
+        span = attribute.span(attribute.lastindex or 0)
+        if attribute[1].lower() in _URLS:
+            yield from Rendered.replacing(text, span, _IN_URL, unescaped).whole_or_mentions(link=True)
         else:
-            yield from view.names()
+            yield from Rendered.replacing(text, span, _ENTITY, unescaped).mentions()
 
 
-def edits(text: str, start: int, end: int, pattern: re.Pattern[str] = _ENTITY) -> "list[Edit]":
-    """Return the entities of ``text[start:end]``, and what is dropped, as edits."""
-    return [(*token.span(), shown(token[0])) for token in pattern.finditer(text, start, end)]
-
-
-def shown(mark: str) -> str:
-    """Return what readers see for an entity or an invisible character."""
-    character = html.unescape(mark)
+def unescaped(token: re.Match[str]) -> str:
+    """Return what readers see for an entity, an invisible character, or white space in a URL."""
+    character = html.unescape(token[0])
     return "" if character in INVISIBLE or character in "\t\n\r" else character

@@ -1,73 +1,82 @@
-"""DOIs in Markdown: CommonMark's escapes, entities, links, autolinks, code; raw HTML."""
+"""DOIs in Markdown: CommonMark's escapes, entities, links, autolinks and code; raw HTML."""
+
+from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from functools import cached_property
+from typing import TYPE_CHECKING
 
-from doiuri._find._html import ENTITY, INVISIBLE, TAG, in_tag, shown
-from doiuri._find._rendered import View, next_token
+from doiuri._find._html import ENTITY, INVISIBLE, TAG, in_tag, unescaped
+from doiuri._find._rendered import Rendered
+from doiuri._find._scan import Scanner
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from doiuri._find._plain import Found
-    from doiuri._find._rendered import Edit
+    from doiuri._find._plain import Mention
+    from doiuri._find._scan import Part
 
-_EDIT = rf"\\[!-/:-@\[-`{{-~]|{ENTITY}|[{INVISIBLE}]"
-_TOKEN = re.compile(
-    rf"(?P<edit>{_EDIT}|<wbr\s*/?>)"
-    r"|(?P<code>`+|~{3,})"
-    r"|(?P<label>\[)"
-    r"|(?P<link>\]\([ \t\n]*)"
-    r"|(?P<auto><(?:https?:|//|doi:|info:|urn:|hdl:)[^<>\s]*>)"
-    rf"|(?P<tag>{TAG})",
-    re.IGNORECASE,
-)
-_FIRST = re.compile(f"[\\\\&<`~\\[\\]{INVISIBLE}]")
+_ESCAPE = rf"\\[!-/:-@\[-`{{-~]|{ENTITY}|[{INVISIBLE}]"
+_ESCAPES = re.compile(_ESCAPE, re.IGNORECASE)
 _DEFINITION = re.compile(r"\[(?!\^)[^\]\n]{1,999}\]:[ \t]*\n?[ \t]*")
 _MARGIN = 12  # blanks and quotation marks before the first character of a line
-_EDITS = re.compile(_EDIT, re.IGNORECASE)
 _IN_DESTINATION = re.compile(r"\\.|[()\s]")
 _IN_ANGLES = re.compile(r"<(?:\\.|[^\\<>\n])*+>")
-_LONGEST = 2000  # characters of such a destination
-_DEEPEST = 32  # brackets within brackets in a destination, as in CommonMark's own readers
-_FENCE = 3  # the shortest fence of a code block
-_INFO = 200  # of what follows a fence in its line, as much as is looked at
-_RUN = re.compile("`+")
+_LONGEST = 2000  # characters of a destination in angle brackets
+_DEEPEST = 32  # brackets within brackets in a destination, as in CommonMark's reference implementation
+_FENCE = 3  # characters of the shortest fence of a code block
+_INFO = 200  # characters after a fence that are looked at
+_BACKTICKS = re.compile("`+")
 
 
-def found(text: str) -> "Iterator[Found]":
-    """Yield start, end and DOI of each mention in Markdown."""
-    marks = _Marks(text)
-    begin = position = 0
-    edits: list[Edit] = []
-    while (token := next_token(text, position, _FIRST, _TOKEN)) is not None:
-        start, position = token.span()
-        kind = token.lastgroup
-        if kind == "edit":
-            edits.append((start, position, _shown(token[0])))
-            continue
-        if kind == "label":
-            definition = _DEFINITION.match(text, start) if _begins_line(text, start) else None
-            if definition is None:
-                continue
-            position = definition.end()
-        yield from View(text, begin, start, edits).names()
-        edits = []
-        if kind == "tag":
-            yield from in_tag(text, start, position)
-        elif kind == "auto":
-            yield from _destination(text, start + 1, position - 1)
-        elif kind == "code":
-            end, after = marks.end(token)
-            yield from _code(text, position, end)
-            position = after
-        else:
-            end = _destination_end(text, position)
-            yield from _destination(text, position, end)
-            position = end
-        begin = position
-    yield from View(text, begin, len(text), edits).names()
+class Markdown(Scanner):
+    """CommonMark."""
+
+    first = re.compile(f"[\\\\&<`~\\[\\]{INVISIBLE}]")
+    token = re.compile(
+        rf"(?P<escape>{_ESCAPE}|<wbr\s*/?>)"
+        r"|(?P<code>`+|~{3,})"
+        r"|(?P<label>\[)"
+        r"|(?P<link>\]\([ \t\n]*)"
+        r"|(?P<auto><(?:https?:|//|doi:|info:|urn:|hdl:)[^<>\s]*>)"
+        rf"|(?P<tag>{TAG})",
+        re.IGNORECASE,
+    )
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self._code = _Code(text)
+
+    def replacement(self, token: re.Match[str]) -> str | None:
+        return _unescaped(token) if token.lastgroup == "escape" else None
+
+    def part(self, token: re.Match[str]) -> Part | None:
+        start, end = token.span()
+        match token.lastgroup:
+            case "label":
+                definition = _DEFINITION.match(self.text, start) if _begins_line(self.text, start) else None
+                return self._link(definition.end()) if definition else None
+            case "code":
+                stop, after = self._code.end(token)
+                return Rendered(self.text, end, stop).whole_or_mentions(), after
+            case "tag":
+                return in_tag(self.text, start, end), end
+            case "auto":
+                return _in_destination(self.text, start + 1, end - 1), end
+            case _:
+                return self._link(end)
+
+    def _link(self, start: int) -> Part:
+        end = _destination_end(self.text, start)
+        return _in_destination(self.text, start, end), end
+
+
+def _unescaped(token: re.Match[str]) -> str:
+    mark = token[0]
+    if mark[0] == "\\":
+        return mark[1]
+    return "" if mark[0] == "<" else unescaped(token)
 
 
 def _begins_line(text: str, place: int) -> bool:
@@ -77,36 +86,14 @@ def _begins_line(text: str, place: int) -> bool:
     return not blanks.strip(" >") and (bool(line_end) or place < _MARGIN)
 
 
-def _shown(mark: str) -> str:
-    if mark[0] == "\\":
-        return mark[1]
-    return "" if mark[0] == "<" else shown(mark)
-
-
-def _code(text: str, start: int, end: int) -> "Iterator[Found]":
-    """Yield the mentions in code, where nothing is an escape."""
-    view = View(text, start, end)
-    found = view.whole()
-    if found is not None:
-        yield found
-    else:
-        yield from view.names()
-
-
-def _destination(text: str, start: int, end: int) -> "Iterator[Found]":
+def _in_destination(text: str, start: int, end: int) -> Iterator[Mention]:
     if text.startswith("<", start):
         start, end = start + 1, end - (text[end - 1] == ">")
-    edits = [(*edit.span(), _shown(edit[0])) for edit in _EDITS.finditer(text, start, end)]
-    view = View(text, start, end, edits)
-    found = view.whole(link=True)
-    if found is not None:
-        yield found
-    else:
-        yield from view.names()
+    return Rendered.replacing(text, (start, end), _ESCAPES, _unescaped).whole_or_mentions(link=True)
 
 
 def _destination_end(text: str, start: int) -> int:
-    """Return the end of a link's destination: after ``<…>``, else at white space or a bracket too many."""
+    """Return where a link's destination ends: after ``<…>``, or at white space or an unmatched bracket."""
     if text.startswith("<", start) and (delimited := _IN_ANGLES.match(text, start, start + _LONGEST)):
         return delimited.end()
     depth = 0
@@ -119,31 +106,35 @@ def _destination_end(text: str, start: int) -> int:
     return len(text)
 
 
-class _Marks:
-    """The code of a text: where it ends, in linear time."""
+class _Code:
+    """Where code spans and fenced code blocks of a text end, in linear time."""
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self._runs: dict[int, list[int]] = {}
 
-    def end(self, token: re.Match[str]) -> tuple[int, int]:
-        """Return where the code ends that ``token`` opens, and its closer; or twice the token's own end."""
-        if len(token[0]) >= _FENCE and _begins_line(self._text, token.start()):
-            rest = self._text[token.end() : token.end() + _INFO].partition("\n")[0]
-            if "`" not in rest:
-                return self._fence_end(token[0], token.end())
-        return self._span_end(token[0], token.end())
+    def end(self, opener: re.Match[str]) -> tuple[int, int]:
+        """Return where the code ends and where its closer ends; twice the opener's end if there is none."""
+        if len(opener[0]) >= _FENCE and _begins_line(self._text, opener.start()):
+            info = self._text[opener.end() : opener.end() + _INFO].partition("\n")[0]
+            if "`" not in info:
+                return self._fence_end(opener[0], opener.end())
+        return self._span_end(opener[0], opener.end())
 
-    def _fence_end(self, mark: str, start: int) -> tuple[int, int]:
-        closer = re.compile(rf"^[ >]*{mark}{mark[0]}*[ \t]*$", re.MULTILINE).search(self._text, start)
+    def _fence_end(self, fence: str, start: int) -> tuple[int, int]:
+        closer = re.compile(rf"^[ >]*{fence}{fence[0]}*[ \t]*$", re.MULTILINE).search(self._text, start)
         return closer.span() if closer else (len(self._text), len(self._text))
 
-    def _span_end(self, mark: str, start: int) -> tuple[int, int]:
-        if not self._runs:
-            for run in _RUN.finditer(self._text):
-                self._runs.setdefault(len(run[0]), []).append(run.start())
-        starts = self._runs.get(len(mark), []) if mark[0] == "`" else []
+    def _span_end(self, backticks: str, start: int) -> tuple[int, int]:
+        starts = self._runs.get(len(backticks), []) if backticks[0] == "`" else []
         index = bisect_left(starts, start)
         if index == len(starts):
             return start, start
-        return starts[index], starts[index] + len(mark)
+        return starts[index], starts[index] + len(backticks)
+
+    @cached_property
+    def _runs(self) -> dict[int, list[int]]:
+        """Where the runs of backticks start, by their length."""
+        runs: dict[int, list[int]] = {}
+        for run in _BACKTICKS.finditer(self._text):
+            runs.setdefault(len(run[0]), []).append(run.start())
+        return runs

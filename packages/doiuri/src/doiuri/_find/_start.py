@@ -1,31 +1,34 @@
-"""What is before a DOI in plain text: a label, a link, another URL, or a word that it is part of."""
+"""What stands before a DOI in plain text: a label, a link, another URL, or the word it is part of."""
+
+from __future__ import annotations
 
 import re
 from typing import NamedTuple
 
 _BLANK = "[ \t\u00a0\u2007\u2009\u202f]{0,4}"
 _LETTERS = "A-Za-z0-9\u00c0-\u024f"  # of scripts that put spaces between words
-# The case of ASCII letters does not count ("doİ" is no label), but for the API's path, as in DOI.parse
-_LEAD = re.compile(
+# As in DOI.parse, only ASCII letters match in both cases ("doİ" is not a label), the API's path in lower case
+_LABEL_OR_LINK = re.compile(
     rf"(?:(?P<link>(?:(?ai:https?)://|(?<![{_LETTERS}_:/])//|(?<![{_LETTERS}_.@/:%-]))"
     r"(?ai:(?:dx\.|www\.)?doi\.org\.?)(?::[0-9]{1,4})?/"
     r"(?:api/handles/|(?ai:/?(?:info:doi/|info:hdl/|urn:doi:|doi:|hdl:)?)))"
     rf"|(?<![{_LETTERS}])(?ai:info:doi/|info:hdl/|urn:doi:|hdl:|doi{_BLANK}:?{_BLANK}))\Z"
 )
-_LEAD_LENGTH = 64  # no label or link before a name is longer
-_CLEAR = frozenset(["", "\n", "(", "[", "<", '"'])  # before a mention these tell nothing
-_CLEAR_OR_BLANK = _CLEAR | {" "}
-_COMMON = {
+_LONGEST = 64  # characters of a label or link
+_LAST_OF_LABELS = "/:iI \t\u00a0\u2007\u2009\u202f"
+# The most frequent labels and links, by their last character: comparing is faster than the pattern
+_FREQUENT = {
     "/": (("https://doi.org/", "link"), ("http://dx.doi.org/", "link")),
     ":": (("doi:", "text"), ("DOI:", "text")),
     " ": (("DOI: ", "text"), ("doi: ", "text"), ("DOI ", "text")),
 }
-_ENDS_OF_LEADS = "/:iI \t\u00a0\u2007\u2009\u202f"
+_STARTS = frozenset(["", "\n", "(", "[", "<", '"'])  # what follows starts afresh
+_STARTS_OR_BLANK = _STARTS | {" "}
 _NOT_IN_URLS = " \t\n\r\"'<>"
 _ESCAPE = re.compile(r"%[0-9A-Fa-f]{2}\Z")
-_URL_LENGTH = 500  # how far back a URL is looked for: enough for real ones, and time stays linear
+_URL_LENGTH = 500  # how far back the start of a URL is looked for; a bound keeps the time linear
 
-# Scripts that put no space between a name and the words beside it
+# Scripts without spaces between words: a name may follow a word directly
 UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
     "\U00020000-\U0003ffff"
@@ -33,11 +36,22 @@ UNSPACED = (
 _UNSPACED = re.compile(f"[{UNSPACED}]")
 _CURRENCY = "$¢£¤¥€₹₽₩₺₿"  # a price such as $10.5000/kg
 
+# The word "doi" with only markup after it: '"doi": "', '<b>DOI</b> ', '<x type="doi" y="z">'
+_LABEL_NEARBY = re.compile(
+    r"(?:(?:<doi\s|[\"']doi[\"']\s)[^<>]{0,99}>\s{0,99}"
+    r"|(?<![A-Za-z0-9/])dois?(?:</?[^<>]{0,99}>|[ \n]content=|[^\w<]){1,8})\Z",
+    re.IGNORECASE,
+)
+_NEARBY = 120  # characters
+
 
 class Lead(NamedTuple):
-    """What is before a name: where the mention starts, whether with a label or link, and in what place.
+    """What stands before a name.
 
-    The place is "text", "link" (to the proxy), "url" (another's path), "query" or "escaped" (in a query).
+    :ivar start: where the mention starts: at its label or link, or else at the name.
+    :ivar labelled: whether it has a label or is a link to the DOI proxy.
+    :ivar place: "text", "link" (to the DOI proxy), "url" (the path of another URL), "query" (of a URL), or
+        "escaped" (right after a percent-escape, as in a query that holds another URL).
     """
 
     start: int
@@ -45,31 +59,39 @@ class Lead(NamedTuple):
     place: str
 
 
-_new = tuple.__new__  # half the time of Lead(…)
+_new = tuple.__new__  # takes half the time of Lead(…)
 
 
 def lead(text: str, start: int, last: int = 0) -> Lead | None:
-    """Return what is before the name at ``start``; None if it is part of a longer word or number.
+    """Return what stands before the name at ``start``; None if the name is part of a longer word or number.
 
-    At ``last`` the mention before ends: a label or link begins there at the earliest.
+    ``last`` is where the previous mention ended: no label or link starts before it.
     """
     before = text[start - 1 : start]
-    if before in _CLEAR or (before == " " and text[start - 2 : start - 1] not in _ENDS_OF_LEADS):
+    if before in _STARTS or (before == " " and text[start - 2 : start - 1] not in _LAST_OF_LABELS):
         return _new(Lead, (start, False, "text"))
-    for common, place in _COMMON.get(before, ()):
-        first = start - len(common)
-        if first >= last and text.startswith(common, first) and text[first - 1 : first] in _CLEAR_OR_BLANK:
-            return _new(Lead, (first, True, place))
-    if before in _ENDS_OF_LEADS:
-        window = text[max(last, start - _LEAD_LENGTH) : start].lower()
-        match = _LEAD.search(text, start - len(window), start) if "doi" in window or "hdl" in window else None
-        if match is not None:
-            place = _place(text, match.start())
-            link = match["link"] is not None and place not in {"escaped", "query"}
-            return Lead(match.start(), True, "link" if link else place)
-    if not before.isspace() and _is_inside(text, start, before):
+    if before in _LAST_OF_LABELS:
+        labelled = _label_or_link(text, start, last, before)
+        if labelled is not None:
+            return labelled
+    if not before.isspace() and _is_inside_word(text, start, before):
         return None
     return Lead(start, False, _place(text, start))
+
+
+def _label_or_link(text: str, start: int, last: int, before: str) -> Lead | None:
+    for spelling, place in _FREQUENT.get(before, ()):
+        first = start - len(spelling)
+        if first >= last and text.startswith(spelling, first) and text[first - 1 : first] in _STARTS_OR_BLANK:
+            return _new(Lead, (first, True, place))
+    first = max(last, start - _LONGEST)
+    window = text[first:start].lower()
+    match = _LABEL_OR_LINK.search(text, first, start) if "doi" in window or "hdl" in window else None
+    if match is None:
+        return None
+    place = _place(text, match.start())
+    is_link = match["link"] is not None and place not in {"escaped", "query"}
+    return Lead(match.start(), True, "link" if is_link else place)
 
 
 def _place(text: str, start: int) -> str:
@@ -78,28 +100,33 @@ def _place(text: str, start: int) -> str:
         return "url"
     if before == "=":
         return "query" if in_query(text, start) else "text"
-    if before.isalnum() and _ESCAPE.search(text, max(0, start - 3), start):
-        return "escaped"
-    return "text"
+    return "escaped" if _follows_escape(text, start) else "text"
+
+
+def _follows_escape(text: str, start: int) -> bool:
+    return _ESCAPE.search(text, max(0, start - 3), start) is not None
 
 
 def in_query(text: str, start: int) -> bool:
     """Return whether ``start`` is in the query of a URL."""
-    before = _url_before(text, start)
-    return "?" in before or "&" in before
-
-
-def _url_before(text: str, start: int) -> str:
     window = text[max(0, start - _URL_LENGTH) : start]
-    return window[max(window.rfind(character) for character in _NOT_IN_URLS) + 1 :]
+    url = window[max(window.rfind(character) for character in _NOT_IN_URLS) + 1 :]
+    return "?" in url or "&" in url
 
 
-def _is_inside(text: str, start: int, before: str) -> bool:
+def _is_inside_word(text: str, start: int, before: str) -> bool:
     earlier = text[start - 2 : start - 1]
     if before.isalnum():
-        if _ESCAPE.search(text, max(0, start - 3), start) or earlier == "\\":
-            return False  # the character is part of %2F or \n
-        return not _UNSPACED.match(before)
-    if before in "._@-":
-        return earlier.isdigit() if before in ".-" else earlier.isalnum()
+        ends_escape = _follows_escape(text, start) or earlier == "\\"  # %2F, \n
+        return not ends_escape and not _UNSPACED.match(before)
+    if before in ".-":
+        return earlier.isdigit()
+    if before in "_@":
+        return earlier.isalnum()
     return before in _CURRENCY
+
+
+def label_nearby(source: str, place: int) -> bool:
+    """Return whether the word "doi" stands before ``place`` with nothing but markup between."""
+    start = max(0, place - _NEARBY)
+    return "doi" in source[start:place].lower() and _LABEL_NEARBY.search(source, start, place) is not None

@@ -1,4 +1,4 @@
-"""What DOIs resolve to: records, their typed values, and the locations that a 10320/loc value lists."""
+"""Records: the typed values that a DOI resolves to, and the locations in 10320/loc values."""
 
 from doiuri.records._locations import Location, Locations, choose, parse_locations
 from doiuri.records._record import Record, locations_of

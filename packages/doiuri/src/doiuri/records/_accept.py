@@ -1,11 +1,11 @@
-"""What an Accept header asks of a DOI: its record, or another representation by content negotiation."""
+"""Content negotiation: whether an Accept header asks for a DOI's record or for something else."""
 
 from __future__ import annotations
 
 import re
 
-_JSON = "application/json"
-_WILD = {"*/*", "application/*"}
+_RECORD_TYPE = "application/json"
+_WILDCARDS = {"*/*", "application/*"}
 _PARTS = re.compile(r'(?:[^,"]|"(?:[^"\\]|\\.)*"?)+')
 _QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"?')
 _RANGE = re.compile(r"\s*([!#$%&'*+.^_`|~0-9a-z-]+/[!#$%&'*+.^_`|~0-9a-z-]+)\s*(?:;|$)", re.IGNORECASE)
@@ -13,9 +13,12 @@ _QUALITY = re.compile(r";\s*q\s*=\s*(0?\.\d+|[01](?:\.0*)?)\s*(?:;|$)", re.IGNOR
 
 
 def media_ranges(accept: str) -> list[tuple[str, float]]:
-    """Return the media ranges of an Accept header in its order: lower case, each with its quality, 0 to 1.
+    """Return the media ranges of an Accept header in its order, in lower case, with their quality, 0 to 1.
 
-    What is no media range is left out; an unreadable quality counts as 1 (RFC 9110 §12.5.1).
+    Invalid media ranges are skipped, and an invalid quality counts as 1 (RFC 9110 section 12.5.1).
+
+    >>> media_ranges("text/html, application/json;q=0.5")
+    [('text/html', 1.0), ('application/json', 0.5)]
     """
     ranges = []
     for part in _PARTS.findall(accept):
@@ -27,18 +30,23 @@ def media_ranges(accept: str) -> list[tuple[str, float]]:
 
 
 def wants_record(accept: str | bytes | None) -> bool:
-    """Whether an Accept header, as text or in octets, is content with the record, which is JSON.
+    """Return whether an Accept header asks for the record, which is JSON, or accepts it as well as any other.
 
-    It is not where a type other than JSON is named and JSON is wanted less, or only as part of a wildcard.
+    It does not if it names another type and rates JSON lower, or covers JSON by a wildcard only.
+
+    >>> wants_record("application/json"), wants_record("application/x-bibtex, */*")
+    (True, False)
     """
     if not accept:
         return True
     ranges = media_ranges(accept if isinstance(accept, str) else accept.decode("latin-1"))
-    json = max((quality for name, quality in ranges if name == _JSON), default=None)
-    wild = max((quality for name, quality in ranges if name in _WILD), default=0.0)
-    other = max((quality for name, quality in ranges if name != _JSON and name not in _WILD), default=0.0)
+    json = max((quality for name, quality in ranges if name == _RECORD_TYPE), default=None)
+    wildcard = max((quality for name, quality in ranges if name in _WILDCARDS), default=0.0)
+    other = max(
+        (quality for name, quality in ranges if name != _RECORD_TYPE and name not in _WILDCARDS), default=0.0
+    )
     if json is None:
-        return not other or wild > other
+        return not other or wildcard > other
     if json == 0:
-        return not other and not wild
+        return not other and not wildcard
     return json >= other

@@ -1,29 +1,28 @@
-"""JSON as RFC 8259 has it, and nothing more: what other readers could understand differently is refused."""
+"""Strict JSON (RFC 8259): input that readers may understand differently is refused."""
 
 from __future__ import annotations
 
 import json
 import math
+from functools import partial
 from typing import Any, NoReturn
 
-JSON = Any
-"""What ``json.loads`` may return: typeshed has no better name for it."""
-
-
 MAX_DEPTH = 100
-"""Lists and objects within each other: records have four."""
+"""Deepest nesting of lists and objects that is read. Records need four levels."""
 
-_TOO_DEEP = f"JSON nested too deeply: at most {MAX_DEPTH} levels are read"
-
-
-class Malformed(ValueError):  # noqa: N818 - what it is, not that it is an error
-    """Text that is not JSON, or JSON of another shape than promised."""
+_TOO_DEEP = f"JSON nested too deeply: more than {MAX_DEPTH} levels"
 
 
-def load(source: str | bytes) -> JSON:
-    """Read JSON; raises Malformed for what is none.
+class Malformed(ValueError):  # noqa: N818 - named after what it reports
+    """The text is not JSON, or the JSON does not have the promised structure."""
 
-    That includes NaN, a member named twice, and numbers or nesting beyond reason.
+
+def load(source: str | bytes) -> Any:
+    """Parse JSON.
+
+    :param source: text, or UTF-8 with or without a byte order mark
+    :raises Malformed: for invalid JSON, and also for NaN and infinities, an object that repeats a member,
+        numbers out of range and nesting deeper than ``MAX_DEPTH``
     """
     try:
         text = source.removeprefix("\ufeff") if isinstance(source, str) else source.decode("utf-8-sig")
@@ -41,53 +40,59 @@ def load(source: str | bytes) -> JSON:
     return value
 
 
-def _check_depth(value: JSON) -> None:
-    """Refuse what could be read, but not written again, for the writer's stack has less room."""
+def _check_depth(value: object) -> None:
+    """Refuse nesting that ``load`` can parse but ``dump``, which uses more stack, could not write."""
     level = [value]
     for _ in range(MAX_DEPTH):
         inner = (
-            one.values() if isinstance(one, dict) else one for one in level if isinstance(one, dict | list)
+            item.values() if isinstance(item, dict) else item
+            for item in level
+            if isinstance(item, dict | list)
         )
-        level = [one for members in inner for one in members]
+        level = [item for items in inner for item in items]
         if not level:
             return
     raise Malformed(_TOO_DEEP)
 
 
-def dump(value: JSON) -> str:
-    """Write JSON on one line, unescaped but for what UTF-8 cannot hold: lone surrogates."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    if _encodable(text):
-        return text
-    return json.dumps(value, separators=(",", ":"), allow_nan=False)
+def dump(value: object, *, indent: int | None = None) -> str:
+    """Return JSON on one line, or indented; only lone surrogates, which UTF-8 cannot express, are escaped."""
+    write = partial(
+        json.dumps, value, indent=indent, separators=None if indent else (",", ":"), allow_nan=False
+    )
+    text: str = write(ensure_ascii=False)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return write()
+    return text
 
 
-def integer(value: JSON) -> int | None:
-    """The integer that a JSON number is (``1.0`` is one, ``true`` and ``"1"`` are none), else None."""
+def read_object(value: object) -> dict[str, Any]:
+    """Return the value if it is a JSON object; raises Malformed if not."""
+    if not isinstance(value, dict):
+        raise Malformed(f"the answer is {brief(value)}, expected an object")
+    return value
+
+
+def integer(value: object) -> int | None:
+    """Return a JSON number as an int (``1.0`` is 1); None if it is not an integer."""
     if isinstance(value, bool) or not isinstance(value, (int, float)) or value % 1:
         return None
     return int(value)
 
 
-def shown(value: JSON) -> str:
-    """A value for an error message: short, whatever it is."""
-    return (
-        f"{value!r:.60}" if isinstance(value, str | int | float | None) else f"of type {type(value).__name__}"
-    )
+def brief(value: object) -> str:
+    """Return a short description of any JSON value for an error message."""
+    if isinstance(value, str | int | float | None):
+        return f"{value!r:.60}"
+    return f"of type {type(value).__name__}"
 
 
-def _encodable(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def _members(pairs: list[tuple[str, JSON]]) -> dict[str, JSON]:
+def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     members = dict(pairs)
     if len(members) != len(pairs):
-        raise Malformed("a JSON object names a member twice")
+        raise Malformed("a JSON object repeats a member")
     return members
 
 

@@ -1,4 +1,4 @@
-"""10320/loc: the places a DOI may lead to, parsed safely and chosen as the DOI proxy documents it."""
+"""10320/loc: the locations of a DOI, parsed safely, and the choice that the DOI proxy documents."""
 
 from __future__ import annotations
 
@@ -18,39 +18,54 @@ if TYPE_CHECKING:
     from random import Random
 
 MAX_XML = 1_000_000
-"""Longest 10320/loc value that is read, in characters or octets: real ones have a few thousand."""
+"""Longest 10320/loc value that is parsed, in characters or bytes. Real ones have a few thousand."""
 
 DEFAULT_STEPS = ("locatt", "country", "weighted")
 
-_HEAVIEST = 1e100  # a sum of weights must stay finite
+_MAX_WEIGHT = 1e100  # the sum of weights must stay finite
 _BLANK = " \t\n\r\f\v"
 _ANY_TYPE = "*/*"
 _BROWSER_TYPES = frozenset({_ANY_TYPE, "text/*", "text/html", "application/xhtml+xml"})
 _WEB = re.compile(r"https?://[^\s/?#\\]", re.IGNORECASE | re.ASCII)
-_UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")  # no page and no header can hold these
+_UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")  # not allowed in HTML or in headers
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?", re.IGNORECASE | re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """One place: ``href`` is the address, templates filled in; ``attributes`` are those of the record."""
+    """One location that a DOI may lead to.
+
+    >>> Location("https://example.org/", attributes={"country": "gb"}).weight
+    1.0
+    """
 
     href: str
+    """The address, with templates filled in; any text (``choose`` returns http and https URLs only)."""
+
     weight: float = 1.0
+    """The weight, 0 or more; 1 if the record has none or not a number."""
+
     attributes: Mapping[str, str] = field(default_factory=dict, hash=False)
+    """The attributes of the ``<location>`` element."""
 
 
 @dataclass(frozen=True, slots=True)
 class Locations:
-    """The candidates in record order, and how to choose among them; iterable.
+    """The candidates among which a redirect is chosen, in record order; iterable.
 
-    ``attributes`` are those of the ``<locations>`` element; ``problem`` says why a 10320/loc value could not
-    be read ("" if all could).
+    >>> locations = parse_locations('<locations><location href="https://example.org/"/></locations>')
+    >>> [location.href for location in locations]
+    ['https://example.org/']
     """
 
     candidates: tuple[Location, ...] = ()
+    """The locations."""
+
     attributes: Mapping[str, str] = field(default_factory=dict, hash=False)
+    """The attributes of the ``<locations>`` element."""
+
     problem: str = ""
+    """Why a 10320/loc value of the record could not be parsed; empty if all could."""
 
     def __iter__(self) -> Iterator[Location]:
         return iter(self.candidates)
@@ -60,27 +75,32 @@ class Locations:
 
     @property
     def steps(self) -> tuple[str, ...]:
-        """The steps of the choice in their order: ``chooseby``, which older records spell ``choose_by``."""
+        """The steps of the choice in order, from ``chooseby`` or, in older records, ``choose_by``."""
         text = self.attributes.get("chooseby") or self.attributes.get("choose_by") or ""
         return tuple(step for part in text.split(",") if (step := part.strip())) or DEFAULT_STEPS
 
     @property
     def negotiable(self) -> bool:
         """Whether the choice depends on the Accept header."""
-        return any("conneg" in place.attributes.get("http_role", "") for place in self)
+        return any("conneg" in location.attributes.get("http_role", "") for location in self)
 
     def status(self, location: Location) -> int:
-        """The redirect's HTTP status: the location's ``http_sc``, else that of all locations, else 302."""
+        """Return the HTTP status of a redirect: ``http_sc`` of the location or of all locations, else 302.
+
+        >>> Locations().status(Location("https://example.org/", attributes={"http_sc": "303"}))
+        303
+        """
         for attributes in (location.attributes, self.attributes):
             if attributes.get("http_sc") in {"301", "302", "303", "307", "308"}:
                 return int(attributes["http_sc"])
         return 302
 
     def with_legacy(self, urls: Iterable[str], *, overruled: bool | None = None) -> Locations:
-        """Append a record's plain URL values as ``mode="legacy"``.
+        """Return the locations with a record's plain URL values appended as ``mode="legacy"``.
 
-        Their weight is 0 where the record has a 10320/loc value (``overruled``; by default: where there
-        are candidates), else 1 for the first and 0 for the rest.
+        :param urls: the URL values
+        :param overruled: whether the record has a 10320/loc value, which makes their weights 0; otherwise
+            the first has weight 1 and the others 0. By default true if there are candidates
         """
         first = "0" if (bool(self.candidates) if overruled is None else overruled) else "1"
         legacy = tuple(
@@ -91,13 +111,21 @@ class Locations:
 
 
 def parse_locations(xml: str | bytes, handle: str = "") -> Locations:
-    """Read one 10320/loc value; ``handle`` is the name that fills ``href_template``.
+    """Parse one 10320/loc value.
 
-    Bytes are decoded as their XML declaration says. Raises ValueError for XML that is malformed, too large or
-    not ``<locations>``, and for any document type declaration: so no entity is ever expanded or fetched.
+    :param xml: the XML; bytes are decoded as the XML declaration says
+    :param handle: the record's handle, which fills in ``href_template``
+    :raises ValueError: if the XML is malformed, longer than a million characters, not ``<locations>``, or has
+        a document type declaration: entities are never expanded or fetched
+
+    >>> (location,) = parse_locations(
+    ...     '<locations><location href_template="https://example.org/?id={hdl}"/></locations>', "10.1000/1"
+    ... )
+    >>> location.href
+    'https://example.org/?id=10.1000%2F1'
     """
     if len(xml) > MAX_XML:
-        raise ValueError(f"10320/loc is too large: {len(xml)}, at most {MAX_XML} are read")
+        raise ValueError(f"10320/loc is too large: length {len(xml)}, at most {MAX_XML} allowed")
     reader = _Reader()
     try:
         reader.read(xml)
@@ -108,7 +136,7 @@ def parse_locations(xml: str | bytes, handle: str = "") -> Locations:
 
 
 class _Reader:
-    """Expat without a tree: keeps the attributes of ``<locations>`` and of the ``<location>`` in it."""
+    """Collects the attributes of ``<locations>`` and of each ``<location>``, without building a tree."""
 
     def __init__(self) -> None:
         self.attributes: dict[str, str] = {}
@@ -125,11 +153,11 @@ class _Reader:
 
     @staticmethod
     def _refuse(*_declaration: object) -> None:
-        raise ValueError("10320/loc has a document type declaration: entities are refused")
+        raise ValueError("10320/loc has a document type declaration; entities are refused")
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         self._depth += 1
-        local = name.rpartition(":")[2]  # a record may put the elements in a namespace
+        local = name.rpartition(":")[2]  # some records use a namespace
         if self._depth == 1:
             if local != "locations":
                 raise ValueError(f"10320/loc holds <{local}>, not <locations>")
@@ -151,15 +179,15 @@ def _location(attributes: dict[str, str], handle: str) -> Location:
 
 
 def _weight(text: str | None) -> float:
-    """Weights are numbers, 1 where there is none; what is no finite number counts as missing."""
+    """Return a weight as a number; 1 if it is missing or not a finite number."""
     if text is None or not _NUMBER.fullmatch(text.strip()):
         return 1.0
     number = float(text)
-    return min(max(number, 0.0), _HEAVIEST) if math.isfinite(number) else 1.0
+    return min(max(number, 0.0), _MAX_WEIGHT) if math.isfinite(number) else 1.0
 
 
 def is_web(url: str) -> bool:
-    """Whether a link may lead there: http or https, a host, a legal port, nothing that breaks a page."""
+    """Return whether a URL may be linked: http or https, a host, a valid port, no control characters."""
     if not _WEB.match(url) or _UNSAFE.search(url):
         return False
     try:
@@ -177,13 +205,21 @@ def choose(
     country: str | None = None,
     pick: Literal["highest"] | Random = "highest",
 ) -> Location | None:
-    """Choose where to go: a location whose address is http or https, or None.
+    """Choose a location by the steps that the record gives (``chooseby``).
 
-    ``accept`` is an Accept header, ``locatt`` one ``key:value`` or ``key`` or several, ``country`` a code of
-    two letters. ``pick`` decides between weights: the highest first, or at random in proportion to them.
+    :param locations: the candidates; only those with an http or https URL are considered
+    :param accept: an Accept header
+    :param locatt: ``key:value``, or ``key`` for any value, or several of them
+    :param country: a country code of two letters
+    :param pick: how weights decide: "highest" takes the heaviest candidate, the first of several; a
+        ``random.Random`` draws one in proportion to the weights
+    :returns: None if there is no candidate
+
+    >>> choose(Locations((Location("https://a.example/", 0.1), Location("https://b.example/", 0.9)))).href
+    'https://b.example/'
     """
     code = (country or "").lower()
-    candidates = [place for place in locations if is_web(place.href)]
+    candidates = [location for location in locations if is_web(location.href)]
     for step in locations.steps:
         if len(candidates) < 2 or step == "weighted":
             break
@@ -193,32 +229,32 @@ def choose(
             candidates = _negotiate(candidates, accept)
         elif step == "country" and code:
             candidates = _narrow(
-                candidates, lambda place: place.attributes.get("country", "").lower() == code
+                candidates, lambda location: location.attributes.get("country", "").lower() == code
             )
     return _by_weight(candidates, pick) if candidates else None
 
 
-def _has(pair: str, place: Location) -> bool:
-    """Whether a location has the attribute of ``locatt=key:value``, or any such with ``locatt=key``."""
+def _has(pair: str, location: Location) -> bool:
+    """Return whether a location has the attribute ``key:value``, or ``key`` with any value."""
     key, colon, value = pair.partition(":")
-    return key in place.attributes and (not colon or place.attributes[key] == value)
+    return key in location.attributes and (not colon or location.attributes[key] == value)
 
 
 def _narrow(candidates: list[Location], wanted: Callable[[Location], bool]) -> list[Location]:
-    """A step that matches none changes nothing."""
-    return [place for place in candidates if wanted(place)] or candidates
+    """Return the candidates that match; all of them if none does."""
+    return [location for location in candidates if wanted(location)] or candidates
 
 
 def _negotiate(candidates: list[Location], accept: str | None) -> list[Location]:
     for key, value in _roles(accept):
-        found = [place for place in candidates if place.attributes.get(key, "").lower() == value]
-        if found:
-            return found
+        matching = [location for location in candidates if location.attributes.get(key, "").lower() == value]
+        if matching:
+            return matching
     return candidates
 
 
 def _roles(accept: str | None) -> list[tuple[str, str]]:
-    """The attributes that content negotiation looks for, best first."""
+    """Return the attributes that content negotiation looks for, in order of preference."""
     types = _accepted(accept or _ANY_TYPE)
     if not types or types[0] in _BROWSER_TYPES:
         return [("http_role", "browser"), ("http_role", "no_conneg")]
@@ -226,16 +262,16 @@ def _roles(accept: str | None) -> list[tuple[str, str]]:
 
 
 def _accepted(accept: str) -> list[str]:
-    """The media types of an Accept header, the most wanted first, refused ones left out."""
+    """Return the media types of an Accept header in order of preference, without those of quality 0."""
     wanted = [(name, quality) for name, quality in media_ranges(accept) if quality > 0]
     return [name for name, _ in sorted(wanted, key=lambda entry: -entry[1])]
 
 
 def _by_weight(candidates: list[Location], pick: Literal["highest"] | Random) -> Location:
-    if not any(place.weight for place in candidates):
-        # "any" may be chosen: then rather a page than what is there for content negotiation
-        candidates = _narrow(candidates, lambda place: not _has("http_role:conneg", place))
+    if not any(location.weight for location in candidates):
+        # all zero: any may be chosen, so prefer a page to what content negotiation is for
+        candidates = _narrow(candidates, lambda location: not _has("http_role:conneg", location))
         return candidates[0] if pick == "highest" else pick.choice(candidates)
     if pick == "highest":
-        return max(candidates, key=lambda place: place.weight)
-    return pick.choices(candidates, [place.weight for place in candidates])[0]
+        return max(candidates, key=lambda location: location.weight)
+    return pick.choices(candidates, [location.weight for location in candidates])[0]

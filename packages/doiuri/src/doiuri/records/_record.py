@@ -1,121 +1,154 @@
-"""What a DOI resolves to: its record, a list of typed values."""
+"""The record of a DOI: a list of typed values."""
 
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from html import escape
+from typing import TYPE_CHECKING, Any
 
 from doiuri._doi import Handle
 from doiuri._resolution_errors import BadRecord
-from doiuri.records._json import Malformed, dump, integer, load, shown
-from doiuri.records._locations import Locations, choose, parse_locations
-from doiuri.records._values import Data, Value, fold, read_value, write_value
+from doiuri.records._json import Malformed, brief, dump, integer, load, read_object
+from doiuri.records._locations import Locations, choose, is_web, parse_locations
+from doiuri.records._values import Value, ascii_upper
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from doiuri.records._json import JSON
+    Content = tuple[tuple[Value, ...], Mapping[str, Any]]
 
-__all__ = ["Data", "Record", "Value", "locations_of"]
-
-_KNOWN = frozenset({"responseCode", "handle", "values"})
+_MEMBERS = frozenset({"responseCode", "handle", "values"})
+_LONGEST_CELL = 200
+_set = object.__setattr__
 
 
 class Record:
-    """The record of ``doi``: its values in the server's order, which is not that of their indices.
+    """What a DOI resolves to: typed values, in the server's order. Immutable.
 
-    ``extra`` has the members of the answer that the API does not document.
+    :param doi: the DOI
+    :param values: its values
+    :param extra: undocumented members of the server's answer
+
+    Records are equal if their DOIs, values and extra members are.
+
+    >>> record = Record.from_json('''{"handle": "10.1000/1", "values": [
+    ...     {"index": 1, "type": "URL", "data": {"format": "string", "value": "https://example.org/"}}]}''')
+    >>> record.url
+    'https://example.org/'
     """
 
-    __slots__ = ("_extra", "_source", "_values", "doi")
+    __slots__ = ("_content", "doi")
+
     doi: Handle
-    _values: tuple[Value, ...]
-    _extra: Mapping[str, JSON]
-    _source: bytes | None
+    """The DOI as it was asked for; the server's spelling may differ in ASCII case."""
+
+    _content: Content | bytes  # values and extra members; bytes until their first use
 
     def __init__(
-        self, doi: Handle, values: Iterable[Value] = (), extra: Mapping[str, JSON] | None = None
+        self, doi: Handle, values: Iterable[Value] = (), extra: Mapping[str, Any] | None = None
     ) -> None:
-        self._fill(doi, tuple(values), dict(extra or {}), None)
+        _set(self, "doi", doi)
+        _set(self, "_content", (tuple(values), dict(extra or {})))
 
     @classmethod
     def deferred(cls, doi: Handle, source: bytes) -> Record:
-        """The record in an answer that was read before: read again when its values are first asked for."""
+        """Return the record in a stored answer without parsing it: that happens when it is first used.
+
+        :param doi: the DOI
+        :param source: an answer of the REST API that was validated before it was stored
+        :raises BadRecord: on first use, if the answer is not the record of ``doi``
+        """
         record = object.__new__(cls)
-        record._fill(doi, (), {}, source)
+        _set(record, "doi", doi)
+        _set(record, "_content", source)
         return record
 
-    @property
-    def values(self) -> tuple[Value, ...]:
-        """The values; raises BadRecord where a deferred record turns out to be none."""
-        self._read()
-        return self._values
-
-    @property
-    def extra(self) -> Mapping[str, JSON]:
-        """The members of the answer that the API does not document."""
-        self._read()
-        return self._extra
-
-    def of_type(self, name: str) -> tuple[Value, ...]:
-        """The values of a type, without regard to ASCII case; ``"URL."`` also matches ``URL.FOO``."""
-        return tuple(value for value in self.values if value.has_type(name))
-
-    @property
-    def url(self) -> str | None:
-        """Where the DOI leads: an http or https address, the same at every call; None if there is none."""
-        place = choose(self.locations)
-        return None if place is None else place.href
-
-    @property
-    def locations(self) -> Locations:
-        """All places the DOI may lead to: those of its 10320/loc values, then its URL values."""
-        return locations_of(self.values, self.doi.name)
-
-    @property
-    def alias(self) -> str | None:
-        """The handle that this record stands for, that of its first HS_ALIAS value; None if there is none."""
-        return next((text for value in self.of_type("HS_ALIAS") if (text := value.data.text)), None)
-
-    @property
-    def ttl(self) -> int | None:
-        """For how many seconds from now the record holds: the least of its values; None if none says."""
-        now = time.time()
-        lifetimes = (value.lifetime(now) for value in self.values)
-        return min((seconds for seconds in lifetimes if seconds is not None), default=None)
-
     @classmethod
-    def from_json(cls, source: str | bytes | Mapping[str, JSON], *, doi: Handle | None = None) -> Record:
-        """Read a record as the REST API gives it; a records file leaves ``responseCode`` out.
+    def from_json(cls, source: str | bytes | Mapping[str, Any], *, doi: Handle | None = None) -> Record:
+        """Read a record from an answer of the REST API, or from a file of records.
 
-        ``doi`` is the name asked for: the record's handle must equal it, ASCII case aside. Without it
-        the handle is the name. Raises BadRecord.
+        :param source: JSON, or parsed JSON: ``handle``, ``values`` and, optionally, a ``responseCode`` of 1
+        :param doi: the DOI asked for, which the handle must equal except for ASCII case; by default the
+            handle is the DOI
+        :raises BadRecord: if it is not a record, or the record of another DOI
         """
         try:
-            return read_members(load(source) if isinstance(source, (str, bytes)) else dict(source), doi)
+            answer = read_object(load(source) if isinstance(source, (str, bytes)) else dict(source))
+            code = answer.get("responseCode", 1)
+            if integer(code) != 1:
+                raise Malformed(f"responseCode is {brief(code)}, expected 1, that of a record")
+            name = read_handle(answer.get("handle"), doi)
+            return record_of(doi or Handle.from_name(name), answer)
         except ValueError as error:
             raise BadRecord(doi, str(error)) from None
 
     def to_json(self) -> str:
-        """The record as the REST API writes it, on one line; ``from_json`` reads an equal record from it."""
-        values = [write_value(value) for value in self.values]
-        return dump({"responseCode": 1, "handle": self.doi.name, "values": values, **self.extra})
+        """Return the record as the REST API writes it, on one line.
 
-    def _fill(
-        self, doi: Handle, values: tuple[Value, ...], extra: Mapping[str, JSON], source: bytes | None
-    ) -> None:
-        for name, value in (("doi", doi), ("_values", values), ("_extra", extra), ("_source", source)):
-            object.__setattr__(self, name, value)
+        ``from_json`` reads an equal record from it.
+        """
+        values, extra = self._read()
+        written = [value.to_json() for value in values]
+        return dump({"responseCode": 1, "handle": self.doi.name, "values": written, **extra})
 
-    def _read(self) -> None:
-        if self._source is not None:
-            whole = Record.from_json(self._source, doi=self.doi)
-            self._fill(self.doi, whole._values, whole._extra, None)
+    @property
+    def values(self) -> tuple[Value, ...]:
+        """The values, in the server's order, which is not necessarily that of their indices."""
+        return self._read()[0]
+
+    @property
+    def extra(self) -> Mapping[str, Any]:
+        """Undocumented members of the server's answer."""
+        return self._read()[1]
+
+    def of_type(self, name: str) -> tuple[Value, ...]:
+        """Return the values of a type; ASCII case does not matter, and ``"URL."`` also matches ``URL.FOO``.
+
+        >>> from doiuri.records import Data
+        >>> values = [Value(1, "EMAIL", Data("string", "someone@example.org"))]
+        >>> [value.data.text for value in Record(Handle.parse("10.1000/1"), values).of_type("email")]
+        ['someone@example.org']
+        """
+        return tuple(value for value in self.values if value.has_type(name))
+
+    @property
+    def url(self) -> str | None:
+        """Where the DOI leads: an http or https URL, or None if the record has none.
+
+        Of several locations it is the one that ``choose`` prefers, the same one every time.
+        """
+        location = choose(self.locations)
+        return None if location is None else location.href
+
+    @property
+    def locations(self) -> Locations:
+        """All locations: those of the 10320/loc values, then the URL values."""
+        return locations_of(self.values, self.doi.name)
+
+    @property
+    def alias(self) -> str | None:
+        """The handle to resolve in place of this one, from the first HS_ALIAS value; usually None."""
+        return next((text for value in self.of_type("HS_ALIAS") if (text := value.data.text)), None)
+
+    @property
+    def ttl(self) -> int | None:
+        """For how many seconds from now the record may be cached: the least TTL; None if no value has one."""
+        now = time.time()
+        lifetimes = (value.lifetime(now) for value in self.values)
+        return min((seconds for seconds in lifetimes if seconds is not None), default=None)
+
+    def _read(self) -> Content:
+        content = self._content
+        if isinstance(content, bytes):
+            record = Record.from_json(content, doi=self.doi)
+            content = (record.values, record.extra)
+            _set(self, "_content", content)
+        return content
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Record):
             return NotImplemented
-        return (self.doi, self.values, self.extra) == (other.doi, other.values, other.extra)
+        return self.doi == other.doi and self._read() == other._read()
 
     def __hash__(self) -> int:
         return hash(self.doi)
@@ -123,19 +156,32 @@ class Record:
     def __repr__(self) -> str:
         return f"Record({self.doi!r}, {self.values!r}, {self.extra!r})"
 
+    def _repr_html_(self) -> str:
+        """Return a table for notebooks: everything in it is escaped, only http and https URLs are links."""
+        rows = "".join(map(_html_row, self.values))
+        return (
+            f"<table><caption>{_html_link(self.doi.url, self.doi.uri)}</caption>"
+            f"<thead><tr><th>index</th><th>type</th><th>data</th></tr></thead><tbody>{rows}</tbody></table>"
+        )
+
     def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(f"a Record never changes: cannot set {name!r}")
+        raise AttributeError(f"Record never changes: cannot set {name!r}")
 
     def __delattr__(self, name: str) -> None:
-        raise AttributeError(f"a Record never changes: cannot delete {name!r}")
+        raise AttributeError(f"Record never changes: cannot delete {name!r}")
 
     def __reduce__(self) -> tuple[type[Record], tuple[object, ...]]:
-        return Record, (self.doi, self.values, self.extra)
+        return Record, (self.doi, *self._read())
 
 
 def locations_of(values: Iterable[Value], handle: str) -> Locations:
-    """All places that some values of a handle lead to: those of type 10320/loc, then those of type URL."""
-    found: Locations | None = None
+    """Return the locations in some values: those of the 10320/loc values, then the URL values.
+
+    :param values: values of a record
+    :param handle: the record's handle, which fills in ``href_template``
+    :returns: its ``problem`` says what is wrong with the first 10320/loc value that cannot be parsed
+    """
+    parsed: Locations | None = None
     problem = ""
     urls: list[str] = []
     for value in values:
@@ -144,38 +190,48 @@ def locations_of(values: Iterable[Value], handle: str) -> Locations:
         elif value.has_type("10320/loc"):
             try:
                 source = value.data.text if value.data.format == "string" else value.data.octets
-                found = _joined(found, parse_locations(source or "", handle))
+                parsed = _joined(parsed, parse_locations(source or "", handle))
             except ValueError as error:
                 problem = problem or str(error)
-    own = Locations() if found is None else found
-    return Locations(own.candidates, own.attributes, problem).with_legacy(urls, overruled=found is not None)
+    own = Locations() if parsed is None else parsed
+    return Locations(own.candidates, own.attributes, problem).with_legacy(urls, overruled=parsed is not None)
 
 
-def read_members(answer: JSON, doi: Handle | None) -> Record:
-    """Check and read a successful answer; Malformed says what is not as the API promises."""
-    if not isinstance(answer, dict):
-        raise Malformed(f"the answer is {shown(answer)}, not an object")
-    code, values = answer.get("responseCode", 1), answer.get("values")
-    if integer(code) != 1:
-        raise Malformed(f"the responseCode is {shown(code)}, not that of a record")
-    name = check_echo(answer.get("handle"), doi)
+def record_of(doi: Handle, answer: Mapping[str, Any]) -> Record:
+    """Return the record in a successful answer about ``doi``; raises Malformed if its values are not."""
+    values = answer.get("values")
     if not isinstance(values, list):
-        raise Malformed(f"values is {shown(values)}, not a list")
-    extra = {name: member for name, member in answer.items() if name not in _KNOWN}
-    return Record(doi or Handle.from_name(name), tuple(map(read_value, values)), extra)
+        raise Malformed(f"values is {brief(values)}, expected a list")
+    extra = {name: member for name, member in answer.items() if name not in _MEMBERS}
+    return Record(doi, map(Value.from_json, values), extra)
 
 
-def check_echo(handle: JSON, doi: Handle | None) -> str:
-    """Return the name that an answer echoes (section 5); Malformed if that is not the name asked for."""
+def read_handle(handle: object, doi: Handle | None) -> str:
+    """Return the handle of an answer (section 5); raises Malformed if it is not the DOI asked for."""
     if not isinstance(handle, str):
-        raise Malformed(f"the handle is {shown(handle)}, not a string")
-    if doi is not None and fold(handle) != fold(doi.name):
-        raise Malformed(f"the answer is about another name, {shown(handle)}")
+        raise Malformed(f"the handle is {brief(handle)}, expected a string")
+    if doi is not None and ascii_upper(handle) != doi.key:
+        raise Malformed(f"the answer is about another name: {brief(handle)}")
     return handle
 
 
 def _joined(first: Locations | None, second: Locations) -> Locations:
-    """Several 10320/loc values count as one list; what stands in the first ``<locations>`` governs."""
+    """Join two 10320/loc values; the attributes of the first ``<locations>`` take precedence."""
     if first is None:
         return second
     return Locations(first.candidates + second.candidates, {**second.attributes, **first.attributes})
+
+
+def _html_row(value: Value) -> str:
+    text = value.data.text if value.data.text is not None else dump(value.data.value)
+    short = text if len(text) <= _LONGEST_CELL else f"{text[:_LONGEST_CELL]}…"
+    cell = _html_link(text, short) if value.has_type("URL") and is_web(text) else _html_text(short)
+    return f"<tr><td>{value.index}</td><td>{_html_text(value.type)}</td><td>{cell}</td></tr>"
+
+
+def _html_link(url: str, text: str) -> str:
+    return f'<a href="{_html_text(url)}">{_html_text(text)}</a>'
+
+
+def _html_text(text: str) -> str:
+    return escape(text.encode(errors="replace").decode())  # JSON may hold lone surrogates, HTML may not

@@ -6,19 +6,19 @@ import base64
 import binascii
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from string import ascii_lowercase
+from typing import TYPE_CHECKING, Any
 
-from doiuri.records._json import Malformed, integer, shown
+from doiuri.records._json import Malformed, brief, integer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from doiuri.records._json import JSON
-
 MAX_TTL = 2**31 - 1
-"""Longest TTL in seconds: it has 32 bits, one of them the sign (RFC 3651 section 3.1)."""
+"""The longest TTL in seconds: a signed integer of 32 bits (RFC 3651 section 3.1)."""
 
-_SHAPES: dict[str, type] = {
+_UPPER = {ord(letter): letter.upper() for letter in ascii_lowercase}
+_PYTHON_TYPES: dict[str, type] = {
     "string": str,
     "base64": str,
     "hex": str,
@@ -26,21 +26,31 @@ _SHAPES: dict[str, type] = {
     "vlist": list,
     "site": dict,
 }
-_DATA = frozenset({"format", "value"})
-_VALUE = frozenset({"index", "type", "data", "permissions", "ttl", "timestamp", "references"})
+_DATA_MEMBERS = frozenset({"format", "value"})
+_VALUE_MEMBERS = frozenset({"index", "type", "data", "permissions", "ttl", "timestamp", "references"})
 
 
 @dataclass(frozen=True, slots=True)
 class Data:
-    """The data of a value: ``format`` names the shape of ``value``. Unknown formats are kept as they are."""
+    r"""The data of a ``Value``: JSON and the name of its format (DOI resolution documentation section 5).
+
+    >>> Data("base64", "AAEC").octets
+    b'\x00\x01\x02'
+    """
 
     format: str
-    value: JSON = field(hash=False)
-    extra: Mapping[str, JSON] = field(default_factory=dict, hash=False)
+    """The format: "string", "base64", "hex", "admin", "vlist", "site", or one that is not documented."""
+
+    value: Any = field(hash=False)
+    """The JSON value: a str for "string", "base64" and "hex", a dict for "admin" and "site", a list for
+    "vlist"; anything for other formats."""
+
+    extra: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    """Undocumented members, kept as they are."""
 
     @property
     def octets(self) -> bytes | None:
-        """What a string, base64 or hex value holds, else None; ValueError where it is damaged."""
+        """The bytes of string, base64 or hex data, else None; raises ValueError if they cannot be decoded."""
         if self.format == "string":
             return str(self.value).encode("utf-8", "surrogatepass")
         try:
@@ -52,7 +62,7 @@ class Data:
 
     @property
     def text(self) -> str | None:
-        """The same as text, None where it is none."""
+        """String data, or base64 or hex data that is UTF-8; else None."""
         if self.format == "string":
             return str(self.value)
         try:
@@ -66,109 +76,137 @@ class Data:
 class Value:
     """One typed value of a record.
 
-    ``ttl`` is in seconds, or the ISO 8601 time until which the value holds; ``timestamp`` is the ISO 8601
-    time of its last change; ``extra`` has the members that the API does not document.
+    >>> value = Value(1, "URL", Data("string", "https://example.org/"), ttl=86400)
+    >>> value.to_json()
+    {'index': 1, 'type': 'URL', 'data': {'format': 'string', 'value': 'https://example.org/'}, 'ttl': 86400}
     """
 
     index: int
+    """The number that identifies the value in its record."""
+
     type: str
+    """The type's name: ``URL``, ``EMAIL``, ``HS_ALIAS``, ``10320/loc`` and many more."""
+
     data: Data
+    """The data."""
+
     ttl: int | str | None = None
+    """Seconds for which the value may be cached, or the time until which it may be, in ISO 8601."""
+
     timestamp: str | None = None
-    permissions: JSON = field(default=None, hash=False)
-    references: JSON = field(default=None, hash=False)
-    extra: Mapping[str, JSON] = field(default_factory=dict, hash=False)
+    """When the value last changed, in ISO 8601."""
+
+    permissions: Any = field(default=None, hash=False)
+    """Who may read and write the value, as the server sends it: four digits, 0 or 1."""
+
+    references: Any = field(default=None, hash=False)
+    """References to other values, as the server sends them."""
+
+    extra: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    """Undocumented members, kept as they are."""
 
     def lifetime(self, now: float) -> int | None:
-        """For how many seconds the value holds, seen from ``now`` (Unix seconds); None if it does not say."""
+        """Return for how many more seconds the value may be cached; None if it has no TTL.
+
+        :param now: Unix time in seconds
+        """
         if self.ttl is None:
             return None
         seconds = self.ttl if isinstance(self.ttl, int) else _seconds_until(self.ttl, now)
         return None if seconds is None else min(max(seconds, 0), MAX_TTL)
 
     def has_type(self, name: str) -> bool:
-        """Whether this is of a type, without regard to ASCII case; ``"URL."`` also names ``URL.FOO``."""
-        wanted, given = fold(name), fold(self.type)
-        return (given + b".").startswith(wanted) if wanted.endswith(b".") else given == wanted
+        """Return whether the value is of this type; ASCII case does not matter.
+
+        A name that ends in a dot names a family of types (RFC 3651 section 3.1).
+
+        >>> url = Value(1, "url.pdf", Data("string", ""))
+        >>> url.has_type("URL"), url.has_type("URL.")
+        (False, True)
+        """
+        wanted, given = ascii_upper(name), ascii_upper(self.type)
+        return f"{given}.".startswith(wanted) if wanted.endswith(".") else given == wanted
 
     @classmethod
-    def from_json(cls, source: JSON) -> Value:
-        """Read one value as the REST API writes it; raises ValueError for what it does not promise."""
-        return read_value(source)
+    def from_json(cls, source: object) -> Value:
+        """Read one value as the REST API writes it.
 
-    def to_json(self) -> dict[str, JSON]:
-        """The value as the REST API writes it: ``from_json`` reads an equal value from it."""
-        return write_value(self)
+        :param source: the parsed JSON
+        :raises ValueError: if it does not have the structure that the API promises
+        """
+        if not isinstance(source, dict):
+            raise Malformed(f"a value is {brief(source)}, expected an object")
+        index, kind, timestamp = integer(source.get("index")), source.get("type"), source.get("timestamp")
+        if index is None:
+            raise Malformed(f"the index of a value is {brief(source.get('index'))}, expected an integer")
+        if not isinstance(kind, str):
+            raise Malformed(f"the type of a value is {brief(kind)}, expected a string")
+        if not isinstance(timestamp, str | None):
+            raise Malformed(f"the timestamp of a value is {brief(timestamp)}, expected a string")
+        return cls(
+            index,
+            kind,
+            _read_data(source.get("data")),
+            _read_ttl(source.get("ttl")),
+            timestamp,
+            source.get("permissions"),
+            source.get("references"),
+            {name: member for name, member in source.items() if name not in _VALUE_MEMBERS},
+        )
 
+    def to_json(self) -> dict[str, Any]:
+        """Return the value as the REST API writes it, in the reference proxy's order; None is left out.
 
-def read_value(source: JSON) -> Value:
-    """Check and read one value; Malformed says what is not as the API promises."""
-    if not isinstance(source, dict):
-        raise Malformed(f"a value is {shown(source)}, not an object")
-    index, kind, timestamp = integer(source.get("index")), source.get("type"), source.get("timestamp")
-    if index is None:
-        raise Malformed(f"the index of a value is {shown(source.get('index'))}, not an integer")
-    if not isinstance(kind, str):
-        raise Malformed(f"the type of a value is {shown(kind)}, not a string")
-    if not isinstance(timestamp, str | None):
-        raise Malformed(f"the timestamp of a value is {shown(timestamp)}, not a string")
-    return Value(
-        index,
-        kind,
-        _read_data(source.get("data")),
-        _read_ttl(source.get("ttl")),
-        timestamp,
-        source.get("permissions"),
-        source.get("references"),
-        {name: member for name, member in source.items() if name not in _VALUE},
-    )
-
-
-def write_value(value: Value) -> dict[str, JSON]:
-    """The members of a value in the order of the reference proxy, those that are absent left out."""
-    members = {
-        "index": value.index,
-        "type": value.type,
-        "data": {"format": value.data.format, "value": value.data.value, **value.data.extra},
-        "permissions": value.permissions,
-        "ttl": value.ttl,
-        "timestamp": value.timestamp,
-        "references": value.references,
-    }
-    return {name: member for name, member in members.items() if member is not None} | dict(value.extra)
+        ``from_json`` reads an equal value from it.
+        """
+        members = {
+            "index": self.index,
+            "type": self.type,
+            "data": {"format": self.data.format, "value": self.data.value, **self.data.extra},
+            "permissions": self.permissions,
+            "ttl": self.ttl,
+            "timestamp": self.timestamp,
+            "references": self.references,
+        }
+        return {name: member for name, member in members.items() if member is not None} | dict(self.extra)
 
 
-def fold(text: str) -> bytes:
-    """What the spellings of a name or type have in common: the case of ASCII letters does not count."""
-    return text.encode("utf-8", "surrogatepass").upper()  # bytes know ASCII letters only
+def ascii_upper(text: str) -> str:
+    """Return the text with ASCII letters in upper case, as names and types are compared (Z39.84 section 4).
+
+    >>> ascii_upper("10.1000/äbc")
+    '10.1000/äBC'
+    """
+    return text.upper() if text.isascii() else text.translate(_UPPER)
 
 
-def _read_data(source: JSON) -> Data:
+def _read_data(source: object) -> Data:
     if not isinstance(source, dict) or "value" not in source:
-        raise Malformed(f"the data of a value is {shown(source)}, not an object with format and value")
+        raise Malformed(f"the data of a value is {brief(source)}, expected an object with format and value")
     name, value = source.get("format"), source["value"]
     if not isinstance(name, str):
-        raise Malformed(f"the data format of a value is {shown(name)}, not a string")
-    if not isinstance(value, _SHAPES.get(name, object)):
-        raise Malformed(f"the data of format {name} is {shown(value)}")
-    return Data(name, value, {key: member for key, member in source.items() if key not in _DATA})
+        raise Malformed(f"the data format of a value is {brief(name)}, expected a string")
+    kind = _PYTHON_TYPES.get(name, object)
+    if not isinstance(value, kind):
+        raise Malformed(f"the data of format {brief(name)} is {brief(value)}, expected a {kind.__name__}")
+    return Data(name, value, {key: member for key, member in source.items() if key not in _DATA_MEMBERS})
 
 
-def _read_ttl(source: JSON) -> int | str | None:
+def _read_ttl(source: object) -> int | str | None:
     ttl = source if isinstance(source, str | None) else integer(source)
     if ttl is None and source is not None:
-        raise Malformed(f"the ttl of a value is {shown(source)}, neither seconds nor a time")
+        raise Malformed(f"the ttl of a value is {brief(source)}, expected seconds or a time")
     return ttl
 
 
 def _base64(text: str) -> bytes:
-    """Decode either alphabet, padded or not: section 5 does not say which it means."""
+    """Decode either alphabet, padded or not: section 5 does not say which one it means."""
     text = "".join(text.split()).rstrip("=").translate(str.maketrans("-_", "+/"))
     return base64.b64decode(text + "=" * (-len(text) % 4), validate=True)
 
 
 def _seconds_until(text: str, now: float) -> int | None:
-    """How long until an ISO 8601 time (specification 002 section 5, ``ttl``); None where it is no time."""
+    """Return the seconds from ``now`` to an ISO 8601 time (DOI resolution documentation section 5)."""
     try:
         moment = datetime.fromisoformat(text)
         return int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() - now)

@@ -1,21 +1,28 @@
-"""What is passed to a Resolver: an argument that was left out, and DOIs or text."""
+"""The arguments of a Resolver: checks, defaults, and what stands for a DOI."""
 
 from __future__ import annotations
 
+import time
+from dataclasses import dataclass
 from enum import Enum
+from math import inf
 from typing import TYPE_CHECKING, Final
+from urllib.parse import urlsplit
 
 from doiuri._doi import Handle
 from doiuri._errors import DOISyntaxError
+from doiuri._settings import Settings
+from doiuri._settings import user_agent as default_user_agent
+from doiuri.resolver._outcome import Outcome
+from doiuri.resolver.http._limiter import DEFAULT_RATE
+from doiuri.resolver.http._redirects import is_loopback
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from doiuri._doi import Handle
-
 
 class Default(Enum):
-    """An argument that was left out."""
+    """The type of an argument that was left out."""
 
     DEFAULT = "default"
 
@@ -23,21 +30,121 @@ class Default(Enum):
 DEFAULT: Final = Default.DEFAULT
 
 
-def handle(doi: Handle | str) -> Handle:
-    """A DOI, or what text stands for; raises DOISyntaxError, TypeError."""
+@dataclass(frozen=True, slots=True)
+class Config:
+    """The checked arguments of a Resolver; those left out are taken from the environment."""
+
+    base: str
+    offline: bool
+    timeout: float
+    budget: float | None
+    concurrency: int
+    rate: float | None
+    mailto: str | None
+    user_agent: str
+    cache: str | None
+
+    @classmethod
+    def read(
+        cls,
+        base: str | None,
+        offline: bool | None,
+        timeout: float,
+        budget: float | None,
+        concurrency: int,
+        rate: float | Default | None,
+        mailto: str | None,
+        user_agent: str | None,
+    ) -> Config:
+        """Check the arguments; raise ValueError or TypeError."""
+        check_text(base=base, mailto=mailto, user_agent=user_agent)
+        settings = Settings.from_environ(resolver=base, offline=offline, mailto=mailto)
+        check_positive(timeout=timeout, concurrency=concurrency)
+        check_optional(budget=budget, rate=rate)
+        if not isinstance(concurrency, int):
+            raise ValueError(f"concurrency must be a whole number, not {concurrency!r}")  # noqa: TRY004
+        if user_agent is not None and not (user_agent.isascii() and user_agent.isprintable()):
+            # RFC 9110 section 5.5
+            raise ValueError(f"user_agent must be printable ASCII text, not {user_agent!r:.80}")
+        return cls(
+            settings.base,
+            settings.offline,
+            timeout,
+            budget,
+            concurrency,
+            default_rate(settings.base) if rate is DEFAULT else rate,
+            settings.mailto,
+            user_agent or default_user_agent(mailto=settings.mailto),
+            settings.cache,
+        )
+
+    def deadline(self, budget: float | Default | None) -> float:
+        """Return when a call that starts now ends, on the clock of ``time.monotonic``; check its budget."""
+        check_optional(budget=budget)
+        seconds = self.budget if budget is DEFAULT else budget
+        return inf if seconds is None else time.monotonic() + seconds
+
+
+def default_rate(base: str) -> float | None:
+    """Return the requests per second to a server: any number if it is on this machine."""
+    return None if is_loopback(urlsplit(base).hostname or "") else DEFAULT_RATE
+
+
+def check_positive(**arguments: object) -> None:
+    """Raise ValueError unless the arguments are positive numbers."""
+    for name, number in arguments.items():
+        if isinstance(number, bool) or not isinstance(number, (int, float)) or not number > 0:
+            raise ValueError(f"{name} must be a number greater than 0, not {number!r}")
+
+
+def check_optional(**arguments: object) -> None:
+    """Raise ValueError unless the arguments are positive numbers, None, or were left out."""
+    check_positive(**{name: n for name, n in arguments.items() if n is not None and n is not DEFAULT})
+
+
+def check_text(**arguments: object) -> None:
+    """Raise TypeError unless the arguments are str or None."""
+    for name, text in arguments.items():
+        if text is not None and not isinstance(text, str):
+            raise TypeError(f"{name} must be a str, not {text!r:.80}")
+
+
+def check_method(method: str, **arguments: object) -> None:
+    """Raise TypeError unless the arguments have a method or are None."""
+    for name, value in arguments.items():
+        if value is not None and not callable(getattr(value, method, None)):
+            raise TypeError(f"{name} cannot be {value!r:.80}: it has no {method}()")
+
+
+def check_batch(dois: object, budget: object) -> None:
+    """Raise TypeError for a single DOI in place of an iterable, and ValueError for an impossible budget."""
+    if isinstance(dois, (str, bytes, Handle)):
+        raise TypeError(f"expected an iterable of DOIs; pass [{dois!r}]")
+    check_optional(budget=budget)
+
+
+def as_handle(doi: object) -> Handle:
+    """Return a DOI as it is, or parsed from text; raise DOISyntaxError or TypeError."""
     if isinstance(doi, Handle):
         return doi
     if isinstance(doi, str):
         return Handle.parse(doi)
-    raise TypeError(f"neither a DOI nor text: {doi!r:.80}")
+    raise TypeError(_not_a_doi(doi))
 
 
-def handles(dois: Iterable[Handle | str]) -> Iterator[Handle]:
-    """The same for many; what is raised also says which item it was."""
-    for number, doi in enumerate(dois):
-        try:
-            one = handle(doi)
-        except (DOISyntaxError, TypeError) as error:
-            error.add_note(f"It is item {number} of the DOIs, counted from 0.")
-            raise
-        yield one
+def as_handles(dois: Iterable[object]) -> Iterator[Handle | Outcome]:
+    """Yield a DOI, or an outcome with the status ``"invalid"``, for each item."""
+    for doi in dois:
+        if isinstance(doi, Handle):
+            yield doi
+        elif isinstance(doi, str):
+            try:
+                yield Handle.parse(doi)
+            except DOISyntaxError as error:
+                yield Outcome(None, "invalid", reason=error.reason, text=error.text)
+        else:
+            yield Outcome(None, "invalid", reason=_not_a_doi(doi), text=repr(doi))
+
+
+def _not_a_doi(item: object) -> str:
+    return f"expected a DOI or a str, not {item!r:.80}"

@@ -1,4 +1,4 @@
-"""Many DOIs: answered in the order of the question, asked a bounded number ahead."""
+"""Many DOIs: answered in input order, with a bounded look-ahead."""
 
 from __future__ import annotations
 
@@ -8,103 +8,133 @@ from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Protocol
 
-from doiuri.resolver._outcome import Outcome, Question
-from doiuri.resolver._workers import LATE
+from doiuri.resolver._outcome import Outcome
+from doiuri.resolver._workers import EXHAUSTED
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator
 
     from doiuri._doi import Handle
-    from doiuri.resolver._workers import Crew
-    from doiuri.resolver.stores._memory import Entry
+    from doiuri.resolver._bounded_store import BoundedStore
+    from doiuri.resolver._workers import Task, WorkerPool
+    from doiuri.resolver.stores._store import Entry
 
 AHEAD = 256
-"""How many names are read, and asked for, ahead of the one that is answered next."""
+"""Names that are read, and requested, ahead of the next answer."""
 
-FLUSH = 0.5
-"""Seconds after which what came is stored."""
+FLUSH_INTERVAL = 0.5
+"""Seconds after which new answers are stored."""
+
+
+class Pending:
+    """A name of a batch whose outcome is not known yet."""
+
+    __slots__ = ("doi", "fallback", "outcome", "task")
+
+    def __init__(self, doi: Handle) -> None:
+        self.doi = doi
+        self.outcome: Outcome | None = None
+        self.task: Task | None = None  # without an outcome at its end there will be none
+        self.fallback: Outcome | None = None  # a stale one
+
+    def settled(self) -> bool:
+        """Whether there is nothing more to wait for."""
+        return self.outcome is not None or (self.task is not None and self.task.done)
 
 
 class Lookup(Protocol):
-    """Finds out about names."""
+    """A way to look names up."""
 
-    first: int  # how many names it gets at the beginning; then it gets more and more
+    first: int  # names in the first look-ahead; it doubles from then on
+    fresh: dict[str, Entry]  # entries to store
 
-    def prepare(self, dois: list[Handle]) -> list[Outcome | Question]:
-        """For each name an outcome, or a question whose job the crew has."""
+    def prepare(self, dois: list[Handle]) -> list[Outcome | Pending]:
+        """Return the outcome of each name, or what to wait for."""
 
 
 class Batch:
     """One call's way through a stream of names.
 
-    ``put`` stores what is new.
+    :param source: DOIs, and outcomes of items that are not DOIs.
     """
 
-    def __init__(self, crew: Crew, put: Callable[[dict[str, Entry]], None]) -> None:
-        self.crew = crew
-        self._put = put
-        self._source: Iterator[Handle] = iter(())
+    def __init__(
+        self, source: Iterator[Handle | Outcome], lookup: Lookup, pool: WorkerPool, store: BoundedStore
+    ) -> None:
+        self._source = source
+        self._lookup = lookup
+        self._pool = pool
+        self._store = store
+        self._waiting: deque[tuple[Handle | Outcome, Outcome | Pending]] = deque()
+        self._size = lookup.first
         self._error: Exception | None = None
-        self._fresh: dict[str, Entry] = {}
         self._flushed = time.monotonic()
 
-    def run(
-        self, dois: Iterable[Handle], lookup: Lookup, progress: Callable[[int], None] | None
-    ) -> Iterator[Outcome]:
-        """Answer all, in their order."""
-        self._source = iter(dois)
-        waiting: deque[tuple[Handle, Outcome | Question]] = deque()
-        done, size = 0, lookup.first
+    def outcomes(self, progress: Callable[[int], None] | None) -> Iterator[Outcome]:
+        """Yield one outcome for each item, in order.
+
+        :param progress: called with the number of items done.
+        """
+        done = 0
         try:
-            while True:
-                if len(waiting) <= size // 2 and (some := self._read(size)):
-                    self._flush()
-                    waiting.extend(zip(some, lookup.prepare(some), strict=True))
-                    size = min(2 * size, AHEAD)
-                if not waiting:
-                    if self._error is not None:
-                        raise self._error
-                    return
-                doi, item = waiting.popleft()
-                outcome = item if isinstance(item, Outcome) else self._settle(item)
+            while self._fill():
+                outcome = self._next()
                 done += 1
                 if progress is not None:
                     progress(done)
-                yield outcome if outcome.doi.name == doi.name else replace(outcome, doi=doi)
+                yield outcome
+            if self._error is not None:
+                raise self._error
         finally:
-            self.crew.close()
-            for _, item in waiting:  # what came for names that nobody waits for any more
-                if isinstance(item, Question):
-                    self._fresh |= item.fresh
+            self._pool.close()
             self._flush()
 
-    def _read(self, size: int) -> list[Handle]:
-        """The next names; what the caller's iterable raises is kept until those before it are answered."""
-        some: list[Handle] = []
+    def _fill(self) -> bool:
+        """Read ahead if half of the names are answered; return whether any are waiting."""
+        if len(self._waiting) <= self._size // 2 and (items := self._read()):
+            self._flush()
+            answers = iter(self._lookup.prepare([item for item in items if not isinstance(item, Outcome)]))
+            for item in items:
+                self._waiting.append((item, item if isinstance(item, Outcome) else next(answers)))
+            self._size = min(2 * self._size, AHEAD)
+        return bool(self._waiting)
+
+    def _read(self) -> list[Handle | Outcome]:
+        """Return the next items. An error of the caller's iterable is raised after those before it."""
+        items: list[Handle | Outcome] = []
         try:
-            some.extend(islice(self._source, size))
-        except Exception as error:  # noqa: BLE001 (raised in its turn)
+            items.extend(islice(self._source, self._size))
+        except Exception as error:  # noqa: BLE001 - raised later
             self._error = error
             self._source = iter(())
-        return some
+        return items
 
-    def _settle(self, question: Question) -> Outcome:
-        """Wait for a question's outcome, but not beyond the deadline."""
-        self.crew.wait(question.settled)
-        if question.outcome is None:
-            error = question.job.error if question.job is not None else None
+    def _next(self) -> Outcome:
+        item, answer = self._waiting.popleft()
+        outcome = answer if isinstance(answer, Outcome) else self._settle(answer)
+        if isinstance(item, Outcome) or outcome.doi is None or outcome.doi.name == item.name:
+            return outcome
+        return replace(outcome, doi=item)  # another spelling of a name that was asked before
+
+    def _settle(self, pending: Pending) -> Outcome:
+        """Wait for an outcome, but not past the deadline."""
+        self._pool.wait(pending.settled)
+        if pending.outcome is None:
+            error = pending.task.error if pending.task is not None else None
             if error is not None and not isinstance(error, TimeoutError):
                 raise error
-            reason = str(error or LATE)
-            question.outcome = question.spare or Outcome(question.doi, "unknown", reason=reason)
-        self._fresh |= question.fresh
-        question.fresh = {}
-        if time.monotonic() - self._flushed > FLUSH:
+            unknown = Outcome(pending.doi, "unknown", reason=str(error or EXHAUSTED))
+            pending.outcome = pending.fallback or unknown
+        if time.monotonic() - self._flushed > FLUSH_INTERVAL:
             self._flush()
-        return question.outcome
+        return pending.outcome
 
     def _flush(self) -> None:
-        if self._fresh:
-            self._put(self._fresh)
-            self._fresh = {}
+        """Store new answers; workers may add more meanwhile."""
+        fresh, entries = self._lookup.fresh, {}
+        while fresh:
+            key, entry = fresh.popitem()
+            entries[key] = entry
+        if entries:
+            self._store.put_many(entries)
         self._flushed = time.monotonic()

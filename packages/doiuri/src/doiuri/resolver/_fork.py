@@ -1,4 +1,4 @@
-"""What survives a fork: locks that are free in the child, and whoever must know that it is one."""
+"""Objects that stay usable in the child of a fork."""
 
 from __future__ import annotations
 
@@ -8,46 +8,46 @@ import weakref
 
 
 class ForkSafe:
-    """Has a lock that is free in the child of a fork, in which nothing open is inherited.
+    """Has a lock that is free in the child of a fork, and hooks for what a child must not inherit.
 
-    Another thread may fork right after ``__init__``: what the methods below need is set before it is called.
+    Another thread may fork right after ``__init__``: set what the hooks need before calling it.
     """
 
     def __init__(self) -> None:
-        # the same thread may come again: the garbage collector ends a forgotten iteration at any moment
+        # re-entrant: the garbage collector may close an iteration in the thread that holds it
         self._lock = threading.RLock()
-        with _enlisting:
+        with _registration:
             _all.add(self)
 
     def _disconnect(self) -> None:
-        """Let go of what a child must not inherit; called before the fork with the lock held."""
+        """Close what a child must not inherit; called before the fork with the lock held."""
 
     def _restart(self) -> None:
-        """Begin anew in the child, where no other thread is; called with the lock held."""
+        """Start again in the child, which has no other threads; called with the lock held."""
 
 
 _all: weakref.WeakSet[ForkSafe] = weakref.WeakSet()
 _held: list[ForkSafe] = []
-_enlisting = threading.RLock()  # held during a fork, too
+_registration = threading.RLock()  # held during a fork, too
 
 
 def _before_fork() -> None:
-    _enlisting.acquire()
-    for each in tuple(_all):
-        each._lock.acquire()
-        _held.append(each)
-        each._disconnect()
+    _registration.acquire()
+    for item in tuple(_all):
+        item._lock.acquire()
+        _held.append(item)
+        item._disconnect()
 
 
 def _after_fork() -> None:
     while _held:
         _held.pop()._lock.release()
-    _enlisting.release()
+    _registration.release()
 
 
 def _in_child() -> None:
-    for each in _held:
-        each._restart()
+    for item in _held:
+        item._restart()
     _after_fork()
 
 

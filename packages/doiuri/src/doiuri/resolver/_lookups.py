@@ -1,4 +1,4 @@
-"""What is asked about the names of a batch: their records, or whether they exist and whose they are."""
+"""The two lookups of a batch: records, and existence with registration agencies."""
 
 from __future__ import annotations
 
@@ -10,188 +10,192 @@ from typing import TYPE_CHECKING
 from doiuri._doi import ShortDOI
 from doiuri._resolution_errors import BadRecord, NoValues, ResolutionError, ResolverUnavailable
 from doiuri.records._json import dump, load
-from doiuri.resolver._batch import AHEAD
-from doiuri.resolver._outcome import Outcome, Question
-from doiuri.resolver._records import JSON, LONGEST, RECORD_LIMIT, quick, verdict
-from doiuri.resolver.http._transport import Request
-from doiuri.resolver.stores._memory import Entry
+from doiuri.resolver._batch import AHEAD, Pending
+from doiuri.resolver._call import Call
+from doiuri.resolver._entries import JSON, MAX_TTL, existence_outcome, record_outcome
+from doiuri.resolver._outcome import Outcome
+from doiuri.resolver._records import MAX_RECORD
+from doiuri.resolver.http._request import Request
+from doiuri.resolver.stores._store import Entry
 from doiuri.rest._client import MAX_URL, agency_batches, agency_url, read_agencies
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from doiuri._doi import Handle
     from doiuri.resolver._records import Records
-    from doiuri.resolver._workers import Crew, Job
-    from doiuri.resolver.http._client import Client
+    from doiuri.resolver._workers import Task, WorkerPool
     from doiuri.rest._client import Agency
 
-    Items = list[Outcome | Question]
+    Answers = list[Outcome | Pending]
 
-LATEST = 1024
-"""How many questions are remembered, so that their names are not asked about again."""
+REMEMBERED = 1024
+"""Names that are remembered while a batch runs, so that a repeated name is not requested again."""
 
 
 class _Lookup:
-    """The latest questions of one call: a name that comes again meanwhile is asked about once."""
+    """Names that were looked up lately, and the entries to store."""
 
-    def __init__(self, records: Records, crew: Crew) -> None:
+    def __init__(self, records: Records, pool: WorkerPool) -> None:
+        self.fresh: dict[str, Entry] = {}
         self._records = records
-        self._crew = crew
-        self._latest: dict[str, Question] = {}
+        self._pool = pool
+        self._recent: dict[str, Pending] = {}
 
-    def _question(self, doi: Handle) -> tuple[Question, bool]:
-        """The question about a name, and whether it is new."""
-        known = self._latest.get(doi.key)
+    def _pending(self, doi: Handle) -> tuple[Pending, bool]:
+        """Return what is pending for a name, and whether it is new."""
+        known = self._recent.get(doi.key)
         if known is not None:
             return known, False
-        self._latest[doi.key] = question = Question(doi)
-        if len(self._latest) > LATEST:
-            del self._latest[next(iter(self._latest))]
-        return question, True
+        self._recent[doi.key] = pending = Pending(doi)
+        if len(self._recent) > REMEMBERED:
+            del self._recent[next(iter(self._recent))]
+        return pending, True
+
+    def _submit(self, function: Callable[[Call], None]) -> Task:
+        return self._pool.submit(lambda task: function(Call(task, self.fresh)))
 
 
 class RecordLookup(_Lookup):
-    """Asks for the records of names, one request each."""
+    """Looks up records, one request each."""
 
-    first = 16  # so that the first answers come soon
+    first = 16  # small, so that the first answers come soon
 
-    def prepare(self, dois: list[Handle]) -> Items:
-        """Answer from the store, or submit a job."""
+    def prepare(self, dois: list[Handle]) -> Answers:
+        """Answer from the store, or submit a request."""
         keys = list(map(self._records.key, dois))
-        entries = self._records.stored(keys)
+        entries = self._records.store.get_many(keys)
         now = time.time()
-        items: Items = []
+        answers: Answers = []
         for doi, key in zip(dois, keys, strict=True):
             entry = entries.get(key)
-            outcome = None if entry is None else quick(doi, entry, now)
-            items.append(outcome or self._ask(doi, entry))
-        return items
+            outcome = None if entry is None else record_outcome(doi, entry, now)
+            answers.append(outcome or self._request(doi, entry))
+        return answers
 
-    def _ask(self, doi: Handle, entry: Entry | None) -> Question:
-        question, new = self._question(doi)
-        if new:
-            if entry is not None and (spare := quick(doi, entry, 0.0)) and spare.status == "found":
-                question.spare = replace(spare, stale=True)
-            question.job = self._crew.submit(partial(self._work, question, entry))
-        return question
+    def _request(self, doi: Handle, entry: Entry | None) -> Pending:
+        pending, is_new = self._pending(doi)
+        if is_new:
+            if entry is not None and (fallback := record_outcome(doi, entry, 0.0)) and fallback.found:
+                pending.fallback = replace(fallback, stale=True)
+            pending.task = self._submit(partial(self._fetch, pending, entry))
+        return pending
 
-    def _work(self, question: Question, entry: Entry | None, job: Job) -> None:
-        records, deadline = self._records, self._crew.deadline
+    def _fetch(self, pending: Pending, entry: Entry | None, call: Call) -> None:
+        doi = pending.doi
         try:
-            record = records.own(question.doi, entry, job, deadline, question)
-            record = records.follow(question.doi, record, job, deadline, question)
-            question.outcome = Outcome(question.doi, "found", record, stale=question.stale)
+            record = self._records.current(doi, entry, call)
+            record = self._records.follow(doi, record, call)
+            pending.outcome = Outcome(doi, "found", record, stale=call.stale)
         except ResolutionError as error:
-            question.outcome = Outcome.of_error(question.doi, error)
+            pending.outcome = Outcome.from_error(doi, error)
 
 
 class ExistenceLookup(_Lookup):
-    """Asks Which RA about many names at once, and the REST API about those that it does not know.
+    """Looks up whether names exist: many in one request to Which RA, the rest in the REST API.
 
-    With ``agency`` a name counts as known only with its registration agency.
+    :param agency: whether the registration agency is needed, too.
     """
 
     first = AHEAD
 
-    def __init__(self, records: Records, crew: Crew, *, client: Client, agency: bool) -> None:
-        super().__init__(records, crew)
-        self._client = client
+    def __init__(self, records: Records, pool: WorkerPool, *, agency: bool) -> None:
+        super().__init__(records, pool)
+        self._base = records.client.base
         self._agency = agency
 
-    def prepare(self, dois: list[Handle]) -> Items:
-        """Answer from the store, or submit a job for as many as fit into a request."""
+    def prepare(self, dois: list[Handle]) -> Answers:
+        """Answer from the store, or submit requests for as many names as fit into each."""
         keys = [key for doi in dois for key in (self._key(doi), self._records.key(doi))]
-        entries = self._records.stored(keys)
+        entries = self._records.store.get_many(keys)
         now = time.time()
-        items: Items = []
-        new: list[Question] = []
+        answers: Answers = []
+        new: list[Pending] = []
         for doi in dois:
-            mine = entries.get(self._key(doi)), entries.get(self._records.key(doi))
-            outcome = self._known(doi, *mine, now)
+            known = entries.get(self._key(doi)), entries.get(self._records.key(doi))
+            outcome = self._stored(doi, *known, now)
             if outcome is not None:
-                items.append(outcome)
+                answers.append(outcome)
                 continue
-            question, is_new = self._question(doi)
-            items.append(question)
+            pending, is_new = self._pending(doi)
+            answers.append(pending)
             if is_new:
-                new.append(question)
-                question.spare = self._spare(doi, *mine)
-        self._submit(new)
-        return items
+                pending.fallback = self._fallback(doi, *known)
+                new.append(pending)
+        self._request(new)
+        return answers
 
     def _key(self, doi: Handle) -> str:
-        return f"exists {self._client.base} {doi.key}"
+        return f"exists {self._base} {doi.key}"
 
-    def _known(self, doi: Handle, exists: Entry | None, record: Entry | None, now: float) -> Outcome | None:
+    def _stored(self, doi: Handle, exists: Entry | None, record: Entry | None, now: float) -> Outcome | None:
         if exists is not None and exists.expires > now:
             name = _stored_agency(exists)
             if name is not None or not self._agency:
                 return Outcome(doi, "found", agency=name)
         if record is None or record.expires <= now:
             return None
-        outcome = verdict(doi, record)
-        return None if self._agency and outcome is not None and outcome.status == "found" else outcome
+        outcome = existence_outcome(doi, record)
+        return None if self._agency and outcome is not None and outcome.found else outcome
 
-    def _spare(self, doi: Handle, exists: Entry | None, record: Entry | None) -> Outcome | None:
-        outcome = self._known(doi, exists, record, 0.0)
-        return replace(outcome, stale=True) if outcome is not None and outcome.status == "found" else None
+    def _fallback(self, doi: Handle, exists: Entry | None, record: Entry | None) -> Outcome | None:
+        outcome = self._stored(doi, exists, record, 0.0)
+        return replace(outcome, stale=True) if outcome is not None and outcome.found else None
 
-    def _submit(self, questions: list[Question]) -> None:
-        asked = {question.doi: question for question in questions}
-        fit = [doi for doi in asked if self._fits(doi)]
-        for question in questions:
-            if not self._fits(question.doi):
-                question.job = self._crew.submit(partial(self._confirm, question))
-        for batch, url in agency_batches(fit, base=self._client.base):
-            some = [asked[doi] for doi in batch]
-            job = self._crew.submit(partial(self._ask, some, url))
-            for question in some:
-                question.job = question.job or job
+    def _request(self, new: list[Pending]) -> None:
+        by_doi = {pending.doi: pending for pending in new}
+        suitable = [doi for doi in by_doi if self._suits_which_ra(doi)]
+        for pending in new:
+            if not self._suits_which_ra(pending.doi):
+                pending.task = self._submit(partial(self._confirm, pending))
+        for dois, url in agency_batches(suitable, base=self._base):
+            batch = [by_doi[doi] for doi in dois]
+            task = self._submit(partial(self._ask_which_ra, batch, url))
+            for pending in batch:
+                pending.task = pending.task or task
 
-    def _fits(self, doi: Handle) -> bool:
-        """Which RA knows no short DOIs (and no URL of any length)."""
-        return not isinstance(doi, ShortDOI) and len(agency_url([doi], base=self._client.base)) <= MAX_URL
+    def _suits_which_ra(self, doi: Handle) -> bool:
+        """Return whether Which RA can be asked: it does not know short DOIs, and limits the URL."""
+        return not isinstance(doi, ShortDOI) and len(agency_url([doi], base=self._base)) <= MAX_URL
 
-    def _ask(self, questions: Sequence[Question], url: str, job: Job) -> None:
-        """Ask Which RA, and have every doubtful answer confirmed."""
+    def _ask_which_ra(self, batch: Sequence[Pending], url: str, call: Call) -> None:
+        """Ask Which RA, and have every answer but "found" confirmed by the REST API."""
         try:
-            agencies = self._agencies(questions, url, job)
+            agencies = self._agencies([pending.doi for pending in batch], url, call)
         except ResolverUnavailable as error:
-            for question in questions:
-                question.outcome = question.spare or Outcome.of_error(question.doi, error)
+            for pending in batch:
+                pending.outcome = pending.fallback or Outcome.from_error(pending.doi, error)
             return
-        for question, agency in zip(questions, agencies, strict=True):
+        for pending, agency in zip(batch, agencies, strict=True):
             if agency is not None and agency.status == "found":
-                body = dump({"DOI": question.doi.name, "RA": agency.name}).encode()
-                question.fresh[self._key(question.doi)] = Entry(body, JSON, time.time() + LONGEST)
-                question.outcome = Outcome(question.doi, "found", agency=agency.name)
-            elif not job.lost:
-                question.job = self._crew.submit(partial(self._confirm, question))
+                body = dump({"DOI": pending.doi.name, "RA": agency.name}).encode()
+                call.fresh[self._key(pending.doi)] = Entry(body, JSON, time.time() + MAX_TTL)
+                pending.outcome = Outcome(pending.doi, "found", agency=agency.name)
+            elif not call.cancelled:
+                pending.task = self._submit(partial(self._confirm, pending))
 
-    def _agencies(self, questions: Sequence[Question], url: str, job: Job) -> Sequence[Agency | None]:
-        """What Which RA says; None for each where it has no usable answer but the server is there."""
-        dois = [question.doi for question in questions]
-        reply = self._client.get(dois[0], Request(url, JSON, RECORD_LIMIT), job, self._crew.deadline)
+    def _agencies(self, dois: Sequence[Handle], url: str, call: Call) -> Sequence[Agency | None]:
+        """Return what Which RA says; None for each name if its answer is unusable."""
+        reply = self._records.client.get(dois[0], Request(url, JSON, MAX_RECORD), call)
         try:
             return read_agencies(dois, reply.status, reply.body, reply.headers)
         except BadRecord:
             return [None] * len(dois)
         except ResolverUnavailable as error:
-            if error.status in {400, 404, 405, 410, 414, 501}:  # no such service there, or not for so many
+            if error.status in {400, 404, 405, 410, 414, 501}:  # no Which RA there, or not for so many names
                 return [None] * len(dois)
             raise
 
-    def _confirm(self, question: Question, job: Job) -> None:
-        """Ask the REST API, whose no is definite."""
+    def _confirm(self, pending: Pending, call: Call) -> None:
+        """Ask the REST API, whose negative answer is definite."""
         try:
-            self._records.ask(question.doi, job, self._crew.deadline, question)
-            question.outcome = Outcome(question.doi, "found")
+            self._records.fetch(pending.doi, call)
+            pending.outcome = Outcome(pending.doi, "found")
         except NoValues:
-            question.outcome = Outcome(question.doi, "found")  # what has no values exists
+            pending.outcome = Outcome(pending.doi, "found")  # the name exists
         except ResolutionError as error:
-            outcome = Outcome.of_error(question.doi, error)
-            question.outcome = (question.spare if outcome.status == "unknown" else None) or outcome
+            outcome = Outcome.from_error(pending.doi, error)
+            pending.outcome = (pending.fallback if outcome.status == "unknown" else None) or outcome
 
 
 def _stored_agency(entry: Entry) -> str | None:

@@ -1,43 +1,90 @@
-"""What became of one DOI of many."""
+"""The outcome of a lookup for one DOI of a batch."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from doiuri._resolution_errors import DOINotFound, NoValues
+from doiuri._doi import Handle
+from doiuri._errors import DOISyntaxError
+from doiuri._resolution_errors import DOINotFound, NoValues, ResolverUnavailable
 
 if TYPE_CHECKING:
-    from doiuri._doi import Handle
     from doiuri._resolution_errors import ResolutionError
     from doiuri.records._record import Record
-    from doiuri.resolver._workers import Job
-    from doiuri.resolver.stores._memory import Entry
 
-    Status = Literal["found", "not-found", "no-values", "unknown"]
+    Status = Literal["found", "not-found", "no-values", "unknown", "invalid"]
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of ``doi``.
+    """The outcome for one DOI of a batch.
 
-    ``status`` is ``"found"``, ``"not-found"`` (a definite no), ``"no-values"`` or ``"unknown"`` (throttled,
-    offline, timed out, …), ``reason`` says why where it was not found. ``record`` is what it resolves to:
-    for an alias the record at the end of the chain; None where only the existence was asked. ``agency`` is
-    the registration agency, where that was asked. ``stale`` means that the answer comes from the store, that
-    its time is over, and that the server did not give a new one.
+    >>> from doiuri import DOI
+    >>> from doiuri.testing import resolver_for
+    >>> resolver = resolver_for([{"handle": "10.1000/182", "values": []}])
+    >>> found, invalid = resolver.verify(["10.1000/182", "10"])
+    >>> found.status, found.doi
+    ('found', DOI('10.1000/182'))
+    >>> invalid.status, invalid.text, invalid.reason
+    ('invalid', '10', 'a DOI begins with "10."')
     """
 
-    doi: Handle
+    doi: Handle | None
+    """The DOI, as it was given. None if the item cannot be parsed."""
+
     status: Status
+    """What is known about the DOI.
+
+    ``"found"``, ``"not-found"`` (a definite answer), ``"no-values"`` (it exists, but has no values),
+    ``"unknown"`` (no answer: rate limit, offline, timeout, …) or ``"invalid"`` (the item is not a DOI).
+    """
+
     record: Record | None = None
-    reason: str = ""
+    """The record, at the end of the chain of aliases. None from ``verify`` and ``agencies``."""
+
     agency: str | None = None
+    """The name of the registration agency, from ``agencies`` and, if it is known, from ``verify``."""
+
+    reason: str = ""
+    """Why the DOI was not found."""
+
     stale: bool = False
+    """Whether the answer comes from a store, has expired, and could not be renewed."""
+
+    text: str = ""
+    """The item as text, if the status is ``"invalid"``."""
+
+    @property
+    def found(self) -> bool:
+        """Whether the status is ``"found"``."""
+        return self.status == "found"
+
+    def raise_for_status(self) -> None:
+        """Raise the error that ``Resolver.resolve`` raises for such a DOI; do nothing if it was found.
+
+        >>> Outcome(None, "invalid", text="10", reason="no slash").raise_for_status()
+        Traceback (most recent call last):
+          ...
+        doiuri._errors.DOISyntaxError: '10' is not a DOI: no slash (position 0)
+
+        :raises DOINotFound: if the status is ``"not-found"``.
+        :raises NoValues: if it is ``"no-values"``.
+        :raises ResolverUnavailable: if it is ``"unknown"``.
+        :raises DOISyntaxError: if it is ``"invalid"``.
+        """
+        if self.status == "not-found":
+            raise DOINotFound(self.doi, self.reason)
+        if self.status == "no-values":
+            raise NoValues(self.doi, self.reason)
+        if self.status == "unknown":
+            raise ResolverUnavailable(self.doi, self.reason)
+        if self.status == "invalid":
+            raise _syntax_error(self.text, self.reason)
 
     @classmethod
-    def of_error(cls, doi: Handle, error: ResolutionError) -> Outcome:
-        """What an error says about ``doi``: a definite no, no values, or nothing."""
+    def from_error(cls, doi: Handle, error: ResolutionError) -> Outcome:
+        """Return the outcome that an error means for ``doi``."""
         status: Status = "unknown"
         if isinstance(error, DOINotFound):
             status = "not-found"
@@ -46,19 +93,11 @@ class Outcome:
         return cls(doi, status, reason=error.reason or error._default)
 
 
-class Question:
-    """One name that is being asked about."""
-
-    __slots__ = ("doi", "fresh", "job", "outcome", "spare", "stale")
-
-    def __init__(self, doi: Handle) -> None:
-        self.doi = doi
-        self.job: Job | None = None  # whose end is the question's, too
-        self.outcome: Outcome | None = None
-        self.spare: Outcome | None = None  # a stale one, for want of a better
-        self.fresh: dict[str, Entry] = {}  # what there is to store
-        self.stale = False
-
-    def settled(self) -> bool:
-        """Whether there is nothing more to wait for."""
-        return self.outcome is not None or (self.job is not None and self.job.done)
+def _syntax_error(text: str, reason: str) -> DOISyntaxError:
+    """Return the error of parsing ``text``, with its position and suggestion if it has that reason."""
+    try:
+        Handle.parse(text)
+    except DOISyntaxError as error:
+        if error.reason == reason:
+            return error
+    return DOISyntaxError(text, 0, reason)

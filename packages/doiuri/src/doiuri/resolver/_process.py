@@ -1,6 +1,6 @@
-"""What all Resolvers of a process share: a limiter and connections per server, and the stores.
+"""What the Resolvers of a process share: a limiter and connections per server, and the stores.
 
-A forked child starts afresh: locks, threads and sockets do not survive a fork.
+The child of a fork starts with new ones: locks, threads and sockets do not survive a fork.
 """
 
 from __future__ import annotations
@@ -14,44 +14,52 @@ from typing import TYPE_CHECKING
 
 from doiuri._settings import MEMORY
 from doiuri._urls import origin
+from doiuri.resolver._arguments import DEFAULT, check_method
+from doiuri.resolver.http._client import Client
 from doiuri.resolver.http._connection import new_session
-from doiuri.resolver.http._limiter import REST, REST_AT_HOME, Limiter
-from doiuri.resolver.http._transport import is_loopback
+from doiuri.resolver.http._limiter import LOCAL_PAUSE, PAUSE, Limiter
+from doiuri.resolver.http._redirects import is_loopback
+from doiuri.resolver.http._transport import HTTPTransport
 from doiuri.resolver.stores._open import open_store
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
+    import requests
+
+    from doiuri.resolver._arguments import Config, Default
     from doiuri.resolver._outcome import Outcome
+    from doiuri.resolver.http._request import Transport
     from doiuri.resolver.stores._lock_file import LockFile
     from doiuri.resolver.stores._memory import MemoryStore
     from doiuri.resolver.stores._redis import RedisStore
     from doiuri.resolver.stores._sqlite import SQLiteStore
+    from doiuri.resolver.stores._store import ReadStore, Store
 
 
 class Server:
-    """What there is once per process for a server: who paces the requests, and our own connections."""
+    """One server: the limiter of the requests to it, and our own connections."""
 
     def __init__(self, host: str) -> None:
-        self.limiter = Limiter(rest=REST_AT_HOME if is_loopback(host) else REST)
+        self.limiter = Limiter(pause=LOCAL_PAUSE if is_loopback(host) else PAUSE)
         self.session = new_session()
 
 
 class SharedStore:
-    """A store, and how many use it."""
+    """A store, and the number of its users."""
 
     def __init__(self, store: MemoryStore | SQLiteStore | LockFile | RedisStore) -> None:
         self.store = store
         self.users = 0
 
-    def borrow(self) -> SharedStore:
-        """Say that it is needed."""
+    def acquire(self) -> SharedStore:
+        """Add a user."""
         with _lock:
             self.users += 1
         return self
 
-    def give_back(self) -> None:
-        """Say that it is not needed any more: the last one closes it; what is in memory stays."""
+    def release(self) -> None:
+        """Remove a user; the last one closes the store. A store in memory keeps its entries."""
         with _lock:
             self.users -= 1
             unused = not self.users
@@ -59,23 +67,23 @@ class SharedStore:
             self.store.close()
 
 
-_lock = threading.RLock()  # the garbage collector may give a store back at any moment
+_lock = threading.RLock()  # re-entrant: the garbage collector may release a store at any moment
 _servers: dict[tuple[str, str | None, int | None], Server] = {}
 _stores: dict[str, SharedStore] = {}
 
 batches: weakref.WeakSet[Generator[Outcome]] = weakref.WeakSet()
-"""The iterations under way, for what came to be stored while the interpreter still can."""
+"""The running batches; at exit they are closed, so that new answers are stored."""
 
 
 @atexit.register
-def _leave() -> None:
-    with suppress(ValueError, RuntimeError):  # another thread is in one, or makes one
+def _close_batches() -> None:
+    with suppress(ValueError, RuntimeError):  # another thread is in one, or starts one
         for batch in tuple(batches):
             batch.close()
 
 
 def server(base: str) -> Server:
-    """The server at ``base``, the same for all of this process."""
+    """Return the server at ``base``, one per process."""
     place = origin(base)
     with _lock:
         if place not in _servers:
@@ -83,13 +91,48 @@ def server(base: str) -> Server:
         return _servers[place]
 
 
-def borrow_store(where: str | None) -> SharedStore:
-    """The store at an address (see ``open_store``), the same for all of this process."""
+def new_client(config: Config, session: requests.Session | None, transport: Transport | None) -> Client:
+    """Return a client; with a transport of its own it has a limiter of its own, too."""
+    base, own = config.base, None
+    if transport is None:
+        transport = HTTPTransport(lambda: server(base).session, session, config.user_agent)
+    else:
+        own = Limiter()
+    return Client(
+        base,
+        transport,
+        lambda: own or server(base).limiter,
+        rate=config.rate,
+        concurrency=config.concurrency,
+        timeout=config.timeout,
+        offline=config.offline,
+    )
+
+
+def open_argument(
+    store: Store | ReadStore | str | os.PathLike[str] | Default | None, cache: str | None
+) -> tuple[Store | ReadStore | None, SharedStore | None]:
+    """Return the store for a Resolver's argument, and the shared one that it has to release, if any.
+
+    :param cache: the address to use if the argument was left out.
+    """
+    if store is not DEFAULT and not isinstance(store, (str, os.PathLike)):
+        check_method("get_many", store=store)
+        return store, None
+    try:
+        shared = acquire_store(cache if store is DEFAULT else os.fspath(store))
+    except ValueError as error:
+        raise ValueError(f"DOIURI_CACHE: {error}" if store is DEFAULT else str(error)) from None
+    return shared.store, shared
+
+
+def acquire_store(where: str | None) -> SharedStore:
+    """Return the store at an address (see ``open_store``), one per process."""
     with _lock:
         name = _store_name(where)
         if name not in _stores:
             _stores[name] = SharedStore(open_store(where))
-        return _stores[name].borrow()
+        return _stores[name].acquire()
 
 
 def _store_name(where: str | None) -> str:

@@ -1,18 +1,21 @@
-"""What is wanted of one record, and where it comes from."""
+"""The lookup of one DOI: which values, and from where."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from doiuri._resolution_errors import NoValues
+from doiuri._resolution_errors import NoValues, ResolverUnavailable
 from doiuri.records._record import Record
+from doiuri.resolver._call import run_call
+from doiuri.resolver._entries import fresh_record, stale_record
+from doiuri.rest._server import select
 
 if TYPE_CHECKING:
-    from doiuri.resolver._outcome import Question
+    from doiuri._doi import Handle
+    from doiuri.resolver._call import Call
     from doiuri.resolver._records import Records
-    from doiuri.resolver._workers import Job
-    from doiuri.resolver.stores._memory import Entry
+    from doiuri.resolver.stores._store import Entry
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,42 +28,51 @@ class Query:
     cert: bool = False
     follow: bool = True
 
+    def run(self, doi: Handle, records: Records, deadline: float) -> Record:
+        """Return the record, from the store if possible; raise what ``Resolver.resolve`` raises."""
+        entry = None if self._bypasses_store else records.stored(doi)
+        record = fresh_record(doi, entry)
+        if record is not None and self._is_complete(record):
+            return self._selected(record)
+        fresh: dict[str, Entry] = {}
+        try:
+            return run_call(doi, lambda call: self._fetch(doi, entry, records, call), deadline, fresh)
+        except ResolverUnavailable:
+            record = stale_record(doi, entry)
+            if record is None or not self._is_complete(record):
+                raise
+            return self._selected(record)
+        finally:
+            records.store.put_many(fresh)
+
     @property
-    def past_store(self) -> bool:
-        """Whether a stored answer will not do."""
+    def _bypasses_store(self) -> bool:
         return self.auth or self.cert
 
     @property
-    def selects(self) -> bool:
-        """Whether only some values are wanted: then aliases are not followed."""
+    def _selects(self) -> bool:
         return bool(self.types or self.indexes)
 
-    def settled_by(self, record: Record | None) -> bool:
-        """Whether a record is all that it takes, without another one at the end of its aliases."""
-        return record is not None and (self.selects or not self.follow or record.alias is None)
+    def _is_complete(self, record: Record) -> bool:
+        """Return whether no other record at the end of a chain of aliases is needed."""
+        return self._selects or not self.follow or record.alias is None
 
-    def chosen(self, record: Record) -> Record:
-        """What is wanted of a record, as the server would choose it; raises NoValues."""
-        if not self.selects:
+    def _selected(self, record: Record) -> Record:
+        """Return the record with the selected values only, as the server would."""
+        if not self._selects:
             return record
-        values = tuple(
-            value
-            for value in record.values
-            if value.index in self.indexes or any(map(value.has_type, self.types))
-        )
+        values = select(record.values, self.types, self.indexes)
         if not values:
             raise NoValues(record.doi)
         return Record(record.doi, values, record.extra)
 
-    def ask(
-        self, question: Question, entry: Entry | None, records: Records, job: Job, deadline: float
-    ) -> Record:
-        """Ask the server; runs within a crew's job."""
-        doi, how = question.doi, {"auth": self.auth, "cert": self.cert}
-        if self.selects:
-            return records.select(doi, job, deadline, type=self.types, index=self.indexes, **how)
-        if self.past_store:
-            record = records.ask(doi, job, deadline, question, **how)
+    def _fetch(self, doi: Handle, entry: Entry | None, records: Records, call: Call) -> Record:
+        if self._selects:
+            return records.fetch_values(
+                doi, call, types=self.types, indexes=self.indexes, auth=self.auth, cert=self.cert
+            )
+        if self._bypasses_store:
+            record = records.fetch(doi, call, auth=self.auth, cert=self.cert)
         else:
-            record = records.own(doi, entry, job, deadline, question)
-        return records.follow(doi, record, job, deadline, question, **how) if self.follow else record
+            record = records.current(doi, entry, call)
+        return records.follow(doi, record, call, auth=self.auth, cert=self.cert) if self.follow else record

@@ -1,71 +1,73 @@
-"""The Resolver: what DOIs resolve to, politely, from the store first, within a budget."""
+"""The Resolver: records of DOIs from a store or a DOI proxy, with a rate limit and a budget."""
 
 from __future__ import annotations
 
 import os
-import time
 import weakref
 from collections.abc import Sized
 from functools import partial
-from math import inf
 from typing import TYPE_CHECKING, Literal
-from urllib.parse import urlsplit
 
-from doiuri._doi import DOI, Prefix, ShortDOI
-from doiuri._resolution_errors import BadRecord, ResolverUnavailable
-from doiuri._settings import Settings
-from doiuri._settings import user_agent as default_agent
-from doiuri.resolver import _check as check
 from doiuri.resolver import _process
-from doiuri.resolver._arguments import DEFAULT, Default, handle, handles
+from doiuri.resolver._arguments import DEFAULT, Config, as_handle, as_handles, check_batch, check_method
 from doiuri.resolver._batch import Batch
+from doiuri.resolver._bounded_store import BoundedStore
 from doiuri.resolver._lookups import ExistenceLookup, RecordLookup
-from doiuri.resolver._metadata import Metadata, metadata_entry, metadata_key, negotiate
-from doiuri.resolver._outcome import Outcome, Question
+from doiuri.resolver._metadata import Metadata, metadata
+from doiuri.resolver._outcome import Outcome
 from doiuri.resolver._query import Query
-from doiuri.resolver._records import Records, stale
-from doiuri.resolver._workers import Crew, in_time
-from doiuri.resolver.http._client import Client
-from doiuri.resolver.http._limiter import Limiter
-from doiuri.resolver.http._transport import HTTPTransport, is_loopback
+from doiuri.resolver._records import Records
+from doiuri.resolver._workers import WorkerPool
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-    from typing import Self, TypeVar
+    from typing import Self
 
     import requests
 
     from doiuri._doi import Handle
     from doiuri.records._record import Record
+    from doiuri.resolver._arguments import Default
     from doiuri.resolver._batch import Lookup
-    from doiuri.resolver._workers import Job
-    from doiuri.resolver.http._transport import Transport
-    from doiuri.resolver.stores._memory import ReadStore, Store
+    from doiuri.resolver.http._request import Transport
+    from doiuri.resolver.stores._store import ReadStore, Store
 
-    T = TypeVar("T")
     Progress = Callable[[int, int | None], None]
-
-POLITE = 10.0
-"""Requests per second to a server that is not on this machine."""
 
 
 class Resolver:
-    """Asks a DOI proxy what DOIs resolve to.
+    """Resolves DOIs: asks a DOI proxy, and keeps the answers in a store.
 
-    ``base`` is the proxy's URL; ``store`` a Store, a path, a store's URL, or None for none; ``offline`` means
-    that only the store is asked. Left out, these and ``mailto`` come from the environment (``Settings``).
-    ``timeout`` is for one request, ``budget`` for one call of a method (None: no limit), both in seconds.
-    ``concurrency`` is how many requests may be under way, ``rate`` how many are sent per second (None: any
-    number; left out: 10, but any number to this machine). All Resolvers of a process share one limiter, one
-    set of connections and one store. ``session`` is used in place of our own connections; what it adds to
-    requests goes to no other host, and its response hooks are called for a 401 only; ``transport`` is used in
-    place of HTTP altogether. ``progress`` is called with the number of names done, and that of all where it
-    is known. Raises ValueError and TypeError for what an argument cannot be.
+    All Resolvers of a process share one rate limit and one set of connections per server, and one store
+    per address. A Resolver is safe to use in several threads and after a fork.
+
+    :param base: URL of the DOI proxy; by default ``DOIURI_RESOLVER`` or https://doi.org.
+    :param store: a Store or ReadStore; a path or an address as in ``DOIURI_CACHE``; None: no store. By
+        default ``DOIURI_CACHE`` or an SQLite file in the user's cache folder.
+    :param offline: send no requests, use the store only; by default ``DOIURI_OFFLINE`` or False.
+    :param timeout: seconds for one request.
+    :param budget: seconds for one call of a method; None: no limit.
+    :param concurrency: requests in flight at the same time.
+    :param rate: requests per second; None: no limit. By default 10, and no limit for a proxy on this machine.
+    :param mailto: mail address for the User-Agent header; by default ``DOIURI_MAILTO``.
+    :param session: a ``requests.Session`` to use instead of our own connections. What it adds to requests
+        goes to no other host; of its response hooks only those for a 401 are called.
+    :param progress: called in a batch with the number of items done, and of all items if it is known.
+    :param user_agent: the User-Agent header; by default the version of doiuri and ``mailto``.
+    :param transport: sends the requests instead of HTTP; see ``Transport``.
+    :raises ValueError: if an argument has an impossible value.
+    :raises TypeError: if an argument has the wrong type.
+
+    >>> Resolver(store=None, offline=True).resolve("10.1000/182")
+    Traceback (most recent call last):
+      ...
+    doiuri._resolution_errors.ResolverUnavailable: 10.1000/182: offline: request not sent
     """
 
     def __init__(
         self,
         base: str | None = None,
+        *,
         store: Store | ReadStore | str | os.PathLike[str] | Default | None = DEFAULT,
         offline: bool | None = None,
         timeout: float = 10,
@@ -74,102 +76,91 @@ class Resolver:
         rate: float | Default | None = DEFAULT,
         mailto: str | None = None,
         session: requests.Session | None = None,
-        *,
         progress: Progress | None = None,
         user_agent: str | None = None,
         transport: Transport | None = None,
     ) -> None:
-        check.texts(base=base, mailto=mailto)
-        settings = Settings.from_environ(resolver=base, offline=offline, mailto=mailto)
-        check.numbers(timeout=timeout)
-        check.optional(budget=budget, rate=rate)
-        check.count("concurrency", concurrency)
-        check.header("user_agent", user_agent)
-        check.able("session", session, "prepare_request")
-        check.able("transport", transport, "get")
-        check.able("progress", progress, "__call__")
-        self.base = settings.base
-        self.offline = settings.offline
-        self.timeout = timeout
-        self.budget = budget
+        self._config = Config.read(base, offline, timeout, budget, concurrency, rate, mailto, user_agent)
+        check_method("prepare_request", session=session)
+        check_method("get", transport=transport)
+        check_method("__call__", progress=progress)
         self._progress = progress
-        self._client = Client(
-            self.base,
-            *self._ways(transport, session, user_agent or default_agent(mailto=settings.mailto)),
-            rate=_polite(self.base) if rate is DEFAULT else rate,
-            width=concurrency,
-            timeout=timeout,
-            offline=self.offline,
-        )
-        self._shared: _process.SharedStore | None = None
-        self._release: weakref.finalize[[], Resolver] | None = None
-        self._records = Records(self._client, self._open(store, settings.cache))
+        self._client = _process.new_client(self._config, session, transport)
+        self._store, self._shared = _process.open_argument(store, self._config.cache)
+        self._release = None if self._shared is None else weakref.finalize(self, self._shared.release)
 
-    def _ways(
-        self, transport: Transport | None, session: requests.Session | None, agent: str
-    ) -> tuple[Transport, Callable[[], Limiter]]:
-        """How requests travel, and who paces them."""
-        if transport is not None:
-            limiter = Limiter()
-            return transport, lambda: limiter
-        base = self.base
-        return (
-            HTTPTransport(lambda: _process.server(base).session, session, agent),
-            lambda: _process.server(base).limiter,
-        )
+    @property
+    def base(self) -> str:
+        """The URL of the DOI proxy."""
+        return self._config.base
 
-    def _open(
-        self, store: Store | ReadStore | str | os.PathLike[str] | Default | None, cache: str | None
-    ) -> Store | ReadStore | None:
-        """The store meant by an argument; one that we open is shared, and given back in ``close``."""
-        if store is not DEFAULT and not isinstance(store, (str, os.PathLike)):
-            check.able("store", store, "get_many")
-            return store
-        try:
-            self._shared = _process.borrow_store(cache if store is DEFAULT else os.fspath(store))
-        except ValueError as error:
-            raise ValueError(f"DOIURI_CACHE: {error}" if store is DEFAULT else str(error)) from None
-        self._release = weakref.finalize(self, self._shared.give_back)
-        return self._shared.store
+    @property
+    def offline(self) -> bool:
+        """Whether no requests are sent."""
+        return self._config.offline
+
+    @property
+    def timeout(self) -> float:
+        """Seconds for one request."""
+        return self._config.timeout
+
+    @property
+    def budget(self) -> float | None:
+        """Seconds for one call of a method; None: no limit."""
+        return self._config.budget
+
+    @property
+    def concurrency(self) -> int:
+        """Requests in flight at the same time."""
+        return self._config.concurrency
+
+    @property
+    def rate(self) -> float | None:
+        """Requests per second; None: no limit."""
+        return self._config.rate
+
+    @property
+    def mailto(self) -> str | None:
+        """The mail address in the User-Agent header."""
+        return self._config.mailto
+
+    @property
+    def user_agent(self) -> str:
+        """The User-Agent header."""
+        return self._config.user_agent
 
     def resolve(
         self,
         doi: Handle | str,
-        type: str | Sequence[str] = (),  # noqa: A002 (the API's own word)
+        *,
+        type: str | Sequence[str] = (),  # noqa: A002 - the API's own word
         index: int | Sequence[int] = (),
         auth: bool = False,
         cert: bool = False,
-        *,
         follow: bool = True,
+        budget: float | Default | None = DEFAULT,
     ) -> Record:
-        """The record of ``doi``; for an alias (a short DOI, say) that at the end of the chain.
+        """Return the record of a DOI; for an alias, such as a short DOI, the record it leads to.
 
-        ``type`` and ``index`` ask only for values that have any of them; then aliases are not followed.
-        ``auth`` asks past the store and the proxy's cache, ``cert`` for an authenticated answer; without
-        ``follow`` the record of an alias is given as it is. A stored record whose time is over is returned
-        when the server is away. Raises DOINotFound, NoValues, BadRecord or ResolverUnavailable.
+        If there is no answer, a stale record from the store is returned.
+
+        :param doi: a DOI, or text to parse.
+        :param type: only values of these types; then aliases are not followed.
+        :param index: only values with these indices, or of these types; then aliases are not followed.
+        :param auth: bypass the store and the proxy's cache.
+        :param cert: bypass the store, and request an authenticated answer.
+        :param follow: follow aliases.
+        :param budget: seconds for this call; by default that of the Resolver.
+        :raises DOINotFound: if the DOI does not exist.
+        :raises NoValues: if it has no values, or none of those requested.
+        :raises BadRecord: if the answer is unusable.
+        :raises ResolverUnavailable: if there is no answer.
         """
-        name = handle(doi)
-        deadline = _deadline(self.budget)
-        records = self._records.until(deadline)
+        handle = as_handle(doi)
         types = (type,) if isinstance(type, str) else tuple(type)
         indexes = (index,) if isinstance(index, int) else tuple(index)
-        query = Query(types, indexes, auth, cert, follow)
-        key = records.key(name)
-        entry = None if query.past_store else records.stored([key]).get(key)
-        record = records.fresh(name, entry)
-        if record is not None and query.settled_by(record):
-            return query.chosen(record)
-        question = Question(name)
-        try:
-            return _asked(name, partial(query.ask, question, entry, records), deadline)
-        except ResolverUnavailable:
-            record = stale(name, entry)
-            if record is None or not query.settled_by(record):
-                raise
-            return query.chosen(record)
-        finally:
-            records.put(question.fresh)
+        deadline = self._config.deadline(budget)
+        return Query(types, indexes, auth, cert, follow).run(handle, self._records(deadline), deadline)
 
     def resolve_many(
         self,
@@ -178,14 +169,18 @@ class Resolver:
         budget: float | Default | None = DEFAULT,
         progress: Progress | None = None,
     ) -> Iterator[Outcome]:
-        """The records of ``dois``, one Outcome each, in their order, for streams of any length.
+        """Yield one Outcome with the record of each DOI, in input order, for streams of any length.
 
-        Some 256 names are read ahead; a name that comes again meanwhile is asked about once. Nothing is
-        raised for a DOI; what cannot be answered within ``budget`` seconds, counted from the first ``next``,
-        is ``"unknown"``. Text among ``dois`` is parsed: where it is no DOI, DOISyntaxError ends the batch in
-        its turn, when all before it are answered; a note says which item it was.
+        Up to 256 items are read ahead; a name that is repeated meanwhile is requested once. No item raises an
+        error: one that is not a DOI is ``"invalid"``, and what has no answer within the budget is
+        ``"unknown"``.
+
+        :param dois: DOIs, or text to parse.
+        :param budget: seconds for the batch, from the first ``next``; by default that of the Resolver.
+        :param progress: called instead of the Resolver's.
+        :raises TypeError: if a single DOI is given.
         """
-        return self._many(RecordLookup, dois, budget, progress)
+        return self._batch(RecordLookup, dois, budget, progress)
 
     def verify(
         self,
@@ -194,11 +189,11 @@ class Resolver:
         budget: float | Default | None = DEFAULT,
         progress: Progress | None = None,
     ) -> Iterator[Outcome]:
-        """Whether ``dois`` exist, as ``resolve_many`` answers, but without records and with few requests.
+        """Yield one Outcome for each DOI, like ``resolve_many``, but without records and with few requests.
 
-        Which RA is asked about many at once; only what it does not know is asked at the REST API.
+        Which RA is asked about many names at once, and the REST API about those it does not know.
         """
-        return self._existence(dois, budget, progress, agency=False)
+        return self._batch(partial(ExistenceLookup, agency=False), dois, budget, progress)
 
     def agencies(
         self,
@@ -207,8 +202,11 @@ class Resolver:
         budget: float | Default | None = DEFAULT,
         progress: Progress | None = None,
     ) -> Iterator[Outcome]:
-        """The registration agencies of ``dois``, as ``verify`` answers; None where Which RA names none."""
-        return self._existence(dois, budget, progress, agency=True)
+        """Yield one Outcome with the registration agency of each DOI, like ``verify``.
+
+        The agency of an existing DOI is None if Which RA does not know it.
+        """
+        return self._batch(partial(ExistenceLookup, agency=True), dois, budget, progress)
 
     def check(
         self,
@@ -218,100 +216,76 @@ class Resolver:
         budget: float | Default | None = DEFAULT,
         progress: Progress | None = None,
     ) -> Iterator[Outcome]:
-        """``resolve_many``, ``verify``, or nothing: then all is ``"unknown"``.
+        """Call ``resolve_many`` or ``verify``, or do not resolve: then every DOI is ``"unknown"``.
 
-        ``how`` is the plugins' option ``resolve``; raises ValueError for what it cannot be.
+        :param how: ``"records"``, ``"existence"`` or False, as in the plugins' option ``resolve``.
+        :raises ValueError: for any other ``how``.
         """
         if how == "records":
             return self.resolve_many(dois, budget=budget, progress=progress)
         if how == "existence":
             return self.verify(dois, budget=budget, progress=progress)
-        if how is False:
-            return (Outcome(doi, "unknown", reason="resolving is off") for doi in handles(dois))
-        raise ValueError(f'resolve must be "records", "existence" or False, not {how!r}')
+        if how is not False:
+            raise ValueError(f'resolve must be "records", "existence" or False, not {how!r}')
+        check_batch(dois, budget)
+        unknown = partial(Outcome, status="unknown", reason="resolving is turned off")
+        return (item if isinstance(item, Outcome) else unknown(item) for item in as_handles(dois))
 
-    def metadata(self, doi: Handle | str, media_type: str) -> Metadata:
-        """Metadata or citation text, such as BibTeX for ``application/x-bibtex``.
+    def metadata(
+        self, doi: Handle | str, media_type: str, *, budget: float | Default | None = DEFAULT
+    ) -> Metadata:
+        """Return metadata or citation text from the registration agency.
 
-        Returns bytes with a ``content_type``. The registration agency answers, so redirects to other hosts
-        are followed, without credentials; answers are stored for a day, an older one is returned when there
-        is no new one. Raises NoValues where there is nothing of that type, else what ``resolve`` raises.
+        Redirects to other hosts are followed, without credentials. Answers are stored for a day; if there is
+        no new one, a stale one is returned.
+
+        :param doi: a DOI, or text to parse.
+        :param media_type: what to request, such as ``application/x-bibtex``.
+        :param budget: seconds for this call; by default that of the Resolver.
+        :returns: bytes with a ``content_type``.
+        :raises NoValues: if the DOI has no metadata of that type. Otherwise like ``resolve``.
         """
-        name = handle(doi)
-        deadline = _deadline(self.budget)
-        records = self._records.until(deadline)
-        key = metadata_key(self.base, name, media_type)
-        entry = records.stored([key]).get(key)
-        if entry is None or entry.expires <= time.time():
-            try:
-                answer = _asked(name, partial(negotiate, name, media_type, self._client, records), deadline)
-            except (ResolverUnavailable, BadRecord):
-                if entry is None:
-                    raise
-            else:
-                entry = metadata_entry(answer)
-                records.put({key: entry})
-        return Metadata(entry.body, entry.media_type)
+        deadline = self._config.deadline(budget)
+        return metadata(as_handle(doi), media_type, self._records(deadline), deadline)
 
     def close(self) -> None:
-        """Give the store back; the last Resolver to do so closes it. Nothing else is needed."""
+        """Release the store; the last Resolver to do so closes it. Nothing else needs closing."""
         if self._release is not None:
             self._release()
 
     def __enter__(self) -> Self:
         if self._shared is not None and not (self._release and self._release.alive):  # closed before
-            self._release = weakref.finalize(self, self._shared.borrow().give_back)
+            self._release = weakref.finalize(self, self._shared.acquire().release)
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _existence(
-        self,
-        dois: Iterable[Handle | str],
-        budget: float | Default | None,
-        progress: Progress | None,
-        *,
-        agency: bool,
-    ) -> Iterator[Outcome]:
-        lookup = partial(ExistenceLookup, client=self._client, agency=agency)
-        return self._many(lookup, dois, budget, progress)
+    def _records(self, deadline: float) -> Records:
+        return Records(self._client, BoundedStore(self._store, deadline))
 
-    def _many(
+    def _batch(
         self,
-        lookup: Callable[[Records, Crew], Lookup],
+        lookup: Callable[[Records, WorkerPool], Lookup],
         dois: Iterable[Handle | str],
         budget: float | Default | None,
         progress: Progress | None,
     ) -> Iterator[Outcome]:
-        check.optional(budget=budget)
-        if isinstance(dois, (str, bytes, DOI, ShortDOI, Prefix)):
-            raise TypeError(f"many DOIs are asked for, [{dois!r}] where it is one")
+        check_batch(dois, budget)
         total = len(dois) if isinstance(dois, Sized) else None
         report = progress or self._progress
         counted = None if report is None else lambda done: report(done, total)
+        stream = self._outcomes(lookup, dois, budget, counted)
+        _process.batches.add(stream)
+        return stream
 
-        def answers() -> Generator[Outcome]:  # the time runs from the first question for an answer
-            deadline = _deadline(self.budget if budget is DEFAULT else budget)
-            crew, records = Crew(self._client.width, deadline), self._records.until(deadline)
-            yield from Batch(crew, records.put).run(handles(dois), lookup(records, crew), counted)
-
-        batch = answers()
-        _process.batches.add(batch)
-        return batch
-
-
-def _polite(base: str) -> float | None:
-    return None if is_loopback(urlsplit(base).hostname or "") else POLITE
-
-
-def _deadline(budget: float | None) -> float:
-    return inf if budget is None else time.monotonic() + budget
-
-
-def _asked(doi: Handle, ask: Callable[[Job, float], T], deadline: float) -> T:
-    """Do one job, and wait for it no longer than allowed."""
-    try:
-        return in_time(lambda job: ask(job, deadline), deadline)
-    except TimeoutError as error:
-        raise ResolverUnavailable(doi, str(error)) from None
+    def _outcomes(
+        self,
+        lookup: Callable[[Records, WorkerPool], Lookup],
+        dois: Iterable[Handle | str],
+        budget: float | Default | None,
+        progress: Callable[[int], None] | None,
+    ) -> Generator[Outcome]:
+        deadline = self._config.deadline(budget)  # a generator: counted from the first next()
+        pool, records = WorkerPool(self.concurrency, deadline), self._records(deadline)
+        yield from Batch(as_handles(dois), lookup(records, pool), pool, records.store).outcomes(progress)

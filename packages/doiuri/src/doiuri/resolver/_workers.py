@@ -1,4 +1,4 @@
-"""Few daemon threads that do the jobs of one call, and a caller who never waits too long for them."""
+"""Thread pool for one call; never waits past the deadline."""
 
 from __future__ import annotations
 
@@ -14,167 +14,177 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     T = TypeVar("T")
-    Work = Callable[["Job"], None]
+    Function = Callable[["Task"], None]
 
-LATE = "the time for all is used up"
-GRACE = 0.1  # seconds that a request may be late before it is given up from outside
+EXHAUSTED = "budget exhausted"
+GRACE = 0.1  # seconds after its deadline at which a request is abandoned from outside
 
 
-class Watched(Protocol):
-    """A request on its way, as the crew sees it."""
+class InFlight(Protocol):
+    """A request in flight, as the pool sees it."""
 
-    overdue: float
-    reason: str  # what to say when it is overdue
+    deadline: float
+
+    @property
+    def timeout_reason(self) -> str:
+        """What to say when the deadline has passed."""
 
     def abandon(self) -> None:
-        """Break it off from another thread, as far as that is possible."""
+        """Give it up from another thread."""
 
 
-class Job:
-    """Something to do, and what became of it."""
+class Task:
+    """A function that a worker runs, and how it ended."""
 
-    __slots__ = ("_changed", "done", "error", "flight", "lost", "work")
+    __slots__ = ("_changed", "cancelled", "deadline", "done", "error", "function", "request")
 
-    def __init__(self, work: Work, changed: threading.Condition) -> None:
-        self.work = work
+    def __init__(self, function: Function, deadline: float, changed: threading.Condition) -> None:
+        self.function = function
+        self.deadline = deadline
         self.done = False
-        self.lost = False  # given up: whatever its thread still brings comes too late
+        self.cancelled = False  # what its thread still does comes too late
         self.error: BaseException | None = None
-        self.flight: Watched | None = None
+        self.request: InFlight | None = None
         self._changed = changed
 
-    def give_up(self, reason: str) -> None:
-        """End it without a result."""
-        self.lost = self.done = True
+    def cancel(self, reason: str) -> None:
+        """End it with a TimeoutError."""
+        self.cancelled = self.done = True
         self.error = TimeoutError(reason)
 
-    def fly(self, flight: Watched | None) -> None:
-        """Name the request that the job waits for, so that its end can be watched."""
+    def watch(self, request: InFlight | None) -> None:
+        """Note the request that the task waits for: it is abandoned after its deadline."""
         with self._changed:
-            self.flight = flight
+            self.request = request
             self._changed.notify_all()
 
 
-class Crew(ForkSafe):
-    """At most ``width`` threads at work; jobs start in the order in which they came.
+class WorkerPool(ForkSafe):
+    """A pool of at most ``size`` daemon threads that start tasks in the order of submission.
 
-    A thread that hangs where no timeout reaches (the system's DNS look-up) is left behind: threads
-    are daemons and end when there is nothing to do, so neither the caller nor the exit of the
-    interpreter waits for one. In the child of a fork what was under way begins again.
+    A thread that hangs where no timeout applies (DNS) is abandoned and replaced; since threads are daemons,
+    the interpreter does not wait for it either. In the child of a fork the running tasks start again.
+
+    :param size: number of threads.
+    :param deadline: when the call ends, on the clock of ``time.monotonic``.
     """
 
-    def __init__(self, width: int, deadline: float) -> None:
+    def __init__(self, size: int, deadline: float) -> None:
         self.deadline = deadline
-        self._width = width
-        self._waiting: deque[Job] = deque()
-        self._running: set[Job] = set()
+        self._size = size
+        self._waiting: deque[Task] = deque()
+        self._running: set[Task] = set()
         self._threads = 0
         self._closed = False
         super().__init__()
         self._changed = threading.Condition(self._lock)
 
-    def submit(self, work: Work) -> Job:
-        """Have ``work`` done, if there is time left for it; any thread may call this."""
-        job = Job(work, self._changed)
+    def submit(self, function: Function) -> Task:
+        """Run ``function(task)`` in a worker, if there is time left. Any thread may call this."""
+        task = Task(function, self.deadline, self._changed)
         with self._changed:
             if self._closed or time.monotonic() >= self.deadline:
-                job.give_up(LATE)
+                task.cancel(EXHAUSTED)
             else:
-                self._waiting.append(job)
-                self._man()
-        return job
+                self._waiting.append(task)
+                self._start_worker()
+        return task
 
-    def _man(self) -> None:
-        if self._threads < self._width and self._waiting:
+    def wait(self, predicate: Callable[[], bool]) -> bool:
+        """Wait until ``predicate()`` is true; return False if the deadline passed before."""
+        with self._changed:
+            self._start_worker()  # after a fork there are none
+            while not predicate():
+                now = time.monotonic()
+                if now >= self.deadline:
+                    return False
+                self._abandon_overdue(now)
+                if not predicate():
+                    self._changed.wait(self._next_check(now))
+            return True
+
+    def close(self) -> None:
+        """Cancel the tasks that have not started and abandon those that run."""
+        with self._changed:
+            self._closed = True
+            for task in self._waiting:
+                task.cancel(EXHAUSTED)
+            self._waiting.clear()
+            for task in list(self._running):
+                self._abandon(task, EXHAUSTED)
+            self._changed.notify_all()
+
+    def _start_worker(self) -> None:
+        if self._threads < self._size and self._waiting:
             self._threads += 1
-            threading.Thread(target=self._work, name="doiuri", daemon=True).start()
+            threading.Thread(target=self._worker, name="doiuri", daemon=True).start()
+
+    def _worker(self) -> None:
+        task: Task | None = None
+        while (task := self._next(task)) is not None:
+            error: BaseException | None = None
+            try:
+                task.function(task)
+            except BaseException as caught:  # noqa: BLE001 - the waiting thread handles it
+                error = caught
+            self._finish(task, error)
+
+    def _next(self, last: Task | None) -> Task | None:
+        with self._changed:
+            if last is not None and last.cancelled:
+                return None  # this thread was replaced
+            if not self._waiting:
+                self._threads -= 1
+                return None
+            task = self._waiting.popleft()
+            self._running.add(task)
+            return task
+
+    def _finish(self, task: Task, error: BaseException | None) -> None:
+        with self._changed:
+            if not task.cancelled:
+                task.error, task.done = error, True
+                self._running.discard(task)
+                self._changed.notify_all()
+
+    def _next_check(self, now: float) -> float:
+        """Return the seconds until a request is overdue or the call ends."""
+        ends = [request.deadline + GRACE for task in self._running if (request := task.request)]
+        return min(max(min([*ends, self.deadline]) - now, 0.001), threading.TIMEOUT_MAX)
+
+    def _abandon_overdue(self, now: float) -> None:
+        for task in list(self._running):
+            if (request := task.request) and request.deadline + GRACE <= now:
+                self._abandon(task, request.timeout_reason)
+
+    def _abandon(self, task: Task, reason: str) -> None:
+        task.cancel(reason)
+        self._running.discard(task)
+        self._threads -= 1
+        if task.request is not None:
+            task.request.abandon()
+        self._start_worker()
 
     def _restart(self) -> None:
-        for job in self._running:
-            job.flight = None
+        for task in self._running:
+            task.request = None
         self._waiting.extendleft(self._running)
         self._running.clear()
         self._threads = 0
 
-    def _work(self) -> None:
-        job: Job | None = None
-        while (job := self._next(job)) is not None:
-            error: BaseException | None = None
-            try:
-                job.work(job)
-            except BaseException as caught:  # noqa: BLE001 (handed to whoever waits)
-                error = caught
-            self._finish(job, error)
 
-    def _next(self, last: Job | None) -> Job | None:
-        with self._changed:
-            if last is not None and last.lost:
-                return None  # this thread was replaced long ago
-            if not self._waiting:
-                self._threads -= 1
-                return None
-            job = self._waiting.popleft()
-            self._running.add(job)
-            return job
+def run_until(deadline: float, function: Callable[[Task], T]) -> T:
+    """Return what ``function(task)`` returns.
 
-    def _finish(self, job: Job, error: BaseException | None) -> None:
-        with self._changed:
-            if not job.lost:
-                job.error, job.done = error, True
-                self._running.discard(job)
-                self._changed.notify_all()
-
-    def wait(self, done: Callable[[], bool]) -> bool:
-        """Wait until ``done()``; False when the call's deadline passed before."""
-        with self._changed:
-            self._man()  # after a fork nobody is at work
-            while not done():
-                now = time.monotonic()
-                if now >= self.deadline:
-                    return False
-                self._sweep(now)
-                if not done():
-                    self._changed.wait(self._patience(now))
-            return True
-
-    def _patience(self, now: float) -> float:
-        ends = [flight.overdue + GRACE for job in self._running if (flight := job.flight)]
-        return min(max(min([*ends, self.deadline]) - now, 0.001), threading.TIMEOUT_MAX)
-
-    def _sweep(self, now: float) -> None:
-        late = [(job, f) for job in self._running if (f := job.flight) and f.overdue + GRACE <= now]
-        for job, flight in late:
-            self._lose(job, flight.reason)
-
-    def _lose(self, job: Job, reason: str) -> None:
-        job.give_up(reason)
-        self._running.discard(job)
-        self._threads -= 1
-        if job.flight is not None:
-            job.flight.abandon()
-        self._man()
-
-    def close(self) -> None:
-        """Drop what has not begun and leave behind what has not ended."""
-        with self._changed:
-            self._closed = True
-            for job in self._waiting:
-                job.give_up(LATE)
-            self._waiting.clear()
-            for job in list(self._running):
-                self._lose(job, LATE)
-            self._changed.notify_all()
-
-
-def in_time(work: Callable[[Job], T], deadline: float) -> T:
-    """What ``work`` returns; where it is not done by ``deadline`` it is left behind: TimeoutError."""
-    crew = Crew(1, deadline)
-    got: list[T] = []
-    job = crew.submit(lambda job: got.append(work(job)))
+    :raises TimeoutError: if it is not done by the deadline; it then continues in the background.
+    """
+    pool = WorkerPool(1, deadline)
+    results: list[T] = []
+    task = pool.submit(lambda task: results.append(function(task)))
     try:
-        crew.wait(lambda: job.done)
+        pool.wait(lambda: task.done)
     finally:
-        crew.close()
-    if job.error is not None:
-        raise job.error
-    return got[0]
+        pool.close()
+    if task.error is not None:
+        raise task.error
+    return results[0]

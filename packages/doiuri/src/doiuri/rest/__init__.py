@@ -1,7 +1,14 @@
-"""The DOI proxy's REST API and Which RA without IO: which URL to request, and what the answer means."""
+"""The DOI proxy's REST API and Which RA without IO.
 
+The client's half says which URL to request and what the answer means; the server's half selects values and
+writes answers.
+"""
+
+from doiuri.records._values import ascii_upper
+from doiuri.rest._answer import ResponseCode
 from doiuri.rest._client import (
     Agency,
+    AgencyStatus,
     agency_batches,
     agency_url,
     read_agencies,
@@ -9,13 +16,40 @@ from doiuri.rest._client import (
     record_url,
     retry_after,
 )
+from doiuri.rest._server import (
+    JSON_TYPE,
+    agency_of,
+    name_in_path,
+    prefixes,
+    read_indexes,
+    select,
+    write_agencies,
+    write_error,
+    write_json,
+    write_record,
+    write_stored_record,
+)
 
 __all__ = [
+    "JSON_TYPE",
     "Agency",
+    "AgencyStatus",
+    "ResponseCode",
     "agency_batches",
+    "agency_of",
     "agency_url",
+    "ascii_upper",
+    "name_in_path",
+    "prefixes",
     "read_agencies",
+    "read_indexes",
     "read_record",
     "record_url",
     "retry_after",
+    "select",
+    "write_agencies",
+    "write_error",
+    "write_json",
+    "write_record",
+    "write_stored_record",
 ]

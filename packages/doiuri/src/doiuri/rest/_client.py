@@ -1,4 +1,4 @@
-"""The DOI proxy's REST API and Which RA without IO: which URL to ask, and what the answer means.
+"""The client's half of the REST API and Which RA, without IO: request URLs, and what answers mean.
 
 Specifications: draft-lemieux-doi-uri-scheme-00 section 3; DOI resolution documentation sections 4 and 5.
 """
@@ -10,42 +10,45 @@ import time
 from dataclasses import dataclass
 from datetime import UTC
 from email.utils import parsedate_to_datetime
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import quote
 
 from doiuri._encoding import PATH, encode
 from doiuri._resolution_errors import BadRecord, DOINotFound, NoValues, ResolverUnavailable
 from doiuri._urls import DOI_ORG
-from doiuri.records._json import Malformed, integer, load, shown
-from doiuri.records._record import check_echo, read_members
-from doiuri.records._values import MAX_TTL, fold
+from doiuri.records._json import Malformed, brief, load, read_object
+from doiuri.records._record import record_of
+from doiuri.records._values import MAX_TTL, ascii_upper
+from doiuri.rest._answer import MAX_MESSAGE, Answer, ResponseCode, message_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from doiuri._doi import Handle
-    from doiuri.records._json import JSON
     from doiuri.records._record import Record
 
 MAX_URL = 3000
-"""Length of a Which RA request in characters: servers answered 5,700 and refused 11,500."""
+"""Longest URL of a Which RA request in characters: servers answered 5,700 and refused 11,500."""
 
-MAX_MESSAGE = 1000
-"""Characters of a server's message that an error repeats."""
+AgencyStatus = Literal["found", "not-found", "unknown", "invalid"]
+"""What Which RA says about a name; "unknown" if its answer is not usable."""
 
-_Status = Literal["found", "not-found", "unknown", "invalid"]
-
-# DOI resolution documentation section 4, error states; in lower case
-_STATUSES: dict[str, _Status] = {"doi does not exist": "not-found", "invalid doi": "invalid"}
+# section 4, error states; in lower case
+_STATUSES: dict[str, AgencyStatus] = {"doi does not exist": "not-found", "invalid doi": "invalid"}
 
 
 @dataclass(frozen=True, slots=True)
 class Agency:
-    """What Which RA says of a DOI: its registration agency's ``name`` where the ``status`` is ``"found"``."""
+    """Which RA's answer about one DOI or prefix."""
 
     doi: Handle
+    """The DOI or prefix asked about."""
+
     name: str | None
-    status: _Status
+    """The registration agency; None unless the status is "found"."""
+
+    status: AgencyStatus
+    """One of "found", "not-found", "invalid" (not a DOI, says the server) and "unknown" (no usable answer)."""
 
 
 def record_url(
@@ -59,61 +62,86 @@ def record_url(
     pretty: bool = False,
     callback: str | None = None,
 ) -> str:
-    """The URL of the record of ``doi`` at the proxy ``base``.
+    """Return the URL that asks the REST API for a record (DOI resolution documentation section 5).
 
-    ``type`` and ``index`` ask only for the values that have any of them; ``auth`` asks past the proxy's
-    cache, ``cert`` for an authenticated answer, ``pretty`` for indented JSON, ``callback`` for JSONP
-    (DOI resolution documentation section 5).
+    :param doi: the DOI
+    :param base: the URL of the DOI proxy
+    :param type: ask only for values of this type, or of any of several; ``type`` and ``index`` add up
+    :param index: ask only for the value with this index, or with any of several
+    :param auth: bypass the proxy's cache
+    :param cert: ask for an authenticated answer
+    :param pretty: ask for indented JSON
+    :param callback: ask for JSONP that calls this function
+
+    >>> from doiuri import DOI
+    >>> record_url(DOI("10.1000/456#789"), type="URL", auth=True)
+    'https://doi.org/api/handles/10.1000/456%23789?type=URL&auth'
     """
     types = (type,) if isinstance(type, str) else type
-    numbers = (index,) if isinstance(index, int) else index
-    pairs = [f"type={quote(name, safe='')}" for name in types] + [f"index={number:d}" for number in numbers]
-    pairs += [name for name, wanted in (("auth", auth), ("cert", cert), ("pretty", pretty)) if wanted]
+    indexes = (index,) if isinstance(index, int) else index
+    fields = [f"type={quote(name, safe='')}" for name in types] + [f"index={number:d}" for number in indexes]
+    fields += [name for name, wanted in (("auth", auth), ("cert", cert), ("pretty", pretty)) if wanted]
     if callback is not None:
-        pairs.append(f"callback={quote(callback, safe='')}")
-    query = f"?{'&'.join(pairs)}" if pairs else ""
+        fields.append(f"callback={quote(callback, safe='')}")
+    query = f"?{'&'.join(fields)}" if fields else ""
     return f"{base.rstrip('/')}/api/handles/{encode(doi.name, PATH)}{query}"
 
 
 def read_record(doi: Handle, status: int, body: bytes, headers: Mapping[str, str] | None = None) -> Record:
-    """Read the answer to ``record_url``: its HTTP status, body and headers.
+    """Return the record in the answer to ``record_url``.
 
-    Raises DOINotFound and NoValues where the proxy says so, ResolverUnavailable where it refused or failed,
-    BadRecord where the answer is not what the API promises: then nothing is known about the DOI.
+    :param doi: the DOI asked for
+    :param status: the HTTP status
+    :param body: the body, decoded as its ``Content-Encoding`` says
+    :param headers: the headers
+    :raises DOINotFound: if the DOI is not registered
+    :raises NoValues: if it has no values, or none of those asked for
+    :raises ResolverUnavailable: if the server refused or failed
+    :raises BadRecord: if the answer is not what the API promises, so nothing is known about the DOI
     """
     if status not in {200, 404}:
         raise _unavailable(doi, status, body, headers)
     try:
-        answer = _object(load(body))
-        code = _response_code(answer, status)
-        if code == 1:
-            return read_members(answer, doi)
-        check_echo(answer.get("handle", doi.name), doi)
+        answer = Answer.parse(doi, status, body)
+        if answer.code == ResponseCode.SUCCESS:
+            return record_of(doi, answer.members)
     except ValueError as error:
         raise BadRecord(doi, str(error)) from None
-    message = _message(answer)
-    if code == 2:
-        raise ResolverUnavailable(doi, message or "the proxy failed", status, retry_after(headers or {}))
-    raise DOINotFound(doi, message) if code == 100 else NoValues(doi, message)
+    if answer.code == ResponseCode.ERROR:
+        reason = answer.message or "the server reports an error without a message"
+        raise ResolverUnavailable(doi, reason, status, retry_after(headers or {}))
+    error_type = DOINotFound if answer.code == ResponseCode.HANDLE_NOT_FOUND else NoValues
+    raise error_type(doi, answer.message)
 
 
 def agency_url(dois: Iterable[Handle], *, base: str = DOI_ORG) -> str:
-    """The URL that asks Which RA about all of ``dois``; a comma inside a name is escaped (section 4)."""
+    """Return the URL that asks Which RA about several DOIs or prefixes (section 4).
+
+    :param dois: the DOIs; a comma in a name is escaped
+    :param base: the URL of the DOI proxy
+
+    >>> from doiuri import DOI
+    >>> agency_url([DOI("10.1000/182"), DOI("10.1000/a,b")])
+    'https://doi.org/doiRA/10.1000/182,10.1000/a%2Cb'
+    """
     return f"{base.rstrip('/')}/doiRA/{','.join(encode(doi.name, PATH) for doi in dois)}"
 
 
 def agency_batches(
     dois: Iterable[Handle], *, base: str = DOI_ORG, limit: int = MAX_URL
 ) -> Iterator[tuple[list[Handle], str]]:
-    """Split ``dois`` into Which RA requests whose URL has at most ``limit`` characters.
+    """Split DOIs into Which RA requests; consumes ``dois`` lazily.
 
-    A name too long for that makes a request of its own: it is for the caller to leave out.
+    :param dois: the DOIs
+    :param base: the URL of the DOI proxy
+    :param limit: longest URL in characters; a DOI that exceeds it alone gets a request of its own
+    :returns: for each request its DOIs and its URL
     """
     room = limit - len(agency_url((), base=base))
     batch: list[Handle] = []
     left = room
     for doi in dois:
-        length = len(encode(doi.name, PATH)) + 1  # with the comma, which the first does not need
+        length = len(encode(doi.name, PATH)) + 1  # with a comma, which the first one does not need
         if batch and length > left + 1:
             yield batch, agency_url(batch, base=base)
             batch, left = [], room
@@ -126,58 +154,67 @@ def agency_batches(
 def read_agencies(
     dois: Sequence[Handle], status: int, body: bytes, headers: Mapping[str, str] | None = None
 ) -> list[Agency]:
-    """Read the answer to ``agency_url``: one Agency for each of ``dois``, in their order.
+    """Return the agencies in the answer to ``agency_url``, in the order of ``dois``.
 
-    What the answer leaves out, or says in two ways, is ``"unknown"``. Raises ResolverUnavailable where the
-    proxy refused or failed and BadRecord where the answer is none; both carry the first of ``dois``.
+    A DOI that the answer omits, or about which it contradicts itself, has the status "unknown".
+
+    :param dois: the DOIs asked about
+    :param status: the HTTP status
+    :param body: the body, decoded as its ``Content-Encoding`` says
+    :param headers: the headers
+    :raises ResolverUnavailable: if the server refused or failed; its ``doi`` is the first one
+    :raises BadRecord: if the answer is not what the API promises; its ``doi`` is the first one
     """
     first = dois[0] if dois else None
     if status != 200:
         raise _unavailable(first, status, body, headers)
     try:
-        answers = _by_name(load(body))
+        items = _items_by_name(load(body))
     except ValueError as error:
         raise BadRecord(first, str(error)) from None
-    return [Agency(doi, *_verdict(answers.get(fold(doi.name), []))) for doi in dois]
+    return [Agency(doi, *_agreed(items.get(doi.key, []))) for doi in dois]
 
 
 def retry_after(headers: Mapping[str, str], now: float | None = None) -> float | None:
-    """How many seconds a Retry-After header asks to wait from ``now`` (Unix seconds), None without one.
+    """Return how many seconds a ``Retry-After`` header asks to wait (RFC 9110 section 10.2.3).
 
-    Reads both forms, seconds and an HTTP date (RFC 9110 section 10.2.3); a date in the past is 0.
+    :param headers: the headers; their names may be in any case
+    :param now: the current Unix time in seconds, for a header that gives a date; by default the clock's
+    :returns: 0 for a date in the past; None without the header, or if it is invalid
+
+    >>> retry_after({"Retry-After": "120"})
+    120.0
     """
     text = next((value.strip() for name, value in headers.items() if name.lower() == "retry-after"), "")
     if re.fullmatch(r"[0-9]+(\.[0-9]+)?", text):
         return min(float(text), MAX_TTL)
     try:
-        moment = parsedate_to_datetime(text)
-        wait = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() - (
-            time.time() if now is None else now
-        )
+        date = parsedate_to_datetime(text)
+        moment = (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp()
     except (ValueError, TypeError, OverflowError):
         return None
-    return min(max(wait, 0.0), MAX_TTL)
+    return min(max(moment - (time.time() if now is None else now), 0.0), MAX_TTL)
 
 
-def _by_name(answer: JSON) -> dict[bytes, list[dict[str, JSON]]]:
+def _items_by_name(answer: object) -> dict[str, list[dict[str, Any]]]:
     if not isinstance(answer, list):
-        raise Malformed(f"the answer of Which RA is {shown(answer)}, not a list")
-    items: dict[bytes, list[dict[str, JSON]]] = {}
+        raise Malformed(f"the answer of Which RA is {brief(answer)}, expected a list")
+    items: dict[str, list[dict[str, Any]]] = {}
     for item in answer:
         name = item.get("DOI") if isinstance(item, dict) else None
         if not isinstance(name, str):
-            raise Malformed(f"an answer of Which RA does not name its DOI: {shown(item)}")
-        items.setdefault(fold(name), []).append(item)
+            raise Malformed(f"an item in the answer of Which RA does not name its DOI: {brief(item)}")
+        items.setdefault(ascii_upper(name), []).append(item)
     return items
 
 
-def _verdict(items: list[dict[str, JSON]]) -> tuple[str | None, _Status]:
-    """Agency and state, if all answers about a name agree."""
-    verdicts = {_one_verdict(item.get("RA"), item.get("status")) for item in items}
-    return verdicts.pop() if len(verdicts) == 1 else (None, "unknown")
+def _agreed(items: list[dict[str, Any]]) -> tuple[str | None, AgencyStatus]:
+    """Return the agency and the status that all items about a name agree on."""
+    meanings = {_meaning(item.get("RA"), item.get("status")) for item in items}
+    return meanings.pop() if len(meanings) == 1 else (None, "unknown")
 
 
-def _one_verdict(name: JSON, status: JSON) -> tuple[str | None, _Status]:
+def _meaning(name: object, status: object) -> tuple[str | None, AgencyStatus]:
     if name is None and isinstance(status, str):
         return None, _STATUSES.get(status.strip().lower(), "unknown")
     # section 4 does not say which member holds its "Unknown"
@@ -190,28 +227,8 @@ def _unavailable(
     doi: Handle | None, status: int, body: bytes, headers: Mapping[str, str] | None
 ) -> ResolverUnavailable:
     try:
-        message = _message(_object(load(body[:MAX_MESSAGE])))
+        message = message_of(read_object(load(body[:MAX_MESSAGE])))
     except ValueError:
         message = ""
     reason = f"HTTP status {status}" + (f": {message}" if message else "")
     return ResolverUnavailable(doi, reason, status, retry_after(headers or {}))
-
-
-def _response_code(answer: dict[str, JSON], status: int) -> int:
-    """The response code, if it is one of section 5 and goes with the HTTP status."""
-    code = integer(answer.get("responseCode"))
-    if code not in {1, 2, 100, 200} or (code in {1, 200} and status != 200):
-        raise Malformed(f"responseCode is {shown(answer.get('responseCode'))} with HTTP status {status}")
-    return code
-
-
-def _object(answer: JSON) -> dict[str, JSON]:
-    if not isinstance(answer, dict):
-        raise Malformed(f"the answer is {shown(answer)}, not an object")
-    return answer
-
-
-def _message(answer: dict[str, JSON]) -> str:
-    """The ``message`` of an error, which is optional (section 5, response format)."""
-    message = answer.get("message")
-    return message[:MAX_MESSAGE] if isinstance(message, str) else ""

@@ -1,4 +1,4 @@
-"""For your own tests: a Resolver fed with records, in process and without a socket (``doiuri[testing]``)."""
+"""For your own tests: a Resolver with given records, in process and without sockets (``doiuri[testing]``)."""
 
 from doiuri.testing._resolver import resolver_for
 

@@ -1,37 +1,53 @@
-"""A resolver whose proxy is a list of records."""
+"""A Resolver that answers from given records instead of a server."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlsplit
 
 from doiuri._encoding import decode
-from doiuri.records._json import dump, load
+from doiuri.records._json import load
 from doiuri.records._record import Record
-from doiuri.records._values import Value, fold
+from doiuri.records._values import Value, ascii_upper
 from doiuri.resolver import Reply, Resolver
+from doiuri.rest._answer import ResponseCode
+from doiuri.rest._server import (
+    JSON_TYPE,
+    agency_of,
+    read_indexes,
+    select,
+    write_agencies,
+    write_error,
+    write_record,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from doiuri.resolver import Request
+    from doiuri.rest._client import AgencyStatus
 
-    from doiuri.records._json import JSON
-    from doiuri.resolver import Flight, Request
+    Records = str | os.PathLike[str] | Mapping[str, Any] | Iterable[Mapping[str, Any] | Record]
 
-    Records = str | os.PathLike[str] | Mapping[str, JSON] | Iterable[Mapping[str, JSON] | Record]
-
-_JSON = {"Content-Type": "application/json;charset=utf-8"}
+_SERVICE = re.compile(r"/(api/handles|doiRA)/(.*)")  # search finds the first: a name may contain "/doiRA/"
 
 
 def resolver_for(records: Records, **options: Any) -> Resolver:
-    """Return a Resolver that knows ``records`` and nothing else: any other name is not found.
+    """Return a Resolver that knows the given records only: other names are not found.
 
-    ``records`` is a list of records (as the REST API gives them, or ``Record`` objects), a mapping
-    ``{"records": […], "agencies": {prefix: name}}``, or the path of a JSON file with either. ``options`` are
-    those of the Resolver; without ``store`` nothing is stored. Raises ValueError for what is no record.
+    It answers requests for records and for registration agencies, but not for metadata.
+
+    :param records: a list of records, each as the REST API writes it or a ``Record``; a mapping
+        ``{"records": […], "agencies": {prefix: name}}``; or the path of a JSON file with either
+    :param options: options of the Resolver. By default nothing is stored, and the rate is not limited
+    :raises ValueError: if something is not a record
+
+    >>> url = {"index": 1, "type": "URL", "data": {"format": "string", "value": "https://example.org/"}}
+    >>> resolver = resolver_for([{"handle": "10.1000/182", "values": [url]}])
+    >>> resolver.resolve("10.1000/182").url
+    'https://example.org/'
     """
     try:
         transport = _RecordsTransport(records)
@@ -42,10 +58,10 @@ def resolver_for(records: Records, **options: Any) -> Resolver:
 
 
 class _RecordsTransport:
-    """Answers as a proxy with these records does: the REST API and Which RA, but no content negotiation."""
+    """A transport that answers as a DOI proxy with these records does."""
 
     def __init__(self, records: Records) -> None:
-        content: JSON = records
+        content: Any = records
         if isinstance(records, (str, os.PathLike)):
             content = load(Path(records).read_bytes())
         agencies: Mapping[str, str] = {}
@@ -53,51 +69,40 @@ class _RecordsTransport:
             agencies = content.get("agencies", {})
             content = [content] if "handle" in content else content.get("records", [])
         self._values = dict(pair for item in content if (pair := _read(item)) is not None)
-        self._agencies = {prefix.upper(): name for prefix, name in agencies.items()}
+        self._agencies = {ascii_upper(prefix): name for prefix, name in agencies.items()}
 
-    def get(self, request: Request, flight: Flight) -> Reply:
-        """Answer a request as the REST API or Which RA would."""
-        flight.left()
+    def get(self, request: Request) -> Reply:
+        """Answer a request to the REST API or to Which RA."""
+        request.remaining()
         parts = urlsplit(request.url)
-        service = re.search(r"/(api/handles|doiRA)/(.*)", parts.path)  # the first: names may contain the same
+        service = _SERVICE.search(parts.path)
         if service is None:
             return Reply(406, {}, b"", request.url)
         if service[1] == "doiRA":
-            return _reply(request, 200, [self._agency(decode(name)) for name in service[2].split(",")])
-        return _reply(request, *self._record(decode(service[2]), parse_qs(parts.query)))
+            status, body = write_agencies(self._agency(decode(name)) for name in service[2].split(","))
+        else:
+            status, body = self._record(decode(service[2]), parse_qs(parts.query))
+        return Reply(status, {"Content-Type": JSON_TYPE}, body, request.url)
 
-    def _record(self, name: str, query: Mapping[str, list[str]]) -> tuple[int, JSON]:
-        values = self._values.get(fold(name))
+    def _record(self, name: str, query: Mapping[str, list[str]]) -> tuple[int, bytes]:
+        values = self._values.get(ascii_upper(name))
         if values is None:
-            return 404, {"responseCode": 100, "handle": name}
-        types, indexes = query.get("type", []), query.get("index", [])
-        chosen = [
-            value.to_json()
-            for value in values
-            if not (types or indexes) or str(value.index) in indexes or any(map(value.has_type, types))
-        ]
-        return 200, {"responseCode": 1 if chosen else 200, "handle": name, "values": chosen}
+            return write_error(ResponseCode.HANDLE_NOT_FOUND, name=name)
+        return write_record(name, select(values, query.get("type", ()), read_indexes(query.get("index", ()))))
 
-    def _agency(self, name: str) -> JSON:
-        """What Which RA says: the agency of the longest prefix that is known."""
-        if "/" in name and fold(name) not in self._values:
-            return {"DOI": name, "status": "DOI does not exist"}
-        prefix = name.partition("/")[0]
-        while prefix and prefix not in self._agencies:
-            prefix = prefix.rpartition(".")[0]
-        return {"DOI": name, "RA": self._agencies[prefix]} if prefix else {"DOI": name, "status": "Unknown"}
+    def _agency(self, name: str) -> tuple[str, str | None, AgencyStatus]:
+        if "/" in name and ascii_upper(name) not in self._values:
+            return name, None, "not-found"
+        agency = agency_of(name, self._agencies)
+        return name, agency, "found" if agency else "unknown"
 
 
-def _read(item: JSON) -> tuple[bytes, tuple[Value, ...]] | None:
-    """Key and values of a record; None for a recorded "not found". Handles that are no DOIs are fine here."""
+def _read(item: object) -> tuple[str, tuple[Value, ...]] | None:
+    """Return the key and the values of any handle's record; None for a recorded "not found"."""
     if isinstance(item, Record):
-        return fold(item.doi.name), item.values
+        return item.doi.key, item.values
     if not isinstance(item, Mapping) or not isinstance(item.get("handle"), str):
-        raise ValueError(f"not a record: {item!r:.60}")  # noqa: TRY004 - whatever is wrong with it
-    if item.get("responseCode", 1) == 100:
+        raise ValueError(f"not a record: {item!r:.60}")  # noqa: TRY004 - one kind of error for all flaws
+    if item.get("responseCode", 1) == ResponseCode.HANDLE_NOT_FOUND:
         return None
-    return fold(item["handle"]), tuple(map(Value.from_json, item.get("values", ())))
-
-
-def _reply(request: Request, status: int, answer: JSON) -> Reply:
-    return Reply(status, _JSON, dump(answer).encode(), request.url)
+    return ascii_upper(item["handle"]), tuple(map(Value.from_json, item.get("values", ())))

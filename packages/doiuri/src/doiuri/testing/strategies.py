@@ -1,7 +1,7 @@
-"""Hypothesis strategies for DOIs and the ways in which people and programs write them.
+"""Hypothesis strategies for DOIs, and for the spellings that people and programs use.
 
-Needs ``doiuri[testing]``. All generate legal names only, with the characters that trip programs up more
-often than others: slashes, dots, percent signs, brackets, letters beyond ASCII.
+Needs ``doiuri[testing]``. All names are valid. Characters that break programs are frequent: slashes, dots,
+percent signs, brackets, letters beyond ASCII.
 """
 
 from urllib.parse import quote
@@ -27,29 +27,38 @@ _LINKS = (
 
 
 def prefixes() -> SearchStrategy[str]:
-    """Prefixes such as ``10.1000`` and ``10.1000.10``."""
+    """Return a strategy for prefixes such as ``10.1000`` and ``10.1000.10``."""
     number = st.text("0123456789", min_size=1, max_size=6)
     return st.lists(number, min_size=1, max_size=3).map(lambda numbers: ".".join(["10", *numbers]))
 
 
 def suffixes(max_size: int = 30) -> SearchStrategy[str]:
-    """Suffixes: not empty, of graphic characters."""
+    """Return a strategy for suffixes.
+
+    :param max_size: the greatest length, in characters.
+    """
     return st.text(st.sampled_from(_TRICKY) | _GRAPHIC, min_size=1, max_size=max_size)
 
 
 def names(max_size: int = 30) -> SearchStrategy[str]:
-    """Legal DOI names; ``max_size`` bounds the suffix."""
+    """Return a strategy for DOI names.
+
+    :param max_size: the greatest length of the suffix, in characters.
+    """
     return st.builds("{}/{}".format, prefixes(), suffixes(max_size))
 
 
 def dois(max_size: int = 30) -> SearchStrategy[DOI]:
-    """DOIs; ``max_size`` bounds the suffix."""
+    """Return a strategy for DOIs.
+
+    :param max_size: the greatest length of the suffix, in characters.
+    """
     return names(max_size).map(DOI.from_name)
 
 
 @st.composite
 def spelled_uris(draw: st.DrawFn) -> tuple[str, DOI]:
-    """Pairs of a legal ``doi:`` URI and its DOI; with needless escapes, either case of hex digits."""
+    """Return a pair of a ``doi:`` URI and its DOI; with unneeded escapes, and hex digits in either case."""
     doi = draw(dois(12))
     text = encode(doi.name, draw(st.sampled_from([URI, FINAL])))
     spelled = "".join(draw(st.sampled_from(_spellings(token))) for token in _tokens(text))
@@ -58,7 +67,7 @@ def spelled_uris(draw: st.DrawFn) -> tuple[str, DOI]:
 
 @st.composite
 def spelled_texts(draw: st.DrawFn) -> tuple[str, DOI]:
-    """Pairs of a text for ``DOI.parse`` and its DOI: labels, links, brackets and white space around."""
+    """Return a pair of a text for ``DOI.parse`` and its DOI: with labels, links, brackets and white space."""
     doi = draw(dois())
     text = draw(st.sampled_from(_LABELS + _LINKS)) + encode(
         doi.name, draw(st.sampled_from([URI, LINK, FINAL]))

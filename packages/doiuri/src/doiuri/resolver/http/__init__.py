@@ -1,1 +1,1 @@
-"""HTTP for the resolver: connections, requests within bounds, the rate limit, retries."""
+"""HTTP for the resolver: requests and connections, pacing, retries."""

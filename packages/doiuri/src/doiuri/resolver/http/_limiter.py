@@ -1,4 +1,4 @@
-"""Manners: how fast, how many at once, and when to stop asking one server."""
+"""Pacing for one server: rate limit, concurrency limit, and a pause after repeated failures."""
 
 from __future__ import annotations
 
@@ -10,122 +10,126 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-REFUSALS = 5
-"""So many requests in a row without an answer, and nothing is asked for a while."""
+DEFAULT_RATE = 10.0
+"""Requests per second to a server that is not on this machine."""
 
-REST = 60.0
-"""Seconds without asking after that; doubled each time that it does not help."""
+MAX_FAILURES = 5
+"""Failures in a row after which the server gets no requests for a while."""
 
-REST_AT_HOME = 5.0
-"""The same for a server on this machine: it may be back in a moment."""
+PAUSE = 60.0
+"""Seconds of the first pause; each pause that does not help doubles the next one."""
 
-LONGEST_REST = 900.0
+LOCAL_PAUSE = 5.0
+"""The same for a server on this machine, which may be restarting."""
 
-LONGEST_ASKED = 86_400.0
-"""Seconds that a server may ask to be left alone for: an answer must not silence a process for ever."""
+MAX_PAUSE = 900.0
+
+MAX_RETRY_AFTER = 86_400.0
+"""Seconds of a Retry-After that are respected: a server must not silence a process forever."""
 
 
-class Resting(Exception):  # noqa: N818 (a state of the limiter, not an error of the caller)
-    """Nothing is asked for another ``seconds``: the server refused before."""
+class Paused(Exception):  # noqa: N818 - a state of the limiter, not an error of the caller
+    """The server gets no requests for another ``seconds``; ``reason`` says why."""
 
-    def __init__(self, seconds: float) -> None:
-        super().__init__(seconds)
+    def __init__(self, seconds: float, reason: str) -> None:
+        super().__init__(seconds, reason)
         self.seconds = seconds
-
-
-class Turn:
-    """The right to send one request; given back once, by whoever comes first."""
-
-    def __init__(self, limiter: Limiter) -> None:
-        self._limiter: Limiter | None = limiter
-
-    def give_back(self) -> bool:
-        """Free the place for the next request; False if that was done before."""
-        limiter, self._limiter = self._limiter, None
-        if limiter is None:
-            return False
-        limiter._leave()
-        return True
+        self.reason = reason
 
 
 class Limiter:
-    """One for all that this process sends to one server.
+    """Paces all requests of this process to one server.
 
-    It spaces the requests evenly, bounds those in flight, holds everybody back for as long as the
-    server asks (Retry-After), and after repeated refusals lets nobody through for a while.
+    It spaces requests evenly, limits how many are in flight, holds all of them back for as long as the
+    server asks (Retry-After), and pauses after repeated failures.
+
+    :param clock: seconds on a clock that never goes back.
+    :param pause: seconds of the first pause.
     """
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic, rest: float = REST) -> None:
+    def __init__(self, clock: Callable[[], float] = time.monotonic, pause: float = PAUSE) -> None:
         self._clock = clock
         self._changed = threading.Condition()
-        self._running = 0
-        self._last = float("-inf")
+        self._in_flight: set[object] = set()
+        self._last_sent = float("-inf")
         self._held_until = float("-inf")
-        self._resting_until = float("-inf")
-        self._refusals = 0.0
-        self._first_rest = self._rest = rest
+        self._paused_until = float("-inf")
+        self._pause_reason = ""
+        self._failures = 0.0
+        self._first_pause = self._next_pause = pause
 
     @contextmanager
-    def turn(self, rate: float | None, width: int, deadline: float) -> Iterator[Turn]:
-        """Wait for the right to send a request, at most until ``deadline`` on the limiter's clock.
+    def slot(self, request: object, rate: float | None, concurrency: int, deadline: float) -> Iterator[None]:
+        """Wait for permission to send a request; within, the request is in flight.
 
-        ``rate`` is in requests per second (None: any), ``width`` how many may be in flight.
-        Raises Resting when the server is left alone, TimeoutError when the turn does not come.
+        :param request: the request, for ``release``.
+        :param rate: requests per second; None: any number.
+        :param concurrency: requests in flight.
+        :param deadline: how long to wait, on the limiter's clock.
+        :raises Paused: if the server gets no requests now.
+        :raises TimeoutError: if there is no slot before the deadline.
         """
-        self._enter(1 / rate if rate else 0.0, width, deadline)
-        turn = Turn(self)
+        self._acquire(request, 1 / rate if rate else 0.0, concurrency, deadline)
         try:
-            yield turn
+            yield
         finally:
-            turn.give_back()
+            self.release(request)
 
-    def _enter(self, interval: float, width: int, deadline: float) -> None:
+    def _acquire(self, request: object, interval: float, concurrency: int, deadline: float) -> None:
         with self._changed:
             while True:
                 now = self._clock()
-                if now < self._resting_until:
-                    raise Resting(self._resting_until - now)
-                wait = max(self._last + interval, self._held_until) - now
+                if now < self._paused_until:
+                    raise Paused(self._paused_until - now, self._pause_reason)
+                wait = max(self._last_sent + interval, self._held_until) - now
                 if now + max(wait, 0) >= deadline:
                     raise TimeoutError
-                # once the server is in doubt, one request at a time tries the water
-                if wait <= 0 and self._running < (width if self._refusals < REFUSALS - 1 else 1):
-                    self._running += 1
-                    self._last = now
+                # half-open: one failure before the pause, and after it, requests go one at a time
+                allowed = concurrency if self._failures < MAX_FAILURES - 1 else 1
+                if wait <= 0 and len(self._in_flight) < allowed:
+                    self._in_flight.add(request)
+                    self._last_sent = now
                     return
-                # a full house is left by notification, a pace or a pause by time alone
+                # a free slot is notified; the rate and a Retry-After end by time alone
                 self._changed.wait(min(wait if wait > 0 else deadline - now, threading.TIMEOUT_MAX))
 
-    def _leave(self) -> None:
+    def release(self, request: object) -> bool:
+        """Free the slot of a request; return False if it was free already."""
         with self._changed:
-            self._running -= 1
+            if request not in self._in_flight:
+                return False
+            self._in_flight.remove(request)
             self._changed.notify_all()
+            return True
 
     def hold(self, seconds: float) -> None:
-        """Let nobody send anything for so long, as the server asked."""
+        """Send nothing for so many seconds, as the server asked."""
         with self._changed:
             self._held_until = max(self._held_until, self._clock() + seconds)
 
-    def answered(self) -> None:
-        """Note that the server answers: what was before is forgiven."""
-        if self._refusals:
+    def succeeded(self) -> None:
+        """Note that the server answered: forget earlier failures."""
+        if self._failures:
             with self._changed:
-                self._refusals = 0.0
-                self._rest = self._first_rest
+                self._failures = 0.0
+                self._next_pause = self._first_pause
 
-    def refused(self, retry_after: float | None = None, doubt: float = 1.0) -> None:
-        """Note a request that got no answer; after some in a row the server is left alone.
+    def failed(self, reason: str = "", *, weight: float = 1.0, retry_after: float | None = None) -> None:
+        """Note a failure; after several in a row the server gets no requests for a while.
 
-        ``retry_after`` is what the server asked for, in seconds, where it is too long to wait for;
-        ``doubt`` how much of a refusal it was.
+        :param reason: what went wrong.
+        :param weight: 1 for a failure; less if it may concern a single DOI.
+        :param retry_after: seconds that the server asked for, if that is too long to wait.
         """
         with self._changed:
-            self._refusals += doubt
+            self._failures += weight
             now = self._clock()
             if retry_after is not None:
-                self._resting_until = max(self._resting_until, now + min(retry_after, LONGEST_ASKED))
-            elif self._refusals >= REFUSALS and now >= self._resting_until:
-                self._resting_until = now + self._rest
-                self._rest = min(2 * self._rest, LONGEST_REST)
-                self._refusals = REFUSALS - 1  # afterwards one more is enough
+                self._paused_until = max(self._paused_until, now + min(retry_after, MAX_RETRY_AFTER))
+                self._pause_reason = f"as its Retry-After asked ({reason})"
+            elif self._failures >= MAX_FAILURES and now >= self._paused_until:
+                self._paused_until = now + self._next_pause
+                self._pause_reason = f"after repeated failures (last: {reason})"
+                self._next_pause = min(2 * self._next_pause, MAX_PAUSE)
+                self._failures = MAX_FAILURES - 1  # one more failure starts the next pause
             self._changed.notify_all()

@@ -1,1 +1,1 @@
-"""Stores for the resolver's answers: in memory, SQLite, Redis, a lock file."""
+"""Stores: in memory, SQLite, Redis, a lock file."""

@@ -1,4 +1,4 @@
-"""The choice of a store by its address."""
+"""Open the store at an address."""
 
 from __future__ import annotations
 
@@ -15,11 +15,16 @@ from doiuri.resolver.stores._sqlite import SQLiteStore
 def open_store(
     where: str | os.PathLike[str] | None = None,
 ) -> MemoryStore | SQLiteStore | LockFile | RedisStore:
-    """Open the store at an address, the value of ``DOIURI_CACHE``.
+    """Open the store at an address.
 
-    ``:memory:``; ``redis://`` and ``rediss://`` URLs; a path that ends in ``.json`` or ``.lock`` is that of a
-    lock file; any other path is that of an SQLite file, or the folder for one; None is the SQLite file in the
-    user's cache folder. Raises ValueError for anything else, and where redis-py is needed and not installed.
+    :param where: an address as in ``DOIURI_CACHE``: ``:memory:``, a ``redis://`` or ``rediss://`` URL, or a
+        path. A path that ends in ``.json`` or ``.lock`` is a lock file; a folder gets an SQLite file; any
+        other path is an SQLite file. None is the SQLite file in the user's cache folder.
+    :raises ValueError: for any other address, or if redis-py is needed and not installed.
+
+    >>> from doiuri.resolver import open_store
+    >>> type(open_store(":memory:")).__name__
+    'MemoryStore'
     """
     if where is None:
         return SQLiteStore(None)
@@ -31,9 +36,9 @@ def open_store(
     try:
         path = Path(text).expanduser()
     except RuntimeError as error:
-        raise ValueError(f"{text!r} is no path for a store: {error}") from None
+        raise ValueError(f"{text!r} is not a path for a store: {error}") from None
     if kind == "lock":
         return LockFile(path)
-    # not Path.is_dir, which raises where a folder above may not be read
+    # not Path.is_dir, which raises if a parent folder may not be read
     folder = os.path.isdir(path) or text.endswith(("/", os.sep))  # noqa: PTH112
     return SQLiteStore(path / "doiuri.sqlite3" if folder else path)

@@ -1,4 +1,4 @@
-"""The store on a Redis or Valkey server, a cluster too: one cache for a fleet of machines."""
+"""The store on a Redis or Valkey server or cluster, shared by several machines."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import time
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from doiuri.resolver._fork import ForkSafe
-from doiuri.resolver.stores._memory import Entry, MemoryStore, warn
+from doiuri.resolver.stores._memory import MemoryStore
+from doiuri.resolver.stores._store import Entry, warn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -16,17 +17,21 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 FORMAT = 1  # of keys and values, part of every key
-KEEP = 30 * 86400  # seconds after its expiry for which an entry is kept, to be served stale
-BATCH = 500  # commands sent at once
-PAUSE = 30.0  # seconds for which a server that failed is left alone
+KEEP = 30 * 86400  # seconds for which a stale entry is kept
+BATCH = 500  # commands in one pipeline
+PAUSE = 30.0  # seconds without requests after a failure
 
 
 class RedisStore(ForkSafe):
-    """Answers on the server at a ``redis://`` or ``rediss://`` URL, shared by all who use it.
+    """A store on a Redis or Valkey server or cluster.
 
-    ``timeout`` is for connecting and for every answer, in seconds. While the server is away, or refuses to
-    write, a StoreWarning says so, and answers are kept in memory. Raises ValueError for a URL that is none,
-    ImportError where redis-py is not installed.
+    While the server does not answer or refuses to write, new entries are kept in memory and a StoreWarning
+    is issued.
+
+    :param url: a ``redis://`` or ``rediss://`` URL.
+    :param timeout: seconds to wait for a connection and for each answer.
+    :raises ValueError: if the URL is invalid.
+    :raises ImportError: if redis-py is not installed.
     """
 
     def __init__(self, url: str, *, timeout: float = 2.0) -> None:
@@ -37,18 +42,18 @@ class RedisStore(ForkSafe):
         try:
             self._single = self._library.Redis.from_url(self._url, **self._options)
         except (ValueError, TypeError) as error:
-            raise ValueError(f"no URL of a Redis server: {_public(url)} ({error})") from None
+            raise ValueError(f"not a URL of a Redis server: {_public(url)} ({error})") from None
         self._client: Any = None
         self._memory = MemoryStore()
-        self._silent_until = {"read": 0.0, "written": 0.0}
+        self._paused_until = {"read": 0.0, "written": 0.0}
 
     def get_many(self, keys: Sequence[str]) -> dict[str, Entry]:
-        """The entries of those of the keys that are stored, stale ones too."""
+        """Return the entries that exist for these keys, stale ones included."""
         found = self._work("read", lambda client: _read(client, keys)) or {}
         return found | self._memory.get_many(keys)
 
     def put_many(self, entries: Mapping[str, Entry]) -> None:
-        """Store the entries; they stay for 30 days after their expiry."""
+        """Store the entries; they are kept for 30 days after they expire."""
         if self._work("written", lambda client: _write(client, entries)):
             self._memory.discard(entries)
         else:
@@ -63,22 +68,22 @@ class RedisStore(ForkSafe):
             self._client = None
 
     def _work(self, what: str, work: Callable[[Any], T]) -> T | None:
-        if time.monotonic() < self._silent_until[what]:
+        if time.monotonic() < self._paused_until[what]:
             return None
         try:
             return work(self._connected())
         except self._failures as error:
-            # a full or a read-only server still answers
+            # a server that is full or read-only still answers reads
             refused = isinstance(error, self._library.ResponseError)
-            for each in [what] if refused else self._silent_until:
-                self._silent_until[each] = time.monotonic() + PAUSE
-            trouble = f"cannot be {what}" if refused else "is away"
+            for operation in [what] if refused else self._paused_until:
+                self._paused_until[operation] = time.monotonic() + PAUSE
+            trouble = f"cannot be {what}" if refused else "does not answer"
             warn(f"the DOI store at {_public(self._url)} {trouble} ({error}); answers are kept in memory")
             return None
 
     def _connected(self) -> Any:
         client = self._client
-        if client is None:  # not with the lock held: a server that hangs would hold up a fork
+        if client is None:  # without the lock: a server that hangs would block a fork
             cluster = self._library.RedisCluster if self._is_cluster() else None
             client = cluster.from_url(self._url, **self._options) if cluster else self._single
             self._client = client
@@ -87,12 +92,12 @@ class RedisStore(ForkSafe):
     def _is_cluster(self) -> bool:
         try:
             return bool(self._single.info("cluster").get("cluster_enabled"))
-        except self._library.ResponseError:  # a user who may not ask
+        except self._library.ResponseError:  # the user has no permission for INFO
             return False
 
 
 def _library() -> tuple[Any, tuple[type[Exception], ...]]:
-    """redis-py, and what it raises where the server is the matter."""
+    """Return redis-py and the exceptions it raises if the server fails."""
     try:
         import redis
     except ImportError as error:
@@ -104,9 +109,8 @@ def _read(client: Any, keys: Sequence[str]) -> dict[str, Entry]:
     found = {}
     for start in range(0, len(keys), BATCH):
         batch = keys[start : start + BATCH]
-        pipeline = client.pipeline(
-            transaction=False
-        )  # single commands: in a cluster each key has its own node
+        # no transaction: in a cluster each key has its own node
+        pipeline = client.pipeline(transaction=False)
         for key in batch:
             pipeline.get(_name(key))
         for key, stored in zip(batch, pipeline.execute(), strict=True):
@@ -137,7 +141,7 @@ def _pack(entry: Entry) -> bytes:
 
 
 def _unpack(stored: object) -> Entry | None:
-    """The entry in a value, None if there is none or it is not ours."""
+    """Return the entry in a value; None if there is no value or it has another format."""
     if not isinstance(stored, bytes):
         return None
     head, _, body = stored.partition(b"\n")
@@ -149,5 +153,5 @@ def _unpack(stored: object) -> Entry | None:
 
 
 def _public(url: str) -> str:
-    """The URL without user and password."""
+    """Return the URL without user and password."""
     return re.sub(r"//[^/]*@", "//", url.partition("?")[0])

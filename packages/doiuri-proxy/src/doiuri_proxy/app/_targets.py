@@ -1,0 +1,95 @@
+"""The URLs of a record in responses: Location and Link headers, the list of ``action=showurls``."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+from xml.sax.saxutils import quoteattr
+
+import idna
+
+from doiuri_proxy.app._http import BadRequestError
+
+if TYPE_CHECKING:
+    from doiuri.records import Location, Locations
+
+MAX_LINK_HEADER = 4096  # characters: clients refuse long header lines
+
+_HTTP_URL = re.compile(r"(https?://)([^/?#\\\s]+)([/?#\\].*|)", re.IGNORECASE | re.ASCII | re.DOTALL)
+_ILLEGAL = re.compile(rb"[^A-Za-z0-9\-._~:/?#\[\]@!$&'()*+,;=%]")  # RFC 3986 §2; escapes are kept
+_XML_NAME = re.compile(r"[A-Za-z_][\w.-]*", re.ASCII)
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def header_url(href: str) -> str | None:
+    """Return an http or https URL in ASCII: IDNA host, illegal bytes escaped. None for any other text."""
+    match = _HTTP_URL.fullmatch(href.strip())
+    if match is None:
+        return None
+    scheme, authority, rest = match.groups()
+    host = _host(authority)
+    return None if host is None else scheme + host + _escape(rest)
+
+
+def append(href: str, text: str) -> str:
+    """Return ``href`` with the text of ``urlappend``. Raises BadRequestError if that changes the host."""
+    before, after = _HTTP_URL.fullmatch(href), _HTTP_URL.fullmatch(href + text)
+    if before is None or after is None or before[2] != after[2]:
+        raise BadRequestError("urlappend would change the host")
+    return href + text
+
+
+def link_header(locations: Locations) -> str:
+    """Return the value of the Link header (RFC 8288): the locations with a ``rel``; "" if there are none."""
+    header = ""
+    for location in locations.candidates:
+        link = _link(location)
+        if link is not None:
+            longer = f"{header}, {link}" if header else link
+            if len(longer) > MAX_LINK_HEADER:
+                break
+            header = longer
+    return header
+
+
+def locations_xml(locations: Locations) -> bytes:
+    """Return all locations to which the proxy could redirect, as XML."""
+    elements = "".join(f"<location {_xml_attributes(location)} />" for location in locations.candidates)
+    return f"<locations>{elements}</locations>".encode()
+
+
+def _host(authority: str) -> str | None:
+    user, at, host = authority.rpartition("@")
+    if not host.isascii():
+        name, colon, port = host.partition(":")
+        try:
+            host = idna.encode(name, uts46=True).decode("ascii") + colon + port
+        except idna.IDNAError:
+            return None
+    return _escape(user + at + host)
+
+
+def _escape(text: str) -> str:
+    return _ILLEGAL.sub(lambda match: b"%%%02X" % match[0][0], text.encode("utf-8", "replace")).decode()
+
+
+def _link(location: Location) -> str | None:
+    url, rel = header_url(location.href), location.attributes.get("rel", "")
+    if not url or not _is_quotable(rel):
+        return None
+    media_type = location.attributes.get("media-type") or location.attributes.get("type", "")
+    return f'<{url}>; rel="{rel}"' + (f'; type="{media_type}"' if _is_quotable(media_type) else "")
+
+
+def _is_quotable(text: str) -> bool:
+    """Return whether a header's quoted string may contain ``text`` without escapes."""
+    return bool(text) and text.isascii() and text.isprintable() and not set(text) & set('"\\')
+
+
+def _xml_attributes(location: Location) -> str:
+    attributes = {**location.attributes, "href": location.href}
+    return " ".join(
+        f"{name}={quoteattr(_NOT_XML.sub('?', value))}"
+        for name, value in attributes.items()
+        if _XML_NAME.fullmatch(name) and name != "xmlns"
+    )

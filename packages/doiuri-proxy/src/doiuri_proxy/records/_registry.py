@@ -1,0 +1,121 @@
+"""Registering records in a store."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+from typing import IO, TYPE_CHECKING
+
+from doiuri.resolver import Entry, RedisStore, SQLiteStore, open_store
+from doiuri.rest import ascii_upper
+
+from doiuri_proxy.records._files import Agencies, read_records
+from doiuri_proxy.records._stores import NEVER_EXPIRES, mark_key, prefix_key, record_entry, record_key
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+    from doiuri_proxy.records._files import HandleRecord
+    from doiuri_proxy.records._records import RecordsInput
+
+BATCH_SIZE = 2000  # records per transaction
+
+
+class Registry:
+    """Registers records in a store; refuses names that differ from a registered one in ASCII case only."""
+
+    def __init__(self, address: str, base: str) -> None:
+        """Open the store at a path or URL, or create it. Raises ValueError if the address is not valid.
+
+        On an SQLite file, waits until no other process registers records in it.
+        """
+        self._store = open_store(address)
+        if not isinstance(self._store, SQLiteStore | RedisStore) or address.endswith((".jsonl", ".ndjson")):
+            raise ValueError(f"{address} is neither an SQLite file nor a Redis URL: cannot register records")
+        #: the store's path or URL; for a folder, the path of the file in it
+        self.address = str(self._store.path) if isinstance(self._store, SQLiteStore) else address
+        self._lock = _lock(self._store.path) if isinstance(self._store, SQLiteStore) else None
+        self._base = base.rstrip("/")
+
+    def register(self, records: RecordsInput) -> int:
+        """Store records and return how many. Raises RecordsError if one is invalid, and then stores none."""
+        seen: set[str] = set()
+        for batch in _batches(records):
+            self._check(batch, seen)
+        count = 0
+        for batch in _batches(records):
+            count += self._put(batch)
+        return count
+
+    def registered(self, handle: str) -> str | None:
+        """Return the name under which ``handle`` is registered, which may differ in ASCII case, or None."""
+        return self._registered([handle]).get(ascii_upper(handle))
+
+    def close(self) -> None:
+        """Close the store, and let other processes register."""
+        self._store.close()
+        if self._lock is not None:
+            self._lock.close()
+
+    def _registered(self, handles: Iterable[str]) -> dict[str, str]:
+        """Return the registered names of those handles that have one, by the handle in upper case."""
+        keys = {record_key(self._base, handle): ascii_upper(handle) for handle in handles}
+        answers = {
+            keys[key]: json.loads(entry.body) for key, entry in self._store.get_many(list(keys)).items()
+        }
+        return {key: answer["handle"] for key, answer in answers.items() if answer.get("responseCode") != 100}
+
+    def _check(self, batch: list[HandleRecord | Agencies], seen: set[str]) -> None:
+        records = [item for item in batch if not isinstance(item, Agencies)]
+        registered = self._registered(record.handle for record in records)
+        for record in records:
+            key = ascii_upper(record.handle)
+            name = registered.get(key, record.handle)
+            if name != record.handle:
+                raise record.position.error(f"{record.handle} already exists as {name}")
+            if key in seen:
+                raise record.position.error(f"{record.handle} already exists in an earlier record")
+            seen.add(key)
+
+    def _put(self, batch: list[HandleRecord | Agencies]) -> int:
+        records = [item for item in batch if not isinstance(item, Agencies)]
+        entries = self._prefix_entries(records)
+        for item in batch:
+            if isinstance(item, Agencies):
+                entries |= {prefix_key(self._base, p): _text_entry(name) for p, name in item.names.items()}
+        entries |= {record_key(self._base, record.handle): record_entry(record) for record in records}
+        entries[mark_key(self._base)] = _text_entry("")
+        self._store.put_many(entries)
+        return len(records)
+
+    def _prefix_entries(self, records: list[HandleRecord]) -> dict[str, Entry]:
+        """Return entries for the prefixes of ``records`` that have none yet, and thus no agency."""
+        keys = {prefix_key(self._base, record.handle.partition("/")[0]) for record in records}
+        return dict.fromkeys(keys - self._store.get_many(list(keys)).keys(), _text_entry(""))
+
+
+def _lock(store: Path) -> IO[bytes] | None:
+    """Lock the registry of a store against other processes, until the file returned is closed."""
+    if os.name == "nt":  # no fcntl: the last writer wins
+        return None
+    import fcntl
+
+    try:
+        store.parent.mkdir(parents=True, exist_ok=True)
+        file = store.with_name(f"{store.name}-register").open("ab")
+        fcntl.flock(file, fcntl.LOCK_EX)
+    except OSError as error:
+        raise OSError(f"cannot write the store {store}: {error.strerror}") from None
+    return file
+
+
+def _batches(records: RecordsInput) -> Iterator[list[HandleRecord | Agencies]]:
+    items = read_records(records)
+    while batch := list(itertools.islice(items, BATCH_SIZE)):
+        yield batch
+
+
+def _text_entry(text: str) -> Entry:
+    return Entry(text.encode(), "text/plain", NEVER_EXPIRES)

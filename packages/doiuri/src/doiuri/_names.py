@@ -1,0 +1,90 @@
+"""The syntax of DOI names, prefixes and short DOIs (ANSI/NISO Z39.84-2005 §4)."""
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    Flaw: TypeAlias = tuple[int, str]  # position in the name, and reason
+
+_RESERVED = 'a suffix of one character followed by "/" is reserved (Z39.84 §4.3)'
+
+
+def exact(text: str) -> str:
+    """Return ``text`` as a plain ``str``; raise TypeError if it is not text."""
+    if not isinstance(text, str):
+        raise TypeError(f"expected str, not {type(text).__name__}")
+    return str.__str__(text)  # drop any str subclass
+
+
+def is_plain(text: str) -> bool:
+    """Tell whether ``text`` is a valid name with nothing to decode or to strip, as nearly all are."""
+    slash = text.find("/")
+    return (
+        slash > 3
+        and text.startswith("10.")
+        and text[3:slash].isdecimal()
+        and text.isascii()
+        and text.isprintable()
+        and "%" not in text
+        and text[-1] not in "/ "
+    )
+
+
+def plain_after_label(text: str) -> str:
+    """Return the plain name after ``doi:``, or "" if there is more to it."""
+    name = text[4:]
+    return name if text[:4] == "doi:" and is_plain(name) and "#" not in name and "?" not in name else ""
+
+
+def doi_flaw(name: str, strict: bool = False) -> "Flaw | None":
+    """Return where and why ``name`` is not a DOI, or None."""
+    if not strict and is_plain(name):
+        return None
+    prefix, slash, suffix = name.partition("/")
+    if prefix == "10" and slash:
+        return 0, 'a DOI begins with "10."; this is a short DOI, use Handle.parse'
+    if flaw := prefix_flaw(prefix):
+        return flaw
+    if not suffix:
+        return len(name), "nothing after the slash" if slash else 'no "/" after the prefix'
+    if not suffix.isprintable() and (flaw := not_graphic(name)):
+        return flaw
+    if strict and suffix[1:2] == "/":
+        return len(prefix) + 1, _RESERVED
+    return None
+
+
+def prefix_flaw(prefix: str) -> "Flaw | None":
+    """Return where and why ``prefix`` is not the prefix of a DOI, or None (Z39.84 §4.2 and appendix A)."""
+    registrant = prefix[3:]
+    if not prefix.startswith("10."):
+        return 0, 'a DOI begins with "10."'
+    if registrant.isdecimal() and registrant.isascii():
+        return None
+    position = 3
+    for group in registrant.split("."):
+        if not (group.isdecimal() and group.isascii()):
+            digits = len(group) - len(group.lstrip("0123456789"))
+            return (
+                position + digits,
+                "the registrant code is numeric, in groups separated by single dots",
+            )
+        position += len(group) + 1
+    return None
+
+
+def short_doi_flaw(name: str) -> "Flaw | None":
+    """Return where and why ``name`` is not a short DOI, or None."""
+    code = name.removeprefix("10/")
+    if code == name:
+        return 0, 'a short DOI begins with "10/"'
+    if not (code.isascii() and code.isalnum()):
+        return 3, 'only ASCII letters and digits may follow "10/"'
+    return None
+
+
+def not_graphic(text: str) -> "Flaw | None":
+    """Return where and why ``text`` has a character that no name may have, or None."""
+    from doiuri import _characters  # slow to import, and rarely needed
+
+    return _characters.not_graphic(text)

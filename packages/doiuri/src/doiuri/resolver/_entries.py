@@ -1,0 +1,100 @@
+"""Records as entries of a store: write them, and tell what they say."""
+
+from __future__ import annotations
+
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from doiuri._resolution_errors import BadRecord, DOINotFound, NoValues, ResolutionError
+from doiuri.records._json import dump
+from doiuri.records._record import Record
+from doiuri.resolver._outcome import Outcome
+from doiuri.resolver.stores._store import Entry
+from doiuri.rest._client import read_record
+
+if TYPE_CHECKING:
+    from doiuri._doi import Handle
+
+JSON = "application/json"
+
+NEGATIVE_TTL = 3600.0
+"""Seconds for which a negative answer is fresh."""
+
+MAX_TTL = 30 * 86400.0
+"""Seconds for which a record is fresh at most, whatever its TTL."""
+
+DEFAULT_TTL = 86400.0
+"""Seconds for which a record without a TTL is fresh: the usual TTL in the DOI system."""
+
+_SUCCESS = b'{"responseCode":1,'
+
+
+def record_entry(record: Record) -> Entry:
+    """Return the entry of a record."""
+    ttl = DEFAULT_TTL if record.ttl is None else min(record.ttl, MAX_TTL)
+    return Entry(record.to_json().encode(), JSON, time.time() + ttl)
+
+
+def negative_entry(doi: Handle, response_code: int) -> Entry:
+    """Return the entry of a negative answer."""
+    body = dump({"responseCode": response_code, "handle": doi.name, "values": []})
+    return Entry(body.encode(), JSON, time.time() + NEGATIVE_TTL)
+
+
+def read_entry(doi: Handle, entry: Entry) -> Record:
+    """Return the record in an entry; raise what ``read_record`` raises."""
+    return read_record(doi, 200, entry.body)
+
+
+def fresh_record(doi: Handle, entry: Entry | None) -> Record | None:
+    """Return the record in an entry, if it is fresh.
+
+    :raises DOINotFound: if the entry is a fresh negative answer; likewise NoValues.
+    """
+    if entry is None or entry.expires <= time.time():
+        return None
+    with suppress(BadRecord):  # not written by us: as if it did not exist
+        return read_entry(doi, entry)
+    return None
+
+
+def stale_record(doi: Handle, entry: Entry | None) -> Record | None:
+    """Return the record in an entry, even if it is stale; a stale negative answer is ignored."""
+    with suppress(ResolutionError):
+        return None if entry is None else read_entry(doi, entry)
+    return None
+
+
+def record_outcome(doi: Handle, entry: Entry, now: float) -> Outcome | None:
+    """Return the outcome of an entry that is fresh at ``now``; None if an alias has to be followed.
+
+    This is the common case of a batch, hence fast.
+    """
+    if entry.expires <= now:
+        return None
+    if entry.body.startswith(_SUCCESS):
+        if b"HS_ALIAS" in entry.body.upper():
+            return None
+        # checked before it was stored, so it is parsed only when somebody reads the record
+        return Outcome(doi, "found", Record.deferred(doi, entry.body))
+    try:
+        record = read_entry(doi, entry)
+    except BadRecord:
+        return None  # not written by us: ask again
+    except ResolutionError as error:
+        return Outcome.from_error(doi, error)
+    return None if record.alias else Outcome(doi, "found", record)
+
+
+def existence_outcome(doi: Handle, entry: Entry) -> Outcome | None:
+    """Return whether the name in an entry exists; None if the entry was not written by us."""
+    if entry.body.startswith(_SUCCESS):
+        return Outcome(doi, "found")
+    try:
+        read_entry(doi, entry)
+    except (DOINotFound, BadRecord) as error:
+        return None if isinstance(error, BadRecord) else Outcome.from_error(doi, error)
+    except NoValues:
+        pass  # the name exists
+    return Outcome(doi, "found")

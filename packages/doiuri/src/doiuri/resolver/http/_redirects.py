@@ -1,0 +1,78 @@
+"""Where redirects may lead, and which hosts are on this machine or in a private network."""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+from typing import TYPE_CHECKING
+from urllib.parse import SplitResult, urljoin, urlsplit
+
+from doiuri.resolver.http._request import TransportError
+
+if TYPE_CHECKING:
+    from doiuri.resolver.http._request import Request
+
+MAX_REDIRECTS = 10
+REDIRECT_STATUSES = frozenset({301, 302, 303, 307, 308})
+
+
+def redirect_target(url: str, location: str, request: Request) -> str:
+    """Return the URL that a redirect from ``url`` leads to.
+
+    :raises TransportError: if the redirect must not be followed.
+    """
+    target = _parsed(url, location)
+    if target.scheme not in {"http", "https"} or not target.hostname or "@" in target.netloc:
+        raise TransportError(f"redirected to something other than an http or https URL: {location[:80]!r}")
+    before = urlsplit(url)
+    if target.hostname != before.hostname:
+        _check_other_host(target, before, request)
+    if before.scheme == "https" and target.scheme == "http" and not request.any_host:
+        raise TransportError("redirected from https to http")
+    return target._replace(fragment="").geturl()
+
+
+def _parsed(url: str, location: str) -> SplitResult:
+    try:
+        text = location.encode("latin-1").decode("utf-8", "replace")  # as requests reads it
+        target = urlsplit(urljoin(url, text))
+        _ = target.hostname, target.port
+    except ValueError:
+        raise TransportError("redirected to an invalid URL") from None
+    if not target.netloc.isprintable():
+        raise TransportError("redirected to an invalid URL")
+    return target
+
+
+def _check_other_host(target: SplitResult, before: SplitResult, request: Request) -> None:
+    if not request.any_host:
+        place = f"{target.scheme}://{target.netloc:.260}"
+        raise TransportError(f"redirected to {place}; if this is intended, set it as the resolver")
+    # A record on a public server must not make us send requests to the user's own network
+    if is_private(target.hostname or "") and not is_private(before.hostname or ""):
+        raise TransportError("redirected into a private network")
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether a host is this machine, judged by its name or address alone."""
+    address = _address(host)
+    return f".{host.rstrip('.')}".endswith(".localhost") or (address is not None and address.is_loopback)
+
+
+def is_private(host: str) -> bool:
+    """Return whether a host is this machine or in a private network, judged by its name or address alone."""
+    address = _address(host)
+    return is_loopback(host) or (address is not None and not address.is_global)
+
+
+def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    try:
+        # the system also reads 127.1, 0x7f.1 and 2130706433 as addresses
+        return ipaddress.IPv4Address(socket.inet_aton(host))
+    except OSError:
+        pass
+    try:
+        address = ipaddress.IPv6Address(host)
+    except ValueError:
+        return None
+    return address.ipv4_mapped or address

@@ -1,0 +1,157 @@
+"""What passes between the resolver and a transport: a request, its reply, an error."""
+
+from __future__ import annotations
+
+import socket
+import time
+from contextlib import suppress
+from math import inf
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+from urllib.parse import urlsplit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from urllib3.connection import HTTPConnection
+
+MAX_TIMEOUT = 86_400.0
+"""Seconds that a request may take at most: sockets refuse timeouts of any length."""
+
+
+class Reply(NamedTuple):
+    """The reply to a request.
+
+    >>> Reply(200, {"Content-Type": "application/json"}, b"[]", "https://doi.org/doiRA/").status
+    200
+    """
+
+    status: int
+    """The HTTP status."""
+
+    headers: Mapping[str, str]
+    """The headers; names are compared without regard to case."""
+
+    body: bytes
+    """The body, decoded according to its Content-Encoding."""
+
+    url: str
+    """The URL that answered, after redirects."""
+
+
+class TransportError(Exception):
+    """A request got no usable reply.
+
+    :param reason: what went wrong; the reason of the ResolverUnavailable that the user gets.
+    :param transient: whether the same request may succeed when it is repeated.
+    :param counts: whether this is a failure of the resolver; after several in a row it gets no requests for
+        a while.
+    """
+
+    def __init__(self, reason: str, *, transient: bool = False, counts: bool = True) -> None:
+        super().__init__(reason)
+        self.transient = transient
+        self.counts = counts
+
+
+class Request:
+    """One GET request in flight.
+
+    :param url: the URL.
+    :param accept: the Accept header.
+    :param max_size: bytes that the body may have, as sent and decoded.
+    :param any_host: whether redirects to another host may be followed.
+    """
+
+    url: str
+    """The URL."""
+
+    accept: str
+    """The Accept header."""
+
+    max_size: int
+    """Bytes that the body may have, as sent and decoded."""
+
+    any_host: bool
+    """Whether redirects to another host may be followed."""
+
+    deadline: float
+    """When the request must be done, on the clock of ``time.monotonic``."""
+
+    abandoned: bool
+    """Whether nobody waits for the reply any more."""
+
+    def __init__(self, url: str, accept: str, max_size: int, any_host: bool = False) -> None:
+        self.url = url
+        self.accept = accept
+        self.max_size = max_size
+        self.any_host = any_host
+        self.deadline = inf
+        self.abandoned = False
+        self._timeout = inf
+        self._on_abandon: Callable[[], object] | None = None
+        self._connection: HTTPConnection | None = None
+        self._reused = False  # whether it went over a connection that was open before
+
+    def remaining(self) -> float:
+        """Return the seconds until the deadline.
+
+        :raises TimeoutError: if it passed, or if the request was abandoned.
+        """
+        left = self.deadline - time.monotonic()
+        if left <= 0 or self.abandoned:
+            raise TimeoutError(self.timeout_reason)
+        return left
+
+    def abandon(self) -> None:
+        """Give the request up from another thread. A read that blocks on its connection ends at once."""
+        self.abandoned = True
+        sock = getattr(self._connection, "sock", None)
+        if isinstance(sock, socket.socket):
+            with suppress(OSError):
+                # not SSLSocket.shutdown, which frees the TLS state while the other thread reads
+                socket.socket.shutdown(sock, socket.SHUT_RDWR)
+        if self._on_abandon is not None:
+            self._on_abandon()
+
+    @property
+    def timeout_reason(self) -> str:
+        """What to say when the deadline has passed."""
+        return f"no answer from {urlsplit(self.url).netloc} within {self._timeout:.3g} s"
+
+    def _copy(self) -> Request:
+        return Request(self.url, self.accept, self.max_size, self.any_host)
+
+    def _start(self, timeout: float, on_abandon: Callable[[], object]) -> None:
+        """Set the deadline, ``timeout`` seconds from now."""
+        self._timeout = timeout
+        self.deadline = time.monotonic() + min(timeout, MAX_TIMEOUT)
+        self._on_abandon = on_abandon
+
+    def _attach(self, connection: HTTPConnection | None) -> None:
+        """Note the connection that carries the request."""
+        self._connection = connection or self._connection
+
+
+class Transport(Protocol):
+    """What sends a Resolver's requests, if it is not HTTP: an object with one method.
+
+    >>> from doiuri.resolver import Reply, Resolver
+    >>> class Canned:
+    ...     def get(self, request):
+    ...         name = request.url.partition("/api/handles/")[2]
+    ...         body = b'{"responseCode":100,"handle":"%b"}' % name.encode()
+    ...         return Reply(404, {"Content-Type": "application/json"}, body, request.url)
+    >>> resolver = Resolver(store=None, transport=Canned(), rate=None)
+    >>> [outcome.status for outcome in resolver.resolve_many(["10.1000/1"])]
+    ['not-found']
+    """
+
+    def get(self, request: Request) -> Reply:
+        """Send the request and return the reply, whatever its HTTP status.
+
+        It is called in several threads at once. It should return before ``request.remaining()`` seconds have
+        passed, and must respect ``request.max_size`` and ``request.any_host``.
+
+        :raises TransportError: if there is no usable reply.
+        :raises TimeoutError: if the deadline passed.
+        """

@@ -1,0 +1,203 @@
+"""Open an SQLite file, create its tables, set it aside when damaged, fall back to read-only."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+from contextlib import suppress
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from doiuri.resolver.stores._folder_lock import locked_folder
+from doiuri.resolver.stores._store import warn
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+FORMAT = 2  # of the tables; kept in SQLite's user_version
+SHORT_TIMEOUT = 0.1  # seconds to wait for a lock after a full timeout was in vain, until a write succeeds
+
+# Entries that expire after 1e11 (the year 5138) are registered, not cached: they are kept, and not indexed.
+_SCHEMA = (
+    # the id is a hash of the key: a lookup in this one shallow tree of integers reads one page
+    """CREATE TABLE IF NOT EXISTS entries (
+        id INTEGER PRIMARY KEY, key TEXT, body BLOB, media_type TEXT, expires REAL, stored REAL
+    )""",
+    "CREATE INDEX IF NOT EXISTS entries_stored ON entries (stored) WHERE expires < 1e11",
+    f"PRAGMA user_version = {FORMAT}",
+)
+_DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
+LOCKED = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
+
+
+class SQLiteFile:
+    """A connection to the SQLite file ``path``, opened when first needed. Not thread-safe.
+
+    :param path: an absolute path.
+    :param timeout: seconds to wait for other processes.
+    """
+
+    def __init__(self, path: Path, timeout: float) -> None:
+        self.db: sqlite3.Connection | None = None
+        self.path = path
+        self._timeout = self._current_timeout = timeout
+        self._inode: int | None = None
+        self._warned: set[str] = set()
+
+    def connection(self) -> sqlite3.Connection:
+        """Return the connection to the file that is at the path now."""
+        if self._inode != _inode(self.path):  # another process set the file aside, or somebody deleted it
+            self.close()
+        if self.db is None:
+            self.db = self._open()
+        return self.db
+
+    def close(self) -> None:
+        """Close the file, if it is open."""
+        if self.db is not None:
+            self.db.close()
+            self.db = None
+
+    def recover(self, error: Exception) -> bool:
+        """Set a damaged file aside; return False for any other error, or if it cannot be renamed."""
+        if not has_code(error, _DAMAGED):
+            return False
+        self.close()
+        try:
+            with locked_folder(self.path.parent, self._current_timeout):
+                if self._inode == _inode(self.path):  # otherwise another process has done so
+                    aside = self._rename()
+                    self.warn(f"is damaged ({error}) and was set aside as {aside.name}")
+        except OSError:
+            return False
+        return True
+
+    def shorten_timeout(self) -> None:
+        """Wait only a short time for locks, after a full timeout was in vain."""
+        self._set_timeout(SHORT_TIMEOUT)
+
+    def restore_timeout(self) -> None:
+        """Wait the full timeout for locks again."""
+        self._set_timeout(self._timeout)
+
+    def warn(self, text: str) -> None:
+        """Warn once about the file."""
+        if text not in self._warned:
+            self._warned.add(text)
+            warn(f"the DOI store {self.path} {text}")
+
+    def _set_timeout(self, timeout: float) -> None:
+        timeout = min(timeout, self._timeout)
+        if timeout != self._current_timeout:
+            self._current_timeout = timeout
+            if self.db is not None:
+                self.db.execute(f"PRAGMA busy_timeout = {int(1000 * timeout)}")
+
+    def _open(self) -> sqlite3.Connection:
+        uri = self.path.as_uri()
+        try:
+            # Locked: SQLite would apply the WAL of a file that replaces a damaged one to the damaged one
+            with locked_folder(self.path.parent, self._current_timeout):
+                return self._connect(f"{uri}?mode=rwc", _prepare)
+        except (sqlite3.Error, OSError) as error:
+            # A locked file may be half-written: reading it without locks could take it for damaged
+            if has_code(error, _DAMAGED | LOCKED) or not self.path.exists():
+                raise
+            db = self._open_read_only(uri)
+            self.warn(f"can only be read ({error}); new answers are kept in memory")
+            return db
+
+    def _open_read_only(self, uri: str) -> sqlite3.Connection:
+        try:
+            return self._connect(f"{uri}?mode=ro", _check)
+        except sqlite3.OperationalError:  # the folder has no room for the files that WAL needs
+            return self._connect(f"{uri}?immutable=1", _check)
+
+    def _connect(self, uri: str, prepare: Callable[[sqlite3.Connection, float], None]) -> sqlite3.Connection:
+        self._inode = _inode(self.path)
+        timeout = self._current_timeout
+        db = sqlite3.connect(uri, uri=True, timeout=timeout, isolation_level=None, check_same_thread=False)
+        try:
+            prepare(db, timeout)
+        except BaseException:
+            db.close()
+            raise
+        self._inode = self._inode or _inode(self.path)
+        return db
+
+    def _rename(self) -> Path:
+        aside = next(p for n in count(1) if not (p := Path(f"{self.path}.damaged-{n}")).exists())
+        for suffix in ("-wal", "-shm", ""):  # the WAL first: SQLite would apply it to the new file
+            with suppress(FileNotFoundError):
+                Path(f"{self.path}{suffix}").replace(f"{aside}{suffix}")
+        return aside
+
+
+def default_path() -> Path:
+    """Return the path of the file in the user's cache folder."""
+    import platformdirs
+
+    return platformdirs.user_cache_path("doiuri", appauthor=False) / f"store-{FORMAT}.sqlite3"
+
+
+def absolute(path: str | os.PathLike[str] | None) -> Path:
+    """Return the absolute path, so that a later change of directory does not matter."""
+    return default_path() if path is None else Path(os.path.abspath(path))  # noqa: PTH100
+
+
+def has_code(error: Exception, codes: frozenset[int]) -> bool:
+    """Return whether an error is an SQLite error with one of these primary result codes."""
+    return isinstance(error, sqlite3.Error) and getattr(error, "sqlite_errorcode", 0) & 0xFF in codes
+
+
+def _inode(path: Path) -> int | None:
+    try:
+        return path.stat().st_ino
+    except OSError:
+        return None
+
+
+def _prepare(db: sqlite3.Connection, timeout: float) -> None:
+    is_new = _format(db) == (0, False, False)
+    if not is_new:
+        _check(db, timeout)
+    _use_wal(db, timeout)
+    db.execute("PRAGMA synchronous = NORMAL")  # in WAL mode safe if the process is killed
+    if is_new:
+        with db:
+            db.execute("BEGIN IMMEDIATE")
+            for statement in _SCHEMA:
+                db.execute(statement)
+
+
+def _use_wal(db: sqlite3.Connection, timeout: float) -> None:
+    """Switch to WAL mode, so that readers and a writer do not block each other."""
+    deadline = time.monotonic() + timeout
+    while True:  # the busy timeout does not apply to this statement
+        try:
+            db.execute("PRAGMA journal_mode = WAL").fetchone()
+        except sqlite3.OperationalError as error:
+            if not has_code(error, LOCKED) or time.monotonic() > deadline:
+                raise
+            time.sleep(0.01)
+        else:
+            return
+
+
+def _check(db: sqlite3.Connection, _timeout: float) -> None:
+    version, _, ours = _format(db)
+    if not ours:
+        raise sqlite3.OperationalError("the database belongs to another program")
+    if version != FORMAT:
+        raise sqlite3.OperationalError(f"its format is {version}; this version of doiuri reads {FORMAT}")
+
+
+def _format(db: sqlite3.Connection) -> tuple[int, bool, bool]:
+    """Return the format, whether there are tables, and whether ours is among them; in one statement."""
+    version, tables, ours = db.execute(
+        "SELECT user_version, (SELECT count(*) FROM sqlite_master),"
+        " (SELECT count(*) FROM sqlite_master WHERE name = 'entries') FROM pragma_user_version"
+    ).fetchone()
+    return version, bool(tables), bool(ours)

@@ -1,0 +1,59 @@
+"""What a store is: the protocols, its entries, and its warning."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+
+class StoreWarning(UserWarning):
+    """A store cannot be read or written. Answers are requested again; nothing else is lost."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A stored answer.
+
+    >>> Entry(b'{"responseCode":1}', "application/json", 1767225600.0).expires
+    1767225600.0
+    """
+
+    body: bytes
+    """The answer."""
+
+    media_type: str
+    """The media type of ``body``."""
+
+    expires: float
+    """Unix time in seconds. A later entry is stale; the store may still return it."""
+
+
+class ReadStore(Protocol):
+    """A store to read from."""
+
+    def get_many(self, keys: Sequence[str]) -> dict[str, Entry]:
+        """Return the entries that exist for these keys, stale ones included."""
+
+
+class WriteStore(Protocol):
+    """A store to write to."""
+
+    def put_many(self, entries: Mapping[str, Entry]) -> None:
+        """Store the entries. Once this returns, this process and later ones can read them."""
+
+
+class Store(ReadStore, WriteStore, Protocol):
+    """A store to read from and write to.
+
+    It is safe to use from several threads and after a fork. If the medium fails, it warns with StoreWarning
+    and does not raise.
+    """
+
+
+def warn(message: str) -> None:
+    """Warn the user about a store."""
+    warnings.warn(message, StoreWarning, stacklevel=3)

@@ -1,0 +1,54 @@
+"""What type checkers infer in a plugin's code; mypy reads this, pytest runs it."""
+
+from typing import Literal, assert_type
+
+import pytest
+from doiuri import DOI
+from doiuri.plugins import (
+    ClientOptions,
+    Options,
+    Settings,
+    check_display,
+    display,
+    open_resolver,
+    origin,
+    user_agent,
+    wants_record,
+)
+from doiuri.resolver import Resolver
+
+
+def test_options() -> None:
+    options = Options.read({"doi_timeout": "2", "other": object()}, prefix="doi_", environ={})
+    assert_type(options, Options)
+    assert_type(options.settings, Settings)
+    assert_type(options.resolve, Literal["records", "existence", False])
+    assert_type((options.timeout, options.budget), tuple[float, float])
+    assert_type(options.lock, str | None)
+    assert_type((options.text, options.link), tuple[str, str])
+    assert_type(options.shown(DOI("10.1000/182")), str)
+
+
+def test_settings() -> None:
+    settings = Settings.from_environ(offline="yes", environ={})
+    assert_type((settings.base, settings.offline), tuple[str, bool])
+    assert_type((settings.mailto, settings.cache), tuple[str | None, str | None])
+    assert_type(ClientOptions.read(offline=True).follow, Literal["record", "target"])
+
+
+def test_helpers() -> None:
+    assert_type(display(DOI("10.1000/182"), check_display("{name}")), str)
+    assert_type(user_agent("doiuri", "me@example.org"), str)
+    assert_type(origin("https://doi.org/"), tuple[str, str | None, int | None])
+    assert_type(wants_record("application/json"), bool)
+    with open_resolver(Options(Settings(offline=True), text="link"), "doiuri") as resolver:
+        assert_type(resolver, Resolver)
+
+
+def test_wrong_use() -> None:
+    with pytest.raises(AttributeError):
+        Options(Settings()).timeout = 5  # type: ignore[misc]
+    with pytest.raises(TypeError):
+        Options()  # type: ignore[call-arg]
+    with pytest.raises(AttributeError):
+        display("10.1000/182")  # type: ignore[arg-type]

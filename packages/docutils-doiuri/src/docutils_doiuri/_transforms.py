@@ -5,6 +5,7 @@ from __future__ import annotations
 from docutils import nodes
 from docutils.transforms import Transform
 from doiuri import DOI, DOISyntaxError, suggest
+from doiuri.plugins import open_resolver
 
 from docutils_doiuri._settings import read_options
 from docutils_doiuri.nodes import doi_references, link_uri, source_text
@@ -63,8 +64,6 @@ class VerifyDOIs(Transform):
         options = read_options(self.document)
         if not (links and options.resolve):
             return set()
-        from doiuri.plugins import open_resolver  # loads requests, which takes time
-
         dois: list[DOI] = list(dict.fromkeys(link["doi"] for link in links))
         with open_resolver(options, "docutils-doiuri") as resolver:
             outcomes = resolver.check(dois, how=options.resolve)

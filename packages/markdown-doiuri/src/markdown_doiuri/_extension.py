@@ -42,8 +42,10 @@ class DOIExtension(Extension):
 
     def __init__(self, **options: object) -> None:
         self.config = default_config()
+        """The default and description of each option."""
         super().__init__(**options)
         self.options = Options.read(self.getConfigs())
+        """The options in use, checked."""
 
     def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802
         """Register the processors of this extension."""

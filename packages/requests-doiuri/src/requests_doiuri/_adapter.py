@@ -48,6 +48,7 @@ class DOIAdapter(BaseAdapter):
     ) -> None:
         super().__init__()
         self.options = ClientOptions.read(resolver, offline, mailto, follow)
+        """The options in use, those from the environment included."""
         settings = self.options.settings
         self._host = urlsplit(settings.base).hostname or ""
         self._user_agent = user_agent("requests-doiuri", settings.mailto)

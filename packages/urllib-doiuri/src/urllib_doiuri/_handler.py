@@ -58,6 +58,7 @@ class DOIHandler(BaseHandler):
         from doiuri.plugins import ClientOptions, user_agent
 
         self.options = ClientOptions.read(resolver, offline, mailto, follow)
+        """The options in use, those from the environment included."""
         settings = self.options.settings
         self._user_agent = user_agent("urllib-doiuri", settings.mailto)
         self._origin_req_host = Request(settings.base).origin_req_host  # noqa: S310 - http or https

@@ -16,8 +16,8 @@ from docutils.parsers.rst import roles
 from docutils.writers.html5_polyglot import Writer
 from doiuri_proxy import running
 from support.proxy_records import link as record
+from support.servers.web import resolver, site
 from support.sphinx_build import Link, links
-from support.web import resolver, site
 
 OFF = {"doi_resolve": False, "report_level": 5}
 

@@ -10,7 +10,7 @@ import pytest
 from doiuri_proxy import running
 from doiuri_proxy.pytest_plugin import Proxies
 from markdown_doiuri import _verification
-from support.faults import FAULTS, NAME, Fault
+from support.servers.faults import FAULTS, NAME, Fault
 
 from .conftest import Render, Rendered
 

@@ -47,21 +47,6 @@ def test_the_pages_have_examples() -> None:
     assert sum(page.read_text("utf-8").count(">>> ") for page in PAGES) > 15
 
 
-def modules() -> list[str]:
-    """Every module of every package, by its import name."""
-    files = sorted(PACKAGES.glob("*/src/**/*.py"))
-    parts = [Path(*path.parts[len(path.parts) - path.parts[::-1].index("src") :]) for path in files]
-    names = [".".join(part.with_suffix("").parts) for part in parts]
-    return [
-        name.removesuffix(".__init__") for name in names if not name.endswith(("__main__", "pytest_plugin"))
-    ]
-
-
-@pytest.mark.parametrize("module", modules())
-def test_examples_in_docstrings(module: str) -> None:
-    assert doctest.testmod(importlib.import_module(module)).failed == 0
-
-
 def test_every_warning_is_listed() -> None:
     """Each subtype and each code of advice that the sources know is in warnings.rst."""
     known = set()

@@ -14,7 +14,7 @@ from cachecontrol.caches import FileCache
 from doiuri import DOI
 from doiuri_proxy import running
 from requests_doiuri import mount
-from support.web import JSON, Answer, Asked, record, resolver, site
+from support.servers.web import JSON, Answer, Asked, record, resolver, site
 
 # requests-cache's own key is the same for the first two, and for the last two.
 ALIKE = [

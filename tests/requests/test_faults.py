@@ -7,7 +7,7 @@ import requests
 from doiuri import DOI, DOINotFound, ResolutionError
 from doiuri.rest import read_record
 from requests_doiuri import mount
-from support.faults import FAULTS, NAME, Fault
+from support.servers.faults import FAULTS, NAME, Fault
 
 # requests has no timeout for the look-up of a name.
 OURS = [fault for fault in FAULTS if fault.name != "DNS that hangs"]

@@ -18,7 +18,7 @@ from doiuri import DOI, DOISyntaxError
 from doiuri_proxy import running
 from requests_doiuri import DOIAdapter, _mount, mount
 from support.cases import NO_URIS, ODD_NAMES, Case, accepted, cases
-from support.web import JSON, Answer, Site, record, resolver, site
+from support.servers.web import JSON, Answer, Site, record, resolver, site
 
 
 def test_the_record_comes_by_a_redirect_that_history_shows() -> None:

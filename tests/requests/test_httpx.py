@@ -12,7 +12,7 @@ import pytest
 from doiuri import DOI, DOISyntaxError
 from doiuri_proxy import running
 from support.cases import ODD_NAMES
-from support.web import record
+from support.servers.web import record
 
 README = Path(__file__).parents[2] / "packages" / "requests-doiuri" / "README.md"
 

@@ -13,7 +13,7 @@ from requests_doiuri._url import DOIURL
 
 if TYPE_CHECKING:
     from requests_doiuri._url import Params
-from support.web import JSON, Answer, record, site
+from support.servers.web import JSON, Answer, record, site
 
 ENCODED: list[tuple[Params, str]] = [
     (None, ""),

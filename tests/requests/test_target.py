@@ -8,7 +8,7 @@ from doiuri_proxy import running
 from requests.auth import AuthBase, HTTPDigestAuth
 from requests_doiuri import mount
 from support.proxy_records import value
-from support.web import JSON, Answer, Asked, resolver, site
+from support.servers.web import JSON, Answer, Asked, resolver, site
 
 PAGE = Answer(200, {"Content-Type": "text/html"}, b"<p>the article")
 BIBTEX = "application/x-bibtex"

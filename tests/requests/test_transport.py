@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 import requests
 from requests_doiuri import mount
-from support.httpproxy import http_proxy
+from support.servers.httpproxy import http_proxy
+from support.servers.web import JSON, Answer, Asked, Site, resolver, site, speaking
 from support.tls import Authority
-from support.web import JSON, Answer, Asked, Site, resolver, site, speaking
 
 TARGETS = {"10.1000/182": "http://x.example/"}
 URI = "doi:10.1000/182"

@@ -10,8 +10,8 @@ import pytest
 from doiuri import DOI
 from support.browser import hrefs
 from support.devtools import Page, browsing
+from support.servers.web import Answer, Asked, resolver, site
 from support.sphinx_build import ROOTS, build, write
-from support.web import Answer, Asked, resolver, site
 
 pytestmark = pytest.mark.newest
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 from sphinx_doiuri._details import Details, read_details
+from support.servers.web import Answer, Asked, Site, resolver, site
 from support.sphinx_build import build, write
-from support.web import Answer, Asked, Site, resolver, site
 
 TARGETS = {"10.1000/1": "https://example.org/", "10.1000/2": "https://example.org/"}
 CARD = {

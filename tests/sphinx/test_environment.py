@@ -12,8 +12,8 @@ import pytest
 from docutils_doiuri.nodes import doi_references
 from doiuri import DOI
 from sphinx_doiuri._environment import DOIData
+from support.servers.web import resolver, site
 from support.sphinx_build import build, write
-from support.web import resolver, site
 
 DOIS = [DOI("10.1000/A<b>"), DOI("10.1000/á"), DOI("10.1000/LOST")]
 TEXT = "T\n=\n\n:doi:`10.1000/A<b>`, `x <doi:10.1000/%C3%A1>`_ and :doi:`10.1000/lost`\n"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from support.servers.web import Answer, Asked, resolver, site
 from support.sphinx_build import build, write
-from support.web import Answer, Asked, resolver, site
 
 QUIET = ("-D", "linkcheck_report_timeouts_as_broken=0")  # Sphinx 7 warns where it is not set
 

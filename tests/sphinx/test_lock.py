@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
+from support.servers.web import resolver, site
 from support.sphinx_build import Build, build, write
-from support.web import resolver, site
 
 FOUND = {f"10.1000/{number}": "https://example.org/" for number in range(9)}
 PAGE = "T\n=\n\n:doi:`10.1000/1`\n:doi:`10.1000/lost`\n"

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 from doiuri import DOI
+from support.servers.web import resolver, site
 from support.sphinx_build import ROOTS, Build, build
-from support.web import resolver, site
 
 CHAOS = "10.1175/1520-0469(1963)020<0130:DNF>2.0.CO;2"
 

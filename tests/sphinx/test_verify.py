@@ -7,9 +7,9 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from support.faults import FAULTS, NAME, Fault
+from support.servers.faults import FAULTS, NAME, Fault
+from support.servers.web import Site, resolver, site
 from support.sphinx_build import Build, build, write
-from support.web import Site, resolver, site
 
 FOUND = {f"10.1000/{number}": "https://example.org/" for number in range(100)}
 CONF = 'extensions = ["sphinx_doiuri"]\n'

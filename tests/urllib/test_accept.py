@@ -6,7 +6,7 @@ import json
 from urllib.request import Request, build_opener
 
 import pytest
-from support.web import JSON, Answer, Asked, site
+from support.servers.web import JSON, Answer, Asked, site
 from urllib_doiuri import DOIHandler, urlopen
 
 CSL = "application/vnd.citationstyles.csl+json"

@@ -11,7 +11,7 @@ import urllib_doiuri
 from doiuri import BadRecord, DOINotFound, ResolverUnavailable
 from doiuri_proxy import running
 from support.ports import refusing
-from support.web import JSON, Answer, site, speaking
+from support.servers.web import JSON, Answer, site, speaking
 
 NAME = "10.1000/456#789"
 URI = "doi:10.1000/456%23789"

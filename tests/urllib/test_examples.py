@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from doiuri_proxy import running
-from support.web import Answer, Asked, record, site
+from support.servers.web import Answer, Asked, record, site
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SCRIPTS = sorted(path.name for path in (EXAMPLES / "scripts").glob("[!_]*.py"))

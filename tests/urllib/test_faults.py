@@ -8,7 +8,7 @@ from urllib.error import HTTPError, URLError
 import pytest
 from doiuri import DOI, DOINotFound, Record, ResolutionError
 from doiuri.rest import read_record
-from support.faults import FAULTS, NAME, Fault
+from support.servers.faults import FAULTS, NAME, Fault
 from urllib_doiuri import urlopen
 
 # urllib has no timeout for the look-up of a name.

@@ -26,7 +26,7 @@ import pytest
 import urllib_doiuri
 from doiuri import DOI, ShortDOI
 from doiuri_proxy import running
-from support.web import JSON, Answer, record, site
+from support.servers.web import JSON, Answer, record, site
 from urllib_doiuri import _install
 
 RECORDS = [record("10.1000/182", "http://x.example/"), record("10/p54k", "http://x.example/")]

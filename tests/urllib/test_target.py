@@ -15,7 +15,7 @@ from urllib.request import (
 import pytest
 from doiuri_proxy import running
 from support.proxy_records import value
-from support.web import Answer, Asked, record, resolver, site
+from support.servers.web import Answer, Asked, record, resolver, site
 from urllib_doiuri import DOIHandler, record_request, urlopen
 
 SECRETS = {"Authorization": "Bearer s3cret", "Cookie": "session=s3cret"}

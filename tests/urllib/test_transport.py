@@ -15,9 +15,9 @@ from urllib.request import HTTPSHandler, ProxyHandler, Request, build_opener, in
 import pytest
 import urllib_doiuri
 from doiuri_proxy import running
-from support.httpproxy import http_proxy
+from support.servers.httpproxy import http_proxy
+from support.servers.web import Answer, record, resolver, site
 from support.tls import Authority
-from support.web import Answer, record, resolver, site
 from urllib_doiuri import DOIHandler
 
 TARGETS = {"10.1000/182": "http://x.example/"}

@@ -14,7 +14,7 @@ from doiuri_proxy import running
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.cases import NO_URIS, ODD_NAMES, Case, accepted, cases
-from support.web import JSON, Answer, Site, record, site
+from support.servers.web import JSON, Answer, Site, record, site
 
 
 def test_each_name_is_asked_for_as_written_and_no_other_answers() -> None:

@@ -13,8 +13,8 @@ import pytest
 from doiuri import DOI, Handle, Prefix, ShortDOI
 from doiuri.resolver import MemoryStore, Outcome, Resolver
 from doiuri.resolver._batch import AHEAD
-from support.faults import FAULTS, reply
-from support.rest import found, handling, not_found, proxy, targets
+from support.servers.faults import FAULTS, reply
+from support.servers.rest import found, handling, not_found, proxy, targets
 from support.threads import all_at_home
 
 

@@ -9,7 +9,7 @@ import time
 import pytest
 from doiuri import DOI, ResolverUnavailable
 from doiuri.resolver import MemoryStore, Outcome, Resolver
-from support.faults import FAULTS, HARDER, NAME, TARGET, Fault, record, reply, says
+from support.servers.faults import FAULTS, HARDER, NAME, TARGET, Fault, record, reply, says
 
 DOI_ = DOI(NAME)
 ALL = FAULTS + HARDER

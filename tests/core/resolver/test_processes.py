@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from doiuri import DOI, ResolverUnavailable
 from doiuri.resolver import MemoryStore, Resolver, SQLiteStore
-from support.faults import FAULTS
 from support.processes import in_child
-from support.rest import handling, proxy
+from support.servers.faults import FAULTS
+from support.servers.rest import handling, proxy
 from support.threads import all_at_home
 
 DOI_ = DOI("10.1000/a")

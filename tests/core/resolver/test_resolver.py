@@ -25,8 +25,8 @@ from doiuri import (
     __version__,
 )
 from doiuri.resolver import Entry, MemoryStore, Outcome, Resolver
-from support.faults import FAULTS, TARGET, reply, value
-from support.rest import found, handling, header, not_found, proxy, targets
+from support.servers.faults import FAULTS, TARGET, reply, value
+from support.servers.rest import found, handling, header, not_found, proxy, targets
 
 DOI_ = DOI("10.1000/a")
 AWAY = "http://127.0.0.1:1"

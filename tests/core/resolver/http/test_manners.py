@@ -16,8 +16,8 @@ from doiuri.resolver._arguments import default_rate
 from doiuri.resolver.http._client import MIN_TIMEOUT
 from doiuri.resolver.http._limiter import MAX_FAILURES, MAX_PAUSE, MAX_RETRY_AFTER, PAUSE, Limiter, Paused
 from doiuri.resolver.http._policy import MAX_ATTEMPTS, MAX_RETRY_WAIT, retry_delay
-from support.faults import FAULTS, reply
-from support.rest import found, handling, proxy
+from support.servers.faults import FAULTS, reply
+from support.servers.rest import found, handling, proxy
 
 DOI_ = DOI("10.1000/a")
 

@@ -9,7 +9,7 @@ import time
 import pytest
 from doiuri import DOI, ResolverUnavailable
 from doiuri.resolver import Resolver
-from support.faults import NAME, TARGET, Server, record, reply, serving
+from support.servers.faults import NAME, TARGET, Server, record, reply, serving
 from support.threads import all_at_home
 from support.tls import Authority
 

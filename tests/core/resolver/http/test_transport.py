@@ -16,8 +16,8 @@ from doiuri import DOI, ResolutionError, ResolverUnavailable
 from doiuri.resolver import Request, Resolver, TransportError
 from doiuri.resolver.http import _client
 from doiuri.resolver.http._redirects import is_loopback, is_private, redirect_target
-from support.faults import FAULTS, NAME, TARGET, Server, moved, record, reply, says, serving
-from support.rest import found, handling, header, proxy, targets
+from support.servers.faults import FAULTS, NAME, TARGET, Server, moved, record, reply, says, serving
+from support.servers.rest import found, handling, header, proxy, targets
 from support.threads import all_at_home
 
 DOI_ = DOI("10.1000/a")

@@ -12,9 +12,9 @@ import pytest
 import redis
 from doiuri.resolver import Entry, RedisStore, StoreWarning
 from doiuri.resolver.stores import _redis
-from support import redis as redis_server
 from support.ports import refusing
 from support.processes import forked, status_of
+from support.servers import redis as redis_server
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

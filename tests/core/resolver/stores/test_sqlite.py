@@ -24,7 +24,7 @@ from doiuri.resolver import Entry, Resolver, SQLiteStore, StoreWarning
 from doiuri.resolver.stores import _sqlite
 from doiuri.resolver.stores._sqlite import KEEP
 from doiuri.resolver.stores._sqlite_file import FORMAT
-from support.rest import handling, proxy
+from support.servers.rest import handling, proxy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -22,7 +22,7 @@ from doiuri.resolver import (
     StoreWarning,
     open_store,
 )
-from support import redis as redis_server
+from support.servers import redis as redis_server
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,7 +10,7 @@ from urllib.parse import unquote, urlsplit
 
 from doiuri.records import Value
 from doiuri.rest import ResponseCode, write_error, write_json, write_record
-from support.faults import Server, reply, serving, value
+from support.servers.faults import Server, reply, serving, value
 
 Handler = Callable[[str], bytes]
 

@@ -1,16 +1,24 @@
-"""The examples in the core's docstrings are true, and no signature shows a live object."""
+"""The examples in the docstrings of all packages are true, and no signature shows a live object."""
+
+from __future__ import annotations
 
 import doctest
 import importlib
 import inspect
 import os
-import pkgutil
 from collections.abc import Iterator
+from pathlib import Path
 
 import doiuri
 import pytest
 
-MODULES = [info.name for info in pkgutil.walk_packages(doiuri.__path__, "doiuri.")]
+SOURCES = sorted((Path(__file__).parents[2] / "packages").glob("*/src"))
+FILES = [path.relative_to(source) for source in SOURCES for path in sorted(source.rglob("*.py"))]
+MODULES = [
+    ".".join(path.with_suffix("").parts).removesuffix(".__init__")
+    for path in FILES
+    if path.stem not in {"__main__", "pytest_plugin"}
+]
 PUBLIC = {name: getattr(doiuri, name) for name in doiuri.__all__}
 
 

@@ -11,7 +11,7 @@ from http.client import HTTPConnection
 from http.server import BaseHTTPRequestHandler
 from urllib.parse import urlsplit
 
-from support.web import Server, serving
+from support.servers.web import Server, serving
 
 HOP_BY_HOP = {"connection", "proxy-authorization", "proxy-connection", "keep-alive", "transfer-encoding"}
 

@@ -14,6 +14,8 @@ try:
 except ModuleNotFoundError as error:
     raise ModuleNotFoundError(f"{error}: pip install 'doiuri[testing]'", name=error.name) from None
 
+__all__ = ["dois", "names", "prefixes", "spelled_texts", "spelled_uris", "suffixes"]
+
 _TRICKY = "/./..//%%2F%41#?&;:,+<>()[]{}\\|^`\"'~-_= \u00a0éÁ\u0301\u212aſ日😀"
 _GRAPHIC = st.characters(exclude_categories=("C", "Zl", "Zp"))
 _LABELS = ("", "doi:", "DOI:", "doi: ", "DOI ", "info:doi/", "urn:doi:", "hdl:")

@@ -30,3 +30,7 @@ def __getattr__(name: str) -> object:
         "running": running,
     }
     return names[name]
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -10,6 +10,7 @@ class DOIError(Exception):
 class DOISyntaxError(DOIError, ValueError):
     """The text is not a DOI, or not in the requested form.
 
+    >>> from doiuri import DOI
     >>> try:
     ...     DOI.parse("doi:10.1000/456#789")
     ... except DOISyntaxError as error:

@@ -45,8 +45,8 @@ class DOIHandler(BaseHandler):
     :raises ValueError: if an option or a variable is invalid. The environment is read here, not later.
     """
 
-    # Before ProxyHandler (100), which handles doi: too if the environment has a doi_proxy.
     handler_order = 90
+    """Before ProxyHandler (100), which handles ``doi:`` too if the environment has a ``doi_proxy``."""
 
     def __init__(
         self,

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import doctest
 import pickle
 
 import pytest
-from doiuri import DOI, ShortDOI, plugins
+from doiuri import DOI, ShortDOI
 from doiuri.plugins import ClientOptions
 
 BIBTEX = "application/x-bibtex"
@@ -61,7 +60,3 @@ def test_options_are_values() -> None:
     options = ClientOptions.read("https://r.example", follow="target")
     assert pickle.loads(pickle.dumps(options)) == options
     assert len({options, ClientOptions.read("https://r.example/", follow="target")}) == 1
-
-
-def test_the_example() -> None:
-    assert doctest.testmod(plugins).failed == 0

@@ -1,6 +1,5 @@
 """The options, and what is said about wrong ones."""
 
-import doctest
 import inspect
 import logging
 import pickle
@@ -147,8 +146,3 @@ def test_a_problem_is_told_once_a_document(render: Render) -> None:
 def test_every_option_is_documented() -> None:
     documented = set(re.findall(r":param (\w+):", inspect.getdoc(markdown_doiuri.DOIExtension) or ""))
     assert documented == set(markdown_doiuri.makeExtension().getConfigs())
-
-
-def test_the_docstrings_example() -> None:
-    results = doctest.testmod(markdown_doiuri)
-    assert (results.failed, bool(results.attempted)) == (0, True)

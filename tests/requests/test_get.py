@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import copy
-import doctest
 import pickle
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import version
-from types import ModuleType
 from urllib.parse import unquote
 
 import pytest
@@ -16,7 +14,7 @@ import requests
 import requests_doiuri
 from doiuri import DOI, DOISyntaxError
 from doiuri_proxy import running
-from requests_doiuri import DOIAdapter, _mount, mount
+from requests_doiuri import DOIAdapter, mount
 from support.cases import NO_URIS, ODD_NAMES, Case, accepted, cases
 from support.servers.web import JSON, Answer, Site, record, resolver, site
 
@@ -260,9 +258,3 @@ def test_a_mounted_session_is_of_its_own_class() -> None:
 
 def test_the_public_names() -> None:
     assert requests_doiuri.__all__ == ["DOIAdapter", "mount"]
-
-
-@pytest.mark.parametrize("module", [requests_doiuri, _mount])
-def test_the_docstrings_examples(module: ModuleType) -> None:
-    results = doctest.testmod(module)
-    assert (results.failed, bool(results.attempted)) == (0, True)

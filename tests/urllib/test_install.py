@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
 import json
 import pickle
 import ssl
@@ -10,7 +9,6 @@ import threading
 import urllib.request
 from importlib.metadata import version
 from pathlib import Path
-from types import ModuleType
 from urllib.error import URLError
 from urllib.request import (
     BaseHandler,
@@ -27,7 +25,6 @@ import urllib_doiuri
 from doiuri import DOI, ShortDOI
 from doiuri_proxy import running
 from support.servers.web import JSON, Answer, record, site
-from urllib_doiuri import _install
 
 RECORDS = [record("10.1000/182", "http://x.example/"), record("10/p54k", "http://x.example/")]
 
@@ -248,10 +245,3 @@ def test_syntax_errors_survive_pickling() -> None:
     with pytest.raises(ValueError, match="position 13") as caught:
         urlopen("doi:10.1000/x#")
     assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
-
-
-@pytest.mark.parametrize("module", [urllib_doiuri, _install])
-def test_the_docstrings_examples(module: ModuleType) -> None:
-    results = doctest.testmod(module)
-    assert (results.failed, bool(results.attempted)) == (0, True)
-    assert opener() is None

@@ -46,7 +46,7 @@ class DOIHandler(BaseHandler):
     """
 
     handler_order = 90
-    """Before urllib's ProxyHandler (100), which handles ``doi:`` too if the environment has a ``doi_proxy``."""
+    """Before ProxyHandler (100), which handles ``doi:`` too if the environment has a ``doi_proxy``."""
 
     def __init__(
         self,

@@ -125,7 +125,7 @@ LINE = CONTENT.splitlines()[3]
         ('{"doiuri-lock": 1, "entries": {"k": {"base64": "x"}}}', "contains an invalid entry"),
         ('{"doiuri-lock": 1, "entries": {"k": {"json": {}, "type": 5}}}', "contains an invalid entry"),
         (CONTENT.replace(LINE, f"<<<<<<< HEAD\n{LINE}\n=======\n{LINE}\n>>>>>>> x"), "an unresolved merge"),
-        (CONTENT.replace(LINE, f"{LINE}\n{LINE}"), "names a member twice"),
+        (CONTENT.replace(LINE, f"{LINE}\n{LINE}"), "repeats a member"),
         (CONTENT[:200], "not JSON"),
     ],
 )

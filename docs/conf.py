@@ -18,6 +18,8 @@ autodoc_typehints = "signature"
 # Members that a class gets from these bases are not listed.
 _BASES = "object,tuple,str,bytes,dict,Exception,BaseException,ValueError,LookupError,UserWarning,Protocol"
 autodoc_default_options = {"members": True, "inherited-members": _BASES}
+# Several packages have a class of one name, such as Request; a type in a signature does not say which.
+suppress_warnings = ["ref.python"]
 nitpicky = True
 # The standard library's names, and others': there is no inventory to link them to without a network.
 nitpick_ignore_regex = [("py:.*", r"(?!(?:docutils_|markdown_|urllib_|requests_)?doiuri).*")]

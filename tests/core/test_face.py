@@ -1,18 +1,11 @@
 """The public face: every name is there, and importing the codec loads nothing else."""
 
-import importlib
-import inspect
-import os
-import pkgutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from importlib.metadata import version
 
 import doiuri
 import pytest
-
-MODULES = [info.name for info in pkgutil.walk_packages(doiuri.__path__, "doiuri.")]
 
 
 @pytest.mark.parametrize("name", doiuri.__all__)
@@ -53,24 +46,3 @@ def test_the_strategies_say_what_to_install() -> None:
     code = "import sys; sys.modules['hypothesis'] = None; import doiuri.testing.strategies"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert "pip install 'doiuri[testing]'" in run.stderr
-
-
-def functions(module: object) -> Iterator[object]:
-    """The functions and methods of a module."""
-    for value in vars(module).values():
-        if inspect.isfunction(value):
-            yield value
-        elif inspect.isclass(value):
-            yield from filter(callable, vars(value).values())
-            yield from (value.__func__ for value in vars(value).values() if isinstance(value, classmethod))
-
-
-@pytest.mark.parametrize("name", MODULES)
-def test_no_default_is_the_environment(name: str) -> None:
-    """Sphinx prints defaults, so the environment of whoever builds the manual would be in it."""
-    for function in functions(importlib.import_module(name)):
-        try:
-            parameters = inspect.signature(function).parameters.values()  # type: ignore[arg-type]
-        except (TypeError, ValueError):
-            continue
-        assert not any(isinstance(parameter.default, type(os.environ)) for parameter in parameters), function

@@ -4,7 +4,6 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from typing import Literal, TypeVar
 from urllib.parse import urlsplit
@@ -143,6 +142,8 @@ def user_agent(distribution: str = "doiuri", mailto: str | None = None) -> str:
 
 
 def _product(distribution: str) -> str:
+    from importlib.metadata import PackageNotFoundError, version  # slow to import
+
     try:
         return f"{distribution}/{version(distribution)}"
     except PackageNotFoundError:  # run from a source tree that is not installed

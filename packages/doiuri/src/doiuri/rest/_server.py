@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from doiuri._parse import LABELS
 from doiuri.records._json import dump
 from doiuri.records._values import ascii_upper
 from doiuri.rest._answer import ResponseCode
@@ -23,8 +24,8 @@ JSON_TYPE = "application/json;charset=utf-8"
 """The Content-Type of all answers."""
 
 _INDEX = re.compile(r"[+-]?[0-9]{1,10}")
-_LABEL = re.compile(r"doi:|hdl:|info:doi/|info:hdl/|(?P<urn>urn:doi:)", re.ASCII | re.IGNORECASE)
-_URN_PREFIX = re.compile(r"(10\.[0-9.]+):")
+_LABEL = re.compile("|".join(map(re.escape, LABELS)), re.ASCII | re.IGNORECASE)
+_URN_PREFIX = re.compile(r"\A(10\.[0-9.]+):")
 
 _HTTP_STATUS = {
     ResponseCode.ERROR: 500,
@@ -56,7 +57,7 @@ def name_in_path(path: str) -> str:
     if label is None:
         return path
     name = path[label.end() :]
-    return _URN_PREFIX.sub(r"\1/", name, count=1) if label["urn"] else name
+    return _URN_PREFIX.sub(r"\1/", name, count=1) if label[0].lower() == "urn:doi:" else name
 
 
 def read_indexes(texts: Iterable[str]) -> list[int]:

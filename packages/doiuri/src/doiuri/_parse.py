@@ -15,9 +15,12 @@ LABELS = ("info:doi/", "info:hdl/", "urn:doi:", "hdl:", "doi:")
 API_PATH = "api/handles/"
 """The path of the REST API, which links may have too."""
 
+FIXED_SPACES = "\u00a0\u2007\u2009\u202f"
+"""The spaces that typesetters put between a label and its name."""
+
 _WHITE = " \t\n\r\f\v"
 _OUTER = _WHITE + "<"
-_BLANKS = _WHITE + "\u00a0\u2007\u2009\u202f"  # typesetters put the latter between a label and its name
+_BLANKS = _WHITE + FIXED_SPACES
 # RFC 3986 §3.3: the characters of a path, and "#" and "?", which end it
 _URI_CHARACTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!$&'()*+,;=:@/%#?"
 _SCHEMES = ("https://", "http://", "//")

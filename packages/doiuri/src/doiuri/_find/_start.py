@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from doiuri._parse import API_PATH, LABELS
-from doiuri._urls import HOSTS
+from doiuri._parse import API_PATH, FIXED_SPACES, LABELS
+from doiuri._urls import DOI_ORG, HOSTS
 
-_BLANK = "[ \t\u00a0\u2007\u2009\u202f]{0,4}"
+_BLANKS = " \t" + FIXED_SPACES
+_BLANK = f"[{_BLANKS}]{{0,4}}"
 _LETTERS = "A-Za-z0-9\u00c0-\u024f"  # of scripts that put spaces between words
 _HOST = "|".join(map(re.escape, HOSTS))
 _LABEL = "|".join(map(re.escape, LABELS))
@@ -19,10 +20,10 @@ _LABEL_OR_LINK = re.compile(
     rf"|(?<![{_LETTERS}])(?ai:{_LABEL}|doi{_BLANK}:?{_BLANK}))\Z"
 )
 _LONGEST = 64  # characters of a label or link
-_LAST_OF_LABELS = "/:iI \t\u00a0\u2007\u2009\u202f"
+_LAST_OF_LABELS = "/:iI" + _BLANKS
 # The most frequent labels and links, by their last character: comparing is faster than the pattern
 _FREQUENT = {
-    "/": (("https://doi.org/", "link"), ("http://dx.doi.org/", "link")),
+    "/": ((f"{DOI_ORG}/", "link"), ("http://dx.doi.org/", "link")),
     ":": (("doi:", "text"), ("DOI:", "text")),
     " ": (("DOI: ", "text"), ("doi: ", "text"), ("DOI ", "text")),
 }

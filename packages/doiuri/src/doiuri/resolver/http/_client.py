@@ -98,7 +98,7 @@ class Client:
     def _send(self, request: Request, limiter: Limiter, call: Call) -> Reply | TransportError:
         timeout = min(self._timeout, call.deadline - time.monotonic())
         counts = timeout >= min(self._timeout, MIN_TIMEOUT)
-        request._start(timeout, partial(_abandoned, request, limiter, counts))
+        request._start(timeout, partial(_abandoned, limiter, counts))
         with call.in_flight(request):
             try:
                 return self._transport.get(request)
@@ -124,7 +124,7 @@ class Client:
         self._limiter().failed(reason.removeprefix(f"{self._host}: "), weight=weight, retry_after=too_long)
 
 
-def _abandoned(request: Request, limiter: Limiter, counts: bool) -> None:
+def _abandoned(limiter: Limiter, counts: bool, request: Request) -> None:
     """Free the slot of an abandoned request. Unless its caller left early, the server failed to answer."""
     overdue = time.monotonic() >= request.deadline - TOLERANCE
     if limiter.release(request) and counts and overdue:

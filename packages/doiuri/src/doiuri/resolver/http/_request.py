@@ -88,7 +88,7 @@ class Request:
         self.deadline = inf
         self.abandoned = False
         self._timeout = inf
-        self._on_abandon: Callable[[], object] | None = None
+        self._on_abandon: Callable[[Request], object] | None = None
         self._connection: HTTPConnection | None = None
         self._reused = False  # whether it went over a connection that was open before
 
@@ -111,7 +111,7 @@ class Request:
                 # not SSLSocket.shutdown, which frees the TLS state while the other thread reads
                 socket.socket.shutdown(sock, socket.SHUT_RDWR)
         if self._on_abandon is not None:
-            self._on_abandon()
+            self._on_abandon(self)
 
     @property
     def timeout_reason(self) -> str:
@@ -121,8 +121,8 @@ class Request:
     def _copy(self) -> Request:
         return Request(self.url, self.accept, self.max_size, self.any_host)
 
-    def _start(self, timeout: float, on_abandon: Callable[[], object]) -> None:
-        """Set the deadline, ``timeout`` seconds from now."""
+    def _start(self, timeout: float, on_abandon: Callable[[Request], object]) -> None:
+        """Set the deadline, ``timeout`` seconds from now, and what else to do if it is abandoned."""
         self._timeout = timeout
         self.deadline = time.monotonic() + min(timeout, MAX_TIMEOUT)
         self._on_abandon = on_abandon

@@ -15,14 +15,15 @@ from doiuri.rest._client import read_record
 
 if TYPE_CHECKING:
     from doiuri._doi import Handle
+    from doiuri.rest._answer import ResponseCode
 
 JSON = "application/json"
 
 NEGATIVE_TTL = 3600.0
 """Seconds for which a negative answer is fresh."""
 
-MAX_TTL = 30 * 86400.0
-"""Seconds for which a record is fresh at most, whatever its TTL."""
+MAX_AGE = 30 * 86400.0
+"""Seconds for which an answer is fresh at most, even if its TTL is longer."""
 
 DEFAULT_TTL = 86400.0
 """Seconds for which a record without a TTL is fresh: the usual TTL in the DOI system."""
@@ -32,13 +33,13 @@ _SUCCESS = b'{"responseCode":1,'
 
 def record_entry(record: Record) -> Entry:
     """Return the entry of a record."""
-    ttl = DEFAULT_TTL if record.ttl is None else min(record.ttl, MAX_TTL)
+    ttl = DEFAULT_TTL if record.ttl is None else min(record.ttl, MAX_AGE)
     return Entry(record.to_json().encode(), JSON, time.time() + ttl)
 
 
-def negative_entry(doi: Handle, response_code: int) -> Entry:
+def negative_entry(doi: Handle, code: ResponseCode) -> Entry:
     """Return the entry of a negative answer."""
-    body = dump({"responseCode": response_code, "handle": doi.name, "values": []})
+    body = dump({"responseCode": code, "handle": doi.name, "values": []})
     return Entry(body.encode(), JSON, time.time() + NEGATIVE_TTL)
 
 
@@ -93,8 +94,10 @@ def existence_outcome(doi: Handle, entry: Entry) -> Outcome | None:
         return Outcome(doi, "found")
     try:
         read_entry(doi, entry)
-    except (DOINotFound, BadRecord) as error:
-        return None if isinstance(error, BadRecord) else Outcome.from_error(doi, error)
+    except DOINotFound as error:
+        return Outcome.from_error(doi, error)
+    except BadRecord:
+        return None
     except NoValues:
         pass  # the name exists
     return Outcome(doi, "found")

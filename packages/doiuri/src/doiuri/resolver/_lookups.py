@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from doiuri._doi import ShortDOI
@@ -12,12 +13,12 @@ from doiuri._resolution_errors import BadRecord, NoValues, ResolutionError, Reso
 from doiuri.records._json import dump, load
 from doiuri.resolver._batch import AHEAD, Pending
 from doiuri.resolver._call import Call
-from doiuri.resolver._entries import JSON, MAX_TTL, existence_outcome, record_outcome
+from doiuri.resolver._entries import JSON, MAX_AGE, existence_outcome, record_outcome
 from doiuri.resolver._outcome import Outcome
 from doiuri.resolver._records import MAX_RECORD
 from doiuri.resolver.http._request import Request
 from doiuri.resolver.stores._store import Entry
-from doiuri.rest._client import MAX_URL, agency_batches, agency_url, read_agencies
+from doiuri.rest._client import MAX_AGENCY_URL, agency_batches, agency_url, read_agencies
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -106,13 +107,13 @@ class ExistenceLookup(_Lookup):
 
     def prepare(self, dois: list[Handle]) -> Answers:
         """Answer from the store, or submit requests for as many names as fit into each."""
-        keys = [key for doi in dois for key in (self._key(doi), self._records.key(doi))]
-        entries = self._records.store.get_many(keys)
+        keys = [(self._key(doi), self._records.key(doi)) for doi in dois]
+        entries = self._records.store.get_many(list(chain.from_iterable(keys)))
         now = time.time()
         answers: Answers = []
         new: list[Pending] = []
-        for doi in dois:
-            known = entries.get(self._key(doi)), entries.get(self._records.key(doi))
+        for doi, (existence, record) in zip(dois, keys, strict=True):
+            known = entries.get(existence), entries.get(record)
             outcome = self._stored(doi, *known, now)
             if outcome is not None:
                 answers.append(outcome)
@@ -156,7 +157,7 @@ class ExistenceLookup(_Lookup):
 
     def _suits_which_ra(self, doi: Handle) -> bool:
         """Return whether Which RA can be asked: it does not know short DOIs, and limits the URL."""
-        return not isinstance(doi, ShortDOI) and len(agency_url([doi], base=self._base)) <= MAX_URL
+        return not isinstance(doi, ShortDOI) and len(agency_url([doi], base=self._base)) <= MAX_AGENCY_URL
 
     def _ask_which_ra(self, batch: Sequence[Pending], url: str, call: Call) -> None:
         """Ask Which RA, and have every answer but "found" confirmed by the REST API."""
@@ -169,7 +170,7 @@ class ExistenceLookup(_Lookup):
         for pending, agency in zip(batch, agencies, strict=True):
             if agency is not None and agency.status == "found":
                 body = dump({"DOI": pending.doi.name, "RA": agency.name}).encode()
-                call.fresh[self._key(pending.doi)] = Entry(body, JSON, time.time() + MAX_TTL)
+                call.fresh[self._key(pending.doi)] = Entry(body, JSON, time.time() + MAX_AGE)
                 pending.outcome = Outcome(pending.doi, "found", agency=agency.name)
             elif not call.cancelled:
                 pending.task = self._submit(partial(self._confirm, pending))

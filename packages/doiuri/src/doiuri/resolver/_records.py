@@ -9,6 +9,7 @@ from doiuri._errors import DOISyntaxError
 from doiuri._resolution_errors import BadRecord, DOINotFound, NoValues, ResolverUnavailable
 from doiuri.resolver._entries import JSON, fresh_record, negative_entry, record_entry, stale_record
 from doiuri.resolver.http._request import Request
+from doiuri.rest._answer import ResponseCode
 from doiuri.rest._client import read_record, record_url
 
 if TYPE_CHECKING:
@@ -54,10 +55,10 @@ class Records:
         try:
             record = read_record(doi, reply.status, reply.body, reply.headers)
         except DOINotFound:
-            call.fresh[self.key(doi)] = negative_entry(doi, 100)
+            call.fresh[self.key(doi)] = negative_entry(doi, ResponseCode.HANDLE_NOT_FOUND)
             raise
         except NoValues:
-            call.fresh[self.key(doi)] = negative_entry(doi, 200)
+            call.fresh[self.key(doi)] = negative_entry(doi, ResponseCode.VALUE_NOT_FOUND)
             raise
         call.fresh[self.key(doi)] = record_entry(record)
         return record

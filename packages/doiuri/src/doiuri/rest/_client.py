@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from doiuri._doi import Handle
     from doiuri.records._record import Record
 
-MAX_URL = 3000
+MAX_AGENCY_URL = 3000
 """Longest URL of a Which RA request in characters: servers answered 5,700 and refused 11,500."""
 
 AgencyStatus = Literal["found", "not-found", "unknown", "invalid"]
@@ -128,7 +128,7 @@ def agency_url(dois: Iterable[Handle], *, base: str = DOI_ORG) -> str:
 
 
 def agency_batches(
-    dois: Iterable[Handle], *, base: str = DOI_ORG, limit: int = MAX_URL
+    dois: Iterable[Handle], *, base: str = DOI_ORG, limit: int = MAX_AGENCY_URL
 ) -> Iterator[tuple[list[Handle], str]]:
     """Split DOIs into Which RA requests; consumes ``dois`` lazily.
 

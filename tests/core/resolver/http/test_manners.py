@@ -11,11 +11,12 @@ from email.utils import formatdate
 
 import pytest
 from doiuri import DOI, ResolverUnavailable
-from doiuri.resolver import Entry, MemoryStore, Resolver, _bounded_store, _process
+from doiuri.resolver import Entry, MemoryStore, Resolver, _process
 from doiuri.resolver._arguments import default_rate
 from doiuri.resolver.http._client import MIN_TIMEOUT
 from doiuri.resolver.http._limiter import MAX_FAILURES, MAX_PAUSE, MAX_RETRY_AFTER, PAUSE, Limiter, Paused
 from doiuri.resolver.http._policy import MAX_ATTEMPTS, MAX_RETRY_WAIT, retry_delay
+from doiuri.resolver.stores import _bounded
 from support.servers.faults import FAULTS, reply
 from support.servers.rest import found, handling, proxy
 
@@ -361,11 +362,11 @@ def test_a_budget_that_is_used_up_leaves_the_store(monkeypatch: pytest.MonkeyPat
     store = MemoryStore()
     with handling(proxy()) as server:
         list(Resolver(server.url, store=store).resolve_many(names(600)[300:]))
-        monkeypatch.setattr(_bounded_store, "MIN_TIMEOUT", 100.0)
+        monkeypatch.setattr(_bounded, "MIN_TIMEOUT", 100.0)
         outcomes = list(Resolver(server.url, store=store, offline=True, budget=1e-9).resolve_many(names(600)))
         assert [outcome.status for outcome in outcomes] == ["unknown"] * 300 + ["found"] * 300
         stuck = StuckStore("read", "write")
-        monkeypatch.setattr(_bounded_store, "MIN_TIMEOUT", 2.0)
+        monkeypatch.setattr(_bounded, "MIN_TIMEOUT", 2.0)
         begun = time.monotonic()
         asked = Resolver(server.url, store=stuck, offline=True, budget=1e-9).resolve_many(names(20_000))
         assert {outcome.status for outcome in asked} == {"unknown"}

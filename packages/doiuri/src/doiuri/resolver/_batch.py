@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from doiuri._doi import Handle
-    from doiuri.resolver._bounded_store import BoundedStore
     from doiuri.resolver._workers import Task, WorkerPool
+    from doiuri.resolver.stores._bounded import BoundedStore
     from doiuri.resolver.stores._store import Entry
 
 AHEAD = 256

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from doiuri.records._record import Record
-    from doiuri.resolver._bounded_store import BoundedStore
     from doiuri.resolver._call import Call
     from doiuri.resolver.http._client import Client
+    from doiuri.resolver.stores._bounded import BoundedStore
     from doiuri.resolver.stores._store import Entry
 
 MAX_RECORD = 1_000_000

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Literal
 from doiuri.resolver import _process
 from doiuri.resolver._arguments import DEFAULT, Config, as_handle, as_handles, check_batch, check_method
 from doiuri.resolver._batch import Batch
-from doiuri.resolver._bounded_store import BoundedStore
 from doiuri.resolver._lookups import ExistenceLookup, RecordLookup
 from doiuri.resolver._metadata import Metadata, metadata
 from doiuri.resolver._outcome import Outcome
-from doiuri.resolver._query import Query
 from doiuri.resolver._records import Records
+from doiuri.resolver._resolution import Query
 from doiuri.resolver._workers import WorkerPool
+from doiuri.resolver.stores._bounded import BoundedStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator, Sequence

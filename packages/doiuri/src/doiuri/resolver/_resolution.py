@@ -1,4 +1,4 @@
-"""The lookup of one DOI: which values, and from where."""
+"""The resolution of one DOI: which values, and from where."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The resolver's threads, as seen from outside."""
+"""Wait for the resolver's threads to end."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import threading
 import time
 
 
-def all_at_home(patience: float = 60) -> bool:
-    """Whether the resolver's threads come to their end, at the latest within ``patience`` seconds."""
+def all_threads_ended(patience: float = 60) -> bool:
+    """Return whether the resolver's threads end within ``patience`` seconds."""
     deadline = time.monotonic() + patience
     while any(thread.name == "doiuri" for thread in threading.enumerate()):
         if time.monotonic() > deadline:

@@ -15,7 +15,7 @@ from doiuri.resolver import MemoryStore, Outcome, Resolver
 from doiuri.resolver._batch import AHEAD
 from support.servers.faults import FAULTS, reply
 from support.servers.rest import found, handling, not_found, proxy, targets
-from support.threads import all_at_home
+from support.threads import all_threads_ended
 
 
 def names(number: int) -> list[DOI]:
@@ -74,7 +74,7 @@ def test_leaving_early_stops_the_asking() -> None:
         for outcome in Resolver(server.url, store=None, rate=50).resolve_many(names(200)):
             assert outcome.status == "found"
             break
-        assert all_at_home()
+        assert all_threads_ended()
         assert len(server.requests) < 100
 
 

@@ -15,7 +15,7 @@ from doiuri.resolver import MemoryStore, Resolver, SQLiteStore
 from support.processes import in_child
 from support.servers.faults import FAULTS
 from support.servers.rest import handling, proxy
-from support.threads import all_at_home
+from support.threads import all_threads_ended
 
 DOI_ = DOI("10.1000/a")
 
@@ -135,7 +135,7 @@ def test_nothing_is_left_running() -> None:
         resolver = Resolver(server.url, store=None)
         resolver.resolve(DOI_)
         list(resolver.resolve_many(DOI(f"10.1000/{n}") for n in range(20)))
-        assert all_at_home()
+        assert all_threads_ended()
 
 
 def test_a_broken_off_request_frees_its_thread() -> None:
@@ -143,7 +143,7 @@ def test_a_broken_off_request_frees_its_thread() -> None:
     with fault.serve() as server:
         with pytest.raises(ResolverUnavailable):
             Resolver(server.url, store=None, timeout=0.3).resolve(DOI_)
-        assert all_at_home()
+        assert all_threads_ended()
 
 
 def test_stores_are_shared_and_closed_by_the_last(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from doiuri.resolver import LockFile, at_home, open_store
+from doiuri.resolver import LockFile, lock_key, open_store
 from sphinx.builders import Builder
 from sphinx.errors import ConfigError, SphinxError
 from sphinx.util import logging
@@ -110,7 +110,7 @@ class LockBuilder(Builder):
     def _new_entries(self) -> dict[str, Entry]:
         """Return the answers of this build, under the keys that they have for doi.org."""
         base = options(self.config).settings.base
-        return {at_home(key, base): entry for key, entry in self.store.entries.items()}
+        return {lock_key(key, base): entry for key, entry in self.store.entries.items()}
 
     def _write(self, entries: Mapping[str, Entry], *, may_delete: bool) -> None:
         """Replace the lock file; if there are no entries, delete it or leave it as it is."""

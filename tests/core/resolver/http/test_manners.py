@@ -44,7 +44,7 @@ def hanging(name: str) -> Callable[[], object]:
         ("http://proxy.localhost", None),
     ],
 )
-def test_the_default_is_polite_to_others_and_quick_at_home(base: str, rate: float | None) -> None:
+def test_only_remote_servers_have_a_default_rate(base: str, rate: float | None) -> None:
     assert default_rate(base) == rate
 
 

@@ -10,7 +10,7 @@ import pytest
 from doiuri import DOI, ResolverUnavailable
 from doiuri.resolver import Resolver
 from support.servers.faults import NAME, TARGET, Server, record, reply, serving
-from support.threads import all_at_home
+from support.threads import all_threads_ended
 from support.tls import Authority
 
 DOI_ = DOI(NAME)
@@ -63,7 +63,7 @@ def test_a_hanging_request_is_broken_off(
             Resolver(server.url, store=None, timeout=2).resolve(DOI_)
         assert time.monotonic() - begun < 60
         assert server.requests
-        assert all_at_home()
+        assert all_threads_ended()
 
 
 def test_https_is_not_left_for_http(

@@ -18,7 +18,7 @@ from doiuri.resolver.http import _client
 from doiuri.resolver.http._redirects import is_loopback, is_private, redirect_target
 from support.servers.faults import FAULTS, NAME, TARGET, Server, moved, record, reply, says, serving
 from support.servers.rest import found, handling, header, proxy, targets
-from support.threads import all_at_home
+from support.threads import all_threads_ended
 
 DOI_ = DOI("10.1000/a")
 
@@ -329,7 +329,7 @@ def test_a_proxy_of_the_environment_that_trickles_is_given_up(monkeypatch: pytes
         monkeypatch.setenv("http_proxy", way.url)
         with pytest.raises(ResolverUnavailable):
             Resolver("http://resolver.test", store=None, timeout=0.3).resolve(DOI_)
-        assert all_at_home()
+        assert all_threads_ended()
 
 
 @pytest.mark.parametrize(

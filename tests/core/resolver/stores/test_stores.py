@@ -164,7 +164,7 @@ def test_the_store_at_an_address(
     assert list(tmp_path.iterdir()) == [], "opened, but nothing is written before it is needed"
 
 
-def test_a_path_may_begin_at_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_path_may_begin_with_a_tilde(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     store = open_store("~/x.sqlite3")
     assert isinstance(store, SQLiteStore)

@@ -4,7 +4,7 @@ from doiuri.resolver._metadata import Metadata
 from doiuri.resolver._outcome import Outcome
 from doiuri.resolver._resolver import Resolver
 from doiuri.resolver.http._request import Reply, Request, Transport, TransportError
-from doiuri.resolver.stores._lock_file import LockedAnswers, LockFile, at_home
+from doiuri.resolver.stores._lock_file import LockedAnswers, LockFile, lock_key
 from doiuri.resolver.stores._memory import MemoryStore
 from doiuri.resolver.stores._open import open_store
 from doiuri.resolver.stores._redis import RedisStore
@@ -29,6 +29,6 @@ __all__ = [
     "Transport",
     "TransportError",
     "WriteStore",
-    "at_home",
+    "lock_key",
     "open_store",
 ]

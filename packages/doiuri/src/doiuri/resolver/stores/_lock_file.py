@@ -102,8 +102,8 @@ class LockFile(ForkSafe):
         warn(f"the lock file {self.path} cannot be {what} ({error}); new answers are kept in memory")
 
 
-def at_home(key: str, base: str) -> str:
-    """Return the key that an answer of the resolver at ``base`` would have if doi.org had given it."""
+def lock_key(key: str, base: str) -> str:
+    """Return the key in a lock file for the key of an answer from ``base``: all count as doi.org's."""
     return key.replace(f" {base} ", f" {DOI_ORG} ", 1)
 
 
@@ -129,7 +129,7 @@ class LockedAnswers:
 
     def get_many(self, keys: Sequence[str]) -> dict[str, Entry]:
         """Return the entries that exist for these keys."""
-        names = {key: at_home(key, self._base) for key in keys}
+        names = {key: lock_key(key, self._base) for key in keys}
         entries = self.file.get_many([*names, *names.values()])
         self.seen.update(entries)
         found = {key: entries.get(key) or entries.get(name) for key, name in names.items()}

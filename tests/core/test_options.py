@@ -39,7 +39,7 @@ def test_strings_will_do() -> None:
     )
     settings = Settings("http://127.0.0.1:9", True, "me@example.org", "here")
     assert options == Options(settings, "existence", 2.5, 3, "there", "link", "https://dx.example")
-    assert options.shown(DOI("10.1000/a#b")) == "https://dx.example/10.1000/a%23b"
+    assert options.display(DOI("10.1000/a#b")) == "https://dx.example/10.1000/a%23b"
 
 
 @pytest.mark.parametrize("off", [False, None, 0, "", "no", "False", "off", "none"])

@@ -26,7 +26,7 @@ def test_options() -> None:
     assert_type((options.timeout, options.budget), tuple[float, float])
     assert_type(options.lock, str | None)
     assert_type((options.text, options.link), tuple[str, str])
-    assert_type(options.shown(DOI("10.1000/182")), str)
+    assert_type(options.display(DOI("10.1000/182")), str)
 
 
 def test_settings() -> None:

@@ -57,7 +57,7 @@ class VerifyDOIs(Transform):
     def _restore_name(self, link: nodes.reference) -> None:
         """Undo typographic quotes and dashes; docutils, unlike Sphinx, ignores ``support_smartquotes``."""
         if link.get("support_smartquotes") is False:
-            link[:] = [nodes.Text(read_options(self.document).shown(link["doi"]))]
+            link[:] = [nodes.Text(read_options(self.document).display(link["doi"]))]
 
     def _not_found(self, links: list[nodes.reference]) -> set[DOI]:
         """Return the DOIs that do not exist."""

@@ -47,7 +47,7 @@ class Target:
 
     def text(self, options: Options) -> str:
         """Return the visible text: the title, or else the DOI in the form that ``options`` ask for."""
-        return self.title if self.title is not None else options.shown(self.doi)
+        return self.title if self.title is not None else options.display(self.doi)
 
 
 def parse_target(text: str) -> Target:
@@ -154,7 +154,7 @@ def link_uri(link: nodes.Element, options: Options) -> DOI | None:
     link["doi"] = doi
     link["classes"].append("doi")
     if isinstance(link, nodes.reference) and not link.children:
-        link += nodes.Text(options.shown(doi))
+        link += nodes.Text(options.display(doi))
         link["support_smartquotes"] = False
     return doi
 

@@ -88,7 +88,7 @@ class Options:
     """The options of a plugin that shows, links and looks up DOIs.
 
     >>> options = Options.read({"doi_text": "link", "doi_timeout": "2.5"}, prefix="doi_", environ={})
-    >>> options.timeout, options.shown(DOI("10.1000/182"))
+    >>> options.timeout, options.display(DOI("10.1000/182"))
     (2.5, 'https://doi.org/10.1000/182')
     """
 
@@ -154,7 +154,7 @@ class Options:
             link=check_base(f"{prefix}link", read("link", _text, DOI_ORG)),
         )
 
-    def shown(self, doi: DOI) -> str:
+    def display(self, doi: DOI) -> str:
         """Return the visible text of a link without a title."""
         return display(doi, self.text, base=self.link)
 

@@ -97,7 +97,7 @@ class LinkTreeprocessor(Treeprocessor):
             return
         self._links.set_target(link, doi)
         if not len(link) and not (link.text or "").strip():
-            link.text = AtomicString(literal(self._options.shared.shown(doi)))
+            link.text = AtomicString(literal(self._options.shared.display(doi)))
         page.add(doi, link)
 
     def _tidy(self, link: Element, href: str) -> None:

@@ -7,6 +7,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from doiuri._doi import Handle
+from doiuri._immutable import Immutable
 from doiuri._resolution_errors import BadRecord
 from doiuri.records._json import Malformed, brief, dump, integer, load, read_object
 from doiuri.records._locations import Locations, choose, is_web, parse_locations
@@ -22,7 +23,7 @@ _LONGEST_CELL = 200
 _set = object.__setattr__
 
 
-class Record:
+class Record(Immutable):
     """What a DOI resolves to: typed values, in the server's order. Immutable.
 
     :param doi: the DOI
@@ -163,12 +164,6 @@ class Record:
             f"<table><caption>{_html_link(self.doi.url, self.doi.uri)}</caption>"
             f"<thead><tr><th>index</th><th>type</th><th>data</th></tr></thead><tbody>{rows}</tbody></table>"
         )
-
-    def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(f"Record never changes: cannot set {name!r}")
-
-    def __delattr__(self, name: str) -> None:
-        raise AttributeError(f"Record never changes: cannot delete {name!r}")
 
     def __reduce__(self) -> tuple[type[Record], tuple[object, ...]]:
         return Record, (self.doi, *self._read())

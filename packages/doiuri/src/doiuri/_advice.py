@@ -1,5 +1,7 @@
 """Advice on valid but suspicious DOIs: what is probably wrong in the name or its spelling."""
 
+from __future__ import annotations
+
 import html
 import re
 import unicodedata

@@ -1,5 +1,7 @@
 """The settings that all plugins share, from options and from the environment; the option wins."""
 
+from __future__ import annotations
+
 import os
 import re
 from collections.abc import Mapping
@@ -48,7 +50,7 @@ class Settings:
         environ: Mapping[str, str] | None = None,
         *,
         prefix: str = "",
-    ) -> "Settings":
+    ) -> Settings:
         """Return the settings: of each argument, or else of its environment variable.
 
         An empty variable counts as not set. The cache is not checked: ``open_store`` does that.

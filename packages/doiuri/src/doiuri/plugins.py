@@ -1,5 +1,7 @@
 """For authors of plugins: shared options, the text and the resolver that they ask for, and helpers."""
 
+from __future__ import annotations
+
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -116,7 +118,7 @@ class Options:
     @classmethod
     def read(
         cls, given: Mapping[str, object], prefix: str = "", environ: Mapping[str, str] | None = None
-    ) -> "Options":
+    ) -> Options:
         """Return the options, checked; all values may be strings.
 
         A missing option has its default, and so has one that is None, except for ``resolve``: there None,
@@ -159,9 +161,7 @@ class Options:
         return display(doi, self.text, base=self.link)
 
 
-def open_resolver(
-    options: Options, distribution: str, store: "Store | ReadStore | None" = None
-) -> "Resolver":
+def open_resolver(options: Options, distribution: str, store: Store | ReadStore | None = None) -> Resolver:
     """Return a Resolver for a plugin's options; it needs ``doiuri[resolver]``.
 
     If the options name a lock file and ``store`` is None, or if ``store`` is a ``LockedAnswers``, all answers
@@ -266,7 +266,7 @@ class ClientOptions:
         offline: bool | str | None = None,
         mailto: str | None = None,
         follow: str = "record",
-    ) -> "ClientOptions":
+    ) -> ClientOptions:
         """Return the options, checked.
 
         :param resolver: base URL of the DOI resolver; default ``DOIURI_RESOLVER``, else ``https://doi.org``.

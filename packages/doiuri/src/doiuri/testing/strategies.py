@@ -4,6 +4,8 @@ Needs ``doiuri[testing]``. All names are valid. Characters that break programs a
 percent signs, brackets, letters beyond ASCII.
 """
 
+from __future__ import annotations
+
 from urllib.parse import quote
 
 from doiuri import DOI, FINAL, LINK, URI, encode

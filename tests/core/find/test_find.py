@@ -64,6 +64,12 @@ def test_an_unknown_syntax_raises_before_iteration() -> None:
         find("10.1000/182", "latex")
 
 
+def test_tex_is_read_like_bibtex() -> None:
+    text = r"\url{https://doi.org/10.1000/a\_b}, \doi{10.1000/c}"
+    assert list(find(text, "tex")) == list(find(text, "bibtex"))
+    assert [match.doi.name for match in find(text, "tex")] == ["10.1000/a_b", "10.1000/c"]
+
+
 def test_bytes_raise_a_type_error() -> None:
     with pytest.raises(TypeError, match="expected str, not bytes"):
         find(b"10.1000/182")  # type: ignore[arg-type]

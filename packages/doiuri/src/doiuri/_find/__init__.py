@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from doiuri._find._plain import Mention
 
-_SYNTAXES = ("text", "html", "xml", "markdown", "rst", "bibtex")
+_SYNTAXES = ("text", "html", "xml", "markdown", "rst", "bibtex", "tex")
 
 
 class Match(NamedTuple):
@@ -42,8 +42,8 @@ def find(text: str, syntax: str = "text") -> Iterator[Match]:
     four digits or more. Takes linear time.
 
     :param text: what to search.
-    :param syntax: "text", "html", "xml", "markdown", "rst" or "bibtex" (also for LaTeX). Decides which
-        escapes are undone, and where a name ends.
+    :param syntax: "text", "html", "xml", "markdown", "rst", "bibtex" or "tex". Decides which escapes are
+        undone, and where a name ends.
     :returns: one Match for each mention.
     :raises ValueError: if the syntax is unknown.
 
@@ -80,7 +80,7 @@ def _mentions(text: str, syntax: str) -> Iterator[Mention]:
             from doiuri._find._rst import RST
 
             return RST(text).mentions()
-        case "bibtex":
+        case "bibtex" | "tex":
             from doiuri._find._bibtex import BibTeX
 
             return BibTeX(text).mentions()

@@ -423,7 +423,7 @@ def test_absolute_and_relative_ttl(ttl: int | str | None, lifetime: int | None) 
 
 
 def test_a_record_holds_as_long_as_the_least_of_its_values() -> None:
-    """U-08, N-014, N-035, P-25: values change; what they say of their life is the only promise."""
+    """U-08, N-014, N-035, P-25: values change; only their TTL tells for how long they hold."""
     later = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + 500))
     found = record(value("A", "", ttl=86400), value("B", "", ttl=later), value("C", ""))
     assert found.ttl is not None

@@ -1,4 +1,4 @@
-"""Bases of the values: what never changes, and what compares by one key."""
+"""Base classes of the values: immutable ones, and those that compare by a key."""
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Where a DOI in plain text ends: at a character that ends it, less the punctuation and URL parts before."""
+"""Where a DOI in plain text ends: before a delimiter, without trailing punctuation and parts of a URL."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A stretch of markup as readers see it, with the way back from its characters to the source."""
+"""A stretch of markup as readers see it; maps positions in it back to the source."""
 
 from __future__ import annotations
 

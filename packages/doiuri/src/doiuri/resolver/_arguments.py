@@ -1,4 +1,4 @@
-"""The arguments of a Resolver: checks, defaults, and what stands for a DOI."""
+"""The arguments of a Resolver: checks, defaults, and conversion to DOIs."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class Config:
 
 
 def default_rate(base: str) -> float | None:
-    """Return the requests per second to a server: any number if it is on this machine."""
+    """Return the requests per second to a server; None (no limit) if it is on this machine."""
     return None if is_loopback(urlsplit(base).hostname or "") else DEFAULT_RATE
 
 

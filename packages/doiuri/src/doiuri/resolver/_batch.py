@@ -34,7 +34,7 @@ class Pending:
     def __init__(self, doi: Handle) -> None:
         self.doi = doi
         self.outcome: Outcome | None = None
-        self.task: Task | None = None  # without an outcome at its end there will be none
+        self.task: Task | None = None  # if it ends without an outcome, there is none
         self.fallback: Outcome | None = None  # a stale one
 
     def settled(self) -> bool:

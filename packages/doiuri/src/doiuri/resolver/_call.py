@@ -1,4 +1,4 @@
-"""What all steps of one call carry along."""
+"""The state of one call: deadline, new entries, staleness."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Call:
 
     @property
     def cancelled(self) -> bool:
-        """Whether nobody waits for the answer any more."""
+        """Whether the call was abandoned: its answer is not used."""
         return self._task.cancelled
 
     @contextmanager

@@ -1,4 +1,4 @@
-"""Records as entries of a store: write them, and tell what they say."""
+"""Records as entries of a store: write and read them."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def fresh_record(doi: Handle, entry: Entry | None) -> Record | None:
     """
     if entry is None or entry.expires <= time.time():
         return None
-    with suppress(BadRecord):  # not written by us: as if it did not exist
+    with suppress(BadRecord):  # not written by us: treat it as missing
         return read_entry(doi, entry)
     return None
 
@@ -70,7 +70,7 @@ def stale_record(doi: Handle, entry: Entry | None) -> Record | None:
 def record_outcome(doi: Handle, entry: Entry, now: float) -> Outcome | None:
     """Return the outcome of an entry that is fresh at ``now``; None if an alias has to be followed.
 
-    This is the common case of a batch, hence fast.
+    Batches mostly take this path, so it is kept fast.
     """
     if entry.expires <= now:
         return None

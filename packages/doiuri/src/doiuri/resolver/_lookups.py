@@ -44,7 +44,7 @@ class _Lookup:
         self._recent: dict[str, Pending] = {}
 
     def _pending(self, doi: Handle) -> tuple[Pending, bool]:
-        """Return what is pending for a name, and whether it is new."""
+        """Return the pending lookup of a name, and whether it is new."""
         known = self._recent.get(doi.key)
         if known is not None:
             return known, False

@@ -77,7 +77,7 @@ def _negotiate(doi: Handle, media_type: str, records: Records, call: Call) -> Me
     reply = records.client.get(doi, request, call)
     content_type = reply.headers.get("Content-Type", "")
     if reply.status == 404:
-        # It may be any server on the way: only the REST API can say that the DOI does not exist
+        # Any server on the way may send it; only the REST API can say that the DOI does not exist
         records.fetch(doi, call)
     if reply.status in {204, 404, 406}:
         raise NoValues(doi, f"not available as {media_type} (HTTP status {reply.status})")

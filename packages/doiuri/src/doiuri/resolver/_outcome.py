@@ -61,7 +61,7 @@ class Outcome:
         return self.status == "found"
 
     def raise_for_status(self) -> None:
-        """Raise the error that ``Resolver.resolve`` raises for such a DOI; do nothing if it was found.
+        """Raise the error for the status; do nothing if the DOI was found.
 
         >>> Outcome(None, "invalid", text="10", reason="no slash").raise_for_status()
         Traceback (most recent call last):
@@ -70,7 +70,7 @@ class Outcome:
 
         :raises DOINotFound: if the status is ``"not-found"``.
         :raises NoValues: if it is ``"no-values"``.
-        :raises ResolverUnavailable: if it is ``"unknown"``.
+        :raises ResolverUnavailable: if it is ``"unknown"``, even if the cause was a bad record.
         :raises DOISyntaxError: if it is ``"invalid"``.
         """
         if self.status == "not-found":

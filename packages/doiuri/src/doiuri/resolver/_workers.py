@@ -27,10 +27,10 @@ class InFlight(Protocol):
 
     @property
     def timeout_reason(self) -> str:
-        """What to say when the deadline has passed."""
+        """The error message after the deadline."""
 
     def abandon(self) -> None:
-        """Give it up from another thread."""
+        """Abort the request, from another thread."""
 
 
 class Task:
@@ -42,7 +42,7 @@ class Task:
         self.function = function
         self.deadline = deadline
         self.done = False
-        self.cancelled = False  # what its thread still does comes too late
+        self.cancelled = False  # the result of its thread is not used
         self.error: BaseException | None = None
         self.request: InFlight | None = None
         self._changed = changed

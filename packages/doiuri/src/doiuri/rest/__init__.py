@@ -1,4 +1,4 @@
-"""The DOI proxy's REST API and Which RA without IO.
+"""The DOI proxy's REST API and Which RA, without IO.
 
 The client's half says which URL to request and what the answer means; the server's half selects values and
 writes answers.

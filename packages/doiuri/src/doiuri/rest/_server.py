@@ -173,7 +173,7 @@ def agency_of(name: str, agencies: Mapping[str, str]) -> str | None:
     """Return the agency of the longest prefix of a name that has one, else None.
 
     :param name: a DOI or a bare prefix
-    :param agencies: agencies by prefix, in upper case as ``ascii_upper`` writes it
+    :param agencies: names of agencies by prefix; the prefixes are in upper case (see ``ascii_upper``)
 
     >>> agency_of("10.1000.5/x", {"10.1000": "Crossref"})
     'Crossref'

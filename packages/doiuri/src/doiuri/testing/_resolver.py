@@ -52,7 +52,7 @@ def resolver_for(records: Records, **options: Any) -> Resolver:
     try:
         transport = _RecordsTransport(records)
     except (TypeError, AttributeError) as error:
-        raise ValueError(f"these are no records: {error}") from None
+        raise ValueError(f"records cannot be read: {error}") from None
     defaults = {"store": None, "rate": None, "transport": transport}
     return Resolver(**(defaults | options))
 

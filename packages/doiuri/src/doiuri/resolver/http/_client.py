@@ -26,15 +26,15 @@ MIN_TIMEOUT = 1.0
 """Seconds; a request that had less time and got no answer says nothing about the server."""
 
 TOLERANCE = 0.05
-"""Seconds between two readings of the clock: the last requests of a call end with its budget."""
+"""Seconds by which a request may be abandoned early, when the budget of its call ends."""
 
 
 class Client:
     """Sends requests to one server.
 
     :param base: the server's base URL.
-    :param limiter: returns the limiter; it is another one after a fork.
-    :param rate: requests per second; None: any number.
+    :param limiter: returns the limiter, which is replaced after a fork.
+    :param rate: requests per second; None: no limit.
     :param concurrency: requests in flight.
     :param timeout: seconds for one request.
     """

@@ -63,7 +63,7 @@ class Limiter:
         """Wait for permission to send a request; within, the request is in flight.
 
         :param request: the request, for ``release``.
-        :param rate: requests per second; None: any number.
+        :param rate: requests per second; None: no limit.
         :param concurrency: requests in flight.
         :param deadline: how long to wait, on the limiter's clock.
         :raises Paused: if the server gets no requests now.

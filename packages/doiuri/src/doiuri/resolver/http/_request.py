@@ -1,4 +1,4 @@
-"""What passes between the resolver and a transport: a request, its reply, an error."""
+"""The interface of transports: a request, its reply, an error."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class Request:
     """When the request must be done, on the clock of ``time.monotonic``."""
 
     abandoned: bool
-    """Whether nobody waits for the reply any more."""
+    """Whether the request was abandoned: its reply is not used."""
 
     def __init__(self, url: str, accept: str, max_size: int, any_host: bool = False) -> None:
         self.url = url
@@ -103,7 +103,7 @@ class Request:
         return left
 
     def abandon(self) -> None:
-        """Give the request up from another thread. A read that blocks on its connection ends at once."""
+        """Abort the request, from another thread: a blocking read on its connection ends at once."""
         self.abandoned = True
         sock = getattr(self._connection, "sock", None)
         if isinstance(sock, socket.socket):
@@ -115,7 +115,7 @@ class Request:
 
     @property
     def timeout_reason(self) -> str:
-        """What to say when the deadline has passed."""
+        """The error message after the deadline."""
         return f"no answer from {urlsplit(self.url).netloc} within {self._timeout:.3g} s"
 
     def _copy(self) -> Request:
@@ -133,7 +133,7 @@ class Request:
 
 
 class Transport(Protocol):
-    """What sends a Resolver's requests, if it is not HTTP: an object with one method.
+    """An object that sends a Resolver's requests instead of HTTP.
 
     >>> from doiuri.resolver import Reply, Resolver
     >>> class Canned:

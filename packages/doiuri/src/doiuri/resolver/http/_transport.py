@@ -31,7 +31,7 @@ class HTTPTransport:
 
     What the user's session adds (authentication, headers, cookies) goes to the first host only.
 
-    :param own: returns our own session; it is another one after a fork.
+    :param own: returns our own session, which is replaced after a fork.
     :param given: the user's session.
     :param user_agent: the User-Agent header.
     """

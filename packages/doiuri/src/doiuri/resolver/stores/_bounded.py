@@ -1,4 +1,4 @@
-"""The store as one call sees it: it must not use up the budget."""
+"""A store for one call, which must not use up its budget."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MIN_TIMEOUT = 0.2
 
 
 class BoundedStore:
-    """A store that may take half of the time that is left; if it takes longer, it is not used any more.
+    """A store that may use half of the remaining time; if it takes longer, it is not used again.
 
     :param store: the store, if any; entries are only written to a Store.
     :param deadline: when the call ends, on the clock of ``time.monotonic``.

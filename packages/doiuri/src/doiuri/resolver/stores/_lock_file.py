@@ -82,7 +82,7 @@ class LockFile(ForkSafe):
                 self._warn("written", error)
 
     def close(self) -> None:
-        """Do nothing; the other stores have something to close."""
+        """Do nothing: the file is not kept open."""
 
     def _save(self, lines: dict[str, _Line]) -> None:
         if lines != self._lines:

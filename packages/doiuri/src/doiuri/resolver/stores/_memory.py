@@ -60,7 +60,7 @@ class MemoryStore(ForkSafe):
                 self._drop(key)
 
     def close(self) -> None:
-        """Do nothing; the other stores have something to close."""
+        """Do nothing: there is nothing to close."""
 
     def _drop(self, key: str) -> None:
         old = self._entries.pop(key, None)

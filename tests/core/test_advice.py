@@ -15,7 +15,7 @@ CASES = json.loads((DATA / "advice.json").read_text(encoding="utf-8"))["cases"]
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: ascii(case["text"]))
 def test_advice(case: dict[str, Any]) -> None:
-    """Blanks by accident, look-alikes, slashes at the end: each is reported (S-14 U-34 P-20)."""
+    """Accidental blanks, look-alikes and trailing slashes are reported (S-14 U-34 P-20)."""
     found = advise(case["text"])
     assert {advice.code: advice.suggestion for advice in found} == case["advice"]
     assert len(found) == len(case["advice"])
@@ -118,6 +118,6 @@ def test_of_a_repaired_name_nothing_is_left_to_repair(text: str) -> None:
     "piece", ["\u0301\u0323", ")", "ﬁ", "&lt;", "\u0378", "%", "{", "$<", " ", "日"], ids=ascii
 )
 def test_time_grows_with_the_length_only(piece: str) -> None:
-    """A hundred thousand odd characters are as quickly judged as they are read."""
+    """Advice on a hundred thousand odd characters takes linear time."""
     name = "10.1000/x" + piece * 100_000
     assert all(len(advice.message) < 500 for advice in advise(DOI(name)))

@@ -27,7 +27,7 @@ def page(links: list[str]) -> str:
 @pytest.mark.newest
 @pytest.mark.parametrize("write", FORMS)
 def test_browsers_ask_for_the_whole_name(write: str) -> None:
-    """No browser cuts or tidies a link: the name comes whole (P-05 P-31 P-53 N-145 S-27 L-05)."""
+    """Browsers keep all of the name in a link (P-05 P-31 P-53 N-145 S-27 L-05)."""
     links = [FORMS[write](DOI(name)) for name in NAMES]
     seen = hrefs(page(links))
     assert seen == links
@@ -40,7 +40,7 @@ def test_browsers_ask_for_the_whole_name(write: str) -> None:
 
 @pytest.mark.newest
 def test_browsers_lose_part_of_a_bare_name() -> None:
-    """Unencoded, the name is cut at "#" and tidied at dot segments (P-31 L-24): the check can fail."""
+    """Unencoded, browsers cut the name at "#" and remove dot segments (P-31 L-24): the check can fail."""
     bare = ["10.1000/res#test", "10.1000/a?b", "10.1000/../x"]
     cut = [urlsplit(link).path for link in hrefs(page([f"https://doi.org/{name}" for name in bare]))]
     assert cut == ["/10.1000/res", "/10.1000/a", "/x"]

@@ -159,7 +159,7 @@ def test_subclass() -> None:
 
 
 class Word(StrEnum):
-    """Some text that is not quite a ``str``."""
+    """A subclass of ``str``."""
 
     DOI = "10.1000/182"
 

@@ -31,7 +31,7 @@ def test_link_keeps_what_no_row_names() -> None:
 
 
 def test_link_escapes_controls_and_octets_beyond_ascii() -> None:
-    """Should a control character reach the encoder, it is escaped (S-11, S-12, S-20); and P-29, C-39."""
+    """A control character that reaches the encoder is escaped (S-11, S-12, S-20); and P-29, C-39."""
     for code in [*range(0x20), *range(0x7F, 0x100)]:
         octets = "".join(f"%{octet:02X}" for octet in chr(code).encode())
         for profile in PROFILES:
@@ -48,7 +48,7 @@ def test_link_escapes_controls_and_octets_beyond_ascii() -> None:
     ],
 )
 def test_profiles_side_by_side(profile: Profile, text: str) -> None:
-    """Two encodings live side by side, a later edition beside them (C-01, C-40, G-01, G-08)."""
+    """There are two encodings, and a third one in a later edition (C-01, C-40, G-01, G-08)."""
     assert encode("10.1000/(a)/b;c@d+e,f~g", profile) == text
     assert decode(text) == "10.1000/(a)/b;c@d+e,f~g"
 
@@ -120,7 +120,7 @@ def test_decode(text: str, name: str) -> None:
     ],
 )  # fmt: skip
 def test_decode_refuses(text: str, position: int) -> None:
-    """Bad escapes, octets that are no UTF-8, characters that no name has (C-33, N-083, U-26, U-27)."""
+    """Bad escapes, bytes that are not UTF-8, characters that no name may have (C-33, N-083, U-26, U-27)."""
     with pytest.raises(DOISyntaxError) as caught:
         decode(text)
     assert (caught.value.text, caught.value.position) == (text, position)

@@ -92,7 +92,7 @@ def test_link_survives_what_clients_do_to_paths(doi: DOI) -> None:
 
 @given(dois(), profiles)
 def test_hidden_slashes_are_the_only_difference_of_a_path(doi: DOI, profile: Profile) -> None:
-    """Only the slash can be protected; all the rest is as the draft has it (C-27, G-01, G-04, G-05)."""
+    """Only the slash is escaped; the rest is as in the draft (C-27, G-01, G-04, G-05)."""
     assert encode(doi.name, PATH).replace("%2F", "/") == encode(doi.name, URI)
     assert encode(doi.name, profile).count("%2F") <= doi.name.count("/") + doi.name.count("%2F")
 
@@ -108,7 +108,7 @@ def test_urn_has_a_colon_for_the_first_slash_and_escapes_for_the_others(doi: DOI
 
 @given(dois())
 def test_every_form_comes_back(doi: DOI) -> None:
-    """What one writes, one reads: name, URI and link (C-31, N-008, N-009)."""
+    """Parsing undoes encoding: name, URI and link (C-31, N-008, N-009)."""
     assert DOI.from_name(doi.name).name == doi.name
     assert DOI.from_uri(doi.uri).name == DOI.parse(doi.uri).name == doi.name
     assert DOI.from_url(doi.url).name == DOI.parse(doi.url).name == doi.name
@@ -143,7 +143,7 @@ def test_names_are_taken_literally(name: str) -> None:
 
 @given(dois())
 def test_decoding_happens_once(doi: DOI) -> None:
-    """An escape in the name is escaped again, and one decoding gives the name (N-147 S-30 S-34)."""
+    """An escape in the name is escaped again, and decoding once gives the name (N-147 S-30 S-34)."""
     assert decode(encode(encode(doi.name))) == encode(doi.name)
 
 
@@ -213,7 +213,7 @@ def test_many_are_encoded_as_one(texts: list[str], profile: Profile) -> None:
     st.text(st.characters() | st.sampled_from("doi:/10.%<>#? ")) | spelled_texts().map(lambda pair: pair[0])
 )
 def test_nothing_but_a_doi_or_a_syntax_error(text: str) -> None:
-    """Whatever comes in: a valid DOI that writes itself back, or an error with its place (N-083)."""
+    """Any text gives a DOI that can be written and parsed again, or an error with its place (N-083)."""
     for door in (DOI.parse, DOI.from_name, DOI.from_uri, DOI.from_url):
         outcome = outcome_of(door, text)
         if isinstance(outcome, DOI):

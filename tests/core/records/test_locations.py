@@ -171,7 +171,7 @@ ATTRIBUTES = st.dictionaries(
 def test_whatever_is_chosen_is_one_of_the_candidates_and_may_be_linked(
     attributes: list[dict[str, str]], locatt: list[str], accept: str
 ) -> None:
-    """Only http and https targets are ever linked or opened; and the choice repeats itself."""
+    """Only http and https targets are linked or opened, and the choice is always the same."""
     inner = "".join("<location " + " ".join(f'{k}="{v}"' for k, v in a.items()) + "/>" for a in attributes)
     locations = parse_locations(f"<locations>{inner}</locations>", HANDLE)
     place = choose(locations, locatt=locatt, accept=accept)

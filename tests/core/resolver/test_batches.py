@@ -141,7 +141,7 @@ def test_no_names_no_requests() -> None:
 
 
 def agencies(name: str) -> dict[str, str]:
-    """What Which RA says, by what the name ends in."""
+    """Which RA's answer, by the last character of the name."""
     return {
         "!": {"status": "DOI does not exist"},
         "?": {"RA": "Unknown"},

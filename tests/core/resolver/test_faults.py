@@ -1,4 +1,4 @@
-"""What goes wrong is never taken for an answer, never stored, and never takes longer than allowed."""
+"""A fault is never taken for an answer, never stored, and never takes longer than the limits allow."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from support.servers.faults import FAULTS, HARDER, NAME, TARGET, Fault, record, 
 DOI_ = DOI(NAME)
 ALL = FAULTS + HARDER
 SLACK = 50
-"""Seconds that a loaded machine may take; what hangs would take longer (``limits``), or for ever."""
+"""Seconds that a busy machine may take; a request that hangs would take longer (see ``limits``)."""
 
 
 def limits(fault: Fault) -> dict[str, float]:
-    """A short budget for what hangs, enough for what is answered in the end."""
+    """A short budget for faults that hang, a longer one for those that end in an answer."""
     return {"timeout": 100, "budget": 0.4 if fault.hangs else 100}
 
 
@@ -71,7 +71,7 @@ print(outcome.status, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 
 
 def memory(server_url: str) -> tuple[str, int]:
-    """Status, and peak memory in kB, of a process that asks."""
+    """Return the status, and the peak memory in kB, of a process that resolves a DOI."""
     run = subprocess.run(
         [sys.executable, "-c", ASK, server_url, NAME], capture_output=True, text=True, check=True, timeout=300
     )

@@ -1,4 +1,4 @@
-"""Forks, exits, threads: nothing is left behind, nothing is waited for."""
+"""Forks, exits and threads: nothing keeps running, and no exit is delayed."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ over.set()
 
 
 def test_a_fork_while_other_threads_begin_something() -> None:
-    """What is raised in a hook of a fork is printed, and the rest of the hooks is left out."""
+    """An exception in a fork hook is printed, and the remaining hooks are skipped."""
     done = subprocess.run(
         [sys.executable, "-c", FORKS], capture_output=True, text=True, timeout=300, check=False
     )
@@ -220,7 +220,7 @@ def test_an_iteration_goes_on_in_the_child_of_a_fork() -> None:
 
 
 def test_a_forgotten_iteration_may_end_at_any_moment(tmp_path: Path) -> None:
-    """The garbage collector closes it, and that stores what came, even while its store is at work."""
+    """The garbage collector closes it, which stores new answers, even while its store is in use."""
     store = SQLiteStore(tmp_path / "store.sqlite3")
 
     class Cycle:

@@ -1,4 +1,4 @@
-"""One DOI: what is asked, what is stored, what is believed."""
+"""One DOI: requests, stored answers, and how long they are fresh."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def only_entry(store: MemoryStore) -> Entry:
 
 
 def outdated(base: str, answer: object, name: str = "10.1000/A") -> MemoryStore:
-    """A store with an answer whose time is over."""
+    """A store with a stale answer."""
     store = MemoryStore()
     entry = Entry(json.dumps(answer).encode(), "application/json", time.time() - 1)
     store.put_many({f"record {base} {name}": entry})

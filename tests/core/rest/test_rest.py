@@ -115,7 +115,7 @@ def test_all_query_parameters() -> None:
 
 @pytest.mark.parametrize("case", ANSWERS, ids=lambda case: case["note"])
 def test_what_an_answer_means(case: dict[str, Any]) -> None:
-    """U-46 to U-54, P-83, P-87 to P-91, P-106 to P-109; C-22, C-23: what contradicts itself says nothing."""
+    """U-46 to U-54, P-83, P-87 to P-91, P-106 to P-109; C-22, C-23: a contradictory answer means nothing."""
     if case["result"] == "found":
         assert isinstance(read_record(X, case["status"], body_of(case)), Record)
         return

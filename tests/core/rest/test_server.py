@@ -138,7 +138,7 @@ def test_a_record_without_the_values_asked_for() -> None:
 def test_errors(
     code: int, options: dict[str, Any], written: dict[str, object], status: int, error: type[Exception]
 ) -> None:
-    """P-91, P-107, P-108: the members in this order, and what the client makes of them."""
+    """P-91, P-107, P-108: the members in this order; the client reads the same record."""
     answered, body = write_error(ResponseCode(code), **options)
     assert (answered, json.loads(body), [*json.loads(body)]) == (status, written, [*written])
     with pytest.raises(error):

@@ -1,4 +1,4 @@
-"""Manners: pace, width, patience, leaving alone; a budget that holds."""
+"""Rate limit, concurrency limit, retries, pauses after failures, and the budget."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_requests_are_paced_over_all_resolvers_and_threads() -> None:
 
 
 class Crowd:
-    """A handler that counts how many it serves at once; nobody leaves before ``expected`` have met."""
+    """A handler that counts simultaneous requests; none ends before ``expected`` have arrived."""
 
     def __init__(self, expected: int) -> None:
         self.expected = expected
@@ -139,7 +139,7 @@ def test_a_retry_after_holds_back_everybody() -> None:
 
 @pytest.fixture
 def _long_rest(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A server on this machine is left alone for longer than any test takes."""
+    """The pause for a server on this machine is longer than any test."""
     monkeypatch.setattr(_process, "LOCAL_PAUSE", 3600.0)
 
 
@@ -322,7 +322,7 @@ def test_the_budget_holds_for_one() -> None:
 
 
 class StuckStore(MemoryStore):
-    """A store that does not answer while it is stuck."""
+    """A store that can be made to hang."""
 
     def __init__(self, *stuck: str) -> None:
         super().__init__()
@@ -343,7 +343,7 @@ class StuckStore(MemoryStore):
 @pytest.mark.once
 @pytest.mark.parametrize("stuck", [("read",), ("write",), ("read", "write")])
 def test_the_budget_holds_for_the_store(stuck: tuple[str, ...]) -> None:
-    """A store that hangs is given up in time for the server to be asked."""
+    """A store that hangs is abandoned early enough to ask the server."""
     store = StuckStore(*stuck)
     with handling(proxy()) as server, Resolver(server.url, store=store, budget=3) as resolver:
         assert resolver.resolve(DOI_).url
@@ -358,7 +358,7 @@ def test_the_budget_holds_for_the_store(stuck: tuple[str, ...]) -> None:
 
 @pytest.mark.once
 def test_a_budget_that_is_used_up_leaves_the_store(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is stored is answered at the end of the time, too; a store that hangs is not asked again."""
+    """A stored answer is returned even after the deadline; a store that hangs is not used again."""
     store = MemoryStore()
     with handling(proxy()) as server:
         list(Resolver(server.url, store=store).resolve_many(names(600)[300:]))
@@ -386,7 +386,7 @@ def test_the_budget_counts_the_pace_too() -> None:
 
 
 def test_hanging_threads_make_room_for_others() -> None:
-    """Three requests hang; those behind them are answered all the same."""
+    """Three requests hang; those after them are answered nevertheless."""
     usual = proxy()
     hold = threading.Event()
 

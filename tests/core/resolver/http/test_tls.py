@@ -1,4 +1,4 @@
-"""https: certificates are checked, and a hanging request can be broken off."""
+"""https: certificates are checked, and a request that hangs is aborted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Redirects, credentials, proxies, sizes: what travels, to whom, and how far."""
+"""Redirects, credentials, proxies, and limits on sizes."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ DOI_ = DOI("10.1000/a")
 
 
 def elsewhere(server: Server) -> str:
-    """An address at the server under another name of this machine."""
+    """A URL of the same server, under another name of this machine."""
     return f"http://localhost:{server.port}/x?y"
 
 
 @pytest.fixture
 def netrc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Credentials for everything on this machine, as a careless user has them."""
+    """Credentials for every service on this machine, in a netrc file."""
     path = tmp_path / "netrc"
     path.write_text(
         "machine 127.0.0.1 login me password secret\nmachine localhost login me password secret\n"
@@ -449,7 +449,7 @@ def test_the_reason_names_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_connection_that_is_closed_when_it_is_used_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The server closes it without saying so: that is no failure, and nothing is waited for."""
+    """The server closes it without notice: this counts as no failure, and causes no delay."""
 
     def answer(server: Server, connection: socket.socket, request: bytes) -> None:
         name = request.split(b" ")[1].decode().removeprefix("/api/handles/")

@@ -1,4 +1,4 @@
-"""The lock file: made to be committed, reviewed and merged."""
+"""The lock file, which is committed, reviewed and merged."""
 
 from __future__ import annotations
 

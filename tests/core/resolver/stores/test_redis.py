@@ -1,4 +1,4 @@
-"""The store on a Redis server: a real one, alone, as a cluster, and away."""
+"""The store on a real Redis server: one node, a cluster, and a server that is down."""
 
 from __future__ import annotations
 
@@ -179,7 +179,7 @@ def test_the_child_of_a_fork_has_connections_of_its_own(server: redis_server.Ser
 
 
 def test_a_cluster() -> None:
-    """Keys of one batch lie on both nodes: no command may name two of them."""
+    """The keys of a batch are on both nodes, so no command may have two of them."""
     with redis_server.running_cluster() as servers, closing(RedisStore(servers[0].url)) as store:
         store.put_many(ENTRIES)
         assert store.get_many([*KEYS, "no such key"]) == ENTRIES

@@ -43,7 +43,7 @@ def entries(name, count, size=100):
 
 
 def script(text: str) -> list[str]:
-    """The command for a process of its own, in which every warning is an error."""
+    """Return the command that runs a program in a new process, with warnings as errors."""
     return [sys.executable, "-W", "error", "-c", PREAMBLE + textwrap.dedent(text)]
 
 
@@ -271,7 +271,7 @@ def test_keys_in_one_place_are_told_apart(path: Path, monkeypatch: pytest.Monkey
 
 @contextmanager
 def nobody(content: bytes | None = None) -> Iterator[Path]:
-    """A folder of root's, while this process is somebody who may only read there."""
+    """A folder that this process may only read: it belongs to root."""
     folder = Path(tempfile.mkdtemp())
     try:
         folder.chmod(0o755)
@@ -403,7 +403,7 @@ def test_kill_9_in_the_middle_of_writing_loses_nothing_that_was_acknowledged(pat
 
 
 def test_a_fork_shares_no_connection_and_no_lock(path: Path) -> None:
-    """Sphinx forks; a thread may hold the lock in that moment."""
+    """Sphinx forks, perhaps while another thread holds the lock."""
     text = """
         import threading
         store = SQLiteStore(sys.argv[1], timeout=60)
@@ -524,7 +524,7 @@ def test_another_programs_database_is_left_alone(path: Path, version: int) -> No
 
 
 def test_a_file_that_is_locked_when_it_is_opened(stored: Path) -> None:
-    """It is neither taken for damaged nor given up for good."""
+    """It is not set aside as damaged, and it is used again later."""
     with (
         closing(sqlite3.connect(stored, isolation_level=None)) as other,
         closing(SQLiteStore(stored, timeout=0.2)) as store,
@@ -608,7 +608,7 @@ def test_an_interrupt_leaves_no_transaction_behind(path: Path) -> None:
 
 
 def test_who_comes_again_while_writing_spoils_nothing(path: Path) -> None:
-    """As the garbage collector does when it ends an iteration: within the same thread, at any moment."""
+    """The garbage collector may close an iteration at any moment, in the thread that is writing."""
     again = {"again": Entry(b"1", "", 0)}
 
     def write_again(statement: str) -> None:

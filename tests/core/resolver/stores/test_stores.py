@@ -1,4 +1,4 @@
-"""What all stores have in common, the one in memory, and the choice of a store by its address."""
+"""All stores; the store in memory; the store at an address."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
 
 
 def same(found: dict[str, Entry], stored: dict[str, Entry], store: Store) -> bool:
-    """Whether entries came back; a lock file knows no time and writes JSON its own way."""
+    """Return whether entries came back; a lock file drops times and reformats JSON."""
     if not isinstance(store, LockFile):
         return found == stored
     kept = {key: (entry.media_type, _content(entry)) for key, entry in stored.items()}

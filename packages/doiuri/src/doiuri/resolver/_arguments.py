@@ -116,6 +116,13 @@ def check_method(method: str, **arguments: object) -> None:
             raise TypeError(f"{name} cannot be {value!r:.80}: it has no {method}()")
 
 
+def check_callable(**arguments: object) -> None:
+    """Raise TypeError unless the arguments are callable or None."""
+    for name, value in arguments.items():
+        if value is not None and not callable(value):
+            raise TypeError(f"{name} must be callable, not {value!r:.80}")
+
+
 def check_batch(dois: object, budget: object) -> None:
     """Raise TypeError for a single DOI in place of an iterable, and ValueError for an impossible budget."""
     if isinstance(dois, (str, bytes, Handle)):

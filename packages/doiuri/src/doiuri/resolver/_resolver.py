@@ -9,7 +9,15 @@ from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from doiuri.resolver import _process
-from doiuri.resolver._arguments import DEFAULT, Config, as_handle, as_handles, check_batch, check_method
+from doiuri.resolver._arguments import (
+    DEFAULT,
+    Config,
+    as_handle,
+    as_handles,
+    check_batch,
+    check_callable,
+    check_method,
+)
 from doiuri.resolver._batch import Batch
 from doiuri.resolver._lookups import ExistenceLookup, RecordLookup
 from doiuri.resolver._metadata import Metadata, metadata
@@ -83,7 +91,7 @@ class Resolver:
         self._config = Config.read(base, offline, timeout, budget, concurrency, rate, mailto, user_agent)
         check_method("prepare_request", session=session)
         check_method("get", transport=transport)
-        check_method("__call__", progress=progress)
+        check_callable(progress=progress)
         self._progress = progress
         self._client = _process.new_client(self._config, session, transport)
         self._store, self._shared = _process.open_argument(store, self._config.cache)

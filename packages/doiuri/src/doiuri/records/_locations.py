@@ -269,7 +269,7 @@ def _accepted(accept: str) -> list[str]:
 
 def _by_weight(candidates: list[Location], pick: Literal["highest"] | Random) -> Location:
     if not any(location.weight for location in candidates):
-        # all are 0, so any may be chosen: prefer a page to a target of content negotiation
+        # all zero: any may be chosen, so prefer a page to what content negotiation is for
         candidates = _narrow(candidates, lambda location: not _has("http_role:conneg", location))
         return candidates[0] if pick == "highest" else pick.choice(candidates)
     if pick == "highest":

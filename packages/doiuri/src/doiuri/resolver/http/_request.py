@@ -115,7 +115,7 @@ class Request:
 
     @property
     def timeout_reason(self) -> str:
-        """The error message after the deadline."""
+        """What to say when the deadline has passed."""
         return f"no answer from {urlsplit(self.url).netloc} within {self._timeout:.3g} s"
 
     def _copy(self) -> Request:

@@ -7,7 +7,7 @@ import time
 
 
 def all_at_home(patience: float = 60) -> bool:
-    """Whether the resolver's threads come to their end, at the latest within ``patience`` seconds."""
+    """Whether the resolver's threads end within ``patience`` seconds."""
     deadline = time.monotonic() + patience
     while any(thread.name == "doiuri" for thread in threading.enumerate()):
         if time.monotonic() > deadline:

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from doiuri_proxy.records._registry import Registry
-from doiuri_proxy.records._stores import StoreSource
+from doiuri_proxy.records._store import StoreSource
 
 CLIENTS = 32
 MINIMAL = """

@@ -16,7 +16,10 @@ doi_resolve = False
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 # Members that a class gets from these bases are not listed.
-_BASES = "object,tuple,str,bytes,dict,Exception,BaseException,ValueError,LookupError,UserWarning,Protocol"
+_BASES = (
+    "object,int,IntEnum,tuple,str,bytes,dict,Exception,BaseException,ValueError,LookupError,UserWarning,Protocol,"
+    "Extension,Parser,Component,SettingsSpec,TransformSpec"
+)
 autodoc_default_options = {"members": True, "inherited-members": _BASES}
 # Several packages have a class of one name, such as Request; a type in a signature does not say which.
 suppress_warnings = ["ref.python"]
@@ -24,3 +27,17 @@ nitpicky = True
 # The standard library's names, and others': there is no inventory to link them to without a network.
 nitpick_ignore_regex = [("py:.*", r"(?!(?:docutils_|markdown_|urllib_|requests_)?doiuri).*")]
 nitpick_ignore = [("py:class", "doiuri._encoding.Profile")]  # as a default value, it shows where it lives
+
+
+def setup(app):
+    app.connect("autodoc-process-signature", _tidy_signature)
+
+
+def _tidy_signature(*event):
+    """Show a default that is a private object as an ellipsis; the text says what it means."""
+    signature, returns = event[-2:]
+    if signature == "(*args, **kwargs)":  # a Protocol
+        return "", returns
+    for private, shown in {" | Default": "", "Default.DEFAULT": "...", "<object object>": "..."}.items():
+        signature = signature and signature.replace(private, shown)
+    return signature, returns

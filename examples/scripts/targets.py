@@ -12,7 +12,6 @@ import csv
 import sys
 from pathlib import Path
 
-from doiuri import DOI, DOISyntaxError
 from doiuri.resolver import Outcome, Resolver
 
 EXAMPLE = Path(__file__).with_name("dois.csv")
@@ -26,43 +25,28 @@ def bar(done: int, total: int | None, width: int = 30) -> None:
         print(f"\r[{'#' * full}{'.' * (width - full)}] {done}/{total}", end=end, file=sys.stderr, flush=True)
 
 
-def parse(text: str) -> DOI | str:
-    """Return the DOI in a cell, or the reason why it is not one."""
-    try:
-        return DOI.parse(text)
-    except DOISyntaxError as error:
-        return str(error)
-
-
-def resolve(cells: list[str]) -> list[tuple[str, str]]:
-    """Return the target ("" if there is none) and the status for each cell."""
-    parsed = [parse(cell) for cell in cells]
-    dois = [doi for doi in parsed if isinstance(doi, DOI)]
-    with Resolver() as resolver:
-        outcomes = iter(list(resolver.resolve_many(dois, progress=bar)))
-    return [(*target(next(outcomes)),) if isinstance(doi, DOI) else ("", doi) for doi in parsed]
-
-
-def target(outcome: Outcome) -> tuple[str, str]:
-    """Return where the DOI leads to, and its status."""
-    return (outcome.record and outcome.record.url) or "", outcome.status
+def row(outcome: Outcome) -> tuple[str, str]:
+    """Return the target ("" if there is none), and the status or the reason why the cell is not a DOI."""
+    target = (outcome.record and outcome.record.url) or ""
+    return target, outcome.reason if outcome.status == "invalid" else outcome.status
 
 
 def main(source: Path, destination: Path | None) -> int:
     """Write the table; return the exit status."""
     with source.open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
-    results = resolve([row["doi"] for row in rows])
+    with Resolver() as resolver:
+        outcomes = list(resolver.resolve_many([cells["doi"] for cells in rows], progress=bar))
     output = destination.open("w", newline="", encoding="utf-8") if destination else sys.stdout
     table = csv.writer(output)
     table.writerow([*rows[0], "target", "status"])
-    table.writerows([*row.values(), *result] for row, result in zip(rows, results, strict=True))
+    table.writerows([*cells.values(), *row(outcome)] for cells, outcome in zip(rows, outcomes, strict=True))
     if destination:
         output.close()
-    statuses = [status for _, status in results]
+    statuses = [outcome.status for outcome in outcomes]
     found, missing = statuses.count("found"), statuses.count("not-found")
     rest = len(rows) - found - missing
-    summary = f"{len(rows)} DOIs: {found} resolved, {missing} not found, {rest} not known or no DOI"
+    summary = f"{len(rows)} DOIs: {found} resolved, {missing} not found, {rest} unknown or not a DOI"
     print(summary, file=sys.stderr)
     return 0
 

@@ -1,4 +1,4 @@
-"""Throws malformed requests at a running proxy: whatever comes, it answers in good order and goes on.
+"""Send malformed requests to a running proxy: it must answer correctly and keep running.
 
 python tests/fuzz/proxy.py [--seconds 60] [--seed N]
 """
@@ -44,7 +44,7 @@ METHODS = [b"GET"] * 8 + [b"HEAD", b"POST", b"POST", b"OPTIONS", b"PUT", b"get",
 
 
 def request(chance: random.Random) -> bytes:
-    """One request: mostly right, wrong in some places."""
+    """One request, malformed in a few places."""
     target = chance.choice(PATHS) + chance.choice(NAMES)
     if chance.random() < 0.5:
         target += b"?" + chance.choice(b"&;").to_bytes(1, "big").join(
@@ -80,7 +80,7 @@ def ask(url: str, raw: bytes) -> bytes:
 
 
 def check(raw: bytes, answer: bytes) -> str:
-    """Say what is wrong with an answer, "" if nothing is."""
+    """Return what is wrong with an answer, or ""."""
     if not answer:
         return ""
     head, _, body = answer.partition(b"\r\n\r\n")

@@ -19,7 +19,7 @@ Render = Callable[..., Rendered]
 
 @pytest.fixture(autouse=True)
 def _clean(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Nothing known, nobody to ask: a test that asks says whom."""
+    """An empty cache and an unreachable resolver; tests that look up DOIs set their own."""
     monkeypatch.setenv("DOIURI_RESOLVER", "http://127.0.0.1:9")
     monkeypatch.setenv("DOIURI_CACHE", str(tmp_path / "cache.sqlite"))
     markdown_doiuri.forget()
@@ -30,7 +30,7 @@ def _clean(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def convert(
     source: str, /, *extensions: Any, configs: dict[str, Any] | None = None, **options: Any
 ) -> Rendered:
-    """Convert with our extension, unverified unless asked for, and with further ones."""
+    """Convert with this extension, without look-ups by default, and with the other ``extensions``."""
     problems: list[markdown_doiuri.Problem] = []
     given = {"resolve": False, "warn": problems.append, **options}
     html = markdown.markdown(

@@ -1,4 +1,4 @@
-"""What is on a page, read with the standard library's parser."""
+"""The content of a page, read with the standard library's parser."""
 
 from html.parser import HTMLParser
 
@@ -6,7 +6,7 @@ from doiuri import DOI
 
 
 class Page(HTMLParser):
-    """The links of an HTML text, (href, class, text) each, and its text."""
+    """The links of an HTML page, as (href, class, text), and its text."""
 
     def __init__(self, html: str) -> None:
         super().__init__()
@@ -32,5 +32,5 @@ class Page(HTMLParser):
 
     @property
     def dois(self) -> list[DOI]:
-        """The DOIs of the links that are ours."""
+        """The DOIs of the links that the extension made."""
         return [DOI.from_url(href) for href, css_class, _ in self.links if "doi" in css_class.split()]

@@ -1,4 +1,4 @@
-"""Every file in cases/: what the author writes, what comes out, and what the author is told."""
+"""Every file in cases/: the source, the output, and the problems reported."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Side by side with the extensions that people use, in either order of loading."""
+"""Together with widely used extensions, loaded in either order."""
 
 from typing import Any
 
@@ -38,7 +38,7 @@ doi:10.1000/10
 
 
 def both_orders(source: str, extension: str, **config: Any) -> str:
-    """Convert with the extension before ours and after; the order must not matter."""
+    """Convert with the other extension loaded first and last; the order must not matter."""
     ours = {"doiuri": {"resolve": False}}
     orders = ([extension, "doiuri"], ["doiuri", extension])
     pages = {

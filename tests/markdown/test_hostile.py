@@ -1,4 +1,4 @@
-"""Texts written to do harm: nothing runs that plain Markdown would not run, and nothing takes long."""
+"""Hostile texts: no script runs that plain Markdown would not run, and conversion takes linear time."""
 
 import html
 import json
@@ -13,7 +13,7 @@ from support.browser import dump_dom
 
 from .conftest import convert
 
-# RUN becomes a call that tells which text it came from
+# RUN becomes a call that identifies the text
 PAYLOADS = [
     "<script>RUN</script>",
     "<img src onerror=RUN>",
@@ -82,7 +82,7 @@ def test_nothing_runs_that_plain_markdown_would_not(tmp_path: Path) -> None:
 
 
 def what_runs(folder: Path, pages: dict[str, str]) -> set[str]:
-    """The keys of the pages that run a script, as the browser shows them."""
+    """The keys of the pages that run a script in the browser."""
     page, keys = folder / "page.html", list(pages)
     frames = [
         frame("control", TEXTS[0]),
@@ -92,7 +92,7 @@ def what_runs(folder: Path, pages: dict[str, str]) -> set[str]:
     title = re.search("<title>(.*?)</title>", dump_dom(page))
     assert title
     ran = set(json.loads(html.unescape(title[1])))
-    assert "control" in ran  # what may run does, so the rest would have been seen
+    assert "control" in ran  # the allowed scripts ran, so others would have been seen
     return {keys[int(number)] for number in ran - {"control"}}
 
 
@@ -131,12 +131,12 @@ def seconds(job: Callable[[], object]) -> float:
 @pytest.mark.once
 @pytest.mark.parametrize("kind", LONG)
 def test_time_grows_with_the_text_and_not_faster(kind: str) -> None:
-    """Beyond what plain Markdown itself takes, four times the text may take eight times the time."""
-    assert any(grows_evenly(LONG[kind]) for _ in range(3)), "each time"  # not just on a busy machine
+    """Beyond plain Markdown's own time, four times the text may take at most eight times as long."""
+    assert any(grows_evenly(LONG[kind]) for _ in range(3)), "each time"  # the machine may be busy
 
 
 def grows_evenly(text: Callable[[int], str]) -> bool:
-    """Whether it does, with some 0.3 s to spare and in 3 s at most, on a machine of today."""
+    """Whether it does, with a tolerance of 0.3 s and an upper limit of 3 s."""
     extra, usual = [], seconds(lambda: markdown.markdown("some plain words\n" * 2_000))
     for size in (2_000, 8_000):
         plain = seconds(lambda: markdown.markdown(text(size)))  # noqa: B023 - called at once

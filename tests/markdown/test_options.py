@@ -1,4 +1,4 @@
-"""The options, and what is said about wrong ones."""
+"""The options, and the errors for invalid ones."""
 
 import inspect
 import logging

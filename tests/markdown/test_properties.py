@@ -1,4 +1,4 @@
-"""What holds for every name and every text."""
+"""Properties of every name and every text."""
 
 import re
 
@@ -51,7 +51,7 @@ def test_a_planted_uri_comes_back_once(before: str, planted: tuple[str, DOI], af
 
 @given(PROSE, dois(), PROSE)
 def test_a_bare_uri_comes_back_once(before: str, doi: DOI, after: str) -> None:
-    """Of a name whose end is not open to doubt, the URI is a mention like any other."""
+    """If the end of a name is unambiguous, its URI is found in running text."""
     doi = DOI(doi.name + "x")
     page = Page(convert(f"{before} {doi.uri} {after}").html)
     assert [found.name for found in page.dois] == [doi.name]
@@ -59,7 +59,7 @@ def test_a_bare_uri_comes_back_once(before: str, doi: DOI, after: str) -> None:
 
 @given(st.lists(st.sampled_from([*WORDS, *MENTIONS]), max_size=12), st.sampled_from(["", " "]))
 def test_what_one_look_tells_is_what_the_whole_text_tells(words: list[str], glue: str) -> None:
-    """Mentions that are found at once are those that reading the paragraph finds, and are reported alike."""
+    """The shortcut for plain mentions finds and reports the same as the full search."""
     text = glue.join(words)
     at_once = convert(text, bare_names=True)
     with pytest.MonkeyPatch.context() as patch:
@@ -69,7 +69,7 @@ def test_what_one_look_tells_is_what_the_whole_text_tells(words: list[str], glue
 
 @given(dois())
 def test_a_link_shows_the_name_and_leads_to_it(doi: DOI) -> None:
-    """Visible text is ``doi:{name}``, with the characters of the name and none of HTML's."""
+    """The visible text is ``doi:{name}``: the characters of the name, escaped once."""
     html = convert(f"[]({doi.uri})").html
     assert Page(html).links == [(doi.url, "doi", f"doi:{doi.name}")]
     assert re.sub(r"<[^<>]*>", "", html).count("<") == 0
@@ -86,7 +86,7 @@ def test_any_text_is_converted_and_shown(text: str) -> None:
 
 @given(MARKUP)
 def test_every_link_is_http(text: str) -> None:
-    """Only links of http and https are made, whatever is written."""
+    """Every link that the extension makes is http or https."""
     plain = Page(markdown.markdown(text)).links
     for href, css_class, _ in Page(convert(text).html).links:
         assert (href.startswith("https://doi.org/10.") and css_class == "doi") or (href, css_class) in {

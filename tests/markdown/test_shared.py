@@ -1,4 +1,4 @@
-"""The shared cases, in every form that Markdown has: each link leads to the DOI that was written."""
+"""The shared cases in each of Markdown's forms: every link leads to the DOI in the source."""
 
 import re
 
@@ -25,13 +25,13 @@ URI_FORMS = {
     "footnote": "Text[^1]\n\n[^1]: <{}>",
     "definition": "term\n:   <{}>",
 }
-# in running text punctuation or white space at the end is none of the name's
+# in running text, punctuation and white space at the end are not part of the name
 OPEN_ENDED = re.compile(r"[\W_]$")
-# these mean something in Markdown, and want a backslash or an entity
+# these have a meaning in Markdown, so they need a backslash or an entity
 ESCAPES = str.maketrans(
     {"\\": "\\\\", "`": "\\`", "*": "\\*", "[": "\\[", "]": "\\]", "<": "&lt;", "&": "&amp;"}
 )
-# names that running text can carry at all, whatever its syntax
+# names that running text can contain, in any syntax
 TYPED = [name for name in NAMES if [match.doi.name for match in find(f"see doi:{name} there")] == [name]]
 
 
@@ -41,7 +41,7 @@ def test_as_uri(name: str, render: Render) -> None:
     doi = DOI(name)
     for form, text in URI_FORMS.items():
         if form.startswith("bare") and (OPEN_ENDED.search(name) or OPEN_ENDED.search(doi.uri)):
-            continue  # as an autolink it is one of the other forms
+            continue  # an autolink is one of the other forms
         rendered = render(text.format(doi.uri), "extra")
         ours = [link for link in Page(rendered.html).links if "doi" in link[1].split()]
         assert [href for href, _, _ in ours] == [doi.url], form

@@ -1,4 +1,4 @@
-"""MkDocs and Pelican, run as their users run them, on the example projects."""
+"""MkDocs and Pelican, run from the command line on the example projects."""
 
 import os
 import re
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.newest
 
 
 def build(project: str, folder: Path, resolver: str, *command: str) -> str:
-    """Run a command in a copy of an example; give what it said."""
+    """Run a command in a copy of an example, and return its output."""
     shutil.copytree(EXAMPLES / project, folder, dirs_exist_ok=True)
     environment = {
         "DOIURI_RESOLVER": resolver,
@@ -49,7 +49,7 @@ def build(project: str, folder: Path, resolver: str, *command: str) -> str:
 
 
 def check(page: Path, dois: list[str], missing: int) -> None:
-    """The links on a built page: these DOIs, in order, of which so many do not exist."""
+    """Check the DOIs on a built page, in order, and how many of their links are marked as missing."""
     source = page.read_text(encoding="utf-8")
     found = Page(source)
     assert [doi.name for doi in found.dois] == dois

@@ -1,4 +1,4 @@
-"""Documents without DOIs come out byte for byte as from plain Markdown."""
+"""Documents without DOIs are converted byte for byte as by plain Markdown."""
 
 from importlib import metadata
 from pathlib import Path
@@ -11,7 +11,7 @@ EXTENSIONS = [[], ["extra", "codehilite", "toc", "smarty", "admonition", "sane_l
 
 
 def documents() -> dict[str, str]:
-    """The Markdown descriptions of the packages installed here, Python-Markdown's own among them."""
+    """The Markdown descriptions of the installed packages, including Python-Markdown's."""
     found = {}
     for distribution in metadata.distributions():
         text = distribution.read_text("METADATA") or ""

@@ -1,4 +1,4 @@
-"""What becomes of DOIs that are asked about: marks, warnings, one question each, and time."""
+"""Looking up DOIs: marks, warnings, one request each, and the budget."""
 
 import time
 from importlib.metadata import version

@@ -1,4 +1,4 @@
-"""The command: options, signals, workers; no request is lost without need."""
+"""The command: options, signals, workers; stops and reloads lose no request."""
 
 import contextlib
 import http.client

@@ -1,4 +1,4 @@
-"""Run in a clean environment: is the package named on the command line whole, as its archive gives it?"""
+"""Check in a clean environment that the package named on the command line is complete in its archive."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ def functions(module: object) -> Iterator[object]:
 
 @pytest.mark.parametrize("name", MODULES)
 def test_no_default_is_the_environment(name: str) -> None:
-    """Sphinx prints defaults, so the environment of whoever builds the manual would be in it."""
+    """Sphinx prints defaults, so the manual would contain the environment of the machine that builds it."""
     for function in functions(importlib.import_module(name)):
         try:
             parameters = inspect.signature(function).parameters.values()  # type: ignore[arg-type]

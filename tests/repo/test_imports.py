@@ -59,7 +59,7 @@ MOST_FILES = 16
 
 @dataclass(frozen=True)
 class Import:
-    """One import of one of our own modules, as a file's statement says it."""
+    """One import of one of our own modules by a statement in a file."""
 
     file: Path
     line: int
@@ -90,7 +90,7 @@ def modules() -> dict[str, Path]:
 
 
 def statements(node: ast.AST, typing_only: bool = False) -> Iterator[tuple[ast.stmt, bool]]:
-    """The import statements below a node, wherever they are; whether only type checkers read them."""
+    """The import statements below a node at any depth, each with whether it is for type checkers only."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.Import | ast.ImportFrom):
             yield child, typing_only
@@ -103,7 +103,7 @@ def statements(node: ast.AST, typing_only: bool = False) -> Iterator[tuple[ast.s
 
 
 def names(statement: ast.stmt, file: Path) -> Iterator[str]:
-    """The full names that a statement imports, relative imports worked out."""
+    """The full names that a statement imports; relative imports are resolved."""
     if isinstance(statement, ast.Import):
         yield from (alias.name for alias in statement.names)
     elif isinstance(statement, ast.ImportFrom):
@@ -115,7 +115,7 @@ def names(statement: ast.stmt, file: Path) -> Iterator[str]:
 
 @cache
 def imports(file: Path) -> tuple[Import, ...]:
-    """The imports of our own modules; a name that is no module counts for the module that has it."""
+    """The imports of our own modules; a name that is not a module counts for the module that defines it."""
     found = {}
     for statement, typing_only in statements(ast.parse(file.read_text("utf-8"))):
         for name in names(statement, file):

@@ -1,4 +1,4 @@
-"""What every package promises: one version, ranges, the licence, type information, a README worth reading."""
+"""What every package has: the common version, ranges, the licence, type information, a README."""
 
 from __future__ import annotations
 

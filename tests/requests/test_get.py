@@ -80,7 +80,7 @@ def anything() -> Iterator[Site]:
         yield server
 
 
-# requests strips white space from the left end of an address before anybody sees it.
+# requests strips leading white space from a URL before the adapter sees it.
 SHARED = [c for c in cases("uri") if not c.strict and c.input[:4].lower() == "doi:"]
 
 
@@ -248,7 +248,7 @@ def test_mounting_twice_is_mounting_once() -> None:
 
 def test_a_mounted_session_is_of_its_own_class() -> None:
     class Mine(requests.Session):
-        """A session of the user's own."""
+        """A user's session class."""
 
     session = mount(Mine())
     assert isinstance(session, Mine)

@@ -1,4 +1,4 @@
-"""httpx has no door for doi: URIs; what works instead, as the README shows it."""
+"""httpx cannot be extended for doi: URIs; the subclass that the README shows works."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ README = Path(__file__).parents[2] / "packages" / "requests-doiuri" / "README.md
 
 
 def recipe(client: str = "Client") -> Any:
-    """Return the class that the README shows, made of this kind of client."""
+    """Return the README's class, derived from this kind of client."""
     found = re.search(r"```python\n(import httpx\n.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
     assert found
     names: dict[str, Any] = {}

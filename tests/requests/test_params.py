@@ -1,4 +1,4 @@
-"""params= of a doi: request become the REST API's parameters, or the proxy's where the target is wanted."""
+"""params= of a doi: request become parameters of the REST API, or of the proxy with follow="target"."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""follow="target" and Accept; and what never goes along to another host."""
+"""follow="target" and Accept; credentials never reach another host."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SECRETS = {"Authorization": "Bearer s3cret", "Cookie": "session=s3cret"}
 
 
 class Token(AuthBase):
-    """An authentication of the user's own."""
+    """A user's authentication."""
 
     def __call__(self, r: requests.PreparedRequest) -> requests.PreparedRequest:
         r.headers["Authorization"] = "Token t"

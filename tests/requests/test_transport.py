@@ -1,4 +1,4 @@
-"""timeout, verify, cert, proxies, stream and hooks are those of the session, for every request of the way."""
+"""timeout, verify, cert, proxies, stream and hooks of the session apply to each request of a chain."""
 
 from __future__ import annotations
 

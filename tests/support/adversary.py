@@ -1,8 +1,8 @@
-"""Texts that lead a careless search for DOIs to look at everything again and again."""
+"""Texts that make a careless search for DOIs take quadratic time."""
 
 SYNTAXES = ("text", "html", "markdown", "rst", "bibtex")
 
-# Repeated up to any length
+# Each is repeated to any length
 PATTERNS = (
     *("10.", "10.1/", "10.1000/", "10.1000/a(", "10.1000/a(-10.1000/b", "(10.1000/a)", "10.1000/a)"),
     *(")(10.1000/a", "[(", "10.1000/a(b[c<d{", "10.1000/a(b[c)d]", "10.1000/<1", "10.1000/{a}", "10.1000/a{"),

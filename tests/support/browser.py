@@ -49,7 +49,7 @@ def command(name: str) -> str:
 
 
 def chromium(*arguments: str) -> str:
-    """Run Chromium with a profile of its own; give what it printed."""
+    """Run Chromium with a new profile, and return what it prints."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         run = subprocess.run(
             [command("chromium"), *FLAGS, f"--user-data-dir={profile}", *arguments],
@@ -63,12 +63,12 @@ def chromium(*arguments: str) -> str:
 
 
 def dump_dom(page: Path, *arguments: str) -> str:
-    """The document after its scripts ran, as HTML."""
+    """The document as HTML, after its scripts have run."""
     return chromium(*arguments, "--virtual-time-budget=2000", "--dump-dom", page.as_uri())
 
 
 def screenshot(page: Path, picture: Path, *arguments: str, width: int = 1200, height: int = 900) -> None:
-    """Save a picture (PNG) of the page."""
+    """Save a screenshot (PNG) of the page."""
     chromium(*arguments, f"--window-size={width},{height}", f"--screenshot={picture}", page.as_uri())
 
 

@@ -1,4 +1,4 @@
-"""Cases that several packages run, each through its own door: those in tests/cases, and some of HTTP's."""
+"""Cases that several packages run: those in tests/cases, and some about HTTP."""
 
 import json
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from pathlib import Path
 
 DATA = Path(__file__).parent.parent / "cases"
 
-# Names that clients of HTTP are tempted to change on the way, beside those they would change them to
+# Names that HTTP clients may change, each with what they would change it to
 ODD_NAMES = [
     "10.1000/182",
     "10.1000/456#789",
@@ -33,7 +33,7 @@ ODD_NAMES = [
     "10.26321/Á.GUTIÉRREZ.ZARZA.02.2018.03",
     "10.1000/~x!$&'()*+,;=:@",
 ]
-# What is no doi: URI, where it is wrong (from 0), and the repaired form.
+# Texts that are not doi: URIs, the position of the error (from 0), and the repaired form.
 NO_URIS = [
     ("doi:10.1000/456#789", 15, "doi:10.1000/456%23789"),
     ("doi:10.1000/x#", 13, "doi:10.1000/x%23"),

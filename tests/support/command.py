@@ -1,4 +1,4 @@
-"""The command ``doiuri-proxy``, run as users run it."""
+"""The command ``doiuri-proxy``, run as a process or in this one."""
 
 import contextlib
 import io
@@ -15,7 +15,7 @@ READY = "doiuri-proxy ready at "
 
 
 class Command:
-    """A running command: its ``url``, its ``process``, and what it wrote to standard error so far."""
+    """A running command: its ``url``, its ``process``, and its standard error so far."""
 
     def __init__(self, url: str, process: subprocess.Popen[str], errors: Path) -> None:
         self.url = url
@@ -32,7 +32,7 @@ class Command:
         return [int(pid) for pid in path.read_text().split()]
 
     def processor_time(self) -> float:
-        """The processor time that it has taken, in seconds."""
+        """The processor time that it has used, in seconds."""
         fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
@@ -46,7 +46,7 @@ class Command:
 
 @contextlib.contextmanager
 def command(folder: Path, *arguments: object, **environ: str) -> Iterator[Command]:
-    """Start the command and wait until it is ready; stop it at the end, by force if it was not stopped."""
+    """Start the command and wait until it is ready; kill it at the end if it still runs."""
     errors = folder / "stderr.txt"
     words = [sys.executable, "-m", "doiuri_proxy", "--port", "0", *map(str, arguments)]
     with (
@@ -70,7 +70,7 @@ def command(folder: Path, *arguments: object, **environ: str) -> Iterator[Comman
 
 
 def run(*arguments: object, **environ: str) -> subprocess.CompletedProcess[str]:
-    """Run the command to its end within this process, which takes a hundredth of the time of a new one."""
+    """Run the command to its end in this process, which is a hundred times faster than a new one."""
     (entry,) = entry_points(group="console_scripts", name="doiuri-proxy")
     words, said, errors = [*map(str, arguments)], io.StringIO(), io.StringIO()
     with (
@@ -86,7 +86,7 @@ def run(*arguments: object, **environ: str) -> subprocess.CompletedProcess[str]:
 
 
 def run_apart(*arguments: object, **environ: str) -> subprocess.CompletedProcess[str]:
-    """Run the command to its end in a process of its own."""
+    """Run the command to its end in a new process."""
     words = [sys.executable, "-m", "doiuri_proxy", *map(str, arguments)]
     return subprocess.run(
         words, capture_output=True, text=True, timeout=300, env={**os.environ, **environ}, check=False

@@ -46,7 +46,7 @@ class Page:
         return answer
 
     def open(self, path: Path | str, *, touch: bool = False, width: int = 900, **features: str) -> None:
-        """Show a file or what is at a URL, with media features such as prefers_color_scheme="dark"."""
+        """Open a file or a URL, with media features such as prefers_color_scheme="dark"."""
         media = [{"name": name.replace("_", "-"), "value": value} for name, value in features.items()]
         self.call("Emulation.setEmulatedMedia", features=media)
         metrics = {"width": width, "height": 600, "deviceScaleFactor": 1, "mobile": touch}
@@ -80,7 +80,7 @@ class Page:
         self.call("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
 
     def press_tab(self) -> None:
-        """Press the tabulator key."""
+        """Press the Tab key."""
         for kind in ("rawKeyDown", "keyUp"):
             self.call("Input.dispatchKeyEvent", type=kind, key="Tab", code="Tab", windowsVirtualKeyCode=9)
 
@@ -95,13 +95,13 @@ class Page:
         return [node["name"]["value"] for node in nodes if node.get("role", {}).get("value") == "link"]
 
     def picture(self, path: Path) -> None:
-        """Save what is seen as a PNG."""
+        """Save a screenshot as PNG."""
         path.write_bytes(base64.b64decode(self.call("Page.captureScreenshot")["data"]))
 
 
 @contextmanager
 def browsing() -> Iterator[Page]:
-    """Start Chromium with JavaScript of pages as usual; give a page to drive."""
+    """Start Chromium with JavaScript enabled, and yield a page to control."""
     to_read, to_write = os.pipe()
     from_read, from_write = os.pipe()
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:

@@ -1,4 +1,4 @@
-"""What all fuzzers begin with: their options, the seed to repeat a run by, and the time that they have."""
+"""What all fuzzers share: options, the seed to repeat a run, and the time limit."""
 
 import argparse
 import random
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 
 def rounds(description: str | None) -> Iterator[random.Random]:
-    """Read ``--seconds`` and ``--seed``, say the seed, and yield one source of chance until time is up."""
+    """Read ``--seconds`` and ``--seed``, print the seed, and yield the random generator until time is up."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(2**32))

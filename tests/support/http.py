@@ -1,4 +1,4 @@
-"""A bare HTTP client for tests: sends what it is told, follows nothing, reads one answer."""
+"""A bare HTTP client for tests: sends a request unchanged, follows no redirect, reads one response."""
 
 import http.client
 import json
@@ -32,7 +32,7 @@ def ask(
     headers: Mapping[str, str] | None = None,
     timeout: float = 20,
 ) -> Answer:
-    """Send one request with the target as it stands, and read the answer."""
+    """Send one request with the target unchanged, and read the response."""
     connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=timeout)
     try:
         connection.request(method, target, body, dict(headers or {}))
@@ -44,11 +44,11 @@ def ask(
 
 
 def send(url: str, raw: bytes, timeout: float = 20) -> bytes:
-    """Send bytes on a connection of their own, and return all that comes back until the server closes it."""
+    """Send bytes on a new connection, and return everything received until the server closes it."""
     parts = urlsplit(url)
     received = []
     with socket.create_connection((parts.hostname, parts.port), timeout=timeout) as connection:
-        # who refuses a request may leave the rest of it unread, and to close then is to reset
+        # a server that refuses a request may leave the rest unread; closing then resets the connection
         with suppress(ConnectionError):
             connection.sendall(raw)
         with suppress(ConnectionError):

@@ -1,4 +1,4 @@
-"""Ports of the loopback interface that nobody else gets while a test relies on them."""
+"""Loopback ports that no other process gets while a test uses them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ IPV6 = _has_ipv6()
 
 @contextmanager
 def refusing() -> Iterator[int]:
-    """A port at which nobody listens: it is taken, so that no other process comes to listen there."""
+    """A port without a listener; it is bound, so that no other process can listen on it."""
     with socket.socket() as holder:
         holder.bind(("127.0.0.1", 0))
         yield holder.getsockname()[1]

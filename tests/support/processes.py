@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 
 def in_child(work: Callable[[], object]) -> int:
-    """Run ``work`` in a forked child and return its exit status: 1 where it raised."""
+    """Run ``work`` in a forked child and return its exit status, 1 if it raised."""
     return status_of(forked(work))
 
 

@@ -1,4 +1,4 @@
-"""The records that the proxy of the tests serves, and how to write some."""
+"""The records that the tests' proxy serves, and helpers to write records."""
 
 import base64
 from typing import Any

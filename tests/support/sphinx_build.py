@@ -1,4 +1,4 @@
-"""Building Sphinx projects for real, in this process, and looking at what came out."""
+"""Build Sphinx projects in this process, and inspect the output."""
 
 import contextlib
 import functools
@@ -25,7 +25,7 @@ ROOTS = Path(__file__).parent.parent / "sphinx" / "roots"
 
 @dataclass(frozen=True)
 class Build:
-    """What a build gave: its exit status, its output folder, and what it said (without colours)."""
+    """The result of a build: its exit status, its output folder, and its messages (without colours)."""
 
     status: int
     out: Path
@@ -113,7 +113,7 @@ def write(folder: Path, files: "Mapping[str, str]") -> Path:
     for name, text in {**conf, **files}.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        if not path.exists() or path.read_text("utf-8") != text:  # a new time would have Sphinx read it again
+        if not path.exists() or path.read_text("utf-8") != text:  # a new time makes Sphinx read it
             path.write_text(text, "utf-8")
     return folder
 
@@ -144,7 +144,7 @@ def build(source: Path, target: Path, builder: str = "html", *options: str) -> B
         warnings.catch_warnings(),
         mock.patch.object(sphinx.jinja2glue, "SandboxedEnvironment", TEMPLATES),
     ):
-        # what others' extensions use of Sphinx that will go is their business
+        # deprecation warnings about other extensions
         warnings.filterwarnings(
             "ignore", category=DeprecationWarning, module=r"(myst_parser|sphinx|docutils)\."
         )

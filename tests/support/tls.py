@@ -1,4 +1,4 @@
-"""A certificate authority of the tests' own."""
+"""A certificate authority for the tests."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import trustme
 
 
 class Authority:
-    """Signs certificates for loopback; its own is in the file ``bundle``, a client's in ``client``."""
+    """Signs certificates for loopback; its own is in ``bundle``, a client's in ``client``."""
 
     def __init__(self, folder: Path) -> None:
         self._ca = trustme.CA()

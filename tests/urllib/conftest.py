@@ -1,4 +1,4 @@
-"""Every test begins without a global opener."""
+"""Each test starts without a global opener."""
 
 from __future__ import annotations
 

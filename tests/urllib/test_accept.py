@@ -14,7 +14,7 @@ BIBTEX = "application/x-bibtex"
 
 
 def proxy(asked: Asked) -> Answer:
-    """Answer with the record at the REST API, with what Accept names at the redirect side."""
+    """Answer with the record at the REST API, and elsewhere with the type that Accept names."""
     if asked.target.startswith("/api/handles/"):
         return Answer(200, JSON, b'{"responseCode": 1}')
     return Answer(200, {"Content-Type": asked.headers["accept"].partition(";")[0]}, b"negotiated")

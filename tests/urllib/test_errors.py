@@ -1,4 +1,4 @@
-"""Errors as users of urllib expect them."""
+"""Errors: the exceptions that users of urllib expect."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_offline_asks_nobody() -> None:
                 urlopen(asking)
         with pytest.raises(ValueError, match=r"10\.1000/x%23"):
             urlopen("doi:10.1000/x#")
-        urlopen(resolver.url).close()  # the rest of the web is not ours to forbid
+        urlopen(resolver.url).close()  # other URLs are not this handler's business
         assert len(resolver.seen) == 1
 
 

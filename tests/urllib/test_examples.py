@@ -44,7 +44,7 @@ SUMMARIES = {
     "bibtex.py": "3 DOIs: 2 resolved (0 with an agency's BibTeX), 1 not found",
     "download_dataset.py": "1 DOI: 1 resolved, 0 not found",
     "requests_get.py": "3 DOIs: 3 resolved, 0 not found",
-    "targets.py": "8 DOIs: 6 resolved, 1 not found, 1 not known or no DOI",
+    "targets.py": "8 DOIs: 6 resolved, 1 not found, 1 unknown or not a DOI",
     "urlopen.py": "4 DOIs: 3 resolved, 1 not found",
 }
 
@@ -103,7 +103,7 @@ def test_the_progress_bar_on_a_terminal(base: str) -> None:
         os.close(ours)
         os.close(theirs)
     assert done.returncode == 0
-    assert f"[{'#' * 30}] 7/7" in shown
+    assert f"[{'#' * 30}] 8/8" in shown
 
 
 def test_a_dataset_is_downloaded(tmp_path: Path) -> None:

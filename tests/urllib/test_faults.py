@@ -1,4 +1,4 @@
-"""All that can go wrong with a DOI proxy: never a record that is none, never a "not found" not said."""
+"""Faults of a DOI proxy: never an invalid record, never a "not found" that the proxy did not send."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from doiuri.rest import read_record
 from support.servers.faults import FAULTS, NAME, Fault
 from urllib_doiuri import urlopen
 
-# urllib has no timeout for the look-up of a name.
+# urllib has no timeout for DNS look-ups.
 OURS = [fault for fault in FAULTS if fault.name != "DNS that hangs"]
 
 
 def outcome(url: str, timeout: float) -> Record | BaseException | None:
-    """Return the record, or what there was instead; None for a body that the caller would have to decode."""
+    """Return the record or the error; None for a body that the caller would have to decode."""
     try:
         with urlopen(DOI(NAME).uri, resolver=url, timeout=timeout) as response:
             body = response.read(10_000_000)

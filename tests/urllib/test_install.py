@@ -30,7 +30,7 @@ RECORDS = [record("10.1000/182", "http://x.example/"), record("10/p54k", "http:/
 
 
 class Stamp(BaseHandler):
-    """A handler of the user's own."""
+    """A user's handler."""
 
     def http_request(self, req: Request) -> Request:
         req.add_header("X-Stamp", "1")
@@ -154,7 +154,7 @@ def test_install_goes_before_a_handler_that_is_there() -> None:
 def test_install_again_after_urlcleanup() -> None:
     with running(RECORDS) as proxy:
         urllib_doiuri.install(proxy.url)
-        urllib.request.urlcleanup()  # takes the global opener away
+        urllib.request.urlcleanup()  # drops the global opener
         urllib_doiuri.install(proxy.url)
         urlopen("doi:10.1000/182").close()
 

@@ -1,4 +1,4 @@
-"""follow="target": what the DOI points to; and what never goes along to another host."""
+"""follow="target" opens what the DOI points to; credentials never reach another host."""
 
 from __future__ import annotations
 

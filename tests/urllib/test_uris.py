@@ -1,4 +1,4 @@
-"""Never another DOI than the one written: which URIs are opened, which refused before any traffic."""
+"""Which URIs are opened, each for exactly the DOI written, and which are refused before any traffic."""
 
 from __future__ import annotations
 

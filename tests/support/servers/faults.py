@@ -66,7 +66,7 @@ class Server:
             self.requests.append(received)
             self.answer(self, connection, received)
             connection.shutdown(socket.SHUT_WR)
-            connection.recv(1)  # until the client has read it all: closing before would reset
+            connection.recv(1)  # until the client has read it all: closing earlier would reset
 
     def stop(self) -> None:
         self.stopped.set()
@@ -137,7 +137,7 @@ def reply(status: str, body: bytes, *headers: str, kind: str = "application/json
 
 
 def says(*parts: bytes) -> Callable[[], AbstractContextManager[Server]]:
-    """A server that says the same to everybody."""
+    """A server with the same answer to every request."""
     return lambda: serving(lambda _server, connection, _request: connection.sendall(b"".join(parts)))
 
 
@@ -219,7 +219,7 @@ def _not_accepting() -> Iterator[Place]:
 
 @contextmanager
 def _hanging_dns() -> Iterator[Place]:
-    """A name whose look-up does not return. The system's resolver has no switch for that, hence the patch."""
+    """A host name whose look-up never returns. The system's resolver has no such mode, hence the patch."""
     look_up, over = socket.getaddrinfo, threading.Event()
 
     def hang(host: str | bytes | None, *args: object, **options: object) -> object:

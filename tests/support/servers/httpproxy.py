@@ -79,7 +79,7 @@ def http_proxy() -> Iterator[HTTPProxy]:
 
 
 def tunnel(one: socket.socket, other: socket.socket) -> None:
-    """Carry octets both ways until one side ends."""
+    """Relay octets both ways until one side closes."""
     other_end = {one: other, other: one}
     while ready := select.select([one, other], [], [], 10)[0]:
         for end in ready:

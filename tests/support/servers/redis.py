@@ -1,4 +1,4 @@
-"""A Redis server of one's own, alone or as a cluster of two, for as long as a test needs it."""
+"""A Redis server for a test, alone or as a cluster of two."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PATIENCE = 60.0  # seconds
 
 @dataclass
 class Server:
-    """A running server: kill it, start it again."""
+    """A running server, which can be killed and restarted."""
 
     port: int
     folder: Path
@@ -81,7 +81,7 @@ def binary() -> str:
 
 @contextmanager
 def running(*, cluster: bool = False) -> Iterator[Server]:
-    """A server on a free port of the loopback; that of a cluster takes another, 10,000 above."""
+    """A server on a free loopback port; in a cluster it also takes the port 10,000 above."""
     with tempfile.TemporaryDirectory() as folder:
         server = Server(free_port(10_000), Path(folder), cluster)
         try:

@@ -1,4 +1,4 @@
-"""Small real HTTP servers on loopback that remember what they were asked."""
+"""Small real HTTP servers on loopback that record their requests."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Site:
 
 
 class Server(ThreadingHTTPServer):
-    """Waits for nothing when it is closed, and keeps quiet about clients that hang up."""
+    """Closes at once, and does not report clients that hang up."""
 
     daemon_threads = True
     block_on_close = False
@@ -62,12 +62,12 @@ class Server(ThreadingHTTPServer):
 
 @contextmanager
 def site(answer: Answering, *, tls: ssl.SSLContext | None = None) -> Iterator[Site]:
-    """Serve what ``answer`` says on a free port of 127.0.0.1."""
+    """Serve the answers of ``answer`` on a free port of 127.0.0.1."""
     asked: list[Asked] = []
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
-        disable_nagle_algorithm = True  # else a body waits 40 ms for the acknowledgement of its head
+        disable_nagle_algorithm = True  # otherwise a body waits 40 ms for the acknowledgement of its head
 
         def do_GET(self) -> None:
             request = Asked(self.command, self.path, {k.lower(): v for k, v in self.headers.items()})
@@ -91,7 +91,7 @@ def site(answer: Answering, *, tls: ssl.SSLContext | None = None) -> Iterator[Si
 
 @contextmanager
 def serving(server: ThreadingHTTPServer, tls: ssl.SSLContext | None = None) -> Iterator[int]:
-    """Run ``server`` in a thread; give its port."""
+    """Run ``server`` in a thread, and yield its port."""
     if tls is not None:
         server.socket = tls.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
     thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from doiuri_proxy.app._http import Request
-    from doiuri_proxy.records._records import RecordsError
+    from doiuri_proxy.records._validation import RecordsError
     from doiuri_proxy.server._protocol import Limits
-    from doiuri_proxy.server._running import Running, running
+    from doiuri_proxy.server._thread import Running, running
 
 __all__ = ["Limits", "RecordsError", "Request", "Running", "running"]
 
@@ -18,9 +18,9 @@ def __getattr__(name: str) -> object:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from doiuri_proxy.app._http import Request
-    from doiuri_proxy.records._records import RecordsError
+    from doiuri_proxy.records._validation import RecordsError
     from doiuri_proxy.server._protocol import Limits
-    from doiuri_proxy.server._running import Running, running
+    from doiuri_proxy.server._thread import Running, running
 
     names = {
         "Limits": Limits,

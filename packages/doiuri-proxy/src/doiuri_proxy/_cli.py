@@ -20,7 +20,7 @@ from doiuri.plugins import DOI_ORG
 
 from doiuri_proxy.app._redirect import Choice
 from doiuri_proxy.app._targets import header_url
-from doiuri_proxy.records._records import DEFAULT_TTL, RecordsError
+from doiuri_proxy.records._validation import DEFAULT_TTL, RecordsError
 from doiuri_proxy.server._protocol import Limits
 from doiuri_proxy.server._service import Service
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from doiuri_proxy import Request, Running
-    from doiuri_proxy.records._records import RecordsInput
+    from doiuri_proxy.records._validation import RecordsInput
 
 
 class Proxies:

@@ -11,9 +11,9 @@ from doiuri import DOI, DOISyntaxError
 from markdown.treeprocessors import Treeprocessor
 from markdown.util import AtomicString
 
+from markdown_doiuri._element_tree import dissolve, in_raw_html
 from markdown_doiuri._links import proxy_doi, proxy_dois, tidy
 from markdown_doiuri._stash import literal, unescaped
-from markdown_doiuri._tree import dissolve, in_raw_html
 from markdown_doiuri._verification import verifier
 
 if TYPE_CHECKING:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from sphinx_doiuri._compat import allow_doi_urls_in_myst, replace_extlinks, replace_role
 from sphinx_doiuri._config import PRODUCT, add_options, check_options
 from sphinx_doiuri._environment import VERSION, DOICollector
+from sphinx_doiuri._linkcheck import check_in_rest_api
 from sphinx_doiuri._locale import CATALOG
 from sphinx_doiuri._lock import check_lock
 from sphinx_doiuri._lock_builder import LockBuilder
@@ -28,7 +29,7 @@ from sphinx_doiuri._pages import (
 )
 from sphinx_doiuri._read import ReadDOIs
 from sphinx_doiuri._role import DOIRole
-from sphinx_doiuri._verify import check_in_rest_api, verify
+from sphinx_doiuri._verify import verify
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx

@@ -1,21 +1,17 @@
-"""Look up the DOIs of all documents: once a build, in the main process; in linkcheck, link by link."""
+"""Look up the DOIs of all documents, once per build, in the main process."""
 
 from __future__ import annotations
 
-import re
 import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import replace
 from operator import attrgetter
 from typing import TYPE_CHECKING, TypeVar
-from urllib.parse import urlsplit
 
-from doiuri import DOI, DOINotFound, DOISyntaxError, NoValues, ResolutionError, suggest
+from doiuri import DOINotFound, NoValues, ResolutionError, suggest
 from doiuri.plugins import open_resolver
 from doiuri.resolver import LockedAnswers
-from doiuri.rest import record_url
 from sphinx.errors import ConfigError
 from sphinx.util import logging
 from sphinx.util.display import status_iterator
@@ -30,6 +26,7 @@ from sphinx_doiuri._lock_builder import LockBuilder, RecordingStore
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from doiuri import DOI
     from doiuri.plugins import Options
     from doiuri.resolver import Resolver
     from sphinx.application import Sphinx
@@ -166,22 +163,3 @@ def _warn_not_found(data: DOIData) -> None:
             names = (doi.name, meant) if meant else (doi.name,)
             logger.warning(message, *names, type="doi", subtype="not-found", location=location)
         data.reported[docname] = {use.doi for use in missing}
-
-
-def check_in_rest_api(app: Sphinx, uri: str) -> str | None:
-    """Return the URL that linkcheck checks instead of a link to a DOI: the REST API knows if it exists.
-
-    Publishers often refuse linkcheck. Handles ``linkcheck-process-uri``.
-
-    :param uri: the URL of a link.
-    :returns: the REST API's URL for the DOI; None to check the link itself.
-    """
-    ignored = any(re.match(pattern, uri) for pattern in app.config.linkcheck_ignore)
-    if ignored or not switch(app.config, "doi_linkcheck"):
-        return None
-    shared = options(app.config)
-    with suppress(DOISyntaxError):
-        return record_url(DOI.from_url(uri), base=shared.settings.base)
-    with suppress(DOISyntaxError):
-        return record_url(DOI.from_url(uri, hosts=[urlsplit(shared.link).netloc]), base=shared.settings.base)
-    return None

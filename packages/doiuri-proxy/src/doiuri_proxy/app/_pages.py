@@ -12,7 +12,7 @@ from doiuri import LINK, encode
 
 from doiuri_proxy.app._http import Response
 from doiuri_proxy.app._targets import header_url
-from doiuri_proxy.records._records import is_handle
+from doiuri_proxy.records._validation import is_handle
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -15,8 +15,8 @@ from doiuri.rest import name_in_path, select
 from doiuri_proxy.app import _pages
 from doiuri_proxy.app._http import Response, unescape
 from doiuri_proxy.app._targets import append, header_url, link_header, locations_xml
-from doiuri_proxy.records._records import is_handle
 from doiuri_proxy.records._source import PublicValues, SourceError
+from doiuri_proxy.records._validation import is_handle
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

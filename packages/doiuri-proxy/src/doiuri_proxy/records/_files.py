@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from doiuri_proxy.records._records import RecordsError, RecordsInput, check_record
+from doiuri_proxy.records._validation import RecordsError, RecordsInput, check_record
 
 if TYPE_CHECKING:
     from doiuri.records import Value

@@ -11,7 +11,7 @@ from doiuri_proxy.records._source import LocalSource, PublicValues
 
 if TYPE_CHECKING:
     from doiuri_proxy.records._files import HandleRecord
-    from doiuri_proxy.records._records import RecordsInput
+    from doiuri_proxy.records._validation import RecordsInput
 
 
 class MemorySource(LocalSource):

@@ -1,4 +1,4 @@
-"""Opening the source that an address names: a file, a folder, a store, an upstream proxy."""
+"""Open the source that an address names: a file, a folder, a store, an upstream proxy."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 from doiuri.plugins import DOI_ORG
 
 from doiuri_proxy.records._memory import MemorySource
-from doiuri_proxy.records._records import RecordsError
+from doiuri_proxy.records._validation import RecordsError
 
 if TYPE_CHECKING:
-    from doiuri_proxy.records._records import RecordsInput
     from doiuri_proxy.records._source import LocalSource, Source
+    from doiuri_proxy.records._validation import RecordsInput
 
 
 _SQLITE_MAGIC = b"SQLite format 3\0"
@@ -47,7 +47,7 @@ def open_source(
 def _open_local(records: RecordsInput | None, base: str) -> LocalSource:
     if not _is_store(records):
         return MemorySource([] if records is None else records)
-    from doiuri_proxy.records._stores import StoreSource
+    from doiuri_proxy.records._store import StoreSource
 
     if "://" not in str(records):
         _check_file(Path(str(records)))

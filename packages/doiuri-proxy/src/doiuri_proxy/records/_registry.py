@@ -1,4 +1,4 @@
-"""Registering records in a store."""
+"""Register records in a store."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from doiuri.resolver import Entry, RedisStore, SQLiteStore, open_store
 from doiuri.rest import ascii_upper
 
 from doiuri_proxy.records._files import Agencies, read_records
-from doiuri_proxy.records._stores import NEVER_EXPIRES, mark_key, prefix_key, record_entry, record_key
+from doiuri_proxy.records._store import NEVER_EXPIRES, mark_key, prefix_key, record_entry, record_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from doiuri_proxy.records._files import HandleRecord
-    from doiuri_proxy.records._records import RecordsInput
+    from doiuri_proxy.records._validation import RecordsInput
 
 BATCH_SIZE = 2000  # records per transaction
 

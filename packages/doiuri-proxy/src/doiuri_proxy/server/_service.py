@@ -17,9 +17,9 @@ from doiuri_proxy.app._app import App
 from doiuri_proxy.app._redirect import Choice
 from doiuri_proxy.records._memory import MemorySource
 from doiuri_proxy.records._open import open_source
-from doiuri_proxy.records._records import RecordsError
+from doiuri_proxy.records._validation import RecordsError
 from doiuri_proxy.server._protocol import Limits
-from doiuri_proxy.server._server import STOP_TIME, Server, bind, url_of
+from doiuri_proxy.server._uvicorn import STOP_TIME, Server, bind, url_of
 from doiuri_proxy.server._workers import Workers
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Records in a store (SQLite, Redis): reading them, and the format of the entries."""
+"""Records in a store (SQLite, Redis): read them, and write the entries."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from doiuri.resolver import Entry, SQLiteStore, open_store
 from doiuri.rest import ascii_upper, prefixes, write_json
 
-from doiuri_proxy.records._records import check_record
 from doiuri_proxy.records._source import LocalSource, PublicValues, SourceError
+from doiuri_proxy.records._validation import check_record
 
 if TYPE_CHECKING:
     from doiuri_proxy.records._files import HandleRecord

@@ -12,15 +12,15 @@ from doiuri_proxy.app._app import App
 from doiuri_proxy.app._redirect import Choice
 from doiuri_proxy.records._open import open_source
 from doiuri_proxy.server._protocol import Limits
-from doiuri_proxy.server._server import STOP_TIME, Server, bind, url_of
+from doiuri_proxy.server._uvicorn import STOP_TIME, Server, bind, url_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from random import Random
 
     from doiuri_proxy.app._http import Request, Response
-    from doiuri_proxy.records._records import RecordsInput
     from doiuri_proxy.records._source import Source
+    from doiuri_proxy.records._validation import RecordsInput
 
 START_TIME = 30  # seconds that the thread has to start
 

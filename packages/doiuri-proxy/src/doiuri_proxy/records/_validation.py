@@ -1,4 +1,4 @@
-"""Records: which ones are valid."""
+"""Validate records: handles, values, and the error for those that are not valid."""
 
 from __future__ import annotations
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import json
 import random
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -184,3 +185,49 @@ def test_whatever_is_chosen_is_one_of_the_candidates_and_may_be_linked(
 def test_any_text_is_read_or_refused_with_a_value_error(xml: str | bytes) -> None:
     with suppress(ValueError):
         assert parse_locations(xml).candidates == ()
+
+
+def _seconds(xml: str, **request: Any) -> float:
+    locations = parse_locations(xml)
+    started = time.perf_counter()
+    choose(locations, **request)
+    return time.perf_counter() - started
+
+
+MANY = "<location href='http://a.example/' x='1'/>" * 10_000
+
+
+def test_each_step_counts_once() -> None:
+    """A step that is repeated can't multiply the work with the number of locations."""
+    locations = parse_locations("<locations chooseby='country, locatt,country,,locatt,x'/>")
+    assert locations.steps == ("country", "locatt", "x")
+    steps = "locatt,country," * 20_000
+    assert _seconds(f"<locations chooseby='{steps}'>{MANY}</locations>", country="gb", locatt="y") < 5
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        {"locatt": [f"y:{number}" for number in range(10_000)]},
+        {"accept": ",".join(f"a/b{number}" for number in range(10_000))},
+    ],
+    ids=["locatt", "accept"],
+)
+def test_the_time_of_a_choice_is_linear_in_record_and_request(request_: dict[str, Any]) -> None:
+    assert _seconds(f"<locations>{MANY}</locations>", **request_) < 5
+
+
+def test_each_pair_narrows_those_that_the_pairs_before_it_left() -> None:
+    xml = "".join(
+        f"<location href='http://{a}{b}.example/' a='{a}' b='{b}'/>" for a in (1, 2) for b in (1, 2)
+    )
+    locations = parse_locations(f"<locations>{xml}</locations>")
+    for pairs, href in [
+        (["a:2", "b:2"], "http://22.example/"),
+        (["a:2", "a:1"], "http://21.example/"),
+        (["c", "b:2", "a:9", "a"], "http://12.example/"),
+        (["a", "a:"], "http://11.example/"),
+    ]:
+        place = choose(locations, locatt=pairs)
+        assert place is not None
+        assert place.href == href

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass, field
-from functools import partial
 from typing import TYPE_CHECKING, Literal
 from urllib.parse import urlsplit
 from xml.parsers import expat
@@ -75,9 +74,10 @@ class Locations:
 
     @property
     def steps(self) -> tuple[str, ...]:
-        """The steps of the choice in order, from ``chooseby`` or, in older records, ``choose_by``."""
+        """The steps of the choice, each once, from ``chooseby`` or, in older records, ``choose_by``."""
         text = self.attributes.get("chooseby") or self.attributes.get("choose_by") or ""
-        return tuple(step for part in text.split(",") if (step := part.strip())) or DEFAULT_STEPS
+        steps = (step for part in text.split(",") if (step := part.strip()))
+        return tuple(dict.fromkeys(steps)) or DEFAULT_STEPS  # a repeated step changes nothing
 
     @property
     def negotiable(self) -> bool:
@@ -224,8 +224,7 @@ def choose(
         if len(candidates) < 2 or step == "weighted":
             break
         if step == "locatt":
-            for pair in (locatt,) if isinstance(locatt, str) else locatt:
-                candidates = _narrow(candidates, partial(_has, pair))
+            candidates = _with_attributes(candidates, (locatt,) if isinstance(locatt, str) else locatt)
             candidates = _negotiate(candidates, accept)
         elif step == "country" and code:
             candidates = _narrow(
@@ -234,10 +233,23 @@ def choose(
     return _by_weight(candidates, pick) if candidates else None
 
 
-def _has(pair: str, location: Location) -> bool:
-    """Return whether a location has the attribute ``key:value``, or ``key`` with any value."""
-    key, colon, value = pair.partition(":")
-    return key in location.attributes and (not colon or location.attributes[key] == value)
+def _with_attributes(candidates: list[Location], pairs: Iterable[str]) -> list[Location]:
+    """Narrow by each ``key:value``, or ``key`` with any value, in time linear in attributes and pairs."""
+    wanted: dict[tuple[str, str | None], set[int]] = {}
+    for pair in pairs:
+        key, colon, value = pair.partition(":")
+        wanted.setdefault((key, value if colon else None), set())
+    if not wanted:
+        return candidates
+    for number, location in enumerate(candidates):
+        for key, text in location.attributes.items():
+            for attribute in ((key, text), (key, None)):
+                if attribute in wanted:
+                    wanted[attribute].add(number)
+    kept = set(range(len(candidates)))
+    for matching in wanted.values():
+        kept = kept & matching or kept
+    return [candidates[number] for number in sorted(kept)]
 
 
 def _narrow(candidates: list[Location], wanted: Callable[[Location], bool]) -> list[Location]:
@@ -246,11 +258,12 @@ def _narrow(candidates: list[Location], wanted: Callable[[Location], bool]) -> l
 
 
 def _negotiate(candidates: list[Location], accept: str | None) -> list[Location]:
-    for key, value in _roles(accept):
-        matching = [location for location in candidates if location.attributes.get(key, "").lower() == value]
-        if matching:
-            return matching
-    return candidates
+    matching: dict[tuple[str, str], list[Location]] = {}
+    for location in candidates:
+        for key in ("ctype", "media-type", "http_role"):
+            if key in location.attributes:
+                matching.setdefault((key, location.attributes[key].lower()), []).append(location)
+    return next((matching[role] for role in _roles(accept) if role in matching), candidates)
 
 
 def _roles(accept: str | None) -> list[tuple[str, str]]:
@@ -270,7 +283,7 @@ def _accepted(accept: str) -> list[str]:
 def _by_weight(candidates: list[Location], pick: Literal["highest"] | Random) -> Location:
     if not any(location.weight for location in candidates):
         # all zero: any may be chosen, so prefer a page to what content negotiation is for
-        candidates = _narrow(candidates, lambda location: not _has("http_role:conneg", location))
+        candidates = _narrow(candidates, lambda location: location.attributes.get("http_role") != "conneg")
         return candidates[0] if pick == "highest" else pick.choice(candidates)
     if pick == "highest":
         return max(candidates, key=lambda location: location.weight)

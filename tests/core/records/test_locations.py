@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from doiuri.records import Location, Locations, choose, parse_locations
+from doiuri.records import Data, Location, Locations, Value, choose, locations_of, parse_locations
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -231,3 +231,35 @@ def test_each_pair_narrows_those_that_the_pairs_before_it_left() -> None:
         place = choose(locations, locatt=pairs)
         assert place is not None
         assert place.href == href
+
+
+def test_templates_expand_to_a_bounded_length() -> None:
+    name = "10.1000/" + "/" * 1500
+    bomb = "<locations><location href_template='{}'/></locations>"
+    for template in ("{hdl}" * 180_000, "{hdl:path}" * 90_000):
+        with pytest.raises(ValueError, match="too large: at most 1000000 characters in filled templates"):
+            parse_locations(bomb.format(template), name)
+    many = "<location href_template='http://a.example/{hdl}'/>" * 10_000
+    with pytest.raises(ValueError, match="filled templates"):
+        parse_locations(f"<locations>{many}</locations>", name)
+    (place,) = parse_locations(bomb.format("http://a.example/?{hdl}&amp;" + "{hdl}" * 200), name)
+    assert len(place.href) == 18 + 201 * (7 + 1501 * 3) + 1
+
+
+def test_the_templates_of_all_values_share_the_bound() -> None:
+    name = "10.1000/" + "/" * 1500
+    xml = "<locations><location href_template='http://a.example/{}'/></locations>".format("{hdl}" * 100)
+    values = [Value(index, "10320/loc", Data("string", xml)) for index in range(1, 5)]
+    locations = locations_of(values, name)
+    assert len(locations) == 2
+    assert "filled templates" in locations.problem
+
+
+def test_the_values_of_a_record_are_joined_in_linear_time() -> None:
+    xml = "<locations a{0}='{0}' b='{0}'><location href='http://{0}.example/'/></locations>"
+    values = [Value(index, "10320/loc", Data("string", xml.format(index))) for index in range(20_000)]
+    started = time.perf_counter()
+    locations = locations_of(values, "10.1000/1")
+    assert time.perf_counter() - started < 6
+    assert len(locations) == 20_000
+    assert (locations.attributes["b"], locations.attributes["a7"]) == ("0", "7")

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 from doiuri._doi import Handle
 from doiuri._resolution_errors import BadRecord
 from doiuri.records._json import Malformed, brief, dump, integer, load, read_object
-from doiuri.records._locations import Locations, choose, is_web, parse_locations
+from doiuri.records._locations import Location, Locations, Templates, choose, read_locations
 from doiuri.records._values import Value, ascii_upper
+from doiuri.records._web import is_web
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -181,7 +182,10 @@ def locations_of(values: Iterable[Value], handle: str) -> Locations:
     :param handle: the record's handle, which fills in ``href_template``
     :returns: its ``problem`` says what is wrong with the first 10320/loc value that cannot be parsed
     """
-    parsed: Locations | None = None
+    templates = Templates(handle)
+    candidates: list[Location] = []
+    attributes: dict[str, str] = {}  # of the first <locations> that has them
+    parsed = False
     problem = ""
     urls: list[str] = []
     for value in values:
@@ -190,11 +194,15 @@ def locations_of(values: Iterable[Value], handle: str) -> Locations:
         elif value.has_type("10320/loc"):
             try:
                 source = value.data.text if value.data.format == "string" else value.data.octets
-                parsed = _joined(parsed, parse_locations(source or "", handle))
+                locations = read_locations(source or "", templates)
             except ValueError as error:
                 problem = problem or str(error)
-    own = Locations() if parsed is None else parsed
-    return Locations(own.candidates, own.attributes, problem).with_legacy(urls, overruled=parsed is not None)
+                continue
+            parsed = True
+            candidates += locations
+            for name, attribute in locations.attributes.items():
+                attributes.setdefault(name, attribute)
+    return Locations(tuple(candidates), attributes, problem).with_legacy(urls, overruled=parsed)
 
 
 def record_of(doi: Handle, answer: Mapping[str, Any]) -> Record:
@@ -213,13 +221,6 @@ def read_handle(handle: object, doi: Handle | None) -> str:
     if doi is not None and ascii_upper(handle) != doi.key:
         raise Malformed(f"the answer is about another name: {brief(handle)}")
     return handle
-
-
-def _joined(first: Locations | None, second: Locations) -> Locations:
-    """Join two 10320/loc values; the attributes of the first ``<locations>`` take precedence."""
-    if first is None:
-        return second
-    return Locations(first.candidates + second.candidates, {**second.attributes, **first.attributes})
 
 
 def _html_row(value: Value) -> str:

@@ -27,6 +27,8 @@ _LOOK_ALIKES = str.maketrans(
 # Cyrillic and Greek letters that look like Latin ones: suspicious only in names with Latin letters
 _TWINS = str.maketrans("АВЕЅІЈКМНОРСТХаеорсухѕіјΑΒΕΖΗΙΚΜΝΟΡΤΥΧο", "ABESIJKMHOPCTXaeopcyxsijABEZHIKMNOPTYXo")
 _ESCAPE = re.compile("%[0-9A-Fa-f]{2}")
+# html.unescape cannot read numbers of thousands of digits; no character has a number of eight
+_DECIMAL_ENTITY = re.compile("&#0*([0-9]{1,8})[0-9]*")
 _STRAY = re.compile("%(?![0-9A-Fa-f]{2})")
 _TEX = re.compile(r"\{?\\([_%&#${}~^])\}?|\$([<>])\$|\{?\\text(less|greater|underscore)(?:\{\}|\}| )?")
 _TEX_SIGNS = {"less": "<", "greater": ">", "underscore": "_"}
@@ -196,7 +198,7 @@ def _composition(doi: DOI) -> Advice | None:
 def _entities(doi: DOI) -> Advice | None:
     if not re.search(r"&(?:#\d+|#[xX][0-9A-Fa-f]+|[A-Za-z][A-Za-z0-9]*);", doi.name):
         return None
-    plain = html.unescape(doi.name)
+    plain = html.unescape(_DECIMAL_ENTITY.sub(r"&#\1", doi.name))
     return Advice("entity", "an HTML entity in the name", _suggested(plain)) if plain != doi.name else None
 
 

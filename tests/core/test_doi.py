@@ -345,3 +345,9 @@ def test_prefix_and_short_doi_are_not_dois() -> None:
     assert "Handle.parse" not in str(caught.value)
     assert Prefix("10.1000") != ShortDOI("10/1000")
     assert not isinstance(Prefix("10.1000"), DOI)
+
+
+@pytest.mark.parametrize("value", [b"ab", bytearray(b"ab"), [b"ab"], ["a", None], [1.5], 1.5], ids=repr)
+def test_query_values_are_text_or_numbers(value: Any) -> None:
+    with pytest.raises(TypeError):
+        DOI("10.1000/182").link(by=value)

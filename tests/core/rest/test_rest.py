@@ -371,3 +371,38 @@ def test_no_retry_after() -> None:
 def test_any_retry_after_is_seconds_or_none(text: str) -> None:
     seconds = retry_after({"Retry-After": text}, NOW)
     assert seconds is None or 0 <= seconds < 2**31
+
+
+@pytest.mark.parametrize("status", [200, 404, 503])
+def test_messages_of_the_server_are_escaped(status: int) -> None:
+    """A message can neither clear a terminal nor start a line of its own in a log."""
+    body = json.dumps({"responseCode": 2, "handle": X.name, "message": "a\x1b[2J\nb\u202ec\ud800 é\x7f"})
+    with pytest.raises(ResolverUnavailable) as caught:
+        read_record(X, status, body.encode())
+    assert str(caught.value).endswith(r"a\x1b[2J\nb\u202ec\ud800 é\x7f")
+
+
+def test_the_answer_about_a_dead_doi_is_escaped_too() -> None:
+    body = json.dumps({"responseCode": 100, "handle": X.name, "message": "gone\r\nX: y"})
+    with pytest.raises(DOINotFound, match=r"gone\\r\\nX: y$"):
+        read_record(X, 404, body.encode())
+
+
+@pytest.mark.parametrize(
+    "base",
+    ["javascript:alert(1)", "ftp://a.example", "a.example", "", "http://u@a.example", "http://a.example?x"],
+)
+def test_requests_go_to_http_and_https_only(base: str) -> None:
+    for request in (
+        lambda: record_url(X, base=base),
+        lambda: agency_url([X], base=base),
+        lambda: list(agency_batches([X], base=base)),
+    ):
+        with pytest.raises(ValueError, match="not the URL of a DOI proxy: "):
+            request()
+
+
+@pytest.mark.parametrize("query", [{"type": b"URL"}, {"index": b"ab"}, {"index": "12"}])
+def test_types_are_text_and_indexes_are_numbers(query: Any) -> None:
+    with pytest.raises(TypeError):
+        record_url(X, **query)

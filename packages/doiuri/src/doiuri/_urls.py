@@ -64,5 +64,7 @@ def _fields(key: str, value: "QueryValue") -> list[str]:
         return []
     if value is True:
         return [quote(key, safe="")]
-    values = [value] if isinstance(value, str | int) else value
+    values = [value] if isinstance(value, str | int) else [*value]
+    if isinstance(value, bytes | bytearray) or not all(isinstance(item, str | int) for item in values):
+        raise TypeError(f"{key}: expected str, int or a sequence of them, not {value!r:.60}")
     return [f"{quote(key, safe='')}={quote(str(item), safe=':/')}" for item in values]

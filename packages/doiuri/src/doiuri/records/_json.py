@@ -92,6 +92,17 @@ def brief(value: object) -> str:
     return f"of type {type(value).__name__}"
 
 
+def printable(text: str) -> str:
+    r"""Return text of a server for a message: what is not printable is escaped as in ``repr``.
+
+    >>> print(printable("down\n\x1b[2J"))
+    down\n\x1b[2J
+    """
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
 def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     members = dict(pairs)
     if len(members) != len(pairs):

@@ -6,15 +6,20 @@ import re
 from urllib.parse import urlsplit
 
 _WEB = re.compile(r"https?://[^\s/?#\\]", re.IGNORECASE | re.ASCII)
+_NOT_IN_HOSTS = re.compile(r"[\s\\]")  # a browser ends the host at a backslash, and urlsplit does not
 _UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")  # not allowed in HTML or in headers
 
 
 def is_web(url: str) -> bool:
-    """Return whether a URL may be linked: http or https, a host, a valid port, no control characters."""
+    r"""Return whether a URL may be linked: http or https, a host, a valid port, no control characters.
+
+    >>> is_web("http://example.org/a"), is_web("http://example.org\\@evil.example/")
+    (True, False)
+    """
     if not _WEB.match(url) or _UNSAFE.search(url):
         return False
     try:
         parts = urlsplit(url)
-        return bool(parts.hostname) and parts.port != 0 and not re.search(r"\s", parts.netloc)
+        return bool(parts.hostname) and parts.port != 0 and not _NOT_IN_HOSTS.search(parts.netloc)
     except ValueError:
         return False

@@ -258,7 +258,7 @@ def test_link_base_is_http(base: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "base", ["http://a", "HTTPS://a.b:8000/c/", " https://[::1]/ ", "https://m\u00fcnchen.example"]
+    "base", ["http://a", "HTTPS://a.b:8000/c/", " https://[::1]/ ", "https://xn--mnchen-3ya.example"]
 )
 def test_link_base(base: str) -> None:
     assert DOI("10.1000/182").link(base) == f"{base.strip().rstrip('/')}/10.1000/182"

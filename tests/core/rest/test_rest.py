@@ -406,3 +406,22 @@ def test_requests_go_to_http_and_https_only(base: str) -> None:
 def test_types_are_text_and_indexes_are_numbers(query: Any) -> None:
     with pytest.raises(TypeError):
         record_url(X, **query)
+
+
+def test_the_message_of_an_error_is_read_from_a_small_body_only() -> None:
+    body = b'{"message":"broken"}'
+    with pytest.raises(ResolverUnavailable, match=r"HTTP status 500: broken$"):
+        read_record(X, 500, body.ljust(1000))
+    for size in (1001, 1_000_000):
+        with pytest.raises(ResolverUnavailable, match=r"HTTP status 500$"):
+            read_record(X, 500, b'{"message":"' + b"x" * (size - 14) + b'"}')
+        with pytest.raises(ResolverUnavailable, match=r"HTTP status 500$"):
+            read_agencies([X], 500, b'{"message":"' + b"x" * (size - 14) + b'"}')
+
+
+def test_a_message_has_a_thousand_characters_at_most() -> None:
+    for length in (1000, 1001):
+        body = json.dumps({"responseCode": 100, "handle": X.name, "message": "x" * length}).encode()
+        with pytest.raises(DOINotFound) as caught:
+            read_record(X, 404, body)
+        assert caught.value.reason == "x" * 1000

@@ -43,14 +43,10 @@ def load(source: str | bytes) -> Any:
 def _check_depth(value: object) -> None:
     """Refuse nesting that ``load`` can parse but ``dump``, which uses more stack, could not write."""
     level = [value]
-    for _ in range(MAX_DEPTH):
-        inner = (
-            item.values() if isinstance(item, dict) else item
-            for item in level
-            if isinstance(item, dict | list)
-        )
-        level = [item for items in inner for item in items]
-        if not level:
+    for _ in range(MAX_DEPTH + 1):
+        outer = [item for item in level if isinstance(item, dict | list)]
+        level = [item for items in outer for item in (items.values() if isinstance(items, dict) else items)]
+        if not outer:
             return
     raise Malformed(_TOO_DEEP)
 

@@ -196,12 +196,24 @@ def test_an_answer_that_was_read_before_is_read_again_when_it_is_used() -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new"), [("10.1000/x", "10.1000/y"), ('"index":1', '"index":"1"'), ("]}", "")]
+    ("old", "new"),
+    [
+        ("10.1000/x", "10.1000/y"),
+        ('"index":1', '"index":"1"'),
+        ('"index":1', '"index":01'),
+        ('"index":1', '"index":1,"index":2'),
+        ('"index":1', '"index":1e999'),
+        ('"string"', '"admin"'),
+        ("%s", "\n"),
+        ("%s", "\\x"),
+        ("}]}", "},]}"),
+        ("}]}", "}]}]"),
+        ("]}", ""),
+    ],
 )
-def test_an_answer_that_was_tampered_with_is_found_out_when_it_is_used(old: str, new: str) -> None:
-    for use in (lambda one: one.values, lambda one: one.extra, lambda one: one.url, Record.to_json, repr):
-        with pytest.raises(BadRecord):
-            use(Record.deferred(X, FOUND.replace(old, new).encode()))
+def test_an_answer_that_was_tampered_with_is_found_out_when_it_is_taken(old: str, new: str) -> None:
+    with pytest.raises(BadRecord):
+        Record.deferred(X, FOUND.replace(old, new).encode())
 
 
 # Which RA

@@ -25,7 +25,7 @@ MAX_EXPANDED = 1_000_000
 DEFAULT_STEPS = ("locatt", "country", "weighted")
 
 _MAX_WEIGHT = 1e100  # the sum of weights must stay finite
-_BLANK = " \t\n\r\f\v"
+BLANK = " \t\n\r\f\v"
 _ANY_TYPE = "*/*"
 _BROWSER_TYPES = frozenset({_ANY_TYPE, "text/*", "text/html", "application/xhtml+xml"})
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?", re.IGNORECASE | re.ASCII)
@@ -196,7 +196,7 @@ def _location(attributes: dict[str, str], templates: Templates | None = None) ->
     template = attributes.get("href_template")
     if template is not None and templates is not None:
         href = templates.expand(template)
-    return Location(href.strip(_BLANK), _weight(attributes.get("weight")), attributes)
+    return Location(href.strip(BLANK), _weight(attributes.get("weight")), attributes)
 
 
 def _weight(text: str | None) -> float:

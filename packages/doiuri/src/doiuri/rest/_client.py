@@ -80,8 +80,8 @@ def record_url(
     """
     types = (type,) if isinstance(type, str) else type
     indexes = (index,) if isinstance(index, int) else index
-    if isinstance(types, bytes) or isinstance(indexes, str | bytes):
-        raise TypeError("type: expected str or a sequence of str; index: int or a sequence of int")
+    if not all(isinstance(number, int) for number in indexes) or isinstance(indexes, bytes | bytearray):
+        raise TypeError(f"index: expected int or a sequence of int, not {index!r:.60}")
     fields = [f"type={quote(name, safe='')}" for name in types] + [f"index={number:d}" for number in indexes]
     fields += [name for name, wanted in (("auth", auth), ("cert", cert), ("pretty", pretty)) if wanted]
     if callback is not None:

@@ -121,3 +121,13 @@ def test_time_grows_with_the_length_only(piece: str) -> None:
     """Advice on a hundred thousand odd characters takes linear time."""
     name = "10.1000/x" + piece * 100_000
     assert all(len(advice.message) < 500 for advice in advise(DOI(name)))
+
+
+@pytest.mark.parametrize("digits", ["9" * 5000, "0" * 5000 + "38", "0" * 5000], ids=["nines", "38", "zeros"])
+@pytest.mark.parametrize("rest", ["", "&amp;"], ids=["alone", "beside another"])
+def test_an_entity_of_thousands_of_digits_is_no_error(digits: str, rest: str) -> None:
+    (advice, *_) = advise(DOI(f"10.1000/x&#{digits};{rest}y"))
+    assert advice.code == "entity"
+    if digits.endswith("38"):
+        assert advice.suggestion == f"10.1000/x&{rest and '&'}y"
+    assert suggest(f"10.1000/x&amp;&#{digits}y") is not None  # without its semicolon

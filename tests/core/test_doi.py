@@ -258,7 +258,7 @@ def test_link_base_is_http(base: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "base", ["http://a", "HTTPS://a.b:8000/c/", " https://[::1]/ ", "https://m\u00fcnchen.example"]
+    "base", ["http://a", "HTTPS://a.b:8000/c/", " https://[::1]/ ", "https://xn--mnchen-3ya.example"]
 )
 def test_link_base(base: str) -> None:
     assert DOI("10.1000/182").link(base) == f"{base.strip().rstrip('/')}/10.1000/182"
@@ -345,3 +345,26 @@ def test_prefix_and_short_doi_are_not_dois() -> None:
     assert "Handle.parse" not in str(caught.value)
     assert Prefix("10.1000") != ShortDOI("10/1000")
     assert not isinstance(Prefix("10.1000"), DOI)
+
+
+@pytest.mark.parametrize("value", [b"ab", bytearray(b"ab"), [b"ab"], ["a", None], [1.5], 1.5], ids=repr)
+def test_query_values_are_text_or_numbers(value: Any) -> None:
+    with pytest.raises(TypeError):
+        DOI("10.1000/182").link(by=value)
+
+
+@pytest.mark.parametrize("handle", ["11681/5671", "20.500.12345/678", "hdl:2027/mdp.39015"])
+def test_of_a_handle_it_is_said_where_it_resolves(handle: str) -> None:
+    with pytest.raises(
+        DOISyntaxError, match=r'begins with "10\."; if this is another handle, .*hdl\.handle\.net'
+    ):
+        DOI.parse(handle)
+
+
+@pytest.mark.parametrize(
+    "text", ["11681", "a/b", "1b/c", "/x", "11/", ".", "127.0.0.1/x", "10/a-b", "http://11/5"]
+)
+def test_other_text_is_not_taken_for_a_handle(text: str) -> None:
+    with pytest.raises(DOISyntaxError) as caught:
+        DOI.parse(text)
+    assert "hdl" not in str(caught.value)

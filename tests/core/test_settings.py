@@ -1,12 +1,15 @@
 """The settings that all plugins share: options win over the environment, bad values are named."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from doiuri import __version__
+from doiuri import DOI, __version__
 from doiuri.plugins import Settings, user_agent
+from doiuri.resolver import Resolver
+from doiuri.rest import agency_url, record_url
 
 FULL = {
     "DOIURI_RESOLVER": "http://localhost:8000/",
@@ -96,3 +99,30 @@ def test_user_agent() -> None:
     assert user_agent() == own
     assert user_agent("sphinx-doiuri") == f"sphinx-doiuri/0.1.0 {own}"
     assert user_agent("doiuri", "me@example.org").endswith("; mailto:me@example.org)")
+
+
+@pytest.mark.parametrize(
+    ("base", "advice"),
+    [
+        ("http://müller.example/", "write its host as xn--mller-kva.example"),
+        ("http://MÜLLER.example:80", "write its host as xn--mller-kva.example"),
+        ("http://faß.example", "write its host in the form xn--…"),  # "fass.example" in IDNA 2003
+        ("http://ü" + "x" * 70 + ".example", "write its host in the form xn--…"),
+        ("http://１２７.0.0.1", "write its host in the form xn--…"),
+        ("http://a.example/ü", "percent-encode its path"),
+    ],
+)
+def test_bases_beyond_ascii_are_refused_everywhere_alike(base: str, advice: str) -> None:
+    """HTTP clients differ in what they make of them, some raise UnicodeError."""
+    doi = DOI("10.1000/182")
+    doors: list[Callable[[], object]] = [
+        lambda: Settings.from_environ(base, environ={}),
+        lambda: Settings.from_environ(environ={"DOIURI_RESOLVER": base}),
+        lambda: doi.link(base),
+        lambda: record_url(doi, base=base),
+        lambda: agency_url([doi], base=base),
+        lambda: Resolver(base),
+    ]
+    for door in doors:
+        with pytest.raises(ValueError, match=f"not ASCII: {advice}$"):
+            door()

@@ -5,12 +5,13 @@ from __future__ import annotations
 import collections
 import json
 import random
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
-from doiuri.records import Location, Locations, choose, parse_locations
+from doiuri.records import Data, Location, Locations, Value, choose, locations_of, parse_locations
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -184,3 +185,81 @@ def test_whatever_is_chosen_is_one_of_the_candidates_and_may_be_linked(
 def test_any_text_is_read_or_refused_with_a_value_error(xml: str | bytes) -> None:
     with suppress(ValueError):
         assert parse_locations(xml).candidates == ()
+
+
+def _seconds(xml: str, **request: Any) -> float:
+    locations = parse_locations(xml)
+    started = time.perf_counter()
+    choose(locations, **request)
+    return time.perf_counter() - started
+
+
+MANY = "<location href='http://a.example/' x='1'/>" * 10_000
+
+
+def test_each_step_counts_once() -> None:
+    """A step that is repeated can't multiply the work with the number of locations."""
+    locations = parse_locations("<locations chooseby='country, locatt,country,,locatt,x'/>")
+    assert locations.steps == ("country", "locatt", "x")
+    steps = "locatt,country," * 20_000
+    assert _seconds(f"<locations chooseby='{steps}'>{MANY}</locations>", country="gb", locatt="y") < 5
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        {"locatt": [f"y:{number}" for number in range(10_000)]},
+        {"accept": ",".join(f"a/b{number}" for number in range(10_000))},
+    ],
+    ids=["locatt", "accept"],
+)
+def test_the_time_of_a_choice_is_linear_in_record_and_request(request_: dict[str, Any]) -> None:
+    assert _seconds(f"<locations>{MANY}</locations>", **request_) < 5
+
+
+def test_each_pair_narrows_those_that_the_pairs_before_it_left() -> None:
+    xml = "".join(
+        f"<location href='http://{a}{b}.example/' a='{a}' b='{b}'/>" for a in (1, 2) for b in (1, 2)
+    )
+    locations = parse_locations(f"<locations>{xml}</locations>")
+    for pairs, href in [
+        (["a:2", "b:2"], "http://22.example/"),
+        (["a:2", "a:1"], "http://21.example/"),
+        (["c", "b:2", "a:9", "a"], "http://12.example/"),
+        (["a", "a:"], "http://11.example/"),
+    ]:
+        place = choose(locations, locatt=pairs)
+        assert place is not None
+        assert place.href == href
+
+
+def test_templates_expand_to_a_bounded_length() -> None:
+    name = "10.1000/" + "/" * 1500
+    bomb = "<locations><location href_template='{}'/></locations>"
+    for template in ("{hdl}" * 180_000, "{hdl:path}" * 90_000):
+        with pytest.raises(ValueError, match="too large: at most 1000000 characters in filled templates"):
+            parse_locations(bomb.format(template), name)
+    many = "<location href_template='http://a.example/{hdl}'/>" * 10_000
+    with pytest.raises(ValueError, match="filled templates"):
+        parse_locations(f"<locations>{many}</locations>", name)
+    (place,) = parse_locations(bomb.format("http://a.example/?{hdl}&amp;" + "{hdl}" * 200), name)
+    assert len(place.href) == 18 + 201 * (7 + 1501 * 3) + 1
+
+
+def test_the_templates_of_all_values_share_the_bound() -> None:
+    name = "10.1000/" + "/" * 1500
+    xml = "<locations><location href_template='http://a.example/{}'/></locations>".format("{hdl}" * 100)
+    values = [Value(index, "10320/loc", Data("string", xml)) for index in range(1, 5)]
+    locations = locations_of(values, name)
+    assert len(locations) == 2
+    assert "filled templates" in locations.problem
+
+
+def test_the_values_of_a_record_are_joined_in_linear_time() -> None:
+    xml = "<locations a{0}='{0}' b='{0}'><location href='http://{0}.example/'/></locations>"
+    values = [Value(index, "10320/loc", Data("string", xml.format(index))) for index in range(20_000)]
+    started = time.perf_counter()
+    locations = locations_of(values, "10.1000/1")
+    assert time.perf_counter() - started < 6
+    assert len(locations) == 20_000
+    assert (locations.attributes["b"], locations.attributes["a7"]) == ("0", "7")

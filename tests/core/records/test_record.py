@@ -482,3 +482,16 @@ def test_a_notebook_shows_the_beginning_of_long_data() -> None:
     assert html.count("…</a></td>") == 1
     assert html.count("y…</td>") == 1
     assert html.count("y") < 300
+
+
+@pytest.mark.parametrize(("start", "end"), [("[", "]"), ('{"a":', "}")])
+@pytest.mark.parametrize("inmost", ["0", "[]", "{}"])
+def test_a_hundred_levels_are_read_and_no_more(start: str, end: str, inmost: str) -> None:
+    """The bound is the same whether brackets outside the deepest value are many or few."""
+    for beside in ("", '"b":[[],[],{}],'):
+        text = f'{{"handle":"10.1000/x","values":[],{beside}"a":%s{inmost}%s}}'
+        most = 99 - (inmost != "0")  # the record itself is a level
+        read = Record.from_json(text % (start * most, end * most))
+        assert Record.from_json(read.to_json()) == read
+        with pytest.raises(BadRecord, match="nested too deeply: more than 100 levels"):
+            Record.from_json(text % (start * (most + 1), end * (most + 1)))

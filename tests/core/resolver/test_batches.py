@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from doiuri import DOI, Handle, Prefix, ShortDOI
-from doiuri.resolver import MemoryStore, Outcome, Resolver
+from doiuri.resolver import Entry, MemoryStore, Outcome, Resolver
 from doiuri.resolver._batch import AHEAD
 from support.servers.faults import FAULTS, reply
 from support.servers.rest import found, handling, not_found, proxy, targets
@@ -318,3 +318,18 @@ def test_what_the_callers_own_iterable_raises_comes_in_its_turn() -> None:
         assert [outcome.status for outcome in answered] == ["found"] * 20
         again = Resolver(server.url, store=store, offline=True).resolve_many(names(20))
         assert [outcome.status for outcome in again] == ["found"] * 20
+
+
+@pytest.mark.parametrize("ending", ["", '"values":[]}', '"handle":"10.1000/1","values":[]}', "x"])
+def test_a_damaged_answer_in_the_store_is_asked_for_again(ending: str) -> None:
+    """An outcome that is "found" has a record that can be read: it is checked when it is taken."""
+    store = MemoryStore()
+    body = f'{{"responseCode":1,{ending}'.encode()
+    with handling(proxy()) as server:
+        store.put_many({f"record {server.url} 10.1000/0": Entry(body, "application/json", time.time() + 60)})
+        (outcome,) = Resolver(server.url, store=store, offline=True).resolve_many(names(1))
+        assert outcome.status == "unknown"
+        (outcome,) = Resolver(server.url, store=store).resolve_many(names(1))
+        assert outcome.status == "found"
+        assert "10.1000/0" in repr(outcome)
+        assert len(server.requests) == 1

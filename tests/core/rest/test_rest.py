@@ -196,12 +196,24 @@ def test_an_answer_that_was_read_before_is_read_again_when_it_is_used() -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new"), [("10.1000/x", "10.1000/y"), ('"index":1', '"index":"1"'), ("]}", "")]
+    ("old", "new"),
+    [
+        ("10.1000/x", "10.1000/y"),
+        ('"index":1', '"index":"1"'),
+        ('"index":1', '"index":01'),
+        ('"index":1', '"index":1,"index":2'),
+        ('"index":1', '"index":1e999'),
+        ('"string"', '"admin"'),
+        ("%s", "\n"),
+        ("%s", "\\x"),
+        ("}]}", "},]}"),
+        ("}]}", "}]}]"),
+        ("]}", ""),
+    ],
 )
-def test_an_answer_that_was_tampered_with_is_found_out_when_it_is_used(old: str, new: str) -> None:
-    for use in (lambda one: one.values, lambda one: one.extra, lambda one: one.url, Record.to_json, repr):
-        with pytest.raises(BadRecord):
-            use(Record.deferred(X, FOUND.replace(old, new).encode()))
+def test_an_answer_that_was_tampered_with_is_found_out_when_it_is_taken(old: str, new: str) -> None:
+    with pytest.raises(BadRecord):
+        Record.deferred(X, FOUND.replace(old, new).encode())
 
 
 # Which RA
@@ -371,3 +383,57 @@ def test_no_retry_after() -> None:
 def test_any_retry_after_is_seconds_or_none(text: str) -> None:
     seconds = retry_after({"Retry-After": text}, NOW)
     assert seconds is None or 0 <= seconds < 2**31
+
+
+@pytest.mark.parametrize("status", [200, 404, 503])
+def test_messages_of_the_server_are_escaped(status: int) -> None:
+    """A message can neither clear a terminal nor start a line of its own in a log."""
+    body = json.dumps({"responseCode": 2, "handle": X.name, "message": "a\x1b[2J\nb\u202ec\ud800 é\x7f"})
+    with pytest.raises(ResolverUnavailable) as caught:
+        read_record(X, status, body.encode())
+    assert str(caught.value).endswith(r"a\x1b[2J\nb\u202ec\ud800 é\x7f")
+
+
+def test_the_answer_about_a_dead_doi_is_escaped_too() -> None:
+    body = json.dumps({"responseCode": 100, "handle": X.name, "message": "gone\r\nX: y"})
+    with pytest.raises(DOINotFound, match=r"gone\\r\\nX: y$"):
+        read_record(X, 404, body.encode())
+
+
+@pytest.mark.parametrize(
+    "base",
+    ["javascript:alert(1)", "ftp://a.example", "a.example", "", "http://u@a.example", "http://a.example?x"],
+)
+def test_requests_go_to_http_and_https_only(base: str) -> None:
+    for request in (
+        lambda: record_url(X, base=base),
+        lambda: agency_url([X], base=base),
+        lambda: list(agency_batches([X], base=base)),
+    ):
+        with pytest.raises(ValueError, match="not the URL of a DOI proxy: "):
+            request()
+
+
+@pytest.mark.parametrize("query", [{"type": b"URL"}, {"index": b"ab"}, {"index": "12"}])
+def test_types_are_text_and_indexes_are_numbers(query: Any) -> None:
+    with pytest.raises(TypeError):
+        record_url(X, **query)
+
+
+def test_the_message_of_an_error_is_read_from_a_small_body_only() -> None:
+    body = b'{"message":"broken"}'
+    with pytest.raises(ResolverUnavailable, match=r"HTTP status 500: broken$"):
+        read_record(X, 500, body.ljust(1000))
+    for size in (1001, 1_000_000):
+        with pytest.raises(ResolverUnavailable, match=r"HTTP status 500$"):
+            read_record(X, 500, b'{"message":"' + b"x" * (size - 14) + b'"}')
+        with pytest.raises(ResolverUnavailable, match=r"HTTP status 500$"):
+            read_agencies([X], 500, b'{"message":"' + b"x" * (size - 14) + b'"}')
+
+
+def test_a_message_has_a_thousand_characters_at_most() -> None:
+    for length in (1000, 1001):
+        body = json.dumps({"responseCode": 100, "handle": X.name, "message": "x" * length}).encode()
+        with pytest.raises(DOINotFound) as caught:
+            read_record(X, 404, body)
+        assert caught.value.reason == "x" * 1000

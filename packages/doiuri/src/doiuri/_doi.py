@@ -141,7 +141,8 @@ class Handle(Keyed):
         :param base: an http or https URL; the name is appended after a slash.
         :param query: parameters such as ``locatt``, ``urlappend``, ``nols``. A sequence repeats a parameter,
             True adds it without a value, False and None leave it out.
-        :raises ValueError: if ``base`` is not an http or https URL, or has a user, a query or a fragment.
+        :raises ValueError: if ``base`` is not an http or https URL in ASCII, or has a user, a query or a
+            fragment.
         """
         if base != DOI_ORG:
             base = check_base("not a base for links", base)

@@ -6,6 +6,7 @@ if TYPE_CHECKING:
 
     Flaw: TypeAlias = tuple[int, str]  # position in the name, and reason
 
+OTHER_HANDLE = 'a DOI begins with "10."; if this is another handle, link to it at https://hdl.handle.net/'
 _RESERVED = 'a suffix of one character followed by "/" is reserved (Z39.84 §4.3)'
 
 
@@ -44,7 +45,7 @@ def doi_flaw(name: str, strict: bool = False) -> "Flaw | None":
     if prefix == "10" and slash:
         return 0, 'a DOI begins with "10."; this is a short DOI, use Handle.parse'
     if flaw := prefix_flaw(prefix):
-        return flaw
+        return (0, OTHER_HANDLE) if suffix and is_handle_prefix(prefix) else flaw
     if not suffix:
         return len(name), "nothing after the slash" if slash else 'no "/" after the prefix'
     if not suffix.isprintable() and (flaw := not_graphic(name)):
@@ -71,6 +72,13 @@ def prefix_flaw(prefix: str) -> "Flaw | None":
             )
         position += len(group) + 1
     return None
+
+
+def is_handle_prefix(prefix: str) -> bool:
+    """Tell whether this may be the prefix of a handle that is not a DOI, such as 20.500.12345."""
+    if prefix == "10" or prefix.startswith("10.") or prefix.count(".") == 3:  # four numbers: an IP address
+        return False
+    return all(group.isdecimal() for group in prefix.split("."))
 
 
 def short_doi_flaw(name: str) -> "Flaw | None":

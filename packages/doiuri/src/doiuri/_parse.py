@@ -2,7 +2,7 @@
 
 from doiuri._encoding import encode, source_position, unescape
 from doiuri._errors import DOISyntaxError
-from doiuri._names import doi_flaw
+from doiuri._names import OTHER_HANDLE, doi_flaw, is_handle_prefix
 from doiuri._urls import HOSTS
 
 TYPE_CHECKING = False
@@ -151,6 +151,8 @@ def _read_link(text: str, start: int, end: int, hosts: tuple[str, ...], *, lenie
     slash = text.find("/", start, end)
     authority = text[start : slash if slash >= 0 else end]
     if not _is_proxy(authority, hosts):
+        if scheme == 0 and 0 <= slash < end - 1 and is_handle_prefix(authority):
+            raise DOISyntaxError(text, start, OTHER_HANDLE)
         raise DOISyntaxError(text, start, _why_no_link(authority, has_scheme=scheme > 0))
     start = min(start + len(authority) + 1, end)
     stop = _query_or_fragment(text, start, end)

@@ -21,7 +21,8 @@ _NOT_IN_URLS = frozenset(' "<>\\^`{|}')  # RFC 3986 appendix A, and what is not 
 def check_base(where: str, base: str) -> str:
     """Return ``base`` without outer white space and trailing slashes.
 
-    Raises ValueError, its message beginning with ``where``, for anything but a plain http or https URL.
+    Raises ValueError, its message beginning with ``where``, for anything but a plain http or https URL in
+    ASCII.
     """
     from urllib.parse import urlsplit  # slow to import, and not needed to read or write a DOI
 
@@ -36,9 +37,27 @@ def check_base(where: str, base: str) -> str:
     plain = text.isprintable() and _NOT_IN_URLS.isdisjoint(text)
     if parts.scheme not in _PORTS or not parts.hostname or not plain:
         raise ValueError(f"{where}: {base!r} is not an http or https URL such as {DOI_ORG}")
+    if not text.isascii():
+        raise ValueError(f"{where}: {base!r} is not ASCII{_ascii_advice(parts.hostname)}")
     if "?" in text or "#" in text or "@" in parts.netloc:
         raise ValueError(f"{where}: {base!r} must have neither user, query nor fragment")
     return text.rstrip("/")
+
+
+def _ascii_advice(host: str) -> str:
+    """Say how to write a host in ASCII, if that is certain.
+
+    Only IDNA 2003 is in the standard library. It takes some hosts ("faß.example") to others than browsers
+    do, so nothing is converted silently.
+    """
+    if host.isascii():
+        return ": percent-encode its path"
+    try:
+        written = host.encode("idna").decode()
+        certain = written.encode().decode("idna") == host
+    except UnicodeError:
+        certain = False
+    return f": write its host as {written}" if certain else ": write its host in the form xn--…"
 
 
 def origin(url: str) -> "Origin":
@@ -64,5 +83,7 @@ def _fields(key: str, value: "QueryValue") -> list[str]:
         return []
     if value is True:
         return [quote(key, safe="")]
-    values = [value] if isinstance(value, str | int) else value
+    values = [value] if isinstance(value, str | int) else [*value]
+    if isinstance(value, bytes | bytearray) or not all(isinstance(item, str | int) for item in values):
+        raise TypeError(f"{key}: expected str, int or a sequence of them, not {value!r:.60}")
     return [f"{quote(key, safe='')}={quote(str(item), safe=':/')}" for item in values]

@@ -43,14 +43,10 @@ def load(source: str | bytes) -> Any:
 def _check_depth(value: object) -> None:
     """Refuse nesting that ``load`` can parse but ``dump``, which uses more stack, could not write."""
     level = [value]
-    for _ in range(MAX_DEPTH):
-        inner = (
-            item.values() if isinstance(item, dict) else item
-            for item in level
-            if isinstance(item, dict | list)
-        )
-        level = [item for items in inner for item in items]
-        if not level:
+    for _ in range(MAX_DEPTH + 1):
+        outer = [item for item in level if isinstance(item, dict | list)]
+        level = [item for items in outer for item in (items.values() if isinstance(items, dict) else items)]
+        if not outer:
             return
     raise Malformed(_TOO_DEEP)
 
@@ -90,6 +86,17 @@ def brief(value: object) -> str:
     if isinstance(value, str | int | float | None):
         return f"{value!r:.60}"
     return f"of type {type(value).__name__}"
+
+
+def printable(text: str) -> str:
+    r"""Return text of a server for a message: what is not printable is escaped as in ``repr``.
+
+    >>> print(printable("down\n\x1b[2J"))
+    down\n\x1b[2J
+    """
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

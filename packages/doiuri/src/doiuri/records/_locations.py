@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass, field
-from functools import partial
 from typing import TYPE_CHECKING, Literal
-from urllib.parse import urlsplit
 from xml.parsers import expat
 
 from doiuri._encoding import PATH, encode
 from doiuri.records._accept import media_ranges
+from doiuri.records._web import is_web
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -20,14 +19,15 @@ if TYPE_CHECKING:
 MAX_XML = 1_000_000
 """Longest 10320/loc value that is parsed, in characters or bytes. Real ones have a few thousand."""
 
+MAX_EXPANDED = 1_000_000
+"""Characters of all addresses of a record that templates expand to."""
+
 DEFAULT_STEPS = ("locatt", "country", "weighted")
 
 _MAX_WEIGHT = 1e100  # the sum of weights must stay finite
-_BLANK = " \t\n\r\f\v"
+BLANK = " \t\n\r\f\v"
 _ANY_TYPE = "*/*"
 _BROWSER_TYPES = frozenset({_ANY_TYPE, "text/*", "text/html", "application/xhtml+xml"})
-_WEB = re.compile(r"https?://[^\s/?#\\]", re.IGNORECASE | re.ASCII)
-_UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")  # not allowed in HTML or in headers
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?", re.IGNORECASE | re.ASCII)
 
 
@@ -75,9 +75,10 @@ class Locations:
 
     @property
     def steps(self) -> tuple[str, ...]:
-        """The steps of the choice in order, from ``chooseby`` or, in older records, ``choose_by``."""
+        """The steps of the choice, each once, from ``chooseby`` or, in older records, ``choose_by``."""
         text = self.attributes.get("chooseby") or self.attributes.get("choose_by") or ""
-        return tuple(step for part in text.split(",") if (step := part.strip())) or DEFAULT_STEPS
+        steps = (step for part in text.split(",") if (step := part.strip()))
+        return tuple(dict.fromkeys(steps)) or DEFAULT_STEPS  # a repeated step changes nothing
 
     @property
     def negotiable(self) -> bool:
@@ -104,7 +105,7 @@ class Locations:
         """
         first = "0" if (bool(self.candidates) if overruled is None else overruled) else "1"
         legacy = tuple(
-            _location({"href": url, "weight": "0" if number else first, "mode": "legacy"}, "")
+            _location({"href": url, "weight": "0" if number else first, "mode": "legacy"})
             for number, url in enumerate(urls)
         )
         return Locations(self.candidates + legacy, self.attributes, self.problem)
@@ -116,7 +117,8 @@ def parse_locations(xml: str | bytes, handle: str = "") -> Locations:
     :param xml: the XML; bytes are decoded as the XML declaration says
     :param handle: the record's handle, which fills in ``href_template``
     :raises ValueError: if the XML is malformed, longer than a million characters, not ``<locations>``, or has
-        a document type declaration: entities are never expanded or fetched
+        a document type declaration: entities are never expanded or fetched. Also if the templates expand to
+        more than a million characters
 
     >>> (location,) = parse_locations(
     ...     '<locations><location href_template="https://example.org/?id={hdl}"/></locations>', "10.1000/1"
@@ -124,6 +126,11 @@ def parse_locations(xml: str | bytes, handle: str = "") -> Locations:
     >>> location.href
     'https://example.org/?id=10.1000%2F1'
     """
+    return read_locations(xml, Templates(handle))
+
+
+def read_locations(xml: str | bytes, templates: Templates) -> Locations:
+    """Parse one 10320/loc value; ``templates`` is shared by all values of a record."""
     if len(xml) > MAX_XML:
         raise ValueError(f"10320/loc is too large: length {len(xml)}, at most {MAX_XML} allowed")
     reader = _Reader()
@@ -131,8 +138,23 @@ def parse_locations(xml: str | bytes, handle: str = "") -> Locations:
         reader.read(xml)
     except (expat.ExpatError, UnicodeError, LookupError) as error:
         raise ValueError(f"10320/loc is not well-formed XML: {error}") from None
-    candidates = tuple(_location(attributes, handle) for attributes in reader.locations)
-    return Locations(candidates, reader.attributes)
+    return Locations(tuple(_location(one, templates) for one in reader.locations), reader.attributes)
+
+
+class Templates:
+    """Fills in ``href_template`` for one handle, up to ``MAX_EXPANDED`` characters in all."""
+
+    def __init__(self, handle: str) -> None:
+        self._path = encode(handle, PATH)
+        self._name = self._path.replace("/", "%2F")
+        self._room = MAX_EXPANDED
+
+    def expand(self, template: str) -> str:
+        paths, names = template.count("{hdl:path}"), template.count("{hdl}")
+        self._room -= len(template) + paths * len(self._path) + names * len(self._name)
+        if self._room < 0:
+            raise ValueError(f"10320/loc is too large: at most {MAX_EXPANDED} characters in filled templates")
+        return template.replace("{hdl:path}", self._path).replace("{hdl}", self._name)
 
 
 class _Reader:
@@ -169,13 +191,12 @@ class _Reader:
         self._depth -= 1
 
 
-def _location(attributes: dict[str, str], handle: str) -> Location:
+def _location(attributes: dict[str, str], templates: Templates | None = None) -> Location:
     href = attributes.get("href", "")
     template = attributes.get("href_template")
-    if template is not None:
-        whole = encode(handle, PATH)
-        href = template.replace("{hdl:path}", whole).replace("{hdl}", whole.replace("/", "%2F"))
-    return Location(href.strip(_BLANK), _weight(attributes.get("weight")), attributes)
+    if template is not None and templates is not None:
+        href = templates.expand(template)
+    return Location(href.strip(BLANK), _weight(attributes.get("weight")), attributes)
 
 
 def _weight(text: str | None) -> float:
@@ -184,17 +205,6 @@ def _weight(text: str | None) -> float:
         return 1.0
     number = float(text)
     return min(max(number, 0.0), _MAX_WEIGHT) if math.isfinite(number) else 1.0
-
-
-def is_web(url: str) -> bool:
-    """Return whether a URL may be linked: http or https, a host, a valid port, no control characters."""
-    if not _WEB.match(url) or _UNSAFE.search(url):
-        return False
-    try:
-        parts = urlsplit(url)
-        return bool(parts.hostname) and parts.port != 0 and not re.search(r"\s", parts.netloc)
-    except ValueError:
-        return False
 
 
 def choose(
@@ -224,8 +234,7 @@ def choose(
         if len(candidates) < 2 or step == "weighted":
             break
         if step == "locatt":
-            for pair in (locatt,) if isinstance(locatt, str) else locatt:
-                candidates = _narrow(candidates, partial(_has, pair))
+            candidates = _with_attributes(candidates, (locatt,) if isinstance(locatt, str) else locatt)
             candidates = _negotiate(candidates, accept)
         elif step == "country" and code:
             candidates = _narrow(
@@ -234,10 +243,23 @@ def choose(
     return _by_weight(candidates, pick) if candidates else None
 
 
-def _has(pair: str, location: Location) -> bool:
-    """Return whether a location has the attribute ``key:value``, or ``key`` with any value."""
-    key, colon, value = pair.partition(":")
-    return key in location.attributes and (not colon or location.attributes[key] == value)
+def _with_attributes(candidates: list[Location], pairs: Iterable[str]) -> list[Location]:
+    """Narrow by each ``key:value``, or ``key`` with any value, in time linear in attributes and pairs."""
+    wanted: dict[tuple[str, str | None], set[int]] = {}
+    for pair in pairs:
+        key, colon, value = pair.partition(":")
+        wanted.setdefault((key, value if colon else None), set())
+    if not wanted:
+        return candidates
+    for number, location in enumerate(candidates):
+        for key, text in location.attributes.items():
+            for attribute in ((key, text), (key, None)):
+                if attribute in wanted:
+                    wanted[attribute].add(number)
+    kept = set(range(len(candidates)))
+    for matching in wanted.values():
+        kept = kept & matching or kept
+    return [candidates[number] for number in sorted(kept)]
 
 
 def _narrow(candidates: list[Location], wanted: Callable[[Location], bool]) -> list[Location]:
@@ -246,11 +268,12 @@ def _narrow(candidates: list[Location], wanted: Callable[[Location], bool]) -> l
 
 
 def _negotiate(candidates: list[Location], accept: str | None) -> list[Location]:
-    for key, value in _roles(accept):
-        matching = [location for location in candidates if location.attributes.get(key, "").lower() == value]
-        if matching:
-            return matching
-    return candidates
+    matching: dict[tuple[str, str], list[Location]] = {}
+    for location in candidates:
+        for key in ("ctype", "media-type", "http_role"):
+            if key in location.attributes:
+                matching.setdefault((key, location.attributes[key].lower()), []).append(location)
+    return next((matching[role] for role in _roles(accept) if role in matching), candidates)
 
 
 def _roles(accept: str | None) -> list[tuple[str, str]]:
@@ -270,7 +293,7 @@ def _accepted(accept: str) -> list[str]:
 def _by_weight(candidates: list[Location], pick: Literal["highest"] | Random) -> Location:
     if not any(location.weight for location in candidates):
         # all zero: any may be chosen, so prefer a page to what content negotiation is for
-        candidates = _narrow(candidates, lambda location: not _has("http_role:conneg", location))
+        candidates = _narrow(candidates, lambda location: location.attributes.get("http_role") != "conneg")
         return candidates[0] if pick == "highest" else pick.choice(candidates)
     if pick == "highest":
         return max(candidates, key=lambda location: location.weight)

@@ -10,8 +10,10 @@ from doiuri._doi import Handle
 from doiuri._immutable import Immutable
 from doiuri._resolution_errors import BadRecord
 from doiuri.records._json import Malformed, brief, dump, integer, load, read_object
-from doiuri.records._locations import Locations, choose, is_web, parse_locations
+from doiuri.records._locations import BLANK, Location, Locations, Templates, choose, read_locations
+from doiuri.records._stored import is_plain, plain_urls
 from doiuri.records._values import Value, ascii_upper
+from doiuri.records._web import is_web
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -43,7 +45,7 @@ class Record(Immutable):
     doi: Handle
     """The DOI as it was asked for; the server's spelling may differ in ASCII case."""
 
-    _content: Content | bytes  # values and extra members; bytes until their first use
+    _content: Content | bytes  # values and extra members; plain JSON until their first use
 
     def __init__(
         self, doi: Handle, values: Iterable[Value] = (), extra: Mapping[str, Any] | None = None
@@ -53,12 +55,14 @@ class Record(Immutable):
 
     @classmethod
     def deferred(cls, doi: Handle, source: bytes) -> Record:
-        """Return the record in a stored answer without parsing it: that happens when it is first used.
+        """Return the record in a stored answer; one as ``to_json`` writes it is checked, and parsed later.
 
         :param doi: the DOI
-        :param source: an answer of the REST API that was validated before it was stored
-        :raises BadRecord: on first use, if the answer is not the record of ``doi``
+        :param source: an answer of the REST API
+        :raises BadRecord: if the answer is not the record of ``doi``
         """
+        if not is_plain(doi.key, source):
+            return cls.from_json(source, doi=doi)
         record = object.__new__(cls)
         _set(record, "doi", doi)
         _set(record, "_content", source)
@@ -118,6 +122,10 @@ class Record(Immutable):
 
         Of several locations it is the one that ``choose`` prefers, the same one every time.
         """
+        content = self._content
+        texts = plain_urls(content) if isinstance(content, bytes) else _urls_of(content[0])
+        if texts is not None:
+            return next((url for text in texts if is_web(url := text.strip(BLANK))), None)
         location = choose(self.locations)
         return None if location is None else location.href
 
@@ -176,7 +184,10 @@ def locations_of(values: Iterable[Value], handle: str) -> Locations:
     :param handle: the record's handle, which fills in ``href_template``
     :returns: its ``problem`` says what is wrong with the first 10320/loc value that cannot be parsed
     """
-    parsed: Locations | None = None
+    templates = Templates(handle)
+    candidates: list[Location] = []
+    attributes: dict[str, str] = {}  # of the first <locations> that has them
+    parsed = False
     problem = ""
     urls: list[str] = []
     for value in values:
@@ -185,11 +196,22 @@ def locations_of(values: Iterable[Value], handle: str) -> Locations:
         elif value.has_type("10320/loc"):
             try:
                 source = value.data.text if value.data.format == "string" else value.data.octets
-                parsed = _joined(parsed, parse_locations(source or "", handle))
+                locations = read_locations(source or "", templates)
             except ValueError as error:
                 problem = problem or str(error)
-    own = Locations() if parsed is None else parsed
-    return Locations(own.candidates, own.attributes, problem).with_legacy(urls, overruled=parsed is not None)
+                continue
+            parsed = True
+            candidates += locations
+            for name, attribute in locations.attributes.items():
+                attributes.setdefault(name, attribute)
+    return Locations(tuple(candidates), attributes, problem).with_legacy(urls, overruled=parsed)
+
+
+def _urls_of(values: Iterable[Value]) -> list[str] | None:
+    """Return the URL values, which is all that ``choose`` can choose from; None if there is a 10320/loc."""
+    if any(value.has_type("10320/loc") for value in values):
+        return None
+    return [value.data.text or "" for value in values if value.has_type("URL")]
 
 
 def record_of(doi: Handle, answer: Mapping[str, Any]) -> Record:
@@ -208,13 +230,6 @@ def read_handle(handle: object, doi: Handle | None) -> str:
     if doi is not None and ascii_upper(handle) != doi.key:
         raise Malformed(f"the answer is about another name: {brief(handle)}")
     return handle
-
-
-def _joined(first: Locations | None, second: Locations) -> Locations:
-    """Join two 10320/loc values; the attributes of the first ``<locations>`` take precedence."""
-    if first is None:
-        return second
-    return Locations(first.candidates + second.candidates, {**second.attributes, **first.attributes})
 
 
 def _html_row(value: Value) -> str:

@@ -77,8 +77,9 @@ def record_outcome(doi: Handle, entry: Entry, now: float) -> Outcome | None:
     if entry.body.startswith(_SUCCESS):
         if b"HS_ALIAS" in entry.body.upper():
             return None
-        # checked before it was stored, so it is parsed only when somebody reads the record
-        return Outcome(doi, "found", Record.deferred(doi, entry.body))
+        with suppress(BadRecord):  # not written by us: ask again
+            return Outcome(doi, "found", Record.deferred(doi, entry.body))
+        return None
     try:
         record = read_entry(doi, entry)
     except BadRecord:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any
 
-from doiuri.records._json import Malformed, brief, integer, load, read_object
+from doiuri.records._json import Malformed, brief, integer, load, printable, read_object
 from doiuri.records._record import read_handle
 
 if TYPE_CHECKING:
@@ -76,6 +76,6 @@ class Answer:
 
 
 def message_of(members: Mapping[str, Any]) -> str:
-    """Return the ``message`` of an error, which is optional (section 5, response format)."""
+    """Return the ``message`` of an error, which is optional (section 5, response format), escaped."""
     message = members.get("message")
-    return message[:MAX_MESSAGE] if isinstance(message, str) else ""
+    return printable(message[:MAX_MESSAGE]) if isinstance(message, str) else ""

@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 from doiuri._encoding import PATH, encode
 from doiuri._resolution_errors import BadRecord, DOINotFound, NoValues, ResolverUnavailable
-from doiuri._urls import DOI_ORG
+from doiuri._urls import DOI_ORG, check_base
 from doiuri.records._json import Malformed, brief, load, read_object
 from doiuri.records._record import record_of
 from doiuri.records._values import MAX_TTL, ascii_upper
@@ -72,6 +72,7 @@ def record_url(
     :param cert: ask for an authenticated answer
     :param pretty: ask for indented JSON
     :param callback: ask for JSONP that calls this function
+    :raises ValueError: if ``base`` is not an http or https URL, or has a user, a query or a fragment
 
     >>> from doiuri import DOI
     >>> record_url(DOI("10.1000/456#789"), type="URL", auth=True)
@@ -79,12 +80,14 @@ def record_url(
     """
     types = (type,) if isinstance(type, str) else type
     indexes = (index,) if isinstance(index, int) else index
+    if not all(isinstance(number, int) for number in indexes) or isinstance(indexes, bytes | bytearray):
+        raise TypeError(f"index: expected int or a sequence of int, not {index!r:.60}")
     fields = [f"type={quote(name, safe='')}" for name in types] + [f"index={number:d}" for number in indexes]
     fields += [name for name, wanted in (("auth", auth), ("cert", cert), ("pretty", pretty)) if wanted]
     if callback is not None:
         fields.append(f"callback={quote(callback, safe='')}")
     query = f"?{'&'.join(fields)}" if fields else ""
-    return f"{base.rstrip('/')}/api/handles/{encode(doi.name, PATH)}{query}"
+    return f"{_root(base)}/api/handles/{encode(doi.name, PATH)}{query}"
 
 
 def read_record(doi: Handle, status: int, body: bytes, headers: Mapping[str, str] | None = None) -> Record:
@@ -119,12 +122,13 @@ def agency_url(dois: Iterable[Handle], *, base: str = DOI_ORG) -> str:
 
     :param dois: the DOIs; a comma in a name is escaped
     :param base: the URL of the DOI proxy
+    :raises ValueError: if ``base`` is not an http or https URL, or has a user, a query or a fragment
 
     >>> from doiuri import DOI
     >>> agency_url([DOI("10.1000/182"), DOI("10.1000/a,b")])
     'https://doi.org/doiRA/10.1000/182,10.1000/a%2Cb'
     """
-    return f"{base.rstrip('/')}/doiRA/{','.join(encode(doi.name, PATH) for doi in dois)}"
+    return f"{_root(base)}/doiRA/{','.join(encode(doi.name, PATH) for doi in dois)}"
 
 
 def agency_batches(
@@ -194,6 +198,10 @@ def retry_after(headers: Mapping[str, str], now: float | None = None) -> float |
     except (ValueError, TypeError, OverflowError):
         return None
     return min(max(moment - (time.time() if now is None else now), 0.0), MAX_TTL)
+
+
+def _root(base: str) -> str:
+    return base if base == DOI_ORG else check_base("not the URL of a DOI proxy", base)
 
 
 def _items_by_name(answer: object) -> dict[str, list[dict[str, Any]]]:

@@ -99,7 +99,23 @@ def test_urlappend_stays_on_the_host(url: str, text: str) -> None:
 @pytest.mark.parametrize("text", ["/x", "?x", "#x", "/@evil.example", "\\@evil.example"])
 def test_urlappend_after_a_bare_host(url: str, text: str) -> None:
     target = ask(url, f"/10.1000/bare?urlappend={quote(text)}").headers["location"]
-    assert target == "https://example.org" + text.replace("\\", "%5C")
+    assert target == "https://example.org" + text.replace("\\", "/")
+
+
+def test_a_backslash_after_the_host_ends_it() -> None:
+    """Browsers read it as a slash; escaped, it would make the host a user's name."""
+    bare = link("10.1000/bare", "http://good.example")
+    marked = link("10.1000/marked", "http://good.example\\@evil.example/x")
+    spaced = link("10.1000/spaced", " https://example.org/ ")
+    with running([bare, marked, spaced]) as proxy:
+        for path, target in (
+            ("bare?urlappend=%5C@evil.example", "http://good.example/@evil.example"),
+            ("bare?urlappend=%5C%5Cevil.example", "http://good.example/%5Cevil.example"),
+            ("marked", "http://good.example/@evil.example/x"),
+            ("marked?urlappend=%5C@evil.example", "http://good.example/@evil.example/x%5C@evil.example"),
+            ("spaced?auth", "https://example.org/"),
+        ):
+            assert ask(proxy.url, f"/10.1000/{path}").headers["location"] == target
 
 
 @pytest.mark.parametrize("query", ["nols=y", "", "nols=n"])

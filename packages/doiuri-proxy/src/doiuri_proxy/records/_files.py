@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 from collections.abc import Iterator, Mapping
@@ -147,6 +148,9 @@ def _agencies(names: object, source: str, line: int) -> Agencies:
         isinstance(part, str) for item in names.items() for part in item
     ):
         raise RecordsError(source, line, '"agencies" is not an object of prefix: agency')
+    for text in itertools.chain.from_iterable(names.items()):
+        if not text.isprintable():  # among others, a lone surrogate, which UTF-8 cannot express
+            raise RecordsError(source, line, f'"agencies" contains unprintable characters: {text!r}')
     return Agencies(dict(names))
 
 

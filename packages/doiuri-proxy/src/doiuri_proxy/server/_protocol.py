@@ -83,6 +83,7 @@ class _LimitedProtocol(H11Protocol):
         super().connection_made(transport)
         if len(self.connections) > self.limits.connections:
             transport.write(_UNAVAILABLE)
+            self._log_refusal(503, 0)
             self._close()
         else:
             self._update_request_timer()
@@ -147,7 +148,13 @@ class _LimitedProtocol(H11Protocol):
             head = f"HTTP/1.1 {status.value} {status.phrase}\r\nContent-Type: text/plain; charset=utf-8\r\n"
             head += f"Content-Length: {len(body)}\r\nConnection: close\r\n\r\n"
             self.transport.write(head.encode() + body)
+            self._log_refusal(status, len(body))
         self._close()
+
+    def _log_refusal(self, status: int, size: int) -> None:
+        log = getattr(self.config.app, "on_refusal", None)
+        if log is not None:
+            log(status, size, self.client[0] if self.client else "-")
 
     async def _run(self, *args: Any) -> None:
         """Run the application, until the client disconnects."""

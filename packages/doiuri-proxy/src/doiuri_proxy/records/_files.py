@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import logging
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from doiuri_proxy.records._records import RecordsError, RecordsInput, check_reco
 if TYPE_CHECKING:
     from doiuri.records import Value
 
+_log = logging.getLogger("doiuri_proxy")
 _JSON_LINES = frozenset({".jsonl", ".ndjson"})
 _EXTENSIONS = _JSON_LINES | {".json"}
 _GZIP = b"\x1f\x8b"
@@ -77,6 +79,9 @@ def _files(folder: Path) -> list[Path]:
     files = []
     for parent, folders, names in os.walk(folder, onerror=refuse):
         folders[:] = [name for name in folders if not name.startswith(".")]
+        for link in (Path(parent, name) for name in folders):
+            if link.is_symlink():
+                _log.warning("%s: a symbolic link to a folder, not followed", link)
         files += [Path(parent, name) for name in names if not name.startswith(".")]
     files = sorted(file for file in files if file.suffix in _EXTENSIONS)
     if not files:

@@ -41,16 +41,26 @@ class _Connection(h11.Connection):
     """h11's state machine, with the HTTP status of a request that it refuses."""
 
     error_status = 400
+    max_head: int
 
     def next_event(self) -> Any:
+        event = None
         try:
-            return super().next_event()
+            waiting = len(self.trailing_data[0]) if self.their_state is h11.IDLE else 0
+            event = super().next_event()
+            if isinstance(event, h11.Request):
+                self._check_head(waiting - len(self.trailing_data[0]))
         except h11.RemoteProtocolError as error:
-            line_ended = b"\n" in self.trailing_data[0]
+            line_ended = event is not None or b"\n" in self.trailing_data[0]
             self.error_status = error.error_status_hint
             if self.error_status == 431 and not line_ended:
                 self.error_status = 414
             raise
+        return event
+
+    def _check_head(self, size: int) -> None:
+        if size > self.max_head:  # h11 checks the size only while a head is incomplete
+            raise h11.RemoteProtocolError("head too long", error_status_hint=431)
 
 
 def protocol_class(limits: Limits) -> type[H11Protocol]:
@@ -71,6 +81,7 @@ class _LimitedProtocol(H11Protocol):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.conn = _Connection(h11.SERVER, self.limits.head)
+        self.conn.max_head = self.limits.head
         self._request_timer: asyncio.TimerHandle | None = None
         self._stall_timer: asyncio.TimerHandle | None = None
         self._closing_timer: asyncio.TimerHandle | None = None

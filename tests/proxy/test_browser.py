@@ -1,12 +1,17 @@
 """The pages and the API in a real browser: scripts that should run do, and no others."""
 
 import json
+import random
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
 
 import pytest
 from doiuri_proxy import running
+from doiuri_proxy.app._http import BadRequestError
+from doiuri_proxy.app._pages import path_of
+from doiuri_proxy.app._targets import append, header_url
 from support.browser import chromium, dump_dom
 from support.devtools import browsing
 from support.http import ask
@@ -98,3 +103,91 @@ def test_pages_fit_a_narrow_screen_and_follow_the_colours_asked_for() -> None:
         assert page.run("document.activeElement.getAttribute('role')") == "region"
         page.open(f"{proxy.url}/{name}?noredirect", width=320, prefers_color_scheme="dark")
         assert page.run(ground) == "rgb(255, 255, 255)"
+
+
+PIECES = [
+    "\\",
+    "/",
+    "//",
+    "@",
+    ":",
+    "?",
+    "#",
+    "%5C",
+    "%2F",
+    "%40",
+    "%",
+    ".",
+    "\t",
+    "\n",
+    "\r",
+    " ",
+    "\0",
+    "\x1f",
+    "\x7f",
+]
+PIECES += [
+    "\u3002",
+    "\uff0f",
+    "\uff20",
+    "\xa0",
+    "\u2028",
+    "\xad",
+    "\xfc",
+    "[",
+    "]",
+    "80",
+    "user",
+    "evil.example",
+    "http:",
+    ";",
+]
+
+
+def odd_texts(count: int) -> Iterator[str]:
+    """Texts of pieces that end a host, or hide where it ends; always the same ones."""
+    draw = random.Random(33)
+    for _ in range(count):
+        yield "".join(draw.choices(PIECES, k=draw.randrange(1, 6)))
+
+
+def parsed(urls: list[str], base: str) -> list[str | None]:
+    """The host of each URL as the browser parses it; None if it does not."""
+    script = (
+        "(urls, base) => urls.map(url => { try { return new URL(url, base).host } catch { return null } })"
+    )
+    with browsing() as page:
+        hosts: list[str | None] = page.run(f"({script})({json.dumps(urls)}, {json.dumps(base)})")
+    assert len(hosts) == len(urls)
+    return hosts
+
+
+def test_urls_in_headers_lead_where_the_browser_takes_the_records_url() -> None:
+    pairs = []
+    for text in odd_texts(20_000):
+        for href in (f"http://good.example{text}", f"http:{text}", f"http://{text}"):
+            target = header_url(href)
+            if target is not None:
+                pairs += [href.strip(), target]
+    assert len(pairs) > 20_000
+    hosts = parsed(pairs, "http://base.example/")
+    wrong = {pairs[n]: hosts[n : n + 2] for n in range(0, len(pairs), 2) if hosts[n] != hosts[n + 1]}
+    assert not wrong
+
+
+def test_urlappend_never_changes_the_host_that_the_browser_asks() -> None:
+    targets = []
+    for text in odd_texts(20_000):
+        for href in ("http://good.example", "http://user@good.example:8080", "http://good.example/x?"):
+            try:
+                targets.append(header_url(append(href, text)))
+            except BadRequestError:
+                continue
+    assert len(targets) > 20_000
+    hosts = parsed([target or "" for target in targets], "http://base.example/")
+    assert set(hosts) == {"good.example", "good.example:8080"}
+
+
+def test_paths_of_aliases_stay_on_the_proxy() -> None:
+    paths = [path_of(text) for text in odd_texts(20_000)]
+    assert set(parsed(paths, "http://base.example/")) == {"base.example"}

@@ -339,19 +339,6 @@ def test_two_thousand_idle_connections_do_not_matter(tmp_path: Path) -> None:
                 connection.close()
 
 
-def test_access_log(tmp_path: Path) -> None:
-    log = tmp_path / "access.log"
-    with command(tmp_path, "--records", write(tmp_path / "r.json", OLD), "--access-log", log) as proxy:
-        ask(proxy.url, '/10.1000/%22%0A"?a=b')
-        ask(proxy.url, "/10.1000/x", "HEAD")
-    lines = log.read_text().splitlines()
-    assert len(lines) == 2
-    assert re.fullmatch(
-        r'127\.0\.0\.1 - - \[[^]]+\] "GET /10\.1000/%22%0A\\x22\?a=b HTTP/1\.1" 404 \d+', lines[0]
-    )
-    assert re.fullmatch(r'127\.0\.0\.1 - - \[[^]]+\] "HEAD /10\.1000/x HTTP/1\.1" 302 \d+', lines[1])
-
-
 def test_limits_country_and_pick(tmp_path: Path) -> None:
     file = write(tmp_path / "r.json", OLD)
     words = (

@@ -4,7 +4,9 @@ import re
 from html.parser import HTMLParser
 
 import pytest
+from doiuri_proxy import running
 from support.http import ask
+from support.proxy_records import record, value
 
 VOID = {"meta", "input", "br", "link"}
 
@@ -160,3 +162,13 @@ def test_an_alias_is_linked_on_this_proxy(url: str, name: str) -> None:
     assert all(
         str(target).startswith("http") for target in Outline(ask(url, f"/10.1000/{name}").text).links()
     )
+
+
+def test_types_and_structured_data_are_text() -> None:
+    odd = value(1, "<b>'\"&</b>", {"<i>": ["<u>&"]}, "new", timestamp="2020-01-02T03:04:05Z")
+    with running([record("10.1000/odd", odd)]) as proxy:
+        page = ask(proxy.url, "/10.1000/odd?noredirect").text
+    assert not re.search("<[biu]>", page)
+    assert "&lt;b&gt;&#x27;&quot;&amp;&lt;/b&gt;" in page
+    assert "&quot;&lt;i&gt;&quot;" in page
+    assert "&quot;&lt;u&gt;&amp;&quot;" in page

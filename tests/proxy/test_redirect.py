@@ -99,7 +99,7 @@ def test_urlappend_stays_on_the_host(url: str, text: str) -> None:
 @pytest.mark.parametrize("text", ["/x", "?x", "#x", "/@evil.example", "\\@evil.example"])
 def test_urlappend_after_a_bare_host(url: str, text: str) -> None:
     target = ask(url, f"/10.1000/bare?urlappend={quote(text)}").headers["location"]
-    assert target == "https://example.org" + text.replace("\\", "%5C")
+    assert target == "https://example.org" + text.replace("\\", "/")
 
 
 @pytest.mark.parametrize("query", ["nols=y", "", "nols=n"])

@@ -1,18 +1,24 @@
 """Responses to hostile, broken and slow clients, and to others at the same time."""
 
+import asyncio
 import contextlib
 import socket
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from types import SimpleNamespace
+from unittest import mock
 from urllib.parse import urlsplit
 
 import pytest
 from doiuri_proxy import Limits, Running, running
 from doiuri_proxy.records._memory import MemorySource
+from doiuri_proxy.server._protocol import _LimitedProtocol, protocol_class
 from support.http import ask, send
 from support.proxy_records import link, record, value
+from uvicorn import Config
+from uvicorn.server import ServerState
 
 HOST = b"Host: localhost\r\n"
 GET = b"GET /api/handles/10.1000/1 HTTP/1.1\r\n"
@@ -163,9 +169,8 @@ def test_a_header_in_several_lines_is_one_list(url: str) -> None:
 @pytest.fixture(scope="module")
 def strict() -> Iterator[Running]:
     """A proxy with short time limits."""
-    big = record("10.1000/big", *(value(n, "X", "x" * 1000) for n in range(1, 10_000)))
     limits = Limits(request=1, stall=0.5, keep_alive=1)
-    with running([big, link("10.1000/1", "https://example.org/")], limits=limits) as proxy:
+    with running([BIG, link("10.1000/1", "https://example.org/")], limits=limits) as proxy:
         yield proxy
 
 
@@ -225,6 +230,53 @@ def test_clients_that_do_not_read_are_dropped(strict: Running) -> None:
         with contextlib.suppress(ConnectionResetError):
             got = sum(len(part) for part in iter(lambda: connection.recv(1_000_000), b""))
     assert got < 10_000_000
+
+
+def stalled(proxy: Running, request: bytes) -> None:
+    """Send a request, read nothing, and wait until the connection is gone."""
+    parts = urlsplit(proxy.url)
+    with socket.socket() as connection:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
+        connection.connect((parts.hostname, parts.port))
+        connection.sendall(request)
+        deadline = time.monotonic() + 15
+        while is_open(parts.port, connection.getsockname()[1]):
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+
+
+BIG = record("10.1000/big", *(value(n, "X", "x" * 1000) for n in range(1, 10_000)))
+GET_BIG = b"GET /api/handles/10.1000/big HTTP/1.1\r\n" + HOST
+
+
+def test_a_stalled_reader_loses_its_connection() -> None:
+    with running([BIG], limits=Limits(stall=0.5, keep_alive=60)) as proxy:
+        stalled(proxy, GET_BIG + b"\r\n")
+
+
+@pytest.mark.parametrize("end", [b"Connection: close\r\n\r\n", b"\r\nGET\r\n\r\n"])
+def test_closing_does_not_wait_for_the_reader(monkeypatch: pytest.MonkeyPatch, end: bytes) -> None:
+    """Also if so little is unsent that asyncio does not pause writing."""
+    monkeypatch.setattr(_LimitedProtocol, "pause_writing", lambda _: None)
+    monkeypatch.setattr(_LimitedProtocol, "resume_writing", lambda _: None)
+    with running([BIG], limits=Limits(stall=0.5, keep_alive=60)) as proxy:
+        stalled(proxy, GET_BIG + end)
+
+
+def test_a_refusal_is_not_written_into_a_response(proxy: Running) -> None:
+    async def refuse(cycle: object) -> list[str]:
+        config = Config(proxy._app, http=_LimitedProtocol, lifespan="off", log_config=None)
+        config.load()
+        protocol = protocol_class(Limits())(config, ServerState(), {})
+        protocol.transport = transport = mock.Mock()
+        protocol.cycle = cycle
+        protocol.send_400_response("Invalid")
+        return [call[0] for call in transport.method_calls]
+
+    states = [(False, False), (True, False), (True, True)]
+    cycles = [SimpleNamespace(response_started=a, response_complete=b) for a, b in states]
+    calls = [asyncio.run(refuse(cycle)) for cycle in [None, *cycles]]
+    assert calls == [["write", "close"], ["write", "close"], ["close"], ["write", "close"]]
 
 
 def test_more_connections_than_allowed_are_refused() -> None:

@@ -12,7 +12,6 @@ import sys
 import time
 import warnings
 from importlib.metadata import version
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from doiuri import DOI
@@ -21,6 +20,7 @@ from doiuri.plugins import DOI_ORG
 from doiuri_proxy.app._redirect import Choice
 from doiuri_proxy.app._targets import header_url
 from doiuri_proxy.records._validation import DEFAULT_TTL, RecordsError
+from doiuri_proxy.server._access_log import AccessLog
 from doiuri_proxy.server._protocol import Limits
 from doiuri_proxy.server._service import Service
 
@@ -49,20 +49,19 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _serve(options: argparse.Namespace) -> int:
     _check_serve(options)
-    with contextlib.ExitStack() as stack:
-        return Service(
-            records=options.records or None,
-            host=options.host,
-            port=options.port,
-            workers=options.workers,
-            base=options.base,
-            upstream=options.upstream,
-            cache=options.cache,
-            choice=Choice(random.Random() if options.pick == "random" else "highest", options.country),  # noqa: S311
-            limits=Limits(connections=options.max_connections, head=options.max_header),
-            max_target=options.max_url,
-            access_log=_open_log(options.access_log, stack),
-        ).run()
+    return Service(
+        records=options.records or None,
+        host=options.host,
+        port=options.port,
+        workers=options.workers,
+        base=options.base,
+        upstream=options.upstream,
+        cache=options.cache,
+        choice=Choice(random.Random() if options.pick == "random" else "highest", options.country),  # noqa: S311
+        limits=Limits(connections=options.max_connections, head=options.max_header),
+        max_target=options.max_url,
+        access_log=None if options.access_log is None else AccessLog(options.access_log),
+    ).run()
 
 
 def _check_serve(options: argparse.Namespace) -> None:
@@ -74,17 +73,6 @@ def _check_serve(options: argparse.Namespace) -> None:
         raise ValueError(f"--workers is {options.workers}; give at least 1")
     if options.workers > 1 and not hasattr(os, "fork"):
         raise ValueError("multiple workers need os.fork, which this system lacks")
-
-
-def _open_log(name: str | None, stack: contextlib.ExitStack) -> TextIO | None:
-    if name is None:
-        return None
-    if name == "-":
-        return sys.stderr
-    try:
-        return stack.enter_context(Path(name).open("a", encoding="utf-8"))
-    except OSError as error:
-        raise OSError(f"cannot write the access log {name}: {error.strerror}") from None
 
 
 def _import(options: argparse.Namespace) -> int:

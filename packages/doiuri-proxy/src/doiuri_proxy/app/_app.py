@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, MutableMapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from doiuri.rest import JSON_TYPE
@@ -40,6 +40,8 @@ class App:
     max_target: int = 8192
     #: limit of a POST request's body in bytes
     max_form: int = 65536
+    #: called with status, size and client's address when the server refuses a request that it cannot read
+    on_refusal: Callable[[int, int, str], None] | None = None
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         """Answer one HTTP request."""
@@ -100,7 +102,7 @@ class App:
                 return request, _close(_error(request, 413, f"the body is longer than {self.max_form} bytes"))
         media_type = request.headers.get("content-type", FORM).partition(";")[0].strip().lower()
         form = bytes(body) if media_type == FORM else b""
-        return Request(request.method, request.path, request.query, request.headers, form), None
+        return replace(request, form=form), None
 
 
 def _is_rest(request: Request) -> bool:
@@ -116,7 +118,7 @@ def _read_head(scope: Message) -> Request:
     for raw_name, raw_value in scope["headers"]:
         name, value = raw_name.decode("latin-1"), raw_value.decode("latin-1")
         headers[name] = f"{headers[name]}, {value}" if name in headers else value  # RFC 9110 §5.3
-    return Request(scope["method"], path, scope["query_string"], headers)
+    return Request(scope["method"], path, scope["query_string"], headers, version=scope["http_version"])
 
 
 def _error(request: Request, status: int, message: str) -> Response:

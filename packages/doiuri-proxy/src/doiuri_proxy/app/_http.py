@@ -38,6 +38,8 @@ class Request:
     headers: Mapping[str, str] = field(default_factory=dict)
     #: the body of a POST request if it is an HTML form, else empty
     form: bytes = b""
+    #: the version of HTTP
+    version: str = "1.1"
 
     @property
     def target(self) -> str:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from doiuri.records import Value
 
+MAX_INDENTATION = 1_000_000  # spaces
+
 # Only data cells wrap; on a narrow screen, others would break into single letters.
 _STYLE = (
     ":root{color-scheme:light dark}"
@@ -128,7 +130,8 @@ def _row(value: Value) -> str:
 def _data(value: Value) -> str:
     data = value.data.value
     if not isinstance(data, str):
-        return f"<pre>{escape(json.dumps(data, ensure_ascii=False, indent=2))}</pre>"
+        indent = 2 if is_shallow(data) else None
+        return f"<pre>{escape(json.dumps(data, ensure_ascii=False, indent=indent))}</pre>"
     target = None
     if value.type.upper() == "URL":
         target = header_url(data)
@@ -136,6 +139,18 @@ def _data(value: Value) -> str:
         target = path_of(data)
     text = f"<bdi>{escape(data)}</bdi>"
     return f'<a href="{escape(target)}" rel="nofollow noopener noreferrer">{text}</a>' if target else text
+
+
+def is_shallow(data: object) -> bool:
+    """Return whether JSON data is nested so little that indenting it does not multiply its size."""
+    items, depth, indentation = [data], 0, 0
+    while items and indentation <= MAX_INDENTATION:
+        children: list[object] = []
+        for item in items:
+            children += item.values() if isinstance(item, dict) else item if isinstance(item, list) else ()
+        items, depth = children, depth + 1
+        indentation += 2 * depth * len(items)
+    return not items
 
 
 def _name(handle: str) -> str:

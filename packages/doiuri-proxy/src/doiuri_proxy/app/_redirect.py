@@ -15,7 +15,7 @@ from doiuri.rest import name_in_path, select
 from doiuri_proxy.app import _pages
 from doiuri_proxy.app._http import Response, unescape
 from doiuri_proxy.app._targets import append, header_url, link_header, locations_xml
-from doiuri_proxy.records._source import PublicValues, SourceError
+from doiuri_proxy.records._source import MAX_CACHED, PublicValues, SourceError
 from doiuri_proxy.records._validation import is_handle
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ async def answer(request: Request, source: Source, choice: Choice) -> Response:
     record = await source.lookup(handle, auth="auth" in params, cert="cert" in params)
     if record is None:
         return _pages.not_found(handle)
-    if not params and (fixed := _fixed_redirect(handle, record.body)):
+    if not params and len(record.body) <= MAX_CACHED and (fixed := _fixed_redirect(handle, record.body)):
         return _expiring(*fixed)
     if "ignore_aliases" not in params and any(_aliases(record.values)):
         return await _follow(record, request, params, source)

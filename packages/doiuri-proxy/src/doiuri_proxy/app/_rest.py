@@ -21,6 +21,7 @@ from doiuri.rest import (
 )
 
 from doiuri_proxy.app._http import BadRequestError, Response, unescape
+from doiuri_proxy.app._pages import is_shallow
 from doiuri_proxy.records._source import SourceError
 
 if TYPE_CHECKING:
@@ -68,6 +69,7 @@ async def _record(name: str, params: Params, source: Source) -> Response:
     if not params:
         return _response(*write_stored_record(name, record.body), params)
     values = select(record.values, params.get("type", ()), indexes)
+    pretty = pretty and is_shallow([value.data.value for value in values])
     return _response(*write_record(name, values, pretty=pretty), params)
 
 

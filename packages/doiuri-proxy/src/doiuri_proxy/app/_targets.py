@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 MAX_LINK_HEADER = 4096  # characters: clients refuse long header lines
 
 _HTTP_URL = re.compile(r"(https?://)([^/?#\\\s]+)([/?#\\].*|)", re.IGNORECASE | re.ASCII | re.DOTALL)
+_BROWSER_AUTHORITY = re.compile(r"https?:[/\\]*([^/\\?#]*)", re.IGNORECASE | re.ASCII)
+_CONTROLS = "".join(map(chr, range(0x21)))  # browsers drop these around a URL
 _ILLEGAL = re.compile(rb"[^A-Za-z0-9\-._~:/?#\[\]@!$&'()*+,;=%]")  # RFC 3986 §2; escapes are kept
 _XML_NAME = re.compile(r"[A-Za-z_][\w.-]*", re.ASCII)
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -23,18 +25,23 @@ _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 def header_url(href: str) -> str | None:
     """Return an http or https URL in ASCII: IDNA host, illegal bytes escaped. None for any other text."""
-    match = _HTTP_URL.fullmatch(href.strip())
+    match = _HTTP_URL.fullmatch(href.strip().strip(_CONTROLS))
     if match is None:
         return None
     scheme, authority, rest = match.groups()
     host = _host(authority)
-    return None if host is None else scheme + host + _escape(rest)
+    if host is None:
+        return None
+    if rest.startswith("\\"):
+        rest = f"/{rest[1:]}"  # to browsers, "\\" ends the host, but "%5C" is a part of it
+    url = scheme + host + _escape(rest)
+    return url if _authority(url) == host else None
 
 
 def append(href: str, text: str) -> str:
     """Return ``href`` with the text of ``urlappend``. Raises BadRequestError if that changes the host."""
-    before, after = _HTTP_URL.fullmatch(href), _HTTP_URL.fullmatch(href + text)
-    if before is None or after is None or before[2] != after[2]:
+    before, after = header_url(href), header_url(href + text)
+    if text and (before is None or after is None or _authority(before) != _authority(after)):
         raise BadRequestError("urlappend would change the host")
     return href + text
 
@@ -56,6 +63,12 @@ def locations_xml(locations: Locations) -> bytes:
     """Return all locations to which the proxy could redirect, as XML."""
     elements = "".join(f"<location {_xml_attributes(location)} />" for location in locations.candidates)
     return f"<locations>{elements}</locations>".encode()
+
+
+def _authority(url: str) -> str | None:
+    """Return user, host and port of a URL that `header_url` wrote, as browsers read it (WHATWG URL §4.4)."""
+    match = _BROWSER_AUTHORITY.match(url)
+    return match[1] if match else None
 
 
 def _host(authority: str) -> str | None:

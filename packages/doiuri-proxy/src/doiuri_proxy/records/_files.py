@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import logging
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -14,6 +16,7 @@ from doiuri_proxy.records._validation import RecordsError, RecordsInput, check_r
 if TYPE_CHECKING:
     from doiuri.records import Value
 
+_log = logging.getLogger("doiuri_proxy")
 _JSON_LINES = frozenset({".jsonl", ".ndjson"})
 _EXTENSIONS = _JSON_LINES | {".json"}
 _GZIP = b"\x1f\x8b"
@@ -76,6 +79,9 @@ def _files(folder: Path) -> list[Path]:
     files = []
     for parent, folders, names in os.walk(folder, onerror=refuse):
         folders[:] = [name for name in folders if not name.startswith(".")]
+        for link in (Path(parent, name) for name in folders):
+            if link.is_symlink():
+                _log.warning("%s: a symbolic link to a folder, not followed", link)
         files += [Path(parent, name) for name in names if not name.startswith(".")]
     files = sorted(file for file in files if file.suffix in _EXTENSIONS)
     if not files:
@@ -147,6 +153,9 @@ def _agencies(names: object, source: str, line: int) -> Agencies:
         isinstance(part, str) for item in names.items() for part in item
     ):
         raise RecordsError(source, line, '"agencies" is not an object of prefix: agency')
+    for text in itertools.chain.from_iterable(names.items()):
+        if not text.isprintable():  # among others, a lone surrogate, which UTF-8 cannot express
+            raise RecordsError(source, line, f'"agencies" contains unprintable characters: {text!r}')
     return Agencies(dict(names))
 
 

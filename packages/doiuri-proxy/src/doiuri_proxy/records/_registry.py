@@ -45,8 +45,11 @@ class Registry:
         for batch in _batches(records):
             self._check(batch, seen)
         count = 0
+        batch: list[HandleRecord | Agencies] = []
         for batch in _batches(records):
             count += self._put(batch)
+        if batch:  # until all are stored, a name that the store lacks is unknown, not "not found"
+            self._store.put_many({mark_key(self._base): _text_entry("")})
         return count
 
     def registered(self, handle: str) -> str | None:
@@ -78,6 +81,10 @@ class Registry:
             if key in seen:
                 raise record.position.error(f"{record.handle} already exists in an earlier record")
             seen.add(key)
+            try:
+                record_entry(record)
+            except (TypeError, ValueError, RecursionError) as error:  # 1e400, for instance
+                raise record.position.error(f"{record.handle}: {error}") from None
 
     def _put(self, batch: list[HandleRecord | Agencies]) -> int:
         records = [item for item in batch if not isinstance(item, Agencies)]
@@ -86,7 +93,6 @@ class Registry:
             if isinstance(item, Agencies):
                 entries |= {prefix_key(self._base, p): _text_entry(name) for p, name in item.names.items()}
         entries |= {record_key(self._base, record.handle): record_entry(record) for record in records}
-        entries[mark_key(self._base)] = _text_entry("")
         self._store.put_many(entries)
         return len(records)
 

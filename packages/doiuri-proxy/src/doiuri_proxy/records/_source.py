@@ -14,6 +14,8 @@ from doiuri.rest import prefixes, write_json
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+MAX_CACHED = 8192  # bytes of a record: caches of N records hold at most N times as much
+
 _DEFAULT_PERMISSIONS = "1110"  # administrators may read and write, the public may read; omitted in answers
 
 
@@ -35,7 +37,8 @@ class PublicValues:
     @property
     def values(self) -> tuple[Value, ...]:
         """The values, parsed."""
-        return _parse(self.body)
+        parse = _parse if len(self.body) <= MAX_CACHED else _parse.__wrapped__
+        return parse(self.body)
 
 
 class Registration(NamedTuple):

@@ -13,7 +13,10 @@ from doiuri_proxy.records._source import LocalSource, PublicValues, SourceError
 from doiuri_proxy.records._validation import check_record
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from doiuri_proxy.records._files import HandleRecord
+    from doiuri_proxy.records._source import Registration
 
 NEVER_EXPIRES = 253402300799.0  # Unix seconds: the end of the year 9999
 
@@ -58,6 +61,17 @@ class StoreSource(LocalSource):
             (entries[key].body.decode() for key in keys if key in entries and entries[key].body), None
         )
 
+    async def registrations(self, names: Sequence[str]) -> list[Registration]:
+        """Return the registration of each DOI or bare prefix, in order: one query, off the event loop."""
+        keys = {mark_key(self._base)}
+        for name in names:
+            parts = prefixes(name)
+            keys |= {prefix_key(self._base, part) for part in (name, *parts)}
+            keys |= {record_key(self._base, handle) for handle in (name, *(f"0.NA/{part}" for part in parts))}
+            keys.add(record_key(self._base, f"0.NA/{name}"))
+        entries = await asyncio.to_thread(self._store.get_many, list(keys))
+        return await _Entries(entries, self._base).registrations(names)
+
     def close(self) -> None:
         """Close the store."""
         self._store.close()
@@ -66,6 +80,20 @@ class StoreSource(LocalSource):
         if self._is_fast:
             return self._store.get_many(keys)
         return await asyncio.to_thread(self._store.get_many, keys)
+
+
+class _Entries(StoreSource):
+    """Entries that were read already."""
+
+    def __init__(self, entries: Mapping[str, Entry], base: str) -> None:
+        self._entries = entries
+        self._base = base
+
+    async def registrations(self, names: Sequence[str]) -> list[Registration]:
+        return await LocalSource.registrations(self, names)
+
+    async def _get(self, keys: list[str]) -> dict[str, Entry]:
+        return {key: self._entries[key] for key in keys if key in self._entries}
 
 
 def record_key(base: str, handle: str) -> str:

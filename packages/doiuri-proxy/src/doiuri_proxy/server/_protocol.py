@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import http
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
-
-if TYPE_CHECKING:
-    import asyncio
 
 _CHUNK_SIZE = 16_384  # bytes
 _STOP_GRACE = 0.2  # seconds after the server's stop in which an idle connection may still deliver a request
@@ -43,16 +41,26 @@ class _Connection(h11.Connection):
     """h11's state machine, with the HTTP status of a request that it refuses."""
 
     error_status = 400
+    max_head: int
 
     def next_event(self) -> Any:
+        event = None
         try:
-            return super().next_event()
+            waiting = len(self.trailing_data[0]) if self.their_state is h11.IDLE else 0
+            event = super().next_event()
+            if isinstance(event, h11.Request):
+                self._check_head(waiting - len(self.trailing_data[0]))
         except h11.RemoteProtocolError as error:
-            line_ended = b"\n" in self.trailing_data[0]
+            line_ended = event is not None or b"\n" in self.trailing_data[0]
             self.error_status = error.error_status_hint
             if self.error_status == 431 and not line_ended:
                 self.error_status = 414
             raise
+        return event
+
+    def _check_head(self, size: int) -> None:
+        if size > self.max_head:  # h11 checks the size only while a head is incomplete
+            raise h11.RemoteProtocolError("head too long", error_status_hint=431)
 
 
 def protocol_class(limits: Limits) -> type[H11Protocol]:
@@ -73,24 +81,37 @@ class _LimitedProtocol(H11Protocol):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.conn = _Connection(h11.SERVER, self.limits.head)
+        self.conn.max_head = self.limits.head
         self._request_timer: asyncio.TimerHandle | None = None
         self._stall_timer: asyncio.TimerHandle | None = None
+        self._closing_timer: asyncio.TimerHandle | None = None
         self._stopping = False
+        self._task: asyncio.Task[Any] | None = None
+        self._answer, self.app = self.app, self._run
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Refuse a connection over the limit; start the request timer of any other."""
         super().connection_made(transport)
         if len(self.connections) > self.limits.connections:
             transport.write(_UNAVAILABLE)
-            transport.close()
+            self._log_refusal(503, 0)
+            self._close()
         else:
             self._update_request_timer()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Cancel the timers."""
+        """Cancel the timers, and the answer that nobody waits for any more."""
         self._cancel_request_timer()
         self._cancel_stall_timer()
+        if self._closing_timer is not None:
+            self._closing_timer.cancel()
         super().connection_lost(exc)
+        if self._task is not None:
+            self._task.cancel()
+
+    def eof_received(self) -> None:
+        """Limit the time to send what is left: asyncio closes the connection after this call."""
+        self._limit_closing()
 
     def data_received(self, data: bytes) -> None:
         """Pass data on in chunks: h11 checks the limit of a head only while the head is incomplete."""
@@ -104,6 +125,8 @@ class _LimitedProtocol(H11Protocol):
     def on_response_complete(self) -> None:
         """Wait for the next request, which may be in the buffer already."""
         super().on_response_complete()
+        if self.transport.is_closing():
+            self._limit_closing()
         if self.conn.trailing_data[0]:
             self._update_request_timer()
         self._announce_close()
@@ -115,9 +138,9 @@ class _LimitedProtocol(H11Protocol):
         self.loop.call_later(_STOP_GRACE, self._shut_down)
 
     def timeout_keep_alive_handler(self) -> None:
-        """Close an idle connection; abort it if the client does not read what is left."""
+        """Close an idle connection."""
         super().timeout_keep_alive_handler()
-        self.loop.call_later(self.limits.stall, self.transport.abort)
+        self._limit_closing()
 
     def pause_writing(self) -> None:
         """Start the stall timer: the client has stopped reading."""
@@ -136,7 +159,33 @@ class _LimitedProtocol(H11Protocol):
             head = f"HTTP/1.1 {status.value} {status.phrase}\r\nContent-Type: text/plain; charset=utf-8\r\n"
             head += f"Content-Length: {len(body)}\r\nConnection: close\r\n\r\n"
             self.transport.write(head.encode() + body)
+            self._log_refusal(status, len(body))
+        self._close()
+
+    def _log_refusal(self, status: int, size: int) -> None:
+        log = getattr(self.config.app, "on_refusal", None)
+        if log is not None:
+            log(status, size, self.client[0] if self.client else "-")
+
+    async def _run(self, *args: Any) -> None:
+        """Run the application, until the client disconnects."""
+        self._task = asyncio.current_task()
+        try:
+            await self._answer(*args)
+        except asyncio.CancelledError:
+            if self.cycle is None or not self.cycle.disconnected:
+                raise
+        finally:
+            self._task = None
+
+    def _close(self) -> None:
         self.transport.close()
+        self._limit_closing()
+
+    def _limit_closing(self) -> None:
+        """Abort a connection that is being closed if the client does not read what is left."""
+        if self._closing_timer is None:
+            self._closing_timer = self.loop.call_later(self.limits.stall, self.transport.abort)
 
     def _is_responding(self) -> bool:
         """Return whether a response is being sent: anything written now would become part of it."""
@@ -166,11 +215,13 @@ class _LimitedProtocol(H11Protocol):
         if self.conn.trailing_data[0] or self.conn.their_state is h11.SEND_BODY:
             self.conn.error_status = 408
             self.send_400_response("The request took too long.")
-        self.transport.close()
+        self._close()
 
     def _shut_down(self) -> None:
         if not self.transport.is_closing():
             super().shutdown()
+        if self.transport.is_closing():
+            self._limit_closing()
 
     def _announce_close(self) -> None:
         """Let the next response say ``Connection: close`` if the server is stopping."""

@@ -7,7 +7,6 @@ import contextlib
 import logging
 import resource
 import signal
-import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -25,10 +24,9 @@ from doiuri_proxy.server._workers import Workers
 if TYPE_CHECKING:
     from collections.abc import Callable
     from socket import socket
-    from typing import TextIO
 
-    from doiuri_proxy.app._http import Request, Response
     from doiuri_proxy.records._source import Source
+    from doiuri_proxy.server._access_log import AccessLog
 
 CLOSE_DELAY = 60  # seconds after which a replaced source is closed; its last look-ups have ended by then
 
@@ -38,7 +36,7 @@ _log = logging.getLogger("doiuri_proxy")
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """The options of a service, and the service itself; ``access_log`` is open for appending."""
+    """The options of a service, and the service itself."""
 
     records: str | None
     host: str = "127.0.0.1"
@@ -50,11 +48,13 @@ class Service:
     choice: Choice = field(default_factory=Choice)
     limits: Limits = field(default_factory=Limits)
     max_target: int = 8192
-    access_log: TextIO | None = None
+    access_log: AccessLog | None = None
 
     def run(self) -> int:
         """Serve until SIGTERM or SIGINT; return the exit status. Raises RecordsError, ValueError, OSError."""
-        app = App(self._open(), self.choice, _access_logger(self.access_log), self.max_target)
+        app = App(self._open(), self.choice, max_target=self.max_target)
+        if self.access_log is not None:
+            app.on_response, app.on_refusal = self.access_log.write, self.access_log.write_refusal
         listener = self._listen()
         _raise_file_limit(self.limits.connections)
 
@@ -83,6 +83,7 @@ class Service:
 
     def _reload(self, app: App) -> bool:
         """Load the records again; if that fails, log why and keep the old ones."""
+        self._reopen_log()
         try:
             app.source = self._open()
         except (RecordsError, ValueError, OSError) as error:
@@ -90,6 +91,13 @@ class Service:
             return False
         _log.info("records reloaded")
         return True
+
+    def _reopen_log(self) -> None:
+        if self.access_log is not None:
+            try:
+                self.access_log.reopen()
+            except OSError as error:
+                _log.error("%s; keeping the old one", error)
 
     async def _serve(
         self, app: App, listener: socket, on_ready: Callable[[], None], lifeline: int | None
@@ -145,19 +153,3 @@ def _raise_file_limit(connections: int) -> None:
     if soft != resource.RLIM_INFINITY and soft < wanted:
         with contextlib.suppress(ValueError, OSError):
             resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
-
-
-def _access_logger(file: TextIO | None) -> Callable[[Request, Response, str], None] | None:
-    """Return a function that writes a line for each request, in the common log format."""
-    if file is None:
-        return None
-
-    def write(request: Request, response: Response, client: str) -> None:
-        now = time.strftime("%d/%b/%Y:%H:%M:%S +0000", time.gmtime())
-        target = request.target.replace("\\", "\\x5C").replace('"', "\\x22")
-        line = f'"{request.method} {target} HTTP/1.1" {response.status} {len(response.body)}'
-        with contextlib.suppress(OSError):  # a full disk must not stop the proxy
-            file.write(f"{client} - - [{now}] {line}\n")
-            file.flush()
-
-    return write

@@ -117,8 +117,14 @@ class Workers:
         signal.alarm(0)
 
     def _reap(self) -> list[float]:
-        """Reap exited workers; return when each was forked."""
-        exited = [pid for pid in self._started if os.waitpid(pid, os.WNOHANG)[0]]
+        """Reap exited workers, and kill stopped ones; return when each of the exited was forked."""
+        exited = []
+        for pid in self._started:
+            changed, status = os.waitpid(pid, os.WNOHANG | os.WUNTRACED)
+            if changed and os.WIFSTOPPED(status):
+                os.kill(pid, signal.SIGKILL)  # it answers no more, but holds connections
+            elif changed:
+                exited.append(pid)
         return [self._started.pop(pid) for pid in exited]
 
     def _send(self, number: signal.Signals) -> None:

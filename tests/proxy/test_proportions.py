@@ -1,0 +1,88 @@
+"""Work in proportion to the request: batches, nesting, heads, stopped workers."""
+
+import json
+import os
+import signal
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from doiuri.resolver import SQLiteStore
+from doiuri_proxy import Limits, running
+from doiuri_proxy.records._registry import Registry
+from support.command import command
+from support.http import ask, send
+from support.proxy_records import link, record, value
+
+
+def test_which_ra_of_many_names_is_one_query_off_the_loop(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = tmp_path / "records.sqlite3"
+    registry = Registry(str(store), "https://doi.org")
+    registry.register([link(f"10.1000/{n}", "https://example.org/") for n in range(200)])
+    registry.close()
+    get_many, threads = SQLiteStore.get_many, list[str]()
+
+    def count(self: SQLiteStore, keys: Any) -> Any:
+        threads.append(threading.current_thread().name)
+        return get_many(self, keys)
+
+    with running(store) as proxy:
+        monkeypatch.setattr(SQLiteStore, "get_many", count)
+        names = ",".join(f"10.1000/{n}" for n in range(300))
+        statuses = [item["status"] for item in ask(proxy.url, f"/doiRA/{names}").json()]
+    assert statuses == ["Unknown"] * 200 + ["DOI does not exist"] * 100
+    assert len(threads) == 1
+    assert threads[0] != "doiuri-proxy"
+
+
+@pytest.mark.parametrize("target", ["/api/handles/10.1000/deep?pretty", "/10.1000/deep?noredirect"])
+def test_deep_records_are_not_multiplied_by_indentation(target: str) -> None:
+    data: Any = []
+    for _ in range(sys.getrecursionlimit() - 250):
+        data = [data, 1, 1, 1, 1, 1, 1, 1]
+    deep = record("10.1000/deep", value(1, "X", data, "new"))
+    with running([deep]) as proxy:
+        answer = ask(proxy.url, target)
+    assert answer.status == 200
+    assert len(answer.body) < 4 * len(json.dumps(deep))
+
+
+def test_the_limit_of_a_head_is_exact() -> None:
+    head = b"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX: %s\r\n\r\n"
+    with running([], limits=Limits(head=2000)) as proxy:
+        for length, status in (
+            (1999, b"200"),
+            (2000, b"200"),
+            (2001, b"431"),
+            (2100, b"431"),
+            (9000, b"431"),
+        ):
+            answer = send(proxy.url, head % (b"x" * (length - len(head) + 2)))
+            assert answer[9:12] == status, length
+
+
+def test_a_stopped_worker_is_replaced(tmp_path: Path) -> None:
+    file = tmp_path / "r.json"
+    file.write_text("[]")
+    with command(tmp_path, "--records", file, "--workers", 2) as proxy:
+        before = set(proxy.children())
+        os.kill(min(before), signal.SIGSTOP)
+        deadline = time.monotonic() + 60
+        while min(before) in proxy.children() or len(proxy.children()) < 2:
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+
+
+def test_a_link_to_a_folder_is_said(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    folder = tmp_path / "records"
+    folder.mkdir()
+    (folder / "r.json").write_text("[]")
+    (folder / "more").symlink_to(tmp_path / "elsewhere")
+    with running(folder):
+        assert f"{folder}/more: a symbolic link to a folder, not followed" in caplog.text

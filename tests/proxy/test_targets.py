@@ -1,0 +1,32 @@
+"""Where redirects lead: records that are meant to mislead, or that leave a choice."""
+
+from doiuri_proxy import running
+from support.http import ask
+from support.proxy_records import link, record, value
+
+
+def test_a_backslash_after_the_host_ends_it() -> None:
+    """Browsers read it as a slash; escaped, it would make the host a user's name."""
+    bare = link("10.1000/bare", "http://good.example")
+    marked = link("10.1000/marked", "http://good.example\\@evil.example/x")
+    spaced = link("10.1000/spaced", " https://example.org/ ")
+    with running([bare, marked, spaced]) as proxy:
+        for path, target in (
+            ("bare?urlappend=%5C@evil.example", "http://good.example/@evil.example"),
+            ("bare?urlappend=%5C%5Cevil.example", "http://good.example/%5Cevil.example"),
+            ("marked", "http://good.example/@evil.example/x"),
+            ("marked?urlappend=%5C@evil.example", "http://good.example/@evil.example/x%5C@evil.example"),
+            ("spaced?auth", "https://example.org/"),
+        ):
+            assert ask(proxy.url, f"/10.1000/{path}").headers["location"] == target
+
+
+def test_an_alias_comes_before_a_url() -> None:
+    url, alias = value(1, "URL", "https://example.org/own"), value(2, "HS_ALIAS", "10.1000/target")
+    with running([record("10.1000/both", url, alias)]) as proxy:
+        for query, target in (
+            ("", "/10.1000/target"),
+            ("?auth", "/10.1000/target?auth"),
+            ("?ignore_aliases", "https://example.org/own"),
+        ):
+            assert ask(proxy.url, f"/10.1000/both{query}").headers["location"] == target

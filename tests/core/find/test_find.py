@@ -22,13 +22,20 @@ class Paragraph(NamedTuple):
     syntax: str
     text: str
     found: list[tuple[str, str]]
+    notation: bool  # the mentions have escapes of a badge or of JSON, which DOI.parse does not undo
 
 
 def paragraphs() -> list[Paragraph]:
     """Return the corpus; ``found`` lists each mention as written with the name it stands for, in order."""
     entries = [entry for path in sorted(DATA.glob("*.json")) for entry in json.loads(path.read_text("utf-8"))]
     return [
-        Paragraph(entry["about"], entry["syntax"], entry["text"], [(m, n) for m, n in entry["found"]])
+        Paragraph(
+            entry["about"],
+            entry["syntax"],
+            entry["text"],
+            [(m, n) for m, n in entry["found"]],
+            entry.get("notation", False),
+        )
         for entry in entries
     ]
 
@@ -43,7 +50,7 @@ def test_mentions_in_a_paragraph(paragraph: Paragraph) -> None:
     assert [(match.text, match.doi.name) for match in matches] == paragraph.found
     for match in matches:
         assert paragraph.text[match.start : match.end] == match.text
-        assert paragraph.syntax != "text" or DOI.parse(match.text) == match.doi
+        assert paragraph.syntax != "text" or paragraph.notation or DOI.parse(match.text) == match.doi
 
 
 def test_the_corpus_covers_every_syntax_and_texts_without_dois() -> None:

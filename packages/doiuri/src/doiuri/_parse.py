@@ -2,7 +2,7 @@
 
 from doiuri._encoding import encode, source_position, unescape
 from doiuri._errors import DOISyntaxError
-from doiuri._names import doi_flaw
+from doiuri._names import doi_flaw, is_plain
 from doiuri._urls import HOSTS
 
 TYPE_CHECKING = False
@@ -24,6 +24,7 @@ _SCHEMES = ("https://", "http://", "//")
 _MAX_PORT = 65535
 _LINK_HEADS = ("https://", "http://", *(f"{host}/" for host in HOSTS))
 _LINK_HEAD_LENGTH = len("www.doi.org/")
+_SICI_ESCAPES = (("%28", "("), ("%29", ")"), ("%3A", ":"), ("%3C", "<"), ("%3E", ">"), ("%3B", ";"))
 _URI = "doi: URI"
 _LINK = "link to a DOI"
 
@@ -41,6 +42,34 @@ class Spelling:
         self.name = name
         self.start = start
         self.ambiguous = ambiguous
+
+
+def frequent(text: str) -> str:
+    """Return the name in the most frequent spellings, as ``typed`` reads it; "" for all others.
+
+    These are the name itself, and a name after ``doi:`` or ``https://doi.org/``.
+    """
+    if text[:3] == "10.":
+        return text if is_plain(text) else ""
+    if text[:4] == "doi:":
+        name = text[4:]
+    elif text[:16] == "https://doi.org/":
+        name = text[16:]
+    else:
+        return ""
+    if "#" in name or "?" in name:
+        return ""
+    if is_plain(name):
+        return name
+    if name[:3] != "10." or "%" not in name or name[-1] in _WHITE:
+        return ""
+    for escape, character in _SICI_ESCAPES:  # no new escape arises: these are no hexadecimal digits
+        name = name.replace(escape, character)
+    try:
+        name = unescape(name, lenient=True)
+    except DOISyntaxError:  # its position is that in the name
+        return ""
+    return "" if doi_flaw(name) else name
 
 
 def typed(text: str) -> Spelling:

@@ -147,6 +147,28 @@ def _seconds(text: str, syntax: str) -> float:
 
 
 @pytest.mark.once
+@pytest.mark.parametrize("syntax", SYNTAXES)
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "shields.io/badge/10.1000/--",
+        "$$U10.1000/a",
+        "?a=10.1000/a%2C",
+        "%2210.1000/a",
+        '"10.1000\\/a(',
+        "10.1000/{{",
+        "<a-\n",
+        ":doi:`10.1000/a<10.1000/a",
+        '<pub-id pub-id-type="doi">10.1000/ ',
+    ],
+    ids=ascii,
+)
+def test_time_is_linear_for_names_in_other_notations(pattern: str, syntax: str) -> None:
+    short, long = (pattern * (size // len(pattern)) + " 10.1000/182" for size in (4_000, 32_000))
+    assert _is_linear(short, long, syntax)
+
+
+@pytest.mark.once
 @pytest.mark.parametrize(
     ("syntax", "text"),
     [

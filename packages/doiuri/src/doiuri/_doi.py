@@ -214,7 +214,7 @@ class DOI(Handle):
         :raises DOISyntaxError: if ``text`` is not a DOI.
         """
         if type(text) is str and not strict:
-            name = _parse.frequent(text)
+            name = text if is_plain(text) else _parse.frequent(text)
             if name:
                 self = _new(cls)
                 _set_name(self, name)

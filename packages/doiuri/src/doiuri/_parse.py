@@ -45,12 +45,7 @@ class Spelling:
 
 
 def frequent(text: str) -> str:
-    """Return the name in the most frequent spellings, as ``typed`` reads it; "" for all others.
-
-    These are the name itself, and a name after ``doi:`` or ``https://doi.org/``.
-    """
-    if text[:3] == "10.":
-        return text if is_plain(text) else ""
+    """Return the name after ``doi:`` or ``https://doi.org/``, as ``typed`` reads it, or ""."""
     if text[:4] == "doi:":
         name = text[4:]
     elif text[:16] == "https://doi.org/":

@@ -5,16 +5,15 @@ from __future__ import annotations
 import re
 
 _NEXT = r"(?:10\.[0-9]{4,}|https?(?::|%3A)|doi(?::|%3A)|%22|%20|\+)"
-# Each pattern begins with a literal, which the regex engine finds at the speed of memory
+# Each with the literal that it begins with: str.find is many times faster than the regex engine
 _ANYWHERE = (
-    re.compile(r"\$\$[A-Z]"),  # subfields of library systems
-    re.compile(r"%5Cn(?=https?:|10\.)"),  # Mendeley's line break between two links
+    ("$$", re.compile(r"\$\$[A-Z]")),  # subfields of library systems
+    ("%5Cn", re.compile(r"%5Cn(?=https?:|10\.)")),  # Mendeley's line break between two links
 )
-_IN_QUERY = (
-    re.compile(rf"%(?:20|22|7C|0[AD]|(?:2C|3B)(?={_NEXT}))", re.IGNORECASE),
-    re.compile(r"\+(?:OR|AND)\+"),
-)
-_IN_ESCAPED = (re.compile(rf"%(?:20|22|7C|0[AD]|26|3F|23|(?:2C|3B)(?={_NEXT}))", re.IGNORECASE), _IN_QUERY[1])
+_OR = ("+", re.compile(r"\+(?:OR|AND)\+"))
+_LISTED = rf"(?:2C|3B)(?={_NEXT})"
+_IN_QUERY = (("%", re.compile(rf"%(?:20|22|7C|0[AD]|{_LISTED})", re.IGNORECASE)), _OR)
+_IN_ESCAPED = (("%", re.compile(rf"%(?:20|22|7C|0[AD]|26|3F|23|{_LISTED})", re.IGNORECASE)), _OR)
 _STOPS = {"query": _ANYWHERE + _IN_QUERY, "escaped": _ANYWHERE + _IN_ESCAPED}
 
 _BADGE = "shields.io/badge/"
@@ -54,10 +53,11 @@ class Stops:
         end = len(text)
         if place == "badge" and (badge := _BADGE_TEXT.match(text, start)):
             end = badge.end()
-        for pattern in _STOPS.get(place, _ANYWHERE):
+        for literal, pattern in _STOPS.get(place, _ANYWHERE):
             stop = self._next.get(pattern, -1)
             if stop < start:
-                found = pattern.search(text, start)
+                first = text.find(literal, start)
+                found = pattern.search(text, first) if first >= 0 else None
                 stop = self._next[pattern] = found.start() if found else len(text)
             end = min(end, stop)
         return end

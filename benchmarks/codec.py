@@ -44,6 +44,16 @@ def name(kind: float, registrant: int, number: int) -> str:
     return f"10.{registrant}/Á.GUTIÉRREZ.{number}.été"
 
 
+def typed(names: Names) -> Names:
+    """Return the names as people write them: a third bare, a third as URIs, a third as links."""
+    spellings: tuple[Callable[[str], str], ...] = (
+        str,
+        lambda name: DOI(name).uri,
+        lambda name: DOI(name).url,
+    )
+    return [spellings[number % 3](name) for number, name in enumerate(names)]
+
+
 def each(function: Callable[[str], object]) -> Task:
     return lambda names: [function(name) for name in names]
 
@@ -89,6 +99,10 @@ LINKS = {
     "yarl.URL": each(lambda text: str(yarl.URL("https://doi.org/" + text))),
     "doiuri: DOI.parse, .url": each(lambda text: DOI.parse(text).url),
 }
+TYPED = {
+    "idutils: normalize_doi, to_url": LINKS["idutils: normalize_doi, to_url"],
+    "doiuri: DOI.parse, .url": LINKS["doiuri: DOI.parse, .url"],
+}
 SPELLED = {
     "doiuri: DOI.parse of a doi: URI, .url": each(lambda text: DOI.parse(text).url),
 }
@@ -125,6 +139,7 @@ def main() -> None:
         ("name → URI", ENCODE, as_they_are),
         ("URI → name", DECODE, encode_many),
         ("name as typed → link", LINKS, as_they_are),
+        ("name, doi: URI or link, a third each → link", TYPED, typed),
         ("doi: URI → link", SPELLED, lambda names: [DOI(name).uri for name in names]),
     ]:
         table(title, measure(tasks, spell, size, repeats), "ns")

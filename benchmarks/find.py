@@ -26,6 +26,7 @@ _WORDS = re.findall(
     "the of and for results study journal in we show that data 2019 12.5 method, (see Fig. 3) with: an on is "
     "observed; rates 0.05 between groups. However, 1990-2010 and/or large-scale e.g. temperature Smith's",
 )
+_DECIMALS = [*_WORDS, "10.5", "v10.2", "2010."]  # words that begin as a name does
 _SENTENCES = ("as {} says", "({}).", "see {}.", "in {}, and", "[{}];", "“{}”", "{}:", "are in {}?")
 _LEADS = ("", "", "doi:", "DOI: ", "https://doi.org/", "http://dx.doi.org/")
 # The pattern that Crossref recommends, with the \b that it needs in prose
@@ -41,7 +42,7 @@ def name(chance: random.Random) -> str:
     return f"10.{registrant}/Á.GUTIÉRREZ.{number}.été"
 
 
-def prose(size: int, gap: int, seed: int) -> tuple[list[str], list[str]]:
+def prose(size: int, gap: int, seed: int, vocabulary: list[str] = _WORDS) -> tuple[list[str], list[str]]:
     """Return paragraphs of ``gap`` characters, ``size`` in all, and the name in each."""
     chance = random.Random(seed)
     paragraphs, names = [], []
@@ -50,7 +51,7 @@ def prose(size: int, gap: int, seed: int) -> tuple[list[str], list[str]]:
         lead = chance.choice(_LEADS)
         written = DOI(doi).url if lead.startswith("https") else lead + doi
         mention = chance.choice(_SENTENCES).format(written)
-        words = " ".join(chance.choices(_WORDS, k=gap // 5))[: max(0, gap - len(mention) - 2)]
+        words = " ".join(chance.choices(vocabulary, k=gap // 5))[: max(0, gap - len(mention) - 2)]
         place = words.find(" ", len(words) // 2)
         paragraphs.append(f"{words[:place]} {mention}{words[place:]}\n")
         names.append(doi)
@@ -100,6 +101,17 @@ def speed(search: Search, whole: bool, gap: int, size: int, repeats: int) -> flo
     return statistics.median(speeds)
 
 
+def decimals(size: int) -> Iterator[tuple[str, float]]:
+    """The speed on prose with decimals and versions, in ASCII and with one other character."""
+    text = "".join(prose(size, 2000, 0, _DECIMALS)[0])
+    for label, written in (
+        ("prose", "".join(prose(size, 2000, 0)[0])),
+        ("with decimals", text),
+        ("and a dash", text + "—"),
+    ):
+        yield label, len(written) / seconds(with_doiuri, [written]) / 1e6
+
+
 def exact(search: Search, gap: int, size: int) -> float:
     """Return the share of paragraphs for which the search returns exactly their name."""
     paragraphs, names = prose(size, gap, 0)
@@ -126,6 +138,9 @@ def main() -> None:
     for label, (search, whole) in PEERS.items():
         figures = [speed(search, whole, gap, size if whole else size // 10, repeats) for gap in (2000, 200)]
         print(f"| {label} | {figures[0]:,.0f} | {figures[1]:,.0f} | {exact(search, 200, size // 10):.0%} |")
+    print("\n| text | MB/s, a DOI in 2 kB |\n| --- | ---: |")
+    for label, figure in decimals(size):
+        print(f"| {label} | {figure:,.0f} |")
     print("\n| syntax | MB/s, a DOI in 2 kB |\n| --- | ---: |")
     for syntax, figure in syntaxes(size):
         print(f"| {syntax} | {figure:,.0f} |")

@@ -4,7 +4,7 @@ from doiuri import _parse
 from doiuri._encoding import LINK, encode, source_position
 from doiuri._errors import DOISyntaxError
 from doiuri._immutable import Keyed
-from doiuri._names import doi_flaw, exact, is_plain, plain_after_label, prefix_flaw, short_doi_flaw
+from doiuri._names import doi_flaw, exact, is_plain, prefix_flaw, short_doi_flaw
 from doiuri._urls import DOI_ORG, HOSTS, check_base, query_string
 
 TYPE_CHECKING = False
@@ -215,7 +215,7 @@ class DOI(Handle):
         :raises DOISyntaxError: if ``text`` is not a DOI.
         """
         if type(text) is str and not strict:
-            name = text if is_plain(text) else plain_after_label(text)
+            name = text if is_plain(text) else _parse.frequent(text)
             if name:
                 self = _new(cls)
                 _set_name(self, name)

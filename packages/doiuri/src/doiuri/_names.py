@@ -22,19 +22,13 @@ def is_plain(text: str) -> bool:
     slash = text.find("/")
     return (
         slash > 3
-        and text.startswith("10.")
+        and text[:3] == "10."
         and text[3:slash].isdecimal()
         and text.isascii()
         and text.isprintable()
         and "%" not in text
         and text[-1] not in "/ "
     )
-
-
-def plain_after_label(text: str) -> str:
-    """Return the plain name after ``doi:``, or "" if there is more to it."""
-    name = text[4:]
-    return name if text[:4] == "doi:" and is_plain(name) and "#" not in name and "?" not in name else ""
 
 
 def doi_flaw(name: str, strict: bool = False) -> "Flaw | None":

@@ -2,7 +2,7 @@
 
 from doiuri._encoding import encode, source_position, unescape
 from doiuri._errors import DOISyntaxError
-from doiuri._names import OTHER_HANDLE, doi_flaw, is_handle_prefix
+from doiuri._names import OTHER_HANDLE, doi_flaw, is_handle_prefix, is_plain
 from doiuri._urls import HOSTS
 
 TYPE_CHECKING = False
@@ -27,6 +27,7 @@ _SCHEMES = ("https://", "http://", "//")
 _MAX_PORT = 65535
 _LINK_HEADS = ("https://", "http://", *(f"{host}/" for host in HOSTS))
 _LINK_HEAD_LENGTH = len("www.doi.org/")
+_SICI_ESCAPES = (("%28", "("), ("%29", ")"), ("%3A", ":"), ("%3C", "<"), ("%3E", ">"), ("%3B", ";"))
 _URI = "doi: URI"
 _LINK = "link to a DOI"
 
@@ -44,6 +45,29 @@ class Spelling:
         self.name = name
         self.start = start
         self.ambiguous = ambiguous
+
+
+def frequent(text: str) -> str:
+    """Return the name after ``doi:`` or ``https://doi.org/``, as ``typed`` reads it, or ""."""
+    if text[:4] == "doi:":
+        name = text[4:]
+    elif text[:16] == "https://doi.org/":
+        name = text[16:]
+    else:
+        return ""
+    if "#" in name or "?" in name:
+        return ""
+    if is_plain(name):
+        return name
+    if name[:3] != "10." or "%" not in name or name[-1] in _WHITE:
+        return ""
+    for escape, character in _SICI_ESCAPES:  # no new escape arises: these are no hexadecimal digits
+        name = name.replace(escape, character)
+    try:
+        name = unescape(name, lenient=True)
+    except DOISyntaxError:  # its position is that in the name
+        return ""
+    return "" if doi_flaw(name) else name
 
 
 def typed(text: str) -> Spelling:

@@ -29,18 +29,22 @@ _SYMBOLS = _pairs(
     " textbraceleft { textbraceright } lbrace { rbrace } ss ß o ø O Ø l ł L Ł ae æ AE Æ oe œ OE Œ aa å AA Å"
     " dh ð DH Ð th þ TH Þ i ı j ȷ"
 )
-_CHARACTERS = {",": " ", "lt": "<", "less": "<", "gt": ">"}
+_NO_BRACES = str.maketrans("", "", "{}")  # of a subscript
+_CHARACTERS = {",": " ", "lt": "<", "less": "<", "gt": ">", "backslash": "\\"}
 _SYMBOL = "|".join(sorted(_SYMBOLS, key=len, reverse=True))
 _ESCAPE = (
     r"\\(?P<escaped>[%&#$_{} ,])"
     r"|\\(?P<accent>[`'^\"~=.]|[uvHckrd](?![A-Za-z]))\s?(?:\{\\?(?P<letter>[A-Za-z])\}|\\?(?P<bare>[A-Za-z])"
     r"(?![A-Za-z]*\{))"
     rf"|\\(?P<symbol>{_SYMBOL})(?:\{{\}}|(?![A-Za-z])[ \t]?)"
-    r"|(?:\$|\\\(|\\ensuremath\{)\\?(?P<math>[<>_~#%^&]|lt|gt|less)(?:\$|\\\)|\})"
+    r"|(?:\$|\\\(|\\ensuremath\{)\\?(?P<math>_(?:[0-9A-Za-z]|\{[0-9A-Za-z]{1,9}\})"
+    r"|[<>_~#%^&]|lt|gt|less|backslash)(?:\$|\\\)|\})"
     r"|(?P<nothing>\\[-/]|\\(?:allowbreak|string)(?![A-Za-z])[ \t]?)"
 )
 
 _FIELD = re.compile(r"(?<![A-Za-z_-])(doi|url|ee|link)\Z", re.IGNORECASE)
+# What programs leave behind a name: the query of its page, the next field of JSON
+_REMAINS = re.compile(r"\?(?:seq|ref|origin|journalCode|casa_token|needAccess|utm_[a-z]+)=|\",\"")
 _FIELD_LENGTH = 50  # with the white space before the "="
 _IN_VALUE = re.compile(rf"(?P<escape>{_ESCAPE})|[{{}}]|[ \t]*[\r\n]\s*", re.DOTALL)
 _BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
@@ -97,7 +101,9 @@ class BibTeX(Scanner):
             return (), start
         while first < end and text[first] == "{" and self._braces.closer(first) == end - 1:
             first, end = first + 1, end - 1
-        mention = Rendered.replacing(text, (first, end), _IN_VALUE, _unescaped).whole(labelled=labelled)
+        remains = _REMAINS.search(text, first, end)
+        stop = remains.start() if remains else end
+        mention = Rendered.replacing(text, (first, stop), _IN_VALUE, _unescaped).whole(labelled=labelled)
         return ((), start) if mention is None else ((mention,), end)
 
     def _value_end(self, start: int) -> int:
@@ -114,6 +120,8 @@ def _unescaped(token: re.Match[str]) -> str:
     if token["symbol"]:
         return _SYMBOLS[token["symbol"]]
     character: str = token["escaped"] or token["math"] or ""
+    if len(character) > 1 and character[0] == "_":
+        return character.translate(_NO_BRACES)
     return _CHARACTERS.get(character, character)
 
 

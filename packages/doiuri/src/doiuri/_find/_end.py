@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 
 from doiuri._characters import NOT_GRAPHIC
+from doiuri._find._publishers import without_files, without_page
 from doiuri._find._start import UNSPACED, Lead, in_query
+from doiuri._find._stops import JSON_ESCAPE
 
 # Always the end: white space, what no name holds, typographic quotation marks, other scripts' punctuation
 _HARD = (
@@ -48,14 +50,14 @@ _LINE_LENGTH = 300  # how far around a name the columns of a table are looked fo
 _COLUMNS = {",": re.compile(r",[^\s,]"), ";": re.compile(r";[^\s;]")}
 
 
-def name_end(prefix: re.Match[str], lead: Lead, unclosed: list[int]) -> int:
-    """Return where the name that begins with ``prefix`` ends, before trimming.
+def name_end(prefix: re.Match[str], lead: Lead, unclosed: list[int], limit: int) -> int:
+    """Return where the name that begins with ``prefix`` ends, before trimming; at ``limit`` at the latest.
 
     ``unclosed`` keeps the time linear: otherwise each name in "10.1000/a(10.1000/a(…" would be read to the
     end of the text. Start with an empty list, and pass it again for the names that follow in the same text.
     """
     text, start = prefix.string, prefix.end()
-    simple = _SIMPLE.match(text, start)
+    simple = _SIMPLE.match(text, start, limit)
     end = simple.end() if simple else start
     following = text[end : end + 2]
     if following[:1] in _OPENER_OF or following in _ENDINGS or not _IS_SOFT.match(text, end):
@@ -64,7 +66,7 @@ def name_end(prefix: re.Match[str], lead: Lead, unclosed: list[int]) -> int:
     # the search for their closing brackets stopped
     while unclosed and unclosed[-1] <= start:
         unclosed.pop()
-    limit = unclosed[-1] if unclosed else len(text)
+    limit = min(limit, unclosed[-1]) if unclosed else limit
     opened: list[int] = []
     if end == start and text[start] == "<" and text[start + 1 : start + 2].isalnum():
         opened, end = [start], start + 1  # not a tag: it would leave nothing of the name
@@ -146,7 +148,9 @@ def _star_ends(text: str, _place: int, lead: Lead) -> bool:
     return text[lead.start - 1 : lead.start] == "*"
 
 
-def _backslash_ends(text: str, place: int, _lead: Lead) -> bool:
+def _backslash_ends(text: str, place: int, lead: Lead) -> bool:
+    if lead.place == "json":
+        return not JSON_ESCAPE.match(text, place)
     return text[place + 1 : place + 2] not in _TEX_ESCAPED
 
 
@@ -188,30 +192,12 @@ _CHECKS = {
 # Punctuation; then a dash, signs, full stops of other scripts, and the numbers of notes
 _PUNCTUATION = frozenset(
     ".,;:!?'\"*/\\&=\u2013\u00a7\u00a9\u00ae\u00b6\u00b7\u2122\u2190\u2192\u0589\u05c3\u1362\u1363\u104a\u104b"
-    "\u00b9\u00b2\u00b3\u2070\u2074\u2075\u2076\u2077\u2078\u2079"
+    "\ufffd\u00b9\u00b2\u00b3\u2070\u2074\u2075\u2076\u2077\u2078\u2079"
 )
 _EMPHASIS = "_~^="  # only if the same character stands on both sides
 _BLANK = re.compile(r"%(?:0[0-9A-F]|1[0-9A-F]|20|7F|C2%A[0D]|E2%80%8[B-F]|EF%BB%BF)\Z", re.IGNORECASE)
 _LONGEST_BLANK = len("%E2%80%8B")
 _SCHEME = re.compile(r"https?\Z", re.IGNORECASE)
-
-# What publishers append to the name in their own URLs
-_PAGE = re.compile(
-    r"/(?:abs(?:tract)?|full(?:-?text)?|e?pdf|pdfft|epub|html?|meta|summary|references|citations?|cited-?by"
-    r"|figures?|tables?|metrics|suppinfo|suppl(?:ementary|emental)?(?:_file)?|download|standard|tab-[a-z]+"
-    r"|article|export|bibtex|ris|transform|agency|assets?|media|comments|share|issuetoc|activities|preview|reader)"
-    r"(?:[/;.].*)?\Z",
-    re.IGNORECASE | re.DOTALL,
-)
-_FILE = re.compile(
-    r"(?:\.(?:full(?:-text)?|abstract|short|long|figures-only|pdf|svg|png|html?|xml|epub|bib|ris|json)(?:\+html)?){1,3}\Z"
-    r"|;jsessionid=.*\Z",
-    re.IGNORECASE | re.DOTALL,
-)
-_PREPRINT = re.compile(r"(?i:10\.1101/.*[0-9])(v[0-9]{1,2})\Z")  # bioRxiv appends the version
-_ARTICLE_NUMBER = re.compile(r"10\.1093/[^/]+/[^/]+(/[0-9]{5,})\Z")  # OUP appends a number of its own
-_END_IN_QUERY = re.compile(r"%(?:20|22|7C|0A|0D)", re.IGNORECASE)
-_END_IN_ESCAPED = re.compile(r"%(?:20|22|7C|0A|0D|26|3F|23)", re.IGNORECASE)
 
 
 def trimmed(prefix: re.Match[str], end: int, lead: Lead, tail: str) -> int:
@@ -227,12 +213,14 @@ def trimmed(prefix: re.Match[str], end: int, lead: Lead, tail: str) -> int:
         tail += "-"  # an arrow
     end = _without_punctuation(text, suffix, end, tail)
     if "%" in text[suffix:end]:
-        end = _without_blanks(text, suffix, end, lead)
+        end = _without_blanks(text, suffix, end)
     if text.startswith("://", end):
         scheme = _SCHEME.search(text, max(suffix, end - 5), end)
         end = scheme.start() if scheme else end
     if lead.place == "url":
-        end = _without_page(text, prefix, end)
+        end = without_page(prefix, end)
+    elif lead.place == "escaped":
+        end = without_files(prefix, end)
     return _without_punctuation(text, suffix, end, tail)
 
 
@@ -242,22 +230,8 @@ def _without_punctuation(text: str, suffix: int, end: int, tail: str) -> int:
     return end
 
 
-def _without_blanks(text: str, suffix: int, end: int, lead: Lead) -> int:
-    """Return the end without percent-encoded blanks, and in a query without the fields that follow."""
-    if lead.place in {"query", "escaped"}:
-        pattern = _END_IN_ESCAPED if lead.place == "escaped" else _END_IN_QUERY
-        stop = pattern.search(text, suffix, end)
-        end = stop.start() if stop else end
+def _without_blanks(text: str, suffix: int, end: int) -> int:
+    """Return the end without percent-encoded blanks."""
     while blank := _BLANK.search(text, max(suffix, end - _LONGEST_BLANK), end):
         end = blank.start()
-    return end
-
-
-def _without_page(text: str, prefix: re.Match[str], end: int) -> int:
-    for pattern in (_PAGE, _FILE):
-        extra = pattern.search(text, prefix.end() + 1, end)
-        end = extra.start() if extra else end
-    for pattern in (_PREPRINT, _ARTICLE_NUMBER):
-        extra = pattern.match(text, prefix.start(), end)
-        end = extra.start(1) if extra else end
     return end

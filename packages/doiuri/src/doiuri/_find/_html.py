@@ -30,6 +30,9 @@ _ESCAPED_SLASH = re.compile(r"\\/")  # JSON in scripts writes it, so that no "</
 # Matches a name without a value too: each is then read once, and the time stays linear.
 _ATTRIBUTE = re.compile(r"([^\s=<>\"'/]++)(?:\s*+=\s*+(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+)))?")
 _ENTITY = re.compile(rf"{ENTITY}|[{INVISIBLE}]")
+_JATS_DOI = re.compile(r"<(?:pub|article|object)-id\b[^<>]*\spub-id-type\s*=\s*[\"']doi[\"']")
+_BROKEN_NAME = re.compile(r"\s*(10\.[0-9]{4,9}/?(?:[^\s<>&]{0,99}\s{1,9}(?!10\.|doi)[^\s<>&]{1,99}))\s*</")
+_SPACE = re.compile(r"\s+")
 _IN_URL = re.compile(rf"{ENTITY}|[{INVISIBLE}\t\n\r]")  # WHATWG URL, basic parser: removes tabs and newlines
 _URLS = frozenset({"href", "xlink:href", "src", "cite", "action", "resource", "about", "rdf:about", "itemid"})
 
@@ -47,6 +50,9 @@ class HTML(Scanner):
 
     def part(self, token: re.Match[str]) -> Part:
         start, end = token.span()
+        broken = _broken_name(self.text, token)
+        if broken is not None:
+            return (broken,), broken[1]
         raw_end = self._raw_end(token)
         if raw_end == end:
             return in_tag(self.text, start, end), end
@@ -61,6 +67,14 @@ class HTML(Scanner):
             return token.end()
         end = closer.search(self.text, token.end())
         return end.start() if end else len(self.text)
+
+
+def _broken_name(text: str, token: re.Match[str]) -> Mention | None:
+    """Return the mention in an element of JATS for a DOI in whose name a typesetter left a blank."""
+    name = _BROKEN_NAME.match(text, token.end()) if _JATS_DOI.match(token[0]) else None
+    if name is None:
+        return None
+    return Rendered.replacing(text, name.span(1), _SPACE, lambda _: "").whole(labelled=True)
 
 
 def in_tag(text: str, start: int, end: int) -> Iterable[Mention]:

@@ -9,6 +9,7 @@ from doiuri._doi import DOI
 from doiuri._errors import DOISyntaxError
 from doiuri._find._end import name_end, trimmed
 from doiuri._find._start import Lead, lead
+from doiuri._find._stops import Stops, holds_line_break, is_quotient, is_template, undone
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -17,11 +18,11 @@ Mention = tuple[int, int, DOI]  # start and end, label or link included
 
 # Starts with a literal, which the regex engine finds at the speed of memory. Decimals and versions do not
 # match. Long runs of digits and dots do, even without a slash: each is read once, and the time stays linear.
-_CANDIDATE = re.compile(r"10\.(?:[0-9.]{0,15}+(?:[/:]|%2[Ff])|[0-9.]{16,}+(?:[/:]|%2[Ff])?)")
-_PREFIX = re.compile(r"10\.([0-9]++)(?:\.[0-9]+)*+(/|:|%2[Ff])")
+_CANDIDATE = re.compile(r"10\.(?:[0-9.]{0,15}+(?:\\?/|:|%2[Ff])|[0-9.]{16,}+(?:\\?/|:|%2[Ff])?)")
+_PREFIX = re.compile(r"10\.([0-9]++)(?:\.[0-9]+)*+(\\?/|:|%2[Ff])")
 # Nearly all names: letters, digits, what joins them, what a SICI has; and then the sentence goes on
 _SIMPLE = re.compile(
-    r"10\.[0-9]{4,9}+/(?:[._/-]*+[A-Za-z0-9À-ÿ]++"
+    r"10\.[0-9]{4,9}+/(?![0-9.]++[eE][-+])(?:[._/-]*+[A-Za-z0-9À-ÿ]++"
     r"|\([0-9A-Z]++\)|:[0-9]++(?:/[0-9]++)?<[0-9]++::[0-9A-Z-]++>|;[0-9]-(?=[0-9A-Z]))++"
     r"(?=[]})?!.,;:]{0,3}(?:[ \n\t”’]|\Z))"
 )
@@ -36,6 +37,7 @@ def mentions(text: str, label_nearby: Callable[[int], bool], tail: str = "") -> 
     :param tail: characters that no name ends with, in addition to punctuation.
     """
     unclosed: list[int] = []
+    stops = Stops(text)
     last = 0  # end of the previous mention
     search = _CANDIDATE.search
     candidate = search(text)
@@ -47,7 +49,12 @@ def mentions(text: str, label_nearby: Callable[[int], bool], tail: str = "") -> 
             end = last = simple.end()
             yield before.start, end, DOI.parse(simple[0])
         elif before and (prefix := _prefix(text, start, before, label_nearby)):
-            end = name_end(prefix, before, unclosed)
+            if prefix[2] == "\\/":
+                before = before._replace(place="json")
+            end = name_end(prefix, before, unclosed, stops.after(prefix.end(), before.place))
+            if is_template(prefix, end):
+                candidate = search(text, end)
+                continue
             mention = _mention(prefix, trimmed(prefix, end, before, tail), before)
             if mention is not None:
                 last = mention[1]
@@ -59,6 +66,8 @@ def _prefix(text: str, start: int, before: Lead, label_nearby: Callable[[int], b
     """Return the prefix and slash at ``start``; None for a decimal, a version, a port or a time."""
     prefix = _PREFIX.match(text, start)
     if prefix is None or (prefix[2] == ":" and text[start - 8 : start].lower() != "urn:doi:"):
+        return None
+    if not before.labelled and is_quotient(prefix):
         return None
     counts = before.labelled or len(prefix[1]) >= _BARE_DIGITS or label_nearby(before.start)
     return prefix if counts else None
@@ -77,6 +86,7 @@ def _mention(prefix: re.Match[str], end: int, before: Lead) -> Mention | None:
         name = name.replace(":", "/", 1)  # DOI Handbook, note on URNs
     if end <= prefix.end():
         return None
+    name = undone(name, before.place)
     try:
         return first, end, DOI.parse(name)
     except DOISyntaxError:  # the escapes hide bytes or characters that no name has
@@ -94,9 +104,9 @@ def whole(value: str, *, labelled: bool, link: bool) -> Mention | None:
     before = lead(value, place) if prefix else None
     if prefix is None or before is None or before.start != 0:
         return None
-    if not link and len(value.split(maxsplit=1)) > 1:
+    if holds_line_break(value) or (not link and len(value.split(maxsplit=1)) > 1):
         return None
-    if not (labelled or before.labelled or len(prefix[1]) >= _BARE_DIGITS):
+    if not (labelled or before.labelled or len(prefix[1]) >= _BARE_DIGITS) or is_template(prefix, len(value)):
         return None
     end = len(value)
     if link or before.place == "link":

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from doiuri._find._plain import Mention
+    from doiuri._find._rendered import Edit
     from doiuri._find._scan import Part
 
 _TAIL = "_"  # an underscore at the end of a word makes it a reference
@@ -25,6 +26,10 @@ _TARGET_NAME = re.compile(
 _EMBEDDED_URI = re.compile(r"(?:^|(?<=\s))<")
 _PHRASE_END = re.compile(r"(?:\\.|[^`\\])*+`", re.DOTALL)
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
+# Inside the angle brackets of a SICI, a line is broken behind a dash or colon
+_BREAK = r"\n(?<=[-:]\n)[ \t]*(?=[^\s<>`]{1,40}>[0-9]\.[0-9]\.(?:CO|TX);)"
+_ESCAPE_OR_BREAK = re.compile(rf"\\(.)|{_BREAK}", re.DOTALL)
+_SICI_BREAK = re.compile(_BREAK)
 _ESCAPE_OR_SPACE = re.compile(r"\\(.)|\s+", re.DOTALL)  # docutils drops white space in the URI of a target
 
 
@@ -34,6 +39,12 @@ class RST(Scanner):
     first = re.compile(r"[\\`_]")
     token = re.compile(r"(?P<escape>\\.)|(?P<literal>``)|(?P<phrase>`)|(?P<target>_)", re.DOTALL)
     tail = _TAIL
+
+    def stretch(self, start: int, end: int, edits: list[Edit]) -> Rendered:
+        if self.text.find("<", start, end) >= 0:
+            breaks: list[Edit] = [(*line.span(), "") for line in _SICI_BREAK.finditer(self.text, start, end)]
+            edits = sorted(edits + breaks)
+        return super().stretch(start, end, edits)
 
     def replacement(self, token: re.Match[str]) -> str | None:
         if token.lastgroup == "escape" and not token[0][1].isspace():
@@ -83,14 +94,23 @@ def _in_phrase(text: str, start: int, end: int, role: str | None) -> Iterator[Me
     """Yield the mentions in a phrase: in its title and its ``<target>``, or in its one text."""
     labelled = role is not None and _DOI_ROLE.search(role) is not None
     openings = list(_EMBEDDED_URI.finditer(text, start, end)) if text[end - 1] == ">" else []
-    if not openings:
+    # The title may hold a "<" too; a name (SICI) has no blank before
+    title_end, target_start = openings[-1].span() if openings else _repeated(text, start, end)
+    if title_end == end:
         yield from _delimited(text, start, end, labelled=labelled)
         return
-    title_end, target_start = openings[
-        -1
-    ].span()  # the title may hold a "<" too; a name (SICI) has no blank before
     yield from Rendered.replacing(text, (start, title_end), _ESCAPE, _unescaped).mentions()
     yield from _delimited(text, target_start, end - 1, labelled=labelled, link=role is None)
+
+
+def _repeated(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return the span of the "<" in ``NAME<NAME>``, with the same name twice; or the ``end``, empty."""
+    opening = text.rfind("<", start, end) if text[end - 1] == ">" else -1
+    first, second = text.find("10.", start, opening), text.find("10.", opening, end)
+    if start < first < second < end or start == first < second:
+        same = text[first:opening].lower() == text[second : end - 1].lower()
+        return (opening, opening + 1) if same else (end, end)
+    return end, end
 
 
 def _delimited(
@@ -102,7 +122,7 @@ def _delimited(
     if mention is not None:
         yield mention
     else:
-        yield from Rendered.replacing(text, (start, end), _ESCAPE, _unescaped).mentions(_TAIL)
+        yield from Rendered.replacing(text, (start, end), _ESCAPE_OR_BREAK, _unescaped).mentions(_TAIL)
 
 
 def _unescaped(token: re.Match[str]) -> str:

@@ -43,6 +43,10 @@ class Scanner:
         """Return the part that the token starts; None if the token is ordinary text."""
         raise NotImplementedError
 
+    def stretch(self, start: int, end: int, edits: list[Edit]) -> Rendered:
+        """Return the running text from ``start`` to ``end``."""
+        return Rendered(self.text, start, end, edits)
+
     def mentions(self) -> Iterator[Mention]:
         """Yield the mentions in the text, in order."""
         text = self.text
@@ -64,10 +68,10 @@ class Scanner:
             if part is None:
                 continue
             if candidate < start:
-                yield from Rendered(text, begin, start, edits).mentions(self.tail)
+                yield from self.stretch(begin, start, edits).mentions(self.tail)
             mentions, position = part
             yield from mentions
             begin, edits = position, []
             if candidate < begin:
                 candidate = text.find("10", begin)
-        yield from Rendered(text, begin, len(text), edits).mentions(self.tail)
+        yield from self.stretch(begin, len(text), edits).mentions(self.tail)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from doiuri._find._stops import in_badge
 from doiuri._parse import API_PATH, FIXED_SPACES, LABELS
 from doiuri._urls import DOI_ORG, HOSTS
 
@@ -16,7 +17,8 @@ _LABEL = "|".join(map(re.escape, LABELS))
 # As in DOI.parse, only ASCII letters match in both cases ("doİ" is not a label), the API's path in lower case
 _LABEL_OR_LINK = re.compile(
     rf"(?:(?P<link>(?:(?ai:https?)://|(?<![{_LETTERS}_:/])//|(?<![{_LETTERS}_.@/:%-]))"
-    rf"(?ai:(?:{_HOST})\.?)(?::[0-9]{{1,4}})?/(?:{re.escape(API_PATH)}|(?ai:/?(?:{_LABEL})?)))"
+    rf"(?ai:(?:{_HOST})\.?)(?::[0-9]{{1,4}})?/(?:{re.escape(API_PATH)}|(?ai:/?(?:{_LABEL})?))"
+    rf"|(?ai:https?:\\/\\/(?:{_HOST})\\/))"  # in JSON
     rf"|(?<![{_LETTERS}])(?ai:{_LABEL}|doi{_BLANK}:?{_BLANK}))\Z"
 )
 _LONGEST = 64  # characters of a label or link
@@ -31,6 +33,10 @@ _STARTS = frozenset(["", "\n", "(", "[", "<", '"'])  # what follows starts afres
 _STARTS_OR_BLANK = _STARTS | {" "}
 _NOT_IN_URLS = " \t\n\r\"'<>"
 _ESCAPE = re.compile(r"%[0-9A-Fa-f]{2}\Z")
+_ESCAPED_OR_SUBFIELD = re.compile(
+    r"(?:%[0-9A-Fa-f]{2}|\\.|\\u[0-9A-Fa-f]{4}|\$\$[A-Z])\Z", re.DOTALL
+)  # %2F, \n, $$U
+_SPRINGER = frozenset(["/art:", "/chp:", "/bok:"])  # kinds of a publication, before its name in a URL
 _URL_LENGTH = 500  # how far back the start of a URL is looked for; a bound keeps the time linear
 
 # Scripts without spaces between words: a name may follow a word directly
@@ -55,8 +61,9 @@ class Lead(NamedTuple):
 
     :ivar start: where the mention starts: at its label or link, or else at the name.
     :ivar labelled: whether it has a label or is a link to the DOI proxy.
-    :ivar place: "text", "link" (to the DOI proxy), "url" (the path of another URL), "query" (of a URL), or
-        "escaped" (right after a percent-escape, as in a query that holds another URL).
+    :ivar place: "text", "link" (to the DOI proxy), "url" (the path of another URL), "query" (of a URL),
+        "badge" (the text of one by shields.io), or "escaped" (right after a percent-escape, as in a query
+        that holds another URL).
     """
 
     start: int
@@ -95,15 +102,17 @@ def _label_or_link(text: str, start: int, last: int, before: str) -> Lead | None
     if match is None:
         return None
     place = _place(text, match.start())
-    is_link = match["link"] is not None and place not in {"escaped", "query"}
+    is_link = match["link"] is not None and place not in {"escaped", "query", "badge"}
     return Lead(match.start(), True, "link" if is_link else place)
 
 
 def _place(text: str, start: int) -> str:
     before = text[start - 1 : start]
-    if before == "/":
+    if in_badge(text, start):
+        return "badge"
+    if before == "/" or (before == ":" and text[start - 5 : start] in _SPRINGER):
         return "url"
-    if before == "=":
+    if before in {"=", "+"}:
         return "query" if in_query(text, start) else "text"
     return "escaped" if _follows_escape(text, start) else "text"
 
@@ -122,10 +131,10 @@ def in_query(text: str, start: int) -> bool:
 def _is_inside_word(text: str, start: int, before: str) -> bool:
     earlier = text[start - 2 : start - 1]
     if before.isalnum():
-        ends_escape = _follows_escape(text, start) or earlier == "\\"  # %2F, \n
-        return not ends_escape and not _UNSPACED.match(before)
+        follows_escape = _ESCAPED_OR_SUBFIELD.search(text, max(0, start - 6), start)
+        return not follows_escape and not _UNSPACED.match(before)
     if before in ".-":
-        return earlier.isdigit()
+        return earlier.isdigit() and not in_badge(text, start)
     if before in "_@":
         return earlier.isalnum()
     return before in _CURRENCY

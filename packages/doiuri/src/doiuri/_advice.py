@@ -9,6 +9,7 @@ from typing import NamedTuple
 from doiuri import _parse
 from doiuri._doi import DOI
 from doiuri._errors import DOISyntaxError
+from doiuri._remains import remains
 
 _DASHES = "\u02d7\u2010\u2011\u2012\u2013\u2014\u2015\u2043\u207b\u2212\u2e3a\u2e3b\ufe58\ufe63\uff0d"
 _LOOK_ALIKES = str.maketrans(
@@ -29,20 +30,19 @@ _TWINS = str.maketrans("АВЕЅІЈКМНОРСТХаеорсухѕіјΑΒΕΖ
 _ESCAPE = re.compile("%[0-9A-Fa-f]{2}")
 # html.unescape cannot read numbers of thousands of digits; no character has a number of eight
 _DECIMAL_ENTITY = re.compile("&#0*([0-9]{1,8})[0-9]*")
+_ALPHANUMERIC = re.compile("%(?:3[0-9]|[46][1-9A-Fa-f]|[57][0-9Aa])")
 _STRAY = re.compile("%(?![0-9A-Fa-f]{2})")
-_TEX = re.compile(r"\{?\\([_%&#${}~^])\}?|\$([<>])\$|\{?\\text(less|greater|underscore)(?:\{\}|\}| )?")
+_TEX = re.compile(
+    r"\{?\\([_%&#${}~^])\}?|\$([<>])\$|\{?\\text(less|greater|underscore)(?:\{\}|\}| )?|\{?\$_(\w{1,9})\$\}?"
+)
 _TEX_SIGNS = {"less": "<", "greater": ">", "underscore": "_"}
 # Nearly all DOIs: nothing for the checks below, except perhaps the end of a page's address
 _HARMLESS = re.compile(
     r"(?:[Dd][Oo][Ii]:)?10(?:\.[0-9]+)+/(?!./)[\w.:;/-]*+(?:\([\w.:;/-]*+\)[\w.:;/-]*+)*+(?<=[0-9A-Za-z)])",
     re.ASCII,
 )
-_PAGE = re.compile(
-    r"(?<=.)(?:/(?:abstract|full|fulltext|html|pdf|epdf|epub|meta|summary|issuetoc)|\.(?:pdf|html?))$",
-    re.IGNORECASE,
-)
-_PAGE_ENDS = ("abstract", "full", "text", "html", "htm", "pdf", "epub", "meta", "summary", "toc")
-_REPAIRS = 9  # at most: one for each check of the name
+_PAGE_ENDS = ("abstract", "full", "text", "html", "htm", "pdf", "epub", "meta", "summary", "toc", "svg")
+_REPAIRS = 15  # at most: one for each check of the name
 _LONG = 5000  # characters; composing longer names can take quadratic time
 _MARKS = ".,;:!?'\"’…。、，．；：！？"
 _CLOSERS = dict(zip(")]}>”»）】」』》〉", "([{<“«（【「『《〈", strict=True))
@@ -76,7 +76,14 @@ def advise(text_or_doi: str | DOI) -> tuple[Advice, ...]:
     :raises DOISyntaxError: if the text is not a DOI.
     """
     text = text_or_doi.name if isinstance(text_or_doi, DOI) else text_or_doi
-    if type(text) is str and _HARMLESS.fullmatch(text) and not text.lower().endswith(_PAGE_ENDS):
+    if (
+        type(text) is str
+        and _HARMLESS.fullmatch(text)
+        and not text.lower().endswith(_PAGE_ENDS)
+        and text.find("10.", 5) < 0
+        and "--" not in text
+        and "__" not in text
+    ):
         return ()
     return _all_remarks(text_or_doi)
 
@@ -120,7 +127,9 @@ def _on_writing(text: str) -> tuple[Advice, ...]:
         return _on_link(body)
     found: list[Advice] = []
     as_uri = length and body[length - 1] in ":/"
-    if not as_uri and (escapes := _ESCAPE.findall(body)):
+    escapes = _ESCAPE.findall(body)
+    # programs escape no letters and digits, and where they escape, they leave no bare percent sign
+    if not as_uri and escapes and (_STRAY.search(body) or any(map(_ALPHANUMERIC.match, escapes))):
         message = f"{_few(escapes)} was decoded; if it belongs to the name, escape the percent sign"
         found.append(Advice("decoded-escape", message, _suggested(body[length:])))
     return *found, *_stray_percents(body)
@@ -154,8 +163,12 @@ def _escaped_marks(text: str) -> str:
 
 
 def _on_name(doi: DOI) -> tuple[Advice, ...]:
-    checks = (_look_alikes, _composition, _entities, _tex, _spaces, _punctuation, _slash, _page, _escapes)
-    found = [remark for check in checks if (remark := check(doi))]
+    checks = (_look_alikes, _composition, _entities, _tex, _spaces, _punctuation, _slash, _escapes)
+    found = [
+        Advice(code, message, next(filter(None, map(_suggested, better)), None))
+        for code, message, better in remains(doi.name)
+    ]
+    found += [remark for check in checks if (remark := check(doi))]
     if doi.suffix[1:2] == "/":
         message = "a suffix of one character followed by a slash is reserved for future use (Z39.84 §4.3)"
         found.append(Advice("reserved-suffix", message, None))
@@ -203,7 +216,9 @@ def _entities(doi: DOI) -> Advice | None:
 
 
 def _tex(doi: DOI) -> Advice | None:
-    plain = _TEX.sub(lambda match: match[1] or match[2] or _TEX_SIGNS[match[3]], doi.name)
+    plain = _TEX.sub(
+        lambda match: match[1] or match[2] or (f"_{match[4]}" if match[4] else _TEX_SIGNS[match[3]]), doi.name
+    )
     return Advice("tex-escape", "a TeX escape in the name", _suggested(plain)) if plain != doi.name else None
 
 
@@ -233,14 +248,6 @@ def _slash(doi: DOI) -> Advice | None:
     if not doi.name.endswith("/"):
         return None
     return Advice("trailing-slash", "the name ends in a slash", _suggested(doi.name.rstrip("/")))
-
-
-def _page(doi: DOI) -> Advice | None:
-    page = _PAGE.search(doi.suffix)
-    if page is None:
-        return None
-    message = f"{page[0]!r} looks like part of a page's address"
-    return Advice("page-address", message, _suggested(doi.name.removesuffix(page[0])))
 
 
 def _escapes(doi: DOI) -> Advice | None:

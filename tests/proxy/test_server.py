@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 from unittest import mock
 from urllib.parse import urlsplit
 
@@ -264,7 +265,7 @@ def test_closing_does_not_wait_for_the_reader(monkeypatch: pytest.MonkeyPatch, e
 
 
 def test_a_refusal_is_not_written_into_a_response(proxy: Running) -> None:
-    async def refuse(cycle: object) -> list[str]:
+    async def refuse(cycle: Any) -> list[str]:
         config = Config(proxy._app, http=_LimitedProtocol, lifespan="off", log_config=None)
         config.load()
         protocol = protocol_class(Limits())(config, ServerState(), {})
@@ -273,8 +274,8 @@ def test_a_refusal_is_not_written_into_a_response(proxy: Running) -> None:
         protocol.send_400_response("Invalid")
         return [call[0] for call in transport.method_calls]
 
-    states = [(False, False), (True, False), (True, True)]
-    cycles = [SimpleNamespace(response_started=a, response_complete=b) for a, b in states]
+    pairs = [(False, False), (True, False), (True, True)]
+    cycles = [SimpleNamespace(response_started=a, response_complete=b) for a, b in pairs]
     calls = [asyncio.run(refuse(cycle)) for cycle in [None, *cycles]]
     assert calls == [["write", "close"], ["write", "close"], ["close"], ["write", "close"]]
 

@@ -257,7 +257,6 @@ def test_a_stalled_reader_loses_its_connection() -> None:
 
 @pytest.mark.parametrize("end", [b"Connection: close\r\n\r\n", b"\r\nGET\r\n\r\n"])
 def test_closing_does_not_wait_for_the_reader(monkeypatch: pytest.MonkeyPatch, end: bytes) -> None:
-    """Also if so little is unsent that asyncio does not pause writing."""
     monkeypatch.setattr(_LimitedProtocol, "pause_writing", lambda _: None)
     monkeypatch.setattr(_LimitedProtocol, "resume_writing", lambda _: None)
     with running([BIG], limits=Limits(stall=0.5, keep_alive=60)) as proxy:

@@ -3,7 +3,6 @@
 import asyncio
 import threading
 import tracemalloc
-from collections.abc import Iterator
 
 import pytest
 from doiuri_proxy import running
@@ -58,7 +57,7 @@ class Busy:
 
 
 @pytest.fixture
-def budget(monkeypatch: pytest.MonkeyPatch) -> Iterator[float]:
+def budget(monkeypatch: pytest.MonkeyPatch) -> float:
     monkeypatch.setattr(_queue, "BUDGET", 0.2)
     return 0.2
 

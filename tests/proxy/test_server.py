@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 from unittest import mock
 from urllib.parse import urlsplit
 
@@ -256,7 +257,6 @@ def test_a_stalled_reader_loses_its_connection() -> None:
 
 @pytest.mark.parametrize("end", [b"Connection: close\r\n\r\n", b"\r\nGET\r\n\r\n"])
 def test_closing_does_not_wait_for_the_reader(monkeypatch: pytest.MonkeyPatch, end: bytes) -> None:
-    """Also if so little is unsent that asyncio does not pause writing."""
     monkeypatch.setattr(_LimitedProtocol, "pause_writing", lambda _: None)
     monkeypatch.setattr(_LimitedProtocol, "resume_writing", lambda _: None)
     with running([BIG], limits=Limits(stall=0.5, keep_alive=60)) as proxy:
@@ -264,7 +264,7 @@ def test_closing_does_not_wait_for_the_reader(monkeypatch: pytest.MonkeyPatch, e
 
 
 def test_a_refusal_is_not_written_into_a_response(proxy: Running) -> None:
-    async def refuse(cycle: object) -> list[str]:
+    async def refuse(cycle: Any) -> list[str]:
         config = Config(proxy._app, http=_LimitedProtocol, lifespan="off", log_config=None)
         config.load()
         protocol = protocol_class(Limits())(config, ServerState(), {})
@@ -273,8 +273,8 @@ def test_a_refusal_is_not_written_into_a_response(proxy: Running) -> None:
         protocol.send_400_response("Invalid")
         return [call[0] for call in transport.method_calls]
 
-    states = [(False, False), (True, False), (True, True)]
-    cycles = [SimpleNamespace(response_started=a, response_complete=b) for a, b in states]
+    pairs = [(False, False), (True, False), (True, True)]
+    cycles = [SimpleNamespace(response_started=a, response_complete=b) for a, b in pairs]
     calls = [asyncio.run(refuse(cycle)) for cycle in [None, *cycles]]
     assert calls == [["write", "close"], ["write", "close"], ["close"], ["write", "close"]]
 

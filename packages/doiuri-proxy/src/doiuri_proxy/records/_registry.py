@@ -44,13 +44,10 @@ class Registry:
         seen: set[str] = set()
         for batch in _batches(records):
             self._check(batch, seen)
-        count = 0
-        batch: list[HandleRecord | Agencies] = []
-        for batch in _batches(records):
-            count += self._put(batch)
-        if batch:  # until all are stored, a name that the store lacks is unknown, not "not found"
+        counts = [self._put(batch) for batch in _batches(records)]
+        if counts:  # until all are stored, a name that the store lacks is unknown, not "not found"
             self._store.put_many({mark_key(self._base): _text_entry("")})
-        return count
+        return sum(counts)
 
     def registered(self, handle: str) -> str | None:
         """Return the name under which ``handle`` is registered, which may differ in ASCII case, or None."""

@@ -16,6 +16,8 @@ _IN_QUERY = (("%", re.compile(rf"%(?:20|22|7C|0[AD]|{_LISTED})", re.IGNORECASE))
 _IN_ESCAPED = (("%", re.compile(rf"%(?:20|22|7C|0[AD]|26|3F|23|{_LISTED})", re.IGNORECASE)), _OR)
 _STOPS = {"query": _ANYWHERE + _IN_QUERY, "escaped": _ANYWHERE + _IN_ESCAPED}
 
+_WINDOW = 4000  # characters that are searched at once: longer names are not cut
+
 _BADGE = "shields.io/badge/"
 _BADGE_LENGTH = 200  # how far back its URL is looked for
 _LONGEST = 500  # characters of a name in a badge
@@ -56,10 +58,12 @@ class Stops:
         for literal, pattern in _STOPS.get(place, _ANYWHERE):
             stop = self._next.get(pattern, -1)
             if stop < start:
-                first = text.find(literal, start)
-                found = pattern.search(text, first) if first >= 0 else None
-                stop = self._next[pattern] = found.start() if found else len(text)
-            end = min(end, stop)
+                stop = start + _WINDOW
+                if text.find(literal, start, stop) >= 0 and (found := pattern.search(text, start, stop + 9)):
+                    stop = found.start()
+                self._next[pattern] = stop
+            if pattern.match(text, stop):
+                end = min(end, stop)
         return end
 
 

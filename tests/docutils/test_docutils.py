@@ -171,6 +171,34 @@ def test_pelican_publishes_an_article_with_dead_and_doubtful_dois(tmp_path: Path
     assert "10.1000/3,: the name ends in ','" in said
 
 
+def test_the_parser_reports_each_use_once(tmp_path: Path) -> None:
+    (tmp_path / "page.rst").write_text(
+        ":doi:`10.1000/1` :doi:`10.1000/1` `x <DOI:10.1000/2>`_ |s|\n\n.. |s| replace:: :doi:`10.1000/3`\n"
+    )
+    command = [sys.executable, "-m", "docutils", "--parser=docutils_doiuri", "--doi-cache=:memory:"]
+    with running([]) as proxy:
+        done = subprocess.run(
+            [*command, f"--doi-resolver={proxy.url}", "page.rst", "page.html"],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=300,
+        )
+        assert len(proxy.log) == 3
+    reported = re.findall(r"DOI not found: 10\.1000/(\d)", done.stderr)
+    assert sorted(reported) == ["1", "1", "2", "3"]
+
+
+def test_the_role_verifies_a_document_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = ":doi:`10.1000/1` |s|\n\n.. |s| replace:: :doi:`10.1000/2`\n"
+    with running([]) as proxy:
+        settings = {"doi_resolve": "records", "doi_resolver": proxy.url, "doi_cache": str(tmp_path / "cache")}
+        page = body(text, report_level=2, **settings)
+    assert re.findall(r"not found: 10\.1000/(\d)", capsys.readouterr().err) == ["1", "2"]
+    assert [link.attributes["class"].split().count("doi-not-found") for link in links(page)] == [1, 1]
+
+
 def test_unknown_changes_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     off = body(":doi:`10.1000/1`")
     settings = {"doi_resolve": "records", "doi_resolver": "http://127.0.0.1:9", "doi_cache": ":memory:"}

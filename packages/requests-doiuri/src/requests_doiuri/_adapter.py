@@ -108,7 +108,7 @@ class DOIAdapter(BaseAdapter):
 
 
 def _cookie_host(base: str) -> str:
-    """Return the host of ``base`` as http.cookiejar writes it, which adds ".local" to a host without a dot."""
+    """Return the host of ``base`` as http.cookiejar writes it: with ".local" if it has no dot."""
     host = urlsplit(base).hostname or ""
     host = f"[{host}]" if ":" in host else host
     return host if "." in host else f"{host}.local"

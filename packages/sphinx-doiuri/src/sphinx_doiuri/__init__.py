@@ -28,7 +28,7 @@ from sphinx_doiuri._pages import (
 )
 from sphinx_doiuri._read import ReadDOIs
 from sphinx_doiuri._role import DOIRole
-from sphinx_doiuri._verify import check_in_rest_api, verify
+from sphinx_doiuri._verify import check_in_rest_api, report_links, verify
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -58,6 +58,7 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     app.connect("builder-inited", replace_role, priority=900)
     app.connect("builder-inited", check_lock)
     app.connect("builder-inited", copy_style)
+    app.connect("builder-inited", report_links)
     app.connect("env-updated", verify)
     app.connect("html-page-context", link_style)
     app.connect("linkcheck-process-uri", check_in_rest_api)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from docutils import nodes
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 _logger = logging.getLogger("doiuri")
 
 
-def report(reporter: Reporter, level: int, message: str, **place: object) -> nodes.system_message:
+def report(reporter: Reporter, level: int, message: str, **place: Any) -> nodes.system_message:
     """Report a message below ``halt_level``, at which docutils drops the whole document.
 
     Pelican halts at warnings, and discards what docutils reports. So a message that would halt goes to the

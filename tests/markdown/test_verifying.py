@@ -1,12 +1,18 @@
 """Looking up DOIs: marks, warnings, one request each, and the budget."""
 
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import version
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import markdown
 import markdown_doiuri
 import pytest
+from doiuri import DOI
+from doiuri.resolver import Outcome, Resolver
 from doiuri_proxy import running
 from doiuri_proxy.pytest_plugin import Proxies
 from markdown_doiuri import _verification
@@ -190,3 +196,51 @@ def test_an_instance_converts_many_documents(doi_proxy: Proxies) -> None:
     assert [page.count("doi-not-found") for page in pages] == [2] * 4
     assert [page.count('class="doi"') for page in pages] == [1] * 4
     assert len(problems) == 4
+
+
+def test_threads_have_a_budget_each(render: Render) -> None:
+    [hanging] = [fault for fault in FAULTS if fault.name == "timeout in headers"]
+
+    def convert(number: int) -> float:
+        begun = time.monotonic()
+        render(f"<doi:{NAME}{number}>", resolve="records", resolver=server.url, budget=1, timeout=100)
+        return time.monotonic() - begun
+
+    with hanging.serve() as server, ThreadPoolExecutor(10) as pool:
+        assert max(pool.map(convert, range(10))) < 5
+
+
+def test_threads_ask_for_the_same_doi_once(doi_proxy: Proxies, render: Render) -> None:
+    proxy = doi_proxy(KNOWN)
+    begin = threading.Barrier(8)
+
+    def convert(_: int) -> str:
+        begin.wait()
+        html = render("<doi:10.1000/none>", resolve="records", resolver=proxy.url, budget=100).html
+        assert "doi-not-found" in html
+        return html
+
+    with ThreadPoolExecutor(8) as pool:
+        assert len({*pool.map(convert, range(8))}) == 1
+    assert len(proxy.log) == 1
+
+
+@pytest.mark.parametrize(
+    ("status", "seconds", "times"),
+    [("not-found", 3_500, 1), ("not-found", 3_700, 2), ("unknown", 50, 1), ("unknown", 70, 2)],
+)
+def test_an_unknown_answer_is_kept_for_a_minute_and_any_other_for_an_hour(
+    status: Any, seconds: float, times: int, render: Render, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[list[DOI]] = []
+
+    def check(_: Resolver, dois: list[DOI], *__: object) -> list[Outcome]:
+        asked.append(dois)
+        return [Outcome(doi, status) for doi in dois]
+
+    monkeypatch.setattr(Resolver, "check", check)
+    render("<doi:10.1000/1>", resolve="records")
+    later = SimpleNamespace(monotonic=lambda: time.monotonic() + seconds)
+    monkeypatch.setattr(_verification, "time", later)
+    render("<doi:10.1000/1>", resolve="records")
+    assert len(asked) == times

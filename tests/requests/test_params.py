@@ -74,3 +74,21 @@ def test_a_url_pickles_as_plain_text() -> None:
     url = DOIURL.prepare("doi:10.1000/1", {"type": "URL"})
     assert type(pickle.loads(pickle.dumps(url))) is str
     assert pickle.loads(pickle.dumps(url)) == "doi:10.1000/1?type=URL"
+
+
+def test_a_prepared_request_keeps_its_params_when_it_is_pickled() -> None:
+    with site(lambda _: Answer(200, JSON, b"{}")) as server:
+        session = mount(requests.Session(), server.url)
+        prepared = session.prepare_request(
+            requests.Request("GET", "doi:10.1000/456%23789", params={"type": "URL", "auth": True})
+        )
+        twin = pickle.loads(pickle.dumps(pickle.loads(pickle.dumps(prepared))))
+        for _ in range(2):
+            session.send(twin)
+        assert [asked.target for asked in server.seen] == ["/api/handles/10.1000/456%23789?type=URL&auth"] * 2
+        twin.url = "doi:10.1000/2"
+        session.send(twin)
+        assert server.seen[2].target == "/api/handles/10.1000/2"
+        twin.url = "doi:10.1000/2?index=1"
+        with pytest.raises(requests.exceptions.InvalidURL):
+            session.send(twin)

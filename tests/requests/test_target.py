@@ -158,3 +158,14 @@ def test_endless_redirects_end() -> None:
         with pytest.raises(requests.TooManyRedirects):
             session.get("doi:10.1000/1")
         assert len(proxy.seen) <= 5
+
+
+@pytest.mark.parametrize(
+    "host", ["[::1]:9", "[2001:DB8::1]", "[::ffff:127.0.0.1]", "localhost:9", "r.example"]
+)
+def test_cookies_reach_a_resolver_whatever_its_host(host: str) -> None:
+    session = mount(requests.Session(), f"http://{host}")
+    for given in ({"cookies": {"a": "b"}}, {"headers": {"Cookie": "a=b"}}):
+        response = session.get("doi:10.1000/1", allow_redirects=False, **given)  # type: ignore[arg-type]
+        assert response.next is not None
+        assert response.next.headers["Cookie"] == "a=b"

@@ -118,3 +118,11 @@ def inflated(pdf: bytes) -> bytes:
     """Return a PDF, followed by its compressed streams."""
     streams = re.findall(rb"stream\r?\n(.*?)endstream", pdf, re.DOTALL)
     return b"\n".join([pdf, *(zlib.decompressobj().decompress(s) for s in streams if s[:1] == b"\x78")])
+
+
+def test_man_escapes_quotes_in_addresses(tmp_path: Path) -> None:
+    conf = "extensions = ['sphinx_doiuri']\ndoi_resolve = False\nman_show_urls = True\n"
+    conf += "man_pages = [('index', 'book', 'Book', 'X', 1)]\n"
+    source = write(tmp_path / "src", {"conf.py": conf, "index.rst": "T\n=\n\n:doi:`T <10.1000/a'b$c>`\n"})
+    page = build(source, tmp_path / "out", "man").text("book.1")
+    assert "a%27b%24c" in page.replace("\\", "")

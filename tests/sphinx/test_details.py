@@ -152,3 +152,19 @@ def test_translated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     page, _ = cards(tmp_path, monkeypatch, csl, "-D", "doi_details=1", "-D", "language=de")
     assert 'aria-label="Über doi:10.1000/1"' in page
     assert 'title="Diese DOI wurde nicht gefunden."' in page
+
+
+def test_authors_in_a_card_are_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    evil = "&lt;script>alert(1)&lt;/script> \"x\" & 'y' &lt;img src=x onerror=z>"
+    card = {"title": f"T {evil}", "author": [{"literal": f"A {evil}"}, {"given": evil, "family": "B"}]}
+    answer = Answer(200, {"Content-Type": "text/x"}, json.dumps(card).encode())
+    with site(answering(lambda _: answer)) as server:
+        monkeypatch.setenv("DOIURI_RESOLVER", server.url)
+        source = write(tmp_path / "src", {"index.rst": "T\n=\n\n:doi:`10.1000/1`\n"})
+        page = build(source, tmp_path / "out", "html", "-D", "doi_details=1").text()
+    card_html = page.partition('<span class="doi-details">')[2].partition("</p>")[0]
+    assert "A &lt;script&gt;alert(1)" in card_html
+    assert "T &lt;script&gt;alert(1)" in card_html
+    assert "<script" not in card_html
+    assert "<img" not in card_html
+    assert '"x"' not in card_html

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -30,8 +31,13 @@ def test_dead_dois_show_and_publishers_are_not_asked(tmp_path: Path, monkeypatch
         assert publisher.seen == []
     output = built.text("output.txt")
     assert len(output.splitlines()) == 1
-    assert "index.rst:6: [broken]" in output
-    assert "10.1000/dead" in output
+    assert output.startswith("index.rst:6: [broken] https://doi.org/10.1000/dead: 404 ")
+    details = [json.loads(line) for line in built.text("output.json").splitlines()]
+    assert sorted(link["uri"] for link in details) == [
+        "https://doi.org/10.1000/a%3Cb%3E%25/..%2Fc",
+        "https://doi.org/10.1000/alive",
+        "https://doi.org/10.1000/dead",
+    ]
     assert built.status == 1
     assert targets == {
         "/api/handles/10.1000/alive",

@@ -103,6 +103,8 @@ def test_no_answer_at_all_writes_no_file(source: Path, tmp_path: Path) -> None:
     built = build(source, tmp_path / "away", "doi-lock")
     assert len(warnings(built)) == 2
     assert not (source / "doi.lock.json").exists()
+    assert "no lock file written: there are no answers to keep" in built.said
+    assert "doi.lock.json" not in built.said
 
 
 def test_it_is_written_where_builds_ask_nobody(

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import pickle
 import time
 from collections import Counter
 from pathlib import Path
 
 import pytest
+from doiuri import DOI
 from support.servers.faults import FAULTS, NAME, Fault
 from support.servers.web import Site, resolver, site
 from support.sphinx_build import Build, build, write
@@ -199,3 +201,28 @@ def test_one_request_takes_no_longer_than_its_timeout(
         built = build(source, tmp_path / "out", "html", "-D", "doi_timeout=0.3", "-D", "doi_budget=200")
         assert time.monotonic() - begun < 90
     assert "could not be checked" in built.said
+
+
+def test_another_resolver_or_kind_of_look_up_asks_anew(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with site(resolver({})) as first, site(resolver({})) as second:
+        for server in (first, second, second):
+            monkeypatch.setenv("DOIURI_RESOLVER", server.url)
+            build(source, tmp_path)
+        assert asked(second) == asked(first) != []
+        before = len(second.seen)
+        monkeypatch.setenv("DOIURI_CACHE", ":memory:")
+        build(source, tmp_path, "html", "-D", "doi_resolve=existence")
+        assert len(second.seen) > before
+
+
+def test_answers_about_removed_dois_are_dropped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = write(tmp_path / "two", {"index.rst": "T\n=\n\n:doi:`10.1000/a` :doi:`10.1000/b`\n"})
+    with site(resolver({})) as server:
+        monkeypatch.setenv("DOIURI_RESOLVER", server.url)
+        build(source, tmp_path)
+        write(source, {"index.rst": "T\n=\n\nNow :doi:`10.1000/b`\n"})
+        build(source, tmp_path)
+    data = pickle.loads((tmp_path / "doctrees" / "environment.pickle").read_bytes()).doiuri
+    assert data.outcomes == {DOI("10.1000/b"): "not-found"}

@@ -113,3 +113,18 @@ def test_an_unknown_authority() -> None:
     with site(lambda _: Answer(200, JSON, b"{}")) as resolver, pytest.raises(URLError) as caught:
         urllib_doiuri.urlopen(URI, resolver=resolver.url.replace("http:", "https:"))
     assert isinstance(caught.value.reason, ssl.SSLError)
+
+
+def test_an_error_of_another_host_is_not_the_resolvers() -> None:
+    body = b'{"responseCode":100,"handle":"10.1000/456#789"}'
+    with (
+        site(lambda _: Answer(404, JSON, body)) as other,
+        site(lambda _: Answer(302, {"Location": f"{other.url}/x"})) as resolver,
+    ):
+        urllib_doiuri.install(resolver.url)
+        with pytest.raises(HTTPError) as caught:
+            urlopen(URI)
+    with caught.value as error:
+        assert (error.code, error.url) == (404, f"{other.url}/x")
+        assert error.__cause__ is None
+        assert error.read() == body

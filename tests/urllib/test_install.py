@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import pickle
 import ssl
@@ -138,6 +139,62 @@ def test_a_second_install_is_never_without_a_handler() -> None:
     assert not wrong
     urllib_doiuri.uninstall()
     assert opener() is None
+
+
+def test_no_other_thread_meets_a_handler_without_an_opener(monkeypatch: pytest.MonkeyPatch) -> None:
+    install_opener(mine := build_opener(urllib_doiuri.DOIHandler(offline=True)))
+    add_parent = urllib_doiuri.DOIHandler.add_parent
+    said: list[str] = []
+
+    def ask_meanwhile(handler: BaseHandler, parent: urllib.request.OpenerDirector) -> None:
+        if parent is mine:
+            with pytest.raises(URLError) as caught:
+                urlopen("doi:10.1000/182")
+            said.append(str(caught.value))
+        add_parent(handler, parent)
+
+    monkeypatch.setattr(urllib_doiuri.DOIHandler, "add_parent", ask_meanwhile)
+    urllib_doiuri.install(offline=True)
+    assert len(said) == 1
+    assert "offline" in said[0]
+
+
+@pytest.mark.parametrize("phase", ["request", "open", "response"])
+def test_a_request_under_way_meets_each_handler_once(phase: str) -> None:
+    calls: list[str] = []
+
+    class Other(BaseHandler):
+        """A handler that another thread interrupts."""
+
+        handler_order = 400
+
+    def meet(*given: object) -> object:
+        calls.append(phase)
+        urllib_doiuri.install(offline=True)
+        return given[-1] if phase != "open" else None
+
+    setattr(Other, f"http_{phase}", staticmethod(meet))
+    with site(lambda _: Answer(200, JSON, b"{}")) as server:
+        install_opener(build_opener(Other))
+        urlopen(server.url).close()
+    assert calls == [phase]
+
+
+def test_install_adds_what_add_handler_adds() -> None:
+    install_opener(mine := build_opener(Stamp))
+    twin = build_opener(Stamp)
+    handler = urllib_doiuri.install(offline=True)
+    twin.add_handler(copy.copy(handler))
+    assert handler.parent is mine
+    for name in ("handlers", "handle_open", "process_request", "process_response", "handle_error"):
+        assert _types(vars(mine)[name]) == _types(vars(twin)[name])
+
+
+def _types(handlers: object) -> object:
+    """Return a table of an opener with the types of the handlers in their place."""
+    if isinstance(handlers, dict):
+        return {key: _types(value) for key, value in handlers.items()}
+    return [type(one) for one in handlers] if isinstance(handlers, list) else handlers
 
 
 def test_install_goes_before_a_handler_that_is_there() -> None:

@@ -24,8 +24,8 @@ class Parser(rst.Parser):
     settings_spec = (*rst.Parser.settings_spec, *SPEC)
 
     def get_transforms(self) -> list[type[Transform]]:
-        """Return the transforms of docutils, and those for DOIs."""
-        return [*super().get_transforms(), LinkDOIs, VerifyDOIs]
+        """Return the transforms of docutils, and the one for ``doi:`` URIs."""
+        return [*super().get_transforms(), LinkDOIs]
 
     def parse(self, inputstring: str, document: nodes.document) -> None:
         """Register the role, and parse a document.
@@ -34,4 +34,5 @@ class Parser(rst.Parser):
         :param document: the document to fill.
         """
         register()
+        VerifyDOIs.add_to(document)
         super().parse(inputstring, document)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from docutils.parsers.rst import roles
 from doiuri import DOISyntaxError
 
+from docutils_doiuri._report import report
 from docutils_doiuri._settings import read_options
 from docutils_doiuri._transforms import VerifyDOIs
 from docutils_doiuri.nodes import parse_target, reference, remarks, unlinked
@@ -55,7 +56,8 @@ def doi_role(
     link.source = None if source is None else str(source)
     VerifyDOIs.add_to(inliner.document)
     advice = remarks(target.typed, target.doi)
-    return [link], [inliner.reporter.warning(message, line=lineno) for _, message in advice]
+    level = inliner.reporter.WARNING_LEVEL
+    return [link], [report(inliner.reporter, level, message, line=lineno) for _, message in advice]
 
 
 def _classes(options: Mapping[str, object] | None) -> list[str]:

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from doiuri.plugins import Options, Settings
 
+from docutils_doiuri._report import report
+
 if TYPE_CHECKING:
     from docutils import nodes
 
@@ -41,7 +43,7 @@ def read_options(document: nodes.document) -> Options:
         try:
             attributes[_ATTRIBUTE] = Options.read(given, prefix="doi_")
         except ValueError as error:
-            document.reporter.error(str(error))
+            report(document.reporter, document.reporter.ERROR_LEVEL, str(error))
             attributes[_ATTRIBUTE] = Options(Settings(), resolve=False)
     options: Options = attributes[_ATTRIBUTE]
     return options

@@ -7,6 +7,7 @@ from docutils.transforms import Transform
 from doiuri import DOI, DOISyntaxError, suggest
 from doiuri.plugins import open_resolver
 
+from docutils_doiuri._report import report
 from docutils_doiuri._settings import read_options
 from docutils_doiuri.nodes import doi_references, link_uri, source_text
 
@@ -48,7 +49,7 @@ class VerifyDOIs(Transform):
         try:
             missing = self._not_found(links)
         except ValueError as error:  # an invalid lock file, or a cache that cannot be opened
-            self.document.reporter.error(str(error))
+            report(self.document.reporter, self.document.reporter.ERROR_LEVEL, str(error))
             return
         for link in links:
             if link["doi"] in missing:
@@ -74,4 +75,5 @@ class VerifyDOIs(Transform):
         doi: DOI = link["doi"]
         meant = suggest(doi)
         hint = f"; did you mean {meant}?" if meant else ""
-        self.document.reporter.warning(f"DOI not found: {doi.name}{hint}", base_node=link)
+        reporter = self.document.reporter
+        report(reporter, reporter.WARNING_LEVEL, f"DOI not found: {doi.name}{hint}", base_node=link)

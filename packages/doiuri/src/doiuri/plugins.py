@@ -288,9 +288,11 @@ class ClientOptions:
         """Return the URL to request for ``doi``.
 
         That is the record's at the REST API, or else the link to ``doi``, from which the resolver redirects
-        to the target or to the agency that negotiates the content.
+        to the target or to the agency that negotiates the content. A final semicolon is escaped: requests and
+        urllib drop it when they follow a redirect, which would lead to another DOI.
 
         :param accept: the value of the request's Accept header, if it has one.
         """
         base = self.settings.base
-        return record_url(doi, base=base) if self.wants_record(accept) else doi.link(base)
+        url = record_url(doi, base=base) if self.wants_record(accept) else doi.link(base)
+        return f"{url[:-1]}%3B" if url.endswith(";") else url

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from doiuri.plugins import open_resolver
@@ -49,14 +50,20 @@ class Verifier:
     def missing(self, dois: Iterable[DOI], options: Options) -> list[DOI]:
         """Return those of ``dois`` that certainly do not exist.
 
-        New ones are requested in one batch, within the budget; what is unknown then is tried again with a
-        later document.
+        New ones are requested in one batch, within the budget, which includes the wait for other threads;
+        what is unknown then is tried again with a later document.
         """
         dois = list(dois)
+        deadline = time.monotonic() + options.budget
         new = self._without_answer(dois)
-        if new:
-            with self._requesting:  # another thread may have requested some of them meanwhile
-                self._request(self._without_answer(new), options)
+        if new and self._requesting.acquire(timeout=min(options.budget, threading.TIMEOUT_MAX)):
+            try:
+                new = self._without_answer(new)  # another thread may have requested some of them meanwhile
+                remaining = deadline - time.monotonic()
+                if new and remaining > 0:
+                    self._request(new, replace(options, budget=remaining))
+            finally:
+                self._requesting.release()
         answers = self._answers
         return [doi for doi in dois if (answer := answers.get(doi.key)) and answer[0]]
 

@@ -50,7 +50,7 @@ class DOIAdapter(BaseAdapter):
         self.options = ClientOptions.read(resolver, offline, mailto, follow)
         """The options in use, those from the environment included."""
         settings = self.options.settings
-        self._host = urlsplit(settings.base).hostname or ""
+        self._host = _cookie_host(settings.base)
         self._user_agent = user_agent("requests-doiuri", settings.mailto)
 
     def send(
@@ -69,7 +69,7 @@ class DOIAdapter(BaseAdapter):
         :raises requests.exceptions.ConnectionError: if ``offline`` is set.
         """
         try:
-            url = DOIURL.prepare(request.url or "")
+            url = DOIURL.of(request)
         except ValueError as error:
             raise exceptions.InvalidURL(str(error), request=request) from error
         name, method = url.doi.name, request.method
@@ -107,22 +107,28 @@ class DOIAdapter(BaseAdapter):
         return response
 
 
+def _cookie_host(base: str) -> str:
+    """Return the host of ``base`` as http.cookiejar writes it: with ".local" if it has no dot."""
+    host = urlsplit(base).hostname or ""
+    host = f"[{host}]" if ":" in host else host
+    return host if "." in host else f"{host}.local"
+
+
 def _bind_cookies(request: PreparedRequest, host: str) -> None:
     """Bind a request's own cookies to the resolver's ``host``.
 
     At a redirect requests would send those of ``cookies=`` to every host, and a Cookie header to none.
     """
     jar = request._cookies  # type: ignore[attr-defined]
-    domain = host if "." in host else f"{host}.local"  # http.cookiejar adds it to hosts without a dot
     for cookie in [cookie for cookie in jar if not cookie.domain]:
         jar.clear("", cookie.path, cookie.name)
-        cookie.domain = domain
+        cookie.domain = host
         jar.set_cookie(cookie)
     header = to_native_string(request.headers.get("Cookie", ""), "latin-1")  # type: ignore[no-untyped-call]
     for pair in header.split(";"):
         name, _, value = pair.strip().partition("=")
         if name and name not in jar.keys():  # noqa: SIM118 - "in jar" compares cookies, not names
-            jar.set(name, value, domain=domain)
+            jar.set(name, value, domain=host)
 
 
 def _answered_request(request: PreparedRequest, location: str) -> PreparedRequest:

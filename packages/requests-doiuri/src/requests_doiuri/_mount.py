@@ -66,7 +66,7 @@ class _DOISession(Session):
         if url[:4].lower() == "doi:":
             params = merge_setting(request.params, self.params)  # type: ignore[no-untyped-call]
             try:
-                prepared.url = DOIURL.prepare(url, params)
+                DOIURL.prepare(url, params).set_on(prepared)
             except ValueError as error:
                 raise InvalidURL(str(error), request=request) from error
         return prepared

@@ -11,7 +11,11 @@ from doiuri import DOI
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from requests import PreparedRequest
+
     Params = Mapping[str, object] | Mapping[bytes, object] | Iterable[tuple[str, object]] | str | bytes | None
+
+_QUERY = "_doi_query"  # an attribute of prepared requests: pickled, a DOIURL is an ordinary string
 
 
 class DOIURL(str):
@@ -32,10 +36,26 @@ class DOIURL(str):
         :param params: as for ``requests.Request``.
         :raises DOISyntaxError: if ``uri`` is not a strict ``doi:`` URI.
         """
-        if isinstance(uri, cls):
-            return uri
-        doi = DOI.from_uri(uri)
-        query = encode_params(params)
+        return uri if isinstance(uri, cls) else cls._join(DOI.from_uri(uri), encode_params(params))
+
+    @classmethod
+    def of(cls, request: PreparedRequest) -> DOIURL:
+        """Return the URL of a request that :meth:`set_on` or anybody else prepared.
+
+        :raises DOISyntaxError: if it is not a strict ``doi:`` URI.
+        """
+        url, query = request.url or "", vars(request).get(_QUERY)
+        if query and not isinstance(url, cls) and url.endswith(f"?{query}"):  # unpickled
+            return cls._join(DOI.from_uri(url.removesuffix(f"?{query}")), query)
+        return cls.prepare(url)
+
+    def set_on(self, request: PreparedRequest) -> None:
+        """Make this the URL of ``request``, also after that is pickled."""
+        request.url = self
+        vars(request)[_QUERY] = self.query
+
+    @classmethod
+    def _join(cls, doi: DOI, query: str) -> DOIURL:
         url = cls(f"{doi.uri}?{query}" if query else doi.uri)
         url.doi = doi
         url.query = query

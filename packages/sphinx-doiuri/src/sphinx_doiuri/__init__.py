@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from sphinx_doiuri._compat import allow_doi_urls_in_myst, replace_extlinks, replace_role
 from sphinx_doiuri._config import PRODUCT, add_options, check_options
 from sphinx_doiuri._environment import VERSION, DOICollector
-from sphinx_doiuri._linkcheck import check_in_rest_api
+from sphinx_doiuri._linkcheck import check_in_rest_api, report_links
 from sphinx_doiuri._locale import CATALOG
 from sphinx_doiuri._lock import check_lock
 from sphinx_doiuri._lock_builder import LockBuilder
@@ -59,6 +59,7 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     app.connect("builder-inited", replace_role, priority=900)
     app.connect("builder-inited", check_lock)
     app.connect("builder-inited", copy_style)
+    app.connect("builder-inited", report_links)
     app.connect("env-updated", verify)
     app.connect("html-page-context", link_style)
     app.connect("linkcheck-process-uri", check_in_rest_api)

@@ -96,7 +96,10 @@ class LockBuilder(Builder):
         missing = {doi for doi in unanswered if doi.key not in kept_keys}
         self._write(kept | self._new_entries(), may_delete=not missing)
         warn_missing(data, missing, __("%s is not in the lock file: no answer from the resolver"))
-        logger.info(__("DOIs in lock file %s: %d"), self.path, len(data.dois()) - len(missing))
+        if self.path.exists():
+            logger.info(__("DOIs in lock file %s: %d"), self.path, len(data.dois()) - len(missing))
+        else:
+            logger.info(__("no lock file written: there are no answers to keep"))
 
     def _old_entries(self, dois: AbstractSet[DOI]) -> dict[str, Entry]:
         """Return the lock file's present entries about some DOIs; none if the file is invalid."""

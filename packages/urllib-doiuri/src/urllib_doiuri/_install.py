@@ -12,7 +12,7 @@ from urllib.request import HTTPSHandler, ProxyHandler, build_opener, getproxies,
 import doiuri
 
 from urllib_doiuri._handler import DOIHandler
-from urllib_doiuri._openers import copy_opener, global_opener, handlers_of, remove_handler
+from urllib_doiuri._openers import add_handler, copy_opener, global_opener, handlers_of, remove_handler
 
 if TYPE_CHECKING:
     import ssl
@@ -72,7 +72,7 @@ def install(
             opener.add_handler(handler)
             install_opener(opener)
         else:
-            opener.add_handler(handler)
+            add_handler(opener, handler)
             default_handlers = previous.default_handlers if previous and previous.opener is opener else None
         _installation = _Installation(handler, opener, default_handlers)
         if previous is not None:  # only now, so that no call in between finds doi: unknown

@@ -1,14 +1,15 @@
-"""What urllib lacks for openers: remove a handler, copy an opener, and tell which one is global.
+"""What urllib lacks for openers: change the handlers of one in use, copy one, and tell which one is global.
 
-``OpenerDirector`` has ``add_handler`` and no opposite, so this module uses attributes that urllib does not
+``OpenerDirector`` has no opposite of ``add_handler``, so this module uses attributes that urllib does not
 document.
 """
 
 from __future__ import annotations
 
+import bisect
 import copy
 import urllib.request
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, Protocol, TypeVar, cast
 from urllib.request import HTTPSHandler, OpenerDirector
 
 from urllib_doiuri._handler import DOIHandler
@@ -16,6 +17,8 @@ from urllib_doiuri._handler import DOIHandler
 if TYPE_CHECKING:
     import ssl
     from urllib.request import BaseHandler
+
+_Key = TypeVar("_Key", str, int)
 
 
 class _Tables(Protocol):
@@ -37,6 +40,36 @@ def global_opener() -> OpenerDirector | None:
 def handlers_of(opener: OpenerDirector) -> list[BaseHandler]:
     """Return the handlers of an opener, in order."""
     return list(cast("_Tables", opener).handlers)
+
+
+def add_handler(opener: OpenerDirector, handler: BaseHandler) -> None:
+    """Do as ``opener.add_handler(handler)``, for an opener that other threads may be using.
+
+    urllib inserts the handler before it has a ``parent``, and into lists that others may be iterating over.
+    """
+    tables = cast("_Tables", opener)
+    added = cast("_Tables", new := OpenerDirector())
+    new.add_handler(handler)
+    handler.add_parent(opener)
+    for protocol, by_status in added.handle_error.items():
+        _add_to(tables.handle_error.setdefault(protocol, {}), by_status, handler)
+    _add_to(tables.process_response, added.process_response, handler)
+    _add_to(tables.process_request, added.process_request, handler)
+    _add_to(tables.handle_open, added.handle_open, handler)
+    tables.handlers = _with(handler, tables.handlers)
+
+
+def _add_to(
+    table: dict[_Key, list[BaseHandler]], added: dict[_Key, list[BaseHandler]], handler: BaseHandler
+) -> None:
+    for key in added:
+        table[key] = _with(handler, table.get(key, []))
+
+
+def _with(handler: BaseHandler, handlers: list[BaseHandler]) -> list[BaseHandler]:
+    together = list(handlers)
+    bisect.insort(together, handler)
+    return together
 
 
 def remove_handler(opener: OpenerDirector, handler: BaseHandler) -> None:

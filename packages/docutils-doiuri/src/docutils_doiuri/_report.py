@@ -1,0 +1,32 @@
+"""Reports that never stop docutils from publishing a document."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from docutils import nodes
+    from docutils.utils import Reporter
+
+_logger = logging.getLogger("doiuri")
+
+
+def report(reporter: Reporter, level: int, message: str, **place: Any) -> nodes.system_message:
+    """Report a message below ``halt_level``, at which docutils drops the whole document.
+
+    Pelican halts at warnings, and discards what docutils reports. So a message that would halt goes to the
+    logger ``doiuri`` as well.
+
+    :param reporter: the document's reporter.
+    :param level: the level of the message, which is lowered if docutils would halt at it.
+    :param message: the text.
+    :param place: ``line`` or ``base_node``, as for the reporter's own methods.
+    :returns: the message as a node.
+    """
+    allowed = max(reporter.halt_level - 1, reporter.DEBUG_LEVEL)
+    node: nodes.system_message = reporter.system_message(min(level, allowed), message, **place)
+    if level > allowed:
+        where = ":".join(str(part) for part in (node.get("source"), node.get("line")) if part)
+        _logger.warning("%s: %s" if where else "%s%s", where, message)
+    return node

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from doiuri._resolution_errors import ResolverUnavailable
 from doiuri.resolver.http._limiter import Paused
 from doiuri.resolver.http._policy import MAX_RETRY_WAIT, failure_weight, is_transient, retry_delay
-from doiuri.resolver.http._request import TransportError
+from doiuri.resolver.http._request import TransportError, is_elsewhere
 from doiuri.rest._client import retry_after
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class Client:
             delay = retry_delay(attempt, asked) if is_transient(result) else None
             if delay is None or time.monotonic() + delay >= call.deadline:
                 break
-            if asked is None:
+            if isinstance(result, TransportError) or asked is None or is_elsewhere(result.url, request.url):
                 time.sleep(delay)
             else:
                 self._limiter().hold(delay)
@@ -103,7 +103,7 @@ class Client:
             try:
                 return self._transport.get(request)
             except TimeoutError:
-                return TransportError(request.timeout_reason, counts=counts)
+                return TransportError(request.timeout_reason, counts=counts and not request._elsewhere)
             except TransportError as error:
                 return error
 
@@ -127,5 +127,5 @@ class Client:
 def _abandoned(request: Request, limiter: Limiter, counts: bool) -> None:
     """Free the slot of an abandoned request. Unless its caller left early, the server failed to answer."""
     overdue = time.monotonic() >= request.deadline - TOLERANCE
-    if limiter.release(request) and counts and overdue:
+    if limiter.release(request) and counts and overdue and not request._elsewhere:
         limiter.failed(request.timeout_reason)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING
 
-from doiuri._urls import origin
-from doiuri.resolver.http._request import TransportError
+from doiuri.resolver.http._request import TransportError, is_elsewhere
 
 if TYPE_CHECKING:
     from doiuri.resolver.http._request import Reply, Request
@@ -50,7 +49,7 @@ def failure_weight(result: Reply | TransportError, request: Request) -> float | 
     """
     if isinstance(result, TransportError):
         return 1.0 if result.counts else None
-    if origin(result.url)[1] != origin(request.url)[1]:
+    if is_elsewhere(result.url, request.url):
         return 0.0  # our server answered with a redirect; the rest is up to another one
     if result.status in REFUSALS:
         return 1.0

@@ -21,36 +21,41 @@ def redirect_target(url: str, location: str, request: Request) -> str:
 
     :raises TransportError: if the redirect must not be followed.
     """
-    target = _parsed(url, location)
+    target = _parsed(url, location, request)
     if target.scheme not in {"http", "https"} or not target.hostname or "@" in target.netloc:
-        raise TransportError(f"redirected to something other than an http or https URL: {location[:80]!r}")
+        raise _refusal(f"redirected to something other than an http or https URL: {location[:80]!r}", request)
     before = urlsplit(url)
     if target.hostname != before.hostname:
         _check_other_host(target, before, request)
     if before.scheme == "https" and target.scheme == "http" and not request.any_host:
-        raise TransportError("redirected from https to http")
+        raise _refusal("redirected from https to http", request)
     return target._replace(fragment="").geturl()
 
 
-def _parsed(url: str, location: str) -> SplitResult:
+def _refusal(reason: str, request: Request) -> TransportError:
+    """Return the error of a redirect. If it may lead anywhere, the record chose it, not the server."""
+    return TransportError(reason, counts=not request.any_host)
+
+
+def _parsed(url: str, location: str, request: Request) -> SplitResult:
     try:
         text = location.encode("latin-1").decode("utf-8", "replace")  # as requests reads it
         target = urlsplit(urljoin(url, text))
         _ = target.hostname, target.port
     except ValueError:
-        raise TransportError("redirected to an invalid URL") from None
+        raise _refusal("redirected to an invalid URL", request) from None
     if not target.netloc.isprintable():
-        raise TransportError("redirected to an invalid URL")
+        raise _refusal("redirected to an invalid URL", request)
     return target
 
 
 def _check_other_host(target: SplitResult, before: SplitResult, request: Request) -> None:
     if not request.any_host:
         place = f"{target.scheme}://{target.netloc:.260}"
-        raise TransportError(f"redirected to {place}; if this is intended, set it as the resolver")
+        raise _refusal(f"redirected to {place}; if this is intended, set it as the resolver", request)
     # A record on a public server must not make us send requests to the user's own network
     if is_private(target.hostname or "") and not is_private(before.hostname or ""):
-        raise TransportError("redirected into a private network")
+        raise _refusal("redirected into a private network", request)
 
 
 def is_loopback(host: str) -> bool:

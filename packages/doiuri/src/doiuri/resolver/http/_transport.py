@@ -48,6 +48,7 @@ class HTTPTransport:
         """Send the request and follow its redirects; see ``Transport.get``."""
         url = request.url
         for _ in range(MAX_REDIRECTS + 1):
+            request._hop = url
             try:
                 with sending(request):
                     reply, location = self._hop(url, request)
@@ -55,12 +56,16 @@ class HTTPTransport:
                 raise TimeoutError from error
             except TimeoutError:
                 raise
+            except TransportError as error:
+                error.counts = error.counts and not request._elsewhere
+                raise
             except (requests.RequestException, HTTPError, OSError, ValueError) as error:
-                raise _explained(error, url, counts=origin(url) == origin(request.url)) from error
+                raise _explained(error, url, counts=not request._elsewhere) from error
             if location is None:
                 return reply
             url = redirect_target(url, location, request)
-        raise TransportError(f"more than {MAX_REDIRECTS} redirects")
+        # an address in a record may loop: then the server is not to blame
+        raise TransportError(f"more than {MAX_REDIRECTS} redirects", counts=not request.any_host)
 
     def _hop(self, url: str, request: Request) -> tuple[Reply, str | None]:
         """Return one reply, and its Location if it is a redirect."""
@@ -141,7 +146,8 @@ def _body(response: requests.Response, request: Request) -> Iterator[bytes]:
         piece = unpack(piece, left + 1)
         left -= len(piece)
         if left < 0:
-            raise TransportError(f"the answer is longer than {request.max_size:,} bytes")
+            # some record is the longest: that says nothing about the server
+            raise TransportError(f"the answer is longer than {request.max_size:,} bytes", counts=False)
         yield piece
 
 

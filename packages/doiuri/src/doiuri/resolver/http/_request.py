@@ -94,6 +94,7 @@ class Request:
         self._connection: HTTPConnection | None = None
         self._reused = False  # whether it went over a connection that was open before
         self._hop = url  # the URL of the redirect that is being followed
+        self._private = False  # whether the first server is in a private network
 
     def remaining(self) -> float:
         """Return the seconds until the deadline.
@@ -120,6 +121,11 @@ class Request:
     def timeout_reason(self) -> str:
         """What to say when the deadline has passed."""
         return f"no answer from {urlsplit(self._hop).netloc:.260} within {self._timeout:.3g} s"
+
+    @property
+    def _same_host(self) -> bool:
+        """Whether redirects, if any, stayed on the first host."""
+        return urlsplit(self._hop).hostname == urlsplit(self.url).hostname
 
     @property
     def _elsewhere(self) -> bool:

@@ -13,7 +13,8 @@ import doiuri_proxy
 import pytest
 import requests
 from doiuri import DOI, ResolutionError, ResolverUnavailable
-from doiuri.resolver import Request, Resolver, TransportError
+from doiuri.resolver import MemoryStore, Request, Resolver, TransportError
+from doiuri.resolver._records import MAX_RECORD
 from doiuri.resolver.http import _client, _connection
 from doiuri.resolver.http._redirects import is_loopback, is_private, redirect_target
 from support.servers.faults import FAULTS, NAME, TARGET, Server, moved, record, reply, says, serving
@@ -428,6 +429,55 @@ def test_an_encoding_that_was_not_asked_for_is_understood(name: str, pack: Calla
     with says(reply("200 OK", pack(record()), f"Content-Encoding: {name}"))() as server:
         assert Resolver(server.url, store=None).resolve(DOI(NAME)).url == TARGET
     assert header(server.requests[0], "Accept-Encoding") == "identity"
+
+
+def packed(*members: bytes) -> bytes:
+    """An answer of gzip members without a length, so that only gzip tells where it ends."""
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Encoding: gzip\r\n\r\n"
+    return head + b"".join(members)
+
+
+@pytest.mark.parametrize("kept", [0.05, 0.5, 0.9, 1.0], ids=str)
+def test_a_gzip_body_that_is_cut_off_is_no_answer(kept: float) -> None:
+    whole = gzip.compress(record() + b" " * 99)
+    store = MemoryStore()
+    with says(packed(whole[: int(len(whole) * kept) - 1]))() as server:
+        for ask in (
+            lambda resolver: resolver.resolve(DOI(NAME)),
+            lambda resolver: resolver.metadata(DOI(NAME), "text/plain"),
+        ):
+            with pytest.raises(ResolverUnavailable, match="cut off"):
+                ask(Resolver(server.url, store=store))
+    assert not store._entries
+
+
+@pytest.mark.parametrize("parts", [2, 3, 50])
+def test_all_members_of_a_gzip_body_are_read(parts: int) -> None:
+    size = -(-len(record()) // parts)
+    pieces = [record()[start : start + size] for start in range(0, len(record()), size)]
+    members = [gzip.compress(piece) for piece in [b"", *pieces, b""]]
+    with says(packed(*members))() as server:
+        assert Resolver(server.url, store=None).resolve(DOI(NAME)).url == TARGET
+    with says(packed(*members, gzip.compress(b" ")[:-1]))() as server:
+        assert "cut off" in reason(server.url)
+
+
+def test_gzip_members_without_content_are_too_long_some_day() -> None:
+    empty = gzip.compress(b"") * 1000
+    with says(packed(gzip.compress(record()), *[empty] * 100))() as server:
+        assert "longer than" in reason(server.url)
+
+
+@pytest.mark.parametrize("encoding", ["identity", "gzip"])
+@pytest.mark.parametrize("over", [0, 1])
+def test_the_limit_of_a_body_is_exact(encoding: str, over: int) -> None:
+    body = record() + b" " * (MAX_RECORD - len(record()) + over)
+    content = gzip.compress(body) if encoding == "gzip" else body
+    with says(reply("200 OK", content, f"Content-Encoding: {encoding}"))() as server:
+        if over:
+            assert f"longer than {MAX_RECORD:,} bytes" in reason(server.url)
+        else:
+            assert Resolver(server.url, store=None).resolve(DOI(NAME)).url == TARGET
 
 
 def test_a_body_without_a_length_and_one_in_chunks() -> None:

@@ -12,7 +12,7 @@ from doiuri._resolution_errors import BadRecord, NoValues, ResolutionError, Reso
 from doiuri.records._json import dump, load
 from doiuri.resolver._batch import AHEAD, Pending
 from doiuri.resolver._call import Call
-from doiuri.resolver._entries import JSON, MAX_TTL, existence_outcome, record_outcome
+from doiuri.resolver._entries import JSON, MAX_TTL, existence_outcome, is_fresh, record_outcome
 from doiuri.resolver._outcome import Outcome
 from doiuri.resolver._records import MAX_RECORD
 from doiuri.resolver.http._request import Request
@@ -129,11 +129,11 @@ class ExistenceLookup(_Lookup):
         return f"exists {self._base} {doi.key}"
 
     def _stored(self, doi: Handle, exists: Entry | None, record: Entry | None, now: float) -> Outcome | None:
-        if exists is not None and exists.expires > now:
+        if exists is not None and is_fresh(exists, now):
             name = _stored_agency(exists)
             if name is not None or not self._agency:
                 return Outcome(doi, "found", agency=name)
-        if record is None or record.expires <= now:
+        if record is None or not is_fresh(record, now):
             return None
         outcome = existence_outcome(doi, record)
         return None if self._agency and outcome is not None and outcome.found else outcome

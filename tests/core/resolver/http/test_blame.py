@@ -8,7 +8,7 @@ import pytest
 from doiuri import DOI, ResolverUnavailable
 from doiuri.resolver import Resolver, _process
 from doiuri.resolver.http._limiter import MAX_FAILURES
-from support.servers.faults import Answer, Server, reply, serving
+from support.servers.faults import FAULTS, Answer, Server, reply, serving
 from support.servers.rest import handling, proxy
 
 DOI_ = DOI("10.1000/a")
@@ -85,3 +85,53 @@ def test_a_retry_after_of_another_server_does_not_hold_ours_back() -> None:
             with pytest.raises(ResolverUnavailable, match="429"):
                 Resolver(server.url, store=None).metadata(DOI_, "text/plain")
             assert _process.server(server.url).limiter._held_until == float("-inf")
+
+
+@pytest.mark.usefixtures("_long_rest")
+@pytest.mark.parametrize(
+    ("name", "most"),
+    [("truncated JSON", 8), ("code 2 with 200", 23), ("HTML with 404", 23), ("JSON of the wrong shape", 23)],
+)
+def test_a_server_without_usable_answers_is_left_alone(name: str, most: int) -> None:
+    fault = next(fault for fault in FAULTS if fault.name == name)
+    with fault.serve() as server:
+        outcomes = list(Resolver(server.url, store=None).resolve_many(names(100)))
+        assert {outcome.status for outcome in outcomes} == {"unknown"}
+        assert len(server.requests) <= most
+        assert "not asked again" in outcomes[-1].reason
+
+
+@pytest.mark.usefixtures("_long_rest")
+@pytest.mark.parametrize("concurrency", [1, 3, 8])
+@pytest.mark.parametrize(
+    "answer",
+    [
+        reply("503 Service Unavailable", b""),
+        reply("429 Too Many Requests", b"", "Retry-After: 0"),
+        reply("504 Gateway Timeout", b""),
+        reply("200 OK", b"x" * 99)[:-9],
+    ],
+    ids=["503", "429", "504", "cut off"],
+)
+def test_a_server_that_always_refuses_gets_few_requests(answer: bytes, concurrency: int) -> None:
+    with handling(lambda _target: answer) as server:
+        resolver = Resolver(server.url, store=None, concurrency=concurrency)
+        assert {o.status for o in resolver.resolve_many(names(7))} == {"unknown"}
+        assert {o.status for o in Resolver(server.url, store=None).verify(names(7))} == {"unknown"}
+        assert 3 <= len(server.requests) <= 12
+
+
+@pytest.mark.parametrize("status", ["429 Too Many Requests", "502 Bad", "503 Away", "504 Gateway Timeout"])
+def test_a_failure_that_passes_is_not_seen(status: str) -> None:
+    usual, seen = proxy(), set[str]()
+
+    def handle(target: str) -> bytes:
+        if target in seen:
+            return usual(target)
+        seen.add(target)
+        return reply(status, b"")
+
+    with handling(handle) as server:
+        outcomes = list(Resolver(server.url, store=None).resolve_many(names(7)))
+        assert {outcome.status for outcome in outcomes} == {"found"}
+        assert len(server.requests) == 14

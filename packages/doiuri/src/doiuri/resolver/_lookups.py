@@ -176,9 +176,14 @@ class ExistenceLookup(_Lookup):
 
     def _agencies(self, dois: Sequence[Handle], url: str, call: Call) -> Sequence[Agency | None]:
         """Return what Which RA says; None for each name if its answer is unusable."""
-        reply = self._records.client.get(dois[0], Request(url, JSON, MAX_RECORD), call)
+        request = Request(url, JSON, MAX_RECORD)
         try:
-            return read_agencies(dois, reply.status, reply.body, reply.headers)
+            return self._records.client.get(
+                dois[0],
+                request,
+                call,
+                lambda reply: read_agencies(dois, reply.status, reply.body, reply.headers),
+            )
         except BadRecord:
             return [None] * len(dois)
         except ResolverUnavailable as error:

@@ -75,7 +75,7 @@ def _key(base: str, doi: Handle, media_type: str) -> str:
 
 def _negotiate(doi: Handle, media_type: str, records: Records, call: Call) -> Metadata:
     request = Request(doi.link(records.client.base), media_type, MAX_SIZE, any_host=True)
-    reply = records.client.get(doi, request, call)
+    reply = records.client.get(doi, request, call, lambda reply: reply)
     content_type = reply.headers.get("Content-Type", "")
     if reply.status == 404:
         # It may be any server on the way: only the REST API can say that the DOI does not exist

@@ -163,6 +163,32 @@ def test_damage_to_a_file_in_use(stored: Path) -> None:
             assert store.get_many(KEYS) == ENTRIES
 
 
+@pytest.mark.parametrize("column", ["expires = 'soon'", "expires = NULL", "body = 'text'", "media_type = 7"])
+def test_a_row_of_other_types_is_not_found(stored: Path, column: str) -> None:
+    with closing(sqlite3.connect(stored)) as db, db:
+        db.execute("CREATE TABLE other AS SELECT * FROM entries")  # a table without affinities
+        db.execute("DROP TABLE entries")
+        db.execute("CREATE TABLE entries (id INTEGER PRIMARY KEY, key, body, media_type, expires, stored)")
+        db.execute("INSERT INTO entries SELECT * FROM other")
+        db.execute(f"UPDATE entries SET {column} WHERE key = ?", (KEYS[0],))
+        db.execute("DROP TABLE other")
+    with closing(SQLiteStore(stored)) as store:
+        assert store.get_many(KEYS) == {key: ENTRIES[key] for key in KEYS[1:]}
+
+
+def test_an_error_that_cannot_be_decoded_is_damage(stored: Path) -> None:
+    """The message about a damaged schema quotes it, whatever its bytes are."""
+    content = stored.read_bytes()
+    stored.write_bytes(
+        content.replace(b"CREATE INDEX entries_stored", b"CREATE \xff\xfe\xff\xfe\xff entries_stored")
+    )
+    with closing(SQLiteStore(stored)) as store:
+        with pytest.warns(StoreWarning, match="set aside"):
+            assert store.get_many(KEYS) == {}
+        store.put_many(ENTRIES)
+        assert store.get_many(KEYS) == ENTRIES
+
+
 def test_a_truncated_file(stored: Path) -> None:
     with stored.open("r+b") as file:
         file.truncate(stored.stat().st_size // 2)

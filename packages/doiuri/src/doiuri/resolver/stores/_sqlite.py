@@ -109,7 +109,7 @@ class SQLiteStore(ForkSafe):
             for _ in range(2):
                 try:
                     return query(self._file.connection())
-                except (sqlite3.Error, OSError) as error:
+                except (sqlite3.Error, OSError, UnicodeDecodeError) as error:
                     if not self._file.recover(error):
                         self._file.warn(f"cannot be {what} ({error}); answers are kept in memory")
                         self._give_up(error)
@@ -143,9 +143,14 @@ def _read(db: sqlite3.Connection, keys: Sequence[str]) -> dict[str, Entry]:
         marks = ",".join("?" * len(batch))
         query = f"SELECT id, key, body, media_type, expires FROM entries WHERE id IN ({marks})"  # noqa: S608
         for number, key, body, media_type, expires in db.execute(query, tuple(batch)):
-            if key == batch[number]:
+            if key == batch[number] and _is_entry(body, media_type, expires):
                 found[key] = Entry(body, media_type, expires)
     return found
+
+
+def _is_entry(body: object, media_type: object, expires: object) -> bool:
+    """Return whether the columns of a row, whose types SQLite does not enforce, are those of an entry."""
+    return isinstance(body, bytes) and isinstance(media_type, str) and isinstance(expires, (int, float))
 
 
 def _id(key: str) -> int:

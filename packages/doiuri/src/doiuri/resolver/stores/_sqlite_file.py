@@ -107,7 +107,7 @@ class SQLiteFile:
             # Locked: SQLite would apply the WAL of a file that replaces a damaged one to the damaged one
             with locked_folder(self.path.parent, self._current_timeout):
                 return self._connect(f"{uri}?mode=rwc", _prepare)
-        except (sqlite3.Error, OSError) as error:
+        except (sqlite3.Error, OSError, UnicodeDecodeError) as error:
             # A locked file may be half-written: reading it without locks could take it for damaged
             if has_code(error, _DAMAGED | LOCKED) or not self.path.exists():
                 raise
@@ -180,6 +180,8 @@ def check_kind(path: Path) -> None:
 
 def has_code(error: Exception, codes: frozenset[int]) -> bool:
     """Return whether an error is an SQLite error with one of these primary result codes."""
+    if isinstance(error, UnicodeDecodeError):  # the message about a damaged schema quotes it
+        return sqlite3.SQLITE_CORRUPT in codes
     return isinstance(error, sqlite3.Error) and getattr(error, "sqlite_errorcode", 0) & 0xFF in codes
 
 

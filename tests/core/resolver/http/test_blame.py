@@ -7,7 +7,7 @@ import socket
 import pytest
 from doiuri import DOI, ResolverUnavailable
 from doiuri.resolver import Resolver, _process
-from doiuri.resolver.http._limiter import MAX_FAILURES
+from doiuri.resolver.http._limiter import MAX_FAILURES, Limiter
 from support.servers.faults import FAULTS, Answer, Server, reply, serving
 from support.servers.rest import handling, proxy
 
@@ -135,3 +135,11 @@ def test_a_failure_that_passes_is_not_seen(status: str) -> None:
         outcomes = list(Resolver(server.url, store=None).resolve_many(names(7)))
         assert {outcome.status for outcome in outcomes} == {"found"}
         assert len(server.requests) == 14
+
+
+def test_a_shorter_hold_does_not_cut_a_longer_one() -> None:
+    limiter = Limiter(lambda: 1000.0)
+    limiter.hold(10)
+    limiter.hold(1)
+    with pytest.raises(TimeoutError), limiter.slot(object(), None, 3, 1005.0):
+        pass

@@ -580,3 +580,10 @@ def test_a_connection_that_is_closed_when_it_is_used_again(monkeypatch: pytest.M
         outcomes = list(Resolver(server.url, store=None).resolve_many(DOI(f"10.1000/{n}") for n in range(20)))
         assert [outcome.status for outcome in outcomes] == ["found"] * 20
         assert len(server.requests) == 20
+
+
+def test_credentials_go_to_no_other_port() -> None:
+    with serving(cited) as agency, moved(f"{agency.url}/x")() as server:
+        Resolver(server.url, store=None, session=session()).metadata(DOI_, "text/plain")
+    (request,) = agency.requests
+    assert [header(request, name) for name in ("Authorization", "Cookie", "X-Mine")] == [None] * 3

@@ -734,3 +734,14 @@ def test_sigkill_is_what_it_is() -> None:
     """The kill in the test above cannot be caught, so no clean-up has run."""
     with pytest.raises(OSError, match="Invalid argument"):
         signal.signal(signal.SIGKILL, signal.SIG_IGN)
+
+
+def test_a_transaction_takes_its_lock_at_once(stored: Path) -> None:
+    """A deferred one fails when it turns from reading to writing, without waiting."""
+    statements: list[str] = []
+    with closing(SQLiteStore(stored)) as store:
+        store.get_many(KEYS)
+        assert store._file.db is not None
+        store._file.db.set_trace_callback(statements.append)
+        store.put_many(ENTRIES)
+    assert [text for text in statements if text.startswith("BEGIN")] == ["BEGIN IMMEDIATE"]

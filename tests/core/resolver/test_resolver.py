@@ -6,6 +6,7 @@ import json
 import pickle
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -502,3 +503,56 @@ def test_an_invalid_outcome_raises_what_parsing_raises(text: str) -> None:
     with pytest.raises(DOISyntaxError) as caught:
         outcome.raise_for_status()
     assert caught.value.args == expected.value.args
+
+
+@pytest.mark.parametrize(
+    ("kind", "most"), [("record", 30 * 86400), ("no", 3600), ("exists", 30 * 86400), ("metadata", 86400)]
+)
+def test_an_expiry_further_ahead_than_any_we_give_is_stale(kind: str, most: int) -> None:
+    with handling(proxy()) as server:
+        key = {
+            "exists": f"exists {server.url} 10.1000/A",
+            "metadata": f"metadata text/plain {server.url} 10.1000/A",
+        }.get(kind, f"record {server.url} 10.1000/A")
+        body = {
+            "record": b'{"responseCode":1,"handle":"10.1000/a","values":[]}',
+            "no": b'{"responseCode":100,"handle":"10.1000/a","values":[]}',
+        }.get(kind, b"{}")
+        asks: list[Callable[[Resolver], object]] = [
+            lambda resolver: list(resolver.verify([DOI_])),
+            lambda resolver: list(resolver.resolve_many([DOI_])),
+            lambda resolver: resolver.resolve(DOI_),
+        ]
+        if kind == "exists":
+            asks = asks[:1]
+        if kind == "metadata":
+            asks = [lambda resolver: resolver.metadata(DOI_, "text/plain")]
+        for ask in asks:
+            for ahead, asked in ((most - 60, False), (most + 60, True), (1e12, False)):
+                store, before = MemoryStore(), len(server.requests)
+                store.put_many({key: Entry(body, "application/json", time.time() + ahead)})
+                with suppress(DOINotFound, NoValues):
+                    ask(Resolver(server.url, store=store))
+                assert (len(server.requests) > before) is asked, (ahead, ask)
+
+
+def test_a_record_of_a_wrong_clock_still_serves_offline() -> None:
+    store = MemoryStore()
+    body = b'{"responseCode":1,"handle":"10.1000/a","values":[]}'
+    store.put_many({f"record {AWAY} 10.1000/A": Entry(body, "application/json", time.time() + 10**9)})
+    resolver = Resolver(AWAY, store=store, offline=True)
+    assert resolver.resolve(DOI_).values == ()
+    (outcome,) = resolver.resolve_many([DOI_])
+    assert (outcome.status, outcome.stale) == ("found", True)
+
+
+@pytest.mark.parametrize("method", ["type", "index"])
+def test_a_stale_record_serves_a_selection_behind_a_captive_portal(method: str) -> None:
+    record = {"responseCode": 1, "handle": "10.1000/a", "values": [value("URL", TARGET)]}
+    portal = reply("200 OK", b"<html>Please log in", kind="text/html")
+    with handling(lambda _target: portal) as server:
+        resolver = Resolver(server.url, store=outdated(server.url, record))
+        assert resolver.resolve(DOI_).url == TARGET
+        assert resolver.resolve(DOI_, **{method: {"type": "URL", "index": 1}[method]}).url == TARGET  # type: ignore[arg-type]
+        with pytest.raises(BadRecord):
+            resolver.resolve("10.1000/b", type="URL")

@@ -13,8 +13,9 @@ import doiuri_proxy
 import pytest
 import requests
 from doiuri import DOI, ResolutionError, ResolverUnavailable
-from doiuri.resolver import Request, Resolver, TransportError
-from doiuri.resolver.http import _client
+from doiuri.resolver import MemoryStore, Request, Resolver, TransportError
+from doiuri.resolver._records import MAX_RECORD
+from doiuri.resolver.http import _client, _connection
 from doiuri.resolver.http._redirects import is_loopback, is_private, redirect_target
 from support.servers.faults import FAULTS, NAME, TARGET, Server, moved, record, reply, says, serving
 from support.servers.rest import found, handling, header, proxy, targets
@@ -93,6 +94,9 @@ def go(before: str, location: str, *, elsewhere: bool = True) -> str:
         ("https://doi.org/a", "https://data.example.org/x", "https://data.example.org/x"),
         ("https://doi.org/a", "http://data.example.org/x", "http://data.example.org/x"),
         ("http://127.0.0.1:1/a", "http://localhost:2/", "http://localhost:2/"),
+        ("http://resolver/a", "http://agency.internal/", "http://agency.internal/"),
+        ("https://doi.org/a", "https://internal.example.org/", "https://internal.example.org/"),
+        ("https://doi.org/a", "https://b%C3%BCcher.example/", "https://b%C3%BCcher.example/"),
         ("https://doi.org/", "/\u00c3\u00a9", "https://doi.org/é"),
     ],
 )
@@ -123,6 +127,19 @@ def test_where_redirects_may_lead(before: str, location: str, after: str) -> Non
         ("https://doi.org/", "http://2130706433/", True),
         ("https://doi.org/", "http://0x7f.1/", True),
         ("https://doi.org/", "http://127.1/", True),
+        ("https://doi.org/", "http://127%2e0.0.1/", True),
+        ("https://doi.org/", "http://%6cocalhost/", True),
+        ("https://doi.org/", "http://%31%30.0.0.1/", True),
+        ("https://doi.org/", "http://local%2568ost/", True),
+        ("https://doi.org/", "http://loc%C2%ADalhost/", True),
+        ("https://doi.org/", "http://a%2Fb.example.org/", True),
+        ("https://doi.org/", "http://\uff11\uff12\uff17.0.0.1/".encode().decode("latin-1"), True),
+        ("https://doi.org/", "http://127\u30020\u30020\u30021/".encode().decode("latin-1"), True),
+        ("https://doi.org/", "http://intranet/", True),
+        ("https://doi.org/", "http://intranet./", True),
+        ("https://doi.org/", "http://printer.local/", True),
+        ("https://doi.org/", "http://metadata.google.INTERNAL/", True),
+        ("https://doi.org/", "http://nas.home.arpa./", True),
         ("https://doi.org/", "http://doi.org/", False),
         ("https://doi.org/", "https://www.doi.org/", False),
     ],
@@ -137,6 +154,55 @@ def test_who_is_near() -> None:
     assert not is_loopback("localhost.example.org")
     assert is_private("192.168.0.1")
     assert not is_private("doi.org")
+
+
+def resolve_here(monkeypatch: pytest.MonkeyPatch, *hosts: str) -> None:
+    """Let names resolve to this machine."""
+    look_up = socket.getaddrinfo
+
+    def here(host: Any, *args: Any, **options: Any) -> Any:
+        return look_up("127.0.0.1" if host in hosts else host, *args, **options)
+
+    monkeypatch.setattr(socket, "getaddrinfo", here)
+
+
+@pytest.mark.parametrize("public", [True, False], ids=["public resolver", "private resolver"])
+def test_a_name_that_resolves_into_a_private_network(monkeypatch: pytest.MonkeyPatch, public: bool) -> None:
+    def address(sock: socket.socket) -> str:
+        own, port = sock.getpeername()[:2]
+        return "8.8.8.8" if public and port == server.port else str(own)
+
+    resolve_here(monkeypatch, "resolver.example", "agency.example")
+    monkeypatch.setattr(_connection, "_address", address)
+    with serving(cited) as agency, moved(f"http://agency.example:{agency.port}/x")() as server:
+        resolver = Resolver(f"http://resolver.example:{server.port}", store=None, rate=None)
+        if public:
+            with pytest.raises(ResolverUnavailable, match="private network"):
+                resolver.metadata(DOI_, "text/plain")
+            assert not agency.requests
+        else:
+            assert resolver.metadata(DOI_, "text/plain") == BIBTEX
+
+
+def test_a_kept_connection_into_a_private_network_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another resolver at a public address shares the connections, but not the permission."""
+
+    def kept(_server: Server, connection: socket.socket, _request: bytes) -> None:
+        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\nok")
+        _server.requests.append(connection.recv(65_536))
+
+    resolve_here(monkeypatch, "resolver.example", "agency.example")
+    with serving(kept) as agency, moved(f"http://agency.example:{agency.port}/x")() as server:
+        resolver = Resolver(f"http://resolver.example:{server.port}", store=None, rate=None)
+        assert resolver.metadata(DOI_, "text/plain") == b"ok"
+        monkeypatch.setattr(
+            _connection,
+            "_address",
+            lambda sock: "8.8.8.8" if sock.getpeername()[1] == server.port else "10.0.0.1",
+        )
+        with pytest.raises(ResolverUnavailable, match="private network"):
+            resolver.metadata(DOI_, "text/plain")
+    assert [request for request in agency.requests if request] == agency.requests[:1]
 
 
 BIBTEX = b"@article{x}"
@@ -365,6 +431,55 @@ def test_an_encoding_that_was_not_asked_for_is_understood(name: str, pack: Calla
     assert header(server.requests[0], "Accept-Encoding") == "identity"
 
 
+def packed(*members: bytes) -> bytes:
+    """An answer of gzip members without a length, so that only gzip tells where it ends."""
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Encoding: gzip\r\n\r\n"
+    return head + b"".join(members)
+
+
+@pytest.mark.parametrize("kept", [0.05, 0.5, 0.9, 1.0], ids=str)
+def test_a_gzip_body_that_is_cut_off_is_no_answer(kept: float) -> None:
+    whole = gzip.compress(record() + b" " * 99)
+    store = MemoryStore()
+    with says(packed(whole[: int(len(whole) * kept) - 1]))() as server:
+        for ask in (
+            lambda resolver: resolver.resolve(DOI(NAME)),
+            lambda resolver: resolver.metadata(DOI(NAME), "text/plain"),
+        ):
+            with pytest.raises(ResolverUnavailable, match="cut off"):
+                ask(Resolver(server.url, store=store))
+    assert not store._entries
+
+
+@pytest.mark.parametrize("parts", [2, 3, 50])
+def test_all_members_of_a_gzip_body_are_read(parts: int) -> None:
+    size = -(-len(record()) // parts)
+    pieces = [record()[start : start + size] for start in range(0, len(record()), size)]
+    members = [gzip.compress(piece) for piece in [b"", *pieces, b""]]
+    with says(packed(*members))() as server:
+        assert Resolver(server.url, store=None).resolve(DOI(NAME)).url == TARGET
+    with says(packed(*members, gzip.compress(b" ")[:-1]))() as server:
+        assert "cut off" in reason(server.url)
+
+
+def test_gzip_members_without_content_are_too_long_some_day() -> None:
+    empty = gzip.compress(b"") * 1000
+    with says(packed(gzip.compress(record()), *[empty] * 100))() as server:
+        assert "longer than" in reason(server.url)
+
+
+@pytest.mark.parametrize("encoding", ["identity", "gzip"])
+@pytest.mark.parametrize("over", [0, 1])
+def test_the_limit_of_a_body_is_exact(encoding: str, over: int) -> None:
+    body = record() + b" " * (MAX_RECORD - len(record()) + over)
+    content = gzip.compress(body) if encoding == "gzip" else body
+    with says(reply("200 OK", content, f"Content-Encoding: {encoding}"))() as server:
+        if over:
+            assert f"longer than {MAX_RECORD:,} bytes" in reason(server.url)
+        else:
+            assert Resolver(server.url, store=None).resolve(DOI(NAME)).url == TARGET
+
+
 def test_a_body_without_a_length_and_one_in_chunks() -> None:
     head = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
     chunks = b"".join(b"%x\r\n%b\r\n" % (1, bytes([byte])) for byte in record()) + b"0\r\n\r\n"
@@ -465,3 +580,10 @@ def test_a_connection_that_is_closed_when_it_is_used_again(monkeypatch: pytest.M
         outcomes = list(Resolver(server.url, store=None).resolve_many(DOI(f"10.1000/{n}") for n in range(20)))
         assert [outcome.status for outcome in outcomes] == ["found"] * 20
         assert len(server.requests) == 20
+
+
+def test_credentials_go_to_no_other_port() -> None:
+    with serving(cited) as agency, moved(f"{agency.url}/x")() as server:
+        Resolver(server.url, store=None, session=session()).metadata(DOI_, "text/plain")
+    (request,) = agency.requests
+    assert [header(request, name) for name in ("Authorization", "Cookie", "X-Mine")] == [None] * 3

@@ -205,3 +205,16 @@ def test_lone_surrogates_and_odd_text_survive(path: Path) -> None:
 def test_a_folder_is_no_lock_file(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=f"{tmp_path} cannot be read as a lock file: Is a directory"):
         LockFile(tmp_path)
+
+
+def test_a_change_in_place_of_the_same_size_is_seen(path: Path) -> None:
+    path.write_text(CONTENT, "utf-8")
+    os.utime(path, (1, 1))
+    store = LockFile(path)
+    before = path.stat()
+    with path.open("r+b") as file:
+        file.write(CONTENT.replace("Knuth", "Liang").encode())
+    after = path.stat()
+    assert (before.st_ino, before.st_size) == (after.st_ino, after.st_size)
+    key = "metadata text/plain https://doi.org 10.1000/1"
+    assert store.get_many([key])[key].body == b"Liang\n"

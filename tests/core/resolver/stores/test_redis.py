@@ -56,7 +56,8 @@ def test_one_cache_for_many_machines(server: redis_server.Server) -> None:
 
 
 @pytest.mark.parametrize(
-    "value", [b"", b"garbage", b"null\nx", b'["a"]\nx', b'["a",null]\n', b"[1,2,3]\n", b"\xff\n"]
+    "value",
+    [b"", b"garbage", b"null\nx", b'["a"]\nx', b'["a",null]\n', b"[1,2,3]\n", b"\xff\n", b"[" * 100_000],
 )
 def test_what_others_have_written_there_is_not_found(server: redis_server.Server, value: bytes) -> None:
     with closing(RedisStore(server.url)) as store, redis.Redis(port=server.port) as client:
@@ -64,9 +65,28 @@ def test_what_others_have_written_there_is_not_found(server: redis_server.Server
         assert store.get_many(["k"]) == {}
         client.delete("doiuri:1:k")
         client.lpush("doiuri:1:k", "a list")
-        with pytest.warns(StoreWarning, match="WRONGTYPE"):
-            assert store.get_many(["k"]) == {}
+        store.put_many({"other": Entry(b"", "", 0)})
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            for _ in range(2):
+                assert store.get_many(["k", "other"]) == {"other": Entry(b"", "", 0)}
         client.delete("doiuri:1:k")
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "redis://user:secret@localhost:6379/0?foo=bar",
+        "redis://localhost?password=secret&db=secret",
+        "redis://user:secret@localhost/0?socket_timeout=secret",
+        "redis://localhost/0?foo=bar",
+    ],
+)
+def test_a_url_with_impossible_options_is_refused_at_once_and_without_the_password(url: str) -> None:
+    with pytest.raises(ValueError, match="not a URL of a Redis server: redis://localhost") as caught:
+        RedisStore(url)
+    assert "secret" not in str(caught.value)
+    assert caught.value.__cause__ is None
 
 
 def test_a_full_server_is_still_read(server: redis_server.Server) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import random
+import re
 import shutil
 import signal
 import sqlite3
@@ -23,7 +24,7 @@ import pytest
 from doiuri.resolver import Entry, Resolver, SQLiteStore, StoreWarning
 from doiuri.resolver.stores import _sqlite
 from doiuri.resolver.stores._sqlite import KEEP
-from doiuri.resolver.stores._sqlite_file import FORMAT
+from doiuri.resolver.stores._sqlite_file import APPLICATION_ID, FORMAT
 from support.servers.rest import handling, proxy
 
 if TYPE_CHECKING:
@@ -33,6 +34,12 @@ ENTRIES = {
     f"record http://h 10.1000/{number}": Entry(b"x" * 500, "application/json", 2e9) for number in range(50)
 }
 KEYS = list(ENTRIES)
+
+HEAD = (
+    b"SQLite format 3\0\x10\0\2\2\0\x40\x20\x20" + bytes(44) + APPLICATION_ID.to_bytes(4, "big") + bytes(28)
+)
+GARBAGE = HEAD + b"garbage" * 1000
+"""A store of which only the header is left."""
 
 PREAMBLE = """
 import os, resource, sys, time, warnings
@@ -95,9 +102,7 @@ def test_four_processes_at_once_on_a_fresh_file(tmp_path: Path) -> None:
         assert not list((tmp_path / str(turn)).glob("*damaged*"))
 
 
-@pytest.mark.parametrize(
-    "content", [b"garbage" * 1000, b"x" * 50, b"SQLite format 3\0" + b"\xff" * 5000], ids=len
-)
+@pytest.mark.parametrize("content", [GARBAGE, HEAD + b"x" * 50, HEAD + b"\xff" * 5000], ids=len)
 def test_a_corrupt_file_is_set_aside_with_a_warning(path: Path, content: bytes) -> None:
     path.write_bytes(content)
     with closing(SQLiteStore(path)) as store:
@@ -114,12 +119,12 @@ def test_a_corrupt_file_is_set_aside_with_a_warning(path: Path, content: bytes) 
 
 def test_each_damaged_file_is_kept(path: Path) -> None:
     for number in (1, 2, 3):
-        path.write_bytes(b"garbage %d" % number)
+        path.write_bytes(GARBAGE + b"%d" % number)
         for suffix in ("-wal", "-shm"):
             Path(f"{path}{suffix}").unlink(missing_ok=True)
         with closing(SQLiteStore(path)) as store, pytest.warns(StoreWarning, match=f"damaged-{number}"):
             store.put_many(ENTRIES)
-        assert Path(f"{path}.damaged-{number}").read_bytes() == b"garbage %d" % number
+        assert Path(f"{path}.damaged-{number}").read_bytes() == GARBAGE + b"%d" % number
 
 
 def damage_pages(path: Path) -> None:
@@ -158,11 +163,103 @@ def test_damage_to_a_file_in_use(stored: Path) -> None:
             assert store.get_many(KEYS) == ENTRIES
 
 
+@pytest.mark.parametrize("column", ["expires = 'soon'", "expires = NULL", "body = 'text'", "media_type = 7"])
+def test_a_row_of_other_types_is_not_found(stored: Path, column: str) -> None:
+    with closing(sqlite3.connect(stored)) as db, db:
+        db.execute("CREATE TABLE other AS SELECT * FROM entries")  # a table without affinities
+        db.execute("DROP TABLE entries")
+        db.execute("CREATE TABLE entries (id INTEGER PRIMARY KEY, key, body, media_type, expires, stored)")
+        db.execute("INSERT INTO entries SELECT * FROM other")
+        db.execute(f"UPDATE entries SET {column} WHERE key = ?", (KEYS[0],))
+        db.execute("DROP TABLE other")
+    with closing(SQLiteStore(stored)) as store:
+        assert store.get_many(KEYS) == {key: ENTRIES[key] for key in KEYS[1:]}
+
+
+def test_an_error_that_cannot_be_decoded_is_damage(stored: Path) -> None:
+    """The message about a damaged schema quotes it, whatever its bytes are."""
+    content = stored.read_bytes()
+    stored.write_bytes(
+        content.replace(b"CREATE INDEX entries_stored", b"CREATE \xff\xfe\xff\xfe\xff entries_stored")
+    )
+    with closing(SQLiteStore(stored)) as store:
+        with pytest.warns(StoreWarning, match="set aside"):
+            assert store.get_many(KEYS) == {}
+        store.put_many(ENTRIES)
+        assert store.get_many(KEYS) == ENTRIES
+
+
 def test_a_truncated_file(stored: Path) -> None:
     with stored.open("r+b") as file:
         file.truncate(stored.stat().st_size // 2)
     with closing(SQLiteStore(stored)) as store, pytest.warns(StoreWarning, match="set aside"):
         assert store.get_many(KEYS) == {}
+
+
+@pytest.mark.parametrize("content", [b"The only copy of a thesis.\n" * 999, b"x", GARBAGE[1:]], ids=len)
+def test_a_file_of_another_kind_is_an_error_and_stays(path: Path, content: bytes) -> None:
+    path.write_bytes(content)
+    for make in (SQLiteStore, lambda path: Resolver(store=path)):
+        with pytest.raises(ValueError, match=re.escape(f"{path} is not a store")):
+            make(path)
+    assert path.read_bytes() == content
+    assert list(path.parent.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("application_id", [0, 7])
+def test_a_damaged_file_that_is_no_store_stays(path: Path, application_id: int) -> None:
+    content = GARBAGE.replace(APPLICATION_ID.to_bytes(4, "big"), application_id.to_bytes(4, "big"))
+    path.write_bytes(content)
+    with closing(SQLiteStore(path)) as store:
+        with pytest.warns(StoreWarning, match=re.escape(f"{path} cannot be written")):
+            store.put_many(ENTRIES)
+        assert store.get_many(KEYS) == ENTRIES, "in memory"
+    assert path.read_bytes() == content
+    assert not list(path.parent.glob("*damaged*"))
+
+
+def test_a_file_that_became_another_one_stays(stored: Path) -> None:
+    with closing(SQLiteStore(stored)) as store:
+        store.close()
+        stored.write_bytes(b"The only copy of a thesis.\n" * 999)
+        with pytest.warns(StoreWarning, match="cannot be read"):
+            assert store.get_many(KEYS) == {}
+    assert stored.read_bytes() == b"The only copy of a thesis.\n" * 999
+
+
+def of_an_earlier_version(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as db:
+        db.execute("PRAGMA journal_mode = DELETE")
+        db.execute("PRAGMA application_id = 0")
+
+
+def test_a_store_without_an_application_id_is_recognised(stored: Path) -> None:
+    of_an_earlier_version(stored)
+    with closing(SQLiteStore(stored)) as store:
+        assert store.get_many(KEYS) == ENTRIES
+    assert stored.read_bytes()[68:72] == APPLICATION_ID.to_bytes(4, "big")
+    of_an_earlier_version(stored)
+    damage_pages(stored)
+    before = stored.read_bytes()
+    with closing(SQLiteStore(stored)) as store:
+        store._file.db = sqlite3.connect(stored)  # as an earlier version has it open: it sets no id
+        store._file._inode = stored.stat().st_ino
+        with pytest.warns(StoreWarning, match="set aside"):
+            assert store.get_many(KEYS) == {}
+    assert Path(f"{stored}.damaged-1").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "columns", ["id, title, body", "id, key, body, media_type, expires, stored, extra"], ids=len
+)
+def test_a_table_of_the_same_name_is_not_ours(path: Path, columns: str) -> None:
+    with closing(sqlite3.connect(path)) as db:
+        db.execute(f"CREATE TABLE entries ({columns})")
+        db.execute(f"PRAGMA user_version = {FORMAT}")
+    before = path.read_bytes()
+    with closing(SQLiteStore(path)) as store, pytest.warns(StoreWarning, match="another program"):
+        store.put_many(ENTRIES)
+    assert path.read_bytes() == before
 
 
 def test_an_empty_file_is_a_fresh_one(path: Path) -> None:
@@ -187,7 +284,7 @@ def test_processes_that_find_the_same_damage_lose_nothing_new(tmp_path: Path) ->
     """
     for turn in range(20):
         (tmp_path / str(turn)).mkdir()
-        (tmp_path / str(turn) / "store").write_bytes(b"garbage" * 1000)
+        (tmp_path / str(turn) / "store").write_bytes(GARBAGE)
     processes = [subprocess.Popen([*script(text), str(tmp_path), name]) for name in "abcd"]
     assert [process.wait(300) for process in processes] == [0] * 4
     keys = [f"{name}-{number}" for name in "abcd" for number in range(10)]
@@ -218,7 +315,7 @@ def test_a_damaged_file_is_not_replaced_while_another_process_opens_it(path: Pat
         store.put_many(entries("ours", 10))
         store.close()
     """
-    path.write_bytes(b"garbage" * 1000)
+    path.write_bytes(GARBAGE)
     command = [*script(text), str(path)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
         assert other.stdout
@@ -249,6 +346,7 @@ def test_a_file_of_another_format_is_left_alone(path: Path) -> None:
     with closing(sqlite3.connect(path)) as db:
         db.execute("CREATE TABLE entries (something)")
         db.execute("PRAGMA user_version = 99")
+        db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
     before = path.read_bytes()
     with closing(SQLiteStore(path)) as store:
         with pytest.warns(StoreWarning, match="its format is 99"):
@@ -308,8 +406,8 @@ def test_a_read_only_folder_is_read() -> None:
 
 
 def test_a_corrupt_file_in_a_read_only_folder_stays_where_it_is() -> None:
-    with nobody(b"garbage" * 1000) as folder, closing(SQLiteStore(folder / "store")) as store:
-        with pytest.warns(StoreWarning, match="cannot be written .file is not a database"):
+    with nobody(GARBAGE) as folder, closing(SQLiteStore(folder / "store")) as store:
+        with pytest.warns(StoreWarning, match="cannot be written .(file is not a database|.*malformed)"):
             store.put_many(ENTRIES)
         assert store.get_many(KEYS) == ENTRIES
         assert [file.name for file in folder.iterdir()] == ["store"]
@@ -636,3 +734,14 @@ def test_sigkill_is_what_it_is() -> None:
     """The kill in the test above cannot be caught, so no clean-up has run."""
     with pytest.raises(OSError, match="Invalid argument"):
         signal.signal(signal.SIGKILL, signal.SIG_IGN)
+
+
+def test_a_transaction_takes_its_lock_at_once(stored: Path) -> None:
+    """A deferred one fails when it turns from reading to writing, without waiting."""
+    statements: list[str] = []
+    with closing(SQLiteStore(stored)) as store:
+        store.get_many(KEYS)
+        assert store._file.db is not None
+        store._file.db.set_trace_callback(statements.append)
+        store.put_many(ENTRIES)
+    assert [text for text in statements if text.startswith("BEGIN")] == ["BEGIN IMMEDIATE"]

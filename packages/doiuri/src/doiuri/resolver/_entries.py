@@ -28,7 +28,23 @@ MAX_AGE = 30 * 86400.0
 DEFAULT_TTL = 86400.0
 """Seconds for which a record without a TTL is fresh: the usual TTL in the DOI system."""
 
+FOREVER = 1e11
+"""Expiry in Unix time from which an entry never expires: that of a lock file or a registered record."""
+
 _SUCCESS = b'{"responseCode":1,'
+_NEGATIVE = (b'{"responseCode":100,', b'{"responseCode":200,')
+
+
+def is_fresh(entry: Entry, now: float, max_age: float = MAX_AGE) -> bool:
+    """Return whether an entry is fresh at ``now``, in Unix time; at 0 every entry is.
+
+    An expiry further ahead than any that we give comes from a clock that was wrong: the entry is stale.
+    """
+    if entry.expires <= now:
+        return False
+    if not now or entry.expires >= FOREVER:
+        return True
+    return entry.expires <= now + (NEGATIVE_TTL if entry.body.startswith(_NEGATIVE) else max_age)
 
 
 def record_entry(record: Record) -> Entry:
@@ -53,7 +69,7 @@ def fresh_record(doi: Handle, entry: Entry | None) -> Record | None:
 
     :raises DOINotFound: if the entry is a fresh negative answer; likewise NoValues.
     """
-    if entry is None or entry.expires <= time.time():
+    if entry is None or not is_fresh(entry, time.time()):
         return None
     with suppress(BadRecord):  # not written by us: treat it as missing
         return read_entry(doi, entry)
@@ -72,7 +88,7 @@ def record_outcome(doi: Handle, entry: Entry, now: float) -> Outcome | None:
 
     Batches mostly take this path, so it is kept fast.
     """
-    if entry.expires <= now:
+    if not is_fresh(entry, now):
         return None
     if entry.body.startswith(_SUCCESS):
         if b"HS_ALIAS" in entry.body.upper():

@@ -13,7 +13,7 @@ from doiuri._resolution_errors import BadRecord, NoValues, ResolutionError, Reso
 from doiuri.records._json import dump, load
 from doiuri.resolver._batch import AHEAD, Pending
 from doiuri.resolver._call import Call
-from doiuri.resolver._entries import JSON, MAX_AGE, existence_outcome, record_outcome
+from doiuri.resolver._entries import JSON, MAX_AGE, existence_outcome, is_fresh, record_outcome
 from doiuri.resolver._outcome import Outcome
 from doiuri.resolver._records import MAX_RECORD
 from doiuri.resolver.http._request import Request
@@ -130,11 +130,11 @@ class ExistenceLookup(_Lookup):
         return f"exists {self._base} {doi.key}"
 
     def _stored(self, doi: Handle, exists: Entry | None, record: Entry | None, now: float) -> Outcome | None:
-        if exists is not None and exists.expires > now:
+        if exists is not None and is_fresh(exists, now):
             name = _stored_agency(exists)
             if name is not None or not self._agency:
                 return Outcome(doi, "found", agency=name)
-        if record is None or record.expires <= now:
+        if record is None or not is_fresh(record, now):
             return None
         outcome = existence_outcome(doi, record)
         return None if self._agency and outcome is not None and outcome.found else outcome
@@ -177,9 +177,14 @@ class ExistenceLookup(_Lookup):
 
     def _agencies(self, dois: Sequence[Handle], url: str, call: Call) -> Sequence[Agency | None]:
         """Return what Which RA says; None for each name if its answer is unusable."""
-        reply = self._records.client.get(dois[0], Request(url, JSON, MAX_RECORD), call)
+        request = Request(url, JSON, MAX_RECORD)
         try:
-            return read_agencies(dois, reply.status, reply.body, reply.headers)
+            return self._records.client.get(
+                dois[0],
+                request,
+                call,
+                lambda reply: read_agencies(dois, reply.status, reply.body, reply.headers),
+            )
         except BadRecord:
             return [None] * len(dois)
         except ResolverUnavailable as error:

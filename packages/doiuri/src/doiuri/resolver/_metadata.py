@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from doiuri._resolution_errors import BadRecord, NoValues, ResolverUnavailable
 from doiuri.resolver._call import run_call
+from doiuri.resolver._entries import is_fresh
 from doiuri.resolver.http._request import Request
 from doiuri.resolver.stores._store import Entry
 from doiuri.rest._client import retry_after
@@ -54,7 +55,7 @@ def metadata(doi: Handle, media_type: str, records: Records, deadline: float) ->
     """Return the metadata of a DOI, from the store if possible; see ``Resolver.metadata``."""
     key = _key(records.client.base, doi, media_type)
     entry = records.store.get(key)
-    if entry is None or entry.expires <= time.time():
+    if entry is None or not is_fresh(entry, time.time(), TTL):
         try:
             answer = run_call(doi, lambda call: _negotiate(doi, media_type, records, call), deadline)
         except (ResolverUnavailable, BadRecord):
@@ -74,7 +75,7 @@ def _key(base: str, doi: Handle, media_type: str) -> str:
 
 def _negotiate(doi: Handle, media_type: str, records: Records, call: Call) -> Metadata:
     request = Request(doi.link(records.client.base), media_type, MAX_SIZE, any_host=True)
-    reply = records.client.get(doi, request, call)
+    reply = records.client.get(doi, request, call, lambda reply: reply)
     content_type = reply.headers.get("Content-Type", "")
     if reply.status == 404:
         # Any server on the way may send it; only the REST API can say that the DOI does not exist

@@ -51,9 +51,8 @@ class Records:
 
         Raises what ``read_record`` raises, and ResolverUnavailable.
         """
-        reply = self.client.get(doi, self._request(doi, auth=auth, cert=cert), call)
         try:
-            record = read_record(doi, reply.status, reply.body, reply.headers)
+            record = self._read(doi, self._request(doi, auth=auth, cert=cert), call)
         except DOINotFound:
             call.fresh[self.key(doi)] = negative_entry(doi, ResponseCode.HANDLE_NOT_FOUND)
             raise
@@ -75,8 +74,12 @@ class Records:
     ) -> Record:
         """Request the values of some types and indices; they are not stored."""
         request = self._request(doi, types, indexes, auth=auth, cert=cert)
-        reply = self.client.get(doi, request, call)
-        return read_record(doi, reply.status, reply.body, reply.headers)
+        return self._read(doi, request, call)
+
+    def _read(self, doi: Handle, request: Request, call: Call) -> Record:
+        return self.client.get(
+            doi, request, call, lambda reply: read_record(doi, reply.status, reply.body, reply.headers)
+        )
 
     def _request(
         self, doi: Handle, types: Sequence[str] = (), indexes: Sequence[int] = (), *, auth: bool, cert: bool

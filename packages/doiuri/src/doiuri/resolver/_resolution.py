@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from doiuri._resolution_errors import NoValues, ResolverUnavailable
+from doiuri._resolution_errors import BadRecord, NoValues, ResolverUnavailable
 from doiuri.records._record import Record
 from doiuri.resolver._call import run_call
 from doiuri.resolver._entries import fresh_record, stale_record
@@ -37,7 +37,7 @@ class Query:
         fresh: dict[str, Entry] = {}
         try:
             return run_call(doi, lambda call: self._fetch(doi, entry, records, call), deadline, fresh)
-        except ResolverUnavailable:
+        except (ResolverUnavailable, BadRecord):
             record = stale_record(doi, entry)
             if record is None or not self._is_complete(record):
                 raise

@@ -8,19 +8,29 @@ from itertools import count
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from doiuri._resolution_errors import ResolverUnavailable
+from doiuri._resolution_errors import BadRecord, ResolverUnavailable
 from doiuri.resolver.http._limiter import Paused
-from doiuri.resolver.http._policy import MAX_RETRY_WAIT, failure_weight, is_transient, retry_delay
-from doiuri.resolver.http._request import TransportError
+from doiuri.resolver.http._policy import (
+    MAX_RETRY_WAIT,
+    RETRIED,
+    failure_weight,
+    is_transient,
+    retry_delay,
+    unusable_weight,
+)
+from doiuri.resolver.http._request import TransportError, is_elsewhere
 from doiuri.rest._client import retry_after
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import TypeVar
 
     from doiuri._doi import Handle
     from doiuri.resolver._call import Call
     from doiuri.resolver.http._limiter import Limiter
     from doiuri.resolver.http._request import Reply, Request, Transport
+
+    T = TypeVar("T")
 
 MIN_TIMEOUT = 1.0
 """Seconds; a request that had less time and got no answer says nothing about the server."""
@@ -59,27 +69,44 @@ class Client:
         self._timeout = timeout
         self._offline = offline
 
-    def get(self, doi: Handle, request: Request, call: Call) -> Reply:
+    def get(self, doi: Handle, request: Request, call: Call, read: Callable[[Reply], T]) -> T:
         """Send a request about ``doi``, and repeat it if the failure may be transient.
 
-        :returns: the reply, whatever its HTTP status.
-        :raises ResolverUnavailable: if there is none.
+        :param read: reads the reply, whatever its HTTP status; it may raise a ResolutionError. A server whose
+            replies cannot be used is left alone after a few.
+        :returns: what ``read`` returns.
+        :raises ResolverUnavailable: if there is no reply.
         """
+        result, asked = self._result(doi, request, call)
+        if isinstance(result, TransportError):
+            self._report(result, request, asked)
+            raise ResolverUnavailable(doi, str(result))
+        unusable = 0.0
+        try:
+            return read(result)
+        except (BadRecord, ResolverUnavailable):
+            unusable = unusable_weight(result)
+            raise
+        finally:
+            self._report(result, request, asked, unusable)
+
+    def _result(
+        self, doi: Handle, request: Request, call: Call
+    ) -> tuple[Reply | TransportError, float | None]:
+        """Return the result of the last attempt, and the seconds that the server asked to wait after it."""
         for attempt in count(1):
             result = self._attempt(doi, request, call)
             self._check(doi, call)
             asked = None if isinstance(result, TransportError) else retry_after(result.headers, time.time())
             delay = retry_delay(attempt, asked) if is_transient(result) else None
             if delay is None or time.monotonic() + delay >= call.deadline:
-                break
-            if asked is None:
+                return result, asked
+            self._report(result, request, None, share=RETRIED)
+            if isinstance(result, TransportError) or asked is None or is_elsewhere(result.url, request.url):
                 time.sleep(delay)
             else:
                 self._limiter().hold(delay)
-        self._report(result, request, asked)
-        if isinstance(result, TransportError):
-            raise ResolverUnavailable(doi, str(result))
-        return result
+        raise AssertionError  # the loop has no other end
 
     def _attempt(self, doi: Handle, request: Request, call: Call) -> Reply | TransportError:
         if self._offline:
@@ -103,7 +130,7 @@ class Client:
             try:
                 return self._transport.get(request)
             except TimeoutError:
-                return TransportError(request.timeout_reason, counts=counts)
+                return TransportError(request.timeout_reason, counts=counts and not request._elsewhere)
             except TransportError as error:
                 return error
 
@@ -111,11 +138,26 @@ class Client:
         if call.cancelled:
             raise ResolverUnavailable(doi, "request abandoned")
 
-    def _report(self, result: Reply | TransportError, request: Request, asked: float | None) -> None:
-        """Tell the limiter what the result says about the server."""
+    def _report(
+        self,
+        result: Reply | TransportError,
+        request: Request,
+        asked: float | None,
+        unusable: float = 0.0,
+        *,
+        share: float = 1.0,
+    ) -> None:
+        """Tell the limiter what the result says about the server.
+
+        :param unusable: how much it counts as a failure because it could not be read.
+        :param share: by how much it counts less because it is repeated.
+        """
         weight = failure_weight(result, request)
         if weight is None:
             return
+        if weight < unusable and not request._elsewhere:
+            weight = unusable
+        weight *= share
         if not weight:
             self._limiter().succeeded()
             return
@@ -127,5 +169,5 @@ class Client:
 def _abandoned(limiter: Limiter, counts: bool, request: Request) -> None:
     """Free the slot of an abandoned request. Unless its caller left early, the server failed to answer."""
     overdue = time.monotonic() >= request.deadline - TOLERANCE
-    if limiter.release(request) and counts and overdue:
+    if limiter.release(request) and counts and overdue and not request._elsewhere:
         limiter.failed(request.timeout_reason)

@@ -11,7 +11,10 @@ from requests.adapters import HTTPAdapter
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 
+from doiuri.resolver.http._redirects import is_private, private_network
+
 if TYPE_CHECKING:
+    import socket
     from collections.abc import Iterator
 
     from doiuri.resolver.http._request import Request
@@ -37,8 +40,19 @@ class _Connection(HTTPConnection):
         self._attach()
         super().connect()
 
+    def _new_conn(self) -> socket.socket:
+        sock = super()._new_conn()
+        try:
+            self._check_peer(sock)  # before TLS: nothing is sent to a private network
+        except BaseException:
+            sock.close()
+            raise
+        return sock
+
     def request(self, *args: Any, **kwargs: Any) -> None:
         self._attach()
+        if self.sock is not None:
+            self._check_peer(self.sock)
         super().request(*args, **kwargs)  # which may connect first
         self._used = True
 
@@ -47,6 +61,23 @@ class _Connection(HTTPConnection):
         if request is not None:
             request._reused = self._used
             request._attach(self)
+
+    def _check_peer(self, sock: socket.socket) -> None:
+        """Refuse a private network that a redirect from a public server leads to; names may resolve to one.
+
+        Through a proxy the peer is the proxy, so only the names are checked.
+        """
+        request: Request | None = getattr(_current, "request", None)
+        if request is None or self.proxy is not None:
+            return
+        if request._hop == request.url:
+            request._private = is_private(_address(sock))
+        elif not request._private and not request._same_host and is_private(_address(sock)):
+            raise private_network(request)
+
+
+def _address(sock: socket.socket) -> str:
+    return str(sock.getpeername()[0])
 
 
 class _TLSConnection(_Connection, HTTPSConnection):

@@ -84,8 +84,9 @@ class Limiter:
                 wait = max(self._last_sent + interval, self._held_until) - now
                 if now + max(wait, 0) >= deadline:
                     raise TimeoutError
-                # half-open: one failure before the pause, and after it, requests go one at a time
-                allowed = concurrency if self._failures < MAX_FAILURES - 1 else 1
+                # no more requests than failures that are left; one before the pause, and after it
+                left = max(int(MAX_FAILURES - self._failures), 1)
+                allowed = min(concurrency, left) if self._failures else concurrency
                 if wait <= 0 and len(self._in_flight) < allowed:
                     self._in_flight.add(request)
                     self._last_sent = now

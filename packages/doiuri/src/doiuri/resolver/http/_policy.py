@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING
 
-from doiuri._urls import origin
-from doiuri.resolver.http._request import TransportError
+from doiuri.records._json import load
+from doiuri.resolver.http._request import TransportError, is_elsewhere
 
 if TYPE_CHECKING:
     from doiuri.resolver.http._request import Reply, Request
@@ -20,6 +20,10 @@ TRANSIENT = frozenset({429, 502, 503, 504})
 
 REFUSALS = TRANSIENT | {401, 403, 407, 408}
 """HTTP statuses that say nothing about a DOI."""
+
+
+RETRIED = 0.5
+"""How much a failure counts that is followed by another attempt."""
 
 
 def is_transient(result: Reply | TransportError) -> bool:
@@ -50,10 +54,24 @@ def failure_weight(result: Reply | TransportError, request: Request) -> float | 
     """
     if isinstance(result, TransportError):
         return 1.0 if result.counts else None
-    if origin(result.url)[1] != origin(request.url)[1]:
+    if is_elsewhere(result.url, request.url):
         return 0.0  # our server answered with a redirect; the rest is up to another one
     if result.status in REFUSALS:
         return 1.0
     if request.any_host or result.body.lstrip()[:1] in {b"{", b"["}:
         return 0.25 if result.status >= 500 else 0.0  # it may fail for one name, but hardly for all
     return 1.0 if result.status == 200 or result.status >= 500 else 0.0
+
+
+def unusable_weight(reply: Reply) -> float:
+    """Return how much a reply that cannot be used counts as a failure of the server.
+
+    A reply that is not even JSON counts like a refusal; any other may be due to a single name.
+    """
+    if reply.status != 200:
+        return 0.25
+    try:
+        load(reply.body)
+    except ValueError:
+        return 1.0
+    return 0.25

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ipaddress
 import socket
+import unicodedata
 from typing import TYPE_CHECKING
-from urllib.parse import SplitResult, urljoin, urlsplit
+from urllib.parse import SplitResult, unquote, urljoin, urlsplit
 
 from doiuri.resolver.http._request import TransportError
 
@@ -15,42 +16,61 @@ if TYPE_CHECKING:
 MAX_REDIRECTS = 10
 REDIRECT_STATUSES = frozenset({301, 302, 303, 307, 308})
 
+_NOT_IN_HOSTS = frozenset("%/\\@?# ")
+_LOCAL_DOMAINS = (".local", ".internal", ".home.arpa")  # RFC 6762, RFC 8375, and ICANN's reservation of 2024
+
 
 def redirect_target(url: str, location: str, request: Request) -> str:
     """Return the URL that a redirect from ``url`` leads to.
 
     :raises TransportError: if the redirect must not be followed.
     """
-    target = _parsed(url, location)
+    target = _parsed(url, location, request)
     if target.scheme not in {"http", "https"} or not target.hostname or "@" in target.netloc:
-        raise TransportError(f"redirected to something other than an http or https URL: {location[:80]!r}")
+        raise _refusal(f"redirected to something other than an http or https URL: {location[:80]!r}", request)
     before = urlsplit(url)
     if target.hostname != before.hostname:
         _check_other_host(target, before, request)
     if before.scheme == "https" and target.scheme == "http" and not request.any_host:
-        raise TransportError("redirected from https to http")
+        raise _refusal("redirected from https to http", request)
     return target._replace(fragment="").geturl()
 
 
-def _parsed(url: str, location: str) -> SplitResult:
+def _refusal(reason: str, request: Request) -> TransportError:
+    """Return the error of a redirect. If it may lead anywhere, the record chose it, not the server."""
+    return TransportError(reason, counts=not request.any_host)
+
+
+def _parsed(url: str, location: str, request: Request) -> SplitResult:
     try:
         text = location.encode("latin-1").decode("utf-8", "replace")  # as requests reads it
         target = urlsplit(urljoin(url, text))
         _ = target.hostname, target.port
     except ValueError:
-        raise TransportError("redirected to an invalid URL") from None
-    if not target.netloc.isprintable():
-        raise TransportError("redirected to an invalid URL")
+        raise _refusal("redirected to an invalid URL", request) from None
+    if not target.netloc.isprintable() or not _NOT_IN_HOSTS.isdisjoint(_decoded(target)):
+        raise _refusal("redirected to an invalid URL", request)
     return target
+
+
+def _decoded(url: SplitResult) -> str:
+    """Return the host that is connected to: requests decodes escapes, and IDNA maps characters to ASCII."""
+    host = unicodedata.normalize("NFKC", unquote(url.hostname or "")).replace("\u3002", ".").lower()
+    return host if host.isprintable() else "%"
 
 
 def _check_other_host(target: SplitResult, before: SplitResult, request: Request) -> None:
     if not request.any_host:
         place = f"{target.scheme}://{target.netloc:.260}"
-        raise TransportError(f"redirected to {place}; if this is intended, set it as the resolver")
+        raise _refusal(f"redirected to {place}; if this is intended, set it as the resolver", request)
     # A record on a public server must not make us send requests to the user's own network
-    if is_private(target.hostname or "") and not is_private(before.hostname or ""):
-        raise TransportError("redirected into a private network")
+    if is_private(_decoded(target)) and not (request._private or is_private(_decoded(before))):
+        raise private_network(request)
+
+
+def private_network(request: Request) -> TransportError:
+    """Return the error of a redirect from a public server into the user's own network."""
+    return _refusal("redirected into a private network", request)
 
 
 def is_loopback(host: str) -> bool:
@@ -62,7 +82,10 @@ def is_loopback(host: str) -> bool:
 def is_private(host: str) -> bool:
     """Return whether a host is this machine or in a private network, judged by its name or address alone."""
     address = _address(host)
-    return is_loopback(host) or (address is not None and not address.is_global)
+    if address is not None:
+        return not address.is_global
+    name = host.rstrip(".")
+    return "." not in name or is_loopback(name) or f".{name}".endswith(_LOCAL_DOMAINS)
 
 
 def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:

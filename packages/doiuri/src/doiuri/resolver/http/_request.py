@@ -9,6 +9,8 @@ from math import inf
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 from urllib.parse import urlsplit
 
+from doiuri._urls import origin
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
@@ -91,6 +93,8 @@ class Request:
         self._on_abandon: Callable[[Request], object] | None = None
         self._connection: HTTPConnection | None = None
         self._reused = False  # whether it went over a connection that was open before
+        self._hop = url  # the URL of the redirect that is being followed
+        self._private = False  # whether the first server is in a private network
 
     def remaining(self) -> float:
         """Return the seconds until the deadline.
@@ -116,7 +120,17 @@ class Request:
     @property
     def timeout_reason(self) -> str:
         """What to say when the deadline has passed."""
-        return f"no answer from {urlsplit(self.url).netloc} within {self._timeout:.3g} s"
+        return f"no answer from {urlsplit(self._hop).netloc:.260} within {self._timeout:.3g} s"
+
+    @property
+    def _same_host(self) -> bool:
+        """Whether redirects, if any, stayed on the first host."""
+        return urlsplit(self._hop).hostname == urlsplit(self.url).hostname
+
+    @property
+    def _elsewhere(self) -> bool:
+        """Whether a redirect led to another server, whose behaviour says nothing about the first one."""
+        return is_elsewhere(self._hop, self.url)
 
     def _copy(self) -> Request:
         return Request(self.url, self.accept, self.max_size, self.any_host)
@@ -130,6 +144,16 @@ class Request:
     def _attach(self, connection: HTTPConnection | None) -> None:
         """Note the connection that carries the request."""
         self._connection = connection or self._connection
+
+
+def is_elsewhere(url: str, first: str) -> bool:
+    """Return whether two URLs are on different servers; http and https on their default ports are one."""
+    return _server(url) != _server(first)
+
+
+def _server(url: str) -> tuple[str | None, int | None]:
+    scheme, host, port = origin(url)
+    return host, None if (scheme, port) in {("http", 80), ("https", 443)} else port
 
 
 class Transport(Protocol):

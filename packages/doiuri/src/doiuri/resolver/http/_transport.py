@@ -48,6 +48,7 @@ class HTTPTransport:
         """Send the request and follow its redirects; see ``Transport.get``."""
         url = request.url
         for _ in range(MAX_REDIRECTS + 1):
+            request._hop = url
             try:
                 with sending(request):
                     reply, location = self._hop(url, request)
@@ -55,12 +56,16 @@ class HTTPTransport:
                 raise TimeoutError from error
             except TimeoutError:
                 raise
+            except TransportError as error:
+                error.counts = error.counts and not request._elsewhere
+                raise
             except (requests.RequestException, HTTPError, OSError, ValueError) as error:
-                raise _explained(error, url, counts=origin(url) == origin(request.url)) from error
+                raise _explained(error, url, counts=not request._elsewhere) from error
             if location is None:
                 return reply
             url = redirect_target(url, location, request)
-        raise TransportError(f"more than {MAX_REDIRECTS} redirects")
+        # an address in a record may loop: then the server is not to blame
+        raise TransportError(f"more than {MAX_REDIRECTS} redirects", counts=not request.any_host)
 
     def _hop(self, url: str, request: Request) -> tuple[Reply, str | None]:
         """Return one reply, and its Location if it is a redirect."""
@@ -134,33 +139,63 @@ def _body(response: requests.Response, request: Request) -> Iterator[bytes]:
 
     :raises TransportError: if it is longer than ``request.max_size`` bytes.
     """
-    unpack = _unpacker(response.headers.get("Content-Encoding", ""))
-    left = request.max_size
+    unpacker = _unpacker(response.headers.get("Content-Encoding", ""))
+    left = sent = request.max_size
     while piece := response.raw.read(CHUNK, decode_content=False):
         request.remaining()
-        piece = unpack(piece, left + 1)
+        sent -= len(piece)
+        piece = unpacker.unpack(piece, left + 1)
         left -= len(piece)
-        if left < 0:
-            raise TransportError(f"the answer is longer than {request.max_size:,} bytes")
+        if left < 0 or sent < 0:
+            # some record is the longest: that says nothing about the server
+            raise TransportError(f"the answer is longer than {request.max_size:,} bytes", counts=False)
         yield piece
+    if not unpacker.complete:
+        raise TransportError("the answer was cut off", transient=True)
 
 
-def _unpacker(encoding: str) -> Callable[[bytes, int], bytes]:
-    """Return a function that decodes a piece; servers may encode although we ask for ``identity``."""
-    name = encoding.strip().lower()
-    if name in {"", "identity"}:
-        return lambda piece, _limit: piece
-    if name not in {"gzip", "x-gzip", "deflate"}:
-        raise TransportError(f"the answer has an unknown Content-Encoding: {name[:40]!r}")
-    unpacker = zlib.decompressobj(zlib.MAX_WBITS | 32)
+class _Identity:
+    """Leaves a body as it is."""
 
-    def unpack(piece: bytes, limit: int) -> bytes:
+    complete = True
+
+    def unpack(self, piece: bytes, _limit: int) -> bytes:
+        return piece
+
+
+class _Unpacker:
+    """Decodes a body of gzip members (RFC 1952 section 2.2), or one in the zlib format."""
+
+    def __init__(self) -> None:
+        self._member: zlib._Decompress | None = None
+
+    @property
+    def complete(self) -> bool:
+        """Whether what was decoded so far ends where a member does."""
+        return self._member is None or self._member.eof
+
+    def unpack(self, piece: bytes, limit: int) -> bytes:
+        """Return a piece decoded, or the first ``limit`` bytes or more of it."""
+        decoded = b""
         try:
-            return unpacker.decompress(piece, limit)
+            while piece and len(decoded) < limit:
+                if self._member is None or self._member.eof:
+                    self._member = zlib.decompressobj(zlib.MAX_WBITS | 32)
+                decoded += self._member.decompress(piece, limit - len(decoded))
+                piece = self._member.unused_data
         except zlib.error:
             raise TransportError("the answer is damaged") from None
+        return decoded
 
-    return unpack
+
+def _unpacker(encoding: str) -> _Identity | _Unpacker:
+    """Return what decodes a body; servers may encode although we ask for ``identity``."""
+    name = encoding.strip().lower()
+    if name in {"", "identity"}:
+        return _Identity()
+    if name not in {"gzip", "x-gzip", "deflate"}:
+        raise TransportError(f"the answer has an unknown Content-Encoding: {name[:40]!r}")
+    return _Unpacker()
 
 
 def _explained(error: BaseException, url: str, *, counts: bool) -> TransportError:

@@ -41,8 +41,10 @@ class RedisStore(ForkSafe):
         self._options: dict[str, Any] = {"socket_timeout": timeout, "socket_connect_timeout": timeout}
         try:
             self._single = self._library.Redis.from_url(self._url, **self._options)
-        except (ValueError, TypeError) as error:
-            raise ValueError(f"not a URL of a Redis server: {_public(url)} ({error})") from None
+            # not connected yet: it refuses options that it does not know
+            self._single.connection_pool.connection_class(**self._single.connection_pool.connection_kwargs)
+        except (ValueError, TypeError, AttributeError) as error:
+            raise ValueError(f"not a URL of a Redis server: {_public(url)} ({_safe(error, url)})") from None
         self._client: Any = None
         self._memory = MemoryStore()
         self._paused_until = {"read": 0.0, "written": 0.0}
@@ -113,7 +115,12 @@ def _read(client: Any, keys: Sequence[str]) -> dict[str, Entry]:
         pipeline = client.pipeline(transaction=False)
         for key in batch:
             pipeline.get(_name(key))
-        for key, stored in zip(batch, pipeline.execute(), strict=True):
+        replies = pipeline.execute(raise_on_error=False)
+        for reply in replies:
+            # a key of another type is somebody else's, and says nothing about the others
+            if isinstance(reply, Exception) and not str(reply).startswith("WRONGTYPE"):
+                raise reply
+        for key, stored in zip(batch, replies, strict=True):
             entry = _unpack(stored)
             if entry is not None:
                 found[key] = entry
@@ -148,8 +155,14 @@ def _unpack(stored: object) -> Entry | None:
     try:
         media_type, expires = json.loads(head)
         return Entry(body, str(media_type), float(expires))
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, RecursionError):
         return None
+
+
+def _safe(error: Exception, url: str) -> str:
+    """Return the text of an error, unless it may hold a part of the password."""
+    text = str(error)
+    return type(error).__name__ if "@" in url or "password" in url.lower() else text
 
 
 def _public(url: str) -> str:

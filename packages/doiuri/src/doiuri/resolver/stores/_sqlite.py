@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from doiuri.resolver._fork import ForkSafe
 from doiuri.resolver.stores._memory import MemoryStore
-from doiuri.resolver.stores._sqlite_file import LOCKED, SQLiteFile, absolute, has_code
+from doiuri.resolver.stores._sqlite_file import LOCKED, SQLiteFile, absolute, check_kind, has_code
 from doiuri.resolver.stores._store import Entry
 
 if TYPE_CHECKING:
@@ -37,14 +37,15 @@ _DELETE_OLDEST = """DELETE FROM entries WHERE id IN (
 class SQLiteStore(ForkSafe):
     """A store in an SQLite file, for all threads and processes of a machine.
 
-    An entry survives even if the process is killed right after ``put_many`` returned. A damaged file is
-    renamed. If the file cannot be written (a read-only folder, a full disk, another program's database),
-    new entries are kept in memory. Both cases issue a StoreWarning.
+    An entry survives even if the process is killed right after ``put_many`` returned. A damaged store is
+    renamed; any other file stays as it is. If the file cannot be written (a read-only folder, a full disk,
+    another program's database), new entries are kept in memory. Both cases issue a StoreWarning.
 
     :param path: the file; by default ``doiuri/store-2.sqlite3`` in the user's cache folder.
     :param timeout: seconds to wait for other processes.
     :param limit: size of the file in bytes beyond which the oldest entries are deleted, up to half of them.
         Entries that never expire are kept.
+    :raises ValueError: if there is a file at ``path`` that is not an SQLite file.
     """
 
     def __init__(
@@ -56,6 +57,8 @@ class SQLiteStore(ForkSafe):
     ) -> None:
         # before ForkSafe.__init__: another thread may fork right after it
         self._file = SQLiteFile(absolute(path), timeout)
+        if path is not None:
+            check_kind(self._file.path)
         super().__init__()
         self._unusable = False
         self._limit = limit
@@ -106,7 +109,7 @@ class SQLiteStore(ForkSafe):
             for _ in range(2):
                 try:
                     return query(self._file.connection())
-                except (sqlite3.Error, OSError) as error:
+                except (sqlite3.Error, OSError, UnicodeDecodeError) as error:
                     if not self._file.recover(error):
                         self._file.warn(f"cannot be {what} ({error}); answers are kept in memory")
                         self._give_up(error)
@@ -140,9 +143,14 @@ def _read(db: sqlite3.Connection, keys: Sequence[str]) -> dict[str, Entry]:
         marks = ",".join("?" * len(batch))
         query = f"SELECT id, key, body, media_type, expires FROM entries WHERE id IN ({marks})"  # noqa: S608
         for number, key, body, media_type, expires in db.execute(query, tuple(batch)):
-            if key == batch[number]:
+            if key == batch[number] and _is_entry(body, media_type, expires):
                 found[key] = Entry(body, media_type, expires)
     return found
+
+
+def _is_entry(body: object, media_type: object, expires: object) -> bool:
+    """Return whether the columns of a row, whose types SQLite does not enforce, are those of an entry."""
+    return isinstance(body, bytes) and isinstance(media_type, str) and isinstance(expires, (int, float))
 
 
 def _id(key: str) -> int:

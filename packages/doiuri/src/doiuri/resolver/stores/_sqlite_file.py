@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,14 +17,18 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 FORMAT = 2  # of the tables; kept in SQLite's user_version
+APPLICATION_ID = 0x444F4931  # "DOI1"; in bytes 68 to 71 of the file
 SHORT_TIMEOUT = 0.1  # seconds to wait for a lock after a full timeout was in vain, until a write succeeds
 
+_MAGIC = b"SQLite format 3\0"
+_COLUMNS = """
+        id INTEGER PRIMARY KEY, key TEXT, body BLOB, media_type TEXT, expires REAL, stored REAL
+    """
+_COLUMN_NAMES = "id,key,body,media_type,expires,stored"
 # Entries that expire after 1e11 (the year 5138) are registered, not cached: they are kept, and not indexed.
 _SCHEMA = (
     # the id is a hash of the key: a lookup in this one shallow tree of integers reads one page
-    """CREATE TABLE IF NOT EXISTS entries (
-        id INTEGER PRIMARY KEY, key TEXT, body BLOB, media_type TEXT, expires REAL, stored REAL
-    )""",
+    f"CREATE TABLE IF NOT EXISTS entries ({_COLUMNS})",
     "CREATE INDEX IF NOT EXISTS entries_stored ON entries (stored) WHERE expires < 1e11",
     f"PRAGMA user_version = {FORMAT}",
 )
@@ -61,13 +65,15 @@ class SQLiteFile:
             self.db = None
 
     def recover(self, error: Exception) -> bool:
-        """Set a damaged file aside; return False for any other error, or if it cannot be renamed."""
+        """Set a damaged store aside; return False for any other error or file, or if it cannot be renamed."""
         if not has_code(error, _DAMAGED):
             return False
         self.close()
         try:
             with locked_folder(self.path.parent, self._current_timeout):
                 if self._inode == _inode(self.path):  # otherwise another process has done so
+                    if not is_store(self.path):
+                        return False
                     aside = self._rename()
                     self.warn(f"is damaged ({error}) and was set aside as {aside.name}")
         except OSError:
@@ -101,7 +107,7 @@ class SQLiteFile:
             # Locked: SQLite would apply the WAL of a file that replaces a damaged one to the damaged one
             with locked_folder(self.path.parent, self._current_timeout):
                 return self._connect(f"{uri}?mode=rwc", _prepare)
-        except (sqlite3.Error, OSError) as error:
+        except (sqlite3.Error, OSError, UnicodeDecodeError) as error:
             # A locked file may be half-written: reading it without locks could take it for damaged
             if has_code(error, _DAMAGED | LOCKED) or not self.path.exists():
                 raise
@@ -147,8 +153,35 @@ def absolute(path: str | os.PathLike[str] | None) -> Path:
     return default_path() if path is None else Path(os.path.abspath(path))  # noqa: PTH100
 
 
+def is_store(path: Path) -> bool:
+    """Return whether the first page of a file, damaged or not, is that of a store.
+
+    Stores of earlier versions have no application id; they are recognised by their table.
+    """
+    with path.open("rb") as file:
+        page = file.read(4096)
+    if not page.startswith(_MAGIC):
+        return False
+    return page[68:72] == APPLICATION_ID.to_bytes(4, "big") or (
+        page[68:72] == bytes(4) and f"CREATE TABLE entries ({_COLUMNS})".encode() in page
+    )
+
+
+def check_kind(path: Path) -> None:
+    """Raise ValueError if there is a file at ``path`` that is not an SQLite file."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(len(_MAGIC))
+    except OSError:  # it may become readable later
+        return
+    if head and head != _MAGIC:
+        raise ValueError(f"{path} is not a store but some other file; choose another path")
+
+
 def has_code(error: Exception, codes: frozenset[int]) -> bool:
     """Return whether an error is an SQLite error with one of these primary result codes."""
+    if isinstance(error, UnicodeDecodeError):  # the message about a damaged schema quotes it
+        return sqlite3.SQLITE_CORRUPT in codes
     return isinstance(error, sqlite3.Error) and getattr(error, "sqlite_errorcode", 0) & 0xFF in codes
 
 
@@ -160,9 +193,14 @@ def _inode(path: Path) -> int | None:
 
 
 def _prepare(db: sqlite3.Connection, timeout: float) -> None:
-    is_new = _format(db) == (0, False, False)
+    version, tables, application_id, _ = _format(db)
+    is_new = not version and not tables and application_id in {0, APPLICATION_ID}
     if not is_new:
         _check(db, timeout)
+    if not application_id:  # new, or of an earlier version
+        with nullcontext() if is_new else suppress(sqlite3.OperationalError):
+            # before WAL mode: a damaged WAL must not hide whose file it is
+            db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
     _use_wal(db, timeout)
     db.execute("PRAGMA synchronous = NORMAL")  # in WAL mode safe if the process is killed
     if is_new:
@@ -187,17 +225,18 @@ def _use_wal(db: sqlite3.Connection, timeout: float) -> None:
 
 
 def _check(db: sqlite3.Connection, _timeout: float) -> None:
-    version, _, ours = _format(db)
-    if not ours:
+    version, _, application_id, columns = _format(db)
+    if application_id != APPLICATION_ID and (application_id or columns != _COLUMN_NAMES):
         raise sqlite3.OperationalError("the database belongs to another program")
     if version != FORMAT:
         raise sqlite3.OperationalError(f"its format is {version}; this version of doiuri reads {FORMAT}")
 
 
-def _format(db: sqlite3.Connection) -> tuple[int, bool, bool]:
-    """Return the format, whether there are tables, and whether ours is among them; in one statement."""
-    version, tables, ours = db.execute(
-        "SELECT user_version, (SELECT count(*) FROM sqlite_master),"
-        " (SELECT count(*) FROM sqlite_master WHERE name = 'entries') FROM pragma_user_version"
+def _format(db: sqlite3.Connection) -> tuple[int, int, int, str | None]:
+    """Return the format, the number of tables, the application id and our table's columns."""
+    version, tables, application_id, columns = db.execute(
+        "SELECT user_version, (SELECT count(*) FROM sqlite_master), application_id,"
+        " (SELECT group_concat(name) FROM pragma_table_info('entries'))"
+        " FROM pragma_user_version, pragma_application_id"
     ).fetchone()
-    return version, bool(tables), bool(ours)
+    return version, tables, application_id, columns

@@ -1,5 +1,9 @@
 """The manual, built with our own role, and without a network: links need none."""
 
+from typing import Any
+
+from sphinx.application import Sphinx
+
 project = "doiuri"
 author = "The doiuri developers"
 copyright = "2026, The doiuri developers"
@@ -29,11 +33,11 @@ nitpick_ignore_regex = [("py:.*", r"(?!(?:docutils_|markdown_|urllib_|requests_)
 nitpick_ignore = [("py:class", "doiuri._encoding.Profile")]  # as a default value, it shows where it lives
 
 
-def setup(app):
+def setup(app: Sphinx) -> None:
     app.connect("autodoc-process-signature", _tidy_signature)
 
 
-def _tidy_signature(*event):
+def _tidy_signature(*event: Any) -> tuple[str | None, str | None]:
     """Show a default that is a private object as an ellipsis; the text says what it means."""
     signature, returns = event[-2:]
     if signature == "(*args, **kwargs)":  # a Protocol

@@ -442,12 +442,11 @@ def test_a_gzip_body_that_is_cut_off_is_no_answer(kept: float) -> None:
     whole = gzip.compress(record() + b" " * 99)
     store = MemoryStore()
     with says(packed(whole[: int(len(whole) * kept) - 1]))() as server:
-        for ask in (
-            lambda resolver: resolver.resolve(DOI(NAME)),
-            lambda resolver: resolver.metadata(DOI(NAME), "text/plain"),
-        ):
-            with pytest.raises(ResolverUnavailable, match="cut off"):
-                ask(Resolver(server.url, store=store))
+        resolver = Resolver(server.url, store=store)
+        with pytest.raises(ResolverUnavailable, match="cut off"):
+            resolver.resolve(DOI(NAME))
+        with pytest.raises(ResolverUnavailable, match="cut off"):
+            resolver.metadata(DOI(NAME), "text/plain")
     assert not store._entries
 
 

@@ -11,6 +11,8 @@ from support.command import command
 from support.http import ask, send
 from support.proxy_records import link
 
+pytestmark = pytest.mark.once
+
 
 def write(path: Path) -> Path:
     path.write_text(json.dumps([link("10.1000/x", "https://example.org/")]))

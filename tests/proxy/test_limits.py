@@ -15,6 +15,8 @@ from doiuri_proxy.records._source import PublicValues, SourceError
 from support.http import ask
 from support.proxy_records import link
 
+pytestmark = pytest.mark.once
+
 
 class BigRecords(MemorySource):
     """Makes a record of 100 kB for each name, and keeps none."""

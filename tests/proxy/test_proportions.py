@@ -17,6 +17,8 @@ from support.command import command
 from support.http import ask, send
 from support.proxy_records import link, record, value
 
+pytestmark = pytest.mark.once
+
 
 def test_which_ra_of_many_names_is_one_query_off_the_loop(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

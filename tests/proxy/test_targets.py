@@ -1,8 +1,11 @@
 """Where redirects lead: records that are meant to mislead, or that leave a choice."""
 
+import pytest
 from doiuri_proxy import running
 from support.http import ask
 from support.proxy_records import link, record, value
+
+pytestmark = pytest.mark.once
 
 
 def test_a_backslash_after_the_host_ends_it() -> None:

@@ -15,6 +15,8 @@ from doiuri.records import Data, Location, Locations, Value, choose, locations_o
 from hypothesis import given
 from hypothesis import strategies as st
 
+pytestmark = pytest.mark.once
+
 HANDLE = "10.1000/a#b/../c"
 CASES = json.loads((Path(__file__).parents[2] / "cases" / "locations.json").read_text("utf-8"))
 

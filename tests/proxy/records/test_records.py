@@ -11,6 +11,8 @@ from doiuri_proxy import RecordsError, running
 from support.http import ask
 from support.proxy_records import link, record, value
 
+pytestmark = pytest.mark.once
+
 X, Y = link("10.1000/x", "https://example.org/x"), link("10.1000/y", "https://example.org/y")
 
 

@@ -11,6 +11,8 @@ from doiuri.resolver.http._limiter import MAX_FAILURES, Limiter
 from support.servers.faults import FAULTS, Answer, Server, reply, serving
 from support.servers.rest import handling, proxy
 
+pytestmark = pytest.mark.once
+
 DOI_ = DOI("10.1000/a")
 
 

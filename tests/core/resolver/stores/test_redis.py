@@ -19,6 +19,8 @@ from support.servers import redis as redis_server
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+pytestmark = pytest.mark.once
+
 ENTRIES = {
     f"record http://h 10.1000/{number}": Entry(b'{"n":%d}' % number, "application/json", 2e9)
     for number in range(700)

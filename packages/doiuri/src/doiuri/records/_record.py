@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 from doiuri._doi import Handle
@@ -13,7 +12,7 @@ from doiuri.records._json import Malformed, brief, dump, integer, load, read_obj
 from doiuri.records._locations import BLANK, Location, Locations, Templates, choose, read_locations
 from doiuri.records._stored import is_plain, plain_urls
 from doiuri.records._values import Value, ascii_upper
-from doiuri.records._web import is_web
+from doiuri.records._web import html_link, html_text, is_web
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -169,7 +168,7 @@ class Record(Immutable):
         """Return a table for notebooks: everything in it is escaped, only http and https URLs are links."""
         rows = "".join(map(_html_row, self.values))
         return (
-            f"<table><caption>{_html_link(self.doi.url, self.doi.uri)}</caption>"
+            f"<table><caption>{html_link(self.doi.url, self.doi.uri)}</caption>"
             f"<thead><tr><th>index</th><th>type</th><th>data</th></tr></thead><tbody>{rows}</tbody></table>"
         )
 
@@ -235,13 +234,5 @@ def read_handle(handle: object, doi: Handle | None) -> str:
 def _html_row(value: Value) -> str:
     text = value.data.text if value.data.text is not None else dump(value.data.value)
     short = text if len(text) <= _LONGEST_CELL else f"{text[:_LONGEST_CELL]}…"
-    cell = _html_link(text, short) if value.has_type("URL") and is_web(text) else _html_text(short)
-    return f"<tr><td>{value.index}</td><td>{_html_text(value.type)}</td><td>{cell}</td></tr>"
-
-
-def _html_link(url: str, text: str) -> str:
-    return f'<a href="{_html_text(url)}">{_html_text(text)}</a>'
-
-
-def _html_text(text: str) -> str:
-    return escape(text.encode(errors="replace").decode())  # JSON may hold lone surrogates, HTML may not
+    cell = html_link(text, short) if value.has_type("URL") and is_web(text) else html_text(short)
+    return f"<tr><td>{value.index}</td><td>{html_text(value.type)}</td><td>{cell}</td></tr>"

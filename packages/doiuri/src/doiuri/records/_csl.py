@@ -48,9 +48,9 @@ _TEXTS = (
 )
 _CSL_TYPES = frozenset(
     "article article-journal article-magazine article-newspaper bill book broadcast chapter classic"  # noqa: SIM905
-    " collection dataset document entry entry-dictionary entry-encyclopedia event figure graphic hearing interview"
-    " legal_case legislation manuscript map motion_picture musical_score pamphlet paper-conference patent"
-    " performance periodical personal_communication post post-weblog regulation report review review-book"
+    " collection dataset document entry entry-dictionary entry-encyclopedia event figure graphic hearing"
+    " interview legal_case legislation manuscript map motion_picture musical_score pamphlet paper-conference"
+    " patent performance periodical personal_communication post post-weblog regulation report review review-book"
     " software song speech standard thesis treaty webpage".split()
 )
 _OTHER_TYPES = {

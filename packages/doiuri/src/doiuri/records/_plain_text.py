@@ -23,8 +23,8 @@ _BLOCKS = frozenset("br p div li title subtitle sec break tr td h1 h2 h3 h4 h5 h
 _INLINE = frozenset(
     "a abbr b bdi bdo big bold cite code del dfn em ext-link fixed-case font i img inline-formula"  # noqa: SIM905
     " inf ins inline-graphic italic kbd mark monospace named-content nobr ol overline ovl q roman s samp"
-    " sans-serif sc scp script small span strike strong style styled-content sub sup svg tex-math tt u ul underline uri var"
-    " xref".split()
+    " sans-serif sc scp script small span strike strong style styled-content sub sup svg tex-math tt u ul"
+    " underline uri var xref".split()
 )
 _PREFIXES = frozenset({"mml", "m", "jats", "xlink", "svg"})
 _ANNOTATIONS = frozenset({"annotation", "annotation-xml"})  # repeat a formula in TeX

@@ -149,7 +149,7 @@ class Work(Immutable):
             f"<table><caption>{html_link(self.doi.url, self.doi.uri)}</caption><tbody>{rows}</tbody></table>"
         )
 
-    def __reduce__(self) -> tuple[type[Work], tuple[Handle, dict[str, Any]]]:
+    def __reduce__(self) -> tuple[object, ...]:
         return Work, (self.doi, self.csl)
 
 

@@ -34,7 +34,7 @@ REMEMBERED = 1024
 """Names that are remembered while a batch runs, so that a repeated name is not requested again."""
 
 
-class _Lookup:
+class BaseLookup:
     """Names that were looked up lately, and the entries to store."""
 
     def __init__(self, records: Records, pool: WorkerPool) -> None:
@@ -57,7 +57,7 @@ class _Lookup:
         return self._pool.submit(lambda task: function(Call(task, self.fresh)))
 
 
-class RecordLookup(_Lookup):
+class RecordLookup(BaseLookup):
     """Looks up records, one request each."""
 
     first = 16  # small, so that the first answers come soon
@@ -92,7 +92,7 @@ class RecordLookup(_Lookup):
             pending.outcome = Outcome.from_error(doi, error)
 
 
-class ExistenceLookup(_Lookup):
+class ExistenceLookup(BaseLookup):
     """Looks up whether names exist: many in one request to Which RA, the rest in the REST API.
 
     :param agency: whether the registration agency is needed, too.

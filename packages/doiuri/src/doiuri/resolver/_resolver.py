@@ -11,12 +11,16 @@ from doiuri.resolver._lookups import ExistenceLookup, RecordLookup
 from doiuri.resolver._metadata import Metadata, metadata
 from doiuri.resolver._outcome import Outcome
 from doiuri.resolver._resolution import Query
+from doiuri.resolver.content._kinds import BIBTEX, WORK, reference_kind
+from doiuri.resolver.content._lookup import ContentLookup, reference_outcome, work_outcome
+from doiuri.resolver.content._negotiation import get_content
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from doiuri._doi import Handle
     from doiuri.records._record import Record
+    from doiuri.records._work import Work
     from doiuri.resolver._arguments import Default
     from doiuri.resolver._base import Progress
 
@@ -168,3 +172,75 @@ class Resolver(BaseResolver):
         """
         deadline = self._config.deadline(budget)
         return metadata(as_handle(doi), media_type, self._records(deadline), deadline)
+
+    def work(self, doi: Handle | str, *, budget: float | Default | None = DEFAULT) -> Work:
+        """Return the metadata of what a DOI names, from its registration agency.
+
+        The DOI proxy is asked for CSL-JSON and redirects to the agency, without credentials. Answers are
+        stored for 30 days, and for one day if the agency has no metadata; if there is no new answer, a stale
+        one is returned.
+
+        :param doi: a DOI, or text to parse.
+        :param budget: seconds for this call; by default that of the Resolver.
+        :raises DOINotFound: if the DOI does not exist.
+        :raises NoValues: if the agency has no metadata: it answers 204, 404 or 406, or sends a web page.
+        :raises BadRecord: if the answer is unusable.
+        :raises ResolverUnavailable: if there is no answer.
+        """
+        deadline = self._config.deadline(budget)
+        return get_content(WORK, as_handle(doi), self._records(deadline), deadline)
+
+    def works(
+        self,
+        dois: Iterable[Handle | str],
+        *,
+        budget: float | Default | None = DEFAULT,
+        progress: Progress | None = None,
+    ) -> Iterator[Outcome]:
+        """Yield one Outcome with the work of each DOI, like ``resolve_many``.
+
+        The status is ``"no-values"`` if the agency has no metadata.
+        """
+        return self._batch(partial(ContentLookup, kind=WORK, found=work_outcome), dois, budget, progress)
+
+    def bibtex(self, doi: Handle | str, *, budget: float | Default | None = DEFAULT) -> str:
+        """Return the BibTeX entry of a DOI as its registration agency writes it; otherwise like ``work``."""
+        deadline = self._config.deadline(budget)
+        return get_content(BIBTEX, as_handle(doi), self._records(deadline), deadline)
+
+    def reference(
+        self,
+        doi: Handle | str,
+        style: str = "apa",
+        locale: str = "en-US",
+        *,
+        budget: float | Default | None = DEFAULT,
+    ) -> str:
+        """Return the formatted reference of a DOI: one line of plain text from its registration agency.
+
+        Markup is removed, and so is the number 1 with which numeric styles begin. Otherwise like ``work``.
+
+        :param doi: a DOI, or text to parse.
+        :param style: the name of a CSL style, such as ``apa``, ``ieee`` or ``chicago-author-date``.
+        :param locale: the language of terms such as "and", such as ``en-US`` or ``de-DE``.
+        :param budget: seconds for this call; by default that of the Resolver.
+        :raises ValueError: if ``style`` or ``locale`` is not such a name.
+        """
+        kind, deadline = reference_kind(style, locale), self._config.deadline(budget)
+        return get_content(kind, as_handle(doi), self._records(deadline), deadline)
+
+    def references(
+        self,
+        dois: Iterable[Handle | str],
+        style: str = "apa",
+        locale: str = "en-US",
+        *,
+        budget: float | Default | None = DEFAULT,
+        progress: Progress | None = None,
+    ) -> Iterator[Outcome]:
+        """Yield one Outcome with the formatted reference of each DOI, like ``works``.
+
+        :raises ValueError: as ``reference`` does.
+        """
+        lookup = partial(ContentLookup, kind=reference_kind(style, locale), found=reference_outcome)
+        return self._batch(lookup, dois, budget, progress)

@@ -50,8 +50,8 @@ _CSL_TYPES = frozenset(
     "article article-journal article-magazine article-newspaper bill book broadcast chapter classic"  # noqa: SIM905
     " collection dataset document entry entry-dictionary entry-encyclopedia event figure graphic hearing"
     " interview legal_case legislation manuscript map motion_picture musical_score pamphlet paper-conference"
-    " patent performance periodical personal_communication post post-weblog regulation report review review-book"
-    " software song speech standard thesis treaty webpage".split()
+    " patent performance periodical personal_communication post post-weblog regulation report review"
+    " review-book software song speech standard thesis treaty webpage".split()
 )
 _OTHER_TYPES = {
     "book-chapter": "chapter",

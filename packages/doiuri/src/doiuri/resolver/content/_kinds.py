@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 from doiuri._resolution_errors import BadRecord, NoValues
 from doiuri.records._plain_text import plain_text
 from doiuri.records._work import Work
+from doiuri.rest._content import BIBTEX as BIBTEX_TYPE
+from doiuri.rest._content import CSL_JSON, reference_type
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,11 +29,7 @@ MAX_REFERENCE = 10_000
 MAX_BIBTEX = 1_000_000
 """Characters of a BibTeX entry."""
 
-_CSL = "application/vnd.citationstyles.csl+json"
-_BIBTEX = "application/x-bibtex"
 _TEXT = "text/plain;charset=utf-8"
-_STYLE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")  # the file names of the CSL styles' repository
-_LOCALE = re.compile(r"[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8}){0,4}")  # RFC 5646
 _PAGE = re.compile(rb"\s*<(?:!doctype|html|\?xml|head|body)\b", re.IGNORECASE)
 _CONTROLS = re.compile(r"[^\S \n\t]|[\x00-\x08\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 # A single reference in a numeric style begins with its number: "[1]A. Author" or "1. Author A"
@@ -113,8 +111,8 @@ def _same(_doi: Handle, text: str) -> str:
     return text
 
 
-WORK = Kind("work", _CSL, _CSL, _check_work, _parse_work)
-BIBTEX = Kind("bibtex", _BIBTEX, _BIBTEX, _check_bibtex, _same)
+WORK = Kind("work", CSL_JSON, CSL_JSON, _check_work, _parse_work)
+BIBTEX = Kind("bibtex", BIBTEX_TYPE, BIBTEX_TYPE, _check_bibtex, _same)
 
 
 def reference_kind(style: str, locale: str) -> Kind[str]:
@@ -122,9 +120,5 @@ def reference_kind(style: str, locale: str) -> Kind[str]:
 
     :raises ValueError: if one of them is not a name that can be requested.
     """
-    for name, text, pattern in (("style", style, _STYLE), ("locale", locale, _LOCALE)):
-        if not pattern.fullmatch(text):
-            example = "apa" if name == "style" else "en-US"
-            raise ValueError(f"{name} must be a name such as {example!r}, not {text!r:.80}")
-    accept = f"text/x-bibliography; style={style}; locale={locale}"
+    accept = reference_type(style, locale)
     return Kind(f"reference {style} {locale}", accept, _TEXT, _check_reference, _same)

@@ -4,6 +4,7 @@ Works: the metadata of what a DOI names, the labels of citations, and lists of r
 """
 
 from doiuri.records._bibliography import Bibliography, CitationPart, CitationStyle, Reference
+from doiuri.records._entries import plain_reference, reference_parts
 from doiuri.records._labels import CitationWords
 from doiuri.records._locations import Location, Locations, choose, parse_locations
 from doiuri.records._name import Name
@@ -27,4 +28,6 @@ __all__ = [
     "choose",
     "locations_of",
     "parse_locations",
+    "plain_reference",
+    "reference_parts",
 ]

@@ -6,8 +6,6 @@ import unicodedata
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from doiuri.records._plain_text import shortened
-
 if TYPE_CHECKING:
     from doiuri.records._work import Work
 
@@ -43,7 +41,7 @@ def author_label(work: Work, words: CitationWords) -> str:
     """
     names = [name.family for name in work.authors or work.editors]
     if not names:
-        return shortened(_substitute(work), MAX_LABEL)
+        return _cut(_substitute(work))
     if len(names) == 1:
         return names[0]
     return f"{names[0]} {words.conjunction} {names[1]}" if len(names) == 2 else f"{names[0]} {words.et_al}"
@@ -81,6 +79,14 @@ def letters(number: int) -> str:
         number, digit = divmod(number - 1, 26)
         text = chr(ord("a") + digit) + text
     return text
+
+
+def _cut(text: str) -> str:
+    """Return a text of at most ``MAX_LABEL`` characters; it is cut between words if it has any."""
+    if len(text) <= MAX_LABEL:
+        return text
+    words, space, _ = text[:MAX_LABEL].rpartition(" ")
+    return f"{words}…" if space else f"{text[: MAX_LABEL - 1]}…"
 
 
 def _substitute(work: Work) -> str:

@@ -81,17 +81,22 @@ def _decoded(text: str) -> str:
 
 
 def _without_tags(text: str) -> str:
-    kept = []
-    in_math = in_annotation = False
+    """Return a text without tags. White space in formulas is dropped, and that lost around them restored."""
+    kept = [""]
+    in_math = in_annotation = after_math = False
     for token in _TOKENS.split(text):
         tag = _TAG.fullmatch(token)
         if tag is None:
             if not in_annotation:
-                kept.append(token.strip() if in_math else token)
+                lost = after_math and token[:1].isalpha()
+                kept.append(token.strip() if in_math else f" {token}" if lost else token)
+            after_math = False
             continue
         closing, prefix, name = bool(tag[1]), (tag[2] or "").lower(), tag[3].lower()
         if name == "math":
-            in_math, in_annotation = not closing, False
+            in_math, in_annotation, after_math = not closing, False, closing
+            if in_math and kept[-1][-1:].isalpha():
+                kept.append(" ")
         elif in_math:
             in_annotation = not closing if name in _ANNOTATIONS else in_annotation
         elif name in _BLOCKS and prefix in {"", "jats"}:

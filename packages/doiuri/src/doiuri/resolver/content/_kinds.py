@@ -33,7 +33,7 @@ _TEXT = "text/plain;charset=utf-8"
 _PAGE = re.compile(rb"\s*<(?:!doctype|html|\?xml|head|body)\b", re.IGNORECASE)
 _CONTROLS = re.compile(r"[^\S \n\t]|[\x00-\x08\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 # A single reference in a numeric style begins with its number: "[1]A. Author" or "1. Author A"
-_NUMBER = re.compile(r"(?:\[1\]|\(1\)|1\.)\s*(?=\D)")
+_NUMBER = re.compile(r"(?:\[1\]|\(1\)|1\.)\s*+(?=\D)")
 
 
 @dataclass(frozen=True, slots=True)

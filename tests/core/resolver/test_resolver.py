@@ -7,7 +7,6 @@ import pickle
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -258,7 +257,7 @@ def test_an_old_answer_is_better_than_none() -> None:
         resolver = Resolver(server.url, store=store)
         resolver.metadata(DOI_, "text/plain")
         ((key, entry),) = store._entries.items()
-        store.put_many({key: replace(entry, expires=0.0)})
+        store.put_many({key: entry._replace(expires=0.0)})
         assert resolver.metadata(DOI_, "text/plain") == b"a citation"
         assert len(server.requests) == 2
 
@@ -517,7 +516,7 @@ def test_an_expiry_further_ahead_than_any_we_give_is_stale(kind: str, most: int)
         body = {
             "record": b'{"responseCode":1,"handle":"10.1000/a","values":[]}',
             "no": b'{"responseCode":100,"handle":"10.1000/a","values":[]}',
-        }.get(kind, b"{}")
+        }.get(kind, b'{"DOI":"10.1000/a","RA":"Crossref"}')
         asks: list[Callable[[Resolver], object]] = [
             lambda resolver: list(resolver.verify([DOI_])),
             lambda resolver: list(resolver.resolve_many([DOI_])),

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sized
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from doiuri.resolver._arguments import DEFAULT, as_handle, as_handles, check_batch
 from doiuri.resolver._base import BaseResolver
+from doiuri.resolver._check import check_records
 from doiuri.resolver._lookups import ExistenceLookup, RecordLookup
 from doiuri.resolver._metadata import Metadata, metadata
 from doiuri.resolver._outcome import Outcome
@@ -143,9 +145,15 @@ class Resolver(BaseResolver):
     ) -> Iterator[Outcome]:
         """Call ``resolve_many`` or ``verify``, or do not resolve: then every DOI is ``"unknown"``.
 
+        For ``"records"`` and a sized collection, such as a list: if it has more new names than the rate limit
+        allows within the budget, ``verify`` comes first. A DOI that exists is then ``"found"``, and has a
+        record if there was time for it.
+
         :param how: ``"records"``, ``"existence"`` or False, as in the plugins' option ``resolve``.
         :raises ValueError: for any other ``how``.
         """
+        if how == "records" and isinstance(dois, Sized):
+            return self._check_records(dois, budget, progress)
         if how == "records":
             return self.resolve_many(dois, budget=budget, progress=progress)
         if how == "existence":
@@ -155,6 +163,17 @@ class Resolver(BaseResolver):
         check_batch(dois, budget)
         unknown = partial(Outcome, status="unknown", reason="resolving is turned off")
         return (item if isinstance(item, Outcome) else unknown(item) for item in as_handles(dois))
+
+    def _check_records(
+        self, dois: Iterable[Handle | str], budget: float | Default | None, progress: Progress | None
+    ) -> Iterator[Outcome]:
+        check_batch(dois, budget)
+
+        def outcomes() -> Iterator[Outcome]:
+            deadline = self._config.deadline(budget)  # counted from the first next()
+            yield from check_records(self, self._records(deadline), dois, deadline, progress)
+
+        return outcomes()
 
     def metadata(
         self, doi: Handle | str, media_type: str, *, budget: float | Default | None = DEFAULT

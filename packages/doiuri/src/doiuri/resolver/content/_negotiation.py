@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from doiuri._resolution_errors import BadRecord, DOINotFound, NoValues, ResolverUnavailable
 from doiuri.resolver._call import run_call
-from doiuri.resolver._entries import MAX_AGE, existence_outcome, is_fresh
+from doiuri.resolver._entries import MAX_AGE, is_fresh, read_entry
 from doiuri.resolver._records import MAX_URL
 from doiuri.resolver.content._kinds import MAX_SIZE
 from doiuri.resolver.http._request import Request, is_elsewhere
@@ -84,10 +84,9 @@ def get_content(kind: Kind[T], doi: Handle, records: Records, deadline: float) -
 
 def check_exists(doi: Handle, record: Entry | None) -> None:
     """Raise DOINotFound if a fresh entry says that the DOI does not exist, so that no request is needed."""
-    if record is not None and is_fresh(record, time.time()):
-        outcome = existence_outcome(doi, record)
-        if outcome is not None and outcome.status == "not-found":
-            raise DOINotFound(doi, outcome.reason)
+    outcome = read_entry(doi, record, time.time())
+    if outcome is not None and outcome.status == "not-found":
+        raise DOINotFound(doi, outcome.reason)
 
 
 def fetch_content(kind: Kind[T], doi: Handle, records: Records, call: Call) -> T:

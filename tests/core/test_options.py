@@ -142,9 +142,10 @@ def test_options_of_references() -> None:
         "apa",
         "en-US",
     )
-    work = Work(DOI("10.1000/1"), {"author": ["Kahn"], "issued": 2006})
+    doi = DOI("10.1000/1")
+    work = Work(doi, {"author": ["Kahn"], "issued": 2006})
     shown = read(text="{authors} ({year})")
-    assert (shown.display(work.doi, work), shown.display(work.doi)) == ("Kahn (2006)", "doi:10.1000/1")
+    assert (shown.display(doi, work), shown.display(doi)) == ("Kahn (2006)", "doi:10.1000/1")
 
 
 @pytest.mark.parametrize(

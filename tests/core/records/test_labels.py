@@ -91,8 +91,9 @@ def test_more_than_26_works_of_one_label() -> None:
 def test_what_stands_for_missing_authors() -> None:
     assert labels(work(A, editor=["Ed"])) == ["Ed, 2001"]
     assert labels(work(A, title="T", publisher="P")) == ["T, 2001"]
-    assert labels(work(A, publisher="P", **{"container-title": "J"})) == ["P, 2001"]
-    assert labels(work(A, **{"container-title": "J"})) == ["J, 2001"]
+    journal: dict[str, Any] = {"container-title": "J"}
+    assert labels(work(A, publisher="P", **journal)) == ["P, 2001"]
+    assert labels(work(A, **journal)) == ["J, 2001"]
     assert labels(work(A)) == ["10.1000/a, 2001"]
     assert labels(work(A, title="x" * 50)) == [f"{'x' * 39}…, 2001"]
     assert labels(work(A, title=f"{'x' * 30} {'y' * 30}")) == [f"{'x' * 30}…, 2001"]

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 X = DOI("10.1000/x")
-CROSSREF = {
+CROSSREF: dict[str, Any] = {
     "type": "journal-article",
     "DOI": "10.1000/X",
     "title": ["A framework for distributed digital object services"],
@@ -88,7 +88,7 @@ def test_it_is_a_value() -> None:
     assert found != CROSSREF
     assert pickle.loads(pickle.dumps(found)) == copy.deepcopy(found) == found
     with pytest.raises(AttributeError, match="immutable"):
-        found.title = "another"  # type: ignore[misc]
+        found.title = "another"
     found.csl["title"] = "another"
     assert found == again
     assert eval(repr(found), {"Work": Work, "DOI": DOI}) == found

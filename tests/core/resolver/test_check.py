@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import socket
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from doiuri.resolver import LockedAnswers, LockFile, MemoryStore, Outcome, Resolver
-from support.servers.faults import serving
+from support.servers.faults import Server, serving
 from support.servers.rest import handling, proxy, targets
 
 NAMES = [f"10.1000/{number:04}" for number in range(3000)]
@@ -20,6 +21,10 @@ def agencies(name: str) -> dict[str, str]:
 
 def handle(target: str) -> bytes:
     return proxy(None if "0007" not in target else {}, agencies)(target)
+
+
+def never(server: Server, _connection: socket.socket, _request: bytes) -> None:
+    server.stopped.wait(30)
 
 
 def count(outcomes: list[Outcome], status: str) -> int:
@@ -107,7 +112,7 @@ def test_progress_counts_every_name_once() -> None:
 
 
 def test_no_answer_at_all_is_unknown_and_keeps_to_the_budget() -> None:
-    with serving(lambda server, _connection, _request: [server.stopped.wait(30), None][1]) as silent:
+    with serving(never) as silent:
         before = time.monotonic()
         outcomes = list(Resolver(silent.url, store=None, rate=20, budget=0.5).check(NAMES[:60]))
         assert time.monotonic() - before < 3

@@ -60,6 +60,10 @@ def agency(answer: bytes, known: Callable[[str], bool] = lambda _name: True) -> 
         yield both
 
 
+def never(server: Server, _connection: socket.socket, _request: bytes) -> None:
+    server.stopped.wait(30)
+
+
 def csl(body: bytes = BODY) -> bytes:
     return reply("200 OK", body, kind=CSL_JSON)
 
@@ -306,7 +310,7 @@ def test_offline_and_a_budget() -> None:
         with pytest.raises(ResolverUnavailable, match="offline: request not sent"):
             both.resolver(offline=True).work(KAHN)
         assert not both.requests
-    with serving(lambda server, _connection, _request: [server.stopped.wait(30), None][1]) as silent:
+    with serving(never) as silent:
         before = time.monotonic()
         with pytest.raises(ResolverUnavailable):
             Resolver(silent.url, store=None).work(KAHN, budget=0.3)

@@ -111,7 +111,10 @@ def test_metadata_of_records() -> None:
         "application/x-bibtex": "@misc{a}",
         "text/x-bibliography; style=apa": "A &amp; B",
     }
-    items = [{"handle": name, "values": [], "metadata": metadata}, {"handle": "10.1000/none", "values": []}]
+    items: list[dict[str, Any]] = [
+        {"handle": name, "values": [], "metadata": metadata},
+        {"handle": "10.1000/none", "values": []},
+    ]
     for resolver in (resolver_for(items), resolver_for(items, base="https://example.org/doi")):
         doi = DOI(name)
         assert resolver.work(doi).title == "A title"

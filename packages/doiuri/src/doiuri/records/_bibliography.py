@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 from itertools import count
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 
 from doiuri.records._labels import CitationWords, author_label, label_key, letters, sort_key, year_label
 
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
     from doiuri._doi import Handle
     from doiuri.records._work import Work
+
+    AnyHandle = TypeVar("AnyHandle", bound=Handle)  # a Mapping's keys are invariant
 
 CitationStyle = Literal["author-year", "number"]
 """How citations look: "(Kahn and Wilensky, 2006)" or "[1]"."""
@@ -87,7 +89,7 @@ class Bibliography:
     def __init__(
         self,
         cited: Iterable[Handle],
-        works: Mapping[Handle, Work],
+        works: Mapping[AnyHandle, Work],
         style: CitationStyle = "author-year",
         words: CitationWords | None = None,
     ) -> None:
@@ -95,7 +97,8 @@ class Bibliography:
             raise ValueError(f'style must be "author-year" or "number", not {style!r}')
         words = words or CitationWords()
         self._numbered = style == "number"
-        known = [works[doi] for doi in dict.fromkeys(cited) if doi in works]
+        by_doi: dict[Handle, Work] = {doi: work for doi, work in works.items()}  # noqa: C416 - the type
+        known = [by_doi[doi] for doi in dict.fromkeys(cited) if doi in by_doi]
         ordered = known if self._numbered else sorted(known, key=sort_key)
         suffixes = [""] * len(ordered) if self._numbered else _suffixes(ordered, words)
         self.references = tuple(

@@ -384,6 +384,16 @@ def test_one_is_not_many(dois: Any) -> None:
             getattr(Resolver(AWAY, store=None), method)(dois)
 
 
+@pytest.mark.parametrize("method", ["resolve_many", "verify", "agencies", "check"])
+def test_what_is_no_iterable_is_refused_at_the_call(method: str) -> None:
+    ask = getattr(Resolver(AWAY, store=None), method)
+    for thing in (None, 5, DOI):
+        with pytest.raises(TypeError, match="expected an iterable of DOIs, not"):
+            ask(thing)
+    with pytest.raises(TypeError, match="progress must be callable, not 5"):
+        ask([], progress=5)
+
+
 @pytest.mark.parametrize("thing", [None, b"10.1000/a", 10.1000])
 def test_what_is_no_doi_is_refused(thing: Any) -> None:
     resolver = Resolver(AWAY, store=None)

@@ -122,6 +122,7 @@ class BaseResolver:
         progress: Progress | None,
     ) -> Iterator[Outcome]:
         check_batch(dois, budget)
+        check_callable(progress=progress)
         total = len(dois) if isinstance(dois, Sized) else None
         report = progress or self._progress
         counted = None if report is None else lambda done: report(done, total)

@@ -43,7 +43,8 @@ class Resolver(BaseResolver):
     :param rate: requests per second; None: no limit. By default 10, and no limit for a proxy on this machine.
     :param mailto: mail address for the User-Agent header; by default ``DOIURI_MAILTO``.
     :param session: a ``requests.Session`` to use instead of our own connections. What it adds to requests
-        goes to no other host; its response hooks are called only for replies with status 401.
+        goes to no other host; its response hooks are called only for replies with status 401. An adapter that
+        is no ``HTTPAdapter`` has to keep to the timeout itself.
     :param progress: called in a batch with the number of items done, and of all items if it is known.
     :param user_agent: the User-Agent header; by default the version of doiuri and ``mailto``.
     :param transport: sends the requests instead of HTTP; see ``Transport``.

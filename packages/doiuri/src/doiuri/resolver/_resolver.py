@@ -6,7 +6,7 @@ from collections.abc import Sized
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
-from doiuri.resolver._arguments import DEFAULT, as_handle, as_handles, check_batch
+from doiuri.resolver._arguments import DEFAULT, as_handle, as_handles, check_batch, check_callable
 from doiuri.resolver._base import BaseResolver
 from doiuri.resolver._check import check_records
 from doiuri.resolver._lookups import ExistenceLookup, RecordLookup
@@ -169,6 +169,7 @@ class Resolver(BaseResolver):
         self, dois: Iterable[Handle | str], budget: float | Default | None, progress: Progress | None
     ) -> Iterator[Outcome]:
         check_batch(dois, budget)
+        check_callable(progress=progress)
 
         def outcomes() -> Iterator[Outcome]:
             deadline = self._config.deadline(budget)  # counted from the first next()

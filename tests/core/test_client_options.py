@@ -6,7 +6,7 @@ import pickle
 
 import pytest
 from doiuri import DOI, ShortDOI
-from doiuri.plugins import ClientOptions
+from doiuri.plugins import ClientOptions, TargetCheck, TargetError
 
 BIBTEX = "application/x-bibtex"
 RECORD = "https://r.example/x/api/handles/10.1000/456%23789"
@@ -60,3 +60,53 @@ def test_options_are_values() -> None:
     options = ClientOptions.read("https://r.example", follow="target")
     assert pickle.loads(pickle.dumps(options)) == options
     assert len({options, ClientOptions.read("https://r.example/", follow="target")}) == 1
+
+
+@pytest.mark.parametrize(
+    ("base", "private", "allowed"),
+    [
+        ("https://doi.org", None, False),
+        ("https://doi.org", False, False),
+        ("https://doi.org", True, True),
+        ("http://127.0.0.1:8000", None, True),
+        ("http://127.0.0.1:8000", False, False),
+        ("http://doi-proxy", None, True),
+    ],
+)
+def test_who_may_lead_into_a_private_network(base: str, private: bool | None, allowed: bool) -> None:
+    check = ClientOptions.read(base, private=private).target_check()
+    check.check_url(f"{base}/10.1000/1")
+    check.check_url("https://agency.example/")
+    check.check_peer("https://agency.example/", "8.8.8.8")
+    check.check_url("ftp://localhost/")  # clients refuse it, or ask its server
+    for refused in (
+        lambda: check.check_url("http://localhost/"),
+        lambda: check.check_url("http://127.0.0.1:8001/"),
+        lambda: check.check_peer("http://agency.example/", "10.0.0.1"),
+        lambda: check.check_peer("http://agency.example/", "fe80::1%eth0"),
+    ):
+        if allowed:
+            refused()
+        else:
+            with pytest.raises(TargetError, match="in a private network; private=True allows it"):
+                refused()
+
+
+@pytest.mark.parametrize(("address", "private"), [("10.0.0.1", True), ("8.8.8.8", False)])
+def test_the_address_of_the_resolver_decides(address: str, private: bool) -> None:
+    check = TargetCheck("https://resolver.example")
+    assert check.private is None
+    check.check_peer("https://resolver.example/10.1000/1", address)
+    check.check_peer("https://resolver.example/10.1000/1", "8.8.8.8")  # the first address counts
+    assert check.private is private
+
+
+@pytest.mark.parametrize("url", ["http://[", "http://a:x/", "http://a\\@b.example/", "http://a b.example/"])
+def test_a_target_must_be_a_url(url: str) -> None:
+    with pytest.raises(TargetError, match="redirected to an invalid URL"):
+        TargetCheck("https://doi.org").check_url(url)
+
+
+def test_private_is_a_flag() -> None:
+    with pytest.raises(ValueError, match="private: 'no' is not True, False or None"):
+        ClientOptions.read("https://doi.org", private="no")  # type: ignore[arg-type]

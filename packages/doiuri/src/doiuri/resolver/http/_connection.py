@@ -11,7 +11,8 @@ from requests.adapters import HTTPAdapter
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 
-from doiuri.resolver.http._redirects import is_private, private_network
+from doiuri._hosts import is_private
+from doiuri.resolver.http._redirects import private_network
 
 if TYPE_CHECKING:
     import socket

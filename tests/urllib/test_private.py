@@ -48,7 +48,7 @@ def test_each_redirect_is_checked_and_the_resolvers_own_are_followed() -> None:
 
 def test_a_name_that_resolves_to_this_machine_gets_no_request(monkeypatch: pytest.MonkeyPatch) -> None:
     resolve_as(monkeypatch, "agency.example", "127.0.0.1")
-    with site(lambda _: PAGE) as landing, site(lambda _: PAGE, tls=None) as other:
+    with site(lambda _: PAGE) as landing, site(lambda _: PAGE) as other:
         target = landing.at("agency.example") + "/a"
         with site(resolver({"10.1000/1": target})) as proxy:
             opener = build_opener(DOIHandler(proxy.url, follow="target", private=False))

@@ -97,6 +97,8 @@ def what_runs(folder: Path, pages: dict[str, str]) -> set[str]:
 
 
 LONG: dict[str, Callable[[int], str]] = {
+    "mentions in one line": lambda n: ("word " * 30 + "doi:10.1000/1 ") * (n // 2),
+    "bracketed mentions in one line": lambda n: ("word " * 30 + "(doi:10.1000/1) ") * (n // 2),
     "labels": lambda n: "doi:" * n,
     "labels and prefixes": lambda n: "doi:10." * n,
     "prefixes": lambda n: "10.1000/" * n,
@@ -133,6 +135,18 @@ def seconds(job: Callable[[], object]) -> float:
 def test_time_grows_with_the_text_and_not_faster(kind: str) -> None:
     """Beyond plain Markdown's own time, four times the text may take at most eight times as long."""
     assert any(grows_evenly(LONG[kind]) for _ in range(3)), "each time"  # the machine may be busy
+
+
+@pytest.mark.once
+@pytest.mark.parametrize("form", ["doi:10.1000/abc.{}", "(see DOI: 10.1000/abc.{})", "*doi:10.1000/a({})*"])
+def test_a_long_line_takes_at_most_twice_as_long_as_without_dois(form: str) -> None:
+    line = " ".join(f"{'some words and ' * 26}{form.format(number)}" for number in range(2_500))
+    assert len(line) > 1_000_000
+    ratios = []
+    for _ in range(3):  # the machine may be busy
+        plain = seconds(lambda: markdown.markdown(line))
+        ratios.append(seconds(lambda: convert(line)) / plain)
+    assert min(ratios) <= 2, ratios
 
 
 def grows_evenly(text: Callable[[int], str]) -> bool:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import html
+import logging
 import re
+from collections import Counter
 from typing import TYPE_CHECKING, Self
 
 from doiuri import advise
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
 
     from doiuri import DOI, DOISyntaxError
 
+_logger = logging.getLogger("doiuri")
 _LONGER_NAME = re.compile(r"[^\w\s<>()\[\]{}\"'*?#]?\w")
 _MAX_SEARCHED = 100_000_000  # characters searched for line numbers, in one document
 
@@ -71,6 +74,15 @@ class Report:
         reason = "not found" if advice is None else f"not found ({advice.message})"
         spellings = (doi.name, doi.uri.removeprefix("doi:"), doi.url.removeprefix(f"{DOI_ORG}/"))
         self._report(doi.uri, reason, None if advice is None else advice.suggestion, spellings)
+
+    def unknown(self, reasons: list[str], total: int) -> None:
+        """Log how many of ``total`` DOIs could not be checked, and why.
+
+        That is no mistake of the author: it is not for ``warn``, and fails no build.
+        """
+        if reasons:
+            [(reason, _)] = Counter(reasons).most_common(1)
+            _logger.info("%d of %d DOIs could not be checked: %s", len(reasons), total, reason)
 
     def _report(self, doi: str, reason: str, suggestion: str | None, spellings: tuple[str, ...]) -> None:
         if doi not in self._reported:

@@ -58,7 +58,9 @@ class LinkTreeprocessor(Treeprocessor):
         if page.bad:
             dissolve(root, page.bad)
         if page.links and self._verifier:
-            for doi in self._verifier.missing(page.links, self._options.shared):
+            answers = self._verifier.check(page.links, self._options.shared)
+            self._report.unknown(answers.unknown, len(page.links))
+            for doi in answers.missing:
                 self._report.missing(doi)
                 for link in page.links[doi]:
                     link.set("class", f"{link.get('class') or ''} doi-not-found".strip())

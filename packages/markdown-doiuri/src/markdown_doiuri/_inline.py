@@ -59,9 +59,9 @@ class AutolinkProcessor(InlineProcessor):
 class MentionPattern(Pattern):
     """Links ``doi:…`` in running text, and names without a label, as the options say.
 
-    Markdown copies the text after each match of a pattern, which takes quadratic time in a long line. But it
-    asks an old-style ``Pattern`` for the texts before and after a match. This is the match of the last mention;
-    the others are replaced already.
+    Markdown copies the text after each match of a pattern, which takes quadratic time in a long line. It
+    asks an old-style ``Pattern`` for the texts before and after a match, and this one answers for the last
+    mention, with all others replaced.
     """
 
     ANCESTOR_EXCLUDES = ("a",)

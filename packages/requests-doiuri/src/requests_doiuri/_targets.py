@@ -85,7 +85,7 @@ def _peer(response: Response) -> list[str]:
 
 def _addresses(url: str, proxies: Mapping[str, str] | None) -> list[str]:
     """Return the addresses of a URL's host; none if a proxy looks them up."""
-    if select_proxy(url, proxies):  # type: ignore[no-untyped-call]
+    if select_proxy(url, proxies):
         return []
     parts = urlsplit(url)
     if not parts.hostname:

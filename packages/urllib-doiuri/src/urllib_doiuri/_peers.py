@@ -65,7 +65,7 @@ def _checked(handler: AbstractHTTPHandler, redirects: Redirects) -> AbstractHTTP
             through_proxy = request.has_proxy() or vars(request).get("_tunnel_host")
             return made if through_proxy else _check_when_connected(made, request, redirects)
 
-        return handler.do_open(connection, request, **options)  # type: ignore[arg-type]
+        return handler.do_open(connection, request, **options)
 
     checked = copy.copy(handler)
     checked.do_open = do_open  # type: ignore[assignment, method-assign]

@@ -6,6 +6,7 @@ import pickle
 
 import pytest
 import requests
+from requests.auth import HTTPDigestAuth
 from requests_doiuri import DOIAdapter, mount
 from support.servers.httpproxy import http_proxy
 from support.servers.web import Answer, Asked, resolver, site
@@ -139,3 +140,20 @@ def test_a_prepared_request_is_checked_each_time_and_can_be_pickled() -> None:
         assert len(request.hooks["response"]) == 1
         hooks = pickle.loads(pickle.dumps(response)).request.hooks["response"]
         assert [hook(response, timeout=1) for hook in hooks] == [response]
+
+
+def test_a_redirect_after_an_answered_challenge_is_checked() -> None:
+    """Digest authentication sends the second request in a hook of its own."""
+    with site(lambda _: PAGE) as landing:
+
+        def guarded(asked: Asked) -> Answer:
+            if "authorization" in asked.headers:
+                return Answer(302, {"Location": landing.at("localhost")})
+            return Answer(401, {"WWW-Authenticate": 'Digest realm="r", nonce="n", qop="auth", algorithm=MD5'})
+
+        with site(guarded) as proxy:
+            session = mount(requests.Session(), proxy.url, follow="target", private=False)
+            session.auth = HTTPDigestAuth("u", "p")
+            with pytest.raises(requests.ConnectionError, match=REFUSED):
+                session.get("doi:10.1000/1")
+        assert not landing.seen

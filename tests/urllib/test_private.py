@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from urllib.error import URLError
-from urllib.request import HTTPHandler, ProxyHandler, Request, build_opener
+from urllib.request import HTTPHandler, HTTPSHandler, ProxyHandler, Request, build_opener
 
 import pytest
 from support.servers.httpproxy import http_proxy
 from support.servers.web import Answer, Asked, resolver, site
 from support.targets import PRIVATE_HOSTS, resolve_as
+from support.tls import Authority
 from urllib_doiuri import DOIHandler, install, record_request, urlopen
 
 PAGE = Answer(200, {"Content-Type": "text/html"}, b"<p>the article")
@@ -120,3 +122,16 @@ def test_the_option_of_install_and_of_record_request() -> None:
                 urlopen(request)
         urlopen("doi:10.1000/1", resolver=proxy.url, follow="target", private=True).close()
         assert len(landing.seen) == 1
+
+
+def test_in_a_tunnel_names_decide(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    resolve_as(monkeypatch, "agency.example", "127.0.0.1")
+    authority = Authority(tmp_path)
+    context = authority.trusting()
+    context.check_hostname = False
+    with site(lambda _: PAGE, tls=authority.server()) as landing, http_proxy() as proxy:
+        with site(resolver({"10.1000/1": landing.at("agency.example")})) as server:
+            handler = DOIHandler(server.url, follow="target", private=False)
+            tunnel = ProxyHandler({"https": proxy.url})
+            build_opener(handler, tunnel, HTTPSHandler(context=context)).open("doi:10.1000/1").close()
+        assert proxy.seen == [f"CONNECT agency.example:{landing.port}"]

@@ -84,7 +84,7 @@ def test_a_name_that_resolves_to_this_machine_gets_no_request(monkeypatch: pytes
 def test_the_response_of_a_name_that_is_rebound_is_withheld(
     headers: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    resolve_as(monkeypatch, "agency.example", "8.8.8.8", "127.0.0.1")
+    resolve_as(monkeypatch, "agency.example", "8.8.8.8", "127.0.0.1", "8.8.8.8")
     with site(lambda _: PAGE._replace(headers={**PAGE.headers, **headers})) as landing:
         with site(resolver({"10.1000/1": landing.at("agency.example")})) as proxy:
             session = mount(requests.Session(), proxy.url, follow="target", private=False)

@@ -7,8 +7,12 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
+import docutils_doiuri
 import pytest
+from docutils import nodes
+from docutils.parsers.rst import roles
 from docutils.utils import SystemMessage
 from doiuri_proxy import running
 from support.docutils_page import body
@@ -182,3 +186,13 @@ def test_checked_dois_and_pages_without_dois_are_not_counted(
         body("Nothing.", report_level=1, **settings)
         body(":doi:`10.1000/3`", report_level=1)
     assert "could not be checked" not in capsys.readouterr().err
+
+
+def test_advice_that_a_role_around_ours_drops_is_shown_at_the_end_of_the_page() -> None:
+    def quiet(*args: Any, **options: Any) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+        return docutils_doiuri.doi_role(*args, **options)[0], []
+
+    roles.register_local_role("quiet", quiet)  # type: ignore[arg-type]
+    page = body(":quiet:`10.1000/1,`", report_level=2, warning_stream=False)
+    assert page.count("10.1000/1,: the name ends in") == 1
+    assert "Docutils System Messages" in page

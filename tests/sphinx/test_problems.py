@@ -38,6 +38,11 @@ def test_each_of_several_in_a_paragraph_has_its_own_line(tmp_path: Path) -> None
     assert [line.split(":")[1] for line in warnings(built)] == ["4", "5", "6", "8"]
 
 
+def test_an_error_in_a_substitution_is_reported_once(tmp_path: Path) -> None:
+    built = page(tmp_path, "|s|\n\n.. |s| replace:: :doi:`1`\n\n.. |unused| replace:: :doi:`2`")
+    assert [line.split("'")[1] for line in warnings(built)] == ["1", "2"]
+
+
 def test_lines_of_references_that_are_written_alike(tmp_path: Path) -> None:
     built = page(tmp_path, "`x <doi:1>`__,\n`x <doi:1>`__\nand `x <doi:1>`__")
     assert [line.split(":")[1] for line in warnings(built)] == ["4", "5", "6"]

@@ -183,7 +183,7 @@ def restore_contents(document: nodes.document) -> None:
 def _titles_with_names(document: nodes.document) -> Iterator[nodes.title]:
     for link in doi_references(document):
         parent: nodes.Node | None = link.parent
-        while isinstance(parent, nodes.Inline):
+        while isinstance(parent, nodes.TextElement) and isinstance(parent, nodes.Inline):
             parent = parent.parent
         if isinstance(parent, nodes.title) and link.get("support_smartquotes") is False:
             yield parent

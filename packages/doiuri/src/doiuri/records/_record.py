@@ -11,12 +11,13 @@ from doiuri._immutable import Immutable
 from doiuri._resolution_errors import BadRecord
 from doiuri.records._json import Malformed, brief, dump, integer, load, read_object
 from doiuri.records._locations import BLANK, Location, Locations, Templates, choose, read_locations
-from doiuri.records._stored import is_plain, plain_urls
+from doiuri.records._stored import read_plain
 from doiuri.records._values import Value, ascii_upper
 from doiuri.records._web import is_web
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from re import Match
 
     Content = tuple[tuple[Value, ...], Mapping[str, Any]]
 
@@ -45,7 +46,7 @@ class Record(Immutable):
     doi: Handle
     """The DOI as it was asked for; the server's spelling may differ in ASCII case."""
 
-    _content: Content | bytes  # values and extra members; plain JSON until their first use
+    _content: Content | Match[str]  # values and extra members; plain JSON until their first use
 
     def __init__(
         self, doi: Handle, values: Iterable[Value] = (), extra: Mapping[str, Any] | None = None
@@ -61,11 +62,12 @@ class Record(Immutable):
         :param source: an answer of the REST API
         :raises BadRecord: if the answer is not the record of ``doi``
         """
-        if not is_plain(doi.key, source):
+        plain = read_plain(doi, source)
+        if plain is None:
             return cls.from_json(source, doi=doi)
         record = object.__new__(cls)
         _set(record, "doi", doi)
-        _set(record, "_content", source)
+        _set(record, "_content", plain)
         return record
 
     @classmethod
@@ -123,7 +125,10 @@ class Record(Immutable):
         Of several locations it is the one that ``choose`` prefers, the same one every time.
         """
         content = self._content
-        texts = plain_urls(content) if isinstance(content, bytes) else _urls_of(content[0])
+        if not isinstance(content, tuple):
+            url = (content[2] or "").strip(BLANK)
+            return url if is_web(url) else None
+        texts = _urls_of(content[0])
         if texts is not None:
             return next((url for text in texts if is_web(url := text.strip(BLANK))), None)
         location = choose(self.locations)
@@ -137,6 +142,8 @@ class Record(Immutable):
     @property
     def alias(self) -> str | None:
         """The handle to resolve in place of this one, from the first HS_ALIAS value; usually None."""
+        if not isinstance(self._content, tuple):
+            return None  # a plain record has none
         return next((text for value in self.of_type("HS_ALIAS") if (text := value.data.text)), None)
 
     @property
@@ -148,8 +155,8 @@ class Record(Immutable):
 
     def _read(self) -> Content:
         content = self._content
-        if isinstance(content, bytes):
-            record = Record.from_json(content, doi=self.doi)
+        if not isinstance(content, tuple):
+            record = Record.from_json(content.string, doi=self.doi)
             content = (record.values, record.extra)
             _set(self, "_content", content)
         return content

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from doiuri._doi import Handle
 from doiuri._errors import DOISyntaxError
@@ -16,8 +15,7 @@ if TYPE_CHECKING:
     Status = Literal["found", "not-found", "no-values", "unknown", "invalid"]
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(NamedTuple):
     """The outcome for one DOI of a batch.
 
     >>> from doiuri import DOI

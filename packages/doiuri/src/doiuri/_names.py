@@ -33,9 +33,10 @@ def is_plain(text: str) -> bool:
 
 def doi_flaw(name: str, strict: bool = False) -> "Flaw | None":
     """Return where and why ``name`` is not a DOI, or None."""
-    if not strict and is_plain(name):
-        return None
     prefix, slash, suffix = name.partition("/")
+    numeric = prefix[:3] == "10." and prefix[3:].isdecimal() and prefix.isascii()
+    if numeric and suffix and suffix.isprintable() and not strict:
+        return None  # nearly all names
     if prefix == "10" and slash:
         return 0, 'a DOI begins with "10."; this is a short DOI, use Handle.parse'
     if flaw := prefix_flaw(prefix):

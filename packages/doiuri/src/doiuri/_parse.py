@@ -2,12 +2,14 @@
 
 from doiuri._encoding import encode, source_position, unescape
 from doiuri._errors import DOISyntaxError
-from doiuri._names import OTHER_HANDLE, doi_flaw, is_handle_prefix, is_plain
+from doiuri._names import OTHER_HANDLE, doi_flaw, is_handle_prefix
 from doiuri._urls import HOSTS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from doiuri._names import Flaw
 
 LABELS = ("info:doi/", "info:hdl/", "urn:doi:", "hdl:", "doi:")
 """The labels that may precede a name, in lower case; the proxy accepts them in the path of a link, too."""
@@ -27,7 +29,8 @@ _SCHEMES = ("https://", "http://", "//")
 _MAX_PORT = 65535
 _LINK_HEADS = ("https://", "http://", *(f"{host}/" for host in HOSTS))
 _LINK_HEAD_LENGTH = len("www.doi.org/")
-_SICI_ESCAPES = (("%28", "("), ("%29", ")"), ("%3A", ":"), ("%3C", "<"), ("%3E", ">"), ("%3B", ";"))
+# For bytes.translate: it changes all octets but those that are never decoded, stripped or cut off
+LITERAL = bytes(byte if 0x21 <= byte < 0x7F and byte not in b"%#?" else byte ^ 0x80 for byte in range(256))
 _URI = "doi: URI"
 _LINK = "link to a DOI"
 
@@ -46,23 +49,23 @@ class Spelling:
         self.start = start
         self.ambiguous = ambiguous
 
+    def check(self, text: str, flaw: "Flaw | None", kind: str) -> None:
+        """Raise the error for the ``flaw`` of the name, or for an ambiguous end; ``text`` is as given."""
+        if flaw is not None:
+            place = source_position(text, self.start, flaw[0])
+            raise DOISyntaxError(text, place, flaw[1], kind=kind)
+        if self.ambiguous is not None:
+            reason = f'a raw "{text[self.ambiguous]}" here may be part of the name or end it'
+            raise DOISyntaxError(text, self.ambiguous, reason, f"doi:{encode(self.name)}", kind=kind)
 
-def frequent(text: str) -> str:
-    """Return the name after ``doi:`` or ``https://doi.org/``, as ``typed`` reads it, or ""."""
-    if text[:4] == "doi:":
-        name = text[4:]
-    elif text[:16] == "https://doi.org/":
-        name = text[16:]
-    else:
+
+def decoded(name: str) -> str:
+    """Decode a name that begins with "10.", as ``typed`` does; return "" if that is none, or not all of it.
+
+    Nothing but ``doi:`` or ``https://doi.org/`` stands before it.
+    """
+    if "#" in name or "?" in name or name[-1] in _WHITE:
         return ""
-    if "#" in name or "?" in name:
-        return ""
-    if is_plain(name):
-        return name
-    if name[:3] != "10." or "%" not in name or name[-1] in _WHITE:
-        return ""
-    for escape, character in _SICI_ESCAPES:  # no new escape arises: these are no hexadecimal digits
-        name = name.replace(escape, character)
     try:
         name = unescape(name, lenient=True)
     except DOISyntaxError:  # its position is that in the name

@@ -10,6 +10,7 @@ from string import Formatter
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 from doiuri._doi import DOI, Handle
+from doiuri._entities import unescape_html
 from doiuri._settings import Settings, store_kind, user_agent
 from doiuri._urls import DOI_ORG, check_base, origin
 from doiuri.records._accept import wants_record
@@ -28,6 +29,7 @@ __all__ = [
     "display",
     "open_resolver",
     "origin",
+    "unescape_html",
     "user_agent",
     "wants_record",
 ]

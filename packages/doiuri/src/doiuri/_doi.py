@@ -4,7 +4,7 @@ from doiuri import _parse
 from doiuri._encoding import LINK, encode
 from doiuri._errors import DOISyntaxError
 from doiuri._immutable import Keyed
-from doiuri._names import doi_flaw, exact, is_plain, prefix_flaw, short_doi_flaw
+from doiuri._names import doi_flaw, exact, is_plain, lone_prefix_flaw, short_doi_flaw
 from doiuri._urls import DOI_ORG, HOSTS, check_base, query_string
 
 TYPE_CHECKING = False
@@ -289,7 +289,7 @@ class Prefix(Handle):
 
     __slots__ = ()
     _kind = "prefix"
-    _flaw = staticmethod(prefix_flaw)
+    _flaw = staticmethod(lone_prefix_flaw)
 
 
 class ShortDOI(Handle):

@@ -31,6 +31,7 @@ _LINK_HEADS = ("https://", "http://", *(f"{host}/" for host in HOSTS))
 _LINK_HEAD_LENGTH = len("www.doi.org/")
 # For bytes.translate: it changes all octets but those that are never decoded, stripped or cut off
 LITERAL = bytes(byte if 0x21 <= byte < 0x7F and byte not in b"%#?" else byte ^ 0x80 for byte in range(256))
+_EXPECTED = 'expected "10.", a label such as "doi:", or a link to doi.org'
 _URI = "doi: URI"
 _LINK = "link to a DOI"
 
@@ -171,19 +172,20 @@ def _repaired(text: str, start: int) -> str | None:
 
 
 def _read_link(text: str, start: int, end: int, hosts: tuple[str, ...], *, lenient: bool) -> Spelling:
+    kind = "DOI" if lenient else _LINK
     if start == end:
-        raise DOISyntaxError(text, start, "the text is empty")
+        raise DOISyntaxError(text, start, "the text is empty", kind=kind)
     scheme = _scheme_length(text[start : start + 8].lower())
     start += scheme
     slash = text.find("/", start, end)
     authority = text[start : slash if slash >= 0 else end]
     if not _is_proxy(authority, hosts):
         if scheme == 0 and 0 <= slash < end - 1 and is_handle_prefix(authority):
-            raise DOISyntaxError(text, start, OTHER_HANDLE)
-        raise DOISyntaxError(text, start, _why_no_link(authority, has_scheme=scheme > 0))
+            raise DOISyntaxError(text, start, OTHER_HANDLE, kind=kind)
+        raise DOISyntaxError(text, start, _why_no_link(authority, scheme > 0, lenient), kind=kind)
     start = min(start + len(authority) + 1, end)
     stop = _query_or_fragment(text, start, end)
-    path = unescape(text, start, end if stop is None else stop, lenient=lenient)
+    path = unescape(text, start, end if stop is None else stop, lenient=lenient, kind=kind)
     label = _path_label(path)
     if not label:
         return Spelling(path, start)
@@ -213,10 +215,12 @@ def _is_proxy(authority: str, hosts: tuple[str, ...]) -> bool:
     return authority in known or (legal and host.removesuffix(".") in known)
 
 
-def _why_no_link(authority: str, *, has_scheme: bool) -> str:
+def _why_no_link(authority: str, has_scheme: bool, lenient: bool) -> str:
     _, dot, top = authority.rpartition(".")
     if not has_scheme and not (dot and top.isalpha()):  # not the form of a host name
-        return 'expected "10.", a label such as "doi:", or a link to doi.org'
+        return _EXPECTED if lenient else "expected a link such as https://doi.org/10.1000/182"
+    if not authority:
+        return 'no host after "//"'
     if "@" in authority:
         return "a link to a DOI has no user name before the host"
     return f"the host {authority[:80]!r} is not a DOI proxy"

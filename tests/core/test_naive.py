@@ -28,6 +28,7 @@ _PREFIXES = st.sampled_from(
 
 
 @given(names())
+@example("10.1000/" + "".join(map(chr, range(0x20, 0x7F))))
 @example("10.1000/a/././././b")
 @example("10.1000/../../../..")
 @example("10.1000/./../a/.")
@@ -50,6 +51,12 @@ def test_every_dot_segment_is_protected(segments: str) -> None:
 
 
 @given(_TEXTS)
+@example("=41%41")
+@example("%41=")
+@example("%41=\nx")
+@example("%41%%41")
+@example("%aB%Ab%C3%a9")
+@example("\\x41%41")
 def test_decoding(text: str) -> None:
     """Each "%" and two digits, in either case, is an octet of UTF-8; once (RFC 3986 §2.1 and §2.4)."""
     expected = naive.decode(text)
@@ -59,6 +66,11 @@ def test_decoding(text: str) -> None:
 
 
 @given(_PREFIXES, _TEXTS)
+@example("10.1000/", "a#b")
+@example("10.1000/", "a?b")
+@example("10.1000/", "a|b")
+@example("10..1/", "a")
+@example("10.1000/", "")
 def test_strict_uris(prefix: str, suffix: str) -> None:
     """ASCII and legal characters only, no query, no fragment (draft §2)."""
     for uri in (f"doi:{prefix}{suffix}", f"Doi:{prefix}{suffix}", prefix + suffix):
@@ -66,6 +78,10 @@ def test_strict_uris(prefix: str, suffix: str) -> None:
 
 
 @given(_PREFIXES, _TEXTS)
+@example("10.1000/", "a#b?c")
+@example("10.1000/", "a?b#c")
+@example("10.1000/", "50%")
+@example("10.1000/", "")
 def test_links(prefix: str, suffix: str) -> None:
     """The path up to a query or a fragment, decoded once (RFC 3986 §3.3 to §3.5)."""
     link = f"https://doi.org/{prefix}{suffix}".rstrip()
@@ -73,6 +89,8 @@ def test_links(prefix: str, suffix: str) -> None:
 
 
 @given(_PREFIXES, _TEXTS)
+@example("10.1000.", "1/x")
+@example("10.1000/", "")
 def test_literal_names(prefix: str, suffix: str) -> None:
     """Graphic characters, and a prefix of numbers (Z39.84 §4.1, §4.2)."""
     name = prefix + suffix

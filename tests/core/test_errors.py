@@ -117,7 +117,7 @@ def test_reasons_of_refused_links_coach() -> None:
     ("read", "text", "message"),
     [
         (Prefix, "", "'' is not a prefix: the prefix is missing (position 0)"),
-        (Prefix, "11.1", "'11.1' is not a prefix: a prefix begins with \"10.\" (position 0)"),
+        (Prefix, "11.1", "'11.1' is not a prefix: a DOI begins with \"10.\" (position 0)"),
         (Prefix, "10.", "'10.' is not a prefix: digits must follow \"10.\" (position 3)"),
         (Prefix, "10.1/x", "a prefix has no slash; for a whole name use DOI or Handle.parse (position 4)"),
         (ShortDOI, "10/", "'10/' is not a short DOI: nothing after the slash (position 3)"),

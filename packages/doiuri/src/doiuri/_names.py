@@ -81,8 +81,6 @@ def lone_prefix_flaw(name: str) -> "Flaw | None":
         return 0, "the prefix is missing"
     if "/" in name:
         return name.index("/"), "a prefix has no slash; for a whole name use DOI or Handle.parse"
-    if not name.startswith("10."):
-        return 0, 'a prefix begins with "10."'
     return prefix_flaw(name)
 
 

@@ -44,6 +44,7 @@ def _parsed(text: str) -> str | None:
 
 @given(st.sampled_from(_HEADS), st.sampled_from(["10.1000/", "10.1000", "10.1.2/", "10./", "10/"]), _SUFFIXES)
 @example("https://doi.org/", "10.1000/", "")
+@example("doi:", "10.1000/", "a#b")
 @example("doi:", "10.1000/", "a=\nb%41")
 @example("", "10.1000/", "a\n")
 @example("https://doi.org/", "10.1000/", "a?b")

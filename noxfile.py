@@ -229,7 +229,7 @@ def run_scripts(session: nox.Session, folder: str) -> None:
 
 @nox.session(python=NEWEST or False)
 def fuzz(session: nox.Session) -> None:
-    """Fuzz each area for 60 s; ``nox -s fuzz -- find --seconds 600`` for one area, and longer."""
+    """Fuzz each area for 60 s; ``nox -s fuzz -- find --seconds 600 --seed 7`` for one, longer, or again."""
     install(session, "test")
     run_scripts(session, "tests/fuzz")
 

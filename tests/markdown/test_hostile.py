@@ -156,3 +156,18 @@ def grows_evenly(text: Callable[[int], str]) -> bool:
         plain = seconds(lambda: markdown.markdown(text(size)))  # noqa: B023 - called at once
         extra.append(seconds(lambda: convert(text(size))) - plain)  # noqa: B023
     return extra[1] < min(20 * usual + 8 * max(extra[0], 0), 200 * usual)
+
+
+@pytest.mark.parametrize("number", ["9" * 5000, "0" * 5000 + "65"], ids=["too large", "leading zeros"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "doi:10.1000/182 {}",
+        "<doi:10.1000/a{}>",
+        "[x](doi:10.1000/a{})",
+        "[x](https://doi.org/10.1000/a{})",
+        "{} <doi:10.1000/182.>",
+    ],
+)
+def test_a_character_reference_of_thousands_of_digits_is_no_error(number: str, text: str) -> None:
+    assert "10.1000/" in convert(text.format(f"&#{number};")).html

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import html
 import logging
 import re
 from collections import Counter
 from typing import TYPE_CHECKING, Self
 
 from doiuri import advise
-from doiuri.plugins import DOI_ORG
+from doiuri.plugins import DOI_ORG, unescape_html
 from markdown.preprocessors import Preprocessor
 
 if TYPE_CHECKING:
@@ -92,7 +91,7 @@ class Report:
     def _line(self, spellings: tuple[str, ...]) -> int | None:
         """Return the first line that has one of ``spellings``, as written or once decoded."""
         if self._sources is None:
-            plain = (html.unescape(line).replace("\n", " ").replace("\\", "") for line in self._lines)
+            plain = (unescape_html(line).replace("\n", " ").replace("\\", "") for line in self._lines)
             self._sources = "\n".join(self._lines), "\n".join(plain)
         for source in self._sources:
             for spelling in spellings:

@@ -1,5 +1,6 @@
 """For authors of plugins: shared options, the text and the resolver that they ask for, and helpers."""
 
+from doiuri._entities import unescape_html
 from doiuri._settings import Settings, user_agent
 from doiuri._urls import DOI_ORG, origin
 from doiuri.plugins._clients import ClientOptions, Follow
@@ -19,6 +20,7 @@ __all__ = [
     "display",
     "open_resolver",
     "origin",
+    "unescape_html",
     "user_agent",
     "wants_record",
 ]

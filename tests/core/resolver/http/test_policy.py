@@ -121,7 +121,8 @@ def test_http_and_https_on_their_ports_are_one_server(url: str, first: str, else
 
 
 def test_a_request_that_is_late_or_abandoned_has_no_time_left() -> None:
-    late, abandoned, told = request(), request(), []
+    late, abandoned = request(), request()
+    told: list[Request] = []
     late._start(0.0, told.append)
     with pytest.raises(TimeoutError, match=r"^no answer from doi\.org within 0 s$"):
         late.remaining()

@@ -27,6 +27,7 @@ from doiuri import find
         ("<doi:10.1/a>", ["10.1/a"]),
         ("<a href='10.1000/a b'>", ["10.1000/a b"]),
         ("10.1000/a\\<b\\>", ["10.1000/a<b>"]),
+        ("```a`\n10.1000/a\\_b", ["10.1000/a_b"]),
     ],
 )
 def test_markdown(text: str, found: list[str]) -> None:
@@ -120,6 +121,8 @@ def test_tex(text: str, found: list[str]) -> None:
         ("`10.1000/a`", ["10.1000/a"]),
         ("`10.1000/a", ["10.1000/a"]),
         ("`a \\` 10.1000/b`", ["10.1000/b"]),
+        ("  .. _x: https://doi.org/10.1/\n     a\n  b", ["10.1/a"]),
+        ("  .. _x:\n  10.1000/a b", ["10.1000/a"]),
     ],
 )
 def test_restructuredtext(text: str, found: list[str]) -> None:

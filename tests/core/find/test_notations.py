@@ -28,6 +28,7 @@ from doiuri import find
         ("<a href='10.1000/a b'>", ["10.1000/a b"]),
         ("10.1000/a\\<b\\>", ["10.1000/a<b>"]),
         ("```a`\n10.1000/a\\_b", ["10.1000/a_b"]),
+        ("`10.1000/a#b`", ["10.1000/a#b"]),
     ],
 )
 def test_markdown(text: str, found: list[str]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 import requests
+from doiuri._hosts import is_private
 from doiuri.resolver import Reply
 from doiuri.resolver.http._policy import (
     MAX_RETRY_WAIT,
@@ -12,7 +13,7 @@ from doiuri.resolver.http._policy import (
     retry_delay,
     unusable_weight,
 )
-from doiuri.resolver.http._redirects import is_private, redirect_target
+from doiuri.resolver.http._redirects import redirect_target
 from doiuri.resolver.http._request import Request, TransportError, is_elsewhere
 from doiuri.resolver.http._transport import _explained
 from urllib3.exceptions import ProtocolError

@@ -2,40 +2,18 @@
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
 
-import docutils_doiuri
 import pytest
-from docutils.core import publish_parts
-from docutils.parsers.rst import roles
-from docutils.utils import SystemMessage
-from docutils.writers.html5_polyglot import Writer
 from doiuri_proxy import running
+from support.docutils_page import body
 from support.proxy_records import link as record
 from support.servers.web import resolver, site
 from support.sphinx_build import Link, links
-
-OFF = {"doi_resolve": False, "report_level": 5}
-
-
-@pytest.fixture(autouse=True)
-def role() -> Iterator[None]:
-    before = dict(vars(roles)["_roles"])
-    docutils_doiuri.register()
-    yield
-    vars(roles)["_roles"].clear()
-    vars(roles)["_roles"].update(before)
-
-
-def body(text: str, **settings: object) -> str:
-    parts = publish_parts(text, writer=Writer(), settings_overrides={**OFF, **settings})
-    return str(parts["body"])
 
 
 def only(text: str, **settings: object) -> Link:
@@ -107,103 +85,35 @@ def test_dashes_and_quotes_of_a_name_are_not_typeset() -> None:
     assert only(':doi:`10.1000/a--b"c"`', smart_quotes=True).text == 'doi:10.1000/a--b"c"'
 
 
-def test_not_found_is_marked_and_told_with_its_line(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with running([record("10.1000/1", "https://example.org/")]) as proxy:
-        settings = {"doi_resolve": "records", "doi_resolver": proxy.url, "doi_cache": str(tmp_path / "cache")}
-        page = body(":doi:`10.1000/1` and\n\n:doi:`10.1000/2`", report_level=2, **settings)
-    found, missing = links(page)
-    assert "doi-not-found" not in found.classes
-    assert "doi-not-found" in missing.classes
-    assert "<string>:3: (WARNING/2) DOI not found: 10.1000/2" in capsys.readouterr().err
+def test_the_table_of_contents_has_the_names_of_the_titles() -> None:
+    text = """
+T
+=
 
+.. contents::
+.. sectnum::
 
-@pytest.mark.parametrize("halt_level", [1, 2])
-def test_reports_about_dois_do_not_halt_docutils(
-    tmp_path: Path, halt_level: int, caplog: pytest.LogCaptureFixture
-) -> None:
-    with running([]) as proxy:
-        settings = {"doi_resolve": "records", "doi_resolver": proxy.url, "doi_cache": str(tmp_path / "cache")}
-        page = body(":doi:`10.1000/1` and\n\n:doi:`10.1000/2,`", halt_level=halt_level, **settings)
-    assert ["doi-not-found" in link.classes for link in links(page)] == [True, True]
-    assert [record.getMessage() for record in caplog.records if record.name == "doiuri"] == [
-        "<string>:3: 10.1000/2,: the name ends in ','; did you mean 10.1000/2?",
-        "<string>:1: DOI not found: 10.1000/1",
-        "<string>:3: DOI not found: 10.1000/2,; did you mean 10.1000/2?",
+A "q" *x* :doi:`10.1000/a--b"c"`
+--------------------------------
+
+B :doi:`"t" <10.1000/d--e>`
+---------------------------
+
+`my "own" <C_>`__
+
+C
+-
+"""
+    page = body(text, smart_quotes=True)
+    entries = re.findall(r'<a class="reference internal"[^>]*>(.*?)</a>', page)
+    assert [" ".join(re.sub("<.*?>", "", entry).replace("\xa0", " ").split()) for entry in entries] == [
+        "Contents",
+        "1 A “q” x doi:10.1000/a--b&quot;c&quot;",
+        "2 B “t”",
+        "3 C",
+        "my “own”",
     ]
-
-
-def test_wrong_settings_and_lock_files_do_not_halt_docutils(tmp_path: Path) -> None:
-    (tmp_path / "doi.lock.json").write_text("{")
-    wrong = {"doi_timeout": "soon"}, {"doi_resolve": "records", "doi_lock": str(tmp_path / "doi.lock.json")}
-    for settings in wrong:
-        assert len(links(body(":doi:`10.1000/1`", halt_level=2, **settings))) == 1
-
-
-def test_a_typo_in_a_role_still_halts_where_errors_do() -> None:
-    with pytest.raises(SystemMessage, match="is not a DOI"):
-        body(":doi:`10.1000`", halt_level=3)
-
-
-@pytest.mark.newest
-def test_pelican_publishes_an_article_with_dead_and_doubtful_dois(tmp_path: Path) -> None:
-    content = tmp_path / "content"
-    content.mkdir()
-    article = "Title\n#####\n\n:date: 2024-01-01\n\n"
-    (content / "a.rst").write_text(article + ":doi:`10.1000/1` :doi:`10.1000/2` :doi:`10.1000/3,`\n")
-    config = "SITEURL = ''\nTIMEZONE = 'UTC'\nTHEME = 'simple'\nPLUGINS = ['docutils_doiuri']\n"
-    (tmp_path / "pelicanconf.py").write_text(config)
-    with running([record("10.1000/1", "https://example.org/")]) as proxy:
-        done = subprocess.run(
-            [sys.executable, "-m", "pelican", "content", "-s", "pelicanconf.py", "-o", "out"],
-            cwd=tmp_path,
-            env={**os.environ, "DOIURI_RESOLVER": proxy.url, "DOIURI_CACHE": str(tmp_path / "cache")},
-            capture_output=True,
-            text=True,
-            check=True,
-            timeout=300,
-        )
-    found = links((tmp_path / "out" / "title.html").read_text())
-    assert ["doi-not-found" in link.classes for link in found] == [False, True, True]
-    said = " ".join((done.stdout + done.stderr).split())
-    assert "DOI not found: 10.1000/2" in said
-    assert "10.1000/3,: the name ends in ','" in said
-
-
-def test_the_parser_reports_each_use_once(tmp_path: Path) -> None:
-    (tmp_path / "page.rst").write_text(
-        ":doi:`10.1000/1` :doi:`10.1000/1` `x <DOI:10.1000/2>`_ |s|\n\n.. |s| replace:: :doi:`10.1000/3`\n"
-    )
-    command = [sys.executable, "-m", "docutils", "--parser=docutils_doiuri", "--doi-cache=:memory:"]
-    with running([]) as proxy:
-        done = subprocess.run(
-            [*command, f"--doi-resolver={proxy.url}", "page.rst", "page.html"],
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            check=True,
-            timeout=300,
-        )
-        assert len(proxy.log) == 3
-    reported = re.findall(r"DOI not found: 10\.1000/(\d)", done.stderr)
-    assert sorted(reported) == ["1", "1", "2", "3"]
-
-
-def test_the_role_verifies_a_document_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    text = ":doi:`10.1000/1` |s|\n\n.. |s| replace:: :doi:`10.1000/2`\n"
-    with running([]) as proxy:
-        settings = {"doi_resolve": "records", "doi_resolver": proxy.url, "doi_cache": str(tmp_path / "cache")}
-        page = body(text, report_level=2, **settings)
-    assert re.findall(r"not found: 10\.1000/(\d)", capsys.readouterr().err) == ["1", "2"]
-    assert [link.attributes["class"].split().count("doi-not-found") for link in links(page)] == [1, 1]
-
-
-def test_unknown_changes_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    off = body(":doi:`10.1000/1`")
-    settings = {"doi_resolve": "records", "doi_resolver": "http://127.0.0.1:9", "doi_cache": ":memory:"}
-    assert body(":doi:`10.1000/1`", report_level=2, **settings) == off
-    assert capsys.readouterr().err == ""
+    assert "<em>x</em>" in entries[1]
 
 
 def test_requests_name_this_package_and_its_version() -> None:

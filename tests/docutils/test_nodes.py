@@ -99,6 +99,7 @@ def test_only_doi_uris_become_links() -> None:
     link = nodes.reference("", "", refuri="DOI:10.1000/a%23b")
     assert link_uri(link, options()) == DOI("10.1000/a#b")
     assert (link["doi"], link.astext()) == (DOI("10.1000/a#b"), "doi:10.1000/a#b")
+    assert link["internal"] is False
     assert link_uri(nodes.reference("", "x", refuri="https://example.org/"), options()) is None
     with pytest.raises(DOISyntaxError):
         link_uri(nodes.reference("", "x", refuri="doi:10.1000"), options())

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import pickle
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from doiuri import DOI
 from sphinx_doiuri._details import Details, read_details
 from support.servers.web import Answer, Asked, Site, resolver, site
 from support.sphinx_build import build, write
@@ -48,6 +50,7 @@ def csl(_: str) -> Answer:
         ({"title": "A", "issued": {"date-parts": []}}, Details("A", (), "")),
         ({"title": "A", "issued": "2019"}, Details("A", (), "")),
         ({"title": " a\n b\u202e\x00 "}, Details("a b", (), "")),
+        ({"title": "a&#" + "9" * 5000 + ";b"}, Details("a\ufffdb", (), "")),
         ({"title": "x" * 5000}, Details("x" * 299 + "…", (), "")),
         ({"title": "1 < 2 > 0"}, Details("1 < 2 > 0", (), "")),
         ({"title": ""}, None),
@@ -126,6 +129,17 @@ def test_a_rebuild_asks_nothing_and_keeps_the_cards(tmp_path: Path, monkeypatch:
     monkeypatch.setenv("DOIURI_OFFLINE", "1")
     again = build(tmp_path / "src", tmp_path / "out", "html", "-D", "doi_details=1", "-a")
     assert again.text() == first
+
+
+def test_cards_of_removed_dois_are_dropped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = write(tmp_path / "src", PAGE)
+    with site(answering(csl)) as server:
+        monkeypatch.setenv("DOIURI_RESOLVER", server.url)
+        build(source, tmp_path / "out", "html", "-D", "doi_details=1")
+        write(source, {"index.rst": "T\n=\n\nNow :doi:`10.1000/2`\n"})
+        build(source, tmp_path / "out", "html", "-D", "doi_details=1")
+    data = pickle.loads((tmp_path / "out" / "doctrees" / "environment.pickle").read_bytes()).doiuri
+    assert list(data.details) == [DOI("10.1000/2")]
 
 
 def test_the_lock_file_has_the_cards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

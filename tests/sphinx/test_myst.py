@@ -79,3 +79,25 @@ def test_what_is_no_doi_keeps_its_target_in_the_page(tmp_path: Path, written: st
 def test_lines_of_roles(tmp_path: Path) -> None:
     built = page(tmp_path, "One\n{doi}`10.1000` and\n{doi}`10.2000`")
     assert [line.split(":")[1] for line in built.warnings.splitlines()] == ["4", "5"]
+
+
+@pytest.mark.parametrize(
+    ("written", "role"),
+    [
+        ("[Title](https://doi.org/10.1000/1)", "{doi}`Title <10.1000/1>`"),
+        ("<https://doi.org/10.1000/1>", "{doi}`10.1000/1`"),
+        ("[Two\nlines](https://doi.org/10.1000/1)", "{doi}`Two lines <10.1000/1>`"),
+        ("[T][r]\n\n[r]: https://doi.org/10.1000/1", "{doi}`T <10.1000/1>`"),
+        ("```{eval-rst}\n`T <https://doi.org/10.1000/1>`__\n```", ":doi:`T <10.1000/1>`"),
+    ],
+)
+def test_the_role_that_is_proposed_is_mysts(tmp_path: Path, written: str, role: str) -> None:
+    built = page(
+        tmp_path, f"One {written}" if "```" not in written else written, "doi_hardcoded_links = True"
+    )
+    assert f" could be replaced by {role} [doi.hardcoded]" in built.warnings
+
+
+def test_a_badge_is_no_hard_coded_link(tmp_path: Path) -> None:
+    text = "[![DOI](https://example.org/badge.svg)](https://doi.org/10.1000/1)"
+    assert page(tmp_path, text, "doi_hardcoded_links = True").warnings == ""

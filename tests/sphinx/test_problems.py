@@ -38,6 +38,11 @@ def test_each_of_several_in_a_paragraph_has_its_own_line(tmp_path: Path) -> None
     assert [line.split(":")[1] for line in warnings(built)] == ["4", "5", "6", "8"]
 
 
+def test_an_error_in_a_substitution_is_reported_once(tmp_path: Path) -> None:
+    built = page(tmp_path, "|s|\n\n.. |s| replace:: :doi:`1`\n\n.. |unused| replace:: :doi:`2`")
+    assert [line.split("'")[1] for line in warnings(built)] == ["1", "2"]
+
+
 def test_lines_of_references_that_are_written_alike(tmp_path: Path) -> None:
     built = page(tmp_path, "`x <doi:1>`__,\n`x <doi:1>`__\nand `x <doi:1>`__")
     assert [line.split(":")[1] for line in warnings(built)] == ["4", "5", "6"]
@@ -89,6 +94,42 @@ def test_hard_coded_links_are_reported_where_asked(tmp_path: Path) -> None:
     assert second.startswith("index.rst:5: ")
     assert ":doi:`Title <10.1000/1>`" in second
     assert second.endswith("[doi.hardcoded]")
+
+
+def test_a_hard_coded_link_around_an_image_is_no_role(tmp_path: Path) -> None:
+    badge = ".. image:: a.png\n   :target: https://doi.org/10.1000/1\n"
+    figure = "\n.. figure:: a.png\n   :target: https://doi.org/10.1000/2\n\n   https://doi.org/10.1000/3\n"
+    inline = "\n|b|\n\n.. |b| image:: a.png\n   :target: https://doi.org/10.1000/4\n"
+    conf = "doi_hardcoded_links = True\nsuppress_warnings = ['image']\n"
+    [told] = warnings(page(tmp_path, badge + figure + inline, conf))
+    assert "by :doi:`10.1000/3` [doi.hardcoded]" in told
+
+
+def test_the_role_that_is_proposed_has_its_title_on_one_line(tmp_path: Path) -> None:
+    text = "See `The\nDOI  *Handbook*\n<https://doi.org/10.1000/1>`__"
+    [told] = warnings(page(tmp_path, text, "doi_hardcoded_links = True"))
+    assert "could be replaced by :doi:`The DOI *Handbook* <10.1000/1>` [" in told
+
+
+@pytest.mark.parametrize("tail", ["?nols", "#page=3", "?locatt=id:1&nols#page=3"])
+@pytest.mark.parametrize(
+    ("form", "role"),
+    [
+        ("https://doi.org/10.1000/1{}", ":doi:`10.1000/1`"),
+        ("`T <https://doi.org/10.1000/1{}>`__", ":doi:`T <10.1000/1>`"),
+    ],
+)
+def test_what_a_role_would_drop_of_a_link_is_told(tmp_path: Path, form: str, role: str, tail: str) -> None:
+    [told] = warnings(page(tmp_path, form.format(tail), "doi_hardcoded_links = True"))
+    assert told.endswith(f" could be replaced by {role}, which drops {tail} [doi.hardcoded]")
+
+
+@pytest.mark.parametrize("tail", ["", "?", "#"])
+def test_a_role_drops_nothing_of_other_links(tmp_path: Path, tail: str) -> None:
+    [told] = warnings(
+        page(tmp_path, f"`T <https://doi.org/10.1000/1{tail}>`__", "doi_hardcoded_links = True")
+    )
+    assert told.endswith("could be replaced by :doi:`T <10.1000/1>` [doi.hardcoded]")
 
 
 @pytest.mark.parametrize(

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from pathlib import Path
 
 import pytest
 from doiuri import DOI
 from support.servers.web import resolver, site
-from support.sphinx_build import ROOTS, Build, build
+from support.sphinx_build import ROOTS, Build, build, write
 
+MANUAL = Path(__file__).parents[2] / "docs" / "migration.rst"
 CHAOS = "10.1175/1520-0469(1963)020<0130:DNF>2.0.CO;2"
 
 
@@ -73,3 +75,58 @@ def test_downstream(tmp_path: Path) -> None:
         "pv.rst:16: [doi.syntax]",
     ]
     assert "https://example.org/issues/12" in built.text("scipy.html")
+
+
+ARXIV_ROLE = """
+from docutils import nodes, utils
+from sphinx.util.nodes import split_explicit_title
+
+def link(base, label):
+    def role(typ, rawtext, text, lineno, inliner, options={}, content=[]):
+        has_title, title, part = split_explicit_title(utils.unescape(text))
+        shown = title if has_title else label + part
+        return [nodes.reference(shown, shown, internal=False, refuri=base + part)], []
+    return role
+
+def setup_roles(app):
+    for name in ("doi", "DOI"):
+        app.add_role(name, link("https://doi.org/", "DOI:"), override=True)
+    for name in ("arxiv", "arXiv"):
+        app.add_role(name, link("https://arxiv.org/abs/", "arXiv:"), override=True)
+
+def setup(app):
+    app.connect("builder-inited", setup_roles)
+"""
+
+
+def test_the_manuals_lines_replace_a_doi_role_that_also_defines_arxiv(tmp_path: Path) -> None:
+    text = (
+        "T\n=\n\n:doi:`10.1000/a#b` :arxiv:`2001.00001` :arXiv:`math/0309136`\n:arXiv:`Title <1207.0580>`\n"
+    )
+    [lines] = re.findall(
+        r"code-block:: python\n\n((?:   .*\n)+)", MANUAL.read_text("utf-8").split("``extlinks``")[0]
+    )
+    after = textwrap.dedent(lines)
+    before = "import sys\nsys.path.insert(0, '.')\nextensions = ['copied_doi_role']\n"
+    before = f"from pathlib import Path\n{before}".replace("'.'", "str(Path(__file__).parent)")
+    source = write(tmp_path / "old", {"index.rst": text, "conf.py": before, "copied_doi_role.py": ARXIV_ROLE})
+    old = build(source, tmp_path / "old", "html", "-W")
+    new = build(
+        write(tmp_path / "new", {"index.rst": text, "conf.py": f"{after}doi_resolve = False\n"}),
+        tmp_path / "new",
+        "html",
+        "-W",
+        "-n",
+    )
+    assert (old.status, new.status, new.warnings) == (0, 0, "")
+    arxiv = re.compile(r'href="(https://arxiv\.org/[^"]*)"[^>]*>(.*?)</a>')
+    assert (
+        arxiv.findall(new.text())
+        == arxiv.findall(old.text())
+        == [
+            ("https://arxiv.org/abs/2001.00001", "arXiv:2001.00001"),
+            ("https://arxiv.org/abs/math/0309136", "arXiv:math/0309136"),
+            ("https://arxiv.org/abs/1207.0580", "Title"),
+        ]
+    )
+    assert names(new, "index.html") == ["10.1000/a#b"]

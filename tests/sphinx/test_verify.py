@@ -159,7 +159,10 @@ def test_suggestion_where_advice_knows_better(tmp_path: Path, monkeypatch: pytes
     with site(resolver(FOUND)) as server:
         ask(monkeypatch, server)
         built = build(source, tmp_path / "out")
-    assert any("not found: 10.1000/1.; did you mean 10.1000/1?" in line for line in warnings(built))
+    name = "10.1000/1.: the name ends in '.'"
+    assert warnings(built) == [
+        f"index.rst:4: WARNING: DOI not found: {name}; did you mean 10.1000/1? [doi.not-found]"
+    ]
 
 
 FAULTY = {"index.rst": f"T\n=\n\n:doi:`{NAME}` and :doi:`T <{NAME}>`\n"}

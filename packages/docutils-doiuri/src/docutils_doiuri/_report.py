@@ -24,9 +24,14 @@ def report(reporter: Reporter, level: int, message: str, **place: Any) -> nodes.
     :param place: ``line`` or ``base_node``, as for the reporter's own methods.
     :returns: the message as a node.
     """
-    allowed = max(reporter.halt_level - 1, reporter.DEBUG_LEVEL)
-    node: nodes.system_message = reporter.system_message(min(level, allowed), message, **place)
+    allowed = allowed_level(reporter, level)
+    node: nodes.system_message = reporter.system_message(allowed, message, **place)
     if level > allowed:
         where = ":".join(str(part) for part in (node.get("source"), node.get("line")) if part)
-        _logger.warning("%s: %s" if where else "%s%s", where, message)
+        _logger.log(min(10 * level + 10, logging.WARNING), "%s: %s" if where else "%s%s", where, message)
     return node
+
+
+def allowed_level(reporter: Reporter, level: int) -> int:
+    """Return a level, lowered if docutils would halt at it."""
+    return min(level, max(reporter.halt_level - 1, reporter.DEBUG_LEVEL))

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from docutils.parsers.rst import roles
 from doiuri import DOISyntaxError
 
-from docutils_doiuri._report import report
+from docutils_doiuri._advice import note_advice
 from docutils_doiuri._settings import read_options
 from docutils_doiuri._transforms import VerifyDOIs
-from docutils_doiuri.nodes import parse_target, reference, remarks, unlinked
+from docutils_doiuri.nodes import parse_target, reference, unlinked
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -55,9 +55,7 @@ def doi_role(
     source, link.line = inliner.reporter.get_source_and_line(lineno)
     link.source = None if source is None else str(source)
     VerifyDOIs.add_to(inliner.document)
-    advice = remarks(target.typed, target.doi)
-    level = inliner.reporter.WARNING_LEVEL
-    return [link], [report(inliner.reporter, level, message, line=lineno) for _, message in advice]
+    return [link], note_advice(inliner.document, link, target.typed)
 
 
 def _classes(options: Mapping[str, object] | None) -> list[str]:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from docutils import nodes
 from docutils.transforms import Transform
-from doiuri import DOI, DOISyntaxError, suggest
+from doiuri import DOI, DOISyntaxError
 from doiuri.plugins import open_resolver
 
+from docutils_doiuri._advice import report_links
 from docutils_doiuri._report import report
 from docutils_doiuri._settings import read_options
-from docutils_doiuri.nodes import doi_references, link_uri, source_text
+from docutils_doiuri.nodes import doi_references, link_uri, restore_contents, source_text
 
 
 class LinkDOIs(Transform):
@@ -42,18 +45,17 @@ class VerifyDOIs(Transform):
             transformer.add_transform(cls)
 
     def apply(self) -> None:
-        """Warn of the DOIs that were not found; one without an answer is left as it is."""
+        """Report the DOIs that were not found, and advice; a DOI without an answer is left as it is."""
         links = list(doi_references(self.document))
         for link in links:
             self._restore_name(link)
+        restore_contents(self.document)
         try:
             missing = self._not_found(links)
         except ValueError as error:  # an invalid lock file, or a cache that cannot be opened
             report(self.document.reporter, self.document.reporter.ERROR_LEVEL, str(error))
-            return
-        for link in links:
-            if link["doi"] in missing:
-                self._mark(link)
+            missing = set()
+        report_links(self.document, links, missing)
 
     def _restore_name(self, link: nodes.reference) -> None:
         """Undo typographic quotes and dashes; docutils, unlike Sphinx, ignores ``support_smartquotes``."""
@@ -61,19 +63,17 @@ class VerifyDOIs(Transform):
             link[:] = [nodes.Text(read_options(self.document).display(link["doi"]))]
 
     def _not_found(self, links: list[nodes.reference]) -> set[DOI]:
-        """Return the DOIs that do not exist."""
+        """Return the DOIs that do not exist, and report how many could not be checked."""
         options = read_options(self.document)
         if not (links and options.resolve):
             return set()
         dois: list[DOI] = list(dict.fromkeys(link["doi"] for link in links))
         with open_resolver(options, "docutils-doiuri") as resolver:
-            outcomes = resolver.check(dois, how=options.resolve)
-            return {doi for doi, outcome in zip(dois, outcomes, strict=True) if outcome.status == "not-found"}
-
-    def _mark(self, link: nodes.reference) -> None:
-        link["classes"].append("doi-not-found")
-        doi: DOI = link["doi"]
-        meant = suggest(doi)
-        hint = f"; did you mean {meant}?" if meant else ""
-        reporter = self.document.reporter
-        report(reporter, reporter.WARNING_LEVEL, f"DOI not found: {doi.name}{hint}", base_node=link)
+            outcomes = list(resolver.check(dois, how=options.resolve))
+        reasons = Counter(outcome.reason for outcome in outcomes if outcome.status == "unknown")
+        if reasons:
+            [(reason, _)] = reasons.most_common(1)
+            text = f"{reasons.total()} of {len(dois)} DOIs could not be checked: {reason}"
+            reporter = self.document.reporter
+            report(reporter, reporter.INFO_LEVEL, text, source=reporter.source)  # about no line
+        return {doi for doi, outcome in zip(dois, outcomes, strict=True) if outcome.status == "not-found"}

@@ -12,21 +12,24 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from docutils import nodes
+from docutils.transforms.parts import ContentsFilter
 from docutils.utils import unescape
-from doiuri import DOI, DOISyntaxError, advise
+from doiuri import DOI, DOISyntaxError, advise, suggest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Container, Iterator, Sequence
 
     from doiuri.plugins import Options
 
 __all__ = [
     "Target",
+    "describe",
     "doi_references",
     "link_uri",
     "parse_target",
     "reference",
     "remarks",
+    "restore_contents",
     "source_text",
     "unlinked",
 ]
@@ -122,13 +125,35 @@ def remarks(typed: str, doi: DOI) -> list[tuple[str, str]]:
     :param typed: the DOI as the author typed it.
     :param doi: what ``DOI.parse`` made of it.
     """
-    found = advise(typed)
-    subject = typed if typed == doi.name else f"{typed} is read as {doi.name}"
-    return [(code, f"{subject}: {message}{_hint(code, meant)}") for code, message, meant in found]
+    subject = _subject(typed, doi)
+    return [(code, f"{subject}: {message}{_hint(code, meant)}") for code, message, meant in advise(typed)]
+
+
+def _subject(typed: str, doi: DOI) -> str:
+    return typed if typed == doi.name else f"{typed} is read as {doi.name}"
 
 
 def _hint(code: str, meant: str | None) -> str:
     return f"; did you mean {meant}?" if meant and code != "decoded-escape" else ""
+
+
+def describe(doi: DOI, typed: str | None = None, ignored: Container[str] = ()) -> tuple[str, str | None]:
+    """Return what to say of a DOI that was not found: its name with the advice on it, and a suggestion.
+
+    >>> describe(DOI("10.1000/182."), "10.1000/182.")
+    ("10.1000/182.: the name ends in '.'", '10.1000/182')
+
+    :param doi: the DOI.
+    :param typed: the DOI as the author typed it; by default there is no advice with the name.
+    :param ignored: the codes of advice to leave out.
+    """
+    meant = suggest(doi)
+    found = [advice for advice in advise(typed) if advice.code not in ignored] if typed else []
+    if not (typed and found):
+        return doi.name, meant
+    others = (advice.suggestion for advice in found if advice.code != "decoded-escape")
+    text = f"{_subject(typed, doi)}: {', '.join(advice.message for advice in found)}"
+    return text, meant or next(filter(None, others), None)
 
 
 def doi_references(document: nodes.document) -> Iterator[nodes.reference]:
@@ -136,6 +161,32 @@ def doi_references(document: nodes.document) -> Iterator[nodes.reference]:
     for link in document.findall(nodes.reference):
         if isinstance(link.get("doi"), DOI) and not isinstance(link.parent, nodes.substitution_definition):
             yield link
+
+
+def restore_contents(document: nodes.document) -> None:
+    """Copy titles that contain names to the table of contents again, after quotes were replaced there.
+
+    The directive ``contents`` copies the text of a link without the attribute ``support_smartquotes``.
+
+    :param document: the document; the names in its titles are as they were written.
+    """
+    titles = {id_: title for title in _titles_with_names(document) for id_ in title.parent["ids"]}
+    for topic in document.findall(nodes.topic) if titles else ():
+        for entry in topic.findall(nodes.reference) if "contents" in topic["classes"] else ():
+            title = titles.get(entry.get("refid", ""))
+            if title is not None:
+                text = ContentsFilter(document)
+                title.walkabout(text)
+                entry[:] = text.get_entry_text()
+
+
+def _titles_with_names(document: nodes.document) -> Iterator[nodes.title]:
+    for link in doi_references(document):
+        parent: nodes.Node | None = link.parent
+        while isinstance(parent, nodes.TextElement) and isinstance(parent, nodes.Inline):
+            parent = parent.parent
+        if isinstance(parent, nodes.title) and link.get("support_smartquotes") is False:
+            yield parent
 
 
 def link_uri(link: nodes.Element, options: Options) -> DOI | None:

@@ -27,7 +27,7 @@ from sphinx_doiuri._pages import (
     link_with_card,
     visit_link_with_card,
 )
-from sphinx_doiuri._read import ReadDOIs
+from sphinx_doiuri._read import ReadDOIs, RestoreContents
 from sphinx_doiuri._role import DOIRole
 from sphinx_doiuri._verify import verify
 
@@ -46,6 +46,7 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     add_options(app)
     app.add_role("doi", DOIRole(), override=True)
     app.add_transform(ReadDOIs)
+    app.add_transform(RestoreContents)
     app.add_env_collector(DOICollector)
     app.add_post_transform(MarkMissing)
     app.add_post_transform(EscapeLinks)

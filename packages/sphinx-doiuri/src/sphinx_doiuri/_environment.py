@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from docutils_doiuri.nodes import doi_references
+from docutils_doiuri.nodes import doi_references, remarks
+from sphinx import addnodes
 from sphinx.environment.collectors import EnvironmentCollector
+from sphinx.ext.ifconfig import ifconfig
 from sphinx.util.logging import get_node_location
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from collections.abc import Set as AbstractSet
 
     from docutils import nodes
@@ -19,14 +22,19 @@ if TYPE_CHECKING:
 
     from sphinx_doiuri._details import Details
 
-VERSION = 2  # of DOIData, and of the nodes in doctrees
+VERSION = 3  # of DOIData, and of the nodes in doctrees
 
 
 class Use(NamedTuple):
-    """One use of a DOI, and its location (``file:line``)."""
+    """One use of a DOI."""
 
     doi: DOI
     location: str
+    """The source file and line, as ``file:line``."""
+    typed: str | None = None
+    """The DOI as the author typed it if there is advice on that."""
+    conditions: tuple[tuple[str, str], ...] = ()
+    """The directives ``only`` and ``ifconfig`` around the link: their names and expressions."""
 
 
 @dataclass(slots=True)
@@ -43,6 +51,8 @@ class DOIData:
     """The server and the options that the answers depend on."""
     reported: dict[str, set[DOI]] = field(default_factory=dict)
     """The DOIs that were reported as not found, by document name."""
+    seen: dict[str, set[int]] = field(default_factory=dict)
+    """The positions of the uses that a build has shown and reported on, by document name."""
 
     def all_uses(self) -> list[Use]:
         """Return all uses, sorted by document name."""
@@ -88,6 +98,7 @@ class DOICollector(EnvironmentCollector):
         """Remove the uses in a document."""
         doi_data(env).uses.pop(docname, None)
         doi_data(env).reported.pop(docname, None)
+        doi_data(env).seen.pop(docname, None)
 
     def merge_other(
         self,
@@ -102,6 +113,22 @@ class DOICollector(EnvironmentCollector):
 
     def process_doc(self, app: Sphinx, doctree: nodes.document) -> None:
         """Record the uses in a document."""
-        uses = [Use(link["doi"], get_node_location(link) or "") for link in doi_references(doctree)]
+        uses = [_use(link) for link in doi_references(doctree)]
         if uses:
             doi_data(app.env).uses[app.env.docname] = uses
+
+
+def _use(link: nodes.reference) -> Use:
+    typed = link.attributes.pop("doi_typed", None)
+    advised = typed and remarks(typed, link["doi"])
+    return Use(
+        link["doi"], get_node_location(link) or "", typed if advised else None, tuple(_conditions(link))
+    )
+
+
+def _conditions(link: nodes.reference) -> Iterator[tuple[str, str]]:
+    parent: nodes.Node | None = link.parent
+    while parent is not None:
+        if isinstance(parent, addnodes.only | ifconfig):
+            yield type(parent).__name__, parent["expr"]
+        parent = parent.parent

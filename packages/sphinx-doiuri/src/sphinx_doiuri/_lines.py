@@ -13,34 +13,12 @@ from docutils import nodes
 def set_line(node: nodes.Element) -> None:
     """Set ``node.line`` to the source line of the node, if the source of its block is known."""
     if node.line is None and isinstance(child := next(iter(node.children), None), nodes.image):
-        # a link around an image has no line; in docutils 0.20 the image has none either
-        node.source, node.line = child.source, child.line or _line_in_source(child)
+        node.source, node.line = child.source, child.line  # a link around an image has no line
     block = _block(node)
     if block is not None:
         node.source, node.line = node.source or block.source, node.line or block.line
     if node.line is not None:
-        node.line += _lines_before(node, block) - _lines_late(node)
-
-
-def _line_in_source(directive: nodes.Element) -> int | None:
-    """Return the line of the first directive with the same source in the file, at any indentation."""
-    first, *others = [line.strip() for line in directive.rawsource.splitlines()] or [""]
-    path = Path(directive.document.get("source", "") if directive.document else "")
-    lines = [line.strip() for line in _lines_of(path)]
-    for number, line in enumerate(lines, 1):
-        if line.endswith(first) and lines[number : number + len(others)] == others:
-            return number
-    return None
-
-
-def _lines_late(node: nodes.Element) -> int:
-    """Return how far docutils 0.20 is off in a term, to which it gives the last line of the definition."""
-    parent: nodes.Node | None = node.parent
-    while isinstance(parent, nodes.TextElement):
-        parent = parent.parent
-    if not isinstance(parent, nodes.definition_list_item) or parent[-1].line is not None:
-        return 0
-    return max(parent.rawsource.count("\n") - 1, 0)
+        node.line += _lines_before(node, block)
 
 
 def _block(node: nodes.Element) -> nodes.TextElement | None:

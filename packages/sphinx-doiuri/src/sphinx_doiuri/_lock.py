@@ -16,6 +16,7 @@ from sphinx_doiuri._lines import place_in_file
 from sphinx_doiuri._locale import __
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from collections.abc import Set as AbstractSet
     from os import PathLike
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
     from sphinx.config import Config
 
-    from sphinx_doiuri._environment import DOIData
+    from sphinx_doiuri._environment import DOIData, Use
 
 BUILDER = "doi-lock"
 
@@ -76,14 +77,15 @@ def _path_to_read(app: Sphinx) -> Path | None:
     return lock_path(app.config, app.confdir) if reads else None
 
 
-def report_differences(data: DOIData, lock: LockedAnswers) -> None:
+def report_differences(data: DOIData, uses: Iterable[Use], lock: LockedAnswers) -> None:
     """Warn of each use of a DOI that is not in the lock file, and of each DOI that is only there.
 
-    :param data: the uses, and the answers from the lock file.
+    :param data: all uses, and the answers from the lock file.
+    :param uses: the uses that this build shows.
     :param lock: the lock file, after the look-up.
     """
     message = __("%s is not in the lock file; run sphinx-build -b doi-lock to add it")
-    warn_missing(data, set(data.unanswered()), message)
+    warn_missing(uses, set(data.unanswered()), message)
     message = __("%s is in the lock file but in no document; run sphinx-build -b doi-lock to update it")
     done = {key_of_entry(entry) for entry in lock.seen}
     entries = lock.file.keys()
@@ -95,16 +97,16 @@ def report_differences(data: DOIData, lock: LockedAnswers) -> None:
             logger.warning(message, key, type="doi", subtype="lock-unused", location=location)
 
 
-def warn_missing(data: DOIData, dois: AbstractSet[DOI], message: str) -> None:
+def warn_missing(uses: Iterable[Use], dois: AbstractSet[DOI], message: str) -> None:
     """Warn of each use of DOIs that have no entry in the lock file.
 
-    :param data: the uses.
+    :param uses: the uses.
     :param dois: the DOIs without an entry.
     :param message: the warning, with ``%s`` for the name.
     """
-    for doi, location in data.all_uses():
-        if doi in dois:
-            logger.warning(message, doi.name, type="doi", subtype="lock-missing", location=location)
+    for use in uses:
+        if use.doi in dois:
+            logger.warning(message, use.doi.name, type="doi", subtype="lock-missing", location=use.location)
 
 
 def key_of_entry(entry: str) -> str:

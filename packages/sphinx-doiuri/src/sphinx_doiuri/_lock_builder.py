@@ -95,7 +95,7 @@ class LockBuilder(Builder):
         kept_keys = {key_of_entry(key) for key in kept}
         missing = {doi for doi in unanswered if doi.key not in kept_keys}
         self._write(kept | self._new_entries(), may_delete=not missing)
-        warn_missing(data, missing, __("%s is not in the lock file: no answer from the resolver"))
+        warn_missing(data.all_uses(), missing, __("%s is not in the lock file: no answer from the resolver"))
         if self.path.exists():
             logger.info(__("DOIs in lock file %s: %d"), self.path, len(data.dois()) - len(missing))
         else:

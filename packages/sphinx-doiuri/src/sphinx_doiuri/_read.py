@@ -1,4 +1,4 @@
-"""The transform that runs when a document is read: link ``doi:`` URIs, and warn of questionable DOIs."""
+"""The transforms that run when a document is read: link ``doi:`` URIs, and warn of what is not a DOI."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ import re
 from typing import Any
 
 from docutils import nodes
-from docutils_doiuri.nodes import link_uri, remarks, source_text
+from docutils_doiuri.nodes import link_uri, restore_contents, source_text
 from doiuri import DOI, DOISyntaxError, encode, find
+from sphinx.errors import FiletypeNotFoundError
 from sphinx.transforms import SphinxTransform
-from sphinx.util import logging
+from sphinx.util import get_filetype, logging
 
 from sphinx_doiuri._config import options, switch
 from sphinx_doiuri._lines import set_line
@@ -20,11 +21,15 @@ logger = logging.getLogger(__name__)
 _EMBEDDED = re.compile(r"<(doi:[^<>]*)>`__?\Z", re.IGNORECASE)
 _EXPLICIT = re.compile(r"(?:\.\. _.*?:|\.\. __:|__)\s+(doi:.*)\Z", re.IGNORECASE | re.DOTALL)
 _SPECIAL = frozenset("%\\`")  # characters that have a meaning in a role
+_TAIL = re.compile(r"[?#].+")  # of a URL: its query and fragment
 _INNER_SPACE = re.compile(r"(?<=[^\s\\])[ \t]+(?=\S)")  # not at the end of a line, where it wraps the text
 
 
 class ReadDOIs(SphinxTransform):
-    """Turn references to ``doi:`` URIs into links, and warn of what is not a DOI or probably wrong."""
+    """Turn references to ``doi:`` URIs into links, and warn of what is not a DOI.
+
+    What the author typed stays in the attribute ``doi_typed``, until ``DOICollector`` has noted it.
+    """
 
     default_priority = 700  # after ExternalTargets (640), which resolves references; before SmartQuotes (750)
 
@@ -59,9 +64,7 @@ class ReadDOIs(SphinxTransform):
         if "doi_error" in node:
             self._warn(node, "syntax", node.attributes.pop("doi_error"))
         else:
-            typed = node.attributes.pop("doi_typed", node["doi"].name)
-            for code, message in remarks(typed, node["doi"]):
-                self._warn(node, code, message)
+            node.attributes.setdefault("doi_typed", node["doi"].name)
 
     def _target(self, node: nodes.target) -> None:
         """Rewrite a ``.. _name: doi:…``; references to it have its URI already."""
@@ -89,8 +92,8 @@ class ReadDOIs(SphinxTransform):
             if written or "name" not in node:  # otherwise it is reported with its target
                 self._warn(problem, "syntax", str(error))
         else:
-            for code, message in remarks(uri, doi) if doi else ():
-                self._warn(node, code, message)
+            if doi:
+                node["doi_typed"] = uri
 
     def _look_for_space(self, node: nodes.Element, written: str, uri: str) -> None:
         """Warn of white space in a target: docutils removes it, even if it is part of the name."""
@@ -111,10 +114,31 @@ class ReadDOIs(SphinxTransform):
         except DOISyntaxError:
             return
         name = doi.name if _SPECIAL.isdisjoint(doi.name) else doi.uri
-        text = node.astext()
-        role = f":doi:`{name}`" if not text or text == node["refuri"] else f":doi:`{text} <{name}>`"
-        message = __("hardcoded link %s could be replaced by %s") % (node["refuri"], role)
+        uri, text = node["refuri"], " ".join(node.astext().split())
+        content = name if not text or text == uri else f"{text} <{name}>"
+        role = f"{{doi}}`{content}`" if self._is_markdown(node) else f":doi:`{content}`"
+        message = __("hardcoded link %s could be replaced by %s") % (uri, role)
+        if lost := _TAIL.search(uri):
+            message = __("hardcoded link %s could be replaced by %s, which drops %s") % (uri, role, lost[0])
         self._warn(node, "hardcoded", message)
+
+    def _is_markdown(self, node: nodes.Element) -> bool:
+        """Whether a link was written in MyST, and not in reStructuredText inside it."""
+        try:
+            kind = get_filetype(self.config.source_suffix, node.source or "")
+        except FiletypeNotFoundError:  # a docstring
+            return False
+        return kind != "restructuredtext" and not node.rawsource.endswith("_")
+
+
+class RestoreContents(SphinxTransform):
+    """Undo typographic quotes and dashes in the names in a table of contents."""
+
+    default_priority = 760  # after SmartQuotes (750)
+
+    def apply(self, **kwargs: Any) -> None:  # noqa: ARG002
+        """Change a document."""
+        restore_contents(self.document)
 
 
 def _as_meant(link: nodes.Element, doi: DOI) -> DOI:
@@ -133,7 +157,8 @@ def _is_doi_uri(uri: str) -> bool:
 def _is_candidate(node: nodes.Element, *, hardcoded: bool) -> bool:
     uri = node.get("refuri", "")
     if isinstance(node, nodes.reference):
-        return isinstance(node.get("doi"), DOI) or _is_doi_uri(uri) or (hardcoded and bool(uri))
+        is_text = hardcoded and bool(uri) and next(node.findall(nodes.image), None) is None
+        return isinstance(node.get("doi"), DOI) or _is_doi_uri(uri) or is_text
     if isinstance(node, nodes.target):
         return _is_doi_uri(uri)
     return isinstance(node, nodes.problematic) and "doi_error" in node

@@ -9,7 +9,7 @@ from dataclasses import replace
 from operator import attrgetter
 from typing import TYPE_CHECKING, TypeVar
 
-from doiuri import DOINotFound, NoValues, ResolutionError, suggest
+from doiuri import DOINotFound, NoValues, ResolutionError
 from doiuri.plugins import open_resolver
 from doiuri.resolver import LockedAnswers
 from sphinx.errors import ConfigError
@@ -22,6 +22,7 @@ from sphinx_doiuri._environment import doi_data
 from sphinx_doiuri._locale import __
 from sphinx_doiuri._lock import open_lock, report_differences
 from sphinx_doiuri._lock_builder import LockBuilder, RecordingStore
+from sphinx_doiuri._report import is_shown, report_uses
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -45,22 +46,23 @@ _NO_LINKS = {"linkcheck", "gettext"}  # linkcheck asks by itself, gettext writes
 
 
 def verify(app: Sphinx, env: BuildEnvironment) -> list[str]:
-    """Look up the DOIs without an answer, and warn of each use of one that does not exist.
+    """Look up the DOIs without an answer, warn of each use of one that does not exist, and give advice.
 
     Handles ``env-updated``.
 
     :returns: the names of the documents to write again, because answers about their DOIs changed.
     :raises sphinx.errors.ConfigError: if the lock file or the cache cannot be used.
     """
-    if app.builder.name in _NO_LINKS:
-        return []
     data = doi_data(env)
+    if app.builder.name in _NO_LINKS:
+        report_uses(app, data, None)
+        return []
     before = data.answers()
     store = _open_store(app)
     data.discard_stale(_source(app, store))
     if options(app.config).resolve or isinstance(app.builder, LockBuilder):
         _look_up(app, data, store)
-    _warn_not_found(data)
+    report_uses(app, data, data.outcomes)
     return data.documents_changed_since(before)
 
 
@@ -92,7 +94,8 @@ def _look_up(app: Sphinx, data: DOIData, store: _Answers) -> None:
         if details:
             _look_up_details(app, data, resolver, deadline)
     if isinstance(store, LockedAnswers):
-        report_differences(data, store)
+        shown = [use for use in data.all_uses() if is_shown(app, use)]
+        report_differences(data, shown, store)
     elif reasons:
         total, reason = len(data.dois()), Counter(reasons).most_common(1)[0][0]
         logger.info(__("%d of %d DOIs could not be checked: %s"), len(reasons), total, reason)
@@ -148,18 +151,3 @@ def _with_progress(
             next(line)
         yield pair
     next(line, None)  # ends the line
-
-
-def _warn_not_found(data: DOIData) -> None:
-    """Warn of each use of a DOI that does not exist; once, as long as the document is the same."""
-    for docname, uses in sorted(data.uses.items()):
-        missing = [use for use in uses if data.outcomes.get(use.doi) == "not-found"]
-        reported = data.reported.get(docname, set())
-        for doi, location in missing:
-            if doi in reported:
-                continue
-            meant = suggest(doi)
-            message = __("DOI not found: %s; did you mean %s?") if meant else __("DOI not found: %s")
-            names = (doi.name, meant) if meant else (doi.name,)
-            logger.warning(message, *names, type="doi", subtype="not-found", location=location)
-        data.reported[docname] = {use.doi for use in missing}

@@ -1,0 +1,198 @@
+"""What plain docutils reports about DOIs, and how often."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import docutils_doiuri
+import pytest
+from docutils import nodes
+from docutils.parsers.rst import roles
+from docutils.utils import SystemMessage
+from doiuri_proxy import running
+from support.docutils_page import body
+from support.proxy_records import link as record
+from support.sphinx_build import links
+
+
+def test_not_found_is_marked_and_told_with_its_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with running([record("10.1000/1", "https://example.org/")]) as proxy:
+        settings = {"doi_resolve": "records", "doi_resolver": proxy.url, "doi_cache": str(tmp_path / "cache")}
+        page = body(":doi:`10.1000/1` and\n\n:doi:`10.1000/2`", report_level=2, **settings)
+    found, missing = links(page)
+    assert "doi-not-found" not in found.classes
+    assert "doi-not-found" in missing.classes
+    assert "<string>:3: (WARNING/2) DOI not found: 10.1000/2" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("halt_level", [1, 2])
+def test_reports_about_dois_do_not_halt_docutils(
+    tmp_path: Path, halt_level: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    with running([]) as proxy:
+        settings = {"doi_resolve": "records", "doi_resolver": proxy.url, "doi_cache": str(tmp_path / "cache")}
+        page = body(":doi:`10.1000/1` and\n\n:doi:`10.1000/2,`", halt_level=halt_level, **settings)
+    assert ["doi-not-found" in link.classes for link in links(page)] == [True, True]
+    assert [record.getMessage() for record in caplog.records if record.name == "doiuri"] == [
+        "<string>:1: DOI not found: 10.1000/1",
+        "<string>:3: DOI not found: 10.1000/2,: the name ends in ','; did you mean 10.1000/2?",
+    ]
+
+
+def test_wrong_settings_and_lock_files_do_not_halt_docutils(tmp_path: Path) -> None:
+    (tmp_path / "doi.lock.json").write_text("{")
+    wrong = {"doi_timeout": "soon"}, {"doi_resolve": "records", "doi_lock": str(tmp_path / "doi.lock.json")}
+    for settings in wrong:
+        assert len(links(body(":doi:`10.1000/1`", halt_level=2, **settings))) == 1
+
+
+def test_a_typo_in_a_role_still_halts_where_errors_do() -> None:
+    with pytest.raises(SystemMessage, match="is not a DOI"):
+        body(":doi:`10.1000`", halt_level=3)
+
+
+@pytest.mark.newest
+def test_pelican_publishes_an_article_with_dead_and_doubtful_dois(tmp_path: Path) -> None:
+    content = tmp_path / "content"
+    content.mkdir()
+    article = "Title\n#####\n\n:date: 2024-01-01\n\n"
+    (content / "a.rst").write_text(article + ":doi:`10.1000/1` :doi:`10.1000/2` :doi:`10.1000/3,`\n")
+    config = "SITEURL = ''\nTIMEZONE = 'UTC'\nTHEME = 'simple'\nPLUGINS = ['docutils_doiuri']\n"
+    (tmp_path / "pelicanconf.py").write_text(config)
+    with running([record("10.1000/1", "https://example.org/")]) as proxy:
+        done = subprocess.run(
+            [sys.executable, "-m", "pelican", "content", "-s", "pelicanconf.py", "-o", "out"],
+            cwd=tmp_path,
+            env={**os.environ, "DOIURI_RESOLVER": proxy.url, "DOIURI_CACHE": str(tmp_path / "cache")},
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=300,
+        )
+    found = links((tmp_path / "out" / "title.html").read_text())
+    assert ["doi-not-found" in link.classes for link in found] == [False, True, True]
+    said = " ".join((done.stdout + done.stderr).split())
+    assert "DOI not found: 10.1000/2" in said
+    assert "10.1000/3,: the name ends in ','" in said
+
+
+def test_the_parser_reports_each_use_once(tmp_path: Path) -> None:
+    (tmp_path / "page.rst").write_text(
+        ":doi:`10.1000/1` :doi:`10.1000/1` `x <DOI:10.1000/2>`_ |s|\n\n.. |s| replace:: :doi:`10.1000/3`\n"
+    )
+    command = [sys.executable, "-m", "docutils", "--parser=docutils_doiuri", "--doi-cache=:memory:"]
+    with running([]) as proxy:
+        done = subprocess.run(
+            [*command, f"--doi-resolver={proxy.url}", "page.rst", "page.html"],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=300,
+        )
+        assert len(proxy.log) == 3
+    reported = re.findall(r"DOI not found: 10\.1000/(\d)", done.stderr)
+    assert sorted(reported) == ["1", "1", "2", "3"]
+
+
+def test_the_role_verifies_a_document_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = ":doi:`10.1000/1` |s|\n\n.. |s| replace:: :doi:`10.1000/2`\n"
+    with running([]) as proxy:
+        settings = {"doi_resolve": "records", "doi_resolver": proxy.url, "doi_cache": str(tmp_path / "cache")}
+        page = body(text, report_level=2, **settings)
+    assert re.findall(r"not found: 10\.1000/(\d)", capsys.readouterr().err) == ["1", "2"]
+    assert [link.attributes["class"].split().count("doi-not-found") for link in links(page)] == [1, 1]
+
+
+def test_unknown_changes_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    off = body(":doi:`10.1000/1`")
+    settings = {"doi_resolve": "records", "doi_resolver": "http://127.0.0.1:9", "doi_cache": ":memory:"}
+    assert body(":doi:`10.1000/1`", report_level=2, **settings) == off
+    assert capsys.readouterr().err == ""
+
+
+def reports(capsys: pytest.CaptureFixture[str]) -> list[str]:
+    return [line.removeprefix("<string>:").strip() for line in capsys.readouterr().err.splitlines() if line]
+
+
+def test_advice_and_not_found_are_one_message(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = ":doi:`10.1000/1,` |s| :doi:`T <10.1000/2>`\n\n.. |s| replace:: :doi:`10.1000/3–4.`\n\n"
+    text += ".. |unused| replace:: :doi:`10.1000/5;`\n\n:doi:`10.1000/6;` :doi:`10.1000/%41`\n"
+    with running([record("10.1000/6;", "https://example.org/")]) as proxy:
+        settings = {"doi_resolve": "records", "doi_resolver": proxy.url, "doi_cache": str(tmp_path / "cache")}
+        page = body(text, report_level=2, **settings)
+    decoded = "%41 was decoded; if it belongs to the name, escape the percent sign"
+    typed = "10.1000/3–4.: en dash (U+2013) looks like another character, the name ends in '.'"
+    expected = [
+        "5: (WARNING/2) 10.1000/5;: the name ends in ';'; did you mean 10.1000/5?",
+        "7: (WARNING/2) 10.1000/6;: the name ends in ';'; did you mean 10.1000/6?",
+        "1: (WARNING/2) DOI not found: 10.1000/1,: the name ends in ','; did you mean 10.1000/1?",
+        f"3: (WARNING/2) DOI not found: {typed}; did you mean 10.1000/3-4?",
+        "1: (WARNING/2) DOI not found: 10.1000/2",
+        f"7: (WARNING/2) DOI not found: 10.1000/%41 is read as 10.1000/A: {decoded}",
+    ]
+    told = reports(capsys)
+    assert sorted(told) == sorted(expected)
+    shown = re.findall(r"</p>\n<p>([^<]*)</p>\n</aside>", page)  # the same messages, after their paragraphs
+    assert shown == [expected[number].partition(") ")[2] for number in (2, 0, 1, 5)]
+    assert "doi_typed" not in page
+
+
+def test_a_link_without_advice_of_its_own_gets_the_suggestion_only(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "page.rst").write_text("`x <doi:10.1000/1,>`_\n")
+    command = [sys.executable, "-m", "docutils", "--parser=docutils_doiuri", "--doi-cache=:memory:"]
+    with running([]) as proxy:
+        done = subprocess.run(
+            [*command, f"--doi-resolver={proxy.url}", str(tmp_path / "page.rst")],
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=300,
+        )
+    assert "DOI not found: 10.1000/1,; did you mean 10.1000/1?" in done.stderr
+
+
+@pytest.mark.parametrize("halt_level", [1, 2, 4])
+def test_unchecked_dois_are_counted_once_below_a_warning(
+    halt_level: int, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
+) -> None:
+    caplog.set_level("DEBUG", "doiuri")
+    settings = {"doi_resolve": "records", "doi_resolver": "http://127.0.0.1:9", "doi_cache": ":memory:"}
+    text = ":doi:`10.1000/1` :doi:`10.1000/1` :doi:`T <10.1000/2>`"
+    page = body(text, report_level=1, halt_level=halt_level, doi_offline=True, **settings)
+    said = "2 of 2 DOIs could not be checked: offline: request not sent"
+    told = [line for line in reports(capsys) if "could not be checked" in line]
+    logged = [record.getMessage() for record in caplog.records if record.levelname == "INFO"]
+    assert told == ([] if halt_level == 1 else [f": (INFO/1) {said}"])
+    assert logged == ([f"<string>: {said}"] if halt_level == 1 else [])
+    assert "could not be checked" not in page
+
+
+def test_checked_dois_and_pages_without_dois_are_not_counted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with running([record("10.1000/1", "https://example.org/")]) as proxy:
+        settings = {"doi_resolve": "records", "doi_resolver": proxy.url, "doi_cache": str(tmp_path / "cache")}
+        body(":doi:`10.1000/1` :doi:`10.1000/2`", report_level=1, **settings)
+        body("Nothing.", report_level=1, **settings)
+        body(":doi:`10.1000/3`", report_level=1)
+    assert "could not be checked" not in capsys.readouterr().err
+
+
+def test_advice_that_a_role_around_ours_drops_is_shown_at_the_end_of_the_page() -> None:
+    def quiet(*args: Any, **options: Any) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+        return docutils_doiuri.doi_role(*args, **options)[0], []
+
+    roles.register_local_role("quiet", quiet)  # type: ignore[arg-type]
+    page = body(":quiet:`10.1000/1,`", report_level=2, warning_stream=False)
+    assert page.count("10.1000/1,: the name ends in") == 1
+    assert "Docutils System Messages" in page

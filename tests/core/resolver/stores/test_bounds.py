@@ -11,10 +11,10 @@ from math import inf
 from typing import TYPE_CHECKING
 
 import pytest
-from doiuri.resolver import Entry, LockFile, MemoryStore, SQLiteStore
+from doiuri.resolver import Entry, LockFile, MemoryStore, SQLiteStore, lock_key
 from doiuri.resolver.stores._bounded import BoundedStore
 from doiuri.resolver.stores._folder_lock import locked_folder
-from doiuri.resolver.stores._lock_file import LockedAnswers, lock_key
+from doiuri.resolver.stores._lock_file import LockedAnswers
 from doiuri.resolver.stores._redis import BATCH, KEEP, _pack, _public, _safe, _unpack, _write
 from doiuri.resolver.stores._sqlite import _is_entry
 from doiuri.resolver.stores._sqlite_file import (

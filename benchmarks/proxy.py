@@ -1,4 +1,4 @@
-"""Measure the local DOI proxy under load, beside nginx and a minimal application on the same server.
+"""Measure the local DOI proxy under load, beside nginx and a minimal application on uvicorn.
 
     python benchmarks/proxy.py [--quick]
 

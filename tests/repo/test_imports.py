@@ -37,7 +37,6 @@ LAYERS = [
     {"_doi"},
     {"_advice", "_find", "_settings"},
     {"records"},
-    {"_display"},
     {""},
     {"rest"},
     {"resolver"},

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Literal, TypeVar
 
-from doiuri._display import check_display, display
 from doiuri._doi import DOI
 from doiuri._settings import Settings, store_kind, user_agent
 from doiuri._urls import DOI_ORG, check_base
+from doiuri.plugins._display import check_display, display
 from doiuri.rest import check_locale, check_style
 
 if TYPE_CHECKING:

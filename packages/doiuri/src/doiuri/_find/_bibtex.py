@@ -54,7 +54,7 @@ _IN_BRACES = r"[^{}\\]++|\\."
 _BRACED = re.compile(  # with braces one level deep
     rf"\{{(?>(?:{_IN_BRACES}|\{{(?>(?:{_IN_BRACES}){{0,{MOST}}})\}}){{0,{MOST}}})\}}", re.DOTALL
 )
-_QUOTED = re.compile(r"(?:\\.|[^\"\\])*+", re.DOTALL)
+_QUOTED = re.compile(r"[^\"\\]*+(?:\\.[^\"\\]*+)*", re.DOTALL)
 _NOT_IN_NAMES = frozenset(["", " ", "=", "{", ",", "\n", '"'])
 # Longer values are prose. The bounds also keep the time linear, for values hold values.
 _LONGEST_VALUE = 1000
@@ -141,7 +141,7 @@ class BibTeX(Scanner):
     def _value_end(self, start: int) -> int:
         if self.text[start - 1] == "{":
             return self._braces.closer(start - 1) or start
-        quoted = _QUOTED.match(self.text, start)
+        quoted = _QUOTED.match(self.text, start, start + _LONGEST_VALUE + 2)
         return quoted.end() if quoted else start
 
 

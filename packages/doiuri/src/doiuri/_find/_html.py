@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from doiuri._find._scan import Part
 
 # A tag holds no raw "<", so each "<" is read up to the next one only, and the time stays linear.
-TAG = r"<[/!?]?[A-Za-z](?:[^<>\"']|\"[^\"<]*\"|'[^'<]*')*+>"
+TAG = r"<[/!?]?[A-Za-z][^<>\"']*+(?:(?:\"[^\"<]*+\"|'[^'<]*+')[^<>\"']*+)*>"
 ENTITY = r"&(?:\#[0-9]{1,7}|\#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});?"
 INVISIBLE = "\xad\u200b\u2060\ufeff"  # where a browser may break the line inside a name
 _BREAK = re.compile(r"</?wbr\b", re.IGNORECASE)

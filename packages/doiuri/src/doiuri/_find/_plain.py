@@ -19,7 +19,7 @@ Mention = tuple[int, int, DOI]  # start and end, label or link included
 # Starts with a literal, which the regex engine finds at the speed of memory. Decimals and versions do not
 # match. Long runs of digits and dots do, even without a slash: each is read once, and the time stays linear.
 _CANDIDATE = re.compile(r"10\.(?:[0-9.]{0,15}+(?:\\?/|:|%2[Ff])|[0-9.]{16,}+(?:\\?/|:|%2[Ff])?)")
-_PREFIX = re.compile(r"10\.([0-9]++)(?:\.[0-9]+)*+(\\?/|:|%2[Ff])")
+_PREFIX = re.compile(r"10\.([0-9]++)(?![0-9.]*?\.(?![0-9]))[0-9.]*+(\\?/|:|%2[Ff])")
 # Nearly all names: letters, digits, what joins them, what a SICI has; and then comes what always ends them
 _NAME = (
     r"10\.[0-9]{4,9}+/(?![0-9.]++[eE][-+])(?>(?:[._/-]*+[A-Za-z0-9À-ÿ]++"

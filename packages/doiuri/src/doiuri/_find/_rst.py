@@ -22,10 +22,10 @@ _DOI_ROLE = re.compile(r"(?:^|[:_-])doi\Z", re.IGNORECASE)
 _NEARBY = 120  # how far back the name of a role and the margin of a target are looked for
 _MARGIN = re.compile(r"^([ \t]*)(?:\.\.[ ]_|__)\Z", re.MULTILINE)
 _TARGET_NAME = re.compile(
-    r"(?:_?(?:`[^`\n]*`|(?:\\.|[^\\:\n`])*+):|(?<=__))([ \t]+|[ \t]*\n[ \t]+)(?=\S)", re.DOTALL
+    r"(?:_?(?:`[^`\n]*`|[^\\:\n`]*+(?:\\.[^\\:\n`]*+)*):|(?<=__))([ \t]+|[ \t]*\n[ \t]+)(?=\S)", re.DOTALL
 )
 _EMBEDDED_URI = re.compile(r"(?:^|(?<=\s))<")
-_PHRASE_END = re.compile(r"(?:\\.|[^`\\])*+`", re.DOTALL)
+_PHRASE_END = re.compile(r"[^`\\]*+(?:\\.[^`\\]*+)*`", re.DOTALL)
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 # Inside the angle brackets of a SICI, a line is broken behind a dash or colon
 _BREAK = r"\n(?<=[-:]\n)[ \t]*(?=[^\s<>`]{1,40}>[0-9]\.[0-9]\.(?:CO|TX);)"

@@ -114,8 +114,9 @@ class Protocol(asyncio.Protocol):
 
     def shutdown(self) -> None:
         """Answer requests that are under way, or that the client sent before it could know of the stop."""
-        self._stopping = True
-        self._loop.call_later(_STOP_GRACE, self._shut_down)
+        if not self._stopping:
+            self._stopping = True
+            self._loop.call_later(_STOP_GRACE, self._shut_down)
 
     def abort(self) -> None:
         """Close the connection at once."""

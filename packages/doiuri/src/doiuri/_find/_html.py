@@ -97,7 +97,7 @@ class HTML(Scanner):
         end = closer.search(self.text, token.end())
         return end.start() if end else len(self.text)
 
-    def _skip(self, start: int) -> tuple[int, int]:
+    def _skip(self, start: int) -> tuple[int, int, re.Match[str] | None]:
         # Tags hold no "<", so the part that a name is in or follows is found from the name backwards
         for pattern, place in self._next.items():
             if place < start:
@@ -108,8 +108,9 @@ class HTML(Scanner):
         while (begin := self.text.rfind("<", start, begin)) >= 0:
             part = _STARTS_PART.match(self.text, begin)
             if part is not None:
-                return (part.end() if part.end() <= end else begin), end
-        return start, end
+                begin = part.end() if part.end() <= end else begin
+                return begin, end, self.frequent.match(self.text, begin)
+        return start, end, None
 
 
 def _broken_name(text: str, token: re.Match[str]) -> Mention | None:

@@ -74,7 +74,7 @@ class Markdown(Scanner):
     running = re.compile(_RUNNING)
     skipped = re.compile(rf"(?:{_RUNNING}{_PART}){{0,{MOST}}}")
     frequent = re.compile(
-        rf"{_RUNNING}(?:\]\([ \t\n]*+(?=[^\s()<>`]++[\s)])|<(?=(?:https?|doi):[^\s()<>`]++>)"
+        rf"(?:\]\([ \t\n]*+(?=[^\s()<>`]++[\s)])|<(?=(?:https?|doi):[^\s()<>`]++>)"
         rf"|`(?=[^\s()<>`]++`(?!`))){SIMPLE}(?:[>`]|(?=[\s)]))"
     )
 

@@ -57,9 +57,7 @@ class RST(Scanner):
     )
     running = re.compile(_RUNNING)
     skipped = re.compile(rf"(?:{_RUNNING}{_PART}){{0,{MOST}}}")
-    frequent = re.compile(
-        rf"{_RUNNING}`(?!`)(?:[^`<\\1]*+(?<=\s)<(?=[^\s<>`]++>`)|(?=[^\s<>`]++`)){SIMPLE}>?`"
-    )
+    frequent = re.compile(rf"`(?!`)(?:[^`<\\1]*+(?<=\s)<(?=[^\s<>`]++>`)|(?=[^\s<>`]++`)){SIMPLE}>?`")
     tail = _TAIL
 
     def stretch(self, start: int, end: int, edits: list[Edit]) -> Rendered:

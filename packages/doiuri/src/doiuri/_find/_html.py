@@ -40,6 +40,8 @@ TAG_WITHOUT_NAMES = (
     r"<(?:/|(?!script|style))(?!wbr)[a-z][a-z0-9]*+(?![^\s/>])"
     rf"[^<>\"'&1]*+(?>(?:{_VALUE}[^<>\"'&1]*+){{0,{MOST}}})>"
 )
+# A name that is all the text between two tags
+_BETWEEN_TAGS = re.compile(rf" ?{SIMPLE}(?=</(?!wbr)[a-z]+>)")
 _RAW_CLOSERS = {
     "<![cdata[": re.compile(r"\]\]>"),
     "<script": re.compile("</script", re.IGNORECASE),
@@ -109,7 +111,8 @@ class HTML(Scanner):
             part = _STARTS_PART.match(self.text, begin)
             if part is not None:
                 begin = part.end() if part.end() <= end else begin
-                return begin, end, self.frequent.match(self.text, begin)
+                frequent = self.frequent.match(self.text, begin) or _BETWEEN_TAGS.match(self.text, begin)
+                return begin, end, frequent
         return start, end, None
 
 

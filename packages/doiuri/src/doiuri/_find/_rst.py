@@ -53,7 +53,8 @@ class RST(Scanner):
 
     first = re.compile(r"[\\`_]")
     token = re.compile(
-        r"(?P<escape>\\.)|(?P<literal>``)|(?P<phrase>`)|(?P<target>_(?:(?<=\.\. _)|(?<=__)))", re.DOTALL
+        r"(?P<escape>\\.)|(?P<literal>``)|(?P<phrase>`)|(?P<target>_(?:(?<=\.\. _)|(?<=__)(?<!\S__)))",
+        re.DOTALL,
     )
     running = re.compile(_RUNNING)
     skipped = re.compile(rf"(?:{_RUNNING}{_PART}){{0,{MOST}}}")

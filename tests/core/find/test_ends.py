@@ -175,6 +175,11 @@ def test_what_ends_a_name(text: str, found: list[str]) -> None:
         ("rst", "`t <https://doi.org/10.1/a>`_", ["10.1/a"]),
         ("rst", "10.1000/a\\*b", ["10.1000/a*b"]),
         ("rst", "*10.1000/a*", ["10.1000/a"]),
+        ("bibtex", r"1\-0\allowbreak .1000/a, $n=10$ and 10.10\string00/b", ["10.1000/a", "10.1000/b"]),
+        ("bibtex", r"doi = {1\-0.\-1000/a}", ["10.1000/a"]),
+        ("html", "<b> doi:10.1000/a</b>b <b>10.1000/c</wbr>d</b>", ["10.1000/a", "10.1000/cd"]),
+        ("markdown", "\u200b10.10\u200b00/a\u200b b", ["10.1000/a"]),
+        ("rst", "x ____ 10.1000/a_\n\n__ https://doi.org/10.1000/b?c\n", ["10.1000/a", "10.1000/b"]),
     ],
 )
 def test_notations(syntax: str, text: str, found: list[str]) -> None:

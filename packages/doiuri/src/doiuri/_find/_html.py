@@ -40,6 +40,8 @@ TAG_WITHOUT_NAMES = (
     r"<(?:/|(?!script|style))(?!wbr)[a-z][a-z0-9]*+(?![^\s/>])"
     rf"[^<>\"'&1]*+(?>(?:{_VALUE}[^<>\"'&1]*+){{0,{MOST}}})>"
 )
+# A name that is all the text between two tags
+_BETWEEN_TAGS = re.compile(rf" ?{SIMPLE}(?=</(?!wbr)[a-z]+>)")
 _RAW_CLOSERS = {
     "<![cdata[": re.compile(r"\]\]>"),
     "<script": re.compile("</script", re.IGNORECASE),
@@ -97,7 +99,7 @@ class HTML(Scanner):
         end = closer.search(self.text, token.end())
         return end.start() if end else len(self.text)
 
-    def _skip(self, start: int) -> tuple[int, int]:
+    def _skip(self, start: int) -> tuple[int, int, re.Match[str] | None]:
         # Tags hold no "<", so the part that a name is in or follows is found from the name backwards
         for pattern, place in self._next.items():
             if place < start:
@@ -108,8 +110,10 @@ class HTML(Scanner):
         while (begin := self.text.rfind("<", start, begin)) >= 0:
             part = _STARTS_PART.match(self.text, begin)
             if part is not None:
-                return (part.end() if part.end() <= end else begin), end
-        return start, end
+                begin = part.end() if part.end() <= end else begin
+                frequent = self.frequent.match(self.text, begin) or _BETWEEN_TAGS.match(self.text, begin)
+                return begin, end, frequent
+        return start, end, None
 
 
 def _broken_name(text: str, token: re.Match[str]) -> Mention | None:

@@ -43,7 +43,7 @@ _NEARBY = 1000  # how far the end of a code span is looked for before all are li
 # For skipping
 _NO_NAME = no_name(rf"(?:{AMPERSAND}|[\\{INVISIBLE}]|<wbr)")
 _IN_LINK = rf"(?>(?:[^\s()<>\\&1{INVISIBLE}]++|{_NO_NAME}|{NO_ENTITY_OF_1}){{0,{MOST}}})"
-_ORDINARY = rf"[^\\&<`~\[\]1{INVISIBLE}]*+"
+_ORDINARY = r"[^\\&<`~\[\]1]*+"
 _RUNNING = (
     rf"{_ORDINARY}(?>(?:(?:{_NO_NAME}|{NO_ENTITY_OF_1}|\\(?:[!-/:-@\[-`{{-~]|(?![!-/:-@\[-`{{-~]))"
     r"|\[(?:(?<=[^\n >]\[)|(?<=[^\n >][ >]\[)|(?=[^\]\n]{0,99}+(?:\n|\](?!:))))"  # starts no definition
@@ -74,7 +74,7 @@ class Markdown(Scanner):
     running = re.compile(_RUNNING)
     skipped = re.compile(rf"(?:{_RUNNING}{_PART}){{0,{MOST}}}")
     frequent = re.compile(
-        rf"{_RUNNING}(?:\]\([ \t\n]*+(?=[^\s()<>`]++[\s)])|<(?=(?:https?|doi):[^\s()<>`]++>)"
+        rf"(?:\]\([ \t\n]*+(?=[^\s()<>`]++[\s)])|<(?=(?:https?|doi):[^\s()<>`]++>)"
         rf"|`(?=[^\s()<>`]++`(?!`))){SIMPLE}(?:[>`]|(?=[\s)]))"
     )
 

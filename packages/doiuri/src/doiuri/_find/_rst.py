@@ -53,13 +53,12 @@ class RST(Scanner):
 
     first = re.compile(r"[\\`_]")
     token = re.compile(
-        r"(?P<escape>\\.)|(?P<literal>``)|(?P<phrase>`)|(?P<target>_(?:(?<=\.\. _)|(?<=__)))", re.DOTALL
+        r"(?P<escape>\\.)|(?P<literal>``)|(?P<phrase>`)|(?P<target>_(?:(?<=\.\. _)|(?<=__)(?<!\S__)))",
+        re.DOTALL,
     )
     running = re.compile(_RUNNING)
     skipped = re.compile(rf"(?:{_RUNNING}{_PART}){{0,{MOST}}}")
-    frequent = re.compile(
-        rf"{_RUNNING}`(?!`)(?:[^`<\\1]*+(?<=\s)<(?=[^\s<>`]++>`)|(?=[^\s<>`]++`)){SIMPLE}>?`"
-    )
+    frequent = re.compile(rf"`(?!`)(?:[^`<\\1]*+(?<=\s)<(?=[^\s<>`]++>`)|(?=[^\s<>`]++`)){SIMPLE}>?`")
     tail = _TAIL
 
     def stretch(self, start: int, end: int, edits: list[Edit]) -> Rendered:

@@ -21,19 +21,19 @@ if TYPE_CHECKING:
 MOST = 500
 
 
-def a_name(escape: str) -> str:
+def a_name(escape: str, nothing: str = "") -> str:
     """Return the pattern of a "1" that a name may begin with.
 
-    An ``escape`` may stand for any character. Of long runs of digits and dots only the first characters are
-    read, so that the time stays linear.
+    An ``escape`` may stand for any character; one that stands for ``nothing`` may be inside the "10.", too.
+    Of long runs of digits and dots only the first characters are read, so that the time stays linear.
     """
-    rest = rf"0?{escape}|0\.(?:[0-9.]{{0,15}}+(?:[/:\\]|%2|{escape})|[0-9.]{{16}})"
+    rest = rf"0?{nothing or escape}|0\.(?:[0-9.]{{0,15}}+(?:[/:\\]|%2|{escape})|[0-9.]{{16}})"
     return rf"1(?={rest})(?<![/ ]v1)"  # nor with the number of a version
 
 
-def no_name(escape: str) -> str:
+def no_name(escape: str, nothing: str = "") -> str:
     """Return the pattern of any other "1"."""
-    return rf"(?!{a_name(escape)})1"
+    return rf"(?!{a_name(escape, nothing)})1"
 
 
 class Scanner:
@@ -81,10 +81,9 @@ class Scanner:
         """Yield the mentions in the text, in order."""
         text, begin = self.text, 0
         while True:
-            begin, candidate = self._skip(begin)
+            begin, candidate, frequent = self._skip(begin)
             if candidate == len(text):
                 return
-            frequent = self.frequent.match(text, begin)
             if frequent is not None and "10." not in frequent[2][3:]:
                 yield *frequent.span(1), DOI._unchecked(frequent[2])
                 begin = frequent.end()
@@ -126,9 +125,13 @@ class Scanner:
         mentions.append(self.stretch(begin, len(text), edits).mentions(self.tail))
         return mentions, len(text)
 
-    def _skip(self, start: int) -> tuple[int, int]:
-        """Return where to read on after what has no names from ``start`` on, and where the next may start."""
+    def _skip(self, start: int) -> tuple[int, int, re.Match[str] | None]:
+        """Skip what has no names from ``start`` on.
+
+        :returns: where to read on, where the next name may start, and the part there if it is a frequent one.
+        """
         skipped = self.skipped.match(self.text, start)
         begin = skipped.end() if skipped else start
         running = self.running.match(self.text, begin)
-        return begin, running.end() if running else begin
+        candidate = running.end() if running else begin
+        return begin, candidate, self.frequent.match(self.text, candidate)

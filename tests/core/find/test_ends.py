@@ -175,6 +175,11 @@ def test_what_ends_a_name(text: str, found: list[str]) -> None:
         ("rst", "`t <https://doi.org/10.1/a>`_", ["10.1/a"]),
         ("rst", "10.1000/a\\*b", ["10.1000/a*b"]),
         ("rst", "*10.1000/a*", ["10.1000/a"]),
+        ("bibtex", r"1\-0\allowbreak .1000/a, $n=10$ and 10.10\string00/b", ["10.1000/a", "10.1000/b"]),
+        ("bibtex", r"doi = {1\-0.\-1000/a}", ["10.1000/a"]),
+        ("html", "<b> doi:10.1000/a</b>b <b>10.1000/c</wbr>d</b>", ["10.1000/a", "10.1000/cd"]),
+        ("markdown", "\u200b10.10\u200b00/a\u200b b", ["10.1000/a"]),
+        ("rst", "x ____ 10.1000/a_\n\n__ https://doi.org/10.1000/b?c\n", ["10.1000/a", "10.1000/b"]),
     ],
 )
 def test_notations(syntax: str, text: str, found: list[str]) -> None:
@@ -196,6 +201,35 @@ def test_an_attribute_that_says_doi_is_a_label_only_nearby(length: int, found: l
 def test_a_query_is_looked_for_so_far_back(length: int, inside: bool) -> None:
     text = f"https://h/?{'x' * length}=10.1000/a%2C10.1000/b"
     assert (names(text) == ["10.1000/a", "10.1000/b"]) is inside
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        f"10.1000/{'a:' * 999}b",
+        f"10.1000/{'(a)' * 999}b",
+        f"10.1000/x(1999)1<1{':1' * 999}:a>2.0.CO;2-#",
+        f"10.1000{'.1' * 999}/a",
+    ],
+    ids=["colons", "brackets", "SICI", "prefix"],
+)
+def test_a_name_may_have_any_number_of_parts(name: str) -> None:
+    assert [match.doi.name for match in find(f"see doi:{name}, and")] == [name]
+
+
+@pytest.mark.parametrize(
+    ("syntax", "text"),
+    [
+        ("rst", "`{0}10.1000/a <https://doi.org/10.1000/b>`_"),
+        ("rst", ".. _{0}: https://doi.org/10.1000/a?b"),
+        ("markdown", "[x](<{0}https://doi.org/10.1000/a>)"),
+        ("bibtex", 'doi = "10.1000/a{0}"'),
+    ],
+)
+def test_any_number_of_escapes(syntax: str, text: str) -> None:
+    few = [match.doi.name for match in find(text.format("\\_" * 2), syntax)]
+    assert few
+    assert len([match.doi.name for match in find(text.format("\\_" * 900), syntax)]) == len(few)
 
 
 def test_matches_carry_their_own_places() -> None:

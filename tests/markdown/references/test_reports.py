@@ -18,9 +18,12 @@ from .conftest import Serve
 DEAD, GONE = "10.5555/dead", "10.5555/gone"
 SOURCE = f"""\
 See doi:{GONE} and
-```
+
+```text
 doi:{DEAD}
 ```
+
+<!-- doi:{DEAD} -->
 `doi:{DEAD}` then [@doi:{DEAD}],
 https://doi.org/{GONE} and <https://doi.org/{DEAD}>
 [](doi:{GONE}) <doi:{GONE}> doi:{DEAD}2
@@ -29,14 +32,14 @@ https://doi.org/{GONE} and <https://doi.org/{DEAD}>
 
 def test_every_line_is_told_in_order(serve: Serve, render: Render) -> None:
     serve(RECORDS)
-    rendered = render(SOURCE, resolve="records", bare_links=True)
+    rendered = render(SOURCE, "fenced_code", resolve="records", bare_links=True)
     assert [(problem.line, problem.doi) for problem in rendered.problems] == [
         (1, f"doi:{GONE}"),
-        (5, f"doi:{DEAD}"),
-        (6, f"doi:{GONE}"),
-        (6, f"doi:{DEAD}"),
-        (7, f"doi:{GONE}"),
-        (7, f"doi:{DEAD}2"),
+        (8, f"doi:{DEAD}"),
+        (9, f"doi:{GONE}"),
+        (9, f"doi:{DEAD}"),
+        (10, f"doi:{GONE}"),
+        (10, f"doi:{DEAD}2"),
     ]
 
 

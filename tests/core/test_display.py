@@ -2,7 +2,8 @@
 
 import pytest
 from doiuri import DOI
-from doiuri.plugins import check_display, display
+from doiuri.plugins import check_display, display, needs_work
+from doiuri.records import CitationWords, Work
 
 SICI = DOI("10.1002/(SICI)1<1::AID>2")
 
@@ -58,3 +59,35 @@ def test_bad_templates_are_refused_clearly(text: str) -> None:
         check_display(text)
     with pytest.raises(ValueError, match="template"):
         display(SICI, text)
+
+
+KAHN = Work(SICI, {"author": ["Kahn", "Wilensky"], "title": "A {name} <b>framework</b>", "issued": 2006})
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("{authors} ({year})", "Kahn and Wilensky (2006)"),
+        ("{title}, {prefix}", "A {name} framework, 10.1002"),
+        ("name", "doi:10.1002/(SICI)1<1::AID>2"),
+        ("{name}", "10.1002/(SICI)1<1::AID>2"),
+    ],
+)
+def test_templates_may_name_the_work(text: str, shown: str) -> None:
+    assert display(SICI, check_display(text), work=KAHN) == shown
+
+
+def test_without_a_work_the_name_is_shown() -> None:
+    for text in ("{authors}", "{url}: {year}", "{title}"):
+        assert needs_work(text)
+        assert display(SICI, text) == "doi:10.1002/(SICI)1<1::AID>2"
+    for text in ("name", "link", "{name} authors"):
+        assert not needs_work(text)
+    empty, words = Work(SICI, {}), CitationWords(conjunction="und", no_date="o. J.")
+    assert (
+        display(SICI, "{authors}: {title} ({year})", work=empty, words=words)
+        == f"{SICI.name}: {SICI.name} (o. J.)"
+    )
+    assert display(SICI, "{authors}", work=KAHN, words=words) == "Kahn und Wilensky"
+    with pytest.raises(ValueError, match="not a template"):
+        needs_work("{author}")

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from doiuri import DOI
 from doiuri.plugins import Options, Settings, open_resolver
+from doiuri.records import Work
 
 
 def read(prefix: str = "", /, **given: object) -> Options:
@@ -127,3 +128,36 @@ def test_with_a_lock_file_nothing_else_is_asked(tmp_path: Path) -> None:
     with open_resolver(read(lock=lock), "doiuri") as resolver:
         assert resolver.offline
         assert [outcome.status for outcome in resolver.verify([DOI("10.1000/182")])] == ["unknown"]
+
+
+def test_options_of_references() -> None:
+    options = read("doi_", doi_citation="number", doi_reference_style="ieee", doi_reference_locale="de-DE")
+    assert (options.citation, options.reference_style, options.reference_locale) == (
+        "number",
+        "ieee",
+        "de-DE",
+    )
+    assert (read().citation, read().reference_style, read().reference_locale) == (
+        "author-year",
+        "apa",
+        "en-US",
+    )
+    doi = DOI("10.1000/1")
+    work = Work(doi, {"author": ["Kahn"], "issued": 2006})
+    shown = read(text="{authors} ({year})")
+    assert (shown.display(doi, work), shown.display(doi)) == ("Kahn (2006)", "doi:10.1000/1")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "complaint"),
+    [
+        ("citation", "numbers", '\'numbers\' is not "author-year" or "number"'),
+        ("citation", 1, "1 is not"),
+        ("reference_style", "apa; x", "'apa; x' is not the name of a CSL style, such as apa"),
+        ("reference_style", 7, "7 is not a string"),
+        ("reference_locale", "en_US", "'en_US' is not a locale such as en-US"),
+    ],
+)
+def test_wrong_options_of_references(name: str, value: object, complaint: str) -> None:
+    with pytest.raises(ValueError, match=f"^doi_{name}: {re.escape(complaint)}"):
+        read("doi_", **{f"doi_{name}": value})

@@ -37,6 +37,7 @@ LAYERS = [
     {"_doi"},
     {"_advice", "_find", "_settings"},
     {"records"},
+    {"_display"},
     {""},
     {"rest"},
     {"resolver"},

@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 from doiuri import DOI, BadRecord, Record
 from doiuri.records import Data, Value, choose
-from doiuri.records._stored import is_plain
+from doiuri.records._stored import read_plain
 from hypothesis import example, given
 from hypothesis import strategies as st
 from support.proxy_records import FIGURE_1
 
 X = DOI("10.1000/x")
 LOC = "<locations><location href='https://b.example/' weight='1'/></locations>"
-TYPES = ["URL", "url", "URL.PDF", "EMAIL", "10320/loc", "10320/LOC", "HS_ADMIN"]
+TYPES = ["URL", "url", "URL.PDF", "EMAIL", "10320/loc", "10320/LOC", "HS_ADMIN", "HS_ALIAS", "Hs_Alias"]
 TEXTS = ["https://a.example/", " http://c.example \n", "ftp://d.example", "", LOC, 'a"b', "é", "\ud800", "\\"]
 ADMIN = {"handle": "0.na/10.1000", "index": 200, "permissions": "011111110010"}
 DATA = st.sampled_from(TEXTS).map(lambda text: Data("string", text)) | st.sampled_from(
@@ -50,6 +50,7 @@ def test_a_stored_record_is_the_record(values: list[Value]) -> None:
     chosen = choose(record.locations)
     url = chosen and chosen.href
     assert Record.deferred(X, source).url == record.url == url
+    assert Record.deferred(X, source).alias == record.alias
     assert Record.deferred(X, source) == record
 
 
@@ -67,12 +68,13 @@ def test_what_is_taken_can_be_read(source: bytes, place: int, length: int, piece
     try:
         parsed = Record.from_json(damaged, doi=X)
     except BadRecord:
-        assert not is_plain(X.key, damaged)
+        assert not read_plain(X, damaged)
         with pytest.raises(BadRecord):
             Record.deferred(X, damaged)
         return
     taken = Record.deferred(X, damaged)
     assert taken.url == parsed.url
+    assert taken.alias == parsed.alias
     assert repr(taken) == repr(parsed)
 
 
@@ -90,5 +92,5 @@ def test_what_is_taken_can_be_read(source: bytes, place: int, length: int, piece
 )
 def test_common_records_are_not_parsed(answer: dict[str, Any]) -> None:
     source = Record.from_json(json.dumps(answer)).to_json().encode()
-    assert is_plain("10.1000/182", source)
-    assert not is_plain("10.1000/183", source)
+    assert read_plain(DOI("10.1000/182"), source)
+    assert not read_plain(DOI("10.1000/183"), source)

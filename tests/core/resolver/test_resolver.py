@@ -7,7 +7,6 @@ import pickle
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -258,7 +257,7 @@ def test_an_old_answer_is_better_than_none() -> None:
         resolver = Resolver(server.url, store=store)
         resolver.metadata(DOI_, "text/plain")
         ((key, entry),) = store._entries.items()
-        store.put_many({key: replace(entry, expires=0.0)})
+        store.put_many({key: entry._replace(expires=0.0)})
         assert resolver.metadata(DOI_, "text/plain") == b"a citation"
         assert len(server.requests) == 2
 
@@ -383,6 +382,16 @@ def test_one_is_not_many(dois: Any) -> None:
     for method in ("resolve_many", "verify", "agencies", "check"):
         with pytest.raises(TypeError, match=r"\["):
             getattr(Resolver(AWAY, store=None), method)(dois)
+
+
+@pytest.mark.parametrize("method", ["resolve_many", "verify", "agencies", "check"])
+def test_what_is_no_iterable_is_refused_at_the_call(method: str) -> None:
+    ask = getattr(Resolver(AWAY, store=None), method)
+    for thing in (None, 5, DOI):
+        with pytest.raises(TypeError, match="expected an iterable of DOIs, not"):
+            ask(thing)
+    with pytest.raises(TypeError, match="progress must be callable, not 5"):
+        ask([], progress=5)
 
 
 @pytest.mark.parametrize("thing", [None, b"10.1000/a", 10.1000])
@@ -517,7 +526,7 @@ def test_an_expiry_further_ahead_than_any_we_give_is_stale(kind: str, most: int)
         body = {
             "record": b'{"responseCode":1,"handle":"10.1000/a","values":[]}',
             "no": b'{"responseCode":100,"handle":"10.1000/a","values":[]}',
-        }.get(kind, b"{}")
+        }.get(kind, b'{"DOI":"10.1000/a","RA":"Crossref"}')
         asks: list[Callable[[Resolver], object]] = [
             lambda resolver: list(resolver.verify([DOI_])),
             lambda resolver: list(resolver.resolve_many([DOI_])),

@@ -102,3 +102,31 @@ def test_names_that_contain_the_name_of_a_service(name: str) -> None:
     resolver = resolver_for({"records": [record], "agencies": {"10.1000": "Crossref"}})
     assert resolver.resolve(name).doi == DOI(name)
     assert [outcome.agency for outcome in resolver.agencies([name])] == ["Crossref"]
+
+
+def test_metadata_of_records() -> None:
+    name = "10.1000/doiRA/api/handles/<x>#?;"
+    metadata = {
+        "application/vnd.citationstyles.csl+json": {"title": "A <i>title</i>"},
+        "application/x-bibtex": "@misc{a}",
+        "text/x-bibliography; style=apa": "A &amp; B",
+    }
+    items: list[dict[str, Any]] = [
+        {"handle": name, "values": [], "metadata": metadata},
+        {"handle": "10.1000/none", "values": []},
+    ]
+    for resolver in (resolver_for(items), resolver_for(items, base="https://example.org/doi")):
+        doi = DOI(name)
+        assert resolver.work(doi).title == "A title"
+        assert resolver.bibtex(doi) == "@misc{a}"
+        assert resolver.reference(doi) == resolver.reference(doi, locale="de-DE") == "A & B"
+        with pytest.raises(NoValues, match="style=ieee"):
+            resolver.reference(doi, "ieee")
+        names = [name, "10.1000/none", "10.1000/missing"]
+        assert [outcome.status for outcome in resolver.works(names)] == ["found", "no-values", "not-found"]
+
+
+@pytest.mark.parametrize("metadata", [None, [], {"nonsense": "x"}, {"text/plain": 7}])
+def test_metadata_that_cannot_be_read(metadata: object) -> None:
+    with pytest.raises(ValueError, match="metadata"):
+        resolver_for([{"handle": "10.1000/1", "values": [], "metadata": metadata}])

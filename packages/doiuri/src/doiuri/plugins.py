@@ -6,16 +6,17 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from string import Formatter
 from typing import TYPE_CHECKING, Literal, TypeVar
 
+from doiuri._display import check_display, display, needs_work
 from doiuri._doi import DOI, Handle
 from doiuri._settings import Settings, store_kind, user_agent
 from doiuri._urls import DOI_ORG, check_base, origin
 from doiuri.records._accept import wants_record
-from doiuri.rest import record_url
+from doiuri.rest import check_locale, check_style, record_url
 
 if TYPE_CHECKING:
+    from doiuri.records import CitationStyle, CitationWords, Work
     from doiuri.resolver import ReadStore, Resolver, Store
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "Settings",
     "check_display",
     "display",
+    "needs_work",
     "open_resolver",
     "origin",
     "user_agent",
@@ -38,51 +40,9 @@ _TIMEOUT = 10.0
 _BUDGET = 2.0
 _OFF = {"false", "no", "off", "0", "none", ""}
 _ON = {"true", "yes", "on", "1", "records"}
-_FIELDS = {"name", "prefix", "suffix", "uri", "url"}
 
 Resolve = Literal["records", "existence", False]
 """What to look up: whole records, only whether a DOI exists, or nothing."""
-
-
-def check_display(text: str) -> str:
-    """Return ``text`` if ``display`` takes it: "name", "link", or a template.
-
-    A template may contain ``{name}``, ``{prefix}``, ``{suffix}``, ``{uri}`` and ``{url}``.
-
-    :raises ValueError: if it is none of these.
-    """
-    if text in {"name", "link"}:
-        return text
-    try:
-        fields = [part for part in Formatter().parse(text) if part[1] is not None]
-    except ValueError as error:
-        raise ValueError(f"not a template for DOIs: {text!r} ({error})") from None
-    for _, field, spec, conversion in fields:
-        if field not in _FIELDS or spec or conversion:
-            raise ValueError(f"not a template for DOIs: {text!r} (fields are {', '.join(sorted(_FIELDS))})")
-    if not fields:
-        raise ValueError(f'not a template for DOIs: {text!r} (use "name", "link", or text with {{name}})')
-    return text
-
-
-def display(doi: DOI, text: str = "name", *, base: str = DOI_ORG) -> str:
-    """Return the visible text of a DOI.
-
-    >>> doi = DOI("10.1000/182")
-    >>> display(doi), display(doi, "link"), display(doi, "DOI {name}")
-    ('doi:10.1000/182', 'https://doi.org/10.1000/182', 'DOI 10.1000/182')
-
-    :param text: "name" for ``doi:`` and the name, "link" for the link, or a template as in ``check_display``.
-    :param base: the URL that links begin with.
-    :raises ValueError: if ``text`` is not valid.
-    """
-    check_display(text)
-    if text == "name":
-        return f"doi:{doi.name}"
-    url = doi.link(base)
-    if text == "link":
-        return url
-    return text.format(name=doi.name, prefix=doi.prefix, suffix=doi.suffix, uri=doi.uri, url=url)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +74,15 @@ class Options:
 
     link: str = DOI_ORG
     """The URL that links begin with, without a slash at the end."""
+
+    citation: CitationStyle = "author-year"
+    """How citations look: "author-year" or "number"."""
+
+    reference_style: str = "apa"
+    """The CSL style of the entries in a list of references."""
+
+    reference_locale: str = "en-US"
+    """The locale of these entries."""
 
     @classmethod
     def read(
@@ -154,11 +123,14 @@ class Options:
             lock=read("lock", _path, None),
             text=read("text", _template, "name"),
             link=check_base(f"{prefix}link", read("link", _text, DOI_ORG)),
+            citation=read("citation", _citation, "author-year"),
+            reference_style=read("reference_style", _style, "apa"),
+            reference_locale=read("reference_locale", _locale, "en-US"),
         )
 
-    def display(self, doi: DOI) -> str:
-        """Return the visible text of a link without a title."""
-        return display(doi, self.text, base=self.link)
+    def display(self, doi: DOI, work: Work | None = None, words: CitationWords | None = None) -> str:
+        """Return the visible text of a link without a title; see the function ``display``."""
+        return display(doi, self.text, base=self.link, work=work, words=words)
 
 
 def open_resolver(options: Options, distribution: str, store: Store | ReadStore | None = None) -> Resolver:
@@ -237,6 +209,22 @@ def _seconds(value: object) -> float:
 
 def _template(value: object) -> str:
     return check_display(_text(value))
+
+
+def _citation(value: object) -> CitationStyle:
+    if value == "author-year":
+        return "author-year"
+    if value == "number":
+        return "number"
+    raise ValueError(f'{value!r} is not "author-year" or "number"')
+
+
+def _style(value: object) -> str:
+    return check_style(_text(value))
+
+
+def _locale(value: object) -> str:
+    return check_locale(_text(value))
 
 
 Follow = Literal["record", "target"]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import gzip
 import socket
+import time
 import zlib
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -299,6 +301,53 @@ def test_a_client_certificate_goes_to_no_other_host() -> None:
     with serving(cited) as agency, moved(elsewhere(agency))() as server:
         Resolver(server.url, store=None, session=mine).metadata(DOI_, "text/plain")
         assert seen == [(f"{server.url}/10.1000/a", "mine.pem"), (elsewhere(agency), None)]
+
+
+@pytest.mark.parametrize("kind", ["new", "used", "through a proxy"])
+def test_a_session_whose_server_trickles_is_given_up(kind: str) -> None:
+    """Neither a thread nor a socket is left behind, whatever connections the session had."""
+
+    def trickle(_server: Server, connection: socket.socket, _request: bytes) -> None:
+        connection.sendall(b"HTTP/1.1 200 OK\r\nX: ")
+        with suppress(OSError):
+            for _ in range(600):
+                connection.sendall(b"x")
+                time.sleep(0.05)
+        closed.append(1)
+
+    closed: list[int] = []
+    mine = requests.Session()
+    mine.trust_env = False
+    with serving(trickle) as server:
+        url = server.url
+        if kind == "used":
+            with handling(proxy()) as other:
+                mine.get(f"{other.url}/api/handles/10.1000/a")
+        if kind == "through a proxy":
+            mine.proxies["http"], url = server.url, "http://resolver.test"
+        for _ in range(2):
+            with pytest.raises(ResolverUnavailable, match="no answer from"):
+                Resolver(url, store=None, session=mine, timeout=0.3, rate=None).resolve(DOI_)
+        assert all_threads_ended()
+        deadline = time.monotonic() + 10
+        while len(closed) < 2 and time.monotonic() < deadline:
+            time.sleep(0.02)
+        assert len(closed) == 2
+
+
+def test_a_session_is_not_led_into_a_private_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a host name resolves to is checked when it is connected to."""
+    monkeypatch.setattr(_connection, "is_private", lambda _address: bool(hops))
+    hops: list[str] = []
+
+    def answer(server: Server, connection: socket.socket, _request: bytes) -> None:
+        hops.append("first")
+        connection.sendall(moved_to(elsewhere(server)))
+
+    monkeypatch.setattr("doiuri.resolver.http._redirects.is_private", lambda _host: False)
+    with serving(answer) as server, pytest.raises(ResolverUnavailable, match="private network"):
+        Resolver(server.url, store=None, session=requests.Session()).metadata(DOI_, "text/plain")
+    assert len(server.requests) == 1
 
 
 CHALLENGE = 'WWW-Authenticate: Digest realm="r", nonce="n", qop="auth", algorithm=SHA-256'

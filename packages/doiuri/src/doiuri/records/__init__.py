@@ -1,7 +1,33 @@
-"""Records: the typed values that a DOI resolves to, and the locations in 10320/loc values."""
+"""Records: the typed values that a DOI resolves to, and the locations in 10320/loc values.
 
+Works: the metadata of what a DOI names, the labels of citations, and lists of references.
+"""
+
+from doiuri.records._bibliography import Bibliography, CitationPart, CitationStyle, Reference
+from doiuri.records._entries import plain_reference, reference_parts
+from doiuri.records._labels import CitationWords
 from doiuri.records._locations import Location, Locations, choose, parse_locations
+from doiuri.records._name import Name
 from doiuri.records._record import Record, locations_of
 from doiuri.records._values import Data, Value
+from doiuri.records._work import Work
 
-__all__ = ["Data", "Location", "Locations", "Record", "Value", "choose", "locations_of", "parse_locations"]
+__all__ = [
+    "Bibliography",
+    "CitationPart",
+    "CitationStyle",
+    "CitationWords",
+    "Data",
+    "Location",
+    "Locations",
+    "Name",
+    "Record",
+    "Reference",
+    "Value",
+    "Work",
+    "choose",
+    "locations_of",
+    "parse_locations",
+    "plain_reference",
+    "reference_parts",
+]

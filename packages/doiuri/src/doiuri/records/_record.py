@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 from doiuri._doi import Handle
@@ -11,12 +10,13 @@ from doiuri._immutable import Immutable
 from doiuri._resolution_errors import BadRecord
 from doiuri.records._json import Malformed, brief, dump, integer, load, read_object
 from doiuri.records._locations import BLANK, Location, Locations, Templates, choose, read_locations
-from doiuri.records._stored import is_plain, plain_urls
+from doiuri.records._stored import read_plain
 from doiuri.records._values import Value, ascii_upper
-from doiuri.records._web import is_web
+from doiuri.records._web import html_link, html_text, is_web
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+    from re import Match
 
     Content = tuple[tuple[Value, ...], Mapping[str, Any]]
 
@@ -45,7 +45,7 @@ class Record(Immutable):
     doi: Handle
     """The DOI as it was asked for; the server's spelling may differ in ASCII case."""
 
-    _content: Content | bytes  # values and extra members; plain JSON until their first use
+    _content: Content | Match[str]  # values and extra members; plain JSON until their first use
 
     def __init__(
         self, doi: Handle, values: Iterable[Value] = (), extra: Mapping[str, Any] | None = None
@@ -61,11 +61,12 @@ class Record(Immutable):
         :param source: an answer of the REST API
         :raises BadRecord: if the answer is not the record of ``doi``
         """
-        if not is_plain(doi.key, source):
+        plain = read_plain(doi, source)
+        if plain is None:
             return cls.from_json(source, doi=doi)
         record = object.__new__(cls)
         _set(record, "doi", doi)
-        _set(record, "_content", source)
+        _set(record, "_content", plain)
         return record
 
     @classmethod
@@ -123,7 +124,10 @@ class Record(Immutable):
         Of several locations it is the one that ``choose`` prefers, the same one every time.
         """
         content = self._content
-        texts = plain_urls(content) if isinstance(content, bytes) else _urls_of(content[0])
+        if not isinstance(content, tuple):
+            url = (content[2] or "").strip(BLANK)
+            return url if is_web(url) else None
+        texts = _urls_of(content[0])
         if texts is not None:
             return next((url for text in texts if is_web(url := text.strip(BLANK))), None)
         location = choose(self.locations)
@@ -137,6 +141,8 @@ class Record(Immutable):
     @property
     def alias(self) -> str | None:
         """The handle to resolve in place of this one, from the first HS_ALIAS value; usually None."""
+        if not isinstance(self._content, tuple):
+            return None  # a plain record has none
         return next((text for value in self.of_type("HS_ALIAS") if (text := value.data.text)), None)
 
     @property
@@ -148,8 +154,8 @@ class Record(Immutable):
 
     def _read(self) -> Content:
         content = self._content
-        if isinstance(content, bytes):
-            record = Record.from_json(content, doi=self.doi)
+        if not isinstance(content, tuple):
+            record = Record.from_json(content.string, doi=self.doi)
             content = (record.values, record.extra)
             _set(self, "_content", content)
         return content
@@ -169,7 +175,7 @@ class Record(Immutable):
         """Return a table for notebooks: everything in it is escaped, only http and https URLs are links."""
         rows = "".join(map(_html_row, self.values))
         return (
-            f"<table><caption>{_html_link(self.doi.url, self.doi.uri)}</caption>"
+            f"<table><caption>{html_link(self.doi.url, self.doi.uri)}</caption>"
             f"<thead><tr><th>index</th><th>type</th><th>data</th></tr></thead><tbody>{rows}</tbody></table>"
         )
 
@@ -235,13 +241,5 @@ def read_handle(handle: object, doi: Handle | None) -> str:
 def _html_row(value: Value) -> str:
     text = value.data.text if value.data.text is not None else dump(value.data.value)
     short = text if len(text) <= _LONGEST_CELL else f"{text[:_LONGEST_CELL]}…"
-    cell = _html_link(text, short) if value.has_type("URL") and is_web(text) else _html_text(short)
-    return f"<tr><td>{value.index}</td><td>{_html_text(value.type)}</td><td>{cell}</td></tr>"
-
-
-def _html_link(url: str, text: str) -> str:
-    return f'<a href="{_html_text(url)}">{_html_text(text)}</a>'
-
-
-def _html_text(text: str) -> str:
-    return escape(text.encode(errors="replace").decode())  # JSON may hold lone surrogates, HTML may not
+    cell = html_link(text, short) if value.has_type("URL") and is_web(text) else html_text(short)
+    return f"<tr><td>{value.index}</td><td>{html_text(value.type)}</td><td>{cell}</td></tr>"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from html import escape
 from urllib.parse import urlsplit
 
 _WEB = re.compile(r"https?://[^\s/?#\\]", re.IGNORECASE | re.ASCII)
@@ -26,3 +27,13 @@ def is_web(url: str) -> bool:
         return bool(parts.hostname) and parts.port != 0 and not _NOT_IN_HOSTS.search(parts.netloc)
     except ValueError:
         return False
+
+
+def html_link(url: str, text: str) -> str:
+    """Return a link in HTML; URL and text are escaped."""
+    return f'<a href="{html_text(url)}">{html_text(text)}</a>'
+
+
+def html_text(text: str) -> str:
+    """Return text escaped for HTML, which has no lone surrogates, though JSON may have them."""
+    return escape(text.encode(errors="replace").decode())

@@ -4,7 +4,8 @@ from doiuri.resolver._metadata import Metadata
 from doiuri.resolver._outcome import Outcome
 from doiuri.resolver._resolver import Resolver
 from doiuri.resolver.http._request import Reply, Request, Transport, TransportError
-from doiuri.resolver.stores._lock_file import LockedAnswers, LockFile, lock_key
+from doiuri.resolver.stores._lock_file import LockedAnswers, LockFile
+from doiuri.resolver.stores._lock_format import key_doi, lock_key, lock_name
 from doiuri.resolver.stores._memory import MemoryStore
 from doiuri.resolver.stores._open import open_store
 from doiuri.resolver.stores._redis import RedisStore
@@ -29,6 +30,8 @@ __all__ = [
     "Transport",
     "TransportError",
     "WriteStore",
+    "key_doi",
     "lock_key",
+    "lock_name",
     "open_store",
 ]

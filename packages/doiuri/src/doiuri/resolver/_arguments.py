@@ -124,9 +124,11 @@ def check_callable(**arguments: object) -> None:
 
 
 def check_batch(dois: object, budget: object) -> None:
-    """Raise TypeError for a single DOI in place of an iterable, and ValueError for an impossible budget."""
+    """Raise TypeError unless ``dois`` is an iterable of DOIs, and ValueError for an impossible budget."""
     if isinstance(dois, (str, bytes, Handle)):
         raise TypeError(f"expected an iterable of DOIs; pass [{dois!r}]")
+    if not hasattr(dois, "__iter__") and not hasattr(dois, "__getitem__"):
+        raise TypeError(f"expected an iterable of DOIs, not {dois!r:.80}")
     check_optional(budget=budget)
 
 

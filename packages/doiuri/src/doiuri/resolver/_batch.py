@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Protocol
 
@@ -114,7 +113,7 @@ class Batch:
         outcome = answer if isinstance(answer, Outcome) else self._settle(answer)
         if isinstance(item, Outcome) or outcome.doi is None or outcome.doi.name == item.name:
             return outcome
-        return replace(outcome, doi=item)  # another spelling of a name that was asked before
+        return outcome._replace(doi=item)  # another spelling of a name that was asked before
 
     def _settle(self, pending: Pending) -> Outcome:
         """Wait for an outcome, but not past the deadline."""

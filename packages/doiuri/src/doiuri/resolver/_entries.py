@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import time
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from doiuri._resolution_errors import BadRecord, DOINotFound, NoValues, ResolutionError
+from doiuri._resolution_errors import DOINotFound, NoValues, ResolutionError
 from doiuri.records._json import dump
 from doiuri.records._record import Record
 from doiuri.resolver._outcome import Outcome
@@ -59,9 +58,21 @@ def negative_entry(doi: Handle, code: ResponseCode) -> Entry:
     return Entry(body.encode(), JSON, time.time() + NEGATIVE_TTL)
 
 
-def read_entry(doi: Handle, entry: Entry) -> Record:
-    """Return the record in an entry; raise what ``read_record`` raises."""
-    return read_record(doi, 200, entry.body)
+def read_entry(doi: Handle, entry: Entry | None, now: float) -> Outcome | None:
+    """Return what an entry that is fresh at ``now`` says about a name.
+
+    None if it is stale, or was not written by us: other programs may have access to the store.
+    """
+    if entry is None or not is_fresh(entry, now):
+        return None
+    try:
+        if entry.body.startswith(_SUCCESS):
+            return Outcome(doi, "found", Record.deferred(doi, entry.body))
+        return Outcome(doi, "found", read_record(doi, 200, entry.body))
+    except (DOINotFound, NoValues) as error:
+        return Outcome.from_error(doi, error)
+    except ResolutionError:
+        return None
 
 
 def fresh_record(doi: Handle, entry: Entry | None) -> Record | None:
@@ -69,52 +80,15 @@ def fresh_record(doi: Handle, entry: Entry | None) -> Record | None:
 
     :raises DOINotFound: if the entry is a fresh negative answer; likewise NoValues.
     """
-    if entry is None or not is_fresh(entry, time.time()):
+    outcome = read_entry(doi, entry, time.time())
+    if outcome is None:
         return None
-    with suppress(BadRecord):  # not written by us: treat it as missing
-        return read_entry(doi, entry)
-    return None
+    if outcome.record is None:
+        raise DOINotFound(doi) if outcome.status == "not-found" else NoValues(doi)
+    return outcome.record
 
 
 def stale_record(doi: Handle, entry: Entry | None) -> Record | None:
     """Return the record in an entry, even if it is stale; a stale negative answer is ignored."""
-    with suppress(ResolutionError):
-        return None if entry is None else read_entry(doi, entry)
-    return None
-
-
-def record_outcome(doi: Handle, entry: Entry, now: float) -> Outcome | None:
-    """Return the outcome of an entry that is fresh at ``now``; None if an alias has to be followed.
-
-    Batches mostly take this path, so it is kept fast.
-    """
-    if not is_fresh(entry, now):
-        return None
-    if entry.body.startswith(_SUCCESS):
-        if b"HS_ALIAS" in entry.body.upper():
-            return None
-        with suppress(BadRecord):  # not written by us: ask again
-            return Outcome(doi, "found", Record.deferred(doi, entry.body))
-        return None
-    try:
-        record = read_entry(doi, entry)
-    except BadRecord:
-        return None  # not written by us: ask again
-    except ResolutionError as error:
-        return Outcome.from_error(doi, error)
-    return None if record.alias else Outcome(doi, "found", record)
-
-
-def existence_outcome(doi: Handle, entry: Entry) -> Outcome | None:
-    """Return whether the name in an entry exists; None if the entry was not written by us."""
-    if entry.body.startswith(_SUCCESS):
-        return Outcome(doi, "found")
-    try:
-        read_entry(doi, entry)
-    except DOINotFound as error:
-        return Outcome.from_error(doi, error)
-    except BadRecord:
-        return None
-    except NoValues:
-        pass  # the name exists
-    return Outcome(doi, "found")
+    outcome = read_entry(doi, entry, 0.0)
+    return None if outcome is None else outcome.record

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING
@@ -11,9 +10,10 @@ from typing import TYPE_CHECKING
 from doiuri._doi import ShortDOI
 from doiuri._resolution_errors import BadRecord, NoValues, ResolutionError, ResolverUnavailable
 from doiuri.records._json import dump, load
+from doiuri.records._values import ascii_upper
 from doiuri.resolver._batch import AHEAD, Pending
 from doiuri.resolver._call import Call
-from doiuri.resolver._entries import JSON, MAX_AGE, existence_outcome, is_fresh, record_outcome
+from doiuri.resolver._entries import JSON, MAX_AGE, is_fresh, read_entry
 from doiuri.resolver._outcome import Outcome
 from doiuri.resolver._records import MAX_RECORD
 from doiuri.resolver.http._request import Request
@@ -34,7 +34,7 @@ REMEMBERED = 1024
 """Names that are remembered while a batch runs, so that a repeated name is not requested again."""
 
 
-class _Lookup:
+class BaseLookup:
     """Names that were looked up lately, and the entries to store."""
 
     def __init__(self, records: Records, pool: WorkerPool) -> None:
@@ -57,7 +57,7 @@ class _Lookup:
         return self._pool.submit(lambda task: function(Call(task, self.fresh)))
 
 
-class RecordLookup(_Lookup):
+class RecordLookup(BaseLookup):
     """Looks up records, one request each."""
 
     first = 16  # small, so that the first answers come soon
@@ -70,15 +70,19 @@ class RecordLookup(_Lookup):
         answers: Answers = []
         for doi, key in zip(dois, keys, strict=True):
             entry = entries.get(key)
-            outcome = None if entry is None else record_outcome(doi, entry, now)
-            answers.append(outcome or self._request(doi, entry))
+            answers.append(self._stored(doi, entry, now) or self._request(doi, entry))
         return answers
+
+    def _stored(self, doi: Handle, entry: Entry | None, now: float) -> Outcome | None:
+        """Return what the store says; None if nothing, or if an alias has to be followed."""
+        outcome = read_entry(doi, entry, now)
+        is_alias = outcome is not None and outcome.record is not None and outcome.record.alias is not None
+        return None if is_alias else outcome
 
     def _request(self, doi: Handle, entry: Entry | None) -> Pending:
         pending, is_new = self._pending(doi)
         if is_new:
-            if entry is not None and (fallback := record_outcome(doi, entry, 0.0)) and fallback.found:
-                pending.fallback = replace(fallback, stale=True)
+            pending.fallback = _fallback(self._stored(doi, entry, 0.0))
             pending.task = self._submit(partial(self._fetch, pending, entry))
         return pending
 
@@ -92,7 +96,7 @@ class RecordLookup(_Lookup):
             pending.outcome = Outcome.from_error(doi, error)
 
 
-class ExistenceLookup(_Lookup):
+class ExistenceLookup(BaseLookup):
     """Looks up whether names exist: many in one request to Which RA, the rest in the REST API.
 
     :param agency: whether the registration agency is needed, too.
@@ -121,7 +125,7 @@ class ExistenceLookup(_Lookup):
             pending, is_new = self._pending(doi)
             answers.append(pending)
             if is_new:
-                pending.fallback = self._fallback(doi, *known)
+                pending.fallback = _fallback(self._stored(doi, *known, 0.0))
                 new.append(pending)
         self._request(new)
         return answers
@@ -131,17 +135,13 @@ class ExistenceLookup(_Lookup):
 
     def _stored(self, doi: Handle, exists: Entry | None, record: Entry | None, now: float) -> Outcome | None:
         if exists is not None and is_fresh(exists, now):
-            name = _stored_agency(exists)
-            if name is not None or not self._agency:
+            name = _stored_agency(doi, exists)
+            if name is not None:
                 return Outcome(doi, "found", agency=name)
-        if record is None or not is_fresh(record, now):
-            return None
-        outcome = existence_outcome(doi, record)
-        return None if self._agency and outcome is not None and outcome.found else outcome
-
-    def _fallback(self, doi: Handle, exists: Entry | None, record: Entry | None) -> Outcome | None:
-        outcome = self._stored(doi, exists, record, 0.0)
-        return replace(outcome, stale=True) if outcome is not None and outcome.found else None
+        outcome = read_entry(doi, record, now)
+        if outcome is None or outcome.status == "not-found":
+            return outcome
+        return None if self._agency else Outcome(doi, "found")  # without values, the name exists, too
 
     def _request(self, new: list[Pending]) -> None:
         by_doi = {pending.doi: pending for pending in new}
@@ -204,10 +204,18 @@ class ExistenceLookup(_Lookup):
             pending.outcome = (pending.fallback if outcome.status == "unknown" else None) or outcome
 
 
-def _stored_agency(entry: Entry) -> str | None:
+def _fallback(stored: Outcome | None) -> Outcome | None:
+    """Return the stored outcome to use if there is no answer; a stale negative one is ignored."""
+    return stored._replace(stale=True) if stored is not None and stored.found else None
+
+
+def _stored_agency(doi: Handle, entry: Entry) -> str | None:
+    """Return the agency in an entry; None if the entry was not written by us."""
     try:
         answer = load(entry.body)
     except ValueError:
         return None
-    name = answer.get("RA") if isinstance(answer, dict) else None
-    return name if isinstance(name, str) else None
+    name, agency = (answer.get("DOI"), answer.get("RA")) if isinstance(answer, dict) else (None, None)
+    if not isinstance(name, str) or ascii_upper(name) != doi.key:
+        return None
+    return agency if isinstance(agency, str) else None

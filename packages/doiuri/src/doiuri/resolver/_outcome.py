@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from doiuri._doi import Handle
 from doiuri._errors import DOISyntaxError
@@ -12,12 +11,12 @@ from doiuri._resolution_errors import DOINotFound, NoValues, ResolverUnavailable
 if TYPE_CHECKING:
     from doiuri._resolution_errors import ResolutionError
     from doiuri.records._record import Record
+    from doiuri.records._work import Work
 
     Status = Literal["found", "not-found", "no-values", "unknown", "invalid"]
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(NamedTuple):
     """The outcome for one DOI of a batch.
 
     >>> from doiuri import DOI
@@ -36,8 +35,9 @@ class Outcome:
     status: Status
     """What is known about the DOI.
 
-    ``"found"``, ``"not-found"`` (a definite answer), ``"no-values"`` (it exists, but has no values),
-    ``"unknown"`` (no answer: rate limit, offline, timeout, …) or ``"invalid"`` (the item is not a DOI).
+    ``"found"``, ``"not-found"`` (a definite answer), ``"no-values"`` (it exists, but has no values, or no
+    metadata if you asked for that), ``"unknown"`` (no answer: rate limit, offline, timeout, …) or
+    ``"invalid"`` (the item is not a DOI).
     """
 
     record: Record | None = None
@@ -54,6 +54,12 @@ class Outcome:
 
     text: str = ""
     """The item as text, if the status is ``"invalid"``."""
+
+    work: Work | None = None
+    """The metadata, from ``works``."""
+
+    reference: str = ""
+    """The formatted reference, from ``references``."""
 
     @property
     def found(self) -> bool:

@@ -2,48 +2,32 @@
 
 from __future__ import annotations
 
-import os
-import weakref
 from collections.abc import Sized
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
-from doiuri.resolver import _process
-from doiuri.resolver._arguments import (
-    DEFAULT,
-    Config,
-    as_handle,
-    as_handles,
-    check_batch,
-    check_callable,
-    check_method,
-)
-from doiuri.resolver._batch import Batch
+from doiuri.resolver._arguments import DEFAULT, as_handle, as_handles, check_batch, check_callable
+from doiuri.resolver._base import BaseResolver
+from doiuri.resolver._check import check_records
 from doiuri.resolver._lookups import ExistenceLookup, RecordLookup
 from doiuri.resolver._metadata import Metadata, metadata
 from doiuri.resolver._outcome import Outcome
-from doiuri.resolver._records import Records
 from doiuri.resolver._resolution import Query
-from doiuri.resolver._workers import WorkerPool
-from doiuri.resolver.stores._bounded import BoundedStore
+from doiuri.resolver.content._kinds import BIBTEX, WORK, reference_kind
+from doiuri.resolver.content._lookup import ContentLookup, reference_outcome, work_outcome
+from doiuri.resolver.content._negotiation import get_content
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-    from typing import Self
-
-    import requests
+    from collections.abc import Iterable, Iterator, Sequence
 
     from doiuri._doi import Handle
     from doiuri.records._record import Record
+    from doiuri.records._work import Work
     from doiuri.resolver._arguments import Default
-    from doiuri.resolver._batch import Lookup
-    from doiuri.resolver.http._request import Transport
-    from doiuri.resolver.stores._store import ReadStore, Store
-
-    Progress = Callable[[int, int | None], None]
+    from doiuri.resolver._base import Progress
 
 
-class Resolver:
+class Resolver(BaseResolver):
     """Resolves DOIs: asks a DOI proxy, and keeps the answers in a store.
 
     All Resolvers of a process share one rate limit and one set of connections per server, and one store
@@ -59,7 +43,8 @@ class Resolver:
     :param rate: requests per second; None: no limit. By default 10, and no limit for a proxy on this machine.
     :param mailto: mail address for the User-Agent header; by default ``DOIURI_MAILTO``.
     :param session: a ``requests.Session`` to use instead of our own connections. What it adds to requests
-        goes to no other host; its response hooks are called only for replies with status 401.
+        goes to no other host; its response hooks are called only for replies with status 401. An adapter that
+        is no ``HTTPAdapter`` has to keep to the timeout itself.
     :param progress: called in a batch with the number of items done, and of all items if it is known.
     :param user_agent: the User-Agent header; by default the version of doiuri and ``mailto``.
     :param transport: sends the requests instead of HTTP; see ``Transport``.
@@ -71,71 +56,6 @@ class Resolver:
       ...
     doiuri._resolution_errors.ResolverUnavailable: 10.1000/182: offline: request not sent
     """
-
-    def __init__(
-        self,
-        base: str | None = None,
-        *,
-        store: Store | ReadStore | str | os.PathLike[str] | Default | None = DEFAULT,
-        offline: bool | None = None,
-        timeout: float = 10,
-        budget: float | None = None,
-        concurrency: int = 3,
-        rate: float | Default | None = DEFAULT,
-        mailto: str | None = None,
-        session: requests.Session | None = None,
-        progress: Progress | None = None,
-        user_agent: str | None = None,
-        transport: Transport | None = None,
-    ) -> None:
-        self._config = Config.read(base, offline, timeout, budget, concurrency, rate, mailto, user_agent)
-        check_method("prepare_request", session=session)
-        check_method("get", transport=transport)
-        check_callable(progress=progress)
-        self._progress = progress
-        self._client = _process.new_client(self._config, session, transport)
-        self._store, self._shared = _process.open_argument(store, self._config.cache)
-        self._release = None if self._shared is None else weakref.finalize(self, self._shared.release)
-
-    @property
-    def base(self) -> str:
-        """The URL of the DOI proxy."""
-        return self._config.base
-
-    @property
-    def offline(self) -> bool:
-        """Whether no requests are sent."""
-        return self._config.offline
-
-    @property
-    def timeout(self) -> float:
-        """Seconds for one request."""
-        return self._config.timeout
-
-    @property
-    def budget(self) -> float | None:
-        """Seconds for one call of a method; None: no limit."""
-        return self._config.budget
-
-    @property
-    def concurrency(self) -> int:
-        """Requests in flight at the same time."""
-        return self._config.concurrency
-
-    @property
-    def rate(self) -> float | None:
-        """Requests per second; None: no limit."""
-        return self._config.rate
-
-    @property
-    def mailto(self) -> str | None:
-        """The mail address in the User-Agent header."""
-        return self._config.mailto
-
-    @property
-    def user_agent(self) -> str:
-        """The User-Agent header."""
-        return self._config.user_agent
 
     def resolve(
         self,
@@ -226,9 +146,15 @@ class Resolver:
     ) -> Iterator[Outcome]:
         """Call ``resolve_many`` or ``verify``, or do not resolve: then every DOI is ``"unknown"``.
 
+        For ``"records"`` and a sized collection, such as a list: if it has more new names than the rate limit
+        allows within the budget, ``verify`` comes first. A DOI that exists is then ``"found"``, and has a
+        record if there was time for it.
+
         :param how: ``"records"``, ``"existence"`` or False, as in the plugins' option ``resolve``.
         :raises ValueError: for any other ``how``.
         """
+        if how == "records" and isinstance(dois, Sized):
+            return self._check_records(dois, budget, progress)
         if how == "records":
             return self.resolve_many(dois, budget=budget, progress=progress)
         if how == "existence":
@@ -238,6 +164,18 @@ class Resolver:
         check_batch(dois, budget)
         unknown = partial(Outcome, status="unknown", reason="resolving is turned off")
         return (item if isinstance(item, Outcome) else unknown(item) for item in as_handles(dois))
+
+    def _check_records(
+        self, dois: Iterable[Handle | str], budget: float | Default | None, progress: Progress | None
+    ) -> Iterator[Outcome]:
+        check_batch(dois, budget)
+        check_callable(progress=progress)
+
+        def outcomes() -> Iterator[Outcome]:
+            deadline = self._config.deadline(budget)  # counted from the first next()
+            yield from check_records(self, self._records(deadline), dois, deadline, progress)
+
+        return outcomes()
 
     def metadata(
         self, doi: Handle | str, media_type: str, *, budget: float | Default | None = DEFAULT
@@ -256,44 +194,74 @@ class Resolver:
         deadline = self._config.deadline(budget)
         return metadata(as_handle(doi), media_type, self._records(deadline), deadline)
 
-    def close(self) -> None:
-        """Release the store; the last Resolver to do so closes it. Nothing else needs closing."""
-        if self._release is not None:
-            self._release()
+    def work(self, doi: Handle | str, *, budget: float | Default | None = DEFAULT) -> Work:
+        """Return the metadata of what a DOI names, from its registration agency.
 
-    def __enter__(self) -> Self:
-        if self._shared is not None and not (self._release and self._release.alive):  # closed before
-            self._release = weakref.finalize(self, self._shared.acquire().release)
-        return self
+        The DOI proxy is asked for CSL-JSON and redirects to the agency, without credentials. Answers are
+        stored for 30 days, and for one day if the agency has no metadata; if there is no new answer, a stale
+        one is returned.
 
-    def __exit__(self, *_: object) -> None:
-        self.close()
+        :param doi: a DOI, or text to parse.
+        :param budget: seconds for this call; by default that of the Resolver.
+        :raises DOINotFound: if the DOI does not exist.
+        :raises NoValues: if the agency has no metadata: it answers 204, 404 or 406, or sends a web page.
+        :raises BadRecord: if the answer is unusable.
+        :raises ResolverUnavailable: if there is no answer.
+        """
+        deadline = self._config.deadline(budget)
+        return get_content(WORK, as_handle(doi), self._records(deadline), deadline)
 
-    def _records(self, deadline: float) -> Records:
-        return Records(self._client, BoundedStore(self._store, deadline))
-
-    def _batch(
+    def works(
         self,
-        lookup: Callable[[Records, WorkerPool], Lookup],
         dois: Iterable[Handle | str],
-        budget: float | Default | None,
-        progress: Progress | None,
+        *,
+        budget: float | Default | None = DEFAULT,
+        progress: Progress | None = None,
     ) -> Iterator[Outcome]:
-        check_batch(dois, budget)
-        total = len(dois) if isinstance(dois, Sized) else None
-        report = progress or self._progress
-        counted = None if report is None else lambda done: report(done, total)
-        stream = self._outcomes(lookup, dois, budget, counted)
-        _process.batches.add(stream)
-        return stream
+        """Yield one Outcome with the work of each DOI, like ``resolve_many``.
 
-    def _outcomes(
+        The status is ``"no-values"`` if the agency has no metadata.
+        """
+        return self._batch(partial(ContentLookup, kind=WORK, found=work_outcome), dois, budget, progress)
+
+    def bibtex(self, doi: Handle | str, *, budget: float | Default | None = DEFAULT) -> str:
+        """Return the BibTeX entry of a DOI as its registration agency writes it; otherwise like ``work``."""
+        deadline = self._config.deadline(budget)
+        return get_content(BIBTEX, as_handle(doi), self._records(deadline), deadline)
+
+    def reference(
         self,
-        lookup: Callable[[Records, WorkerPool], Lookup],
+        doi: Handle | str,
+        style: str = "apa",
+        locale: str = "en-US",
+        *,
+        budget: float | Default | None = DEFAULT,
+    ) -> str:
+        """Return the formatted reference of a DOI: one line of plain text from its registration agency.
+
+        Markup is removed, and so is the number 1 with which numeric styles begin. Otherwise like ``work``.
+
+        :param doi: a DOI, or text to parse.
+        :param style: the name of a CSL style, such as ``apa``, ``ieee`` or ``chicago-author-date``.
+        :param locale: the language of terms such as "and", such as ``en-US`` or ``de-DE``.
+        :param budget: seconds for this call; by default that of the Resolver.
+        :raises ValueError: if ``style`` or ``locale`` is not such a name.
+        """
+        kind, deadline = reference_kind(style, locale), self._config.deadline(budget)
+        return get_content(kind, as_handle(doi), self._records(deadline), deadline)
+
+    def references(
+        self,
         dois: Iterable[Handle | str],
-        budget: float | Default | None,
-        progress: Callable[[int], None] | None,
-    ) -> Generator[Outcome]:
-        deadline = self._config.deadline(budget)  # a generator: counted from the first next()
-        pool, records = WorkerPool(self.concurrency, deadline), self._records(deadline)
-        yield from Batch(as_handles(dois), lookup(records, pool), pool, records.store).outcomes(progress)
+        style: str = "apa",
+        locale: str = "en-US",
+        *,
+        budget: float | Default | None = DEFAULT,
+        progress: Progress | None = None,
+    ) -> Iterator[Outcome]:
+        """Yield one Outcome with the formatted reference of each DOI, like ``works``.
+
+        :raises ValueError: as ``reference`` does.
+        """
+        lookup = partial(ContentLookup, kind=reference_kind(style, locale), found=reference_outcome)
+        return self._batch(lookup, dois, budget, progress)

@@ -1,4 +1,4 @@
-"""The DOI proxy's REST API and Which RA, without IO.
+"""The DOI proxy's REST API, Which RA and content negotiation, without IO.
 
 The client's half says which URL to request and what the answer means; the server's half selects values and
 writes answers.
@@ -16,6 +16,15 @@ from doiuri.rest._client import (
     record_url,
     retry_after,
 )
+from doiuri.rest._content import (
+    BIBTEX,
+    CSL_JSON,
+    check_locale,
+    check_style,
+    read_metadata,
+    reference_type,
+    write_metadata,
+)
 from doiuri.rest._server import (
     JSON_TYPE,
     agency_of,
@@ -31,6 +40,8 @@ from doiuri.rest._server import (
 )
 
 __all__ = [
+    "BIBTEX",
+    "CSL_JSON",
     "JSON_TYPE",
     "Agency",
     "AgencyStatus",
@@ -39,17 +50,22 @@ __all__ = [
     "agency_of",
     "agency_url",
     "ascii_upper",
+    "check_locale",
+    "check_style",
     "name_in_path",
     "prefixes",
     "read_agencies",
     "read_indexes",
+    "read_metadata",
     "read_record",
     "record_url",
+    "reference_type",
     "retry_after",
     "select",
     "write_agencies",
     "write_error",
     "write_json",
+    "write_metadata",
     "write_record",
     "write_stored_record",
 ]

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlsplit
 
 from doiuri._encoding import decode
+from doiuri.records._accept import wants_record
 from doiuri.records._json import load
 from doiuri.records._record import Record
 from doiuri.records._values import Value, ascii_upper
 from doiuri.resolver import Reply, Resolver
 from doiuri.rest._answer import ResponseCode
+from doiuri.rest._content import read_metadata, write_metadata
 from doiuri.rest._server import (
     JSON_TYPE,
     agency_of,
@@ -32,12 +34,14 @@ if TYPE_CHECKING:
     Records = str | os.PathLike[str] | Mapping[str, Any] | Iterable[Mapping[str, Any] | Record]
 
 _SERVICE = re.compile(r"/(api/handles|doiRA)/(.*)")  # search finds the first: a name may contain "/doiRA/"
+_LINK = re.compile(r"/(10[./].*)")
 
 
 def resolver_for(records: Records, **options: Any) -> Resolver:
     """Return a Resolver that knows the given records only: other names are not found.
 
-    It answers requests for records and for registration agencies, but not for metadata.
+    It answers requests for records, for registration agencies, and for the metadata in the records' member
+    ``metadata``: texts or JSON by media type.
 
     :param records: a list of records, each as the REST API writes it or a ``Record``; a mapping
         ``{"records": […], "agencies": {prefix: name}}``; or the path of a JSON file with either
@@ -48,6 +52,9 @@ def resolver_for(records: Records, **options: Any) -> Resolver:
     >>> resolver = resolver_for([{"handle": "10.1000/182", "values": [url]}])
     >>> resolver.resolve("10.1000/182").url
     'https://example.org/'
+    >>> bibtex = {"application/x-bibtex": "@misc{doi:10.1000/182}"}
+    >>> resolver_for([{"handle": "10.1000/182", "values": [url], "metadata": bibtex}]).bibtex("10.1000/182")
+    '@misc{doi:10.1000/182}'
     """
     try:
         transport = _RecordsTransport(records)
@@ -68,21 +75,35 @@ class _RecordsTransport:
         if isinstance(content, Mapping):
             agencies = content.get("agencies", {})
             content = [content] if "handle" in content else content.get("records", [])
-        self._values = dict(pair for item in content if (pair := _read(item)) is not None)
+        items = list(content)
+        self._values = dict(pair for item in items if (pair := _read(item)) is not None)
+        self._metadata = {
+            ascii_upper(item["handle"]): read_metadata(item["metadata"])
+            for item in items
+            if isinstance(item, Mapping) and "metadata" in item
+        }
         self._agencies = {ascii_upper(prefix): name for prefix, name in agencies.items()}
 
     def get(self, request: Request) -> Reply:
-        """Answer a request to the REST API or to Which RA."""
+        """Answer a request to the REST API or to Which RA, or for metadata."""
         request.remaining()
         parts = urlsplit(request.url)
-        service = _SERVICE.search(parts.path)
+        service = _SERVICE.search(parts.path) if wants_record(request.accept) else None
         if service is None:
-            return Reply(406, {}, b"", request.url)
+            return self._content(parts.path, request)
         if service[1] == "doiRA":
             status, body = write_agencies(self._agency(decode(name)) for name in service[2].split(","))
         else:
             status, body = self._record(decode(service[2]), parse_qs(parts.query))
         return Reply(status, {"Content-Type": JSON_TYPE}, body, request.url)
+
+    def _content(self, path: str, request: Request) -> Reply:
+        link = _LINK.search(path)
+        name = ascii_upper(decode(link[1])) if link else ""
+        if name not in self._values:
+            return Reply(404, {}, b"", request.url)
+        status, content_type, body = write_metadata(self._metadata.get(name, {}), request.accept)
+        return Reply(status, {"Content-Type": content_type}, body, request.url)
 
     def _record(self, name: str, query: Mapping[str, list[str]]) -> tuple[int, bytes]:
         values = self._values.get(ascii_upper(name))

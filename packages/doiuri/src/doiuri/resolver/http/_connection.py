@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import threading
 from contextlib import contextmanager
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import requests
-from requests.adapters import HTTPAdapter
-from urllib3.connection import HTTPConnection, HTTPSConnection
-from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
+from requests.adapters import BaseAdapter, HTTPAdapter
+from requests.utils import prepend_scheme_if_needed, select_proxy
+from urllib3.connection import HTTPConnection
+from urllib3.connectionpool import HTTPConnectionPool
 
 from doiuri.resolver.http._redirects import is_private, private_network
 
 if TYPE_CHECKING:
     import socket
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from doiuri.resolver.http._request import Request
 
@@ -32,7 +34,9 @@ def sending(request: Request) -> Iterator[None]:
         _current.request = None
 
 
-class _Connection(HTTPConnection):
+class _Watched(HTTPConnection):
+    """A connection that the request it carries can abandon."""
+
     _used = False
 
     def connect(self) -> None:
@@ -80,37 +84,41 @@ def _address(sock: socket.socket) -> str:
     return str(sock.getpeername()[0])
 
 
-class _TLSConnection(_Connection, HTTPSConnection):
-    pass
+@cache
+def _watched(kind: type[HTTPConnection]) -> type[HTTPConnection]:
+    return kind if issubclass(kind, _Watched) else type(kind.__name__, (_Watched, kind), {})
 
 
-class _Pool(HTTPConnectionPool):
-    ConnectionCls = _Connection
+def watch(adapter: BaseAdapter, url: str, proxies: Mapping[str, str]) -> None:
+    """Have the connections that an adapter opens for a URL watched: a session's own, or one with a proxy.
+
+    An adapter of another kind than ``HTTPAdapter`` has to keep to the timeout itself.
+    """
+    if not isinstance(adapter, HTTPAdapter):
+        return
+    proxy = select_proxy(url, proxies)
+    manager = adapter.poolmanager
+    if proxy:
+        key: str = prepend_scheme_if_needed(proxy, "http")  # type: ignore[no-untyped-call]
+        manager = adapter.proxy_manager_for(key)
+    if not isinstance(manager.pool_classes_by_scheme, _Pools):
+        manager.pool_classes_by_scheme = _Pools(manager.pool_classes_by_scheme)
+        manager.clear()  # its idle connections are not watched
 
 
-class _TLSPool(HTTPSConnectionPool):
-    ConnectionCls = _TLSConnection
+class _Pools(dict[str, type[HTTPConnectionPool]]):
+    """The classes of pools by scheme, whose connections are watched."""
 
-
-_POOLS = {"http": _Pool, "https": _TLSPool}
-
-
-class _Adapter(HTTPAdapter):
-    def init_poolmanager(self, *args: Any, **kwargs: Any) -> None:
-        super().init_poolmanager(*args, **kwargs)
-        self.poolmanager.pool_classes_by_scheme = _POOLS
-
-    def proxy_manager_for(self, *args: Any, **kwargs: Any) -> Any:
-        manager = super().proxy_manager_for(*args, **kwargs)
-        manager.pool_classes_by_scheme = _POOLS
-        return manager
+    def __init__(self, classes: Mapping[str, type[HTTPConnectionPool]]) -> None:
+        for scheme, kind in classes.items():
+            self[scheme] = type(kind.__name__, (kind,), {"ConnectionCls": _watched(kind.ConnectionCls)})
 
 
 def new_session() -> requests.Session:
-    """Return a session that does not read netrc and whose requests can be abandoned."""
+    """Return a session that does not read netrc."""
     session = requests.Session()
     session.trust_env = False  # the transport reads proxies and CA bundles from the environment
-    adapter = _Adapter(pool_connections=4, pool_maxsize=32)
+    adapter = HTTPAdapter(pool_connections=4, pool_maxsize=32)
     session.mount("http://", adapter)
     session.mount("https://", adapter)
     return session

@@ -14,7 +14,7 @@ from urllib3.exceptions import HTTPError, ProtocolError
 from urllib3.exceptions import TimeoutError as PoolTimeout
 
 from doiuri._urls import origin
-from doiuri.resolver.http._connection import sending
+from doiuri.resolver.http._connection import sending, watch
 from doiuri.resolver.http._redirects import MAX_REDIRECTS, REDIRECT_STATUSES, redirect_target
 from doiuri.resolver.http._request import Reply, TransportError
 
@@ -100,7 +100,9 @@ class HTTPTransport:
         else:
             prepared = session.prepare_request(plain)
         options = {"timeout": request.remaining(), **settings}
-        response = session.get_adapter(url).send(prepared, **options)
+        adapter = session.get_adapter(url)
+        watch(adapter, url, options["proxies"])
+        response = adapter.send(prepared, **options)
         request._attach(getattr(response.raw, "connection", None))
         if response.status_code == 401 and prepared.hooks["response"]:
             response = _answer_challenge(response, request, options)

@@ -1,39 +1,25 @@
-"""The lock file: resolved records in a JSON file that is committed and reviewed.
-
-One line per entry, sorted by key, without times: the same records give the same bytes.
-"""
+"""The lock file: records, works and references in a JSON file that is committed and reviewed."""
 
 from __future__ import annotations
 
-import base64
-import math
 import os
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
-from doiuri._urls import DOI_ORG
-from doiuri.records._json import dump, load
 from doiuri.resolver._fork import ForkSafe
 from doiuri.resolver.stores._folder_lock import locked_folder
-from doiuri.resolver.stores._store import Entry, warn
+from doiuri.resolver.stores._lock_format import lock_key, make_line, ordered, read_lines, render
+from doiuri.resolver.stores._store import warn
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from doiuri.resolver.stores._lock_format import Line
+    from doiuri.resolver.stores._store import Entry
 
-FORMAT = 1
 
-_JSON = "application/json"
 _Stamp = tuple[int, int, int]
-_MEMBERS = ("responseCode", "handle", "values", "index", "type", "data", "format", "value")
-_ORDER = {name: number for number, name in enumerate(_MEMBERS)}
-_TIMES = frozenset({"ttl", "timestamp"})
-
-
-class _Line(NamedTuple):
-    text: str
-    entry: Entry
 
 
 class LockFile(ForkSafe):
@@ -50,8 +36,8 @@ class LockFile(ForkSafe):
         super().__init__()
         self.path = Path(os.path.abspath(path))  # noqa: PTH100 - resolve() would follow symbolic links
         self._stamp: _Stamp | None = None
-        self._lines: dict[str, _Line] = {}  # the content of the file
-        self._unsaved: dict[str, _Line] = {}
+        self._lines: dict[str, Line] = {}  # the content of the file
+        self._unsaved: dict[str, Line] = {}
         self._refresh()
 
     def get_many(self, keys: Sequence[str]) -> dict[str, Entry]:
@@ -68,12 +54,12 @@ class LockFile(ForkSafe):
         """Return the keys of all entries, in the order of the file."""
         with self._lock:
             self._refresh()
-            return sorted(self._lines)
+            return ordered(self._lines)
 
     def put_many(self, entries: Mapping[str, Entry]) -> None:
         """Add or replace entries. The file is only written if that changes it."""
         with self._lock:
-            self._unsaved |= {key: _line(key, _described(key, entry)) for key, entry in entries.items()}
+            self._unsaved |= {key: make_line(key, entry) for key, entry in entries.items()}
             try:
                 with locked_folder(self.path.resolve().parent):
                     self._refresh()
@@ -84,9 +70,9 @@ class LockFile(ForkSafe):
     def close(self) -> None:
         """Do nothing: the file is not kept open."""
 
-    def _save(self, lines: dict[str, _Line]) -> None:
+    def _save(self, lines: dict[str, Line]) -> None:
         if lines != self._lines:
-            _replace(self.path, _render(lines))
+            _replace(self.path, render(lines))
             self._stamp = _stamp(self.path)
             self._lines = lines
         self._unsaved = {}
@@ -95,16 +81,11 @@ class LockFile(ForkSafe):
         """Read the file again if it changed since it was read last."""
         stamp = _stamp(self.path)
         if stamp != self._stamp:
-            self._lines = {} if stamp is None else _parse(self.path)
+            self._lines = {} if stamp is None else read_lines(self.path)
             self._stamp = stamp
 
     def _warn(self, what: str, error: Exception) -> None:
         warn(f"the lock file {self.path} cannot be {what} ({error}); new answers are kept in memory")
-
-
-def lock_key(key: str, base: str) -> str:
-    """Return the key in a lock file for the key of an answer from ``base``: all count as doi.org's."""
-    return key.replace(f" {base} ", f" {DOI_ORG} ", 1)
 
 
 class LockedAnswers:
@@ -142,84 +123,6 @@ def _stamp(path: Path) -> _Stamp | None:
     except OSError:
         return None
     return status.st_ino, status.st_size, status.st_mtime_ns
-
-
-def _parse(path: Path) -> dict[str, _Line]:
-    try:
-        content = load(path.read_bytes())
-    except OSError as error:
-        raise ValueError(f"{path} cannot be read as a lock file: {error.strerror}") from None
-    except ValueError as error:
-        raise ValueError(f"{path} cannot be read as a lock file (an unresolved merge?): {error}") from None
-    content = content if isinstance(content, dict) else {}
-    version, entries = content.get("doiuri-lock"), content.get("entries")
-    if version != FORMAT or not isinstance(entries, dict):
-        raise ValueError(f"{path} is not a lock file of format {FORMAT}: its format is {version!r:.40}")
-    try:
-        return {key: _line(key, described) for key, described in entries.items()}
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise ValueError(f"{path} contains an invalid entry: {error!r}") from None
-
-
-def _line(key: str, described: Any) -> _Line:
-    """Return the line and the entry for a description in the file."""
-    media_type = described.get("type", _JSON)
-    if not isinstance(media_type, str):
-        raise TypeError("the type of an entry must be a string")
-    if "json" in described:
-        body = dump(described["json"]).encode()
-    elif "text" in described:
-        body = described["text"].encode()
-    else:
-        body = base64.b64decode(described["base64"], validate=True)
-    return _Line(f"{dump(key)}: {dump(described)}", Entry(body, media_type, math.inf))
-
-
-def _described(key: str, entry: Entry) -> Any:
-    """Describe an entry for the file. JSON is written as it is, so that a reviewer sees what changed."""
-    if entry.media_type != _JSON:
-        return {"type": entry.media_type} | _encoded(entry.body)
-    try:
-        content = load(entry.body)
-    except ValueError:
-        return _encoded(entry.body)
-    return {"json": _ordered(_timeless(content) if key.startswith("record ") else content)}
-
-
-def _encoded(body: bytes) -> Any:
-    try:
-        return {"text": body.decode()}
-    except UnicodeDecodeError:
-        return {"base64": base64.b64encode(body).decode()}
-
-
-def _ordered(content: Any) -> Any:
-    """Sort the members of objects: those of the REST API first, the others by name."""
-    if isinstance(content, list):
-        return [_ordered(item) for item in content]
-    if isinstance(content, dict):
-        names = sorted(content, key=lambda name: (_ORDER.get(name, len(_ORDER)), name))
-        return {name: _ordered(content[name]) for name in names}
-    return content
-
-
-def _timeless(record: Any) -> Any:
-    """Drop the times of a record's values: they change often and mean nothing to a reviewer."""
-    values = record.get("values") if isinstance(record, dict) else None
-    if not isinstance(values, list):
-        return record
-    kept = [
-        {name: member for name, member in value.items() if name not in _TIMES}
-        if isinstance(value, dict)
-        else value
-        for value in values
-    ]
-    return record | {"values": kept}
-
-
-def _render(lines: Mapping[str, _Line]) -> bytes:
-    rows = ",\n".join(lines[key].text for key in sorted(lines))
-    return f'{{"doiuri-lock": {FORMAT}, "entries": {{\n{rows}\n}}}}\n'.encode()
 
 
 def _replace(path: Path, content: bytes) -> None:

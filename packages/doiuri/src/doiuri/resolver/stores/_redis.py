@@ -155,7 +155,7 @@ def _unpack(stored: object) -> Entry | None:
     try:
         media_type, expires = json.loads(head)
         return Entry(body, str(media_type), float(expires))
-    except (ValueError, TypeError, RecursionError):
+    except (ValueError, TypeError, OverflowError, RecursionError):
         return None
 
 

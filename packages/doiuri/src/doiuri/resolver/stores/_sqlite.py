@@ -24,6 +24,10 @@ KEEP = 180 * 86400  # seconds after which a stale entry that was not renewed is 
 BATCH = 500  # keys in one query; SQLite's lowest limit is 999 parameters
 SIZE_CHECK_INTERVAL = 3600.0  # seconds between two checks of the size by one process
 
+# Text as bytes: text of another program that is not UTF-8 would make the whole query fail
+_SELECT = """SELECT id, CAST(key AS BLOB), body,
+    CASE typeof(media_type) WHEN 'text' THEN CAST(media_type AS BLOB) END, expires
+    FROM entries WHERE id IN"""
 _DELETE_OLD = "DELETE FROM entries WHERE stored < ? AND expires < ? AND expires < 1e11"
 # The size is an upper bound, so at least half of the limit is kept
 _DELETE_OLDEST = """DELETE FROM entries WHERE id IN (
@@ -140,17 +144,17 @@ def _read(db: sqlite3.Connection, keys: Sequence[str]) -> dict[str, Entry]:
     found = {}
     for start in range(0, len(keys), BATCH):
         batch = {_id(key): key for key in keys[start : start + BATCH]}
-        marks = ",".join("?" * len(batch))
-        query = f"SELECT id, key, body, media_type, expires FROM entries WHERE id IN ({marks})"  # noqa: S608
-        for number, key, body, media_type, expires in db.execute(query, tuple(batch)):
-            if key == batch[number] and _is_entry(body, media_type, expires):
-                found[key] = Entry(body, media_type, expires)
+        query = f"{_SELECT} ({','.join('?' * len(batch))})"
+        for number, encoded, body, media_type, expires in db.execute(query, tuple(batch)):
+            key = batch[number]
+            if encoded == key.encode() and _is_entry(body, media_type, expires):
+                found[key] = Entry(body, media_type.decode(errors="replace"), expires)
     return found
 
 
 def _is_entry(body: object, media_type: object, expires: object) -> bool:
     """Return whether the columns of a row, whose types SQLite does not enforce, are those of an entry."""
-    return isinstance(body, bytes) and isinstance(media_type, str) and isinstance(expires, (int, float))
+    return isinstance(body, bytes) and isinstance(media_type, bytes) and isinstance(expires, (int, float))
 
 
 def _id(key: str) -> int:

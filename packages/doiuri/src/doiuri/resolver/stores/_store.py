@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -14,8 +13,7 @@ class StoreWarning(UserWarning):
     """A store cannot be read or written. Answers are requested again; nothing else is lost."""
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """A stored answer.
 
     >>> Entry(b'{"responseCode":1}', "application/json", 1767225600.0).expires

@@ -1,0 +1,84 @@
+"""The visible text of a DOI that has no title: its name, its link, or a template."""
+
+from __future__ import annotations
+
+from string import Formatter
+from typing import TYPE_CHECKING
+
+from doiuri._urls import DOI_ORG
+from doiuri.records._labels import CitationWords, author_label, year_label
+
+if TYPE_CHECKING:
+    from doiuri._doi import DOI
+    from doiuri.records._work import Work
+
+_OF_WORKS = frozenset({"authors", "year", "title"})
+_FIELDS = _OF_WORKS | {"name", "prefix", "suffix", "uri", "url"}
+
+
+def check_display(text: str) -> str:
+    """Return ``text`` if ``display`` takes it: "name", "link", or a template.
+
+    A template may contain ``{name}``, ``{prefix}``, ``{suffix}``, ``{uri}`` and ``{url}``, and of the work
+    ``{authors}``, ``{year}`` and ``{title}``.
+
+    :raises ValueError: if it is none of these.
+    """
+    if text in {"name", "link"}:
+        return text
+    try:
+        fields = [part for part in Formatter().parse(text) if part[1] is not None]
+    except ValueError as error:
+        raise ValueError(f"not a template for DOIs: {text!r} ({error})") from None
+    for _, field, spec, conversion in fields:
+        if field not in _FIELDS or spec or conversion:
+            raise ValueError(f"not a template for DOIs: {text!r} (fields are {', '.join(sorted(_FIELDS))})")
+    if not fields:
+        raise ValueError(f'not a template for DOIs: {text!r} (use "name", "link", or text with {{name}})')
+    return text
+
+
+def needs_work(text: str) -> bool:
+    """Return whether ``display`` needs the work for this text: it is a template with a field of the work.
+
+    >>> needs_work("{authors} ({year})"), needs_work("link")
+    (True, False)
+
+    :raises ValueError: if ``text`` is not valid.
+    """
+    return not _OF_WORKS.isdisjoint(field for _, field, _, _ in Formatter().parse(check_display(text)))
+
+
+def display(
+    doi: DOI,
+    text: str = "name",
+    *,
+    base: str = DOI_ORG,
+    work: Work | None = None,
+    words: CitationWords | None = None,
+) -> str:
+    """Return the visible text of a DOI.
+
+    >>> doi = DOI("10.1000/182")
+    >>> display(doi), display(doi, "link"), display(doi, "DOI {name}")
+    ('doi:10.1000/182', 'https://doi.org/10.1000/182', 'DOI 10.1000/182')
+
+    :param text: "name" for ``doi:`` and the name, "link" for the link, or a template as in ``check_display``.
+        A template with a field of the work counts as "name" if there is no work.
+    :param base: the URL that links begin with.
+    :param work: the work, if it is known. Its texts are plain text: escape the result.
+    :param words: the words of the labels ``{authors}`` and ``{year}``.
+    :raises ValueError: if ``text`` is not valid.
+    """
+    check_display(text)
+    if text == "name" or (work is None and needs_work(text)):
+        return f"doi:{doi.name}"
+    url = doi.link(base)
+    if text == "link":
+        return url
+    fields = {"name": doi.name, "prefix": doi.prefix, "suffix": doi.suffix, "uri": doi.uri, "url": url}
+    if work is not None:
+        words = words or CitationWords()
+        fields["authors"], fields["year"] = author_label(work, words), year_label(work, words)
+        fields["title"] = work.title or doi.name
+    return text.format(**fields)

@@ -1,0 +1,75 @@
+"""The text of an entry in a list of references: where it links to the DOI, and a simple form of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from doiuri._find import find
+from doiuri.records._bibliography import CitationPart
+from doiuri.records._labels import CitationWords, year_label
+
+if TYPE_CHECKING:
+    from doiuri._doi import Handle
+    from doiuri.records._name import Name
+    from doiuri.records._work import Work
+
+MAX_NAMES = 20
+"""Names that an entry lists, as in APA style."""
+
+
+def reference_parts(doi: Handle, text: str) -> tuple[CitationPart, ...]:
+    """Return a formatted reference in parts, of which one is the link: that with the attribute ``doi``.
+
+    It is the part of the text that names the DOI. If none does, the link is appended.
+
+    >>> from doiuri import DOI
+    >>> [part.text for part in reference_parts(DOI("10.1000/182"), "Handbook. https://doi.org/10.1000/182.")]
+    ['Handbook. ', 'https://doi.org/10.1000/182', '.']
+    >>> [part.text for part in reference_parts(DOI("10.1000/182"), "Handbook.")]
+    ['Handbook. ', 'https://doi.org/10.1000/182']
+
+    :param doi: the DOI of the entry
+    :param text: the text, such as that of ``Resolver.reference``
+    """
+    match = next((match for match in find(text) if match.doi == doi), None)
+    if match is None:
+        return CitationPart(f"{text} " if text else ""), CitationPart(doi.url, doi)
+    parts = (
+        CitationPart(text[: match.start]),
+        CitationPart(text[match.start : match.end], doi),
+        CitationPart(text[match.end :]),
+    )
+    return tuple(part for part in parts if part.text)
+
+
+def plain_reference(work: Work, words: CitationWords | None = None) -> str:
+    """Return an entry of a simple form, to use if the agency's formatted text cannot be had.
+
+    >>> from doiuri import DOI
+    >>> from doiuri.records import Work
+    >>> csl = {"title": "DOI Handbook", "publisher": "DOI Foundation", "issued": {"date-parts": [[2019]]}}
+    >>> plain_reference(Work(DOI("10.1000/182"), csl))
+    'DOI Handbook (2019). DOI Foundation.'
+
+    :param work: the work; authors after the 20th are left out
+    :param words: "et al." and "n.d." in the language of the text
+    """
+    words = words or CitationWords()
+    names = [_inverted(name) for name in work.authors or work.editors]
+    people = "; ".join(names[:MAX_NAMES]) + (f" {words.et_al}" if len(names) > MAX_NAMES else "")
+    csl = work.csl
+    issue = f"({csl['issue']})" if "issue" in csl else ""
+    source = [work.container, f"{csl.get('volume', '')}{issue}", csl.get("page", "")]
+    title = work.title or (work.doi.name if not people else "")
+    first, second = (people, title) if people else (title, "")
+    sentences = [
+        f"{first} ({year_label(work, words)})",
+        second,
+        ", ".join(filter(None, source)),
+        work.publisher,
+    ]
+    return " ".join(text if text.endswith((".", "?", "!")) else f"{text}." for text in sentences if text)
+
+
+def _inverted(name: Name) -> str:
+    return ", ".join(filter(None, (name.family, name.given, name.suffix)))

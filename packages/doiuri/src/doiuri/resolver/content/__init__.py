@@ -1,0 +1,1 @@
+"""Content negotiation: works, BibTeX and formatted references of DOIs."""

@@ -1,0 +1,115 @@
+"""Content negotiation, without IO: media types, and what a server answers.
+
+Specification: DOI Handbook, content negotiation.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from doiuri.records._accept import media_ranges
+from doiuri.records._json import brief, dump
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+CSL_JSON = "application/vnd.citationstyles.csl+json"
+"""The media type of works."""
+
+BIBTEX = "application/x-bibtex"
+"""The media type of BibTeX entries."""
+
+_REFERENCE = "text/x-bibliography"
+_STYLE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")  # the file names of the CSL styles' repository
+_LOCALE = re.compile(r"[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8}){0,4}")  # RFC 5646 section 2.1
+_PARAMETER = re.compile(r';\s*([A-Za-z0-9_-]+)\s*=\s*("[^"]*"|[^\s;,"]*)')
+
+
+def check_style(style: str) -> str:
+    """Return the name of a CSL style if it can be requested.
+
+    :raises ValueError: if it is not such a name.
+    """
+    if not _STYLE.fullmatch(style):
+        raise ValueError(f"{style!r:.80} is not the name of a CSL style, such as apa")
+    return style
+
+
+def check_locale(locale: str) -> str:
+    """Return a locale if it can be requested.
+
+    :raises ValueError: if it is not such a name.
+    """
+    if not _LOCALE.fullmatch(locale):
+        raise ValueError(f"{locale!r:.80} is not a locale such as en-US")
+    return locale
+
+
+def reference_type(style: str = "apa", locale: str = "en-US") -> str:
+    """Return the media type that asks for a formatted reference.
+
+    :param style: the name of a CSL style
+    :param locale: the language of terms such as "and"
+    :raises ValueError: if one of them is not such a name
+
+    >>> reference_type("ieee", "de-DE")
+    'text/x-bibliography; style=ieee; locale=de-DE'
+    """
+    return f"{_REFERENCE}; style={check_style(style)}; locale={check_locale(locale)}"
+
+
+def read_metadata(metadata: object) -> dict[str, bytes]:
+    """Return the bodies by media type in the member ``metadata`` of an item in a file of records.
+
+    :param metadata: for each media type its text, or JSON
+    :raises ValueError: if it is something else
+
+    >>> read_metadata({"application/x-bibtex": "@misc{a}", CSL_JSON: {"title": "A"}})
+    {'application/x-bibtex': b'@misc{a}', 'application/vnd.citationstyles.csl+json': b'{"title":"A"}'}
+    """
+    if not isinstance(metadata, dict):
+        raise ValueError(f"metadata is {brief(metadata)}, expected an object")  # noqa: TRY004
+    for media_type, content in metadata.items():
+        if not isinstance(media_type, str) or len(media_ranges(media_type)) != 1:
+            raise ValueError(f"not a media type in metadata: {media_type!r:.80}")
+        if not isinstance(content, str | dict | list):
+            raise ValueError(f"metadata as {media_type} is {brief(content)}, expected text or an object")  # noqa: TRY004
+    return {name: _body(content) for name, content in metadata.items()}
+
+
+def write_metadata(metadata: Mapping[str, bytes], accept: str) -> tuple[int, str, bytes]:
+    """Return the HTTP status, the Content-Type and the body of the answer to a request for metadata.
+
+    A media type in the Accept header selects that in ``metadata`` whose parameters do not contradict its own:
+    ``text/x-bibliography; style=apa; locale=de-DE`` selects ``text/x-bibliography; style=apa``.
+
+    :param metadata: the bodies by media type
+    :param accept: the Accept header
+    :returns: the status 406, "" and no body if there is nothing that it accepts
+
+    >>> write_metadata({"application/x-bibtex": b"@misc{a}"}, "application/x-bibtex")
+    (200, 'application/x-bibtex', b'@misc{a}')
+    """
+    ranges = sorted(_ranges(accept), key=lambda item: -item[2])
+    for wanted, parameters, quality in ranges:
+        for media_type, body in metadata.items():
+            ((own, limits, _),) = _ranges(media_type)
+            fits = all(parameters.get(name, limit) == limit for name, limit in limits.items())
+            if quality and own == wanted and fits:
+                return 200, f"{own};charset=utf-8" if own.startswith("text/") else own, body
+    return 406, "", b""
+
+
+def _body(content: Any) -> bytes:
+    return (content if isinstance(content, str) else dump(content)).encode("utf-8", "replace")
+
+
+def _ranges(accept: str) -> list[tuple[str, dict[str, str], float]]:
+    """Return the media ranges of an Accept header with their parameters and quality."""
+    found = []
+    for part in re.findall(r'(?:[^,"]|"[^"]*")+', accept):
+        for name, quality in media_ranges(part):
+            values = {key.lower(): value.strip('"').lower() for key, value in _PARAMETER.findall(part)}
+            found.append((name, {key: value for key, value in values.items() if key != "q"}, quality))
+    return found

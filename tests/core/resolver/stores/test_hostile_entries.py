@@ -1,0 +1,194 @@
+"""Entries of a store that we did not write: each counts as missing, and for its name only."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+import redis
+from doiuri import DOI, ResolverUnavailable
+from doiuri.resolver import Entry, LockFile, MemoryStore, Outcome, RedisStore, Resolver, SQLiteStore, Store
+from support.servers import redis as redis_server
+from support.servers.rest import handling, proxy, targets
+
+A, B, C = DOIS = [DOI(f"10.1000/{letter}") for letter in "abc"]
+AWAY = "http://resolver.invalid"
+JSON = "application/json"
+NEVER = 1e11
+
+
+def stored(name: str, url: object = "https://example.org/", **members: object) -> bytes:
+    value = {"index": 1, "type": "URL", "data": {"format": "string", "value": url}}
+    return json.dumps(
+        {"responseCode": 1, "handle": name, "values": [value], **members}, separators=(",", ":")
+    ).encode()
+
+
+BODIES = {
+    "empty": b"",
+    "not JSON": b"\x80\x04\x95\x00.",
+    "cut off": stored("10.1000/b")[:60],
+    "begins like a record": b'{"responseCode":1,',
+    "no object": b"[1]",
+    "null": b"null",
+    "nested": b"[" * 100_000,
+    "nested in a record": stored("10.1000/b").replace(b'"https', b"[" * 5000 + b'"https'),
+    "not UTF-8": stored("10.1000/b").replace(b"https", b"\xff"),
+    "another name": stored("10.1000/a"),
+    "no name": b'{"responseCode":1,"values":[]}',
+    "no values": b'{"responseCode":1,"handle":"10.1000/b"}',
+    "values of other types": stored("10.1000/b", url=5),
+    "a member twice": stored("10.1000/b").replace(b'"values"', b'"handle":"10.1000/b","values"', 1),
+    "no number of JSON": stored("10.1000/b", more=float("nan")),
+    "no code": stored("10.1000/b", responseCode=None),
+    "a code that is no number": stored("10.1000/b", responseCode="1"),
+    "the server failed": b'{"responseCode":2,"handle":"10.1000/b","message":"try later"}',
+    "the server failed, without a name": b'{"responseCode":2}',
+    "a wrong request": b'{"responseCode":4,"handle":"10.1000/b"}',
+    "a wrong name": b'{"responseCode":102,"handle":"10.1000/b"}',
+    "another name does not exist": b'{"responseCode":100,"handle":"10.1000/a"}',
+    "another name has no values": b'{"responseCode":200,"handle":"10.1000/a"}',
+    "whether another name exists": b'{"DOI":"10.1000/a","RA":"Crossref"}',
+    "an agency that is no text": b'{"DOI":"10.1000/b","RA":["Crossref"]}',
+    "no agency": b'{"DOI":"10.1000/b"}',
+    "a list of agencies": b'[{"DOI":"10.1000/b","RA":"Crossref"}]',
+}
+
+
+def resolve_each(resolver: Resolver) -> list[Outcome]:
+    outcomes = []
+    for doi in DOIS:
+        try:
+            outcomes.append(Outcome(doi, "found", resolver.resolve(doi)))
+        except ResolverUnavailable as error:
+            outcomes.append(Outcome(doi, "unknown", reason=error.reason))
+    return outcomes
+
+
+ASKS: dict[str, Callable[[Resolver], list[Outcome]]] = {
+    "resolve": resolve_each,
+    "resolve_many": lambda resolver: [*resolver.resolve_many(DOIS)],
+    "verify": lambda resolver: [*resolver.verify(DOIS)],
+    "agencies": lambda resolver: [*resolver.agencies(DOIS)],
+}
+
+
+def check_only_one_name_is_affected(store: Store, ask: str, spoil: Callable[[str], object]) -> None:
+    """Offline the name with the bad entries is unknown; online it alone is requested.
+
+    ``spoil`` writes a bad entry with a key.
+    """
+    with handling(proxy(agencies=lambda _name: {"RA": "DataCite"})) as server:
+        for base in (AWAY, server.url):
+            for doi in DOIS:
+                record, exists = f"record {base} {doi.key}", f"exists {base} {doi.key}"
+                agency = json.dumps({"DOI": doi.name, "RA": "Crossref"}).encode()
+                store.put_many({record: Entry(stored(doi.name), JSON, NEVER)})
+                store.put_many({exists: Entry(agency, JSON, NEVER)})
+                if doi == B:
+                    spoil(record)
+                    spoil(exists)
+        offline = ASKS[ask](Resolver(AWAY, store=store, offline=True))
+        assert [outcome.status for outcome in offline] == ["found", "unknown", "found"]
+        online = ASKS[ask](Resolver(server.url, store=store))
+        assert [outcome.status for outcome in online] == ["found"] * 3
+        assert [target.rpartition("/")[2] for target in targets(server)] == ["b"]
+
+
+@pytest.mark.parametrize("ask", ASKS)
+@pytest.mark.parametrize("body", BODIES.values(), ids=list(BODIES))
+def test_a_body_that_is_not_ours(body: bytes, ask: str) -> None:
+    store = MemoryStore()
+    check_only_one_name_is_affected(store, ask, lambda key: store.put_many({key: Entry(body, JSON, NEVER)}))
+
+
+@pytest.mark.parametrize("ask", ASKS)
+@pytest.mark.parametrize(
+    "change",
+    [
+        "body = x'ff00'",
+        "body = 'text'",
+        "body = NULL",
+        "media_type = CAST(x'ff' AS TEXT), body = x''",
+        "key = CAST(x'ff' AS TEXT)",
+        "key = 5",
+        "expires = 'never'",
+        "expires = NULL",
+        "expires = x'00'",
+        "expires = 'never', body = zeroblob(2000000)",
+    ],
+)
+def test_a_row_of_sqlite_that_is_not_ours(change: str, ask: str, tmp_path: Path) -> None:
+    def spoil(key: str) -> None:
+        with closing(sqlite3.connect(store.path)) as db, db:
+            assert db.execute(f"UPDATE entries SET {change} WHERE key = ?", (key,)).rowcount == 1
+
+    with closing(SQLiteStore(tmp_path / "a.sqlite3")) as store:
+        check_only_one_name_is_affected(store, ask, spoil)
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[redis_server.Server]:
+    with redis_server.running() as server:
+        yield server
+
+
+@pytest.mark.once
+@pytest.mark.parametrize("ask", ASKS)
+@pytest.mark.parametrize(
+    "value",
+    [
+        b"",
+        b"\xff\n",
+        b'["application/json"]\n',
+        b'["application/json", null]\n',
+        b'["application/json", 1%b]\n' % (b"0" * 400),
+        b'["application/json", 1%b]\n' % (b"0" * 5000),
+        b'["application/json", NaN]\n' + stored("10.1000/a"),
+        b"[" * 100_000,
+        b'["application/json", 1e11]\n{"responseCode":2}',
+        {"a": "hash"},
+    ],
+    ids=str,
+)
+def test_a_value_of_redis_that_is_not_ours(
+    server: redis_server.Server, value: bytes | dict[str, str], ask: str
+) -> None:
+    def spoil(key: str) -> None:
+        name = f"doiuri:1:{key}"
+        assert client.delete(name) == 1
+        if isinstance(value, dict):
+            client.hset(name, mapping=dict(value))
+        else:
+            client.set(name, value)
+
+    with closing(RedisStore(server.url)) as store, redis.Redis(port=server.port) as client:
+        client.flushall()
+        check_only_one_name_is_affected(store, ask, spoil)
+
+
+@pytest.mark.parametrize("ask", ASKS)
+@pytest.mark.parametrize(
+    "entry",
+    [
+        {"json": None},
+        {"json": {"responseCode": 2}},
+        {"json": {"responseCode": 1, "handle": "10.1000/b", "values": "none"}},
+        {"json": {"DOI": "10.1000/c", "RA": "Crossref"}},
+        {"text": "a citation", "type": "text/plain"},
+        {"base64": "/w=="},
+    ],
+    ids=str,
+)
+def test_a_line_of_a_lock_file_that_is_not_ours(entry: dict[str, object], ask: str, tmp_path: Path) -> None:
+    def spoil(key: str) -> None:
+        content = json.loads(path.read_bytes())
+        content["entries"][key] = entry
+        path.write_text(json.dumps(content))
+
+    path = tmp_path / "doi.lock.json"
+    check_only_one_name_is_affected(LockFile(path), ask, spoil)

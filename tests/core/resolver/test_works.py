@@ -1,0 +1,333 @@
+"""Works, BibTeX and formatted references: a DOI proxy that redirects to an agency, over real sockets."""
+
+from __future__ import annotations
+
+import json
+import socket
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from doiuri import DOI, BadRecord, DOINotFound, NoValues, ResolutionError, ResolverUnavailable
+from doiuri.records import Work
+from doiuri.resolver import Entry, MemoryStore, Outcome, Resolver, SQLiteStore
+from doiuri.rest import CSL_JSON
+from support.servers.faults import Server, reply, serving
+from support.servers.rest import header, proxy, targets
+
+KAHN = DOI("10.1000/Kahn <1>#a;b")
+CSL = {"title": "A <i>framework</i>", "author": [{"family": "Kahn"}], "issued": {"date-parts": [[2006]]}}
+BODY = json.dumps(CSL).encode()
+MONTH = 30 * 86400.0
+
+
+@dataclass
+class Agency:
+    """What the agency answers, and the two servers."""
+
+    answer: bytes
+    proxy: Server
+    server: Server
+
+    def resolver(self, store: MemoryStore | SQLiteStore | None = None, **options: object) -> Resolver:
+        return Resolver(self.proxy.url, store=store, **options)  # type: ignore[arg-type]
+
+    @property
+    def requests(self) -> int:
+        return len(self.proxy.requests) + len(self.server.requests)
+
+
+@contextmanager
+def agency(answer: bytes, known: Callable[[str], bool] = lambda _name: True) -> Iterator[Agency]:
+    """A proxy that redirects to an agency; names that are not ``known`` do not exist."""
+
+    def redirect(server: Server, connection: socket.socket, request: bytes) -> None:
+        target = request.split(b" ")[1].decode()
+        name = target.removeprefix("/api/handles/")
+        if name != target:
+            connection.sendall(proxy(None if known(name) else {})(target))
+        elif known(target):
+            to = f"Location: {both.server.url}/agency{target}"
+            connection.sendall(reply("302 Found", b"", to))
+        else:
+            connection.sendall(reply("404 Not Found", b"<html>", kind="text/html"))
+
+    with serving(lambda _s, c, _r: c.sendall(both.answer)) as other, serving(redirect) as first:
+        both = Agency(answer, first, other)
+        yield both
+
+
+def never(server: Server, _connection: socket.socket, _request: bytes) -> None:
+    server.stopped.wait(30)
+
+
+def csl(body: bytes = BODY) -> bytes:
+    return reply("200 OK", body, kind=CSL_JSON)
+
+
+def text(body: str, kind: str = "text/x-bibliography") -> bytes:
+    return reply("200 OK", body.encode(), kind=kind)
+
+
+def test_a_work_costs_two_requests_and_none_when_it_is_known(tmp_path: Path) -> None:
+    with agency(csl()) as both, closing(SQLiteStore(tmp_path / "store.sqlite3")) as store:
+        resolver = both.resolver(store)
+        assert resolver.work(KAHN) == Work(KAHN, CSL)
+        assert both.requests == 2
+        assert targets(both.proxy) == ["/10.1000/Kahn%20%3C1%3E%23a;b"]
+        assert [header(r, "Accept") for r in both.proxy.requests + both.server.requests] == [
+            CSL_JSON,
+            CSL_JSON,
+        ]
+        assert resolver.work("doi:10.1000/KAHN%20%3C1%3E%23A;B").title == "A framework"
+        (outcome,) = resolver.works([KAHN])
+        assert (outcome.status, outcome.work, outcome.stale) == ("found", Work(KAHN, CSL), False)
+        assert Resolver(both.proxy.url, store=store, offline=True).work(KAHN).year == 2006
+        assert both.requests == 2
+
+
+def test_works_of_many_dois_in_input_order() -> None:
+    names = [f"10.1000/{number}" for number in range(40)]
+    with agency(csl(), lambda target: "/7" not in target) as both:
+        resolver = both.resolver(MemoryStore())
+        outcomes = list(resolver.works([*names, "not a DOI", names[0].upper()]))
+        assert [outcome.doi.name if outcome.doi else None for outcome in outcomes] == [*names, None, names[0]]
+        assert {outcome.status for outcome in outcomes} == {"found", "not-found", "invalid"}
+        assert [o.status for o in outcomes if o.work is None] == ["not-found", "invalid"]
+        found = sum(outcome.found for outcome in outcomes) - 1
+        assert both.requests == 2 * found + 2  # for the missing one: the proxy and its REST API
+        before = both.requests
+        assert list(resolver.works([*names, "not a DOI", names[0].upper()])) == outcomes
+        assert both.requests == before, "known works and known negative answers cost nothing"
+
+
+def test_references_and_bibtex() -> None:
+    with agency(
+        text("Kahn, R., &amp; Co. (2006).\n  <i>A framework</i>. https://doi.org/10.1000/Kahn\n")
+    ) as both:
+        resolver = both.resolver(MemoryStore())
+        line = "Kahn, R., & Co. (2006). A framework. https://doi.org/10.1000/Kahn"
+        assert resolver.reference(KAHN) == line
+        assert resolver.reference(KAHN, "ieee", "de-DE") == line
+        accepted = [header(request, "Accept") for request in both.server.requests]
+        assert accepted == [
+            "text/x-bibliography; style=apa; locale=en-US",
+            "text/x-bibliography; style=ieee; locale=de-DE",
+        ]
+        (outcome,) = resolver.references([KAHN])
+        assert (outcome.status, outcome.reference, outcome.work) == ("found", line, None)
+        both.answer = text("\n@article{Kahn,\r\n\ttitle={A}\x00\x1b}\n", "application/x-bibtex")
+        assert resolver.bibtex(KAHN) == resolver.bibtex(KAHN) == "@article{Kahn,\n\ttitle={A}}"
+        assert both.requests == 6
+        assert both.resolver().metadata(KAHN, "application/x-bibtex").startswith(b"\n@article")
+
+
+@pytest.mark.parametrize(
+    ("body", "line"),
+    [
+        ("[1]R. Kahn, “A framework.”", "R. Kahn, “A framework.”"),
+        ("1. Kahn R. A framework", "Kahn R. A framework"),
+        ("1.Kahn R. A framework", "Kahn R. A framework"),
+        ("1. 2006 in review", "1. 2006 in review"),
+        ("1984. A novel", "1984. A novel"),
+        ('<div class="csl-bib-body"><div class="csl-entry">Kahn &amp;amp; Co.</div></div>', "Kahn & Co."),
+        ("Kahn \u202eevil\u202c\x1b[2J", "Kahn evil[2J"),
+        ("\ufeffKahn", "Kahn"),
+    ],
+)
+def test_formatted_text_is_one_line_of_plain_text(body: str, line: str) -> None:
+    with agency(text(body)) as both:
+        assert both.resolver().reference(KAHN) == line
+
+
+@pytest.mark.parametrize(
+    ("body", "kind", "line"),
+    [
+        ("Müller".encode(), "text/x-bibliography", "Müller"),
+        ("Müller".encode("latin-1"), "text/x-bibliography;charset=ISO-8859-1", "Müller"),
+        ("Müller".encode(), "text/x-bibliography;charset=ISO-8859-1", "Müller"),
+        ("Müller".encode("latin-1"), "text/x-bibliography;charset=nonsense", "Müller"),
+        ("Müller".encode("latin-1"), "text/x-bibliography", "Müller"),
+    ],
+)
+def test_character_sets(body: bytes, kind: str, line: str) -> None:
+    with agency(reply("200 OK", body, kind=kind)) as both:
+        assert both.resolver().reference(KAHN) == line
+
+
+PAGE = b"\xef\xbb\xbf <!DOCTYPE html><html><title>Landing page</title></html>"
+NOTHING = {
+    "204": reply("204 No Content", b""),
+    "404": reply("404 Not Found", b"Resource not found.", kind="text/plain"),
+    "406": reply("406 Not Acceptable", b""),
+    "a page": reply("200 OK", PAGE, kind="text/html"),
+    "a page that says it is JSON": reply("200 OK", PAGE, kind=CSL_JSON),
+    "a page in XHTML": reply("200 OK", b"<?xml version='1.0'?><html/>", kind="application/xhtml+xml"),
+    "an empty object": csl(b"{}"),
+    "codes for unknown text": csl(b'{"title":"(:unav)","author":[{"literal":":null"}]}'),
+}
+UNKNOWN = {
+    "429": (reply("429 Too Many Requests", b"", "Retry-After: 3600"), ResolverUnavailable),
+    "403": (reply("403 Forbidden", PAGE, kind="text/html"), ResolverUnavailable),
+    "500": (reply("500 Internal Server Error", b'{"status":"error"}'), ResolverUnavailable),
+    "401": (reply("401 Unauthorized", b""), ResolverUnavailable),
+    "a reset": (b"", ResolverUnavailable),
+    "a redirect into nothing": (
+        reply("302 Found", b"", "Location: http://127.0.0.1:1/"),
+        ResolverUnavailable,
+    ),
+    "a redirect to a script": (reply("302 Found", b"", "Location: javascript:alert(1)"), ResolverUnavailable),
+    "no body": (csl(b""), BadRecord),
+    "a list": (csl(b"[]"), BadRecord),
+    "half of it": (csl(BODY[:20]), BadRecord),
+    "too deep": (csl(b"[" * 5000 + b"]" * 5000), BadRecord),
+    "not UTF-8": (csl(b'{"title":"\xff"}'), BadRecord),
+}
+
+
+def statuses(resolver: Resolver) -> set[str]:
+    return {outcome.status for outcome in resolver.works([KAHN])}
+
+
+@pytest.mark.parametrize("answer", NOTHING.values(), ids=NOTHING)
+def test_an_agency_without_metadata_is_a_definite_answer_for_a_day(answer: bytes) -> None:
+    with agency(answer) as both:
+        store = MemoryStore()
+        for _ in range(2):
+            with pytest.raises(NoValues):
+                both.resolver(store).work(KAHN)
+            assert statuses(both.resolver(store)) == {"no-values"}
+        assert both.requests == 2
+        (entry,) = store._entries.values()
+        assert 86400 - 60 < entry.expires - time.time() <= 86400
+        assert statuses(both.resolver()) == {"no-values"}
+
+
+@pytest.mark.parametrize(("answer", "error"), UNKNOWN.values(), ids=UNKNOWN)
+def test_any_other_trouble_is_unknown_and_not_kept(answer: bytes, error: type[ResolutionError]) -> None:
+    with agency(answer) as both:
+        store = MemoryStore()
+        with pytest.raises(error):
+            both.resolver(store).work(KAHN)
+        assert statuses(both.resolver(store)) == {"unknown"}
+        assert not store._entries
+        both.answer = csl()
+        assert both.resolver(store).work(KAHN).title == "A framework"
+
+
+@pytest.mark.parametrize(("answer", "error"), UNKNOWN.values(), ids=UNKNOWN)
+def test_a_stale_work_serves_while_there_is_no_answer(answer: bytes, error: type[ResolutionError]) -> None:
+    with agency(answer) as both:
+        store = MemoryStore()
+        key = f"work {both.proxy.url} {KAHN.key}"
+        store.put_many({key: Entry(BODY, CSL_JSON, time.time() - 1)})
+        assert both.resolver(store).work(KAHN) == Work(KAHN, CSL)
+        (outcome,) = both.resolver(store).works([KAHN])
+        assert (outcome.status, outcome.work, outcome.stale) == ("found", Work(KAHN, CSL), True)
+        assert both.requests >= 2
+        both.answer = NOTHING["406"]
+        assert statuses(both.resolver(store)) == {"no-values"}, "a definite answer overrules a stale one"
+        store.put_many({key: Entry(b"null", "application/json", time.time() - 1)})
+        both.answer = answer
+        with pytest.raises(error):
+            both.resolver(store).work(KAHN)
+
+
+def test_a_name_that_does_not_exist_is_not_found_and_costs_no_second_request() -> None:
+    with agency(csl(), lambda _target: False) as both:
+        store = MemoryStore()
+        for _ in range(2):
+            with pytest.raises(DOINotFound):
+                both.resolver(store).work(KAHN)
+            assert statuses(both.resolver(store)) == {"not-found"}
+            with pytest.raises(DOINotFound):
+                both.resolver(store).reference(KAHN)
+        assert targets(both.proxy) == [
+            "/10.1000/Kahn%20%3C1%3E%23a;b",
+            "/api/handles/10.1000/Kahn%20%3C1%3E%23a%3Bb",
+        ]
+
+
+@pytest.mark.parametrize(
+    ("media", "answer"),
+    [
+        ("bibtex", text("{}", "application/x-bibtex")),
+        ("bibtex", text("TY  - JOUR", "application/x-bibtex")),
+        ("bibtex", text("@" + "x" * 1_000_001, "application/x-bibtex")),
+        ("reference", text('{"status":"error"}')),
+        ("reference", text("\u202e")),
+        ("reference", text("<x>?</x>")),
+    ],
+)
+def test_what_is_neither_bibtex_nor_a_reference(media: str, answer: bytes) -> None:
+    with agency(answer) as both, pytest.raises(BadRecord):
+        getattr(both.resolver(), media)(KAHN)
+
+
+def test_answers_are_kept_for_30_days_and_damaged_ones_are_asked_for_again() -> None:
+    with agency(csl()) as both:
+        store = MemoryStore()
+        both.resolver(store).work(KAHN)
+        ((key, entry),) = store._entries.items()
+        assert key == f"work {both.proxy.url} {KAHN.key}"
+        assert MONTH - 60 < entry.expires - time.time() <= MONTH
+        assert json.loads(entry.body)["title"] == "A framework", "what is kept is the reduced form"
+        for body in (b"\xff", b"[]", b"{", b""):
+            store.put_many({key: Entry(body, CSL_JSON, time.time() + 60)})
+            before = both.requests
+            assert both.resolver(store).work(KAHN) == Work(KAHN, CSL)
+            assert both.requests == before + 2
+        store.put_many({key: Entry(BODY, CSL_JSON, time.time() + MONTH + 60)})
+        before = both.requests
+        both.resolver(store).work(KAHN)
+        assert both.requests == before + 2, "from a clock that was wrong"
+
+
+@pytest.mark.parametrize(
+    "style", ["", "apa\r\nX: y", "apa; q=0", "a/b", "../x", "a b", "ä", "x" * 101, "apa\n"]
+)
+def test_styles_that_cannot_be_requested(style: str) -> None:
+    resolver = Resolver(store=None, offline=True)
+    with pytest.raises(ValueError, match="not the name of a CSL style"):
+        resolver.reference(KAHN, style)
+    with pytest.raises(ValueError, match="not the name of a CSL style"):
+        resolver.references([KAHN], style)
+
+
+@pytest.mark.parametrize(
+    "locale", ["", "en-US\r\nX: y", "en_US", "e", "en-US;", "en US", "1", "en-", "en-US\n"]
+)
+def test_locales_that_cannot_be_requested(locale: str) -> None:
+    with pytest.raises(ValueError, match="not a locale such as en-US"):
+        Resolver(store=None, offline=True).reference(KAHN, "apa", locale)
+
+
+def test_offline_and_a_budget() -> None:
+    with agency(csl()) as both:
+        with pytest.raises(ResolverUnavailable, match="offline: request not sent"):
+            both.resolver(offline=True).work(KAHN)
+        assert not both.requests
+    with serving(never) as silent:
+        before = time.monotonic()
+        with pytest.raises(ResolverUnavailable):
+            Resolver(silent.url, store=None).work(KAHN, budget=0.3)
+        outcomes: list[Outcome] = list(
+            Resolver(silent.url, store=None, budget=0.3).works([KAHN, "10.1000/2"])
+        )
+        assert [outcome.status for outcome in outcomes] == ["unknown", "unknown"]
+        assert time.monotonic() - before < 3
+
+
+def test_a_name_too_long_for_a_url_is_unknown() -> None:
+    with agency(csl()) as both:
+        with pytest.raises(ResolverUnavailable, match="name too long"):
+            both.resolver().work(f"10.1000/{'x' * 20_000}")
+        assert not both.requests
+
+
+def test_an_answer_of_sixteen_megabytes_is_refused() -> None:
+    with agency(csl(b'{"title":"%s"}' % (b"x" * 16_000_001))) as both, pytest.raises(ResolverUnavailable):
+        both.resolver().work(KAHN)

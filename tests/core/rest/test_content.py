@@ -1,0 +1,96 @@
+"""Content negotiation without IO: media types, and what a server with metadata answers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from doiuri.rest import (
+    BIBTEX,
+    CSL_JSON,
+    check_locale,
+    check_style,
+    read_metadata,
+    reference_type,
+    write_metadata,
+)
+
+METADATA = read_metadata(
+    {
+        CSL_JSON: {"title": "Ä"},
+        "text/x-bibliography; style=apa": "In APA",
+        "text/x-bibliography; style=apa; locale=de-DE": "Auf Deutsch",
+        "text/x-bibliography;style=ieee": "In IEEE",
+        BIBTEX: "@misc{a}",
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("accept", "body"),
+    [
+        (CSL_JSON, '{"title":"Ä"}'),
+        ("APPLICATION/VND.CITATIONSTYLES.CSL+JSON", '{"title":"Ä"}'),
+        (f"{CSL_JSON};q=0.5, {BIBTEX}", "@misc{a}"),
+        (f"{CSL_JSON}, {BIBTEX}", '{"title":"Ä"}'),
+        (f"application/rdf+xml, {BIBTEX};q=0.1", "@misc{a}"),
+        (f"{BIBTEX};q=0", None),
+        ("text/x-bibliography", "In APA"),
+        (reference_type("apa", "en-US"), "In APA"),
+        (reference_type("ieee"), "In IEEE"),
+        ('text/x-bibliography; style="ieee"', "In IEEE"),
+        ("text/x-bibliography; STYLE=IEEE", "In IEEE"),
+        (reference_type("nature"), None),
+        ("text/html, */*", None),
+        ("", None),
+    ],
+)
+def test_what_is_accepted(accept: str, body: str | None) -> None:
+    status, kind, found = write_metadata(METADATA, accept)
+    if body is None:
+        assert (status, kind, found) == (406, "", b"")
+    else:
+        assert (status, found.decode()) == (200, body)
+        assert kind == (kind if kind.startswith("application/") else "text/x-bibliography;charset=utf-8")
+
+
+def test_the_first_that_fits_is_sent() -> None:
+    """A parameter that the client leaves out does not matter, nor one that the records leave out."""
+    assert write_metadata(METADATA, "text/x-bibliography; locale=de-DE")[2] == b"In APA"
+    german = read_metadata({"text/x-bibliography; locale=de-DE": "Auf Deutsch"})
+    assert write_metadata(german, reference_type("apa", "de-DE"))[2] == b"Auf Deutsch"
+    assert write_metadata(german, reference_type("apa", "en-US"))[0] == 406
+
+
+@pytest.mark.parametrize(
+    ("metadata", "complaint"),
+    [
+        ([], "expected an object"),
+        (None, "expected an object"),
+        ({"nonsense": "x"}, "not a media type in metadata: 'nonsense'"),
+        ({"a/b, c/d": "x"}, "not a media type"),
+        ({"": "x"}, "not a media type"),
+        ({CSL_JSON: None}, "expected text or an object"),
+        ({BIBTEX: 7}, "expected text or an object"),
+    ],
+)
+def test_metadata_that_cannot_be_read(metadata: Any, complaint: str) -> None:
+    with pytest.raises(ValueError, match=complaint):
+        read_metadata(metadata)
+
+
+def test_lone_surrogates_are_sent_as_something_else() -> None:
+    assert read_metadata({BIBTEX: "a\ud800"}) == {BIBTEX: b"a?"}
+    assert read_metadata({CSL_JSON: {"title": "\ud800"}}) == {CSL_JSON: b'{"title":"\\ud800"}'}
+
+
+def test_media_types_of_references() -> None:
+    assert reference_type() == "text/x-bibliography; style=apa; locale=en-US"
+    assert check_style("chicago-author-date_2.0") == "chicago-author-date_2.0"
+    assert check_locale("zh-Hant-TW") == "zh-Hant-TW"
+    for style in ("", "a b", "apa;x", "apa\r\nX: y", "apa\n", "é"):
+        with pytest.raises(ValueError, match="not the name of a CSL style"):
+            reference_type(style)
+    for locale in ("", "e", "en_US", "en-US\n", "en;q=0"):
+        with pytest.raises(ValueError, match="not a locale"):
+            reference_type("apa", locale)

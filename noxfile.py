@@ -16,7 +16,7 @@ ROOT = Path(__file__).parent
 SUPPORTED = ["3.11", "3.12", "3.13"]
 PACKAGES = sorted(path.parent.name for path in ROOT.glob("packages/*/pyproject.toml"))
 EXTRAS = {"doiuri": "[resolver,redis,testing]"}
-GROUPS = ["test", "integration", "examples", "coverage", "lint", "types", "docs", "bench"]
+GROUPS = ["test", "integration", "examples", "coverage", "lint", "types", "docs", "bench", "mutants"]
 PINS = ["-c", "constraints.txt"]
 # Many tests wait for a timeout or for a process, so four workers keep two cores busy.
 PARALLEL = ["-n", str(max(4, os.cpu_count() or 1)), "--dist", "worksteal"]
@@ -105,7 +105,7 @@ def tests(session: nox.Session) -> None:
     for version in SUPPORTED:
         if version not in FOUND:
             session.warn(f"SKIPPED: Python {version} is not on this machine")
-    install(session, "test", *(["integration", "examples"] if newest else []))
+    install(session, "test", *(["integration", "examples", "mutants"] if newest else []))
     marks = [] if newest else ["-m", "not newest and not once"]
     session.run("pytest", *marks, *parallel(session), *session.posargs)
 
@@ -129,7 +129,7 @@ def parallel(session: nox.Session) -> list[str]:
 @nox.session(python=NEWEST or False)
 def coverage(session: nox.Session) -> None:
     """Measure the branch coverage of all packages, child processes included; ``-- FILE`` narrows it down."""
-    install(session, "test", "integration", "examples", "coverage")
+    install(session, "test", "integration", "examples", "mutants", "coverage")
     session.run("coverage", "erase")
     session.run("coverage", "run", "-m", "pytest", *parallel(session), *session.posargs)
     session.run("coverage", "combine", "--quiet")
@@ -152,7 +152,7 @@ def lint(session: nox.Session) -> None:
 @nox.session(python=NEWEST or False)
 def types(session: nox.Session) -> None:
     """Check the types, tests included."""
-    install(session, "test", "types", "bench")
+    install(session, "test", "types", "bench", "mutants")
     session.run("mypy")
 
 
@@ -229,9 +229,16 @@ def run_scripts(session: nox.Session, folder: str) -> None:
 
 @nox.session(python=NEWEST or False)
 def fuzz(session: nox.Session) -> None:
-    """Fuzz each area for 60 s; ``nox -s fuzz -- find --seconds 600`` for one area, and longer."""
+    """Fuzz each area for 60 s; ``nox -s fuzz -- find --seconds 600 --seed 7`` for one, longer, or again."""
     install(session, "test")
     run_scripts(session, "tests/fuzz")
+
+
+@nox.session(python=NEWEST or False)
+def mutants(session: nox.Session) -> None:
+    """Change the code of a module or folder, one place at a time: ``-- PATH [--sample N] [--seed S]``."""
+    install(session, "test", "mutants")
+    session.run("python", "tests/mutation/run.py", *session.posargs, env={"PYTHONPATH": "tests"})
 
 
 @nox.session(python=NEWEST or False)

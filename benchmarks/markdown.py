@@ -53,6 +53,15 @@ def layout(words: list[str], number: int) -> str:
     return "\n".join([f"## Part {number}\n", *lines] if number % 10 == 0 else lines)
 
 
+def long_line(form: str) -> str:
+    """Return one line of 1 MB with 2,500 DOIs in this form."""
+    chance, words = random.Random(1), COMMON.split()
+    parts = (
+        " ".join(chance.choices(words, k=90)) + f" {form.format(f'10.1000/abc.{n}')}" for n in range(2_500)
+    )
+    return " ".join(parts)
+
+
 def convert(text: str, options: Options | None) -> str:
     """Convert with plain Markdown, or with our options."""
     if options is None:
@@ -125,6 +134,12 @@ def main() -> None:
         print(f"| {small:,} B of {title} | {plain:.3f} | {ours:.3f} | {ours / plain:.2f} |")
         print(f"| {factor * small:,} B of {title} | {more:.3f} | {most:.3f} | {most / more:.2f} |")
         print(f"| extra time for {factor} × the {title} | | | {(most - more) / (ours - plain):.1f} × |")
+    print(
+        "\n| one line of 1 MB with 2,500 DOIs | plain, s | with DOIs, s | ratio |\n| --- | --- | --- | --- |"
+    )
+    for form in (*FORMS, "(doi:{})", "*doi:{}*"):
+        plain, ours = compare(long_line(form), {"resolve": False}, repeats)
+        print(f"| `{form}` | {plain:.3f} | {ours:.3f} | {ours / plain:.2f} |")
     print("\n| hostile text | extra, s | for 4 × the text |\n| --- | --- | --- |")
     for title, make in HOSTILE.items():
         extra, ratio = growth(make, 2_000 if quick else 10_000)

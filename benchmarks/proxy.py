@@ -1,8 +1,9 @@
-"""Measure the local DOI proxy under load, beside nginx and a minimal application on the same server.
+"""Measure the local DOI proxy under load, beside nginx and a minimal application on uvicorn.
 
     python benchmarks/proxy.py [--quick]
 
-Needs wrk and nginx. Prints Markdown tables: requests per second and latency, then what many records cost.
+Needs wrk, nginx and uvicorn. Prints Markdown tables: requests per second and latency, for 5,000 names at
+random and for a single one; then what many records cost.
 """
 
 from __future__ import annotations
@@ -28,6 +29,15 @@ from doiuri_proxy.records._registry import Registry
 from doiuri_proxy.records._store import StoreSource
 
 CLIENTS = 32
+NAMES = 5_000  # more than any of the proxy's caches holds, so that most requests miss them
+# wrk's script: GET the PREFIX with a name, taken at random from the first COUNT records
+SCRIPT = """
+math.randomseed(1)
+request = function()
+  local n = math.random(0, {count} - 1)
+  return wrk.format("GET", "{prefix}10." .. (1000 + n % 500) .. "/article." .. n)
+end
+"""
 MINIMAL = """
 body = open({path!r}, "rb").read()
 headers = [(b"content-type", b"application/json;charset=utf-8"), (b"content-length", b"%d" % len(body))]
@@ -87,9 +97,17 @@ def proxy_words(records: Path, port: int) -> list[str]:
     return [sys.executable, "-m", "doiuri_proxy", "--records", str(records), "--port", str(port)]
 
 
-def load(port: int, path: str, seconds: int) -> tuple[float, float]:
+def random_names(folder: Path, prefix: str, count: int) -> list[str]:
+    """wrk's options for requests of many names."""
+    script = folder / f"{prefix.strip('/').replace('/', '-') or 'redirect'}-{count}.lua"
+    script.write_text(SCRIPT.format(prefix=prefix, count=count))
+    return ["-s", str(script)]
+
+
+def load(port: int, path: str, options: list[str], seconds: int) -> tuple[float, float]:
     """Requests per second, and the latency that 99 % stay below, in milliseconds."""
-    words = ["wrk", "-t1", f"-c{CLIENTS}", f"-d{seconds}s", "--latency", f"http://127.0.0.1:{port}{path}"]
+    url = f"http://127.0.0.1:{port}{path}"
+    words = ["wrk", "-t1", f"-c{CLIENTS}", f"-d{seconds}s", "--latency", *options, url]
     out = subprocess.run(words, capture_output=True, text=True, check=True).stdout
     rate = re.search(r"Requests/sec:\s*([\d.]+)", out)
     slow = re.search(r"99%\s*([\d.]+)(us|ms|s)", out)
@@ -101,7 +119,7 @@ def load(port: int, path: str, seconds: int) -> tuple[float, float]:
 def rates(folder: Path, store: Path, rounds: int, seconds: int) -> None:
     """Print the rate of each server; rounds alternate, so that noise affects all alike."""
     memory = folder / "records.json"
-    memory.write_text(json.dumps([record(number) for number in range(1000)]))
+    memory.write_text(json.dumps([record(number) for number in range(NAMES)]))
     name = f"/{record(7)['handle']}"
     body = {"responseCode": 1, **record(7)}
     (folder / "body.json").write_text(json.dumps(body, separators=(",", ":")))
@@ -124,21 +142,26 @@ def rates(folder: Path, store: Path, rounds: int, seconds: int) -> None:
         (proxy_words(memory, ports[2]), ports[2]),
         (proxy_words(store, ports[3]), ports[3]),
     ]
-    subjects = [
-        ("nginx, a file", ports[0], "/body.json"),
-        ("minimal application", ports[1], "/"),
-        ("REST API, memory", ports[2], f"/api/handles{name}"),
-        ("REST API, SQLite", ports[3], f"/api/handles{name}"),
-        ("redirect, memory", ports[2], name),
-        ("redirect, SQLite", ports[3], name),
+    rest, redirect = (random_names(folder, prefix, NAMES) for prefix in ("/api/handles/", "/"))
+    subjects: list[tuple[str, int, str, list[str]]] = [
+        ("nginx, a file", ports[0], "/body.json", []),
+        ("minimal application", ports[1], "/", []),
+        (f"REST API, memory, {NAMES:,} names", ports[2], "", rest),
+        (f"REST API, SQLite, {NAMES:,} names", ports[3], "", rest),
+        (f"redirect, memory, {NAMES:,} names", ports[2], "", redirect),
+        (f"redirect, SQLite, {NAMES:,} names", ports[3], "", redirect),
+        ("REST API, memory, one name", ports[2], f"/api/handles{name}", []),
+        ("REST API, SQLite, one name", ports[3], f"/api/handles{name}", []),
+        ("redirect, memory, one name", ports[2], name, []),
+        ("redirect, SQLite, one name", ports[3], name, []),
     ]
     with contextlib.ExitStack() as stack:
         for words, port in servers:
             stack.enter_context(serving(words, port))
         seen: dict[str, list[tuple[float, float]]] = {title: [] for title, *_ in subjects}
         for _ in range(rounds):
-            for title, port, path in subjects:
-                seen[title].append(load(port, path, seconds))
+            for title, port, path, options in subjects:
+                seen[title].append(load(port, path, options, seconds))
     print_rates(seen)
 
 
@@ -180,14 +203,7 @@ def size(store: Path, count: int) -> None:
     start = time.perf_counter()
     with serving(proxy_words(store, port), port) as process:
         ready = time.perf_counter() - start
-        script = store.parent / "names.lua"
-        script.write_text(
-            "math.randomseed(1)\nrequest = function()\n"
-            f"local n = math.random(0, {count - 1})\n"
-            'return wrk.format("GET", "/api/handles/10." .. (1000 + n % 500) .. "/article." .. n)\nend\n'
-        )
-        words = ["wrk", "-t1", f"-c{CLIENTS}", "-d5s", "-s", str(script), f"http://127.0.0.1:{port}"]
-        subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
+        load(port, "", random_names(store.parent, "/api/handles/", count), seconds=5)
         status = Path(f"/proc/{process.pid}/status").read_text()
         memory = int(re.search(r"VmHWM:\s*(\d+)", status)[1]) / 1024  # type: ignore[index]
     print(f"| {count:,} | {ready:.2f} | {memory:.0f} | {lookup(store, count):.1f} |")
@@ -214,13 +230,11 @@ def main() -> None:
             raise SystemExit(f"{program} is not installed")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        stores = [
-            (folder / "small.sqlite3", 1000),
-            (folder / "large.sqlite3", 50_000 if quick else 1_000_000),
-        ]
+        large = 50_000 if quick else 1_000_000
+        stores = [(folder / f"{count}.sqlite3", count) for count in (1000, NAMES, large)]
         for store, count in stores:
             make(store, count)
-        rates(folder, stores[0][0], rounds=2 if quick else 5, seconds=2 if quick else 5)
+        rates(folder, stores[1][0], rounds=2 if quick else 5, seconds=2 if quick else 5)
         print("\n| records in SQLite | ready s | peak MB | look-up µs |\n| --- | --- | --- | --- |")
         for store, count in stores:
             size(store, count)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pickle
+from contextlib import nullcontext
 
 import pytest
 from doiuri import DOI, ShortDOI
-from doiuri.plugins import ClientOptions
+from doiuri.plugins import ClientOptions, TargetCheck, TargetError
 
 BIBTEX = "application/x-bibtex"
 RECORD = "https://r.example/x/api/handles/10.1000/456%23789"
@@ -41,7 +42,7 @@ def test_a_short_doi_has_a_record_too() -> None:
 )
 def test_an_invalid_option_is_named(name: str, value: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ValueError, match=f"^{name}: '{value}'"):
-        ClientOptions.read(**{name: value})
+        ClientOptions.read(**{name: value})  # type: ignore[arg-type]
     if name != "follow":
         monkeypatch.setenv(f"DOIURI_{name.upper()}", value)
         with pytest.raises(ValueError, match=f"^DOIURI_{name.upper()}: '{value}'"):
@@ -60,3 +61,51 @@ def test_options_are_values() -> None:
     options = ClientOptions.read("https://r.example", follow="target")
     assert pickle.loads(pickle.dumps(options)) == options
     assert len({options, ClientOptions.read("https://r.example/", follow="target")}) == 1
+
+
+@pytest.mark.parametrize(
+    ("base", "private", "allowed"),
+    [
+        ("https://doi.org", None, False),
+        ("https://doi.org", False, False),
+        ("https://doi.org", True, True),
+        ("http://127.0.0.1:8000", None, True),
+        ("http://127.0.0.1:8000", False, False),
+        ("http://doi-proxy", None, True),
+    ],
+)
+def test_who_may_lead_into_a_private_network(base: str, private: bool | None, allowed: bool) -> None:
+    check = ClientOptions.read(base, private=private).target_check()
+    check.check_url(f"{base}/10.1000/1")
+    check.check_url("https://agency.example/")
+    check.check_peer("https://agency.example/", "8.8.8.8")
+    check.check_url("ftp://localhost/")  # clients refuse it, or ask its server
+    expected = (
+        nullcontext() if allowed else pytest.raises(TargetError, match="in a private network; private=True")
+    )
+    for url in ("http://localhost/", "http://127.0.0.1:8001/"):
+        with expected:
+            check.check_url(url)
+    for address in ("10.0.0.1", "fe80::1%eth0"):
+        with expected:
+            check.check_peer("http://agency.example/", address)
+
+
+@pytest.mark.parametrize(("address", "private"), [("10.0.0.1", True), ("8.8.8.8", False)])
+def test_the_address_of_the_resolver_decides(address: str, private: bool) -> None:
+    check = TargetCheck("https://resolver.example")
+    assert check.private is None
+    check.check_peer("https://resolver.example/10.1000/1", address)
+    check.check_peer("https://resolver.example/10.1000/1", "8.8.8.8")  # the first address counts
+    assert check.private is private
+
+
+@pytest.mark.parametrize("url", ["http://[", "http://a:x/", "http://a\\@b.example/", "http://a b.example/"])
+def test_a_target_must_be_a_url(url: str) -> None:
+    with pytest.raises(TargetError, match="redirected to an invalid URL"):
+        TargetCheck("https://doi.org").check_url(url)
+
+
+def test_private_is_a_flag() -> None:
+    with pytest.raises(ValueError, match="private: 'no' is not True, False or None"):
+        ClientOptions.read("https://doi.org", private="no")  # type: ignore[arg-type]

@@ -13,8 +13,10 @@ from doiuri import (
     DOISyntaxError,
     Handle,
     NoValues,
+    Prefix,
     ResolutionError,
     ResolverUnavailable,
+    ShortDOI,
 )
 
 
@@ -109,6 +111,41 @@ def test_reasons_of_refused_links_coach() -> None:
     for text in ("11.1000/182", "[10.1000/182]", "see doi:10.1000/182", "doi.10.1000/182"):
         assert "host" not in str(error_of(text))
     assert "Handle.parse" in str(error_of("10/abcd"))
+
+
+@pytest.mark.parametrize(
+    ("read", "text", "message"),
+    [
+        (Prefix, "", "'' is not a prefix: the prefix is missing (position 0)"),
+        (Prefix, "11.1", "'11.1' is not a prefix: a DOI begins with \"10.\" (position 0)"),
+        (Prefix, "10.", "'10.' is not a prefix: digits must follow \"10.\" (position 3)"),
+        (Prefix, "10.1/x", "a prefix has no slash; for a whole name use DOI or Handle.parse (position 4)"),
+        (ShortDOI, "10/", "'10/' is not a short DOI: nothing after the slash (position 3)"),
+        (DOI, "", "'' is not a DOI: the name is missing (position 0)"),
+        (DOI.parse, "doi: ", "'doi: ' is not a DOI: the name is missing (position 4)"),
+        (DOI.parse, "https://doi.org/", "is not a DOI: the name is missing (position 16)"),
+        (DOI.parse, "doi://10.1/x", "'doi://10.1/x' is not a DOI: no slash may precede \"10.\" (position 4)"),
+        (DOI.parse, "https:///10.1/x", 'is not a DOI: no host after "//" (position 8)'),
+        (DOI.parse, "x", '\'x\' is not a DOI: expected "10.", a label such as "doi:", or a link to doi.org'),
+        (DOI.from_uri, "doi:", "'doi:' is not a DOI: the name is missing (position 4)"),
+        (DOI.from_url, "", "'' is not a link to a DOI: the text is empty (position 0)"),
+        (
+            DOI.from_url,
+            "doi:10.1/x",
+            "is not a link to a DOI: expected a link such as https://doi.org/10.1000/182",
+        ),
+        (DOI.from_url, "https://x.org/10.1/x", "is not a link to a DOI: the host 'x.org' is not a DOI proxy"),
+        (
+            DOI.from_url,
+            "https://doi.org/10.1/%",
+            'is not a link to a DOI: "%" without two hexadecimal digits',
+        ),
+    ],
+)
+def test_messages_name_what_was_expected(read: Callable[[str], Handle], text: str, message: str) -> None:
+    with pytest.raises(DOISyntaxError) as caught:
+        read(text)
+    assert message in str(caught.value)
 
 
 @pytest.mark.parametrize("make", [DOI, DOI.from_name, Handle.from_name])

@@ -97,6 +97,8 @@ def what_runs(folder: Path, pages: dict[str, str]) -> set[str]:
 
 
 LONG: dict[str, Callable[[int], str]] = {
+    "mentions in one line": lambda n: ("word " * 30 + "doi:10.1000/1 ") * (n // 2),
+    "bracketed mentions in one line": lambda n: ("word " * 30 + "(doi:10.1000/1) ") * (n // 2),
     "labels": lambda n: "doi:" * n,
     "labels and prefixes": lambda n: "doi:10." * n,
     "prefixes": lambda n: "10.1000/" * n,
@@ -135,6 +137,18 @@ def test_time_grows_with_the_text_and_not_faster(kind: str) -> None:
     assert any(grows_evenly(LONG[kind]) for _ in range(3)), "each time"  # the machine may be busy
 
 
+@pytest.mark.once
+@pytest.mark.parametrize("form", ["doi:10.1000/abc.{}", "(see DOI: 10.1000/abc.{})", "*doi:10.1000/a({})*"])
+def test_a_long_line_takes_at_most_twice_as_long_as_without_dois(form: str) -> None:
+    line = " ".join(f"{'some words and ' * 26}{form.format(number)}" for number in range(2_500))
+    assert len(line) > 1_000_000
+    ratios = []
+    for _ in range(3):  # the machine may be busy
+        plain = seconds(lambda: markdown.markdown(line))
+        ratios.append(seconds(lambda: convert(line)) / plain)
+    assert min(ratios) <= 2, ratios
+
+
 def grows_evenly(text: Callable[[int], str]) -> bool:
     """Whether it does, with a tolerance of 0.3 s and an upper limit of 3 s."""
     extra, usual = [], seconds(lambda: markdown.markdown("some plain words\n" * 2_000))
@@ -142,3 +156,18 @@ def grows_evenly(text: Callable[[int], str]) -> bool:
         plain = seconds(lambda: markdown.markdown(text(size)))  # noqa: B023 - called at once
         extra.append(seconds(lambda: convert(text(size))) - plain)  # noqa: B023
     return extra[1] < min(20 * usual + 8 * max(extra[0], 0), 200 * usual)
+
+
+@pytest.mark.parametrize("number", ["9" * 5000, "0" * 5000 + "65"], ids=["too large", "leading zeros"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "doi:10.1000/182 {}",
+        "<doi:10.1000/a{}>",
+        "[x](doi:10.1000/a{})",
+        "[x](https://doi.org/10.1000/a{})",
+        "{} <doi:10.1000/182.>",
+    ],
+)
+def test_a_character_reference_of_thousands_of_digits_is_no_error(number: str, text: str) -> None:
+    assert "10.1000/" in convert(text.format(f"&#{number};")).html

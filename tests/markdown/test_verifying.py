@@ -1,8 +1,6 @@
 """Looking up DOIs: marks, warnings, one request each, and the budget."""
 
-import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import version
 from pathlib import Path
 from types import SimpleNamespace
@@ -196,33 +194,6 @@ def test_an_instance_converts_many_documents(doi_proxy: Proxies) -> None:
     assert [page.count("doi-not-found") for page in pages] == [2] * 4
     assert [page.count('class="doi"') for page in pages] == [1] * 4
     assert len(problems) == 4
-
-
-def test_threads_have_a_budget_each(render: Render) -> None:
-    [hanging] = [fault for fault in FAULTS if fault.name == "timeout in headers"]
-
-    def convert(number: int) -> float:
-        begun = time.monotonic()
-        render(f"<doi:{NAME}{number}>", resolve="records", resolver=server.url, budget=1, timeout=100)
-        return time.monotonic() - begun
-
-    with hanging.serve() as server, ThreadPoolExecutor(10) as pool:
-        assert max(pool.map(convert, range(10))) < 5
-
-
-def test_threads_ask_for_the_same_doi_once(doi_proxy: Proxies, render: Render) -> None:
-    proxy = doi_proxy(KNOWN)
-    begin = threading.Barrier(8)
-
-    def convert(_: int) -> str:
-        begin.wait()
-        html = render("<doi:10.1000/none>", resolve="records", resolver=proxy.url, budget=100).html
-        assert "doi-not-found" in html
-        return html
-
-    with ThreadPoolExecutor(8) as pool:
-        assert len({*pool.map(convert, range(8))}) == 1
-    assert len(proxy.log) == 1
 
 
 @pytest.mark.parametrize(

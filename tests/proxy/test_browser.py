@@ -1,8 +1,10 @@
 """The pages and the API in a real browser: scripts that should run do, and no others."""
 
+import itertools
 import json
 import random
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
@@ -13,7 +15,7 @@ from doiuri_proxy.app._http import BadRequestError
 from doiuri_proxy.app._pages import path_of
 from doiuri_proxy.app._targets import append, header_url
 from support.browser import chromium, dump_dom
-from support.devtools import browsing
+from support.devtools import Page, browsing
 from support.http import ask
 from support.proxy_records import link, record, value
 
@@ -103,6 +105,41 @@ def test_pages_fit_a_narrow_screen_and_follow_the_colours_asked_for() -> None:
         assert page.run("document.activeElement.getAttribute('role')") == "region"
         page.open(f"{proxy.url}/{name}?noredirect", width=320, prefers_color_scheme="dark")
         assert page.run(ground) == "rgb(255, 255, 255)"
+
+
+def test_all_columns_of_the_values_are_in_sight() -> None:
+    name = "10.1000/x"
+    values = [value(1, "URL", "https://example.org/" + "y" * 300), value(100, "HS_ADMIN", [{}], "new")]
+    outside = (
+        "[...document.querySelectorAll('tbody tr > *')]"
+        ".filter(cell => { const box = cell.getBoundingClientRect();"
+        " return !(box.width > 20 && box.height > 20 && box.left >= 0 && box.right <= innerWidth) }).length"
+    )
+    scrolls = "(region => region.scrollWidth > region.clientWidth)(document.querySelector('[role=region]'))"
+    label = "getComputedStyle(document.querySelector('tbody td:last-child'), '::before').content"
+    with running([record(name, *values)]) as proxy, browsing() as page:
+        for width, scheme in itertools.product((320, 400, 900), ("light", "dark")):
+            page.open(f"{proxy.url}/{name}?noredirect", width=width, prefers_color_scheme=scheme)
+            assert page.run("document.querySelectorAll('tbody tr > *').length") == 10
+            assert page.run(outside) == 0, width
+            assert page.run(scrolls) is False, width
+            assert page.run(label).startswith("none" if width == 900 else '"Data"')
+
+
+def roles(page: Page) -> Counter[str]:
+    """The roles of the page's accessibility tree that belong to tables."""
+    nodes = page.call("Accessibility.getFullAXTree")["nodes"]
+    seen = [node["role"]["value"] for node in nodes if not node["ignored"]]
+    return Counter(role for role in seen if role in {"table", "row", "columnheader", "rowheader", "cell"})
+
+
+def test_a_narrow_table_is_still_a_table_to_a_screen_reader() -> None:
+    with running([record("10.1000/x", value(1, "URL", "https://example.org/"))]) as proxy, browsing() as page:
+        seen = []
+        for width in (320, 900):
+            page.open(f"{proxy.url}/10.1000/x?noredirect", width=width)
+            seen.append(roles(page))
+    assert seen == [{"table": 1, "row": 2, "columnheader": 5, "rowheader": 1, "cell": 4}] * 2
 
 
 PIECES = [

@@ -171,6 +171,6 @@ def test_types_and_structured_data_are_text() -> None:
     with running([record("10.1000/odd", odd)]) as proxy:
         page = ask(proxy.url, "/10.1000/odd?noredirect").text
     assert not re.search("<[biu]>", page)
-    assert "&lt;b&gt;&#x27;&quot;&amp;&lt;/b&gt;" in page
-    assert "&quot;&lt;i&gt;&quot;" in page
-    assert "&quot;&lt;u&gt;&amp;&quot;" in page
+    assert "&lt;b&gt;&#39;&#34;&amp;&lt;/b&gt;" in page
+    assert "&#34;&lt;i&gt;&#34;" in page
+    assert "&#34;&lt;u&gt;&amp;&#34;" in page

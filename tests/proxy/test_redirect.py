@@ -8,7 +8,7 @@ import pytest
 from doiuri_proxy import running
 from doiuri_proxy.app import _redirect
 from support.http import ask
-from support.proxy_records import RECORDS, link, loc
+from support.proxy_records import RECORDS, link, loc, record, value
 
 pytestmark = pytest.mark.once
 
@@ -161,6 +161,19 @@ def test_long_chains(url: str, name: str) -> None:
     answer = ask(url, f"/10.1000/{name}")
     assert answer.status == 404
     assert "alias chain too long" in answer.text
+
+
+@pytest.mark.parametrize("query", ["", "?x"])
+def test_an_alias_comes_before_a_url(query: str) -> None:
+    """§3: a record's alias decides, wherever its URL stands; without aliases, the URL does."""
+    both = [value(1, "URL", "https://example.org/old"), value(2, "HS_ALIAS", "10.1000/new")]
+    new = link("10.1000/new", "https://example.org/new")
+    with running([record("10.1000/a", *both), record("10.1000/b", *reversed(both)), new]) as proxy:
+        for name in "ab":
+            answer = ask(proxy.url, f"/10.1000/{name}{query}")
+            assert (answer.status, answer.headers["location"]) == (301, f"/10.1000/new{query}")
+        answer = ask(proxy.url, "/10.1000/a?ignore_aliases")
+        assert (answer.status, answer.headers["location"]) == (302, "https://example.org/old")
 
 
 def test_ignore_aliases(url: str) -> None:

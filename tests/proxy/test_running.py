@@ -69,7 +69,7 @@ def test_public_names_load_on_first_use() -> None:
     """pytest imports the plugin in every run, so that must not import the server."""
     code = (
         "import sys, doiuri_proxy.pytest_plugin as plugin, doiuri_proxy as face\n"
-        "print('uvicorn' in sys.modules, 'doiuri' in sys.modules)\n"
+        "print('h11' in sys.modules, 'doiuri' in sys.modules)\n"
         "print(*[getattr(face, name).__name__ for name in face.__all__], hasattr(face, 'nothing'))\n"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -2,24 +2,21 @@
 
 import asyncio
 import contextlib
+import re
 import socket
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
-from unittest import mock
 from urllib.parse import urlsplit
 
 import pytest
 from doiuri_proxy import Limits, Running, running
+from doiuri_proxy.app._app import App
+from doiuri_proxy.app._http import Request, Response
 from doiuri_proxy.records._memory import MemorySource
-from doiuri_proxy.server._protocol import _LimitedProtocol, protocol_class
 from support.http import ask, send
 from support.proxy_records import link, record, value
-from uvicorn import Config
-from uvicorn.server import ServerState
 
 HOST = b"Host: localhost\r\n"
 GET = b"GET /api/handles/10.1000/1 HTTP/1.1\r\n"
@@ -255,28 +252,86 @@ def test_a_stalled_reader_loses_its_connection() -> None:
         stalled(proxy, GET_BIG + b"\r\n")
 
 
-@pytest.mark.parametrize("end", [b"Connection: close\r\n\r\n", b"\r\nGET\r\n\r\n"])
-def test_closing_does_not_wait_for_the_reader(monkeypatch: pytest.MonkeyPatch, end: bytes) -> None:
-    monkeypatch.setattr(_LimitedProtocol, "pause_writing", lambda _: None)
-    monkeypatch.setattr(_LimitedProtocol, "resume_writing", lambda _: None)
-    with running([BIG], limits=Limits(stall=0.5, keep_alive=60)) as proxy:
+@pytest.mark.parametrize(
+    "end", [b"Connection: close\r\n\r\n", b"\r\nGET\r\n\r\n", b"\r\n" + GET_BIG + b"\r\n"]
+)
+def test_closing_does_not_wait_for_the_reader(end: bytes) -> None:
+    with running([BIG], limits=Limits(request=60, stall=0.5, keep_alive=60)) as proxy:
         stalled(proxy, GET_BIG + end)
 
 
-def test_a_refusal_is_not_written_into_a_response(proxy: Running) -> None:
-    async def refuse(cycle: Any) -> list[str]:
-        config = Config(proxy._app, http=_LimitedProtocol, lifespan="off", log_config=None)
-        config.load()
-        protocol = protocol_class(Limits())(config, ServerState(), {})
-        protocol.transport = transport = mock.Mock()
-        protocol.cycle = cycle
-        protocol.send_400_response("Invalid")
-        return [call[0] for call in transport.method_calls]
+def test_a_stalled_reader_of_a_long_queue_costs_one_response() -> None:
+    """Requests behind an unread response are not answered, nor is more read from the system than needed."""
+    with running([BIG], limits=Limits(stall=1)) as proxy:
+        stalled(proxy, (GET_BIG + b"\r\n") * 50)
+        assert len(proxy.log) == 1
 
-    pairs = [(False, False), (True, False), (True, True)]
-    cycles = [SimpleNamespace(response_started=a, response_complete=b) for a, b in pairs]
-    calls = [asyncio.run(refuse(cycle)) for cycle in [None, *cycles]]
-    assert calls == [["write", "close"], ["write", "close"], ["close"], ["write", "close"]]
+
+CHUNKED = HOST + b"Transfer-Encoding: chunked\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "statuses"),
+    [
+        (GET + HOST + b"\r\n", b"GET\r\n\r\n", [200, 400]),
+        (GET + CHUNKED, b"zz\r\n", [200]),
+        (GET + HOST + b"Content-Length: 5\r\n\r\n", b"helloGET\r\n\r\n", [200, 400]),
+        (GET_BIG + b"\r\n", b"GET\r\n\r\n", [200, 400]),
+        (GET_BIG + CHUNKED.removeprefix(HOST), b"zz\r\n", [200]),
+    ],
+)
+def test_a_refusal_is_not_written_into_a_response(first: bytes, second: bytes, statuses: list[int]) -> None:
+    with running([BIG, link("10.1000/1", "https://example.org/")]) as proxy, connect(proxy.url) as connection:
+        connection.sendall(first)
+        rest = connection.recv(100)
+        connection.sendall(second)
+        rest += b"".join(iter(lambda: connection.recv(1_000_000), b""))
+    seen = []
+    while rest:
+        head, _, rest = rest.partition(b"\r\n\r\n")
+        length = re.search(rb"\r\nContent-Length: (\d+)", head)
+        assert length is not None
+        seen.append(status(head))
+        rest = rest[int(length[1]) :]
+    assert seen == statuses
+
+
+def test_a_broken_body_ends_the_answer_under_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def lookup(*_args: object, **_options: object) -> None:
+        await asyncio.sleep(60)
+
+    monkeypatch.setattr(MemorySource, "lookup", lookup)
+    with running([]) as proxy, connect(proxy.url) as connection:
+        connection.sendall(GET + CHUNKED)
+        time.sleep(0.1)
+        connection.sendall(b"zz\r\n")
+        answer = b"".join(iter(lambda: connection.recv(65536), b""))
+        assert status(answer) == 400
+        assert answer.count(b"HTTP/1.1") == 1
+
+
+@pytest.mark.parametrize(
+    ("raw", "expected"),
+    [
+        (POST + b"Content-Length: 9000000\r\n\r\n", 413),
+        (GET + HOST + HOST + b"\r\n", 400),
+        (GET + HOST + b"X: " + b"a" * 40_000, 431),
+        (b"PUT / HTTP/1.1\r\n" + HOST + b"Content-Length: 9000000\r\n\r\n", 501),
+        (b"GET /healthz HTTP/1.0\r\nContent-Length: 9000000\r\n\r\n", 200),
+    ],
+)
+def test_a_client_that_goes_on_sending_gets_the_response(url: str, raw: bytes, expected: int) -> None:
+    """RFC 9112 §9.6: the server reads on after its response, so that the connection is not reset."""
+    with connect(url) as connection:
+        connection.sendall(raw)
+        for _ in range(20):
+            connection.sendall(b"a" * 50_000)
+            time.sleep(0.01)
+        answer = b"".join(iter(lambda: connection.recv(65536), b""))
+        assert status(answer) == expected
+        connection.sendall(b"a")
+        with pytest.raises(OSError, match=r"reset|pipe"):  # not for ever
+            trickle(connection, b"a" * 3000)
 
 
 def test_more_connections_than_allowed_are_refused() -> None:
@@ -298,3 +353,17 @@ def test_a_failure_of_ours_is_an_answer_and_logged(
         assert ask(proxy.url, "/10.1000/1").status == 500
         assert ask(proxy.url, "/api/handles/10.1000/1").json()["responseCode"] == 2
         assert "cannot answer /10.1000/1" in caplog.text
+
+
+def test_a_response_with_a_line_break_in_a_header_is_not_sent(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def answer(_app: App, _request: Request) -> Response:
+        return Response(200, headers=(("X", "a\r\nSet-Cookie: a=b"),))
+
+    with running([]) as proxy:
+        monkeypatch.setattr(App, "answer", answer)
+        seen = ask(proxy.url, "/10.1000/1")
+    assert seen.status == 500
+    assert "set-cookie" not in seen.headers
+    assert "cannot send the response to /10.1000/1" in caplog.text

@@ -24,4 +24,9 @@ assert not loose, f"dependencies without a range: {loose}"
 for entry in distribution.entry_points:
     if entry.group != "pytest11":  # the one that needs pytest, which is no dependency
         entry.load()
+if module == "doiuri_proxy":
+    from urllib.request import urlopen
+
+    with imported.running() as proxy, urlopen(f"{proxy.url}/") as page:
+        assert b"<h1>Resolve a DOI Name</h1>" in page.read(), "no templates"
 print(f"{distribution.name} {distribution.version} is whole")

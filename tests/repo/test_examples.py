@@ -109,3 +109,12 @@ def test_only_the_doi_that_does_not_exist_is_marked(pages: Path, page: str) -> N
     found = [link for link in links((pages / page).read_text("utf-8")) if "doi" in link.classes]
     marked = ["doi-not-found" in link.classes for link in found]
     assert marked == [name == MISSING for name in NAMES[page]]
+
+
+@pytest.mark.newest
+def test_site_and_blog_show_the_same_text_for_a_name(pages: Path) -> None:
+    shown = [
+        {link.text for link in links((pages / page).read_text("utf-8")) if link.href.endswith("CO;2-%23")}
+        for page in ("site/index.html", "blog/2026-01-15-links-that-last.html")
+    ]
+    assert shown == [{f"doi:{SICI}"}] * 2

@@ -29,7 +29,7 @@ PLUGIN_FILES = [file for file in FILES if file not in CORE]
 
 # The modules and packages of the core, "" being doiuri/__init__.py: each may import those in the lines above
 LAYERS = [
-    {"_errors", "_immutable", "_urls"},
+    {"_entities", "_errors", "_hosts", "_immutable", "_urls"},
     {"_characters", "_remains", "_resolution_errors"},
     {"_names"},
     {"_encoding"},
@@ -37,13 +37,15 @@ LAYERS = [
     {"_doi"},
     {"_advice", "_find", "_settings"},
     {"records"},
-    {"_display"},
     {""},
     {"rest"},
     {"resolver"},
     {"plugins"},
     {"testing"},
 ]
+# The folders of the proxy, in the same order; the modules beside them use all
+PROXY_ROOT = PACKAGES / "doiuri-proxy" / "src" / "doiuri_proxy"
+PROXY_LAYERS = ["records", "app", "server"]
 # References upwards that only type checkers read, and why there is no way around them
 TYPE_ONLY = {
     ("_resolution_errors", "_doi"): "the type of an error's attribute doi",
@@ -149,6 +151,16 @@ def test_no_import_of_the_core_points_upwards(file: Path) -> None:
         other = member(found.target)
         excused = found.typing_only and (own, other) in TYPE_ONLY
         assert excused or other == own or layer(other) < layer(own), str(found)
+
+
+@pytest.mark.parametrize("name", PROXY_LAYERS)
+def test_no_import_of_the_proxy_points_upwards(name: str) -> None:
+    allowed = [PROXY_ROOT / other for other in PROXY_LAYERS[: PROXY_LAYERS.index(name) + 1]]
+    files = [file for file in FILES if file.parent == PROXY_ROOT / name]
+    assert len(files) > 3
+    for found in (one for file in files for one in imports(file)):
+        inside = found.target.is_relative_to(PROXY_ROOT)
+        assert not inside or found.target.parent in allowed, str(found)
 
 
 def circles(edges: dict[Path, set[Path]]) -> Iterable[list[Path]]:

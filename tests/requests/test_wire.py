@@ -59,3 +59,4 @@ def test_names_with_ends_that_clients_tidy(
 def test_every_legal_name(server: Site, sessions: dict[str, requests.Session], name: str) -> None:
     for start, session in sessions.items():
         assert asked(server, session, name) == start + name
+        assert asked(server, session, name, headers={"Accept": "application/x-bibtex"}) == f"/{name}"

@@ -50,6 +50,7 @@ def csl(_: str) -> Answer:
         ({"title": "A", "issued": {"date-parts": []}}, Details("A", (), "")),
         ({"title": "A", "issued": "2019"}, Details("A", (), "")),
         ({"title": " a\n b\u202e\x00 "}, Details("a b", (), "")),
+        ({"title": "a&#" + "9" * 5000 + ";b"}, Details("a\ufffdb", (), "")),
         ({"title": "x" * 5000}, Details("x" * 299 + "…", (), "")),
         ({"title": "1 < 2 > 0"}, Details("1 < 2 > 0", (), "")),
         ({"title": ""}, None),

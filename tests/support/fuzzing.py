@@ -12,7 +12,7 @@ def rounds(description: str | None) -> Iterator[random.Random]:
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(2**32))
     options = parser.parse_args()
-    print(f"seed {options.seed}", flush=True)
+    print(f"seed {options.seed}: repeat with --seed {options.seed}", flush=True)
     chance = random.Random(options.seed)
     end = time.monotonic() + options.seconds
     while time.monotonic() < end:

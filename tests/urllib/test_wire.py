@@ -63,7 +63,10 @@ def test_names_with_ends_that_clients_tidy(
 @given(names() | st.builds("10.{}/{}".format, st.integers(1000, 9999), tidied))
 def test_every_legal_name(server: Site, openers: dict[str, OpenerDirector], name: str) -> None:
     for start, opener in openers.items():
-        assert asked(server, opener, DOI.from_name(name).uri) == start + name
+        uri = DOI.from_name(name).uri
+        assert asked(server, opener, uri) == start + name
+        negotiated = Request(uri, headers={"Accept": "application/x-bibtex"})
+        assert asked(server, opener, negotiated) == f"/{name}"
 
 
 @pytest.mark.parametrize("follow", ["record", "target"])

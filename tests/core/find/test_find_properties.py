@@ -132,3 +132,11 @@ def test_links_are_found_in_the_form_of_each_syntax(name: str) -> None:
 def test_blank_lines_around_the_text_change_nothing(text: str, lines: int) -> None:
     inner = [match.text for match in find(text)]
     assert [match.text for match in find("\n" * lines + text + "\n" * lines)] == inner
+
+
+@pytest.mark.parametrize("syntax", SYNTAXES)
+@pytest.mark.parametrize("digits", ["9" * 5000, "0" * 5000 + "65"], ids=["too large", "leading zeros"])
+def test_a_character_reference_of_thousands_of_digits_is_no_error(syntax: str, digits: str) -> None:
+    reference = f"&#{digits};"
+    text = f'<a href="https://doi.org/10.1000/a{reference}">x</a> {reference} doi:10.1000/182 <{reference}>'
+    assert DOI("10.1000/182") in [match.doi for match in find(text, syntax)]

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from doiuri import DOI, Handle, Prefix, ShortDOI
-from doiuri.resolver import Entry, MemoryStore, Outcome, Resolver
+from doiuri.resolver import Entry, MemoryStore, Outcome, Resolver, _batch
 from doiuri.resolver._batch import AHEAD
 from support.servers.faults import FAULTS, reply
 from support.servers.rest import found, handling, not_found, proxy, targets
@@ -333,3 +333,18 @@ def test_a_damaged_answer_in_the_store_is_asked_for_again(ending: str) -> None:
         assert outcome.status == "found"
         assert "10.1000/0" in repr(outcome)
         assert len(server.requests) == 1
+
+
+def test_answers_are_stored_while_a_batch_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process that is killed in the middle of a long batch loses little."""
+    store = MemoryStore()
+    with handling(proxy()) as server:
+        monkeypatch.setattr(_batch, "FLUSH_INTERVAL", float("inf"))
+        running = Resolver(server.url, store=store).resolve_many(names(200))
+        assert len(list(islice(running, 60))) == 60
+        assert len(store._entries) >= 32, "whenever names are read ahead"
+        monkeypatch.setattr(_batch, "FLUSH_INTERVAL", 0)
+        other = MemoryStore()
+        running = Resolver(server.url, store=other, concurrency=1).resolve_many(names(10))
+        assert len(list(islice(running, 5))) == 5
+        assert len(other._entries) >= 4, "after a time"

@@ -25,6 +25,7 @@ from doiuri import (
     __version__,
 )
 from doiuri.resolver import Entry, MemoryStore, Outcome, Resolver
+from doiuri.resolver._records import MAX_ALIASES
 from support.servers.faults import FAULTS, TARGET, reply, value
 from support.servers.rest import found, handling, header, not_found, proxy, targets
 
@@ -565,3 +566,12 @@ def test_a_stale_record_serves_a_selection_behind_a_captive_portal(method: str) 
         assert resolver.resolve(DOI_, **{method: {"type": "URL", "index": 1}[method]}).url == TARGET  # type: ignore[arg-type]
         with pytest.raises(BadRecord):
             resolver.resolve("10.1000/b", type="URL")
+
+
+def test_as_many_aliases_are_followed_as_the_proxy_follows() -> None:
+    chain = {f"10.1000/{n}": alias(f"10.1000/{n + 1}") for n in range(MAX_ALIASES + 1)}
+    with handling(proxy({**chain, f"10.1000/{MAX_ALIASES + 1}": (value("URL", TARGET),)})) as server:
+        resolver = Resolver(server.url, store=None)
+        assert resolver.resolve("10.1000/1").url == TARGET
+        with pytest.raises(BadRecord, match="too many aliases: 21 followed"):
+            resolver.resolve("10.1000/0")

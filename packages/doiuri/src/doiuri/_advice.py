@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import re
 import unicodedata
 from collections import Counter
@@ -10,6 +9,7 @@ from typing import NamedTuple
 
 from doiuri import _parse
 from doiuri._doi import DOI
+from doiuri._entities import unescape_html
 from doiuri._errors import DOISyntaxError
 from doiuri._remains import remains
 
@@ -30,8 +30,6 @@ _LOOK_ALIKES = str.maketrans(
 # Cyrillic and Greek letters that look like Latin ones: suspicious only in names with Latin letters
 _TWINS = str.maketrans("АВЕЅІЈКМНОРСТХаеорсухѕіјΑΒΕΖΗΙΚΜΝΟΡΤΥΧο", "ABESIJKMHOPCTXaeopcyxsijABEZHIKMNOPTYXo")
 _ESCAPE = re.compile("%[0-9A-Fa-f]{2}")
-# html.unescape cannot read numbers of thousands of digits; no character has a number of eight
-_DECIMAL_ENTITY = re.compile("&#0*([0-9]{1,8})[0-9]*")
 _ALPHANUMERIC = re.compile("%(?:3[0-9]|[46][1-9A-Fa-f]|[57][0-9Aa])")
 _STRAY = re.compile("%(?![0-9A-Fa-f]{2})")
 _TEX = re.compile(
@@ -213,7 +211,7 @@ def _composition(doi: DOI) -> Advice | None:
 def _entities(doi: DOI) -> Advice | None:
     if not re.search(r"&(?:#\d+|#[xX][0-9A-Fa-f]+|[A-Za-z][A-Za-z0-9]*);", doi.name):
         return None
-    plain = html.unescape(_DECIMAL_ENTITY.sub(r"&#\1", doi.name))
+    plain = unescape_html(doi.name)
     return Advice("entity", "an HTML entity in the name", _suggested(plain)) if plain != doi.name else None
 
 

@@ -1,10 +1,10 @@
 """The values: DOI, ShortDOI and Prefix, and their base, Handle."""
 
 from doiuri import _parse
-from doiuri._encoding import LINK, encode, source_position
+from doiuri._encoding import LINK, encode
 from doiuri._errors import DOISyntaxError
 from doiuri._immutable import Keyed
-from doiuri._names import doi_flaw, exact, is_plain, prefix_flaw, short_doi_flaw
+from doiuri._names import doi_flaw, exact, is_plain, lone_prefix_flaw, short_doi_flaw
 from doiuri._urls import DOI_ORG, HOSTS, check_base, query_string
 
 TYPE_CHECKING = False
@@ -74,14 +74,8 @@ class Handle(Keyed):
     @classmethod
     def _checked(cls, text: str, spelling: _parse.Spelling, flaw: "Flaw | None") -> "Self":
         """Return the value for a name read from ``text``, or raise the error for its ``flaw``."""
-        name = spelling.name
-        if flaw is not None:
-            place = source_position(text, spelling.start, flaw[0])
-            raise DOISyntaxError(text, place, flaw[1], kind=cls._kind)
-        if spelling.ambiguous is not None:
-            reason = f'a raw "{text[spelling.ambiguous]}" here may be part of the name or end it'
-            raise DOISyntaxError(text, spelling.ambiguous, reason, f"doi:{encode(name)}", kind=cls._kind)
-        return cls._unchecked(name)
+        spelling.check(text, flaw, cls._kind)
+        return cls._unchecked(spelling.name)
 
     @classmethod
     def _unchecked(cls, name: str) -> "Self":
@@ -97,8 +91,8 @@ class Handle(Keyed):
             meant = cls.parse(name).name
         except DOISyntaxError:
             return DOISyntaxError(name, place, reason, kind=cls._kind)
-        reason = f"{reason}; {cls.__name__}.parse also reads labels, links and white space"
-        return DOISyntaxError(name, place, reason, meant, kind=cls._kind)
+        also = f"{cls.__name__}.parse also reads labels, links and white space"
+        return DOISyntaxError(name, place, f"{reason}; {also}", meant, kind=cls._kind)
 
     @property
     def key(self) -> str:
@@ -130,7 +124,10 @@ class Handle(Keyed):
         >>> DOI("10.1000/a<b>(c)").url
         'https://doi.org/10.1000/a%3Cb%3E(c)'
         """
-        return f"{DOI_ORG}/{encode(self.name, LINK)}"
+        name = self.name
+        if (octets := name.encode()).translate(_IMAGE) == octets and "/." not in name:
+            return "https://doi.org/" + name  # as encode would, in half the time
+        return f"{DOI_ORG}/{encode(name, LINK)}"
 
     def link(self, base: str = DOI_ORG, **query: "QueryValue") -> str:
         """Return the link at another proxy, or with query parameters for the proxy.
@@ -144,8 +141,7 @@ class Handle(Keyed):
         :raises ValueError: if ``base`` is not an http or https URL in ASCII, or has a user, a query or a
             fragment.
         """
-        if base != DOI_ORG:
-            base = check_base("not a base for links", base)
+        base = base if base == DOI_ORG else check_base("not a base for links", base)
         path = f"{base}/{encode(self.name, LINK)}"
         return f"{path}?{fields}" if (fields := query_string(query)) else path
 
@@ -162,6 +158,7 @@ class Handle(Keyed):
         return type(self), (self.name,)
 
 
+_IMAGE, _LITERAL = LINK._image, _parse.LITERAL
 _new = object.__new__
 _set_name = Handle.__dict__["name"].__set__  # bypasses __setattr__
 _set_key = Handle.__dict__["_key"].__set__
@@ -215,8 +212,12 @@ class DOI(Handle):
         :raises DOISyntaxError: if ``text`` is not a DOI.
         """
         if type(text) is str and not strict:
-            name = text if is_plain(text) else _parse.frequent(text)
-            if name:
+            name = text.removeprefix("https://doi.org/").removeprefix("doi:")
+            slash = name.find("/")
+            # octets without another meaning in any spelling: typed() would return the same name
+            literal = slash > 3 and name[3:slash].isdecimal() and name[-1] != "/" and name.isascii()
+            literal = literal and (octets := name.encode()).translate(_LITERAL) == octets
+            if name[:3] == "10." and (literal or (name := _parse.decoded(name))):
                 self = _new(cls)
                 _set_name(self, name)
                 return self
@@ -288,7 +289,7 @@ class Prefix(Handle):
 
     __slots__ = ()
     _kind = "prefix"
-    _flaw = staticmethod(prefix_flaw)
+    _flaw = staticmethod(lone_prefix_flaw)
 
 
 class ShortDOI(Handle):

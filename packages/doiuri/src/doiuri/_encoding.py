@@ -202,6 +202,8 @@ def unescape(
     """
     if "%" not in text:
         return text[start:end]
+    if (quickly := _all_unescaped(text[start:end])) is not None:
+        return quickly
     first, *parts = text[start:end].encode("utf-8", "surrogatepass").split(b"%")
     raw = [first]
     for part in parts:
@@ -219,6 +221,21 @@ def unescape(
     except UnicodeDecodeError as error:
         place = source_position(text, start, len(whole[: error.start].decode()))
         raise DOISyntaxError(text, place, "the escapes are not valid UTF-8", kind=kind) from None
+
+
+def _all_unescaped(text: str) -> str | None:
+    """Decode escapes as quoted-printable, which is fast; return None if that could give something else."""
+    from binascii import a2b_qp  # slow to import, and rarely needed
+
+    if "=" in text or "\n" in text or "\r" in text or not text.isascii():
+        return None
+    octets = a2b_qp(text.replace("%", "="))
+    if len(octets) != len(text) - 2 * text.count("%"):  # some "%" starts no escape
+        return None
+    try:
+        return octets.decode()
+    except UnicodeDecodeError:
+        return None
 
 
 def _stray_percent(text: str, start: int) -> int:

@@ -33,9 +33,14 @@ def is_plain(text: str) -> bool:
 
 def doi_flaw(name: str, strict: bool = False) -> "Flaw | None":
     """Return where and why ``name`` is not a DOI, or None."""
-    if not strict and is_plain(name):
-        return None
     prefix, slash, suffix = name.partition("/")
+    numeric = prefix[:3] == "10." and prefix[3:].isdecimal() and prefix.isascii()
+    if numeric and suffix and suffix.isprintable() and not strict:
+        return None  # nearly all names
+    if not name:
+        return 0, "the name is missing"
+    if not prefix and suffix.lstrip("/").startswith("10."):
+        return 0, 'no slash may precede "10."'
     if prefix == "10" and slash:
         return 0, 'a DOI begins with "10."; this is a short DOI, use Handle.parse'
     if flaw := prefix_flaw(prefix):
@@ -56,6 +61,8 @@ def prefix_flaw(prefix: str) -> "Flaw | None":
         return 0, 'a DOI begins with "10."'
     if registrant.isdecimal() and registrant.isascii():
         return None
+    if not registrant:
+        return 3, 'digits must follow "10."'
     position = 3
     for group in registrant.split("."):
         if not (group.isdecimal() and group.isascii()):
@@ -66,6 +73,15 @@ def prefix_flaw(prefix: str) -> "Flaw | None":
             )
         position += len(group) + 1
     return None
+
+
+def lone_prefix_flaw(name: str) -> "Flaw | None":
+    """Return where and why ``name`` is not the prefix of a DOI and nothing else, or None."""
+    if not name:
+        return 0, "the prefix is missing"
+    if "/" in name:
+        return name.index("/"), "a prefix has no slash; for a whole name use DOI or Handle.parse"
+    return prefix_flaw(name)
 
 
 def is_handle_prefix(prefix: str) -> bool:
@@ -80,6 +96,8 @@ def short_doi_flaw(name: str) -> "Flaw | None":
     code = name.removeprefix("10/")
     if code == name:
         return 0, 'a short DOI begins with "10/"'
+    if not code:
+        return 3, "nothing after the slash"
     if not (code.isascii() and code.isalnum()):
         return 3, 'only ASCII letters and digits may follow "10/"'
     return None

@@ -2,12 +2,14 @@
 
 from doiuri._encoding import encode, source_position, unescape
 from doiuri._errors import DOISyntaxError
-from doiuri._names import OTHER_HANDLE, doi_flaw, is_handle_prefix, is_plain
+from doiuri._names import OTHER_HANDLE, doi_flaw, is_handle_prefix
 from doiuri._urls import HOSTS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from doiuri._names import Flaw
 
 LABELS = ("info:doi/", "info:hdl/", "urn:doi:", "hdl:", "doi:")
 """The labels that may precede a name, in lower case; the proxy accepts them in the path of a link, too."""
@@ -27,7 +29,9 @@ _SCHEMES = ("https://", "http://", "//")
 _MAX_PORT = 65535
 _LINK_HEADS = ("https://", "http://", *(f"{host}/" for host in HOSTS))
 _LINK_HEAD_LENGTH = len("www.doi.org/")
-_SICI_ESCAPES = (("%28", "("), ("%29", ")"), ("%3A", ":"), ("%3C", "<"), ("%3E", ">"), ("%3B", ";"))
+# For bytes.translate: it changes all octets but those that are never decoded, stripped or cut off
+LITERAL = bytes(byte if 0x21 <= byte < 0x7F and byte not in b"%#?" else byte ^ 0x80 for byte in range(256))
+_EXPECTED = 'expected "10.", a label such as "doi:", or a link to doi.org'
 _URI = "doi: URI"
 _LINK = "link to a DOI"
 
@@ -46,23 +50,23 @@ class Spelling:
         self.start = start
         self.ambiguous = ambiguous
 
+    def check(self, text: str, flaw: "Flaw | None", kind: str) -> None:
+        """Raise the error for the ``flaw`` of the name, or for an ambiguous end; ``text`` is as given."""
+        if flaw is not None:
+            place = source_position(text, self.start, flaw[0])
+            raise DOISyntaxError(text, place, flaw[1], kind=kind)
+        if self.ambiguous is not None:
+            reason = f'a raw "{text[self.ambiguous]}" here may be part of the name or end it'
+            raise DOISyntaxError(text, self.ambiguous, reason, f"doi:{encode(self.name)}", kind=kind)
 
-def frequent(text: str) -> str:
-    """Return the name after ``doi:`` or ``https://doi.org/``, as ``typed`` reads it, or ""."""
-    if text[:4] == "doi:":
-        name = text[4:]
-    elif text[:16] == "https://doi.org/":
-        name = text[16:]
-    else:
+
+def decoded(name: str) -> str:
+    """Decode a name that begins with "10.", as ``typed`` does; return "" if that is none, or not all of it.
+
+    Nothing but ``doi:`` or ``https://doi.org/`` stands before it.
+    """
+    if "#" in name or "?" in name or name[-1] in _WHITE:
         return ""
-    if "#" in name or "?" in name:
-        return ""
-    if is_plain(name):
-        return name
-    if name[:3] != "10." or "%" not in name or name[-1] in _WHITE:
-        return ""
-    for escape, character in _SICI_ESCAPES:  # no new escape arises: these are no hexadecimal digits
-        name = name.replace(escape, character)
     try:
         name = unescape(name, lenient=True)
     except DOISyntaxError:  # its position is that in the name
@@ -168,19 +172,20 @@ def _repaired(text: str, start: int) -> str | None:
 
 
 def _read_link(text: str, start: int, end: int, hosts: tuple[str, ...], *, lenient: bool) -> Spelling:
+    kind = "DOI" if lenient else _LINK
     if start == end:
-        raise DOISyntaxError(text, start, "the text is empty")
+        raise DOISyntaxError(text, start, "the text is empty", kind=kind)
     scheme = _scheme_length(text[start : start + 8].lower())
     start += scheme
     slash = text.find("/", start, end)
     authority = text[start : slash if slash >= 0 else end]
     if not _is_proxy(authority, hosts):
         if scheme == 0 and 0 <= slash < end - 1 and is_handle_prefix(authority):
-            raise DOISyntaxError(text, start, OTHER_HANDLE)
-        raise DOISyntaxError(text, start, _why_no_link(authority, has_scheme=scheme > 0))
+            raise DOISyntaxError(text, start, OTHER_HANDLE, kind=kind)
+        raise DOISyntaxError(text, start, _why_no_link(authority, scheme > 0, lenient), kind=kind)
     start = min(start + len(authority) + 1, end)
     stop = _query_or_fragment(text, start, end)
-    path = unescape(text, start, end if stop is None else stop, lenient=lenient)
+    path = unescape(text, start, end if stop is None else stop, lenient=lenient, kind=kind)
     label = _path_label(path)
     if not label:
         return Spelling(path, start)
@@ -210,10 +215,12 @@ def _is_proxy(authority: str, hosts: tuple[str, ...]) -> bool:
     return authority in known or (legal and host.removesuffix(".") in known)
 
 
-def _why_no_link(authority: str, *, has_scheme: bool) -> str:
+def _why_no_link(authority: str, has_scheme: bool, lenient: bool) -> str:
     _, dot, top = authority.rpartition(".")
     if not has_scheme and not (dot and top.isalpha()):  # not the form of a host name
-        return 'expected "10.", a label such as "doi:", or a link to doi.org'
+        return _EXPECTED if lenient else "expected a link such as https://doi.org/10.1000/182"
+    if not authority:
+        return 'no host after "//"'
     if "@" in authority:
         return "a link to a DOI has no user name before the host"
     return f"the host {authority[:80]!r} is not a DOI proxy"

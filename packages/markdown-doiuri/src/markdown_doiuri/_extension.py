@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from markdown.extensions import Extension
 
-from markdown_doiuri._inline import AutolinkProcessor, MentionProcessor
+from markdown_doiuri._inline import AutolinkProcessor, MentionPattern
 from markdown_doiuri._links import Links
 from markdown_doiuri._options import Options, default_config
 from markdown_doiuri._report import Report, SourcePreprocessor
@@ -57,7 +57,7 @@ class DOIExtension(Extension):
         md.inlinePatterns.register(AutolinkProcessor(md, links, report), "doiuri-autolink", 125)
         if self.options.bare or self.options.bare_names:
             # After raw HTML (90), before magiclink (85) and emphasis (60).
-            mentions = MentionProcessor(md, self.options, links, report)
+            mentions = MentionPattern(md, self.options, links, report)
             md.inlinePatterns.register(mentions, "doiuri-mention", 86)
         # After inline (20), before attr_list (8), which may add attributes to the links.
         md.treeprocessors.register(LinkTreeprocessor(md, self.options, links, report), "doiuri-links", 19)

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, TypeAlias
 
 from doiuri import DOI, DOISyntaxError
-from markdown.inlinepatterns import InlineProcessor
+from markdown.inlinepatterns import InlineProcessor, Pattern
 
 from markdown_doiuri._mentions import Mention, Mentions
 from markdown_doiuri._stash import Stash, literal
@@ -28,7 +28,6 @@ _AUTOLINK = r"([dD][oO][iI]:(?:[^<>]*+(?:<[^<>]*+>[^<>]*+)*+(?=>)|[^<>]*+(?:<(?!
 # Raw tags and comments are matched too, and left alone: a "<doi:…>" inside an attribute is not a link.
 _TAG = r"/?[a-zA-Z][^<>\"']*+(?:\"[^\"]*+\"[^<>\"']*+|'[^']*+'[^<>\"']*+)*+>"
 _COMMENT = r"!--(?:(?!<!--|-->).)*+-->"
-_NAME = r"10(?=[.\x02])"  # rare in prose, which keeps this fast; the label before it is found afterwards
 
 
 class AutolinkProcessor(InlineProcessor):
@@ -57,36 +56,65 @@ class AutolinkProcessor(InlineProcessor):
         return literal(text) if self._stash.in_link() else self._links.make(doi, text), start, end
 
 
-class MentionProcessor(InlineProcessor):
+class MentionPattern(Pattern):
     """Links ``doi:…`` in running text, and names without a label, as the options say.
 
-    Markdown calls ``handleMatch`` once for each match, after a link with the changed text. So a text is
-    searched for mentions once, and ``_text`` is what the next call is expected to be given.
+    Markdown copies the text after each match of a pattern, which takes quadratic time in a long line. It
+    asks an old-style ``Pattern`` for the texts before and after a match, and this one answers for the last
+    mention, with all others replaced.
     """
 
     ANCESTOR_EXCLUDES = ("a",)
 
     def __init__(self, md: Markdown, options: Options, links: Links, report: Report) -> None:
-        super().__init__(_NAME, md)
+        super().__init__("", md)
         self._links = links
         self._stash = Stash(md)
         self._mentions = Mentions(self._stash, options, report)
-        self._nodes: object = None  # the stash of the document that the text belongs to
-        self._text = ""
-        self._length = 0  # of the text when it was searched; since then it has changed before this match only
-        self._by_name: dict[int, Mention] = {}  # by the position of the name in the searched text
+        self._rest: str | None = None  # of the text just searched, which Markdown passes again
 
-    def handleMatch(self, m: re.Match[str], data: str) -> Result:  # type: ignore[override]  # noqa: N802
-        """Return the link for the mention whose name begins here."""
-        if data != self._text or self._nodes is not self._stash.nodes:
-            if plain := self._mentions.plain(data, m.start()):
-                return self._links.make(plain.doi, plain.text), plain.start, plain.end
-            self._text, self._nodes, self._length = data, self._stash.nodes, len(data)
-            self._by_name = {mention.name: mention for mention in self._mentions.find(data)}
-        shift = len(data) - self._length
-        mention = self._by_name.get(m.start() - shift)
-        if mention is None:
-            return None, None, None
-        start, end = mention.start + shift, mention.end + shift
-        self._text = data[:start] + self._stash.next_marker() + data[end:]
-        return self._links.make(mention.doi, mention.text), start, end
+    def getCompiledRegExp(self) -> MentionPattern:  # type: ignore[override]  # noqa: N802
+        """Return what searches a text: this."""
+        return self
+
+    def match(self, text: str) -> _LastMention | None:
+        """Return the last mention in ``text``; the others are replaced by their links."""
+        rest, self._rest = self._rest, None
+        if rest is not None and text.endswith(rest):
+            return None
+        mentions = self._mentions.find(text)
+        if not mentions:
+            return None
+        parts: list[str] = []
+        end = 0
+        for mention in mentions[:-1]:
+            parts += text[end : mention.start], self._stash.add(self._links.make(mention.doi, mention.text))
+            end = mention.end
+        last = mentions[-1]
+        parts.append(text[end : last.start])
+        self._rest = text[last.end :]
+        return _LastMention(last, "".join(parts), self._rest)
+
+    def handleMatch(self, m: _LastMention) -> Element:  # type: ignore[override]  # noqa: N802
+        """Return the link for the mention."""
+        return self._links.make(m.mention.doi, m.mention.text)
+
+
+class _LastMention:
+    """What Markdown uses of a match: the texts before and after it, as groups."""
+
+    def __init__(self, mention: Mention, before: str, after: str) -> None:
+        self.mention = mention
+        self._groups = before, after
+
+    def groups(self) -> tuple[str, str]:
+        return self._groups
+
+    def group(self, number: int) -> str:
+        return self._groups[number - 1]
+
+    def start(self, _number: int) -> int:
+        return self.mention.start
+
+    def end(self, _number: int) -> int:
+        return self.mention.end

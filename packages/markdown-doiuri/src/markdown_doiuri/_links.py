@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import html
 import re
 from typing import TYPE_CHECKING
 from xml.etree.ElementTree import Element
 
 from doiuri import DOI, LINK, DOISyntaxError, encode
-from doiuri.plugins import DOI_ORG
+from doiuri.plugins import DOI_ORG, unescape_html
 from markdown.util import AtomicString
 
 from markdown_doiuri._stash import literal, unescaped
@@ -57,7 +56,7 @@ def proxy_doi(href: str) -> DOI | None:
     if not _PROXY.match(href):
         return None
     try:
-        return DOI.from_url(html.unescape(unescaped(href)).strip())
+        return DOI.from_url(unescape_html(unescaped(href)).strip())
     except DOISyntaxError:
         return None
 

@@ -24,6 +24,7 @@ _PLAIN = re.compile(
     r"(?:(?<=(?<![^ \n])doi:)|(?<=(?<![^ \n])DOI:)|(?<=(?<![^ \n])doi:[ ])|(?<=(?<![^ \n])DOI:[ ]))"
     r"10\.[0-9]{4,9}+/(?:[./-]*+[A-Za-z0-9]++)++(?=[.,;:!?]{0,3}+(?:[ \n]|\Z))"
 )
+_BEGINNING = re.compile(r"10(?=[.\x02])")  # rare in prose; the label before it is found afterwards
 _CLOSING = ".,;:!?)]}>\"'”’»"
 _MAX_URL = 2_000  # characters searched backwards for the scheme of a URL
 
@@ -49,6 +50,12 @@ class Mentions:
 
     def find(self, data: str) -> list[Mention]:
         """Return the mentions in ``data``, in order."""
+        names = [name.start() for name in _BEGINNING.finditer(data)]
+        if not names:
+            return []
+        plain = self.plain(data, names)
+        if plain is not None:
+            return plain
         if not self._without_label and not any(label in data.lower() for label in ("doi", "hdl")):
             return []
         rendered = RenderedText(data, self._stash)
@@ -57,15 +64,17 @@ class Mentions:
             self._report_invalid(rendered.text, matches)
         return [mention for match in matches if (mention := self._mention(match, rendered))]
 
-    def plain(self, data: str, name: int) -> Mention | None:
-        """Return the mention whose name begins at ``name`` if it is too plain to need :meth:`find`."""
-        match = _PLAIN.match(data, name)
-        if match is None or not self._with_label:
+    def plain(self, data: str, names: list[int]) -> list[Mention] | None:
+        """Return the mentions whose names begin at ``names``, if all are too plain to need a search."""
+        if not self._with_label or "$" in data or "{" in data:  # they may be in math, or in an attribute
             return None
-        if "$" in data or "{" in data:  # it may be in math, or in an attribute
-            return None
-        start, end = name - (5 if data[name - 1] == " " else 4), match.end()
-        return Mention(start, name, end, data[start:end], DOI.parse(match[0]))
+        mentions: list[Mention] = []
+        for name in names:
+            if (match := _PLAIN.match(data, name)) is None:
+                return None
+            start, end = name - (5 if data[name - 1] == " " else 4), match.end()
+            mentions.append(Mention(start, name, end, data[start:end], DOI.parse(match[0])))
+        return mentions
 
     def _mention(self, match: Match, rendered: RenderedText) -> Mention | None:
         """Return the mention for a match in the rendered text, or None if it is not to be linked."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import html
+import logging
 import re
+from collections import Counter
 from typing import TYPE_CHECKING, Self
 
 from doiuri import advise
-from doiuri.plugins import DOI_ORG
+from doiuri.plugins import DOI_ORG, unescape_html
 from markdown.preprocessors import Preprocessor
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
     from doiuri import DOI, DOISyntaxError
 
+_logger = logging.getLogger("doiuri")
 _LONGER_NAME = re.compile(r"[^\w\s<>()\[\]{}\"'*?#]?\w")
 _MAX_SEARCHED = 100_000_000  # characters searched for line numbers, in one document
 
@@ -72,6 +74,15 @@ class Report:
         spellings = (doi.name, doi.uri.removeprefix("doi:"), doi.url.removeprefix(f"{DOI_ORG}/"))
         self._report(doi.uri, reason, None if advice is None else advice.suggestion, spellings)
 
+    def unknown(self, reasons: list[str], total: int) -> None:
+        """Log how many of ``total`` DOIs could not be checked, and why.
+
+        That is no mistake of the author: it is not for ``warn``, and fails no build.
+        """
+        if reasons:
+            [(reason, _)] = Counter(reasons).most_common(1)
+            _logger.info("%d of %d DOIs could not be checked: %s", len(reasons), total, reason)
+
     def _report(self, doi: str, reason: str, suggestion: str | None, spellings: tuple[str, ...]) -> None:
         if doi not in self._reported:
             self._reported.add(doi)
@@ -80,7 +91,7 @@ class Report:
     def _line(self, spellings: tuple[str, ...]) -> int | None:
         """Return the first line that has one of ``spellings``, as written or once decoded."""
         if self._sources is None:
-            plain = (html.unescape(line).replace("\n", " ").replace("\\", "") for line in self._lines)
+            plain = (unescape_html(line).replace("\n", " ").replace("\\", "") for line in self._lines)
             self._sources = "\n".join(self._lines), "\n".join(plain)
         for source in self._sources:
             for spelling in spellings:

@@ -54,9 +54,11 @@ class Stash:
         """The stashed nodes, by the number in their placeholders."""
         return self._inline.stashed_nodes
 
-    def next_marker(self) -> str:
-        """Return the placeholder of the next node."""
-        return INLINE_PLACEHOLDER % f"{len(self.nodes):04}"
+    def add(self, node: Element) -> str:
+        """Stash a node as Markdown does; return its placeholder."""
+        number = f"{len(self.nodes):04}"
+        self.nodes[number] = node
+        return INLINE_PLACEHOLDER % number
 
     def raw_html(self, node: str) -> str:
         """Return the raw tag if ``node`` is the placeholder of one, or ""."""

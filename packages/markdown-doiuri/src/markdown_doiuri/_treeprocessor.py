@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import html
 import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from doiuri import DOI, DOISyntaxError
+from doiuri.plugins import unescape_html
 from markdown.treeprocessors import Treeprocessor
 from markdown.util import AtomicString
 
@@ -58,7 +58,9 @@ class LinkTreeprocessor(Treeprocessor):
         if page.bad:
             dissolve(root, page.bad)
         if page.links and self._verifier:
-            for doi in self._verifier.missing(page.links, self._options.shared):
+            answers = self._verifier.check(page.links, self._options.shared)
+            self._report.unknown(answers.unknown, len(page.links))
+            for doi in answers.missing:
                 self._report.missing(doi)
                 for link in page.links[doi]:
                     link.set("class", f"{link.get('class') or ''} doi-not-found".strip())
@@ -87,7 +89,7 @@ class LinkTreeprocessor(Treeprocessor):
 
     def _finish(self, page: _Page, link: Element, href: str) -> None:
         """Make a link to a ``doi:`` URI one that browsers can follow, or text again if it is not a DOI."""
-        text = html.unescape(unescaped(_ESCAPE.sub(r"\1", href)))
+        text = unescape_html(unescaped(_ESCAPE.sub(r"\1", href)))
         try:
             doi = DOI.parse(text)
         except DOISyntaxError as error:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from doiuri.plugins import open_resolver
 from doiuri.resolver import LockFile
@@ -39,45 +38,85 @@ def forget() -> None:
     _verifiers.clear()
 
 
+class Answers(NamedTuple):
+    """What is known about the DOIs of a document."""
+
+    missing: list[DOI]
+    """Those that certainly do not exist, in order."""
+    unknown: list[str]
+    """For each DOI that could not be checked, the reason."""
+
+
+class _Answer(NamedTuple):
+    missing: bool
+    unknown: str  # the reason, or ""
+    expires: float  # on the clock of time.monotonic
+
+
 class Verifier:
     """Tells which DOIs do not exist, and keeps the answers."""
 
     def __init__(self, options: Options) -> None:
         self._lock_file = LockFile(options.lock) if options.lock else None
-        self._answers: dict[str, tuple[bool, float]] = {}  # by key: whether missing, and when that expires
-        self._requesting = threading.Lock()
+        self._lock = threading.Lock()  # for the next two
+        self._answers: dict[str, _Answer] = {}  # by key
+        self._requested: dict[str, threading.Event] = {}  # by key: set when another thread has the answer
 
-    def missing(self, dois: Iterable[DOI], options: Options) -> list[DOI]:
-        """Return those of ``dois`` that certainly do not exist.
+    def check(self, dois: Iterable[DOI], options: Options) -> Answers:
+        """Return what is known about ``dois``.
 
-        New ones are requested in one batch, within the budget, which includes the wait for other threads;
-        what is unknown then is tried again with a later document.
+        New ones are requested in one batch, within the budget, which includes the wait for other threads that
+        request the same ones; what is unknown then is tried again with a later document.
         """
         dois = list(dois)
         deadline = time.monotonic() + options.budget
-        new = self._without_answer(dois)
-        if new and self._requesting.acquire(timeout=min(options.budget, threading.TIMEOUT_MAX)):
+        own, done, others = self._claim(dois)
+        if own:
             try:
-                new = self._without_answer(new)  # another thread may have requested some of them meanwhile
-                remaining = deadline - time.monotonic()
-                if new and remaining > 0:
-                    self._request(new, replace(options, budget=remaining))
+                self._request(own, options)
             finally:
-                self._requesting.release()
-        answers = self._answers
-        return [doi for doi in dois if (answer := answers.get(doi.key)) and answer[0]]
+                self._release(own, done)
+        for event in others:
+            event.wait(min(max(0.0, deadline - time.monotonic()), threading.TIMEOUT_MAX))
+        waited = _Answer(False, f"no answer within {options.budget:.3g} s", 0.0)
+        answers = [(doi, self._answers.get(doi.key, waited)) for doi in dois]
+        return Answers(
+            [doi for doi, answer in answers if answer.missing],
+            [answer.unknown for _, answer in answers if answer.unknown],
+        )
 
-    def _without_answer(self, dois: list[DOI]) -> list[DOI]:
-        now = time.monotonic()
-        answers = self._answers
-        return [doi for doi in dois if (answer := answers.get(doi.key)) is None or answer[1] <= now]
+    def _claim(self, dois: list[DOI]) -> tuple[list[DOI], threading.Event, list[threading.Event]]:
+        """Return the DOIs to request, the event to set afterwards, and the events of other threads."""
+        own: list[DOI] = []
+        done = threading.Event()
+        others: dict[threading.Event, None] = {}
+        with self._lock:
+            now = time.monotonic()
+            for doi in dois:
+                answer, event = self._answers.get(doi.key), self._requested.get(doi.key)
+                if answer is not None and answer.expires > now:
+                    continue
+                if event is None:
+                    own.append(doi)
+                    self._requested[doi.key] = done
+                else:
+                    others[event] = None
+        return own, done, list(others)
+
+    def _release(self, dois: list[DOI], done: threading.Event) -> None:
+        with self._lock:
+            for doi in dois:
+                self._requested.pop(doi.key, None)
+        done.set()
 
     def _request(self, dois: list[DOI], options: Options) -> None:
         with open_resolver(options, "markdown-doiuri", self._lock_file) as resolver:
             outcomes = list(resolver.check(dois, options.resolve))
-        if len(self._answers) + len(outcomes) > _MAX_ANSWERS:
-            self._answers = {}
         now = time.monotonic()
-        for doi, outcome in zip(dois, outcomes, strict=True):
-            ttl = _UNKNOWN_TTL if outcome.status == "unknown" else _TTL
-            self._answers[doi.key] = outcome.status == "not-found", now + ttl
+        with self._lock:
+            if len(self._answers) + len(outcomes) > _MAX_ANSWERS:
+                self._answers = {}
+            for doi, outcome in zip(dois, outcomes, strict=True):
+                unknown = outcome.reason or "unknown" if outcome.status == "unknown" else ""
+                expires = now + (_UNKNOWN_TTL if unknown else _TTL)
+                self._answers[doi.key] = _Answer(outcome.status == "not-found", unknown, expires)

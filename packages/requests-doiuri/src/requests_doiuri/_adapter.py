@@ -14,6 +14,7 @@ from requests.structures import CaseInsensitiveDict
 from requests.utils import default_user_agent, to_native_string
 from urllib3 import HTTPResponse
 
+from requests_doiuri._targets import TargetHook
 from requests_doiuri._url import DOIURL
 
 if TYPE_CHECKING:
@@ -36,6 +37,8 @@ class DOIAdapter(BaseAdapter):
     :param follow: what to get: the DOI's ``"record"`` (draft-lemieux-doi-uri-scheme-00 §3), or the
         ``"target"`` that it points to. An ``Accept`` header that prefers another type than JSON asks for
         content negotiation instead of the record.
+    :param private: whether redirects may lead to this machine or into a private network; default only if the
+        resolver itself is there.
     :raises ValueError: if an option or a variable is invalid. The environment is read here, not later.
     """
 
@@ -45,9 +48,10 @@ class DOIAdapter(BaseAdapter):
         offline: bool | str | None = None,
         mailto: str | None = None,
         follow: Follow = "record",
+        private: bool | None = None,
     ) -> None:
         super().__init__()
-        self.options = ClientOptions.read(resolver, offline, mailto, follow)
+        self.options = ClientOptions.read(resolver, offline, mailto, follow, private)
         """The options in use, those from the environment included."""
         settings = self.options.settings
         self._host = _cookie_host(settings.base)
@@ -83,6 +87,7 @@ class DOIAdapter(BaseAdapter):
         if request.headers.get("User-Agent") in {None, default_user_agent()}:
             request.headers["User-Agent"] = self._user_agent
         _bind_cookies(request, self._host)
+        TargetHook.set_on(request, url.doi, self.options.target_check())
         return self._redirect(request, self._location(url, request.headers.get("Accept")))
 
     def close(self) -> None:

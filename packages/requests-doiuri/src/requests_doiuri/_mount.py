@@ -27,6 +27,7 @@ def mount(
     offline: bool | str | None = None,
     mailto: str | None = None,
     follow: Follow = "record",
+    private: bool | None = None,
 ) -> AnySession:
     """Make ``session`` get ``doi:`` URIs, and return it. A second call replaces the options.
 
@@ -44,9 +45,11 @@ def mount(
     :param offline: send no requests for DOIs; default ``DOIURI_OFFLINE``, else false.
     :param mailto: mail address for the User-Agent header; default ``DOIURI_MAILTO``, else none.
     :param follow: what to get: the DOI's ``"record"``, or the ``"target"`` that it points to.
+    :param private: whether redirects may lead to this machine or into a private network; default only if the
+        resolver itself is there.
     :raises ValueError: if an option or a variable is invalid. The environment is read here, not later.
     """
-    session.mount("doi:", DOIAdapter(resolver, offline, mailto, follow))
+    session.mount("doi:", DOIAdapter(resolver, offline, mailto, follow, private))
     if not isinstance(session, _DOISession):
         # A method set on the session itself would be lost: requests pickles and copies known attributes only.
         session.__class__ = _doi_session_class(type(session))  # type: ignore[assignment]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import html
 import json
 import re
 from typing import NamedTuple
+
+from doiuri.plugins import unescape_html
 
 MEDIA_TYPE = "application/vnd.citationstyles.csl+json"
 
@@ -55,7 +56,7 @@ def _plain(value: object) -> str:
     """Return text without markup and control characters, on one line, and of limited length."""
     if not isinstance(value, str):
         return ""
-    text = " ".join(html.unescape(_TAG.sub("", value)).split())
+    text = " ".join(unescape_html(_TAG.sub("", value)).split())
     text = "".join(character for character in text if character.isprintable())
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1].rstrip() + "…"
 

@@ -14,6 +14,7 @@ from urllib.request import BaseHandler, Request
 
 from doiuri import DOI, ResolutionError
 
+from urllib_doiuri._peers import open_checked, refusals
 from urllib_doiuri._redirects import CREDENTIALS, Redirects, redirects_of
 
 if TYPE_CHECKING:
@@ -42,6 +43,8 @@ class DOIHandler(BaseHandler):
     :param follow: what to open: the DOI's ``"record"`` (draft-lemieux-doi-uri-scheme-00 §3), or the
         ``"target"`` that it points to. An ``Accept`` header that prefers another type than JSON asks for
         content negotiation instead of the record.
+    :param private: whether redirects may lead to this machine or into a private network; default only if the
+        resolver itself is there.
     :raises ValueError: if an option or a variable is invalid. The environment is read here, not later.
     """
 
@@ -54,10 +57,11 @@ class DOIHandler(BaseHandler):
         offline: bool | str | None = None,
         mailto: str | None = None,
         follow: Follow = "record",
+        private: bool | None = None,
     ) -> None:
         from doiuri.plugins import ClientOptions, user_agent
 
-        self.options = ClientOptions.read(resolver, offline, mailto, follow)
+        self.options = ClientOptions.read(resolver, offline, mailto, follow, private)
         """The options in use, those from the environment included."""
         settings = self.options.settings
         self._user_agent = user_agent("urllib-doiuri", settings.mailto)
@@ -102,7 +106,7 @@ class DOIHandler(BaseHandler):
 
         base = self.options.settings.base
         url = record_url(doi, base=base, type=type, index=index, auth=auth, cert=cert)
-        return self._request(Redirects(doi, url, record=True))
+        return self._request(Redirects(doi, url, record=True, check=self.options.target_check()))
 
     def _request(self, redirects: Redirects) -> Request:
         """Return the first request of a chain of ``redirects``."""
@@ -117,7 +121,8 @@ class DOIHandler(BaseHandler):
     def _resolver_request(self, doi: DOI, req: Request, accept: str | bytes | None) -> Request:
         """Return the http or https request that replaces the ``doi:`` request ``req``."""
         url = self.options.request_url(doi, accept)
-        redirects = Redirects(doi, url, record=self.options.wants_record(accept))
+        record = self.options.wants_record(accept)
+        redirects = Redirects(doi, url, record=record, check=self.options.target_check())
         request = self._request(redirects)
         request.method = req.get_method()
         request.unverifiable = req.unverifiable
@@ -157,21 +162,28 @@ class DOIHandler(BaseHandler):
         raise URLError(f"{doi.name}: the DOI has no URL to open")
 
     def http_request(self, req: Request) -> Request:
-        """Refuse the request when offline; add credentials if it goes to the resolver."""
+        """Refuse a request if it may not be sent; add credentials if it goes to the resolver."""
         redirects = redirects_of(req)
         if redirects is not None:
             if self.options.settings.offline:
                 raise URLError(f"{redirects.doi.name}: offline: request not sent")
+            with refusals(redirects):
+                redirects.check.check_url(req.full_url)
             redirects.add_credentials(req)
         return req
 
     https_request = http_request
 
-    def http_open(self, req: Request) -> None:
-        """Drop credentials for other hosts, and leave the request to the opener's own handler."""
+    def http_open(self, req: Request) -> HTTPResponse | None:
+        """Open a request for a DOI with the opener's other handlers; leave any other to them.
+
+        Credentials for other hosts are dropped, and the address that is connected to is checked.
+        """
         redirects = redirects_of(req)
-        if redirects is not None:
-            redirects.drop_credentials(req, self.parent.addheaders)
+        if redirects is None:
+            return None
+        redirects.drop_credentials(req, self.parent.addheaders)
+        return open_checked(self, req, redirects)
 
     https_open = http_open
 

@@ -50,6 +50,7 @@ def install(
     offline: bool | str | None = None,
     mailto: str | None = None,
     follow: Follow = "record",
+    private: bool | None = None,
 ) -> DOIHandler:
     """Make ``urllib.request.urlopen`` and ``urlretrieve`` open ``doi:`` URIs; return the handler.
 
@@ -60,10 +61,12 @@ def install(
     :param offline: send no requests for DOIs; default ``DOIURI_OFFLINE``, else false.
     :param mailto: mail address for the User-Agent header; default ``DOIURI_MAILTO``, else none.
     :param follow: what to open: the DOI's ``"record"``, or the ``"target"`` that it points to.
+    :param private: whether redirects may lead to this machine or into a private network; default only if the
+        resolver itself is there.
     :raises ValueError: if an option or a variable is invalid. The environment is read here, not later.
     """
     global _installation  # noqa: PLW0603 - urllib's opener is global too
-    handler = _GlobalHandler(resolver, offline, mailto, follow)
+    handler = _GlobalHandler(resolver, offline, mailto, follow, private)
     with _lock:
         previous, opener = _installation, global_opener()
         if opener is None:
@@ -106,6 +109,7 @@ def urlopen(
     offline: bool | str | None = None,
     mailto: str | None = None,
     follow: Follow | None = None,
+    private: bool | None = None,
 ) -> HTTPResponse:
     """Open ``url``, which may be a ``doi:`` URI, as ``urllib.request.urlopen`` does.
 
@@ -120,13 +124,15 @@ def urlopen(
     :param offline: send no requests for DOIs.
     :param mailto: mail address for the User-Agent header.
     :param follow: what to open: the DOI's ``"record"``, or the ``"target"`` that it points to.
+    :param private: whether redirects may lead to this machine or into a private network; default only if the
+        resolver itself is there.
     :returns: the response, as urllib's. ``url`` is the last URL requested.
     :raises ValueError: if an option is invalid; DOISyntaxError, a ValueError, if the URI is.
     :raises urllib.error.HTTPError: if the response is an HTTP error; 404 for a DOI that does not exist. Its
         ``__cause__`` is the core's error if the resolver explains it, such as :exc:`doiuri.DOINotFound`.
     :raises urllib.error.URLError: if the request failed, or with ``offline``.
     """
-    handler = _handler(resolver, offline, mailto, follow)
+    handler = _handler(resolver, offline, mailto, follow, private)
     opener = _opener(handler, context)
     response: HTTPResponse = opener.open(url, data, timeout)
     return response
@@ -158,18 +164,22 @@ def record_request(
     :raises DOISyntaxError: if ``doi`` cannot be parsed.
     """
     handle = doiuri.Handle.parse(doi) if isinstance(doi, str) else doi
-    handler = _handler(resolver, None, None, None)
+    handler = _handler(resolver)
     return handler.record_request(handle, type=type, index=index, auth=auth, cert=cert)
 
 
 def _handler(
-    resolver: str | None, offline: bool | str | None, mailto: str | None, follow: Follow | None
+    resolver: str | None,
+    offline: bool | str | None = None,
+    mailto: str | None = None,
+    follow: Follow | None = None,
+    private: bool | None = None,
 ) -> DOIHandler:
     """Return the installed handler if no option is given, or else a new one."""
     installed = _installation
-    if installed is not None and (resolver, offline, mailto, follow) == (None, None, None, None):
+    if installed is not None and {resolver, offline, mailto, follow, private} == {None}:
         return installed.handler
-    return DOIHandler(resolver, offline, mailto, follow or "record")
+    return DOIHandler(resolver, offline, mailto, follow or "record", private)
 
 
 def _opener(handler: DOIHandler, context: ssl.SSLContext | None) -> OpenerDirector:
@@ -187,5 +197,5 @@ def _opener(handler: DOIHandler, context: ssl.SSLContext | None) -> OpenerDirect
 @lru_cache(maxsize=8)  # building an opener reads the system's certificates, which takes 20 ms
 def _default_opener(options: ClientOptions, proxies: tuple[tuple[str, str], ...]) -> OpenerDirector:
     settings = options.settings
-    handler = DOIHandler(settings.base, settings.offline, settings.mailto, options.follow)
+    handler = DOIHandler(settings.base, settings.offline, settings.mailto, options.follow, options.private)
     return build_opener(ProxyHandler(dict(proxies)), handler)

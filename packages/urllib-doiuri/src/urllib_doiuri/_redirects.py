@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from urllib.request import Request
 
     from doiuri import Handle
+    from doiuri.plugins import TargetCheck
 
 CREDENTIALS = ("Authorization", "Cookie")
 
@@ -20,12 +21,13 @@ class Redirects(dict[str, int]):
     that follows a redirect. So each of them knows its DOI, and the caller's request shows the URLs.
     """
 
-    def __init__(self, doi: Handle, url: str, *, record: bool) -> None:
+    def __init__(self, doi: Handle, url: str, *, record: bool, check: TargetCheck) -> None:
         """Start at ``url``: the DOI's record if ``record``, else the link, which redirects to its target."""
         super().__init__({url: 1})
         self.doi = doi
         self.url = url
         self.record = record
+        self.check = check
         self.credentials: dict[str, str] = {}
 
     def add_credentials(self, request: Request) -> None:

@@ -11,11 +11,11 @@ from email.utils import formatdate
 
 import pytest
 from doiuri import DOI, ResolverUnavailable
-from doiuri.resolver import Entry, MemoryStore, Resolver, _process
+from doiuri.resolver import Entry, MemoryStore, Reply, Resolver, _process
 from doiuri.resolver._arguments import default_rate
 from doiuri.resolver.http._client import MIN_TIMEOUT
 from doiuri.resolver.http._limiter import MAX_FAILURES, MAX_PAUSE, MAX_RETRY_AFTER, PAUSE, Limiter, Paused
-from doiuri.resolver.http._policy import MAX_ATTEMPTS, MAX_RETRY_WAIT, retry_delay
+from doiuri.resolver.http._policy import MAX_ATTEMPTS, MAX_RETRY_WAIT, is_transient, retry_delay
 from doiuri.resolver.stores import _bounded
 from support.servers.faults import FAULTS, reply
 from support.servers.rest import found, handling, proxy
@@ -420,3 +420,38 @@ def test_a_budget_that_is_used_up_costs_nothing_more() -> None:
         assert all(outcome.status == "unknown" for outcome in outcomes)
         assert time.monotonic() - begun < 60
         assert len(server.requests) <= 3
+
+
+def test_a_shorter_hold_does_not_cut_a_longer_one() -> None:
+    limiter = Limiter()
+    limiter.hold(60)
+    limiter.hold(0.01)
+    with pytest.raises(TimeoutError), limiter.slot(object(), None, 1, deadline=time.monotonic() + 10):
+        pass
+
+
+@pytest.mark.parametrize(("hold", "rate"), [(5.0, None), (0.0, 0.1)], ids=["hold", "rate"])
+def test_a_wait_beyond_the_budget_is_not_begun(hold: float, rate: float | None) -> None:
+    limiter = Limiter()
+    with limiter.slot(object(), rate, 1, deadline=time.monotonic() + 60):
+        pass
+    if hold:
+        limiter.hold(hold)
+    begun = time.monotonic()
+    with pytest.raises(TimeoutError), limiter.slot(object(), rate, 1, deadline=begun + 3):
+        pass
+    assert time.monotonic() - begun < 2
+
+
+def test_a_retry_beyond_the_budget_is_not_waited_for() -> None:
+    with handling(lambda _target: reply("503 Busy", b"", "Retry-After: 20")) as server:
+        begun = time.monotonic()
+        with pytest.raises(ResolverUnavailable, match="503") as caught:
+            Resolver(server.url, store=None).resolve(DOI_, budget=6)
+        assert time.monotonic() - begun < 5
+    assert caught.value.status == 503
+
+
+@pytest.mark.parametrize("status", [429, 500, 502, 503, 504, 403, 404, 200])
+def test_which_statuses_are_tried_again(status: int) -> None:
+    assert is_transient(Reply(status, {}, b"", "http://h/")) is (status in {429, 502, 503, 504})

@@ -15,10 +15,11 @@ import doiuri_proxy
 import pytest
 import requests
 from doiuri import DOI, ResolutionError, ResolverUnavailable
+from doiuri._hosts import is_loopback, is_private
 from doiuri.resolver import MemoryStore, Request, Resolver, TransportError
 from doiuri.resolver._records import MAX_RECORD
 from doiuri.resolver.http import _client, _connection
-from doiuri.resolver.http._redirects import is_loopback, is_private, redirect_target
+from doiuri.resolver.http._redirects import redirect_target
 from support.servers.faults import FAULTS, NAME, TARGET, Server, moved, record, reply, says, serving
 from support.servers.rest import found, handling, header, proxy, targets
 from support.threads import all_threads_ended

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import json
-from html import escape
 from typing import TYPE_CHECKING
 
 from doiuri import LINK, encode
 
 from doiuri_proxy.app._http import Response
 from doiuri_proxy.app._targets import header_url
+from doiuri_proxy.app._templates import STYLE_SOURCE, render
 from doiuri_proxy.records._validation import is_handle
 
 if TYPE_CHECKING:
@@ -19,26 +17,16 @@ if TYPE_CHECKING:
 
     from doiuri.records import Value
 
-MAX_INDENTATION = 1_000_000  # spaces
+    from doiuri_proxy.app._http import Headers
 
-# Only data cells wrap; on a narrow screen, others would break into single letters.
-_STYLE = (
-    ":root{color-scheme:light dark}"
-    "body{font:1rem/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;"
-    "overflow-wrap:anywhere}h1{line-height:1.25}input,button{font:inherit;max-width:100%}"
-    "[role=region]{overflow-x:auto}table{border-collapse:collapse;width:100%}"
-    "th,td{border:1px solid #767676;padding:.3rem .6rem;text-align:start;vertical-align:top;"
-    "white-space:nowrap}td:last-child{white-space:normal;min-width:14rem}"
-    "caption{text-align:start;padding:.5rem 0}pre{margin:0;white-space:pre-wrap}"
-)
-_STYLE_HASH = base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
+MAX_INDENTATION = 1_000_000  # spaces
 
 # Browsers also apply form-action to redirects of the form's response, so it allows all sites.
 SECURITY = (
     (
         "Content-Security-Policy",
         (
-            f"default-src 'none'; style-src 'sha256-{_STYLE_HASH}'; base-uri 'none'; "
+            f"default-src 'none'; style-src {STYLE_SOURCE}; base-uri 'none'; "
             "form-action 'self' http: https:; frame-ancestors 'none'"
         ),
     ),
@@ -51,31 +39,14 @@ def path_of(handle: str) -> str:
     return "/" + encode(handle.lstrip("/"), LINK)
 
 
-def page(status: int, title: str, *body: str, headers: tuple[tuple[str, str], ...] = ()) -> Response:
-    """Return a page; ``title`` is text, ``body`` HTML."""
-    html = (
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{escape(title)}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n<main>\n"
-        f"<h1>{escape(title)}</h1>\n" + "\n".join(body) + "\n</main>\n</body>\n</html>\n"
-    )
-    return Response(status, html.encode("utf-8", "replace"), headers=(*SECURITY, *headers))
-
-
 def error(status: int, title: str, message: str) -> Response:
     """Return an error page."""
-    return page(status, title, f"<p>{escape(message)}</p>")
+    return _page(status, "error", title, message=message)
 
 
 def front() -> Response:
     """Return the front page, with a form to resolve a DOI."""
-    return page(
-        200,
-        "Resolve a DOI Name",
-        '<form method="post" action="/">\n<label for="hdl">DOI name</label>\n'
-        '<input id="hdl" name="hdl" required autocapitalize="off" spellcheck="false" size="40">\n'
-        '<button type="submit">Resolve</button>\n</form>',
-    )
+    return _page(200, "front", "Resolve a DOI Name")
 
 
 def not_found(handle: str) -> Response:
@@ -83,62 +54,51 @@ def not_found(handle: str) -> Response:
 
     DOI resolution documentation §1.
     """
-    parts = [f"<p>{_name(handle)} is not registered here.</p>"]
     shorter = handle.removesuffix("/")
-    if shorter != handle and is_handle(shorter):
-        parts.append(
-            "<p><strong>The name ends in a slash</strong>, which is rarely intended. "
-            f'Did you mean <a href="{escape(path_of(shorter))}">{_name(shorter)}</a>?</p>'
-        )
-    return page(404, "DOI Name Not Found", *parts)
+    if shorter == handle or not is_handle(shorter):
+        shorter = ""
+    return _page(
+        404, "not_found", "DOI Name Not Found", handle=handle, shorter=shorter, path=path_of(shorter)
+    )
 
 
 def no_values(handle: str) -> Response:
     """Return "No Values Found": the name exists, but has no values of the types and indices requested."""
-    return page(
-        200,
-        "No Values Found",
-        f"<p>{_name(handle)} is registered, but has no values of the requested types and indices.</p>",
-    )
+    return _page(200, "no_values", "No Values Found", handle=handle)
 
 
-def moved(status: int, target: str, headers: tuple[tuple[str, str], ...] = ()) -> Response:
+def moved(status: int, target: str, headers: Headers = ()) -> Response:
     """Return a redirect, with a page for clients that do not follow it."""
-    link = f'<p>This DOI leads to <a href="{escape(target)}">{escape(target)}</a>.</p>'
-    return page(status, "Handle Redirect", link, headers=(("Location", target), *headers))
+    page = _page(status, "moved", "Handle Redirect", target=target)
+    return page.with_headers(("Location", target), *headers)
 
 
 def values_table(handle: str, values: Sequence[Value]) -> Response:
     """Return a handle's values as a table."""
-    head = "".join(f'<th scope="col">{title}</th>' for title in ("Index", "Type", "Timestamp", "TTL", "Data"))
-    rows = "\n".join(_row(value) for value in values)
-    return page(
-        200,
-        f"Handle Values for: {handle}",
-        '<div role="region" aria-labelledby="values" tabindex="0">\n'  # tabindex: scrolls by keyboard
-        f'<table>\n<caption id="values">Values of {_name(handle)}</caption>\n<thead>\n<tr>{head}</tr>\n'
-        f"</thead>\n<tbody>\n{rows}\n</tbody>\n</table>\n</div>",
-    )
+    rows = [(value, _target(value), _structure(value)) for value in values]
+    return _page(200, "values", f"Handle Values for: {handle}", handle=handle, rows=rows)
 
 
-def _row(value: Value) -> str:
-    cells = (str(value.index), escape(value.type), escape(value.timestamp or ""), escape(str(value.ttl)))
-    first, *rest = (*cells, _data(value))
-    return f'<tr><th scope="row">{first}</th>' + "".join(f"<td>{cell}</td>" for cell in rest) + "</tr>"
+def _page(status: int, name: str, title: str, **texts: object) -> Response:
+    return Response(status, render(name, title=title, **texts), headers=SECURITY)
 
 
-def _data(value: Value) -> str:
+def _target(value: Value) -> str | None:
+    """Return where a value's text links to, if anywhere."""
+    text = value.data.value
+    if isinstance(text, str) and value.has_type("URL"):
+        return header_url(text)
+    if isinstance(text, str) and value.has_type("HS_ALIAS"):
+        return path_of(text)
+    return None
+
+
+def _structure(value: Value) -> str | None:
+    """Return a value's data as JSON, unless it is text."""
     data = value.data.value
-    if not isinstance(data, str):
-        indent = 2 if is_shallow(data) else None
-        return f"<pre>{escape(json.dumps(data, ensure_ascii=False, indent=indent))}</pre>"
-    target = None
-    if value.type.upper() == "URL":
-        target = header_url(data)
-    elif value.type.upper() == "HS_ALIAS":
-        target = path_of(data)
-    text = f"<bdi>{escape(data)}</bdi>"
-    return f'<a href="{escape(target)}" rel="nofollow noopener noreferrer">{text}</a>' if target else text
+    if isinstance(data, str):
+        return None
+    return json.dumps(data, ensure_ascii=False, indent=2 if is_shallow(data) else None)
 
 
 def is_shallow(data: object) -> bool:
@@ -151,7 +111,3 @@ def is_shallow(data: object) -> bool:
         items, depth = children, depth + 1
         indentation += 2 * depth * len(items)
     return not items
-
-
-def _name(handle: str) -> str:
-    return f"<bdi>{escape(handle)}</bdi>"

@@ -3,18 +3,29 @@
 from __future__ import annotations
 
 import asyncio
-import http
+import logging
+import sys
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Literal
 
-import h11
-from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
+from doiuri_proxy.app._http import Request
+from doiuri_proxy.server._reader import MalformedRequestError, Reader
+from doiuri_proxy.server._writer import CONTINUE, UNAVAILABLE, closes, write_refusal, write_response
 
-_CHUNK_SIZE = 16_384  # bytes
+if TYPE_CHECKING:
+    from doiuri_proxy.app._app import App
+    from doiuri_proxy.app._http import Response
+
 _STOP_GRACE = 0.2  # seconds after the server's stop in which an idle connection may still deliver a request
-_UNAVAILABLE = (
-    b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
-)
+_LINGER = 2  # seconds that a refused client has to read the response while it still sends
+
+_log = logging.getLogger("doiuri_proxy")
+if sys.version_info >= (3, 12):
+    # Answers that wait for nothing need no other turn of the event loop.
+    _start_task = partial(asyncio.Task, eager_start=True)
+else:
+    _start_task = asyncio.Task
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,200 +42,236 @@ class Limits:
     head: int = 32_768
     #: seconds that a client has to send a whole request; then it gets status 408
     request: float = 20
-    #: seconds without the client reading anything of the response; then the connection is closed
+    #: seconds that a client has to read a response; then the connection is closed
     stall: float = 20
     #: seconds that an idle connection is kept open
     keep_alive: int = 20
 
 
-class _Connection(h11.Connection):
-    """h11's state machine, with the HTTP status of a request that it refuses."""
+class Protocol(asyncio.Protocol):
+    """One connection: answers requests in order, and writes each response in one piece."""
 
-    error_status = 400
-    max_head: int
-
-    def next_event(self) -> Any:
-        event = None
-        try:
-            waiting = len(self.trailing_data[0]) if self.their_state is h11.IDLE else 0
-            event = super().next_event()
-            if isinstance(event, h11.Request):
-                self._check_head(waiting - len(self.trailing_data[0]))
-        except h11.RemoteProtocolError as error:
-            line_ended = event is not None or b"\n" in self.trailing_data[0]
-            self.error_status = error.error_status_hint
-            if self.error_status == 431 and not line_ended:
-                self.error_status = 414
-            raise
-        return event
-
-    def _check_head(self, size: int) -> None:
-        if size > self.max_head:  # h11 checks the size only while a head is incomplete
-            raise h11.RemoteProtocolError("head too long", error_status_hint=431)
-
-
-def protocol_class(limits: Limits) -> type[H11Protocol]:
-    """Return the protocol with these limits, as a class: uvicorn creates an instance for each connection."""
-
-    class Protocol(_LimitedProtocol):
-        pass
-
-    Protocol.limits = limits
-    return Protocol
-
-
-class _LimitedProtocol(H11Protocol):
-    limits: Limits
-    conn: _Connection
-    cycle: RequestResponseCycle | None  # type: ignore[assignment]
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.conn = _Connection(h11.SERVER, self.limits.head)
-        self.conn.max_head = self.limits.head
-        self._request_timer: asyncio.TimerHandle | None = None
-        self._stall_timer: asyncio.TimerHandle | None = None
-        self._closing_timer: asyncio.TimerHandle | None = None
+    def __init__(self, app: App, limits: Limits, connections: set[Protocol]) -> None:
+        """Prepare a connection; it is one of ``connections`` while it is open."""
+        self._app = app
+        self._limits = limits
+        self._connections = connections
+        self._loop = asyncio.get_running_loop()
+        self._reader = Reader(limits.head)
+        self._request: Request | None = None  # has begun to arrive, and its end is not here
+        self._form = bytearray()  # its body
+        self._answered = False  # a response to it was written
+        self._task: asyncio.Task[None] | None = None  # answers a request
         self._stopping = False
-        self._task: asyncio.Task[Any] | None = None
-        self._answer, self.app = self.app, self._run
+        self._closing = False
+        self._unsent = False
+        self._awaited: Literal["request", "next", "end"] | None = None  # that has a deadline
+        self._deadline = 0.0
+        self._timer: asyncio.TimerHandle | None = None
+        self._stall_timer: asyncio.TimerHandle | None = None
 
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Refuse a connection over the limit; start the request timer of any other."""
-        super().connection_made(transport)
-        if len(self.connections) > self.limits.connections:
-            transport.write(_UNAVAILABLE)
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Refuse a connection over the limit."""
+        assert isinstance(transport, asyncio.Transport)  # noqa: S101 - for type checkers
+        self._transport = transport
+        transport.set_write_buffer_limits(high=0)  # pause_writing: the client has not taken all
+        self._client = str((transport.get_extra_info("peername") or ("-",))[0])
+        self._connections.add(self)
+        if len(self._connections) > self._limits.connections:
+            self._closing = True
             self._log_refusal(503, 0)
-            self._close()
+            transport.write(UNAVAILABLE)
+            transport.close()
         else:
-            self._update_request_timer()
+            self._await("request", self._limits.request)
 
-    def connection_lost(self, exc: Exception | None) -> None:
-        """Cancel the timers, and the answer that nobody waits for any more."""
-        self._cancel_request_timer()
-        self._cancel_stall_timer()
-        if self._closing_timer is not None:
-            self._closing_timer.cancel()
-        super().connection_lost(exc)
-        if self._task is not None:
-            self._task.cancel()
-
-    def eof_received(self) -> None:
-        """Limit the time to send what is left: asyncio closes the connection after this call."""
-        self._limit_closing()
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002
+        """Cancel the answer that nobody waits for any more."""
+        self._connections.discard(self)
+        self._closing = True
+        for timer in (self._timer, self._stall_timer):
+            if timer is not None:
+                timer.cancel()
+        self._cancel_task()
 
     def data_received(self, data: bytes) -> None:
-        """Pass data on in chunks: h11 checks the limit of a head only while the head is incomplete."""
-        size = min(_CHUNK_SIZE, self.limits.head)
-        for start in range(0, len(data), size):
-            if not self.transport.is_closing():
-                super().data_received(data[start : start + size])
-        self._update_request_timer()
-        self._announce_close()
+        """Read on, unless the connection is being closed."""
+        if not self._closing:
+            self._reader.feed(data)
+            self._read()
 
-    def on_response_complete(self) -> None:
-        """Wait for the next request, which may be in the buffer already."""
-        super().on_response_complete()
-        if self.transport.is_closing():
-            self._limit_closing()
-        if self.conn.trailing_data[0]:
-            self._update_request_timer()
-        self._announce_close()
+    def pause_writing(self) -> None:
+        """Limit the time that the client has to read a response."""
+        self._unsent = True
+        self._stall_timer = self._loop.call_later(self._limits.stall, self._transport.abort)
+
+    def resume_writing(self) -> None:
+        """Go on with the next request: the client has read the response."""
+        self._unsent = False
+        if self._stall_timer is not None:
+            self._stall_timer.cancel()
+        self._read()
 
     def shutdown(self) -> None:
         """Answer requests that are under way, or that the client sent before it could know of the stop."""
         self._stopping = True
-        self._announce_close()
-        self.loop.call_later(_STOP_GRACE, self._shut_down)
+        self._loop.call_later(_STOP_GRACE, self._shut_down)
 
-    def timeout_keep_alive_handler(self) -> None:
-        """Close an idle connection."""
-        super().timeout_keep_alive_handler()
-        self._limit_closing()
-
-    def pause_writing(self) -> None:
-        """Start the stall timer: the client has stopped reading."""
-        super().pause_writing()
-        self._stall_timer = self.loop.call_later(self.limits.stall, self.transport.abort)
-
-    def resume_writing(self) -> None:
-        """Cancel the stall timer."""
-        super().resume_writing()
-        self._cancel_stall_timer()
-
-    def send_400_response(self, msg: str) -> None:
-        """Refuse a request with the status that fits, and close the connection."""
-        if self.conn.our_state in {h11.IDLE, h11.SEND_RESPONSE} and not self._is_responding():
-            status, body = http.HTTPStatus(self.conn.error_status), msg.encode()
-            head = f"HTTP/1.1 {status.value} {status.phrase}\r\nContent-Type: text/plain; charset=utf-8\r\n"
-            head += f"Content-Length: {len(body)}\r\nConnection: close\r\n\r\n"
-            self.transport.write(head.encode() + body)
-            self._log_refusal(status, len(body))
-        self._close()
-
-    def _log_refusal(self, status: int, size: int) -> None:
-        log = getattr(self.config.app, "on_refusal", None)
-        if log is not None:
-            log(status, size, self.client[0] if self.client else "-")
-
-    async def _run(self, *args: Any) -> None:
-        """Run the application, until the client disconnects."""
-        self._task = asyncio.current_task()
-        try:
-            await self._answer(*args)
-        except asyncio.CancelledError:
-            if self.cycle is None or not self.cycle.disconnected:
-                raise
-        finally:
-            self._task = None
-
-    def _close(self) -> None:
-        self.transport.close()
-        self._limit_closing()
-
-    def _limit_closing(self) -> None:
-        """Abort a connection that is being closed if the client does not read what is left."""
-        if self._closing_timer is None:
-            self._closing_timer = self.loop.call_later(self.limits.stall, self.transport.abort)
-
-    def _is_responding(self) -> bool:
-        """Return whether a response is being sent: anything written now would become part of it."""
-        return self.cycle is not None and self.cycle.response_started and not self.cycle.response_complete
-
-    def _update_request_timer(self) -> None:
-        """Run the request timer while a request is awaited or arriving."""
-        if self.conn.their_state in {h11.IDLE, h11.SEND_BODY}:
-            if self._request_timer is None:
-                self._request_timer = self.loop.call_later(self.limits.request, self._on_request_timeout)
-        else:
-            self._cancel_request_timer()
-
-    def _cancel_request_timer(self) -> None:
-        if self._request_timer is not None:
-            self._request_timer.cancel()
-            self._request_timer = None
-
-    def _cancel_stall_timer(self) -> None:
-        if self._stall_timer is not None:
-            self._stall_timer.cancel()
-            self._stall_timer = None
-
-    def _on_request_timeout(self) -> None:
-        """Refuse a request that did not arrive in time; close the connection if none was begun."""
-        self._request_timer = None
-        if self.conn.trailing_data[0] or self.conn.their_state is h11.SEND_BODY:
-            self.conn.error_status = 408
-            self.send_400_response("The request took too long.")
-        self._close()
+    def abort(self) -> None:
+        """Close the connection at once."""
+        self._transport.abort()
 
     def _shut_down(self) -> None:
-        if not self.transport.is_closing():
-            super().shutdown()
-        if self.transport.is_closing():
-            self._limit_closing()
+        if self._closing or (self._task is None and self._request is None):
+            self._transport.close()
 
-    def _announce_close(self) -> None:
-        """Let the next response say ``Connection: close`` if the server is stopping."""
-        # uvicorn copies the header from the request to the response
-        if self._stopping and self.cycle is not None and not self.cycle.response_started:
-            self.cycle.scope["headers"] = [*self.cycle.scope["headers"], (b"connection", b"close")]
+    def _read(self) -> None:
+        """Read on to the end of a request, and start its answer."""
+        hungry = False
+        try:
+            while self._may_read() and not hungry:
+                event = self._reader.next_event()
+                if event is None:
+                    hungry = True
+                elif isinstance(event, Request):
+                    self._begin(event)
+                elif isinstance(event, bytes):
+                    self._take(event)
+                else:
+                    self._end()
+                    break
+        except MalformedRequestError as error:
+            self._refuse(error.status, "Invalid HTTP request received.")
+        if self._request is not None and self._request.method != "POST":
+            self._start(self._request)  # whatever its body may be
+        if not self._closing:
+            self._update(hungry=hungry)
+
+    def _may_read(self) -> bool:
+        """Return whether a request may be read: one at a time, and not while a response is unsent."""
+        if self._closing:
+            return False
+        return self._request is not None or (self._task is None and not self._unsent)
+
+    def _update(self, *, hungry: bool) -> None:
+        """Take no more bytes from the system than are needed, and choose the limit of time."""
+        has_data = self._reader.has_data
+        if hungry or not has_data:
+            self._transport.resume_reading()
+        else:
+            self._transport.pause_reading()
+            if self._may_read():
+                self._loop.call_soon(self._read)  # after what other connections have to do
+        if self._request is not None or (self._task is None and has_data):
+            self._await("request", self._limits.request)
+        elif self._task is None and self._awaited is None:
+            self._await("next", self._limits.keep_alive)
+
+    def _begin(self, request: Request) -> None:
+        self._request, self._answered = request, False
+        refusal = self._app.refusal(request)
+        if refusal is not None:
+            self._write(request, refusal, close=True)
+        elif request.method == "POST" and self._reader.expects_continue:
+            self._transport.write(CONTINUE)
+
+    def _take(self, data: bytes) -> None:
+        """Keep a piece of a form; the body of any other request has no meaning (RFC 9110 §9.3.1)."""
+        if self._request is not None and self._request.method == "POST":
+            self._form += data
+            refusal = self._app.form_refusal(self._request, len(self._form))
+            if refusal is not None:
+                self._write(self._request, refusal, close=True)
+
+    def _end(self) -> None:
+        request, self._request = self._request, None
+        if request is not None:
+            form, self._form = bytes(self._form), bytearray()
+            self._start(self._app.with_form(request, form))
+
+    def _start(self, request: Request) -> None:
+        """Start the answer to a request, unless that was done before its end arrived."""
+        if self._task is None and not self._answered and not self._closing:
+            self._awaited = None
+            task = _start_task(self._answer(request), loop=self._loop)
+            self._task = None if task.done() else task
+
+    async def _answer(self, request: Request) -> None:
+        try:
+            self._write(request, await self._app.answer(request))
+        except Exception:  # noqa: BLE001 - a bug: the client gets a response, the log the traceback
+            _log.exception("cannot send the response to %s", request.target)
+            self._refuse(500, "Internal error")
+        if self._task is not None:
+            self._task = None
+            self._loop.call_soon(self._read)
+
+    def _write(self, request: Request, response: Response, *, close: bool = False) -> None:
+        close = close or self._stopping or closes(request)
+        data = write_response(request, response, close=close)
+        if self._app.on_response is not None:
+            self._app.on_response(request, response, self._client)
+        self._transport.write(data)
+        self._answered = True
+        if close:
+            self._close()
+
+    def _refuse(self, status: int, message: str) -> None:
+        """Close the connection, with a response to a request that has none."""
+        if self._request is None or not self._answered:
+            body = message.encode()
+            self._transport.write(write_refusal(status, body))
+            self._log_refusal(status, len(body))
+        self._cancel_task()
+        self._linger()
+
+    def _close(self) -> None:
+        """Close the connection after what was written."""
+        self._closing = True
+        if self._request is not None or self._reader.has_data:
+            self._linger()
+        else:
+            self._transport.close()
+
+    def _linger(self) -> None:
+        """Close the connection, but first read for a while what the client may still be sending.
+
+        RFC 9112 §9.6: otherwise the system would reset the connection, and the response could be lost.
+        """
+        self._closing = True
+        self._transport.write_eof()
+        self._transport.resume_reading()
+        self._await("end", _LINGER)
+
+    def _cancel_task(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+            self._task = None
+
+    def _log_refusal(self, status: int, size: int) -> None:
+        if self._app.on_refusal is not None:
+            self._app.on_refusal(status, size, self._client)
+
+    def _await(self, awaited: Literal["request", "next", "end"], seconds: float) -> None:
+        """Set the deadline of what is awaited now, unless it is set already."""
+        if self._awaited == awaited:
+            return
+        self._awaited = awaited
+        self._deadline = self._loop.time() + seconds
+        if self._timer is not None and self._timer.when() > self._deadline:
+            self._timer.cancel()
+            self._timer = None
+        if self._timer is None:
+            self._timer = self._loop.call_at(self._deadline, self._on_timer)
+
+    def _on_timer(self) -> None:
+        """Close the connection at the deadline; a timer is not moved when the deadline is."""
+        self._timer = None
+        if self._awaited is None:
+            return
+        if self._loop.time() < self._deadline:
+            self._timer = self._loop.call_at(self._deadline, self._on_timer)
+        elif self._awaited == "request" and (self._request is not None or self._reader.has_data):
+            self._refuse(408, "The request took too long.")
+        else:
+            self._transport.close()

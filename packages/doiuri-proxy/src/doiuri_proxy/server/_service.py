@@ -18,7 +18,7 @@ from doiuri_proxy.records._memory import MemorySource
 from doiuri_proxy.records._open import open_source
 from doiuri_proxy.records._validation import RecordsError
 from doiuri_proxy.server._protocol import Limits
-from doiuri_proxy.server._uvicorn import STOP_TIME, Server, bind, url_of
+from doiuri_proxy.server._server import STOP_TIME, Server, bind, url_of
 from doiuri_proxy.server._workers import Workers
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ class Service:
         loop.add_signal_handler(signal.SIGHUP, reloads.request)
         if lifeline is not None:
             loop.add_reader(lifeline, server.stop)
-        await server.serve(sockets=[listener])
+        await server.serve(listener)
         reloads.cancel()
         app.source.close()
 

@@ -12,7 +12,7 @@ from doiuri_proxy.app._app import App
 from doiuri_proxy.app._redirect import Choice
 from doiuri_proxy.records._open import open_source
 from doiuri_proxy.server._protocol import Limits
-from doiuri_proxy.server._uvicorn import STOP_TIME, Server, bind, url_of
+from doiuri_proxy.server._server import STOP_TIME, Server, bind, url_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -95,7 +95,7 @@ def running(
     ready = threading.Event()
     server = Server(app, limits or Limits(), ready.set)
     thread = threading.Thread(
-        target=lambda: asyncio.run(server.serve(sockets=[listener])), name="doiuri-proxy", daemon=True
+        target=lambda: asyncio.run(server.serve(listener)), name="doiuri-proxy", daemon=True
     )
     thread.start()
     try:

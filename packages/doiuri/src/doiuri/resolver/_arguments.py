@@ -11,11 +11,11 @@ from urllib.parse import urlsplit
 
 from doiuri._doi import Handle
 from doiuri._errors import DOISyntaxError
+from doiuri._hosts import is_loopback
 from doiuri._settings import Settings
 from doiuri._settings import user_agent as default_user_agent
 from doiuri.resolver._outcome import Outcome
 from doiuri.resolver.http._limiter import DEFAULT_RATE
-from doiuri.resolver.http._redirects import is_loopback
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

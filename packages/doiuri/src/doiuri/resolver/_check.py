@@ -52,34 +52,33 @@ def check_records(
     If there are more new names than the budget allows one by one, their existence is checked first, many in
     one request. Offline, a name without a stored record may have a stored answer about its existence.
     """
-    items = list(as_handles(dois))
-    handles = [item for item in items if not isinstance(item, Outcome)]
+    items = list(dois)
     if batches.offline:
-        found = _with_stored_existence(batches, handles, deadline, progress)
-    elif _too_many(batches, records, handles, deadline):
-        found = _existence_first(batches, handles, deadline, progress)
+        yield from _with_stored_existence(batches, items, deadline, progress)
+    elif _too_many(batches, records, items, deadline):
+        yield from _existence_first(batches, items, deadline, progress)
     else:
-        found = batches.resolve_many(handles, budget=_left(deadline), progress=progress)
-    for item in items:
-        yield item if isinstance(item, Outcome) else next(found)
+        yield from batches.resolve_many(items, budget=_left(deadline), progress=progress)
 
 
-def _too_many(batches: Batches, records: Records, handles: Sequence[Handle], deadline: float) -> bool:
+def _too_many(batches: Batches, records: Records, items: Sequence[Handle | str], deadline: float) -> bool:
     """Return whether there are more new names than requests that the rate limit allows until the deadline."""
     if batches.rate is None or deadline == inf:
         return False
     allowed = (deadline - time.monotonic()) * batches.rate
-    keys = [*{records.key(doi) for doi in handles}] if len(handles) > allowed else []
+    if len(items) <= allowed:
+        return False
+    keys = list({records.key(doi) for doi in as_handles(items) if not isinstance(doi, Outcome)})
     now = time.time()
-    known = sum(is_fresh(entry, now) for entry in records.store.get_many(keys).values()) if keys else 0
+    known = sum(is_fresh(entry, now) for entry in records.store.get_many(keys).values())
     return len(keys) - known > allowed
 
 
 def _existence_first(
-    batches: Batches, handles: Sequence[Handle], deadline: float, progress: Progress | None
+    batches: Batches, items: Sequence[Handle | str], deadline: float, progress: Progress | None
 ) -> Iterator[Outcome]:
-    existence = list(batches.verify(handles, budget=_left(deadline), progress=progress))
-    asked = [doi for doi, outcome in zip(handles, existence, strict=True) if _may_have_record(outcome)]
+    existence = list(batches.verify(items, budget=_left(deadline), progress=progress))
+    asked = [doi for doi, outcome in zip(items, existence, strict=True) if _may_have_record(outcome)]
     found = batches.resolve_many(asked, budget=_left(deadline), progress=_ignore)
     for outcome in existence:
         record = next(found) if _may_have_record(outcome) else outcome
@@ -87,10 +86,10 @@ def _existence_first(
 
 
 def _with_stored_existence(
-    batches: Batches, handles: Sequence[Handle], deadline: float, progress: Progress | None
+    batches: Batches, items: Sequence[Handle | str], deadline: float, progress: Progress | None
 ) -> Iterator[Outcome]:
-    found = list(batches.resolve_many(handles, budget=_left(deadline), progress=progress))
-    unknown = [doi for doi, outcome in zip(handles, found, strict=True) if outcome.status == "unknown"]
+    found = list(batches.resolve_many(items, budget=_left(deadline), progress=progress))
+    unknown = [doi for doi, outcome in zip(items, found, strict=True) if outcome.status == "unknown"]
     existence = batches.verify(unknown, budget=_left(deadline), progress=_ignore)
     for outcome in found:
         if outcome.status != "unknown":

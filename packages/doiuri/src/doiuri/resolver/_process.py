@@ -12,13 +12,13 @@ import weakref
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from doiuri._hosts import is_loopback
 from doiuri._settings import MEMORY
 from doiuri._urls import origin
 from doiuri.resolver._arguments import DEFAULT, check_method
 from doiuri.resolver.http._client import Client
 from doiuri.resolver.http._connection import new_session
 from doiuri.resolver.http._limiter import LOCAL_PAUSE, PAUSE, Limiter
-from doiuri.resolver.http._redirects import is_loopback
 from doiuri.resolver.http._transport import HTTPTransport
 from doiuri.resolver.stores._open import open_store
 

@@ -1,7 +1,7 @@
 """Hypothesis strategies for DOIs, and for the spellings that people and programs use.
 
-Needs ``doiuri[testing]``. All names are valid. Characters that break programs are frequent: slashes, dots,
-percent signs, brackets, letters beyond ASCII.
+Needs ``doiuri[testing]``. All names are valid. What breaks programs is frequent: runs of slashes and dot
+segments, percent signs and escapes in either case, brackets, entities, letters beyond ASCII in both cases.
 """
 
 from __future__ import annotations
@@ -16,9 +16,18 @@ try:
 except ModuleNotFoundError as error:
     raise ModuleNotFoundError(f"{error}: pip install 'doiuri[testing]'", name=error.name) from None
 
-__all__ = ["dois", "names", "prefixes", "spelled_texts", "spelled_uris", "suffixes"]
+__all__ = ["case_pairs", "dois", "names", "prefixes", "spelled_texts", "spelled_uris", "suffixes"]
 
 _TRICKY = "/./..//%%2F%41#?&;:,+<>()[]{}\\|^`\"'~-_= \u00a0éÁ\u0301\u212aſ日😀"
+_ENTITIES = ("&amp;", "&lt;", "&#60;", "&#x3C;", "&lt", "&#60", "&#0;", "&nosuch;")
+_SEGMENTS = st.lists(st.sampled_from((".", "..", "", "...", "a", ".a", "%2E")), min_size=2, max_size=7)
+_DIGIT = st.sampled_from("0123456789abcdefABCDEF")
+_PIECES = st.one_of(
+    _SEGMENTS.map("/".join),  # runs of dot segments and slashes
+    st.builds("%{}{}".format, _DIGIT, _DIGIT),
+    st.sampled_from(_ENTITIES),
+    st.sampled_from("aAbBzZéÉñÑßẞσΣςΩωдДЖжıİſＡａ"),
+)
 _GRAPHIC = st.characters(exclude_categories=("C", "Zl", "Zp"))
 _LABELS = ("", "doi:", "DOI:", "doi: ", "DOI ", "info:doi/", "urn:doi:", "hdl:")
 _LINKS = (
@@ -41,7 +50,11 @@ def suffixes(max_size: int = 30) -> SearchStrategy[str]:
 
     :param max_size: the greatest length, in characters.
     """
-    return st.text(st.sampled_from(_TRICKY) | _GRAPHIC, min_size=1, max_size=max_size)
+    characters = st.text(st.sampled_from(_TRICKY) | _GRAPHIC, min_size=1, max_size=max_size)
+    pieces = st.lists(_PIECES | st.text(_GRAPHIC, max_size=3), min_size=1, max_size=6).map("".join)
+    ends = st.builds("{}{}".format, characters, st.sampled_from(_ENTITIES))
+    whole = (pieces | ends).map(lambda text: text[:max_size])
+    return characters | whole.filter(bool)
 
 
 def names(max_size: int = 30) -> SearchStrategy[str]:
@@ -58,6 +71,13 @@ def dois(max_size: int = 30) -> SearchStrategy[DOI]:
     :param max_size: the greatest length of the suffix, in characters.
     """
     return names(max_size).map(DOI.from_name)
+
+
+@st.composite
+def case_pairs(draw: st.DrawFn) -> tuple[str, str]:
+    """Return a pair of names that differ in nothing but the case of letters, in ASCII or beyond."""
+    name = draw(names())
+    return name, "".join(draw(st.sampled_from(_cases(character))) for character in name)
 
 
 @st.composite
@@ -81,12 +101,19 @@ def spelled_texts(draw: st.DrawFn) -> tuple[str, DOI]:
     return (f"<{text}>" if draw(st.booleans()) else text), doi
 
 
+def _cases(character: str) -> list[str]:
+    """Return the character, and its other case if that is one character."""
+    return [character, *(other for other in {character.swapcase()} - {character} if len(other) == 1)]
+
+
 def _tokens(text: str) -> list[str]:
     first, *parts = text.split("%")
     return [*first, *(token for part in parts for token in (f"%{part[:2]}", *part[2:]))]
 
 
 def _spellings(token: str) -> list[str]:
-    if len(token) > 1:
-        return [token, token.lower()]
-    return [token, f"%{ord(token):02X}", f"%{ord(token):02x}", quote(token, safe="/")]
+    """Return the ways to write an escape, or a character: bare, or escaped with digits in any case."""
+    escape = token if len(token) > 1 else f"%{ord(token):02X}"
+    high, low = escape[1], escape[2]
+    cases = [escape, escape.lower(), f"%{high.lower()}{low}", f"%{high}{low.lower()}"]
+    return cases if len(token) > 1 else [token, *cases, quote(token, safe="/")]

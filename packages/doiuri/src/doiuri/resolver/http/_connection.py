@@ -13,7 +13,8 @@ from requests.utils import prepend_scheme_if_needed, select_proxy
 from urllib3.connection import HTTPConnection
 from urllib3.connectionpool import HTTPConnectionPool
 
-from doiuri.resolver.http._redirects import is_private, private_network
+from doiuri._hosts import is_private
+from doiuri.resolver.http._redirects import private_network
 
 if TYPE_CHECKING:
     import socket

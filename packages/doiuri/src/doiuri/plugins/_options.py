@@ -1,4 +1,4 @@
-"""For authors of plugins: shared options, the text and the resolver that they ask for, and helpers."""
+"""The options of plugins that show, link and look up DOIs; the text and the resolver that they ask for."""
 
 from __future__ import annotations
 
@@ -8,31 +8,15 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Literal, TypeVar
 
-from doiuri._display import check_display, display, needs_work
-from doiuri._doi import DOI, Handle
+from doiuri._doi import DOI
 from doiuri._settings import Settings, store_kind, user_agent
-from doiuri._urls import DOI_ORG, check_base, origin
-from doiuri.records._accept import wants_record
-from doiuri.rest import check_locale, check_style, record_url
+from doiuri._urls import DOI_ORG, check_base
+from doiuri.plugins._display import check_display, display
+from doiuri.rest import check_locale, check_style
 
 if TYPE_CHECKING:
     from doiuri.records import CitationStyle, CitationWords, Work
     from doiuri.resolver import ReadStore, Resolver, Store
-
-__all__ = [
-    "DOI_ORG",
-    "ClientOptions",
-    "Follow",
-    "Options",
-    "Settings",
-    "check_display",
-    "display",
-    "needs_work",
-    "open_resolver",
-    "origin",
-    "user_agent",
-    "wants_record",
-]
 
 _T = TypeVar("_T")
 _D = TypeVar("_D")
@@ -225,62 +209,3 @@ def _style(value: object) -> str:
 
 def _locale(value: object) -> str:
     return check_locale(_text(value))
-
-
-Follow = Literal["record", "target"]
-"""What a ``doi:`` request returns: the DOI's record, or the resource that the DOI points to."""
-
-
-@dataclass(frozen=True, slots=True)
-class ClientOptions:
-    """The options of a plugin for an HTTP client, and the URL that it requests for a DOI.
-
-    >>> options = ClientOptions.read(resolver="https://doi.org")
-    >>> options.request_url(DOI("10.1000/182"))
-    'https://doi.org/api/handles/10.1000/182'
-    >>> options.request_url(DOI("10.1000/182"), accept="application/x-bibtex")
-    'https://doi.org/10.1000/182'
-    """
-
-    settings: Settings
-    """The resolver to request (``settings.base``), whether it may be (``offline``), and the ``mailto``."""
-    follow: Follow = "record"
-    """What a request returns: the ``"record"`` (draft-lemieux-doi-uri-scheme-00 §3) or the ``"target"``."""
-
-    @classmethod
-    def read(
-        cls,
-        resolver: str | None = None,
-        offline: bool | str | None = None,
-        mailto: str | None = None,
-        follow: str = "record",
-    ) -> ClientOptions:
-        """Return the options, checked.
-
-        :param resolver: base URL of the DOI resolver; default ``DOIURI_RESOLVER``, else ``https://doi.org``.
-        :param offline: send no requests; default ``DOIURI_OFFLINE``, else false.
-        :param mailto: mail address for the User-Agent header; default ``DOIURI_MAILTO``, else none.
-        :param follow: ``"record"`` or ``"target"``.
-        :raises ValueError: if an option or a variable is invalid; the message begins with its name.
-        """
-        if follow not in ("record", "target"):
-            raise ValueError(f'follow: {follow!r} is not "record" or "target"')
-        settings = Settings.from_environ(resolver=resolver, offline=offline, mailto=mailto)
-        return cls(settings, "record" if follow == "record" else "target")
-
-    def wants_record(self, accept: str | bytes | None = None) -> bool:
-        """Return whether a request with this Accept header gets the DOI's record."""
-        return self.follow == "record" and wants_record(accept)
-
-    def request_url(self, doi: Handle, accept: str | bytes | None = None) -> str:
-        """Return the URL to request for ``doi``.
-
-        That is the record's at the REST API, or else the link to ``doi``, from which the resolver redirects
-        to the target or to the agency that negotiates the content. A final semicolon is escaped: requests and
-        urllib drop it when they follow a redirect, which would lead to another DOI.
-
-        :param accept: the value of the request's Accept header, if it has one.
-        """
-        base = self.settings.base
-        url = record_url(doi, base=base) if self.wants_record(accept) else doi.link(base)
-        return f"{url[:-1]}%3B" if url.endswith(";") else url

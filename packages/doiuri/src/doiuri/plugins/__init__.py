@@ -1,0 +1,28 @@
+"""For authors of plugins: shared options, the text and the resolver that they ask for, and helpers."""
+
+from doiuri._entities import unescape_html
+from doiuri._settings import Settings, user_agent
+from doiuri._urls import DOI_ORG, origin
+from doiuri.plugins._clients import ClientOptions, Follow
+from doiuri.plugins._display import check_display, display, needs_work
+from doiuri.plugins._options import Options, open_resolver
+from doiuri.plugins._targets import TargetCheck, TargetError
+from doiuri.records._accept import wants_record
+
+__all__ = [
+    "DOI_ORG",
+    "ClientOptions",
+    "Follow",
+    "Options",
+    "Settings",
+    "TargetCheck",
+    "TargetError",
+    "check_display",
+    "display",
+    "needs_work",
+    "open_resolver",
+    "origin",
+    "unescape_html",
+    "user_agent",
+    "wants_record",
+]

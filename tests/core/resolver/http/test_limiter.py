@@ -1,0 +1,126 @@
+"""The limiter on a clock of our own: the exact ends of rates, holds and pauses."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from doiuri.resolver.http._limiter import MAX_FAILURES, PAUSE, Limiter, Paused
+
+
+class Clock:
+    now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def limiter(clock: Clock) -> Limiter:
+    return Limiter(clock)
+
+
+def admitted(limiter: Limiter, rate: float | None = None, *, within: float = 0.01) -> bool:
+    """Return whether a request may be sent at once; a later one would have to wait beyond its deadline."""
+    try:
+        with limiter.slot(object(), rate, 3, limiter._clock() + within):
+            return True
+    except TimeoutError:
+        return False
+
+
+def pause(limiter: Limiter) -> Paused:
+    with pytest.raises(Paused) as caught:
+        admitted(limiter)
+    return caught.value
+
+
+def test_requests_are_spaced_by_the_rate(clock: Clock, limiter: Limiter) -> None:
+    assert admitted(limiter, 2.0)
+    clock.now += 0.4
+    assert not admitted(limiter, 2.0, within=0.05)
+    clock.now += 0.1
+    assert admitted(limiter, 2.0)
+    assert admitted(limiter, None)
+
+
+def test_no_request_is_sent_at_its_deadline(limiter: Limiter) -> None:
+    assert not admitted(limiter, within=0.0)
+    assert not admitted(limiter, within=-1.0)
+    assert admitted(limiter, 1.0)
+    assert not admitted(limiter, 1.0, within=1.0)
+
+
+def test_a_hold_ends_by_the_clock(clock: Clock, limiter: Limiter) -> None:
+    limiter.hold(5.0)
+    limiter.hold(2.0)
+    clock.now += 4.9
+    assert not admitted(limiter)
+    clock.now += 0.1
+    assert admitted(limiter)
+
+
+@pytest.mark.parametrize("weight", [1.0, 0.5, 0.25])
+def test_the_last_of_so_many_failures_starts_a_pause(clock: Clock, limiter: Limiter, weight: float) -> None:
+    for _ in range(int(MAX_FAILURES / weight) - 1):
+        limiter.failed("reset", weight=weight)
+    assert admitted(limiter)
+    limiter.failed("refused", weight=weight)
+    state = pause(limiter)
+    assert (state.seconds, state.reason) == (PAUSE, "after repeated failures (last: refused)")
+    assert state.args == (state.seconds, state.reason)
+    clock.now += PAUSE
+    assert admitted(limiter)
+
+
+def test_failures_during_a_pause_do_not_prolong_it(clock: Clock, limiter: Limiter) -> None:
+    for _ in range(MAX_FAILURES + 3):
+        limiter.failed()
+    assert pause(limiter).seconds == PAUSE
+    clock.now += PAUSE
+    limiter.failed()  # one more failure is enough for the next, which is twice as long
+    assert pause(limiter).seconds == 2 * PAUSE
+
+
+def test_an_answer_forgets_failures_and_the_length_of_pauses(clock: Clock, limiter: Limiter) -> None:
+    for _ in range(MAX_FAILURES):
+        limiter.failed()
+    clock.now += PAUSE
+    limiter.succeeded()
+    for _ in range(MAX_FAILURES - 1):
+        limiter.failed()
+    assert admitted(limiter)
+    limiter.failed()
+    assert pause(limiter).seconds == PAUSE
+
+
+def test_a_shorter_retry_after_does_not_end_a_longer_one(limiter: Limiter) -> None:
+    limiter.failed("HTTP status 429", retry_after=100.0)
+    limiter.failed("HTTP status 503", retry_after=50.0)
+    state = pause(limiter)
+    assert (state.seconds, state.reason) == (100.0, "as its Retry-After asked (HTTP status 503)")
+
+
+@pytest.mark.parametrize(("failures", "left"), [(0, 4), (2, 3), (3, 2), (4, 1)])
+def test_no_more_requests_in_flight_than_failures_that_are_left(failures: int, left: int) -> None:
+    limiter = Limiter()
+    for _ in range(failures):
+        limiter.failed()
+    for _ in range(left):
+        limiter._acquire(object(), 0.0, 4, time.monotonic() + 20)
+    with pytest.raises(TimeoutError):
+        limiter._acquire(object(), 0.0, 4, time.monotonic() + 0.05)
+
+
+def test_a_slot_is_freed_once(limiter: Limiter) -> None:
+    request = object()
+    with limiter.slot(request, None, 1, limiter._clock() + 1):
+        assert limiter.release(request)
+        assert not limiter.release(request)
+        assert admitted(limiter)
+    assert not limiter.release(request)

@@ -1,0 +1,205 @@
+"""Which results are tried again, what each says about the server, and how errors are worded."""
+
+from __future__ import annotations
+
+import pytest
+import requests
+from doiuri._hosts import is_private
+from doiuri.resolver import Reply
+from doiuri.resolver.http._policy import (
+    MAX_RETRY_WAIT,
+    failure_weight,
+    is_transient,
+    retry_delay,
+    unusable_weight,
+)
+from doiuri.resolver.http._redirects import redirect_target
+from doiuri.resolver.http._request import Request, TransportError, is_elsewhere
+from doiuri.resolver.http._transport import _explained
+from urllib3.exceptions import ProtocolError
+
+URL = "https://doi.org/api/handles/10.1000/1"
+JSON = b' \n{"responseCode":2}'
+
+
+def request(*, any_host: bool = False) -> Request:
+    return Request(URL, "", 100, any_host)
+
+
+@pytest.mark.parametrize("status", [429, 502, 503, 504])
+def test_what_soon_passes_is_tried_again(status: int) -> None:
+    assert is_transient(Reply(status, {}, b"", URL))
+
+
+@pytest.mark.parametrize("status", [200, 400, 401, 403, 404, 407, 408, 500, 501, 505])
+def test_what_persists_is_not_tried_again(status: int) -> None:
+    assert not is_transient(Reply(status, {}, b"", URL))
+
+
+def test_errors_of_a_transport_say_themselves_what_they_are() -> None:
+    assert is_transient(TransportError("reset", transient=True))
+    assert not is_transient(TransportError("refused"))
+    assert failure_weight(TransportError("refused"), request()) == 1.0
+    assert failure_weight(TransportError("too long", counts=False), request()) is None
+
+
+def test_three_attempts_are_made() -> None:
+    assert retry_delay(2, 0.0) == 0.0
+    assert retry_delay(2, MAX_RETRY_WAIT) == MAX_RETRY_WAIT == 30.0
+    assert retry_delay(2, MAX_RETRY_WAIT + 0.1) is None
+    assert retry_delay(3, 0.0) is None
+    for _ in range(20):
+        assert 0.25 <= (retry_delay(1, None) or 0.0) <= 0.5 <= (retry_delay(2, None) or 0.0) <= 1.0
+
+
+@pytest.mark.parametrize("status", [401, 403, 407, 408, 429, 502, 503, 504])
+def test_a_refusal_counts_in_full_whatever_its_body(status: int) -> None:
+    for body in (JSON, b"[]", b"<html>"):
+        assert failure_weight(Reply(status, {}, body, URL), request()) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "weight"),
+    [
+        (200, JSON, 0.0),
+        (200, b"[]", 0.0),
+        (200, b"<html>", 1.0),
+        (200, b"", 1.0),
+        (404, JSON, 0.0),
+        (404, b"<html>", 0.0),
+        (499, JSON, 0.0),
+        (499, b"<html>", 0.0),
+        (500, JSON, 0.25),
+        (500, b"[1]", 0.25),
+        (500, b"<html>", 1.0),
+        (501, b"<html>", 1.0),
+    ],
+)
+def test_what_an_answer_says_about_the_server(status: int, body: bytes, weight: float) -> None:
+    assert failure_weight(Reply(status, {}, body, URL), request()) == weight
+
+
+@pytest.mark.parametrize(("status", "weight"), [(200, 0.0), (406, 0.0), (500, 0.25), (501, 0.25), (503, 1.0)])
+def test_metadata_need_not_be_json(status: int, weight: float) -> None:
+    assert failure_weight(Reply(status, {}, b"@article{", URL), request(any_host=True)) == weight
+
+
+@pytest.mark.parametrize("status", [200, 403, 500, 503])
+def test_another_server_says_nothing_about_ours(status: int) -> None:
+    reply = Reply(status, {}, b"<html>", "https://agency.example.org/")
+    assert failure_weight(reply, request(any_host=True)) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "weight"),
+    [
+        (200, b"<html>", 1.0),
+        (200, b'{"a":', 1.0),
+        (200, b"{}", 0.25),
+        (404, b"<html>", 0.25),
+        (500, b"", 0.25),
+    ],
+)
+def test_an_answer_that_cannot_be_used(status: int, body: bytes, weight: float) -> None:
+    assert unusable_weight(Reply(status, {}, body, URL)) == weight
+
+
+@pytest.mark.parametrize(
+    ("url", "first", "elsewhere"),
+    [
+        ("http://doi.org/a", "https://doi.org/b", False),
+        ("http://doi.org:80/", "https://doi.org:443/", False),
+        ("https://DOI.org/", "https://doi.org/", False),
+        ("https://doi.org:80/", "https://doi.org/", True),
+        ("http://doi.org:443/", "http://doi.org/", True),
+        ("https://doi.org:8443/", "https://doi.org/", True),
+        ("https://www.doi.org/", "https://doi.org/", True),
+    ],
+)
+def test_http_and_https_on_their_ports_are_one_server(url: str, first: str, elsewhere: bool) -> None:
+    assert is_elsewhere(url, first) is elsewhere
+    assert is_elsewhere(first, url) is elsewhere
+
+
+def test_a_request_that_is_late_or_abandoned_has_no_time_left() -> None:
+    late, abandoned = request(), request()
+    told: list[Request] = []
+    late._start(0.0, told.append)
+    with pytest.raises(TimeoutError, match=r"^no answer from doi\.org within 0 s$"):
+        late.remaining()
+    abandoned._start(1e9, told.append)
+    assert 86_000 < abandoned.remaining() <= 86_400
+    abandoned.abandon()
+    assert told == [abandoned]
+    with pytest.raises(TimeoutError):
+        abandoned.remaining()
+
+
+def test_an_attempt_is_a_request_of_its_own() -> None:
+    first = Request(URL, "text/plain", 7, any_host=True)
+    first.abandon()
+    copy = first._copy()
+    assert (copy.url, copy.accept, copy.max_size, copy.any_host) == (URL, "text/plain", 7, True)
+    assert not copy.abandoned
+
+
+@pytest.mark.parametrize(
+    "location", ["ftp://example.org/", "http://a\0b/", "http://[::1", "http://127.0.0.1/"]
+)
+@pytest.mark.parametrize("any_host", [False, True])
+def test_a_forbidden_redirect_is_held_against_the_server_that_sent_it(location: str, any_host: bool) -> None:
+    with pytest.raises(TransportError) as caught:
+        redirect_target(URL, location, request(any_host=any_host))
+    assert caught.value.counts is not any_host
+    assert not caught.value.transient
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "localhost.",
+        "a.localhost",
+        "printer.local",
+        "x.internal",
+        "home.arpa",
+        "0.0.0.0",
+        "[",
+        "fe80::1",
+        "::",
+    ],
+)
+def test_hosts_in_a_private_network(host: str) -> None:
+    assert is_private(host)
+
+
+@pytest.mark.parametrize("host", ["8.8.8.8", "2001:4860:4860::8888", "::ffff:8.8.8.8", "alocal.org"])
+def test_hosts_in_public(host: str) -> None:
+    assert not is_private(host)
+
+
+def test_an_error_shows_neither_passwords_nor_control_characters() -> None:
+    error = _explained(
+        ValueError("http://me:secret@h.example/\x1b[2J\nis bad"), "http://h.example/", counts=False
+    )
+    assert str(error) == r"h.example: ValueError: 'http://h.example/\x1b[2J is bad'"
+    assert not error.counts
+    assert not error.transient
+
+
+@pytest.mark.parametrize(
+    ("cause", "transient"),
+    [
+        (ConnectionResetError(104, "Connection reset by peer"), True),
+        (BrokenPipeError(32, "Broken pipe"), True),
+        (ProtocolError("Connection broken"), True),
+        (ConnectionRefusedError(111, "Connection refused"), False),
+    ],
+)
+def test_the_root_cause_of_an_error_is_told(cause: Exception, transient: bool) -> None:
+    error = requests.ConnectionError("Max retries exceeded")
+    error.__cause__ = cause
+    told = _explained(error, "http://h.example:81/x", counts=True)
+    assert str(told).startswith("h.example:81: ")
+    assert str(told).endswith(str(getattr(cause, "strerror", None) or cause))
+    assert told.transient is transient
+    assert told.counts

@@ -1,0 +1,93 @@
+"""What the Hypothesis strategies generate: names of all shapes, each spelling with its DOI."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from typing import TYPE_CHECKING, TypeVar
+
+from doiuri import DOI
+from doiuri.testing.strategies import (
+    dois,
+    names,
+    prefixes,
+    spelled_texts,
+    spelled_uris,
+    suffixes,
+)
+from hypothesis import Phase, given, settings
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
+
+    T = TypeVar("T")
+
+TRICKY = "/.%#?&;:,+<>()[]{}\\|^`\"'~-_= é日😀"
+
+
+def examples(strategy: SearchStrategy[T]) -> list[T]:
+    """Return the same 200 examples each time."""
+    found = []
+
+    @settings(max_examples=200, database=None, derandomize=True, deadline=None, phases=[Phase.generate])
+    @given(strategy)
+    def collect(example: T) -> None:
+        found.append(example)
+
+    collect()
+    return found
+
+
+def test_prefixes_have_one_to_three_numbers_of_up_to_six_digits() -> None:
+    found = examples(prefixes())
+    assert all(re.fullmatch(r"10(\.[0-9]{1,6}){1,3}", prefix) for prefix in found)
+    assert {prefix.count(".") for prefix in found} == {1, 2, 3}
+    assert {len(number) for prefix in found for number in prefix.split(".")[1:]} == {1, 2, 3, 4, 5, 6}
+
+
+def test_suffixes_are_as_long_as_asked_and_hold_what_breaks_programs() -> None:
+    assert {len(suffix) for suffix in examples(suffixes(3))} == {1, 2, 3}
+    assert {len(name.partition("/")[2]) for name in examples(names(3))} == {1, 2, 3}
+    assert {len(doi.suffix) for doi in examples(dois(3))} == {1, 2, 3}
+    for found in (examples(suffixes()), [doi.suffix for doi in examples(dois())]):
+        assert 12 < max(map(len, found)) <= 30
+        assert len({*TRICKY} & {*"".join(found)}) > len(TRICKY) / 3
+
+
+def test_a_spelled_uri_is_read_as_its_doi() -> None:
+    found = examples(spelled_uris())
+    for uri, doi in found:
+        assert DOI.from_uri(uri) == doi
+        assert len(doi.suffix) <= 12
+    assert {uri[:4] for uri, _ in found} == {"doi:", "DOI:", "Doi:"}
+    assert max(len(doi.suffix) for _, doi in found) > 6
+    escapes = {escape for uri, _ in found for escape in re.findall("%..", uri)}
+    assert any(escape.upper() != escape for escape in escapes)
+    assert any(escape.lower() != escape for escape in escapes)
+    needless = [re.search("%(?:2[DEde]|[46][1-9A-Fa-f])", uri) for uri, _ in found]
+    assert any(needless)
+    assert not all(needless)
+
+
+def test_a_spelled_text_is_parsed_as_its_doi() -> None:
+    found = examples(spelled_texts())
+    for text, doi in found:
+        assert DOI.parse(text) == doi
+    texts = [text for text, _ in found]
+    for start in ("10.", "<"):
+        assert any(text.startswith(start) for text in texts), start
+    starts = {re.match(r"<?\s*(.*?)10\.", text, re.DOTALL)[1] for text in texts}  # type: ignore[index]
+    assert len(starts) > 6  # of 13 labels and links
+    assert any(text.endswith(("\n", "\r", "\t", " ")) for text in texts)
+    assert any(text.startswith("<") and text.endswith(">") for text in texts)
+    assert max(len(doi.suffix) for _, doi in found) > 12
+
+
+def test_without_hypothesis_the_error_says_what_to_install() -> None:
+    code = "import sys; sys.modules['hypothesis'] = None; import doiuri.testing.strategies"
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=100
+    )
+    assert "ModuleNotFoundError: import of hypothesis halted" in result.stderr
+    assert "pip install 'doiuri[testing]'" in result.stderr

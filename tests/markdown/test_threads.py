@@ -1,0 +1,122 @@
+"""Threads that convert at once, and what is logged about DOIs that could not be checked."""
+
+import logging
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from doiuri import DOI
+from doiuri.resolver import Outcome, Resolver
+from doiuri_proxy.pytest_plugin import Proxies
+from support.servers.faults import FAULTS, NAME
+from support.servers.web import record
+
+from .conftest import Render
+
+KNOWN = [record("10.1000/182", "https://example.org/landing")]
+
+
+def test_threads_have_a_budget_each(render: Render) -> None:
+    [hanging] = [fault for fault in FAULTS if fault.name == "timeout in headers"]
+
+    def convert(number: int) -> float:
+        begun = time.monotonic()
+        render(f"<doi:{NAME}{number}>", resolve="records", resolver=server.url, budget=1, timeout=100)
+        return time.monotonic() - begun
+
+    with hanging.serve() as server, ThreadPoolExecutor(10) as pool:
+        assert max(pool.map(convert, range(10))) < 5
+
+
+def test_threads_ask_for_the_same_doi_once(doi_proxy: Proxies, render: Render) -> None:
+    proxy = doi_proxy(KNOWN)
+    begin = threading.Barrier(8)
+
+    def convert(_: int) -> str:
+        begin.wait()
+        html = render("<doi:10.1000/none>", resolve="records", resolver=proxy.url, budget=100).html
+        assert "doi-not-found" in html
+        return html
+
+    with ThreadPoolExecutor(8) as pool:
+        assert len({*pool.map(convert, range(8))}) == 1
+    assert len(proxy.log) == 1
+
+
+def test_threads_ask_for_different_dois_at_the_same_time(
+    render: Render, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    together = threading.Barrier(4, timeout=20)  # broken if one waits for another
+
+    def check(_: Resolver, dois: list[DOI], *__: object) -> list[Outcome]:
+        together.wait()
+        return [Outcome(doi, "not-found") for doi in dois]
+
+    monkeypatch.setattr(Resolver, "check", check)
+
+    def convert(number: int) -> str:
+        return render(f"<doi:10.1000/{number}>", resolve="records", budget=20).html
+
+    with ThreadPoolExecutor(4) as pool:
+        assert all("doi-not-found" in html for html in pool.map(convert, range(4)))
+
+
+def test_threads_wait_for_the_dois_that_others_ask_for(
+    render: Render, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    first, go_on = threading.Event(), threading.Event()
+
+    def check(_: Resolver, dois: list[DOI], *__: object) -> list[Outcome]:
+        asked.extend(doi.name for doi in dois)
+        if not first.is_set():
+            first.set()
+            go_on.wait(20)
+        else:
+            go_on.set()
+        return [Outcome(doi, "not-found") for doi in dois]
+
+    monkeypatch.setattr(Resolver, "check", check)
+    with ThreadPoolExecutor(2) as pool:
+        one = pool.submit(render, "doi:10.1000/1 doi:10.1000/2", resolve="records", budget=20)
+        assert first.wait(20)
+        other = pool.submit(render, "doi:10.1000/2 doi:10.1000/3", resolve="records", budget=20)
+        assert [job.result().html.count("doi-not-found") for job in (one, other)] == [2, 2]
+    assert asked == ["10.1000/1", "10.1000/2", "10.1000/3"]
+
+
+def test_an_error_while_asking_leaves_no_thread_waiting(
+    render: Render, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> list[Outcome]:
+        raise RuntimeError("disk full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Resolver, "check", fail)
+        with pytest.raises(RuntimeError, match="disk full"):
+            render("doi:10.1000/1", resolve="records")
+    monkeypatch.setattr(Resolver, "check", lambda _, dois, *__: [Outcome(doi, "not-found") for doi in dois])
+    assert "doi-not-found" in render("doi:10.1000/1", resolve="records", budget=20).html
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_what_could_not_be_checked_is_logged_once_a_document(
+    times: int, render: Render, caplog: pytest.LogCaptureFixture
+) -> None:
+    source = "doi:10.1000/1 doi:10.1000/1 doi:10.1000/2"
+    with caplog.at_level(logging.INFO, "doiuri"):
+        for _ in range(times):
+            assert render(source, resolve="records", offline=True).problems == []
+    messages = ["2 of 2 DOIs could not be checked: offline: request not sent"] * times
+    assert [(record.name, record.levelno, record.getMessage()) for record in caplog.records] == [
+        ("doiuri", logging.INFO, message) for message in messages
+    ]
+
+
+def test_what_was_checked_is_not_counted(
+    doi_proxy: Proxies, render: Render, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.INFO, "doiuri"):
+        render("doi:10.1000/182 doi:10.1000/none", resolve="records", resolver=doi_proxy(KNOWN).url)
+    assert not caplog.records

@@ -55,7 +55,8 @@ class EscapeLinks(SphinxPostTransform):
     def run(self, **kwargs: Any) -> None:  # noqa: ARG002
         """Change the links of a document before it is written."""
         for link in doi_references(self.document):
-            link["refuri"] = link["refuri"].replace("$", "%24").replace("'", "%27")
+            if "refuri" in link:
+                link["refuri"] = link["refuri"].replace("$", "%24").replace("'", "%27")
 
 
 class BreakNames(SphinxPostTransform):
@@ -68,7 +69,9 @@ class BreakNames(SphinxPostTransform):
         """Change the links of a document, except in titles, which also become bookmarks."""
         for link in doi_references(self.document):
             text = link.astext()
-            is_name = link.get("support_smartquotes") is False and text != link["refuri"]  # LaTeX breaks URLs
+            is_name = link.get("support_smartquotes") is False and text != link.get(
+                "refuri"
+            )  # LaTeX breaks URLs
             if is_name and not isinstance(link.parent, nodes.title):
                 first, *others = filter(None, _BREAK.split(text))
                 link[:] = [nodes.Text(first)]
@@ -87,7 +90,7 @@ class AddCards(SphinxPostTransform):
         known = doi_data(self.env).details
         for number, link in enumerate(list(doi_references(self.document)) if known else ()):
             details = known.get(link["doi"])
-            if details and not any(link.findall(nodes.image)):
+            if details and link.get("doi_card", True) and not any(link.findall(nodes.image)):
                 card = link_with_card(link.rawsource, "", *link.children, **link.attributes)
                 card["doi_details"], card["doi_number"] = details, number
                 link.replace_self(card)

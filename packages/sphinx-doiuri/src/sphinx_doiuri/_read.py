@@ -15,6 +15,7 @@ from sphinx.util import get_filetype, logging
 from sphinx_doiuri._config import options, switch
 from sphinx_doiuri._lines import set_line
 from sphinx_doiuri._locale import __
+from sphinx_doiuri.references._nodes import citations_in
 
 logger = logging.getLogger(__name__)
 
@@ -36,8 +37,13 @@ class ReadDOIs(SphinxTransform):
     def apply(self, **kwargs: Any) -> None:  # noqa: ARG002
         """Change a document."""
         candidates = self._candidates()
+        for citation in citations_in(self.document):
+            set_line(citation)
         for node in candidates:  # before any is replaced: a line depends on nodes with the same source
-            set_line(node)
+            if "doi_form" in node.parent:
+                node.source, node.line = node.parent.source, node.parent.line
+            else:
+                set_line(node)
         for node in candidates:
             if isinstance(node, nodes.target):
                 self._target(node)

@@ -6,15 +6,13 @@ import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from operator import attrgetter
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Literal
 
 from doiuri import DOINotFound, NoValues, ResolutionError
 from doiuri.plugins import open_resolver
 from doiuri.resolver import LockedAnswers
 from sphinx.errors import ConfigError
 from sphinx.util import logging
-from sphinx.util.display import status_iterator
 
 from sphinx_doiuri._config import PRODUCT, options, switch
 from sphinx_doiuri._details import MEDIA_TYPE, read_details
@@ -22,11 +20,19 @@ from sphinx_doiuri._environment import doi_data
 from sphinx_doiuri._locale import __
 from sphinx_doiuri._lock import open_lock, report_differences
 from sphinx_doiuri._lock_builder import LockBuilder, RecordingStore
+from sphinx_doiuri._progress import with_progress
 from sphinx_doiuri._report import is_shown, report_uses
+from sphinx_doiuri.references._fetch import (
+    documents_with_new_works,
+    exceeds,
+    look_up_references,
+    look_up_works,
+    report_without_metadata,
+    works_needed,
+)
+from sphinx_doiuri.references._listings import update_listings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from doiuri import DOI
     from doiuri.plugins import Options
     from doiuri.resolver import Resolver
@@ -36,8 +42,6 @@ if TYPE_CHECKING:
     from sphinx_doiuri._environment import DOIData
 
     _Answers = RecordingStore | LockedAnswers | None  # None: the cache
-
-_T = TypeVar("_T")
 
 logger = logging.getLogger(__name__)
 
@@ -55,6 +59,7 @@ def verify(app: Sphinx, env: BuildEnvironment) -> list[str]:
     """
     data = doi_data(env)
     if app.builder.name in _NO_LINKS:
+        update_listings(app, env)
         report_uses(app, data, None)
         return []
     before = data.answers()
@@ -63,7 +68,8 @@ def verify(app: Sphinx, env: BuildEnvironment) -> list[str]:
     if options(app.config).resolve or isinstance(app.builder, LockBuilder):
         _look_up(app, data, store)
     report_uses(app, data, data.outcomes)
-    return data.documents_changed_since(before)
+    report_without_metadata(app, data)
+    return sorted({*data.documents_changed_since(before), *documents_with_new_works(app, env)})
 
 
 def _open_store(app: Sphinx) -> _Answers:
@@ -85,11 +91,12 @@ def _source(app: Sphinx, store: _Answers) -> tuple[object, ...]:
 def _look_up(app: Sphinx, data: DOIData, store: _Answers) -> None:
     """Look up what is not known yet, within the budget, and report what remains unknown."""
     details = switch(app.config, "doi_details")
-    if not (data.unanswered() or details or store):
+    if not (data.unanswered() or works_needed(app, data) or details or store):
         return
     shared = replace(options(app.config), lock=None)  # the lock file is in "store" if it is used
     deadline = time.monotonic() + shared.budget
     with _open_resolver(shared, store) as resolver:
+        without_work = _look_up_works(app, data, resolver, deadline)
         reasons = _look_up_outcomes(app, data, resolver)
         if details:
             _look_up_details(app, data, resolver, deadline)
@@ -99,6 +106,21 @@ def _look_up(app: Sphinx, data: DOIData, store: _Answers) -> None:
     elif reasons:
         total, reason = len(data.dois()), Counter(reasons).most_common(1)[0][0]
         logger.info(__("%d of %d DOIs could not be checked: %s"), len(reasons), total, reason)
+    elif without_work:
+        reason = Counter(without_work).most_common(1)[0][0]
+        logger.info(__("the metadata of %d DOIs could not be read: %s"), len(without_work), reason)
+
+
+def _look_up_works(app: Sphinx, data: DOIData, resolver: Resolver, deadline: float) -> list[str]:
+    """Read the works and references that are needed; return the reason for each work that remains unknown."""
+    needed = works_needed(app, data)
+    others = len(set(data.unanswered()) - set(needed))
+    if needed and exceeds(app, resolver, needed, others):
+        _look_up_outcomes(app, data, resolver, "existence")
+        needed = works_needed(app, data)
+    reasons = look_up_works(app, data, resolver, needed, deadline) if needed else []
+    look_up_references(app, data, resolver, deadline)
+    return reasons
 
 
 def _open_resolver(shared: Options, store: _Answers) -> Resolver:
@@ -108,12 +130,14 @@ def _open_resolver(shared: Options, store: _Answers) -> Resolver:
         raise ConfigError(str(error)) from None
 
 
-def _look_up_outcomes(app: Sphinx, data: DOIData, resolver: Resolver) -> list[str]:
+def _look_up_outcomes(
+    app: Sphinx, data: DOIData, resolver: Resolver, how: Literal["existence"] | None = None
+) -> list[str]:
     """Ask whether the DOIs exist; return the reason for each that remains unknown."""
     dois = data.unanswered()
-    outcomes = resolver.check(dois, how=options(app.config).resolve or "records")
+    outcomes = resolver.check(dois, how=how or options(app.config).resolve or "records")
     reasons = []
-    for doi, outcome in _with_progress(app, __("checking DOIs... "), dois, outcomes):
+    for doi, outcome in with_progress(app, __("checking DOIs... "), dois, outcomes):
         if outcome.status == "unknown":
             reasons.append(outcome.reason)
         else:
@@ -135,19 +159,5 @@ def _look_up_details(app: Sphinx, data: DOIData, resolver: Resolver, deadline: f
             pass  # the next build asks again
 
     with ThreadPoolExecutor(_THREADS) as pool:
-        for _ in _with_progress(app, __("fetching DOI metadata... "), dois, pool.map(fetch, dois)):
+        for _ in with_progress(app, __("fetching DOI metadata... "), dois, pool.map(fetch, dois)):
             pass
-
-
-def _with_progress(
-    app: Sphinx, summary: str, dois: list[DOI], results: Iterable[_T]
-) -> Iterator[tuple[DOI, _T]]:
-    """Yield each DOI with its result, and show the progress in at most 100 steps: each redraws a line."""
-    step = len(dois) // 100 + 1
-    shown = dois[::step]
-    line = status_iterator(shown, summary, "darkgreen", len(shown), app.verbosity, attrgetter("name"))
-    for number, pair in enumerate(zip(dois, results, strict=True)):
-        if number % step == 0:
-            next(line)
-        yield pair
-    next(line, None)  # ends the line

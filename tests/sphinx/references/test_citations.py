@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 from doiuri import DOI
 from sphinx_doiuri.references._role import split_dois
-from support.references import CASES, RECORDS, CitationCase, ReferenceCase
-from support.servers.metadata import metadata_proxy
-from support.servers.web import Site, site
+from support.references import CASES, CitationCase, ReferenceCase
+from support.servers.web import Site
 from support.sphinx_build import Build, build, write
 
 
@@ -65,13 +64,6 @@ def rst(citation: CitationCase) -> str:
 def myst(citation: CitationCase) -> str:
     role = "t" if citation.form == "textual" else "p"
     return f"{{doi:{role}}}`{', '.join(citation.dois)}`"
-
-
-@pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> object:
-    with site(metadata_proxy(RECORDS)) as running:
-        monkeypatch.setenv("DOIURI_RESOLVER", running.url)
-        yield running
 
 
 @pytest.mark.parametrize("syntax", ["rst", "md"])

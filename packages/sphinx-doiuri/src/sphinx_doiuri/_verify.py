@@ -27,6 +27,7 @@ from sphinx_doiuri.references._fetch import (
     exceeds,
     look_up_references,
     look_up_works,
+    references_needed,
     report_without_metadata,
     works_needed,
 )
@@ -91,7 +92,7 @@ def _source(app: Sphinx, store: _Answers) -> tuple[object, ...]:
 def _look_up(app: Sphinx, data: DOIData, store: _Answers) -> None:
     """Look up what is not known yet, within the budget, and report what remains unknown."""
     details = switch(app.config, "doi_details")
-    if not (data.unanswered() or works_needed(app, data) or details or store):
+    if not (_is_incomplete(app, data) or details or store):
         return
     shared = replace(options(app.config), lock=None)  # the lock file is in "store" if it is used
     deadline = time.monotonic() + shared.budget
@@ -100,15 +101,22 @@ def _look_up(app: Sphinx, data: DOIData, store: _Answers) -> None:
         reasons = _look_up_outcomes(app, data, resolver)
         if details:
             _look_up_details(app, data, resolver, deadline)
+    incomplete = set(works_needed(app, data)) | references_needed(app, data)
+    if isinstance(app.builder, LockBuilder):
+        app.builder.incomplete = incomplete
     if isinstance(store, LockedAnswers):
         shown = [use for use in data.all_uses() if is_shown(app, use)]
-        report_differences(data, shown, store)
+        report_differences(data, shown, store, incomplete)
     elif reasons:
         total, reason = len(data.dois()), Counter(reasons).most_common(1)[0][0]
         logger.info(__("%d of %d DOIs could not be checked: %s"), len(reasons), total, reason)
     elif without_work:
         reason = Counter(without_work).most_common(1)[0][0]
         logger.info(__("the metadata of %d DOIs could not be read: %s"), len(without_work), reason)
+
+
+def _is_incomplete(app: Sphinx, data: DOIData) -> bool:
+    return bool(data.unanswered() or works_needed(app, data) or references_needed(app, data))
 
 
 def _look_up_works(app: Sphinx, data: DOIData, resolver: Resolver, deadline: float) -> list[str]:

@@ -88,15 +88,26 @@ def look_up_references(app: Sphinx, data: DOIData, resolver: Resolver, deadline:
     :param deadline: when the budget ends, as ``time.monotonic`` counts.
     """
     locale = options(app.config).reference_locale
-    styles: dict[str, dict[DOI, None]] = {}
-    for style, doi in update_listings(app, app.env).listed():
-        if data.works.get(doi) is not None and (style, locale, doi) not in data.references:
-            styles.setdefault(style, {})[doi] = None
-    for style, dois in styles.items():
+    for style, dois in _references_needed(app, data).items():
         outcomes = resolver.references(dois, style, locale, budget=_left(deadline))
         for doi, outcome in with_progress(app, __("fetching references... "), list(dois), outcomes):
             if outcome.reference or outcome.status == "no-values":
                 data.references[style, locale, doi] = outcome.reference or None
+
+
+def references_needed(app: Sphinx, data: DOIData) -> set[DOI]:
+    """Return the DOIs in lists whose formatted references are not known."""
+    return {doi for dois in _references_needed(app, data).values() for doi in dois}
+
+
+def _references_needed(app: Sphinx, data: DOIData) -> dict[str, dict[DOI, None]]:
+    """Return the DOIs in lists whose formatted references are not known, by style."""
+    locale = options(app.config).reference_locale
+    styles: dict[str, dict[DOI, None]] = {}
+    for style, doi in update_listings(app, app.env).listed():
+        if data.works.get(doi) is not None and (style, locale, doi) not in data.references:
+            styles.setdefault(style, {})[doi] = None
+    return styles
 
 
 def documents_with_new_works(app: Sphinx, env: BuildEnvironment) -> list[str]:

@@ -116,6 +116,7 @@ class Listings:
         """Return what the citations and the lists of a document show, to find out whether it changed."""
         return repr(
             (
+                self._citation,
                 [self._shown(citation) for citation in self.citations.get(docname, ())],
                 [self._entries(place) for place in self.places.get(docname, ())],
             )

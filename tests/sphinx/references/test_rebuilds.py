@@ -71,7 +71,7 @@ def test_a_new_style_of_citations_changes_the_pages_with_citations(
     again = build(source, tmp_path, "html", "-D", "doi_citation=number")
     assert written(again) == {"a", "c", "refs"}
     assert shown(again, "c.html") == ["2"]
-    assert '<ol class="doi-bibliography' in again.text("refs.html")
+    assert re.search('<ol class="[a-z ]*doi-bibliography', again.text("refs.html"))
 
 
 def test_two_requests_for_a_new_work_and_none_for_a_known_one(
@@ -123,18 +123,17 @@ def test_a_lock_file_builds_offline_byte_for_byte(
 
 def test_what_the_lock_file_lacks_is_told(source: Path, tmp_path: Path, server: Site) -> None:
     build(source, tmp_path / "lock", "doi-lock")
-    write(
-        source, {"b.rst": "B\n=\n\n:doi:p:`10.5555/kahn-b` and :doi:p:`10.5555/three`\n", "c.rst": "C\n=\n"}
-    )
+    cited = "B\n=\n\n:doi:p:`10.5555/kahn-b` and :doi:p:`10.5555/three`\n"
+    write(source, {"b.rst": cited, "c.rst": "C\n=\n"})
     built = build(source, tmp_path)
     told = sorted(line.rpartition("/src/")[2] for line in built.warnings.splitlines())
     run = "run sphinx-build -b doi-lock to"
+    missing = f"is not in the lock file; {run} add it [doi.lock-missing]"
+    unused = f"is in the lock file but in no document; {run} update it [doi.lock-unused]"
     assert told == [
-        f"b.rst:4: WARNING: 10.5555/kahn-b is not in the lock file; {run} add it [doi.lock-missing]",
-        f"b.rst:4: WARNING: the metadata of 10.5555/three is not in the lock file; {run} add it "
-        "[doi.lock-missing]",
-        f"doi.lock.json:5: WARNING: 10.5555/BERG-1999 is in the lock file but in no document; {run} update "
-        "it [doi.lock-unused]",
+        f"b.rst:4: WARNING: 10.5555/kahn-b {missing}",
+        f"b.rst:4: WARNING: the metadata of 10.5555/three {missing}",
+        f"doi.lock.json:5: WARNING: 10.5555/BERG-1999 {unused}",
     ]
     assert shown(built, "b.html") == ["doi:10.5555/kahn-b", "doi:10.5555/three"]
 

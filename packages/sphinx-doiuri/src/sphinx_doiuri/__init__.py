@@ -63,7 +63,7 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     app.connect("builder-inited", check_lock)
     app.connect("builder-inited", copy_style)
     app.connect("builder-inited", report_links)
-    app.connect("env-updated", verify)
+    app.connect("env-updated", verify, priority=600)  # after sphinxcontrib-bibtex has chosen entries
     app.connect("html-page-context", link_style)
     app.connect("linkcheck-process-uri", check_in_rest_api)
     return {

@@ -11,6 +11,8 @@ from sphinx.environment.collectors import EnvironmentCollector
 from sphinx.ext.ifconfig import ifconfig
 from sphinx.util.logging import get_node_location
 
+from sphinx_doiuri._hardcoded import hardcoded_links
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from collections.abc import Set as AbstractSet
@@ -38,6 +40,8 @@ class Use(NamedTuple):
     """The DOI as the author typed it if there is advice on that."""
     conditions: tuple[tuple[str, str], ...] = ()
     """The directives ``only`` and ``ifconfig`` around the link: their names and expressions."""
+    is_bibtex: bool = False
+    """Whether it is in an entry of sphinxcontrib-bibtex."""
 
 
 @dataclass(slots=True)
@@ -127,6 +131,10 @@ class DOICollector(EnvironmentCollector):
     def process_doc(self, app: Sphinx, doctree: nodes.document) -> None:
         """Record the uses in a document."""
         uses = [_use(link) for link in doi_references(doctree)]
+        uses += [
+            Use(doi, get_node_location(link) or "", conditions=conditions_of(link))
+            for link, doi in hardcoded_links(doctree)
+        ]
         if uses:
             doi_data(app.env).uses[app.env.docname] = uses
 

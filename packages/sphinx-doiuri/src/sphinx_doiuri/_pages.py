@@ -13,6 +13,7 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 
 from sphinx_doiuri._config import switch
 from sphinx_doiuri._environment import doi_data
+from sphinx_doiuri._hardcoded import hardcoded_links
 from sphinx_doiuri._locale import _
 
 if TYPE_CHECKING:
@@ -42,6 +43,10 @@ class MarkMissing(SphinxPostTransform):
             return
         for link in doi_references(self.document):
             if outcomes.get(link["doi"]) == "not-found":
+                link["classes"].append("doi-not-found")
+                link.setdefault("reftitle", _("This DOI was not found."))
+        for link, doi in hardcoded_links(self.document):
+            if outcomes.get(doi) == "not-found":
                 link["classes"].append("doi-not-found")
                 link.setdefault("reftitle", _("This DOI was not found."))
 

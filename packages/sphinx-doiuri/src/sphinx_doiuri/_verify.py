@@ -20,8 +20,8 @@ from sphinx_doiuri._environment import doi_data
 from sphinx_doiuri._locale import __
 from sphinx_doiuri._lock import open_lock, report_differences
 from sphinx_doiuri._lock_builder import LockBuilder, RecordingStore
-from sphinx_doiuri._progress import with_progress
 from sphinx_doiuri._report import is_shown, report_uses
+from sphinx_doiuri.references._bibtex import collect_bibtex_uses
 from sphinx_doiuri.references._fetch import (
     documents_with_new_works,
     exceeds,
@@ -32,6 +32,7 @@ from sphinx_doiuri.references._fetch import (
     works_needed,
 )
 from sphinx_doiuri.references._listings import update_listings
+from sphinx_doiuri.references._progress import with_progress
 
 if TYPE_CHECKING:
     from doiuri import DOI
@@ -59,6 +60,7 @@ def verify(app: Sphinx, env: BuildEnvironment) -> list[str]:
     :raises sphinx.errors.ConfigError: if the lock file or the cache cannot be used.
     """
     data = doi_data(env)
+    collect_bibtex_uses(env)
     if app.builder.name in _NO_LINKS:
         update_listings(app, env)
         report_uses(app, data, None)

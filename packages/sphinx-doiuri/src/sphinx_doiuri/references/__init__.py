@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sphinx_doiuri.references._bibtex import CorrectBibtexLinks
 from sphinx_doiuri.references._domain import DOIDomain
 from sphinx_doiuri.references._resolve import NameWorks, ResolveBibliographies, ResolveCitations
 
@@ -19,3 +20,4 @@ def setup(app: Sphinx) -> None:
     app.add_post_transform(ResolveCitations)
     app.add_post_transform(ResolveBibliographies)
     app.add_post_transform(NameWorks)
+    app.add_post_transform(CorrectBibtexLinks)

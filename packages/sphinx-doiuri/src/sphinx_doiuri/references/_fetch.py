@@ -10,10 +10,10 @@ from sphinx.util import logging
 
 from sphinx_doiuri._config import options
 from sphinx_doiuri._locale import __
-from sphinx_doiuri._progress import with_progress
 from sphinx_doiuri._report import is_shown
 from sphinx_doiuri.references._domain import DOIDomain
 from sphinx_doiuri.references._listings import update_listings
+from sphinx_doiuri.references._progress import with_progress
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -61,9 +61,9 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     app.connect("config-inited", allow_doi_urls_in_myst)
     app.connect("builder-inited", replace_role, priority=900)
     app.connect("builder-inited", check_lock)
-    app.connect("builder-inited", copy_style)
     app.connect("builder-inited", report_links)
     app.connect("env-updated", verify, priority=600)  # after sphinxcontrib-bibtex has chosen entries
+    app.connect("env-updated", copy_style)
     app.connect("html-page-context", link_style)
     app.connect("linkcheck-process-uri", check_in_rest_api)
     return {

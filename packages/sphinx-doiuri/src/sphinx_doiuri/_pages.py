@@ -18,6 +18,7 @@ from sphinx_doiuri._locale import _
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
+    from sphinx.environment import BuildEnvironment
     from sphinx.writers.html5 import HTML5Translator
 
     from sphinx_doiuri._details import Details
@@ -120,25 +121,27 @@ def depart_link_with_card(self: HTML5Translator, node: link_with_card) -> None:
     details: Details = node["doi_details"]
     label = _attribute(_("About %s") % node.astext())
     card = f"doi-card-{node['doi_number']}"
-    byline = f'<span class="doi-card-byline">{escape(details.byline())}</span>' if details.byline() else ""
+    texts = filter(None, (details.byline(), details.journal))
+    lines = "".join(f'<span class="doi-card-byline">{escape(text)}</span>' for text in texts)
     self.body.append(
         f'<button type="button" class="doi-more" popovertarget="{card}" aria-label="{label}">i</button>'
         f'<span class="doi-card" id="{card}" role="tooltip" popover="auto">'
-        f'<span class="doi-card-title">{escape(details.title)}</span>{byline}</span></span>'
+        f'<span class="doi-card-title">{escape(details.title)}</span>{lines}</span></span>'
     )
 
 
 def _summary(details: Details) -> str:
-    return ". ".join(filter(None, (details.title.rstrip("."), details.byline())))
+    return ". ".join(filter(None, (details.title.rstrip("."), details.byline(), details.journal)))
 
 
 def _attribute(text: str) -> str:
     return escape(" ".join(text.split()))
 
 
-def copy_style(app: Sphinx) -> None:
-    """Make Sphinx copy the style sheet if there are cards. Handles ``builder-inited``."""
-    if app.builder.format == "html" and switch(app.config, "doi_details"):
+def copy_style(app: Sphinx, env: BuildEnvironment) -> None:
+    """Make Sphinx copy the style sheet if there are cards or lists of references. Handles ``env-updated``."""
+    is_needed = switch(app.config, "doi_details") or bool(env.domaindata["doi"]["places"])
+    if app.builder.format == "html" and is_needed:
         app.config.html_static_path = [*app.config.html_static_path, str(_STATIC)]
 
 
@@ -149,6 +152,10 @@ def link_style(
     context: dict[str, Any],  # noqa: ARG001
     doctree: nodes.document | None,
 ) -> None:
-    """Link the style sheet from a page with cards. Handles ``html-page-context``."""
-    if doctree is not None and next(iter(doctree.findall(link_with_card)), None) is not None:
+    """Link the style sheet from a page with cards or a list of references. Handles ``html-page-context``."""
+    if doctree is not None and any(map(_is_styled, doctree.findall(nodes.Element))):
         app.add_css_file(_STYLE)
+
+
+def _is_styled(node: nodes.Element) -> bool:
+    return isinstance(node, link_with_card) or "doi-bibliography" in node["classes"]

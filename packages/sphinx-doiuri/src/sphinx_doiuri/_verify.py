@@ -15,7 +15,7 @@ from sphinx.errors import ConfigError
 from sphinx.util import logging
 
 from sphinx_doiuri._config import PRODUCT, options, switch
-from sphinx_doiuri._details import MEDIA_TYPE, read_details
+from sphinx_doiuri._details import MEDIA_TYPE, details_of, read_details
 from sphinx_doiuri._environment import doi_data
 from sphinx_doiuri._locale import __
 from sphinx_doiuri._lock import open_lock, report_differences
@@ -157,6 +157,7 @@ def _look_up_outcomes(
 
 def _look_up_details(app: Sphinx, data: DOIData, resolver: Resolver, deadline: float) -> None:
     """Fetch the metadata for the hover cards; a DOI without an answer gets no card."""
+    data.details.update((doi, details_of(work)) for doi, work in data.works.items() if work)
     dois = [doi for doi in data.dois() if data.outcomes.get(doi) == "found" and doi not in data.details]
 
     def fetch(doi: DOI) -> None:
@@ -171,3 +172,6 @@ def _look_up_details(app: Sphinx, data: DOIData, resolver: Resolver, deadline: f
     with ThreadPoolExecutor(_THREADS) as pool:
         for _ in with_progress(app, __("fetching DOI metadata... "), dois, pool.map(fetch, dois)):
             pass
+    without = sum(data.details.get(doi) is None for doi in dois)
+    if without:
+        logger.info(__("DOIs without metadata for a card: %d of %d"), without, len(data.dois()))

@@ -77,14 +77,14 @@ class ResolveBibliographies(SphinxPostTransform):
         done: set[tuple[str, Scope]] = set()
         for node in list(self.document.findall(bibliography_list)):
             place = (node["doi_docname"], node["doi_scope"])
-            entries = []
-            if listings:
-                listing = listings.of_list(*place)
-                is_target = place not in done and listing.docname == place[0]
-                write = _Entries(listings, listing, node, numbered=options(self.config).citation == "number")
-                entries = [write.entry(entry, is_target) for entry in listing.bibliography.references]
+            listing = listings.of_list(*place) if listings else None
+            if listings is None or listing is None or not listing.bibliography.references:
+                node.parent.remove(node)
+                continue
+            is_target = place not in done and listing.docname == place[0]
             done.add(place)
-            node.replace_self(write.list_of(entries) if entries else [])
+            entries = _Entries(listings, listing, node, numbered=options(self.config).citation == "number")
+            node.replace_self(entries.list_of(is_target))
 
 
 class _Entries:
@@ -97,8 +97,12 @@ class _Entries:
         self._numbered = numbered
         self._format = listings.builder.format
 
-    def list_of(self, entries: list[nodes.paragraph]) -> nodes.Element:
-        """Return the list: numbered, or in HTML one whose bullets the style sheet hides."""
+    def list_of(self, is_target: bool) -> nodes.Element:
+        """Return the list: numbered, or in HTML one whose bullets the style sheet hides.
+
+        :param is_target: whether citations lead to this list.
+        """
+        entries = [self._entry(entry, is_target) for entry in self._listing.bibliography.references]
         if not self._numbered and self._format != "html":
             return nodes.container("", *entries, classes=[*self._node["classes"]])
         items: nodes.Element = nodes.bullet_list("")
@@ -110,12 +114,7 @@ class _Entries:
             items += nodes.list_item("", entry, ids=ids)
         return items
 
-    def entry(self, entry: Reference, is_target: bool) -> nodes.paragraph:
-        """Return one entry.
-
-        :param entry: the work.
-        :param is_target: whether citations lead to it.
-        """
+    def _entry(self, entry: Reference, is_target: bool) -> nodes.paragraph:
         paragraph = nodes.paragraph()
         if self._format == "latex" and not self._numbered:
             paragraph += nodes.raw("", _HANGING, format="latex")

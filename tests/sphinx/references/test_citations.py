@@ -53,7 +53,7 @@ class Page(HTMLParser):
 def entries(page: Page) -> list[str]:
     """The texts of the list, without the links back."""
     inside = [e for e in page.elements if e.tag == "li" and e.attributes.get("id", "").startswith("doi-")]
-    return [e.text.partition(" ↑")[0] for e in inside]
+    return [e.text.partition("\N{NO-BREAK SPACE}↑")[0] for e in inside]
 
 
 def rst(citation: CitationCase) -> str:

@@ -147,7 +147,7 @@ class _Entries:
             link = nodes.reference("", text, reftitle=title)
             from_docname = self._node["doi_docname"]
             if _lead_to(link, self._listings.builder, from_docname, citation.docname, citation.id):
-                back += [nodes.Text(" "), link]
+                back += [nodes.Text("\N{NO-BREAK SPACE}" if number == 1 else " "), link]
         return [nodes.inline("", "", *back, classes=["doi-back"])] if back else []
 
 

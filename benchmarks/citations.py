@@ -3,7 +3,7 @@
     python benchmarks/citations.py [--builds 5]
 
 Prints a markdown table: 1,000 citations of 200 works on 50 pages, with one list of references. Ours takes the
-works from the lock file, the other from a .bib file. Each figure is a median of builds from nothing, in turns.
+works from the lock file, the other from a .bib file. Each figure is a median of builds from nothing.
 """
 
 import argparse
@@ -19,9 +19,12 @@ from pathlib import Path
 
 PAGES, CITATIONS, WORKS = 50, 20, 200
 OURS = "extensions = ['sphinx_doiuri']\n"
-BIBTEX = (
-    "extensions = ['sphinxcontrib.bibtex']\nbibtex_bibfiles = ['refs.bib']\nbibtex_default_style = 'plain'\n"
-)
+BIBTEX = "extensions = ['sphinxcontrib.bibtex']\nbibtex_bibfiles = ['refs.bib']\n"
+ENTRY = """
+@article{{w{0},
+  author = {{{1}, A.}}, title = {{Work {0}}}, journal = {{A journal}}, year = {2}, doi = {{{3}}},
+}}
+"""
 
 
 def name(work: int) -> str:

@@ -12,8 +12,7 @@ from docutils_doiuri.nodes import doi_references
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
 from sphinx_doiuri._config import switch
-from sphinx_doiuri._environment import doi_data
-from sphinx_doiuri._hardcoded import hardcoded_links
+from sphinx_doiuri._environment import doi_data, hardcoded_links
 from sphinx_doiuri._locale import _
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from sphinx.transforms import SphinxTransform
 from sphinx.util import get_filetype, logging
 
 from sphinx_doiuri._config import options, switch
-from sphinx_doiuri._hardcoded import hardcoded_doi
+from sphinx_doiuri._environment import hardcoded_doi
 from sphinx_doiuri._lines import set_line
 from sphinx_doiuri._locale import __
 from sphinx_doiuri.references._nodes import citations_in

@@ -10,8 +10,8 @@ import pytest
 import requests
 from requests_doiuri import mount
 from support.servers.httpproxy import http_proxy
+from support.servers.tls import Authority
 from support.servers.web import JSON, Answer, Asked, Site, resolver, site, speaking
-from support.tls import Authority
 
 TARGETS = {"10.1000/182": "http://x.example/"}
 URI = "doi:10.1000/182"

@@ -8,9 +8,9 @@ from urllib.request import HTTPHandler, HTTPSHandler, ProxyHandler, Request, bui
 
 import pytest
 from support.servers.httpproxy import http_proxy
+from support.servers.tls import Authority
 from support.servers.web import Answer, Asked, resolver, site
 from support.targets import PRIVATE_HOSTS, resolve_as
-from support.tls import Authority
 from urllib_doiuri import DOIHandler, install, record_request, urlopen
 
 PAGE = Answer(200, {"Content-Type": "text/html"}, b"<p>the article")

@@ -16,8 +16,8 @@ import pytest
 import urllib_doiuri
 from doiuri_proxy import running
 from support.servers.httpproxy import http_proxy
+from support.servers.tls import Authority
 from support.servers.web import Answer, record, resolver, site
-from support.tls import Authority
 from urllib_doiuri import DOIHandler
 
 TARGETS = {"10.1000/182": "http://x.example/"}

@@ -10,8 +10,8 @@ import pytest
 from doiuri import DOI, ResolverUnavailable
 from doiuri.resolver import Resolver
 from support.servers.faults import NAME, TARGET, Server, record, reply, serving
+from support.servers.tls import Authority
 from support.threads import all_threads_ended
-from support.tls import Authority
 
 DOI_ = DOI(NAME)
 

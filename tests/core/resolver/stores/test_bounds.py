@@ -178,12 +178,12 @@ def test_extended_result_codes_count_as_their_primary_ones() -> None:
 @pytest.mark.parametrize(
     ("row", "valid"),
     [
-        ((b"", "", 0), True),
-        ((b"", "", 0.5), True),
-        (("", "", 0.0), False),
-        ((b"", b"", 0.0), False),
-        ((b"", "", "0"), False),
-        ((b"", "", None), False),
+        ((b"", b"", 0), True),
+        ((b"", b"", 0.5), True),
+        (("", b"", 0.0), False),
+        ((b"", "", 0.0), False),
+        ((b"", b"", "0"), False),
+        ((b"", b"", None), False),
     ],
 )
 def test_a_row_with_columns_of_other_types_is_no_entry(

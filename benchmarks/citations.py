@@ -1,0 +1,112 @@
+"""Measure the cost of citations: builds of pages that cite works, compared with sphinxcontrib-bibtex.
+
+    python benchmarks/citations.py [--builds 5]
+
+Prints a markdown table: 1,000 citations of 200 works on 50 pages, with one list of references. Ours takes the
+works from the lock file, the other from a .bib file. Each figure is a median of builds from nothing.
+"""
+
+import argparse
+import json
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+PAGES, CITATIONS, WORKS = 50, 20, 200
+OURS = "extensions = ['sphinx_doiuri']\n"
+BIBTEX = "extensions = ['sphinxcontrib.bibtex']\nbibtex_bibfiles = ['refs.bib']\n"
+ENTRY = """
+@article{{w{0},
+  author = {{{1}, A.}}, title = {{Work {0}}}, journal = {{A journal}}, year = {2}, doi = {{{3}}},
+}}
+"""
+
+
+def name(work: int) -> str:
+    return f"10.5555/WORK.{work}(2026)"
+
+
+def family(work: int) -> str:
+    return "".join(chr(ord("a") + int(digit)) for digit in str(work)).title() + "son"
+
+
+def lock() -> str:
+    """A lock file with the metadata and the reference of each work."""
+    works, references = {}, {}
+    for work in range(WORKS):
+        author = {"family": family(work), "given": "A."}
+        issued = {"date-parts": [[1900 + work % 100]]}
+        works[name(work)] = {
+            "author": [author],
+            "container-title": "A journal",
+            "issued": issued,
+            "title": f"Work {work}",
+            "type": "article-journal",
+        }
+        text = (
+            f"{family(work)}, A. ({1900 + work % 100}). Work {work}. A journal. https://doi.org/{name(work)}"
+        )
+        references[f"apa en-US {name(work)}"] = text
+    return json.dumps({"doiuri-lock": 2, "entries": {}, "works": works, "references": references})
+
+
+def bib() -> str:
+    return "".join(ENTRY.format(work, family(work), 1900 + work % 100, name(work)) for work in range(WORKS))
+
+
+def write(folder: Path, conf: str, role: str, directive: str) -> Path:
+    folder.mkdir()
+    (folder / "conf.py").write_text(conf)
+    (folder / "doi.lock.json").write_text(lock())
+    (folder / "refs.bib").write_text(bib())
+    toc = "".join(f"   page{page}\n" for page in range(PAGES))
+    (folder / "index.rst").write_text(f"Index\n=====\n\n.. toctree::\n\n{toc}\n{directive}\n")
+    for page in range(PAGES):
+        numbers = [(page * CITATIONS + number) * 7 % WORKS for number in range(CITATIONS)]
+        text = "\n\n".join(f"Some words about {role.format(work=work, name=name(work))}." for work in numbers)
+        (folder / f"page{page}.rst").write_text(f"Page {page}\n========\n\n{text}\n")
+    return folder
+
+
+def cost(source: Path, target: Path) -> tuple[float, float]:
+    """User CPU and wall clock of one build, in seconds."""
+    before, begun = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime, time.perf_counter()
+    command = [sys.executable, "-m", "sphinx", "-q", "-W", "-b", "html", str(source), str(target)]
+    subprocess.run(command, check=True, env={**os.environ, "DOIURI_OFFLINE": "1", "DOIURI_CACHE": ":memory:"})
+    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before, time.perf_counter() - begun
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--builds", type=int, default=5, help="how many builds of each kind")
+    rounds = parser.parse_args().builds
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        sources = {
+            "sphinxcontrib-bibtex": write(folder / "b", BIBTEX, ":cite:p:`w{work}`", ".. bibliography::"),
+            "ours, lock file": write(
+                folder / "o", OURS, ":doi:p:`{name}`", ".. doi:bibliography::\n   :scope: project"
+            ),
+        }
+        taken: dict[str, list[tuple[float, float]]] = {kind: [] for kind in sources}
+        for turn in range(rounds):
+            for kind, source in sources.items():  # in turns, so that noise affects all alike
+                taken[kind].append(cost(source, folder / f"{turn}-{source.name}"))
+    users = {kind: [user for user, _ in costs] for kind, costs in taken.items()}
+    peer = statistics.median(users["sphinxcontrib-bibtex"])
+    print(f"{PAGES * CITATIONS} citations of {WORKS} works; medians of {rounds} builds\n")
+    print("| build | user CPU, s | lowest to highest | ratio | wall clock, s |")
+    print("| --- | ---: | ---: | ---: | ---: |")
+    for kind, values in users.items():
+        median, wall = statistics.median(values), statistics.median(wall for _, wall in taken[kind])
+        spread = f"{min(values):.2f} to {max(values):.2f}"
+        print(f"| {kind} | {median:.2f} | {spread} | {median / peer:.3f} | {wall:.2f} |")
+
+
+if __name__ == "__main__":
+    main()

@@ -11,9 +11,12 @@ from markdown_doiuri._links import Links
 from markdown_doiuri._options import Options, default_config
 from markdown_doiuri._report import Report, SourcePreprocessor
 from markdown_doiuri._treeprocessor import LinkTreeprocessor
+from markdown_doiuri._verification import verifier
 
 if TYPE_CHECKING:
     from markdown import Markdown
+
+    from markdown_doiuri._verification import Check
 
 
 class DOIExtension(Extension):
@@ -60,7 +63,12 @@ class DOIExtension(Extension):
             mentions = MentionPattern(md, self.options, links, report)
             md.inlinePatterns.register(mentions, "doiuri-mention", 86)
         # After inline (20), before attr_list (8), which may add attributes to the links.
-        md.treeprocessors.register(LinkTreeprocessor(md, self.options, links, report), "doiuri-links", 19)
+        finish = LinkTreeprocessor(md, self.options, links, report, self._verifier())
+        md.treeprocessors.register(finish, "doiuri-links", 19)
+
+    def _verifier(self) -> Check | None:
+        """Return what verifies the DOIs of documents, or None."""
+        return verifier(self.options.shared) if self.options.shared.resolve else None
 
 
 def makeExtension(**options: object) -> DOIExtension:  # noqa: N802

@@ -14,7 +14,6 @@ from markdown.util import AtomicString
 from markdown_doiuri._element_tree import dissolve, in_raw_html
 from markdown_doiuri._links import proxy_doi, proxy_dois, tidy
 from markdown_doiuri._stash import literal, unescaped
-from markdown_doiuri._verification import verifier
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from markdown_doiuri._links import Links
     from markdown_doiuri._options import Options
     from markdown_doiuri._report import Report
+    from markdown_doiuri._verification import Check
 
 _DOI_URI = re.compile(r"\s*<?\s*doi:", re.IGNORECASE)
 _ESCAPE = re.compile(r"\\([\\`*_{}\[\]()>#+\-.!])")
@@ -45,12 +45,14 @@ class _Page:
 class LinkTreeprocessor(Treeprocessor):
     """Finishes a page's links when the inline patterns are done."""
 
-    def __init__(self, md: Markdown, options: Options, links: Links, report: Report) -> None:
+    def __init__(
+        self, md: Markdown, options: Options, links: Links, report: Report, verifier: Check | None
+    ) -> None:
         super().__init__(md)
         self._options = options
         self._links = links
         self._report = report
-        self._verifier = verifier(options.shared) if options.shared.resolve else None
+        self._verifier = verifier
 
     def run(self, root: Element) -> None:
         """Finish the links in ``root``, in place."""
@@ -59,7 +61,7 @@ class LinkTreeprocessor(Treeprocessor):
             dissolve(root, page.bad)
         if page.links and self._verifier:
             answers = self._verifier.check(page.links, self._options.shared)
-            self._report.unknown(answers.unknown, len(page.links))
+            self._report.unknown([*answers.unknown.values()], len(page.links))
             for doi in answers.missing:
                 self._report.missing(doi)
                 for link in page.links[doi]:

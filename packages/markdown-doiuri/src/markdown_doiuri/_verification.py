@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from doiuri.plugins import open_resolver
 from doiuri.resolver import LockFile
@@ -43,8 +43,15 @@ class Answers(NamedTuple):
 
     missing: list[DOI]
     """Those that certainly do not exist, in order."""
-    unknown: list[str]
-    """For each DOI that could not be checked, the reason."""
+    unknown: dict[DOI, str]
+    """The DOIs that could not be checked, each with the reason."""
+
+
+class Check(Protocol):
+    """Tells which DOIs do not exist."""
+
+    def check(self, dois: Iterable[DOI], options: Options) -> Answers:
+        """Return what is known about ``dois``."""
 
 
 class _Answer(NamedTuple):
@@ -82,7 +89,7 @@ class Verifier:
         answers = [(doi, self._answers.get(doi.key, waited)) for doi in dois]
         return Answers(
             [doi for doi, answer in answers if answer.missing],
-            [answer.unknown for _, answer in answers if answer.unknown],
+            {doi: answer.unknown for doi, answer in answers if answer.unknown},
         )
 
     def _claim(self, dois: list[DOI]) -> tuple[list[DOI], threading.Event, list[threading.Event]]:

@@ -9,7 +9,7 @@ from doiuri import LINK, encode
 
 from doiuri_proxy.app._http import Response
 from doiuri_proxy.app._targets import header_url
-from doiuri_proxy.app._templates import STYLE_SOURCE, render
+from doiuri_proxy.app._templates import STYLE_SOURCE, fill, render
 from doiuri_proxy.records._validation import is_handle
 
 if TYPE_CHECKING:
@@ -69,8 +69,8 @@ def no_values(handle: str) -> Response:
 
 def moved(status: int, target: str, headers: Headers = ()) -> Response:
     """Return a redirect, with a page for clients that do not follow it."""
-    page = _page(status, "moved", "Handle Redirect", target=target)
-    return page.with_headers(("Location", target), *headers)
+    body = fill("moved", "Handle Redirect", "target", target)
+    return Response(status, body, headers=(*SECURITY, ("Location", target), *headers))
 
 
 def values_table(handle: str, values: Sequence[Value]) -> Response:

@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
 from doiuri.records import choose, locations_of
-from doiuri.rest import name_in_path, select
+from doiuri.rest import ascii_upper, name_in_path, select
 
 from doiuri_proxy.app import _pages
 from doiuri_proxy.app._http import Response, unescape
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 MAX_ALIASES = 20  # followed in a chain
 MAX_LIFETIME = 2 * 86400  # seconds from Date to Expires
+
+_LOCATION_TYPES = frozenset({"URL", "10320/LOC"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +138,7 @@ def _headers(locations: Locations) -> Headers:
 
 
 def _location_values(values: Iterable[Value]) -> list[Value]:
-    return [value for value in values if value.has_type("URL") or value.has_type("10320/loc")]
+    return [value for value in values if ascii_upper(value.type) in _LOCATION_TYPES]
 
 
 def _expiring(redirect: Response, used: Iterable[Value]) -> Response:

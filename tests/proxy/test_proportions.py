@@ -13,6 +13,7 @@ import pytest
 from doiuri.resolver import SQLiteStore
 from doiuri_proxy import Limits, running
 from doiuri_proxy.records._registry import Registry
+from jinja2 import Template
 from support.command import command
 from support.http import ask, send
 from support.proxy_records import link, record, value
@@ -88,3 +89,21 @@ def test_a_link_to_a_folder_is_said(tmp_path: Path, caplog: pytest.LogCaptureFix
     (folder / "more").symlink_to(tmp_path / "elsewhere")
     with running(folder):
         assert f"{folder}/more: a symbolic link to a folder, not followed" in caplog.text
+
+
+def test_redirects_share_a_rendered_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    rendered = list[str | None]()
+    render = Template.render
+
+    def count(self: Template, *args: Any, **texts: Any) -> str:
+        rendered.append(self.name)
+        return render(self, *args, **texts)
+
+    with running([link(f"10.1000/{n}", f"https://example.org/{n}") for n in range(5)]) as proxy:
+        ask(proxy.url, "/10.1000/0")
+        monkeypatch.setattr(Template, "render", count)
+        for n in range(1, 5):
+            assert f"https://example.org/{n}".encode() in ask(proxy.url, f"/10.1000/{n}").body
+        assert rendered == []
+        ask(proxy.url, "/")
+    assert rendered == ["front.html"]

@@ -1,7 +1,11 @@
 """Where redirects lead: records that are meant to mislead, or that leave a choice."""
 
+import html
+
 import pytest
+from doiuri.records import Location, Locations
 from doiuri_proxy import running
+from doiuri_proxy.app import _targets
 from support.http import ask
 from support.proxy_records import link, record, value
 
@@ -40,3 +44,32 @@ def test_an_alias_comes_before_a_url() -> None:
             ("?ignore_aliases", "https://example.org/own"),
         ):
             assert ask(proxy.url, f"/10.1000/both{query}").headers["location"] == target
+
+
+def test_the_page_of_a_redirect_keeps_to_its_text() -> None:
+    """It is rendered once: what it is filled with is escaped, and no request sees another's."""
+    hrefs = [
+        "https://example.org/?a=1&b='%22%ef%bf%bc'",
+        "https://example.org/{0}%s%%",
+        "https://example.org/",
+    ]
+    with running([link(f"10.1000/{number}", href) for number, href in enumerate(hrefs)]) as proxy:
+        for number in (0, 1, 2, 0):
+            answer = ask(proxy.url, f"/10.1000/{number}")
+            target = answer.headers["location"]
+            written = html.escape(target).replace("&#x27;", "&#39;")
+            assert f'<p>This DOI leads to <a href="{written}">{written}</a>.</p>'.encode() in answer.body
+
+
+def test_only_related_locations_are_written_as_links(monkeypatch: pytest.MonkeyPatch) -> None:
+    written = list[str]()
+
+    def write(href: str) -> str:
+        written.append(href)
+        return href
+
+    monkeypatch.setattr(_targets, "header_url", write)
+    relations: list[dict[str, str]] = [{}, {"rel": "item"}, {"rel": 'no "name"'}]
+    locations = [Location(f"https://example.org/{n}", 1.0, rel) for n, rel in enumerate(relations)]
+    assert _targets.link_header(Locations(tuple(locations))) == '<https://example.org/1>; rel="item"'
+    assert written == ["https://example.org/1"]

@@ -9,11 +9,11 @@ from doiuri import LINK, encode
 
 from doiuri_proxy.app._http import Response
 from doiuri_proxy.app._targets import header_url
-from doiuri_proxy.app._templates import STYLE_SOURCE, render
+from doiuri_proxy.app._templates import STYLE_SOURCE, fill, render
 from doiuri_proxy.records._validation import is_handle
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from doiuri.records import Value
 
@@ -62,6 +62,12 @@ def not_found(handle: str) -> Response:
     )
 
 
+def not_acceptable(handle: str, media_types: Iterable[str]) -> Response:
+    """Return "Not Acceptable", with the media types that the metadata is available in."""
+    types = list(media_types)
+    return _page(406, "not_acceptable", "Not Acceptable", handle=handle, media_types=types)
+
+
 def no_values(handle: str) -> Response:
     """Return "No Values Found": the name exists, but has no values of the types and indices requested."""
     return _page(200, "no_values", "No Values Found", handle=handle)
@@ -69,8 +75,8 @@ def no_values(handle: str) -> Response:
 
 def moved(status: int, target: str, headers: Headers = ()) -> Response:
     """Return a redirect, with a page for clients that do not follow it."""
-    page = _page(status, "moved", "Handle Redirect", target=target)
-    return page.with_headers(("Location", target), *headers)
+    body = fill("moved", "Handle Redirect", "target", target)
+    return Response(status, body, headers=(*SECURITY, ("Location", target), *headers))
 
 
 def values_table(handle: str, values: Sequence[Value]) -> Response:

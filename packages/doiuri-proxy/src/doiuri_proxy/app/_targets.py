@@ -87,8 +87,9 @@ def _escape(text: str) -> str:
 
 
 def _link(location: Location) -> str | None:
-    url, rel = header_url(location.href), location.attributes.get("rel", "")
-    if not url or not _is_quotable(rel):
+    rel = location.attributes.get("rel", "")
+    url = header_url(location.href) if _is_quotable(rel) else None
+    if url is None:
         return None
     media_type = location.attributes.get("media-type") or location.attributes.get("type", "")
     return f'<{url}>; rel="{rel}"' + (f'; type="{media_type}"' if _is_quotable(media_type) else "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Literal
 
 from mkdocs.config.base import LegacyConfig
@@ -11,7 +12,7 @@ from mkdocs.plugins import BasePlugin, event_priority, get_plugin_logger
 from markdown_doiuri._extension import DOIExtension
 from markdown_doiuri._mkdocs._config import beside, schema
 from markdown_doiuri._mkdocs._sources import Lines, Sources
-from markdown_doiuri._mkdocs._verification import SiteVerifier
+from markdown_doiuri._mkdocs._verification import SiteLookups
 from markdown_doiuri._report import Problem
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from mkdocs.structure.nav import Navigation
     from mkdocs.structure.pages import Page
 
-    from markdown_doiuri._verification import Check
+    from markdown_doiuri._verification import Lookups
 
 _FIRST, _LAST = 100, -100  # priorities among plugins
 _NAMES = {"doiuri", "markdown_doiuri"}
@@ -29,12 +30,14 @@ _logger = get_plugin_logger("doiuri")
 
 
 class SiteExtension(DOIExtension):
-    """The extension, which takes its answers from the site's verifier."""
+    """The extension, which takes its answers from those of the site."""
 
-    site: SiteVerifier | None = None
-    """What verifies the DOIs of the current build; None if they are not verified."""
+    def __init__(self, **options: object) -> None:
+        super().__init__(**options)
+        self.site = SiteLookups(self.options.shared)
+        """What looks up the DOIs of the current build."""
 
-    def _verifier(self) -> Check | None:
+    def _lookups(self) -> Lookups:
         return self.site
 
 
@@ -62,8 +65,6 @@ class DOIPlugin(BasePlugin[LegacyConfig]):  # type: ignore[no-untyped-call]  # _
         options["lock"] = beside(config.config_file_path, options["lock"])
         try:
             self._extension = SiteExtension(**options, warn=self._warn)
-            if self._extension.options.shared.resolve:
-                self._extension.site = SiteVerifier(self._extension.options.shared)
         except ValueError as error:
             raise PluginError(f"doiuri: {error}") from None
         # Markdown takes instances of extensions as well as names.
@@ -72,12 +73,12 @@ class DOIPlugin(BasePlugin[LegacyConfig]):  # type: ignore[no-untyped-call]  # _
     @event_priority(_LAST)
     def on_nav(self, nav: Navigation, *, config: Config, files: Files) -> None:  # noqa: ARG002
         """Verify the DOIs of all pages in one batch."""
-        site = self._extension.site
-        if site is None:
-            return
         bare_names = self._extension.options.bare_names
         sources = self._sources.setdefault(bare_names, Sources(bare_names=bare_names))
-        site.prepare(doi for file in files.documentation_pages() for doi in sources.dois(file))
+        pages = [sources.read(file) for file in _in_order(nav, files)]
+        self._extension.site.prepare(
+            (doi for page in pages for doi in page.dois), (doi for page in pages for doi in page.cited)
+        )
 
     @event_priority(_LAST)
     def on_page_markdown(self, markdown: str, *, page: Page, config: Config, files: Files) -> None:  # noqa: ARG002
@@ -93,14 +94,13 @@ class DOIPlugin(BasePlugin[LegacyConfig]):  # type: ignore[no-untyped-call]  # _
         if not problems:
             return
         lines = Lines(page.file.content_string, self._converted)
-        for problem in problems:
+        for problem in sorted(problems, key=lambda problem: problem.line or sys.maxsize):
             line = f":{lines[problem.line]}" if problem.line else ""
             _logger.warning("%s%s: %s", page.file.src_uri, line, _message(problem))
 
     def on_post_build(self, *, config: Config) -> None:  # noqa: ARG002
         """Say how many DOIs could not be checked."""
-        site = self._extension.site
-        if site is not None and (unknown := site.unknown()):
+        if unknown := self._extension.site.unknown():
             _logger.info("%s", unknown)
 
     def _warn(self, problem: str) -> None:
@@ -108,6 +108,11 @@ class DOIPlugin(BasePlugin[LegacyConfig]):  # type: ignore[no-untyped-call]  # _
             self._problems.append(problem)
         else:
             _logger.warning("%s", problem)
+
+
+def _in_order(nav: Navigation, files: Files) -> list[File]:
+    """Return the files of pages: those of the navigation in its order, then the others."""
+    return list(dict.fromkeys([*(page.file for page in nav.pages), *files.documentation_pages()]))
 
 
 def _remove_extension(config: MkDocsConfig) -> None:

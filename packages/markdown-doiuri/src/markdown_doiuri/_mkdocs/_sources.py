@@ -12,7 +12,7 @@ from doiuri import find
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from doiuri import DOI, Match
+    from doiuri import DOI
     from mkdocs.structure.files import File
 
 _FENCED = re.compile(
@@ -23,9 +23,12 @@ _MATH = re.compile(r"(?<![\w\\$])\$(?=[^\s$])[^$\n]*+(?<=\S)\$(?![\w$])")
 _LABEL = re.compile(r"(?:urn:|info:)?(?:doi|hdl)|(?:https?:)?//(?:dx\.|www\.)?doi\.org|<", re.IGNORECASE)
 
 
-class _Read(NamedTuple):
-    state: tuple[int, int]
+class Read(NamedTuple):
+    """What the source of a page mentions, each DOI once, in order."""
+
     dois: list[DOI]
+    cited: list[DOI]
+    """Those of citations such as ``[@doi:10.1000/182]``."""
 
 
 class Sources:
@@ -33,31 +36,33 @@ class Sources:
 
     def __init__(self, *, bare_names: bool) -> None:
         self._bare_names = bare_names
-        self._read: dict[str, _Read] = {}
+        self._known: dict[str, tuple[tuple[int, int], Read]] = {}  # by path, with what tells changes
 
-    def dois(self, file: File) -> list[DOI]:
-        """Return the DOIs in the source of a page, in order; code and math are left out."""
+    def read(self, file: File) -> Read:
+        """Return the DOIs in the source of a page; code and math are left out."""
         path = file.abs_src_path
         if path is None:  # made by a plugin
             return self._find(file.content_string)
         status = Path(path).stat()
         state = status.st_mtime_ns, status.st_size
-        known = self._read.get(path)
-        if known is None or known.state != state:
-            known = self._read[path] = _Read(state, self._find(file.content_string))
-        return known.dois
+        known = self._known.get(path)
+        if known is None or known[0] != state:
+            known = self._known[path] = state, self._find(file.content_string)
+        return known[1]
 
-    def _find(self, source: str) -> list[DOI]:
-        return list(dict.fromkeys(match.doi for match in self._matches(source)))
-
-    def _matches(self, source: str) -> Iterator[Match]:
+    def _find(self, source: str) -> Read:
         if "10." not in source:
-            return
+            return Read([], [])
         # What this leaves out by mistake is requested with its page.
         text = _MATH.sub(" ", _CODE.sub(" ", _FENCED.sub("\n", source)))
-        for match in find(text, "markdown"):
-            if self._bare_names or _LABEL.match(match.text):
-                yield match
+        dois: dict[DOI, None] = {}
+        cited: dict[DOI, None] = {}
+        for start, _, written, doi in find(text, "markdown"):
+            if self._bare_names or _LABEL.match(written):
+                dois[doi] = None
+            if text[max(0, start - 2) : start].rstrip("{").endswith("@"):
+                cited[doi] = None
+        return Read(list(dois), list(cited))
 
 
 class Lines:

@@ -69,3 +69,11 @@ def test_the_extension_with_options_of_its_own_is_an_error(site: MakeSite) -> No
         built.build(markdown_extensions=[{"doiuri": {"text": "link"}}])
     assert built.log.records[-1].levelno == logging.ERROR
     assert '"doiuri" is in markdown_extensions too, with options' in built.log.text
+
+
+@pytest.mark.parametrize("path", ["references.html", "/references.md", "../references.md", 1])
+def test_the_page_of_references_is_a_page(path: object, site: MakeSite) -> None:
+    built = site({"index.md": ""})
+    with pytest.raises(Abort):
+        built.build(plugins=[{"doiuri": {"bibliography": path}}])
+    assert f"option 'bibliography': {path!r} is not the path of a page in docs_dir" in built.log.text

@@ -87,13 +87,15 @@ class Writer:
         cited = [doi for citation in citations.cited.values() for doi in citation.dois]
         self._bibliography = self._list(cited)
         self._ids = {
-            reference.doi.key: self._unique(f"ref-{_slug(reference.doi.key)}")
-            for reference in self._bibliography.references
+            reference.doi.key: self._entry_id(reference.doi) for reference in self._bibliography.references
         }
         self._back: dict[str, list[str]] = {}  # by key of the DOI: the ids of its citations
 
     def _list(self, cited: list[DOI]) -> Bibliography:
         return Bibliography(cited, self._citations.works, self._options.shared.citation)
+
+    def _entry_id(self, doi: Handle) -> str:
+        return self._unique(f"ref-{slug(doi.key)}")
 
     def _entry_url(self, doi: Handle) -> str:
         return f"#{self._ids[doi.key]}"
@@ -159,7 +161,7 @@ class Writer:
 
     def _link_to_entry(self, link: Element, doi: Handle, text: str) -> None:
         back = self._back.setdefault(doi.key, [])
-        name = f"cite-{_slug(doi.key)}"
+        name = f"cite-{slug(doi.key)}"
         back.append(self._unique(f"{name}-{len(back) + 1}" if back else name))
         link.set("href", self._entry_url(doi))
         link.set("id", back[-1])
@@ -205,7 +207,7 @@ def _used_ids(root: Element, md: Markdown) -> set[str]:
     return used
 
 
-def _slug(key: str) -> str:
+def slug(key: str) -> str:
     """Return an id for the key of a DOI: letters, digits, "." and "-"; "_" and two digits for other bytes."""
     plain = "".join(c.lower() if c.isascii() and (c.isalnum() or c in ".-") else _escaped(c) for c in key)
     if len(plain) <= _MAX_ID:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import posixpath
 from pathlib import Path
+from typing import Any
 
 from mkdocs.config.base import BaseConfigOption, Config, ValidationError
 
@@ -37,11 +39,28 @@ class ExtensionOption(BaseConfigOption[object]):
         return value
 
 
-def schema() -> tuple[tuple[str, BaseConfigOption[object]], ...]:
+class PageOption(BaseConfigOption[str]):
+    """The path of a page in the folder of pages, or ""."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.default = ""
+
+    def run_validation(self, value: object) -> str:
+        """Return ``value``; raises ValidationError if it is not the path of a page."""
+        if not value:
+            return ""
+        if not isinstance(value, str) or not value.endswith(".md") or value.startswith(("/", "../")):
+            raise ValidationError(f"{value!r} is not the path of a page in docs_dir, such as references.md")
+        return posixpath.normpath(value)
+
+
+def schema() -> tuple[tuple[str, BaseConfigOption[Any]], ...]:
     """Return the plugin's options, as MkDocs wants them."""
     defaults = {name: default for name, (default, _) in default_config().items() if name != "warn"}
     defaults["budget"] = BUDGET
-    return tuple((name, ExtensionOption(default)) for name, default in defaults.items())
+    shared = ((name, ExtensionOption(default)) for name, default in defaults.items())
+    return ("bibliography", PageOption()), *shared
 
 
 def beside(config_file: str | None, path: object) -> object:

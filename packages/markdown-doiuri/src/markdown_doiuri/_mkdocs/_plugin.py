@@ -8,37 +8,26 @@ from typing import TYPE_CHECKING, Literal
 from mkdocs.config.base import LegacyConfig
 from mkdocs.exceptions import PluginError
 from mkdocs.plugins import BasePlugin, event_priority, get_plugin_logger
+from mkdocs.structure.files import File
 
-from markdown_doiuri._extension import DOIExtension
 from markdown_doiuri._mkdocs._config import beside, schema
+from markdown_doiuri._mkdocs._extension import SiteExtension
+from markdown_doiuri._mkdocs._references import with_list, with_place
 from markdown_doiuri._mkdocs._sources import Lines, Sources
-from markdown_doiuri._mkdocs._verification import SiteLookups
 from markdown_doiuri._report import Problem
 
 if TYPE_CHECKING:
+    from jinja2 import Environment
     from mkdocs.config.base import Config
     from mkdocs.config.defaults import MkDocsConfig
-    from mkdocs.structure.files import File, Files
+    from mkdocs.structure.files import Files
     from mkdocs.structure.nav import Navigation
     from mkdocs.structure.pages import Page
 
-    from markdown_doiuri._verification import Lookups
 
 _FIRST, _LAST = 100, -100  # priorities among plugins
 _NAMES = {"doiuri", "markdown_doiuri"}
 _logger = get_plugin_logger("doiuri")
-
-
-class SiteExtension(DOIExtension):
-    """The extension, which takes its answers from those of the site."""
-
-    def __init__(self, **options: object) -> None:
-        super().__init__(**options)
-        self.site = SiteLookups(self.options.shared)
-        """What looks up the DOIs of the current build."""
-
-    def _lookups(self) -> Lookups:
-        return self.site
 
 
 class DOIPlugin(BasePlugin[LegacyConfig]):  # type: ignore[no-untyped-call]  # __init_subclass__
@@ -51,12 +40,13 @@ class DOIPlugin(BasePlugin[LegacyConfig]):  # type: ignore[no-untyped-call]  # _
 
     def __init__(self) -> None:
         self._sources: dict[bool, Sources] = {}
-        self._file: File | None = None
+        self._dirty = False
         self._converted = ""
         self._problems: list[Problem] = []
 
-    def on_startup(self, *, command: Literal["build", "gh-deploy", "serve"], dirty: bool) -> None:
-        """Do nothing; because of this method ``mkdocs serve`` keeps the plugin from build to build."""
+    def on_startup(self, *, command: Literal["build", "gh-deploy", "serve"], dirty: bool) -> None:  # noqa: ARG002
+        """Note the kind of build; because of this method ``mkdocs serve`` keeps the plugin between builds."""
+        self._dirty = dirty
 
     def on_config(self, config: MkDocsConfig) -> None:
         """Add the extension."""
@@ -70,27 +60,38 @@ class DOIPlugin(BasePlugin[LegacyConfig]):  # type: ignore[no-untyped-call]  # _
         # Markdown takes instances of extensions as well as names.
         config.markdown_extensions.append(self._extension)  # type: ignore[arg-type]
 
+    def on_files(self, files: Files, *, config: MkDocsConfig) -> None:
+        """Add the page of references if there is none."""
+        references = self._extension.references
+        if references is not None and files.get_file_from_path(references.path) is None:
+            files.append(File.generated(config, references.path, content="# References\n"))
+
     @event_priority(_LAST)
     def on_nav(self, nav: Navigation, *, config: Config, files: Files) -> None:  # noqa: ARG002
         """Verify the DOIs of all pages in one batch."""
         bare_names = self._extension.options.bare_names
         sources = self._sources.setdefault(bare_names, Sources(bare_names=bare_names))
+        extension = self._extension
         pages = [sources.read(file) for file in _in_order(nav, files)]
-        self._extension.site.prepare(
-            (doi for page in pages for doi in page.dois), (doi for page in pages for doi in page.cited)
-        )
+        cited = [doi for page in pages for doi in page.cited]
+        extension.site.prepare((doi for page in pages for doi in page.dois), cited)
+        if extension.references is not None:
+            extension.references.add(cited)
 
     @event_priority(_LAST)
-    def on_page_markdown(self, markdown: str, *, page: Page, config: Config, files: Files) -> None:  # noqa: ARG002
-        """Remember the page that is converted next."""
-        self._file = page.file
+    def on_page_markdown(self, markdown: str, *, page: Page, config: Config, files: Files) -> str:  # noqa: ARG002
+        """Note the page that is converted next, and mark the place of the list of references."""
+        self._extension.file = page.file
         self._converted = markdown
+        references = self._extension.references
+        is_list = references is not None and references.path == page.file.src_uri
+        return with_place(markdown) if is_list else markdown
 
     @event_priority(_FIRST)
     def on_page_content(self, html: str, *, page: Page, config: Config, files: Files) -> None:  # noqa: ARG002
         """Report the problems of the page that was converted last."""
         problems, self._problems = self._problems, []
-        self._file = None
+        self._extension.file = None
         if not problems:
             return
         lines = Lines(page.file.content_string, self._converted)
@@ -98,13 +99,24 @@ class DOIPlugin(BasePlugin[LegacyConfig]):  # type: ignore[no-untyped-call]  # _
             line = f":{lines[problem.line]}" if problem.line else ""
             _logger.warning("%s%s: %s", page.file.src_uri, line, _message(problem))
 
+    @event_priority(_FIRST)
+    def on_env(self, env: Environment, *, config: Config, files: Files) -> None:  # noqa: ARG002
+        """Write the list of references."""
+        references = self._extension.references
+        file = None if references is None else files.get_file_from_path(references.path)
+        if references is None or file is None or file.page is None or file.page.content is None:
+            return
+        page = file.page
+        page.content = with_list(file.page.content, references.html(file, everything=self._dirty))
+        page.present_anchor_ids = (page.present_anchor_ids or set()) | references.ids
+
     def on_post_build(self, *, config: Config) -> None:  # noqa: ARG002
         """Say how many DOIs could not be checked."""
         if unknown := self._extension.site.unknown():
             _logger.info("%s", unknown)
 
     def _warn(self, problem: str) -> None:
-        if self._file is not None and isinstance(problem, Problem):
+        if self._extension.file is not None and isinstance(problem, Problem):
             self._problems.append(problem)
         else:
             _logger.warning("%s", problem)

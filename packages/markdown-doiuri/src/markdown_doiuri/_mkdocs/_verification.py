@@ -31,7 +31,7 @@ class SiteLookups:
         self._unknown: dict[DOI, str] = {}
         self._cited: set[DOI] = set()  # those whose works were requested
         self._lacking: set[DOI] = set()
-        self.works_known: dict[DOI, Work] = {}
+        self.known_works: dict[DOI, Work] = {}
         self.references: dict[DOI, str] = {}
 
     def prepare(self, dois: Iterable[DOI], cited: Iterable[DOI]) -> None:
@@ -41,7 +41,7 @@ class SiteLookups:
             if self._options.resolve or self._options.lock:
                 self._request_works(cited, self._options.budget / 2)
             if self._options.resolve:
-                self._request([doi for doi in dict.fromkeys(dois) if doi not in self.works_known])
+                self._request([doi for doi in dict.fromkeys(dois) if doi not in self.known_works])
 
     def check(self, dois: Iterable[DOI], options: Options, deadline: float | None = None) -> Answers:  # noqa: ARG002
         """Return which of a page's ``dois`` do not exist; those without an answer are counted."""
@@ -65,7 +65,7 @@ class SiteLookups:
             self._linked.update(dois)
             self._request_works([doi for doi in dois if doi not in self._cited], self._options.budget)
             return Works(
-                {doi: self.works_known[doi] for doi in dois if doi in self.works_known},
+                {doi: self.known_works[doi] for doi in dois if doi in self.known_works},
                 {doi: self.references[doi] for doi in dois if doi in self.references},
                 [doi for doi in dois if doi in self._lacking],
                 [doi for doi in dois if doi in self._missing],
@@ -85,7 +85,7 @@ class SiteLookups:
             return
         answers = self._verifier.works(dois, self._options, self._start + budget, cited=dois)
         self._cited.update(dois)
-        self.works_known |= answers.works
+        self.known_works |= answers.works
         self.references |= answers.references
         self._lacking.update(answers.lacking)
         self._missing.update(answers.missing)

@@ -19,10 +19,7 @@ NAMES += [
     "10.26321/Á.GUTIÉRREZ.ZARZA.02.2018.03",
 ]
 MISSING = "https://doi.org/10.5555/this-doi-does-not-exist"
-DATA = {"format": "string", "value": "https://example.org/"}
-RECORDS = [
-    {"handle": name, "values": [{"index": 1, "type": "URL", "data": DATA, "ttl": 86400}]} for name in NAMES
-]
+RECORDS = EXAMPLES / "records.json"
 
 pytestmark = pytest.mark.newest
 
@@ -68,7 +65,14 @@ def test_mkdocs_with_material(tmp_path: Path, doi_proxy: Proxies) -> None:
     )
     check(tmp_path / "site" / "reading" / "index.html", [NAMES[0], "10.5555/this-doi-does-not-exist"], 1)
     assert "WARNING -  doiuri: reading.md:4: doi:10.5555/this-doi-does-not-exist: not found" in said
-    assert len({request.path for request in proxy.log}) == len(proxy.log) == 6
+    assert said.count("WARNING") == 1
+    cited = Page((tmp_path / "site" / "citing" / "index.html").read_text(encoding="utf-8"))
+    rfc = "../references/#ref-10.17487_2frfc3986", "", "Berners-Lee et al. (2005)"
+    assert rfc in cited.links
+    page = Page((tmp_path / "site" / "references" / "index.html").read_text(encoding="utf-8"))
+    assert ("../citing/#cite-10.17487_2frfc3986", "doi-backref", "↩ Citing") in page.links
+    assert len(page.dois) == 4
+    assert len({(request.path, request.headers["accept"]) for request in proxy.log}) == len(proxy.log)
 
 
 def test_pelican(tmp_path: Path, doi_proxy: Proxies) -> None:

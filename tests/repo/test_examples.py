@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -11,6 +12,8 @@ from urllib.parse import urlsplit
 
 import pytest
 import requests
+from doiuri import DOI
+from doiuri.testing import resolver_for
 from doiuri_proxy import running
 from support.browser import hrefs
 from support.sphinx_build import links
@@ -72,6 +75,23 @@ NAMES = {
         MISSING,
     ],
 }
+
+
+def test_metadata_in_the_records_is_that_of_their_dois() -> None:
+    records = json.loads((EXAMPLES / "records.json").read_text("utf-8"))["records"]
+    names = [record["handle"] for record in records if "metadata" in record]
+    resolver = resolver_for(EXAMPLES / "records.json")
+    assert len(names) >= 9
+    for name in names:
+        work = resolver.work(name)
+        assert work.doi is not None
+        assert work.doi.name == name
+        assert work.title
+        assert work.authors
+        reference = resolver.reference(name)
+        assert work.authors[0].family in reference
+        assert work.title in reference
+        assert DOI.from_url(reference.rpartition(" ")[2]).name == name
 
 
 @pytest.fixture(scope="module")

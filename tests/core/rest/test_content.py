@@ -63,6 +63,26 @@ def test_the_first_that_fits_is_sent() -> None:
 
 
 @pytest.mark.parametrize(
+    ("accept", "status"),
+    [
+        ("", 302),
+        ("*/*", 302),
+        (f"{BIBTEX}, */*", 200),
+        (f"{BIBTEX};q=0.8, */*", 302),
+        (f"{BIBTEX}, text/html", 302),
+        (f"{BIBTEX}, application/xhtml+xml;q=0.5", 200),
+        (f"application/pdf, text/html;q=0.5, {BIBTEX};q=0.4", 302),
+        ("application/pdf", 406),
+        (f"{BIBTEX};q=0", 406),
+        ("text/html;q=0", 406),
+        ("nonsense", 302),
+    ],
+)
+def test_a_page_that_is_accepted_as_well_is_preferred(accept: str, status: int) -> None:
+    assert write_metadata(METADATA, accept, page=True)[0] == status
+
+
+@pytest.mark.parametrize(
     ("metadata", "complaint"),
     [
         ([], "expected an object"),
@@ -70,6 +90,7 @@ def test_the_first_that_fits_is_sent() -> None:
         ({"nonsense": "x"}, "not a media type in metadata: 'nonsense'"),
         ({"a/b, c/d": "x"}, "not a media type"),
         ({"": "x"}, "not a media type"),
+        ({"text/*": "x"}, "not a media type"),
         ({CSL_JSON: None}, "expected text or an object"),
         ({BIBTEX: 7}, "expected text or an object"),
     ],

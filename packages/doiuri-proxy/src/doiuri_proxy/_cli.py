@@ -19,6 +19,7 @@ from doiuri.plugins import DOI_ORG
 
 from doiuri_proxy.app._redirect import Choice
 from doiuri_proxy.app._targets import header_url
+from doiuri_proxy.records._files import read_json
 from doiuri_proxy.records._validation import DEFAULT_TTL, RecordsError
 from doiuri_proxy.server._access_log import AccessLog
 from doiuri_proxy.server._protocol import Limits
@@ -86,11 +87,12 @@ def _add(options: argparse.Namespace) -> int:
     doi = DOI.parse(options.doi)
     if header_url(options.url) is None:
         raise ValueError(f"{options.url!r} is not an http or https URL")
+    metadata = {} if options.metadata is None else {"metadata": read_json(options.metadata)}
     with _registry(options) as registry:
         name = registry.registered(doi.name)
         if name is not None and not (options.replace and name == doi.name):
             raise ValueError(f"{doi.name} already exists" + (f" as {name}" if name != doi.name else ""))
-        registry.register([_url_record(doi, options.url)])
+        registry.register([_url_record(doi, options.url) | metadata])
     _print(f"{doi.name} now resolves to {options.url}")
     return 0
 
@@ -209,6 +211,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("doi", help="DOI, in any usual form")
     parser.add_argument("url", help="http or https URL that the DOI resolves to")
     parser.add_argument("--replace", action="store_true", help="replace the record if there is one already")
+    parser.add_argument("--metadata", metavar="FILE", help="JSON file with its metadata by media type")
     _store_options(parser)
     parser.set_defaults(run=_add)
 

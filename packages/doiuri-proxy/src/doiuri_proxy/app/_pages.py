@@ -13,7 +13,7 @@ from doiuri_proxy.app._templates import STYLE_SOURCE, fill, render
 from doiuri_proxy.records._validation import is_handle
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from doiuri.records import Value
 
@@ -60,6 +60,12 @@ def not_found(handle: str) -> Response:
     return _page(
         404, "not_found", "DOI Name Not Found", handle=handle, shorter=shorter, path=path_of(shorter)
     )
+
+
+def not_acceptable(handle: str, media_types: Iterable[str]) -> Response:
+    """Return "Not Acceptable", with the media types that the metadata is available in."""
+    types = list(media_types)
+    return _page(406, "not_acceptable", "Not Acceptable", handle=handle, media_types=types)
 
 
 def no_values(handle: str) -> Response:

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Literal
 from doiuri.records import choose, locations_of
 from doiuri.rest import ascii_upper, name_in_path, select
 
-from doiuri_proxy.app import _pages
+from doiuri_proxy.app import _content, _pages
+from doiuri_proxy.app._content import varying
 from doiuri_proxy.app._http import Response, unescape
 from doiuri_proxy.app._targets import append, header_url, link_header, locations_xml
-from doiuri_proxy.records._source import MAX_CACHED, PublicValues, SourceError
+from doiuri_proxy.records._source import MAX_CACHED, PublicValues, SourceError, citation_type
 from doiuri_proxy.records._validation import is_handle
 
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 MAX_ALIASES = 20  # followed in a chain
 MAX_LIFETIME = 2 * 86400  # seconds from Date to Expires
 
+_RECORD_PARAMS = frozenset({"action", "index", "noredirect", "type"})  # ask about the record itself
+_ANYTHING = frozenset({"", "*/*"})  # Accept headers that prefer nothing
 _LOCATION_TYPES = frozenset({"URL", "10320/LOC"})
 
 
@@ -53,15 +56,27 @@ async def answer(request: Request, source: Source, choice: Choice) -> Response:
     record = await source.lookup(handle, auth="auth" in params, cert="cert" in params)
     if record is None:
         return _pages.not_found(handle)
-    if not params and len(record.body) <= MAX_CACHED and (fixed := _fixed_redirect(handle, record.body)):
-        return _expiring(*fixed)
+    accept = request.headers.get("accept", "")
+    negotiated = accept not in _ANYTHING and (record.has_metadata or citation_type(accept) is not None)
+    if not negotiated and not params and len(record.body) <= MAX_CACHED:
+        fixed = _fixed_redirect(handle, record.body)
+        if fixed is not None:
+            return _varying(_expiring(*fixed), record)
     if "ignore_aliases" not in params and any(_aliases(record.values)):
         return await _follow(record, request, params, source)
     indexes = [int(text) for text in params.get("index", ()) if re.fullmatch("[0-9]{1,10}", text)]
     values = select(record.values, params.get("type", ()), indexes)
+    if negotiated and not params.keys() & _RECORD_PARAMS:
+        content = await _content.answer(handle, record, accept, source)
+        if content is not None:
+            return _expiring(content, record.values) if content.status == 200 else content
     if not values:
         return _pages.no_values(handle)
-    return _show(handle, values, request, params, choice)
+    return _varying(_show(handle, values, request, params, choice), record)
+
+
+def _varying(response: Response, record: PublicValues) -> Response:
+    return varying(response) if record.has_metadata else response
 
 
 def _requested_handle(request: Request, params: Params) -> str:

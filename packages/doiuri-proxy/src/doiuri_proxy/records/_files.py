@@ -45,10 +45,11 @@ class Position:
 
 @dataclass(frozen=True, slots=True)
 class HandleRecord:
-    """A handle with all its values, and the position where it was read."""
+    """A handle with all its values and its metadata by media type, and the position where it was read."""
 
     handle: str
     values: tuple[Value, ...]
+    metadata: Mapping[str, bytes]
     position: Position
 
 
@@ -68,6 +69,11 @@ def read_records(records: RecordsInput) -> Iterator[HandleRecord | Agencies]:
     path = Path(records)
     for file in _files(path) if path.is_dir() else [path]:
         yield from _from_file(file)
+
+
+def read_json(file: str) -> object:
+    """Return the content of a JSON file. Raises RecordsError."""
+    return _parse(_read_text(Path(file)), file)
 
 
 def _files(folder: Path) -> list[Path]:
@@ -95,12 +101,16 @@ def _from_file(path: Path) -> Iterator[HandleRecord | Agencies]:
     if path.suffix in _JSON_LINES:
         yield from _from_lines(path)
         return
+    text = _read_text(path)
+    yield from _from_document(_parse(text, str(path)), str(path), text)
+
+
+def _read_text(path: Path) -> str:
     try:
         raw = path.read_bytes()
     except OSError as error:
         raise _unreadable(path, error) from None
-    text = _decode(raw, str(path))
-    yield from _from_document(_parse(text, str(path)), str(path), text)
+    return _decode(raw, str(path))
 
 
 def _from_lines(path: Path) -> Iterator[HandleRecord | Agencies]:

@@ -11,7 +11,15 @@ from doiuri.resolver import Entry, RedisStore, SQLiteStore, open_store
 from doiuri.rest import ascii_upper
 
 from doiuri_proxy.records._files import Agencies, read_records
-from doiuri_proxy.records._store import NEVER_EXPIRES, mark_key, prefix_key, record_entry, record_key
+from doiuri_proxy.records._store import (
+    NEVER_EXPIRES,
+    mark_key,
+    metadata_entry,
+    metadata_key,
+    prefix_key,
+    record_entry,
+    record_key,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -90,6 +98,11 @@ class Registry:
             if isinstance(item, Agencies):
                 entries |= {prefix_key(self._base, p): _text_entry(name) for p, name in item.names.items()}
         entries |= {record_key(self._base, record.handle): record_entry(record) for record in records}
+        entries |= {
+            metadata_key(self._base, record.handle): metadata_entry(record)
+            for record in records
+            if record.metadata
+        }
         self._store.put_many(entries)
         return len(records)
 

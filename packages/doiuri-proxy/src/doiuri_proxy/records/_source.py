@@ -9,13 +9,14 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from doiuri.records import Value
-from doiuri.rest import prefixes, write_json
+from doiuri.rest import BIBTEX, CSL_JSON, prefixes, write_json, write_metadata
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 MAX_CACHED = 8192  # bytes of a record: caches of N records hold at most N times as much
 
+_CITATION_TYPES = dict.fromkeys((CSL_JSON, BIBTEX, "text/x-bibliography"), b"")
 _DEFAULT_PERMISSIONS = "1110"  # administrators may read and write, the public may read; omitted in answers
 
 
@@ -28,11 +29,13 @@ class PublicValues:
     """The values of a handle that everybody may read, as the REST API's JSON array in UTF-8."""
 
     body: bytes
+    #: whether the record has metadata, too
+    has_metadata: bool = False
 
     @classmethod
-    def of(cls, values: Iterable[Value]) -> PublicValues:
+    def of(cls, values: Iterable[Value], *, has_metadata: bool = False) -> PublicValues:
         """Return the public ones of ``values``."""
-        return cls(write_json([_members(value) for value in values if _is_public(value)]))
+        return cls(write_json([_members(value) for value in values if _is_public(value)]), has_metadata)
 
     @property
     def values(self) -> tuple[Value, ...]:
@@ -58,6 +61,12 @@ class Source(Protocol):
         fails.
         """
 
+    async def metadata(self, handle: str, accept: str) -> Mapping[str, bytes]:
+        """Return the metadata of a registered handle by media type, at least what ``accept`` asks for.
+
+        Raises SourceError if the look-up fails.
+        """
+
     async def knows_prefix(self, prefix: str) -> bool | None:
         """Return whether a record, an agency or a prefix record has the prefix; None if that is unknown."""
 
@@ -74,6 +83,10 @@ class LocalSource(ABC):
     @abstractmethod
     async def lookup(self, handle: str, *, auth: bool = False, cert: bool = False) -> PublicValues | None:
         """Return the values of a handle: see `Source`."""
+
+    @abstractmethod
+    async def metadata(self, handle: str, accept: str) -> Mapping[str, bytes]:
+        """Return all metadata of a handle: see `Source`."""
 
     @abstractmethod
     async def knows_prefix(self, prefix: str) -> bool:
@@ -107,6 +120,12 @@ class LocalSource(ABC):
 
     def close(self) -> None:  # noqa: B027 - sources in memory have nothing to release
         """Release the store."""
+
+
+@lru_cache(maxsize=256)  # clients send a few different headers
+def citation_type(accept: str) -> str | None:
+    """Return the media type of metadata for citations that an Accept header prefers to a page, or None."""
+    return write_metadata(_CITATION_TYPES, accept, page=True)[1].partition(";")[0] or None
 
 
 @lru_cache(maxsize=1024)  # a few names get most of the requests

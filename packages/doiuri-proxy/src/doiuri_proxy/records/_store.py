@@ -7,7 +7,7 @@ import json
 from typing import TYPE_CHECKING
 
 from doiuri.resolver import Entry, SQLiteStore, open_store
-from doiuri.rest import ascii_upper, prefixes, write_json
+from doiuri.rest import ascii_upper, prefixes, read_metadata, write_json
 
 from doiuri_proxy.records._source import LocalSource, PublicValues, SourceError
 from doiuri_proxy.records._validation import check_record
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 NEVER_EXPIRES = 253402300799.0  # Unix seconds: the end of the year 9999
 
-_PUBLIC = "application/json;profile=public"  # all values may be sent, as they stand in the body
+_PUBLIC = ";profile=public"  # all values may be sent, as they stand in the body
+_WITH_METADATA = ";metadata=stored"  # the record has an entry with its metadata, too
 _VALUES = b',"values":'
 
 
@@ -47,6 +48,17 @@ class StoreSource(LocalSource):
         if mark not in entries:
             raise SourceError(f"{handle} is not in the store, and the store is not a complete registry")
         return None
+
+    async def metadata(self, handle: str, accept: str) -> Mapping[str, bytes]:  # noqa: ARG002
+        """Return all metadata of a handle."""
+        key, record = metadata_key(self._base, handle), record_key(self._base, handle)
+        entries = await self._get([key, record])
+        if entries.keys() != {key, record} or not _has_metadata(entries[record]):  # an earlier record's
+            return {}
+        try:
+            return read_metadata(json.loads(entries[key].body))
+        except ValueError as error:
+            raise SourceError(f"the store's metadata of {handle} is not valid: {error}") from None
 
     async def knows_prefix(self, prefix: str) -> bool:
         """Return whether a record or an agency was registered with the prefix, or it has a prefix record."""
@@ -101,6 +113,11 @@ def record_key(base: str, handle: str) -> str:
     return f"record {base} {ascii_upper(handle)}"
 
 
+def metadata_key(base: str, handle: str) -> str:
+    """Return the key of the metadata of a record."""
+    return f"content {base} {ascii_upper(handle)}"
+
+
 def prefix_key(base: str, prefix: str) -> str:
     """Return the key of a prefix's entry; its body is the agency's name, or empty."""
     return f"prefix {base} {ascii_upper(prefix)}"
@@ -117,15 +134,27 @@ def record_entry(record: HandleRecord) -> Entry:
     values = [value.to_json() for value in record.values]
     body = write_json({"responseCode": code, "handle": record.handle, "values": values})
     is_public = body.endswith(_VALUES + PublicValues.of(record.values).body + b"}")
-    return Entry(body, _PUBLIC if is_public else "application/json", NEVER_EXPIRES)
+    media_type = "application/json" + (_PUBLIC if is_public else "")
+    return Entry(body, media_type + (_WITH_METADATA if record.metadata else ""), NEVER_EXPIRES)
+
+
+def metadata_entry(record: HandleRecord) -> Entry:
+    """Return the entry to store for a record's metadata: texts by media type."""
+    texts = {media_type: body.decode() for media_type, body in record.metadata.items()}
+    return Entry(write_json(texts), "application/json", NEVER_EXPIRES)
+
+
+def _has_metadata(record: Entry) -> bool:
+    return record.media_type.endswith(_WITH_METADATA)
 
 
 def _public_values(handle: str, entry: Entry) -> PublicValues | None:
-    if entry.media_type == _PUBLIC:
+    has_metadata = _has_metadata(entry)
+    if _PUBLIC in entry.media_type:
         # Quotes inside strings are escaped, so the first match is where the list starts.
-        return PublicValues(entry.body[entry.body.index(_VALUES) + len(_VALUES) : -1])
+        return PublicValues(entry.body[entry.body.index(_VALUES) + len(_VALUES) : -1], has_metadata)
     try:
         record = check_record(json.loads(entry.body))
     except ValueError as error:
         raise SourceError(f"the store's record of {handle} is not valid: {error}") from None
-    return None if record is None else PublicValues.of(record[1])
+    return None if record is None else PublicValues.of(record[1], has_metadata=has_metadata)

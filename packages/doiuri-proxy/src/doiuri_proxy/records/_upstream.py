@@ -5,16 +5,16 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from doiuri import DOINotFound, DOISyntaxError, Handle, NoValues, Prefix, ResolutionError
+from doiuri import BadRecord, DOINotFound, DOISyntaxError, Handle, NoValues, Prefix, ResolutionError
 from doiuri.plugins import Settings, user_agent
 from doiuri.resolver import Resolver
 from doiuri.rest import ascii_upper
 
 from doiuri_proxy.records._queue import Queue
-from doiuri_proxy.records._source import PublicValues, Registration, SourceError
+from doiuri_proxy.records._source import PublicValues, Registration, SourceError, citation_type
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from doiuri_proxy.records._source import LocalSource
 
@@ -42,6 +42,14 @@ class UpstreamSource:
             return values
         key = (ascii_upper(handle), auth, cert)
         return await self._queue.run(key, lambda budget: self._resolve(doi, auth, cert, budget))
+
+    async def metadata(self, handle: str, accept: str) -> Mapping[str, bytes]:
+        """Return the metadata of a handle: all that local records have, or what upstream answers."""
+        doi = _resolvable(handle)
+        if doi is None or await self._lookup_local(handle, doi) is not None:
+            return await self._local.metadata(handle, accept)
+        key = ("metadata", ascii_upper(handle), accept)
+        return await self._queue.run(key, lambda budget: self._negotiate(doi, accept, budget))
 
     async def knows_prefix(self, prefix: str) -> bool | None:
         """Return whether local records have the prefix; None if they do not."""
@@ -77,6 +85,17 @@ class UpstreamSource:
             return None
         except NoValues:
             return PublicValues.of(())
+        except ResolutionError as error:
+            raise SourceError(str(error)) from error
+
+    def _negotiate(self, doi: Handle, accept: str, budget: float) -> Mapping[str, bytes]:
+        media_type = citation_type(accept)
+        if media_type is None:
+            return {}
+        try:
+            return {media_type: self._resolver.metadata(doi, accept, budget=budget)}
+        except (DOINotFound, NoValues, BadRecord, ValueError):
+            return {}
         except ResolutionError as error:
             raise SourceError(str(error)) from error
 

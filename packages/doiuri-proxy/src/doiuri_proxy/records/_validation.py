@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -10,8 +11,12 @@ from typing import Any, TypeGuard
 
 from doiuri import DOI, DOISyntaxError
 from doiuri.records import Value
+from doiuri.rest import read_metadata
 
 DEFAULT_TTL = 86400  # seconds: how long the DOI proxy caches a value that states no TTL
+
+_MEMBERS = frozenset({"handle", "values", "responseCode", "metadata"})
+_LONGEST_NAME = 20  # characters of a member's name that are compared
 
 RecordsInput = str | Path | Iterable[Mapping[str, Any]] | Mapping[str, Any]
 
@@ -40,13 +45,14 @@ def is_handle(text: object) -> TypeGuard[str]:
     return isinstance(text, str) and all(text.partition("/")[::2])
 
 
-def check_record(item: object) -> tuple[str, tuple[Value, ...]] | None:
-    """Return the handle and the values of a REST answer; None if it records "not found".
+def check_record(item: object) -> tuple[str, tuple[Value, ...], Mapping[str, bytes]] | None:
+    """Return the handle, the values and the metadata of a record; None if it records "not found".
 
-    Raises ValueError if the answer is not valid.
+    Raises ValueError if the record is not valid.
     """
     if not isinstance(item, Mapping):
         raise ValueError("a record is an object with handle and values")  # noqa: TRY004 - callers expect one type
+    _check_members(item)
     handle = check_handle(item.get("handle"))
     code = item.get("responseCode", 1)
     if code == 100:
@@ -57,9 +63,19 @@ def check_record(item: object) -> tuple[str, tuple[Value, ...]] | None:
     if not isinstance(values, list | tuple):
         raise ValueError(f'{handle}: no list "values"')  # noqa: TRY004 - callers expect one type
     try:
-        return handle, tuple(_value(value) for value in values)
-    except ValueError as error:
+        return handle, tuple(_value(value) for value in values), read_metadata(item.get("metadata", {}))
+    except (TypeError, ValueError, RecursionError) as error:  # Python data that JSON cannot express
         raise ValueError(f"{handle}: {error}") from None
+
+
+def _check_members(record: Mapping[str, Any]) -> None:
+    """Refuse a member whose name is nearly that of a missing one; others are ignored. Raises ValueError."""
+    for name in record.keys() - _MEMBERS:
+        missing = _MEMBERS - record.keys()
+        if near := difflib.get_close_matches(str(name).lower()[:_LONGEST_NAME], missing, 1, 0.75):
+            handle = record.get("handle")
+            where = f"{handle}: " if isinstance(handle, str) else ""
+            raise ValueError(f'{where}unknown member {name!r}; did you mean "{near[0]}"?')
 
 
 def check_handle(handle: object) -> str:

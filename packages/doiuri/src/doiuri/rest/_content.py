@@ -21,6 +21,8 @@ BIBTEX = "application/x-bibtex"
 """The media type of BibTeX entries."""
 
 _REFERENCE = "text/x-bibliography"
+_PAGES = frozenset({"text/html", "application/xhtml+xml"})
+_PAGE_RANGES = frozenset({"*/*", "text/*", "application/*"})
 _STYLE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")  # the file names of the CSL styles' repository
 _LOCALE = re.compile(r"[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8}){0,4}")  # RFC 5646 section 2.1
 _PARAMETER = re.compile(r';\s*([A-Za-z0-9_-]+)\s*=\s*("[^"]*"|[^\s;,"]*)')
@@ -71,14 +73,16 @@ def read_metadata(metadata: object) -> dict[str, bytes]:
     if not isinstance(metadata, dict):
         raise ValueError(f"metadata is {brief(metadata)}, expected an object")  # noqa: TRY004
     for media_type, content in metadata.items():
-        if not isinstance(media_type, str) or len(media_ranges(media_type)) != 1:
+        if not isinstance(media_type, str) or len(media_ranges(media_type)) != 1 or "*" in media_type:
             raise ValueError(f"not a media type in metadata: {media_type!r:.80}")
         if not isinstance(content, str | dict | list):
             raise ValueError(f"metadata as {media_type} is {brief(content)}, expected text or an object")  # noqa: TRY004
     return {name: _body(content) for name, content in metadata.items()}
 
 
-def write_metadata(metadata: Mapping[str, bytes], accept: str) -> tuple[int, str, bytes]:
+def write_metadata(
+    metadata: Mapping[str, bytes], accept: str, *, page: bool = False
+) -> tuple[int, str, bytes]:
     """Return the HTTP status, the Content-Type and the body of the answer to a request for metadata.
 
     A media type in the Accept header selects that in ``metadata`` whose parameters do not contradict its own:
@@ -86,19 +90,32 @@ def write_metadata(metadata: Mapping[str, bytes], accept: str) -> tuple[int, str
 
     :param metadata: the bodies by media type
     :param accept: the Accept header
-    :returns: the status 406, "" and no body if there is nothing that it accepts
+    :param page: whether there is a web page, too: HTML and wildcards select it
+    :returns: the status 406, "" and no body if there is nothing that it accepts; the status 302, "" and no
+        body if it accepts the page at least as well
 
     >>> write_metadata({"application/x-bibtex": b"@misc{a}"}, "application/x-bibtex")
     (200, 'application/x-bibtex', b'@misc{a}')
+    >>> write_metadata({"application/x-bibtex": b"@misc{a}"}, "text/html, */*;q=0.8", page=True)
+    (302, '', b'')
     """
+    available = [(own, limits, body) for name, body in metadata.items() for own, limits, _ in _ranges(name)]
     ranges = sorted(_ranges(accept), key=lambda item: -item[2])
+    html, wildcard = _page_quality(ranges) if page else (0.0, 0.0)
     for wanted, parameters, quality in ranges:
-        for media_type, body in metadata.items():
-            ((own, limits, _),) = _ranges(media_type)
-            fits = all(parameters.get(name, limit) == limit for name, limit in limits.items())
-            if quality and own == wanted and fits:
+        if not quality or quality <= html or quality < wildcard:
+            break
+        for own, limits, body in available:
+            if own == wanted and all(parameters.get(name, limit) == limit for name, limit in limits.items()):
                 return 200, f"{own};charset=utf-8" if own.startswith("text/") else own, body
-    return 406, "", b""
+    is_page = page and (html or wildcard or not ranges)
+    return 302 if is_page else 406, "", b""
+
+
+def _page_quality(ranges: list[tuple[str, dict[str, str], float]]) -> tuple[float, float]:
+    """Return the quality of HTML by name, and by wildcards."""
+    by_name = max((quality for name, _, quality in ranges if name in _PAGES), default=0.0)
+    return by_name, max((quality for name, _, quality in ranges if name in _PAGE_RANGES), default=0.0)
 
 
 def _body(content: Any) -> bytes:

@@ -1,0 +1,137 @@
+"""The list of references of a whole site, on a page of its own."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from doiuri_proxy.pytest_plugin import Proxies
+
+from .conftest import MakeSite, Site
+
+CSL = "application/vnd.citationstyles.csl+json"
+DATA = {"format": "string", "value": "https://example.org/"}
+
+
+def record(name: str, family: str, title: str) -> dict[str, object]:
+    csl = {"author": [{"family": family}], "issued": {"date-parts": [[2006]]}, "title": title}
+    apa = f"{family} (2006). {title}. https://doi.org/{name}"
+    return {
+        "handle": name,
+        "values": [{"index": 1, "type": "URL", "data": DATA}],
+        "metadata": {CSL: csl, "text/x-bibliography; style=apa": apa},
+    }
+
+
+RECORDS = [
+    record("10.1000/a", "Kahn", "First"),
+    record("10.1000/b", "Kahn", "Second > 2"),
+    record("10.1000/c#1", "Abel", "Third & last"),
+]
+PAGES = {
+    "index.md": "# Start\n\n[@doi:10.1000/b]",
+    "sub/one & two.md": "# One & two\n\n@doi:10.1000/a and [@doi:10.1000/b], [@{doi:10.1000/c#1}]",
+    "last.md": "# Last\n\nSee doi:10.1000/a, `[@doi:10.1000/d]`",
+}
+
+pytestmark = [pytest.mark.newest, pytest.mark.doi_records(RECORDS)]
+
+
+@pytest.fixture(autouse=True)
+def _resolver(doi_proxy: Proxies, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DOIURI_RESOLVER", doi_proxy.url)
+
+
+def options(**given: object) -> list[object]:
+    return [{"doiuri": {"bibliography": "references.md", **given}}]
+
+
+def source(built: Site, path: str) -> str:
+    return (built.folder / "site" / path).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("directories", [True, False])
+@pytest.mark.parametrize("own", [True, False])
+def test_citations_link_to_the_list_and_entries_back_to_pages(
+    directories: bool, own: bool, site: MakeSite
+) -> None:
+    built = site({**PAGES, **({"references.md": "# Read\n\n///References Go Here///\n\nEnd"} if own else {})})
+    built.build(
+        plugins=options(),
+        use_directory_urls=directories,
+        strict=True,
+        validation={"links": {"anchors": "warn"}},
+    )
+    index = "index.html" if directories else ""
+    slash, html = ("/", "/index.html") if directories else (".html", ".html")
+    up = "../../" if directories else "../"
+    links = built.page(f"sub/one & two{html}").links
+    assert (f"{up}references{slash}#ref-10.1000_2fa", "", "Kahn (2006a)") in links
+    assert (f"{up}references{slash}#ref-10.1000_2fb", "", "Kahn, 2006b") in links
+    assert (f"references{slash}#ref-10.1000_2fb", "", "Kahn, 2006b") in built.page("index.html").links
+    assert "doi-references" not in source(built, f"sub/one & two{html}")
+    page = built.page(f"references{html}")
+    back = [(href, text) for href, css_class, text in page.links if css_class == "doi-backref"]
+    up = "../" if directories else ""
+    one = f"{up}sub/one%20%26%20two{slash}"
+    assert back == [
+        (f"{one}#cite-10.1000_2fc_231", "↩ One & two"),
+        (f"{one}#cite-10.1000_2fa", "↩ One & two"),
+        (f"{up or 'index.html' if not index else up}#cite-10.1000_2fb", "↩ Start"),
+        (f"{one}#cite-10.1000_2fb", "↩ One & two"),
+    ]
+    assert re.search(r"Abel \(2006\).*Kahn \(2006\). First.*Kahn \(2006\). Second > 2", page.text, re.DOTALL)
+    assert ("End" in page.text.partition("Second")[2]) == own
+
+
+def test_numbers_are_those_of_the_list(site: MakeSite) -> None:
+    built = site(PAGES)
+    built.build(plugins=options(citation="number"), nav=["last.md", "sub/one & two.md", "index.md"])
+    links = [text for href, _, text in built.page("sub/one & two/index.html").links if "#ref-" in href]
+    assert links == ["Kahn [1]", "2", "3"]
+    assert ("references/#ref-10.1000_2fb", "", "2") in built.page("index.html").links
+    assert re.findall(r'<li id="ref-([^"]*)"', source(built, "references/index.html")) == [
+        "10.1000_2fa",
+        "10.1000_2fb",
+        "10.1000_2fc_231",
+    ]
+
+
+def test_the_works_of_all_pages_are_requested_once(site: MakeSite, doi_proxy: Proxies) -> None:
+    built = site(PAGES)
+    built.build(plugins=options())
+    works = [request.path for request in doi_proxy.log if not request.path.startswith(b"/api/")]
+    assert len(works) == 6  # the work and the formatted reference of each
+    built.build(plugins=options())
+    assert len([request for request in doi_proxy.log if not request.path.startswith(b"/api/")]) == 6
+
+
+HOOK = """
+def on_page_markdown(markdown, page, **_):
+    return markdown.replace("{macro}", "[@doi:10.1000/b]")
+"""
+
+
+def test_citations_by_other_plugins_are_listed_and_those_on_no_page_are_not(site: MakeSite) -> None:
+    built = site({"index.md": "# A\n\n{macro}\n\n    [@doi:10.1000/a]\n"})
+    (built.folder / "hook.py").write_text(HOOK, encoding="utf-8")
+    built.build(plugins=options(), hooks=["hook.py"])
+    entries = re.findall(r'<li id="ref-([^"]*)"', source(built, "references/index.html"))
+    assert entries == ["10.1000_2fb"]
+
+
+def test_each_page_has_its_list_without_a_page_of_references(site: MakeSite) -> None:
+    built = site(PAGES)
+    built.build()
+    assert ("#ref-10.1000_2fb", "", "Kahn, 2006") in built.page("index.html").links
+    assert "doi-references" in source(built, "index.html")
+    assert not (built.folder / "site" / "references").exists()
+
+
+def test_without_an_answer_citations_are_links(site: MakeSite, doi_proxy: Proxies) -> None:
+    built = site(PAGES)
+    built.build(plugins=options(offline=True), strict=True)
+    assert ("https://doi.org/10.1000/b", "doi", "doi:10.1000/b") in built.page("index.html").links
+    assert "doi-references" not in source(built, "references/index.html")
+    assert len(built.messages(20)) == 1
+    assert doi_proxy.log == []

@@ -1,0 +1,285 @@
+"""Content negotiation: metadata from the records, the redirect for those who prefer a page, else 406."""
+
+import json
+from collections.abc import Iterator
+from contextlib import closing
+from email.utils import parsedate_to_datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from doiuri.resolver import Entry, Resolver, SQLiteStore
+from doiuri.rest import BIBTEX, CSL_JSON, reference_type
+from doiuri_proxy import RecordsError, running
+from doiuri_proxy.pytest_plugin import Proxies
+from doiuri_proxy.records._registry import Registry
+from support.command import run
+from support.http import Answer, ask
+from support.proxy_records import alias, link, loc
+
+pytestmark = pytest.mark.once
+
+URL = "https://example.org/cited"
+CSL = {"type": "book", "title": "Ä <b>", "author": [{"family": "Kahn", "given": "R."}]}
+METADATA = {
+    CSL_JSON: CSL,
+    BIBTEX: "@book{a, title={Ä}}",
+    "text/x-bibliography; style=apa": "Kahn, R. (n.d.). Ä.",
+}
+CITED = {**link("10.1000/Cited", URL, ttl=60), "metadata": METADATA}
+XML = (
+    '<locations><location href="https://example.org/rdf" http_role="conneg" ctype="text/turtle"/></locations>'
+)
+RECORDS: list[Any] = [
+    CITED,
+    link("10.1000/plain", "https://example.org/plain"),
+    alias("10.1000/alias", "10.1000/cited"),
+    {**loc("10.1000/both", XML), "metadata": {BIBTEX: "@misc{both}"}},
+    loc("10.1000/loc", XML),
+]
+
+
+@pytest.fixture(params=["memory", "store"], scope="module")
+def here(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The URL of a proxy with RECORDS."""
+    source: Any = RECORDS
+    if request.param == "store":
+        source = tmp_path_factory.mktemp("content") / "records.sqlite3"
+        register(source, *RECORDS)
+    with running(source) as proxy:
+        yield proxy.url
+
+
+def register(store: Path, *records: dict[str, Any]) -> None:
+    with closing(Registry(str(store), "https://doi.org")) as registry:
+        registry.register(list(records))
+
+
+def accepting(url: str, accept: str, path: str = "/10.1000/cited", method: str = "GET") -> Answer:
+    return ask(url, path, method, headers={"Accept": accept})
+
+
+@pytest.mark.parametrize(
+    ("accept", "content_type"),
+    [
+        (CSL_JSON, CSL_JSON),
+        (f"{CSL_JSON}, */*;q=0.1", CSL_JSON),
+        (f"{CSL_JSON}, */*", CSL_JSON),
+        (f"{CSL_JSON};q=0.5, {BIBTEX};q=0.9", BIBTEX),
+        (f"{BIBTEX}, text/html;q=0.9", BIBTEX),
+        (f"application/rdf+xml, {BIBTEX};q=0.1", BIBTEX),
+        (reference_type("apa", "de-DE"), "text/x-bibliography;charset=utf-8"),
+    ],
+)
+def test_metadata(here: str, accept: str, content_type: str) -> None:
+    answer = accepting(here, accept)
+    assert (answer.status, answer.headers["content-type"], answer.headers["vary"]) == (
+        200,
+        content_type,
+        "Accept",
+    )
+    expected: Any = next(body for name, body in METADATA.items() if name.startswith(content_type[:15]))
+    assert (answer.json() if content_type == CSL_JSON else answer.text) == expected
+
+
+def test_metadata_cannot_run_scripts_and_expires_with_the_record(here: str) -> None:
+    headers = accepting(here, BIBTEX).headers
+    assert headers["x-content-type-options"] == "nosniff"
+    assert "default-src 'none'" in headers["content-security-policy"]
+    age = parsedate_to_datetime(headers["expires"]) - parsedate_to_datetime(headers["date"])
+    assert 58 <= age.total_seconds() <= 61
+
+
+@pytest.mark.parametrize(
+    "accept",
+    [
+        "*/*",
+        "text/html",
+        "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
+        f"text/html, {CSL_JSON};q=0.9",
+        f"text/html, {CSL_JSON}",
+        f"*/*, {CSL_JSON};q=0.5",
+        "application/rdf+xml, text/html;q=0.1",
+        "image/png, */*;q=0.1",
+    ],
+)
+def test_who_prefers_a_page_is_redirected(here: str, accept: str) -> None:
+    answer = accepting(here, accept)
+    assert (answer.status, answer.headers["location"], answer.headers["vary"]) == (302, URL, "Accept")
+
+
+def test_without_an_accept_header_the_answer_is_a_redirect(here: str) -> None:
+    answer = ask(here, "/10.1000/cited")
+    assert (answer.status, answer.headers["vary"]) == (302, "Accept")
+
+
+@pytest.mark.parametrize("accept", ["application/rdf+xml", reference_type("ieee"), f"{CSL_JSON};q=0"])
+def test_what_is_not_available_is_said(here: str, accept: str) -> None:
+    answer = accepting(here, accept)
+    assert (answer.status, answer.headers["vary"]) == (406, "Accept")
+    assert "10.1000/cited" in answer.text
+    assert all(f"<code>{name}</code>" in answer.text for name in METADATA)
+
+
+@pytest.mark.parametrize("accept", [CSL_JSON, BIBTEX, reference_type()])
+def test_records_without_metadata(here: str, accept: str) -> None:
+    """A redirect would send the client, and an offline build, to a web page that it cannot use."""
+    answer = accepting(here, accept, "/10.1000/plain")
+    assert (answer.status, answer.headers["vary"]) == (406, "Accept")
+    assert "10.1000/plain</bdi> has no metadata here" in answer.text
+    assert accepting(here, accept, "/10.1000/none").status == 404
+
+
+def test_records_without_metadata_redirect_as_before(here: str) -> None:
+    for accept in ("application/rdf+xml", "application/json", "*/*", f"text/html, {CSL_JSON}"):
+        answer = accepting(here, accept, "/10.1000/plain")
+        assert (answer.status, "vary" in answer.headers) == (302, False)
+
+
+def test_head_sends_the_headers_only(here: str) -> None:
+    got, head = accepting(here, BIBTEX), accepting(here, BIBTEX, method="HEAD")
+    assert (head.status, head.body) == (200, b"")
+    assert head.headers["content-length"] == str(len(got.body))
+    assert head.headers["content-type"] == BIBTEX
+
+
+def test_aliases_come_first(here: str) -> None:
+    answer = accepting(here, CSL_JSON, "/10.1000/alias")
+    assert (answer.status, answer.headers["location"]) == (301, "/10.1000/cited")
+
+
+def test_locations_that_negotiate_keep_what_metadata_lacks(here: str) -> None:
+    assert accepting(here, BIBTEX, "/10.1000/both").text == "@misc{both}"
+    for path in ("/10.1000/both", "/10.1000/loc"):
+        answer = accepting(here, "text/turtle", path)
+        assert (answer.status, answer.headers["location"]) == (302, "https://example.org/rdf")
+        assert answer.headers["vary"] == "Accept"
+    assert accepting(here, BIBTEX, "/10.1000/loc").status == 302
+
+
+def test_questions_about_the_record_are_not_negotiated(here: str) -> None:
+    for query in ("noredirect", "action=showurls", "type=URL", "index=1"):
+        assert b"@book" not in accepting(here, BIBTEX, f"/10.1000/cited?{query}").body
+    assert b"@book" in accepting(here, BIBTEX, "/10.1000/cited?auth").body
+    assert "metadata" not in accepting(here, CSL_JSON, "/api/handles/10.1000/cited").json()
+
+
+def test_a_resolver_reads_them(here: str) -> None:
+    with Resolver(here, store=None) as resolver:
+        assert resolver.work("10.1000/cited").authors[0].family == "Kahn"
+        assert resolver.bibtex("10.1000/cited") == METADATA[BIBTEX]
+        assert resolver.reference("10.1000/cited") == "Kahn, R. (n.d.). Ä."
+        outcomes = resolver.works(["10.1000/plain", "10.1000/none"])
+        assert [outcome.status for outcome in outcomes] == ["no-values", "not-found"]
+
+
+@pytest.mark.doi_records([CITED])
+def test_the_fixture_has_metadata(doi_proxy: Proxies) -> None:
+    with Resolver(doi_proxy.url, store=None) as resolver:
+        assert resolver.bibtex("10.1000/cited") == METADATA[BIBTEX]
+
+
+def test_upstream_is_asked_for_what_is_not_here(tmp_path: Path) -> None:
+    mine = {**link("10.1000/mine", URL), "metadata": {BIBTEX: "@misc{mine}"}}
+    with (
+        running(RECORDS) as there,
+        running([mine], upstream=there.url, cache=str(tmp_path / "cache.sqlite3")) as proxy,
+    ):
+        assert accepting(proxy.url, BIBTEX, "/10.1000/mine").text == "@misc{mine}"
+        for _ in range(2):
+            assert accepting(proxy.url, reference_type("apa", "de-DE")).text == "Kahn, R. (n.d.). Ä."
+        assert accepting(proxy.url, reference_type("ieee")).status == 406
+        assert accepting(proxy.url, CSL_JSON, "/10.1000/plain").status == 406
+        assert accepting(proxy.url, CSL_JSON, "/10.1000/none").status == 404
+        assert ask(proxy.url, "/10.1000/cited").headers["location"] == URL
+        asked = [request.headers.get("accept") for request in there.log if request.path == b"/10.1000/cited"]
+    assert asked == [reference_type("apa", "de-DE"), reference_type("ieee")]
+
+
+@pytest.mark.parametrize(
+    ("more", "reason"),
+    [
+        ({"metadata": []}, "metadata is of type list"),
+        ({"metadata": {"bibtex": "x"}}, "not a media type in metadata: 'bibtex'"),
+        ({"metadata": {"*/*": "x"}}, r"not a media type in metadata: '\*/\*'"),
+        ({"metadata": {BIBTEX: 7}}, "metadata as application/x-bibtex is 7"),
+        ({"metdata": {}}, """unknown member 'metdata'; did you mean "metadata"?"""),
+        ({"Metadata": {}}, """unknown member 'Metadata'; did you mean "metadata"?"""),
+        ({"respnseCode": 1}, """unknown member 'respnseCode'; did you mean "responseCode"?"""),
+    ],
+)
+def test_records_that_are_wrong_are_named_with_their_line(
+    tmp_path: Path, more: dict[str, Any], reason: str
+) -> None:
+    file = tmp_path / "records.jsonl"
+    file.write_text(f"{json.dumps(RECORDS[1])}\n{json.dumps(link('10.1000/x', URL) | more)}\n")
+    with (
+        pytest.raises(RecordsError, match=rf"records\.jsonl:2: 10\.1000/x: {reason.replace('?', '[?]')}"),
+        running(file),
+    ):
+        pass
+    done = run("import", file, "--store", tmp_path / "records.sqlite3")
+    assert (done.returncode, "records.jsonl:2: 10.1000/x: " in done.stderr) == (1, True)
+
+
+def test_a_misspelt_handle_is_named() -> None:
+    with pytest.raises(RecordsError, match=r"record 1: unknown member 'handel'; did you mean \"handle\"\?"):
+        running([{"handel": "10.1000/1", "values": []}]).__enter__()
+
+
+def test_other_members_of_a_record_are_ignored() -> None:
+    with running([{**link("10.1000/1", URL), "note": "ours", "value": 1, "message": "?"}]) as proxy:
+        assert ask(proxy.url, "/10.1000/1").status == 302
+
+
+def test_python_data_that_json_cannot_express_is_refused() -> None:
+    loop: dict[str, Any] = {}
+    loop["self"] = loop
+    for content in (loop, {"year": {1999}}):
+        with pytest.raises(RecordsError, match=r"record 1: 10\.1000/1: "):
+            running([{**link("10.1000/1", URL), "metadata": {CSL_JSON: content}}]).__enter__()
+
+
+def test_add_with_metadata(tmp_path: Path) -> None:
+    store, file = tmp_path / "records.sqlite3", tmp_path / "metadata.json"
+    file.write_text(json.dumps(METADATA))
+    words = ("add", "10.1000/new", URL, "--store", store)
+    assert run(*words, "--metadata", file).returncode == 0
+    with running(store) as proxy:
+        assert accepting(proxy.url, CSL_JSON, "/10.1000/new").json() == CSL
+        assert run(*words, "--replace").returncode == 0
+        assert accepting(proxy.url, CSL_JSON, "/10.1000/new").status == 406
+    file.write_text("{")
+    done = run(*words, "--replace", "--metadata", file)
+    assert (done.returncode, f"{file}:1: not JSON" in done.stderr) == (1, True)
+    file.write_text('{"bibtex": "x"}')
+    done = run(*words, "--replace", "--metadata", file)
+    assert (done.returncode, "not a media type in metadata: 'bibtex'" in done.stderr) == (1, True)
+
+
+def test_stores_without_metadata_are_read(tmp_path: Path) -> None:
+    """They were written before records could have metadata."""
+    store = tmp_path / "records.sqlite3"
+    body = json.dumps({"responseCode": 1, **RECORDS[1]}, separators=(",", ":")).encode()
+    with closing(SQLiteStore(store)) as opened:
+        for key, entry in (
+            ("record https://doi.org 10.1000/PLAIN", Entry(body, "application/json;profile=public", 1e12)),
+            ("registry https://doi.org", Entry(b"", "text/plain", 1e12)),
+        ):
+            opened.put_many({key: entry})
+    with running(store) as proxy:
+        assert ask(proxy.url, "/10.1000/plain").headers["location"] == "https://example.org/plain"
+        assert accepting(proxy.url, CSL_JSON, "/10.1000/plain").status == 406
+        assert accepting(proxy.url, CSL_JSON, "/10.1000/none").status == 404
+        register(store, {**RECORDS[1], "metadata": {BIBTEX: "@misc{now}"}})
+        assert accepting(proxy.url, BIBTEX, "/10.1000/plain").text == "@misc{now}"
+
+
+def test_damaged_metadata_in_a_store_is_an_error(tmp_path: Path) -> None:
+    store = tmp_path / "records.sqlite3"
+    register(store, CITED)
+    with closing(SQLiteStore(store)) as opened:
+        opened.put_many({"content https://doi.org 10.1000/CITED": Entry(b"{", "application/json", 1e12)})
+    with running(store) as proxy:
+        assert accepting(proxy.url, BIBTEX).status == 500
+        assert ask(proxy.url, "/10.1000/cited").status == 302

@@ -30,6 +30,7 @@ from sphinx_doiuri._pages import (
 from sphinx_doiuri._read import ReadDOIs, RestoreContents
 from sphinx_doiuri._role import DOIRole
 from sphinx_doiuri._verify import verify
+from sphinx_doiuri.references import setup as add_references
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -54,14 +55,15 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     app.add_post_transform(AddCards)
     app.add_node(link_with_card, html=(visit_link_with_card, depart_link_with_card))
     app.add_builder(LockBuilder)
+    add_references(app)
     app.connect("config-inited", check_options, priority=900)  # after extensions that change options
     app.connect("config-inited", replace_extlinks)
     app.connect("config-inited", allow_doi_urls_in_myst)
     app.connect("builder-inited", replace_role, priority=900)
     app.connect("builder-inited", check_lock)
-    app.connect("builder-inited", copy_style)
     app.connect("builder-inited", report_links)
-    app.connect("env-updated", verify)
+    app.connect("env-updated", verify, priority=600)  # after sphinxcontrib-bibtex has chosen entries
+    app.connect("env-updated", copy_style)
     app.connect("html-page-context", link_style)
     app.connect("linkcheck-process-uri", check_in_rest_api)
     return {

@@ -1,10 +1,13 @@
-"""The text of a hover card: title, authors and year, read from CSL JSON."""
+"""The text of a hover card: title, authors, year and journal, read from CSL JSON."""
 
 from __future__ import annotations
 
 import json
 import re
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from doiuri.records import Work
 
 from doiuri.plugins import unescape_html
 
@@ -23,6 +26,8 @@ class Details(NamedTuple):
     """The full names; empty if the metadata has none."""
     year: str
     """The year of publication; empty if the metadata has none."""
+    journal: str = ""
+    """The title of the journal or book; empty if the metadata has none."""
 
     def byline(self) -> str:
         """Return the authors and the year, as in ``Ada Byron, 1843``; of more than three, only the first."""
@@ -45,7 +50,17 @@ def read_details(body: bytes) -> Details | None:
         return None
     people = data.get("author")
     names = (_name(person) for person in (people if isinstance(people, list) else []))
-    return Details(title, tuple(name for name in names if name), _year(data))
+    journal = _plain(_first(data.get("container-title")))
+    return Details(title, tuple(name for name in names if name), _year(data), journal)
+
+
+def details_of(work: Work) -> Details | None:
+    """Return the details of a work; None if it has no title."""
+    if not work.title:
+        return None
+    year = "" if work.year is None else str(work.year)
+    names = tuple(_shown(str(name)) for name in work.authors)
+    return Details(_shown(work.title), names, year, _shown(work.container))
 
 
 def _first(value: object) -> object:
@@ -56,7 +71,10 @@ def _plain(value: object) -> str:
     """Return text without markup and control characters, on one line, and of limited length."""
     if not isinstance(value, str):
         return ""
-    text = " ".join(unescape_html(_TAG.sub("", value)).split())
+    return _shown(" ".join(unescape_html(_TAG.sub("", value)).split()))
+
+
+def _shown(text: str) -> str:
     text = "".join(character for character in text if character.isprintable())
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1].rstrip() + "…"
 

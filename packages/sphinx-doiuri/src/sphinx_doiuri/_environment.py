@@ -11,18 +11,23 @@ from sphinx.environment.collectors import EnvironmentCollector
 from sphinx.ext.ifconfig import ifconfig
 from sphinx.util.logging import get_node_location
 
+from sphinx_doiuri._hardcoded import hardcoded_links
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from collections.abc import Set as AbstractSet
 
     from docutils import nodes
-    from doiuri import DOI
+    from doiuri import DOI, Handle
+    from doiuri.records import Work
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
 
     from sphinx_doiuri._details import Details
 
-VERSION = 3  # of DOIData, and of the nodes in doctrees
+    _Answer = tuple[str, Details | None, Work | None]
+
+VERSION = 4  # of DOIData, and of the nodes in doctrees
 
 
 class Use(NamedTuple):
@@ -35,6 +40,8 @@ class Use(NamedTuple):
     """The DOI as the author typed it if there is advice on that."""
     conditions: tuple[tuple[str, str], ...] = ()
     """The directives ``only`` and ``ifconfig`` around the link: their names and expressions."""
+    is_bibtex: bool = False
+    """Whether it is in an entry of sphinxcontrib-bibtex."""
 
 
 @dataclass(slots=True)
@@ -49,6 +56,10 @@ class DOIData:
     """The texts of the hover cards; None if the metadata has no title, or if there is none."""
     source: tuple[object, ...] = ()
     """The server and the options that the answers depend on."""
+    works: dict[DOI, Work | None] = field(default_factory=dict)
+    """The metadata of cited DOIs; None if the agency has none."""
+    references: dict[tuple[str, str, Handle], str | None] = field(default_factory=dict)
+    """The formatted references by style, locale and DOI; None if the agency has none."""
     reported: dict[str, set[DOI]] = field(default_factory=dict)
     """The DOIs that were reported as not found, by document name."""
     seen: dict[str, set[int]] = field(default_factory=dict)
@@ -66,11 +77,14 @@ class DOIData:
         """Return the DOIs without a definite answer."""
         return [doi for doi in self.dois() if doi not in self.outcomes]
 
-    def answers(self) -> dict[DOI, tuple[str, Details | None]]:
+    def answers(self) -> dict[DOI, _Answer]:
         """Return all answers, for ``documents_changed_since``."""
-        return {doi: (outcome, self.details.get(doi)) for doi, outcome in self.outcomes.items()}
+        return {
+            doi: (outcome, self.details.get(doi), self.works.get(doi))
+            for doi, outcome in self.outcomes.items()
+        }
 
-    def documents_changed_since(self, before: dict[DOI, tuple[str, Details | None]]) -> list[str]:
+    def documents_changed_since(self, before: dict[DOI, _Answer]) -> list[str]:
         """Return the names of the documents with DOIs whose answers were others before, sorted."""
         now = self.answers()
         changed = {doi for doi in before.keys() | now.keys() if before.get(doi) != now.get(doi)}
@@ -80,9 +94,12 @@ class DOIData:
         """Discard the answers about DOIs that are no longer used; all answers if the source changed."""
         if source != self.source:
             self.outcomes, self.details, self.reported, self.source = {}, {}, {}, source
+            self.works, self.references = {}, {}
         used = set(self.dois())
         self.outcomes = {doi: outcome for doi, outcome in self.outcomes.items() if doi in used}
         self.details = {doi: details for doi, details in self.details.items() if doi in used}
+        self.works = {doi: work for doi, work in self.works.items() if doi in used}
+        self.references = {key: text for key, text in self.references.items() if key[2] in used}
 
 
 def doi_data(env: BuildEnvironment) -> DOIData:
@@ -114,6 +131,10 @@ class DOICollector(EnvironmentCollector):
     def process_doc(self, app: Sphinx, doctree: nodes.document) -> None:
         """Record the uses in a document."""
         uses = [_use(link) for link in doi_references(doctree)]
+        uses += [
+            Use(doi, get_node_location(link) or "", conditions=conditions_of(link))
+            for link, doi in hardcoded_links(doctree)
+        ]
         if uses:
             doi_data(app.env).uses[app.env.docname] = uses
 
@@ -121,13 +142,16 @@ class DOICollector(EnvironmentCollector):
 def _use(link: nodes.reference) -> Use:
     typed = link.attributes.pop("doi_typed", None)
     advised = typed and remarks(typed, link["doi"])
-    return Use(
-        link["doi"], get_node_location(link) or "", typed if advised else None, tuple(_conditions(link))
-    )
+    return Use(link["doi"], get_node_location(link) or "", typed if advised else None, conditions_of(link))
 
 
-def _conditions(link: nodes.reference) -> Iterator[tuple[str, str]]:
-    parent: nodes.Node | None = link.parent
+def conditions_of(node: nodes.Element) -> tuple[tuple[str, str], ...]:
+    """Return the directives ``only`` and ``ifconfig`` around a node: their names and expressions."""
+    return tuple(_conditions(node))
+
+
+def _conditions(node: nodes.Element) -> Iterator[tuple[str, str]]:
+    parent: nodes.Node | None = node.parent
     while parent is not None:
         if isinstance(parent, addnodes.only | ifconfig):
             yield type(parent).__name__, parent["expr"]

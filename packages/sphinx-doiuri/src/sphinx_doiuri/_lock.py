@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from doiuri.resolver import LockedAnswers, LockFile
+from doiuri.resolver import LockedAnswers, LockFile, key_doi, lock_name
 from sphinx.errors import ConfigError
 from sphinx.util import logging
 
@@ -16,7 +15,7 @@ from sphinx_doiuri._lines import place_in_file
 from sphinx_doiuri._locale import __
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from collections.abc import Set as AbstractSet
     from os import PathLike
 
@@ -29,8 +28,6 @@ if TYPE_CHECKING:
 BUILDER = "doi-lock"
 
 logger = logging.getLogger(__name__)
-
-_ENTRY_KEY = re.compile(r"(?:record|exists|metadata \S+) \S+ (.+)", re.DOTALL)  # kind, base URL, DOI
 
 
 def lock_path(config: Config, confdir: str | PathLike[str]) -> Path | None:
@@ -77,23 +74,29 @@ def _path_to_read(app: Sphinx) -> Path | None:
     return lock_path(app.config, app.confdir) if reads else None
 
 
-def report_differences(data: DOIData, uses: Iterable[Use], lock: LockedAnswers) -> None:
+def report_differences(
+    data: DOIData, uses: Sequence[Use], lock: LockedAnswers, incomplete: AbstractSet[DOI]
+) -> None:
     """Warn of each use of a DOI that is not in the lock file, and of each DOI that is only there.
 
     :param data: all uses, and the answers from the lock file.
     :param uses: the uses that this build shows.
     :param lock: the lock file, after the look-up.
+    :param incomplete: the DOIs whose metadata is needed and is not in the lock file.
     """
     message = __("%s is not in the lock file; run sphinx-build -b doi-lock to add it")
-    warn_missing(uses, set(data.unanswered()), message)
+    missing = set(data.unanswered())
+    warn_missing(uses, missing, message)
+    message = __("the metadata of %s is not in the lock file; run sphinx-build -b doi-lock to add it")
+    warn_missing(uses, incomplete - missing, message)
     message = __("%s is in the lock file but in no document; run sphinx-build -b doi-lock to update it")
-    done = {key_of_entry(entry) for entry in lock.seen}
+    done = {key_doi(entry) for entry in lock.seen}
     entries = lock.file.keys()
     for entry in entries:
-        key = key_of_entry(entry)
+        key = key_doi(entry)
         if key not in done:
             done.add(key)  # one warning for all entries of a DOI
-            location = place_in_file(lock.file.path, f"{json.dumps(entry, ensure_ascii=False)}:")
+            location = place_in_file(lock.file.path, f"{json.dumps(lock_name(entry), ensure_ascii=False)}:")
             logger.warning(message, key, type="doi", subtype="lock-unused", location=location)
 
 
@@ -107,9 +110,3 @@ def warn_missing(uses: Iterable[Use], dois: AbstractSet[DOI], message: str) -> N
     for use in uses:
         if use.doi in dois:
             logger.warning(message, use.doi.name, type="doi", subtype="lock-missing", location=use.location)
-
-
-def key_of_entry(entry: str) -> str:
-    """Return the key of the DOI that an entry is about: ``record https://doi.org 10.1000/ABC``."""
-    match = _ENTRY_KEY.fullmatch(entry)
-    return match[1] if match else entry

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from doiuri.resolver import LockFile, lock_key, open_store
+from doiuri.resolver import LockFile, key_doi, lock_key, open_store
 from sphinx.builders import Builder
 from sphinx.errors import ConfigError, SphinxError
 from sphinx.util import logging
@@ -12,7 +12,7 @@ from sphinx.util import logging
 from sphinx_doiuri._config import options
 from sphinx_doiuri._environment import doi_data
 from sphinx_doiuri._locale import __
-from sphinx_doiuri._lock import BUILDER, key_of_entry, lock_path, warn_missing
+from sphinx_doiuri._lock import BUILDER, lock_path, warn_missing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from doiuri.resolver import Entry
 
 logger = logging.getLogger(__name__)
+
+
+_METADATA = ("work ", "reference ")  # the beginnings of keys
 
 
 class RecordingStore:
@@ -59,6 +62,8 @@ class LockBuilder(Builder):
     name = BUILDER
     path: Path
     store: RecordingStore
+    incomplete: AbstractSet[DOI] = frozenset()
+    """The DOIs whose metadata is needed and remains unknown."""
 
     def init(self) -> None:
         """Check that there is a lock file to write."""
@@ -90,11 +95,16 @@ class LockBuilder(Builder):
         """Write the lock file, and warn of the DOIs that it has no entry for."""
         self.store.close()
         data = doi_data(self.env)
-        unanswered = set(data.unanswered())
-        kept = self._old_entries(unanswered)
-        kept_keys = {key_of_entry(key) for key in kept}
+        unanswered, incomplete = set(data.unanswered()), self.incomplete
+        kept = self._old_entries(unanswered | incomplete)
+        kept_keys = {key_doi(key) for key in kept}
         missing = {doi for doi in unanswered if doi.key not in kept_keys}
         self._write(kept | self._new_entries(), may_delete=not missing)
+        described = {key_doi(key) for key in kept if key.startswith(_METADATA)}
+        message = __("the metadata of %s is not in the lock file: no answer from the resolver")
+        warn_missing(
+            data.all_uses(), {doi for doi in incomplete - missing if doi.key not in described}, message
+        )
         warn_missing(data.all_uses(), missing, __("%s is not in the lock file: no answer from the resolver"))
         if self.path.exists():
             logger.info(__("DOIs in lock file %s: %d"), self.path, len(data.dois()) - len(missing))
@@ -108,7 +118,7 @@ class LockBuilder(Builder):
         except ValueError:
             return {}
         keys, entries = {doi.key for doi in dois}, file.keys()
-        return file.get_many([entry for entry in entries if key_of_entry(entry) in keys])
+        return file.get_many([entry for entry in entries if key_doi(entry) in keys])
 
     def _new_entries(self) -> dict[str, Entry]:
         """Return the answers of this build, under the keys that they have for doi.org."""

@@ -13,10 +13,12 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 
 from sphinx_doiuri._config import switch
 from sphinx_doiuri._environment import doi_data
+from sphinx_doiuri._hardcoded import hardcoded_links
 from sphinx_doiuri._locale import _
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
+    from sphinx.environment import BuildEnvironment
     from sphinx.writers.html5 import HTML5Translator
 
     from sphinx_doiuri._details import Details
@@ -44,6 +46,10 @@ class MarkMissing(SphinxPostTransform):
             if outcomes.get(link["doi"]) == "not-found":
                 link["classes"].append("doi-not-found")
                 link.setdefault("reftitle", _("This DOI was not found."))
+        for link, doi in hardcoded_links(self.document):
+            if outcomes.get(doi) == "not-found":
+                link["classes"].append("doi-not-found")
+                link.setdefault("reftitle", _("This DOI was not found."))
 
 
 class EscapeLinks(SphinxPostTransform):
@@ -55,7 +61,8 @@ class EscapeLinks(SphinxPostTransform):
     def run(self, **kwargs: Any) -> None:  # noqa: ARG002
         """Change the links of a document before it is written."""
         for link in doi_references(self.document):
-            link["refuri"] = link["refuri"].replace("$", "%24").replace("'", "%27")
+            if "refuri" in link:
+                link["refuri"] = link["refuri"].replace("$", "%24").replace("'", "%27")
 
 
 class BreakNames(SphinxPostTransform):
@@ -68,7 +75,9 @@ class BreakNames(SphinxPostTransform):
         """Change the links of a document, except in titles, which also become bookmarks."""
         for link in doi_references(self.document):
             text = link.astext()
-            is_name = link.get("support_smartquotes") is False and text != link["refuri"]  # LaTeX breaks URLs
+            is_name = link.get("support_smartquotes") is False and text != link.get(
+                "refuri"
+            )  # LaTeX breaks URLs
             if is_name and not isinstance(link.parent, nodes.title):
                 first, *others = filter(None, _BREAK.split(text))
                 link[:] = [nodes.Text(first)]
@@ -87,7 +96,7 @@ class AddCards(SphinxPostTransform):
         known = doi_data(self.env).details
         for number, link in enumerate(list(doi_references(self.document)) if known else ()):
             details = known.get(link["doi"])
-            if details and not any(link.findall(nodes.image)):
+            if details and link.get("doi_card", True) and not any(link.findall(nodes.image)):
                 card = link_with_card(link.rawsource, "", *link.children, **link.attributes)
                 card["doi_details"], card["doi_number"] = details, number
                 link.replace_self(card)
@@ -112,25 +121,27 @@ def depart_link_with_card(self: HTML5Translator, node: link_with_card) -> None:
     details: Details = node["doi_details"]
     label = _attribute(_("About %s") % node.astext())
     card = f"doi-card-{node['doi_number']}"
-    byline = f'<span class="doi-card-byline">{escape(details.byline())}</span>' if details.byline() else ""
+    texts = filter(None, (details.byline(), details.journal))
+    lines = "".join(f'<span class="doi-card-byline">{escape(text)}</span>' for text in texts)
     self.body.append(
         f'<button type="button" class="doi-more" popovertarget="{card}" aria-label="{label}">i</button>'
         f'<span class="doi-card" id="{card}" role="tooltip" popover="auto">'
-        f'<span class="doi-card-title">{escape(details.title)}</span>{byline}</span></span>'
+        f'<span class="doi-card-title">{escape(details.title)}</span>{lines}</span></span>'
     )
 
 
 def _summary(details: Details) -> str:
-    return ". ".join(filter(None, (details.title.rstrip("."), details.byline())))
+    return ". ".join(filter(None, (details.title.rstrip("."), details.byline(), details.journal)))
 
 
 def _attribute(text: str) -> str:
     return escape(" ".join(text.split()))
 
 
-def copy_style(app: Sphinx) -> None:
-    """Make Sphinx copy the style sheet if there are cards. Handles ``builder-inited``."""
-    if app.builder.format == "html" and switch(app.config, "doi_details"):
+def copy_style(app: Sphinx, env: BuildEnvironment) -> None:
+    """Make Sphinx copy the style sheet if there are cards or lists of references. Handles ``env-updated``."""
+    is_needed = switch(app.config, "doi_details") or bool(env.domaindata["doi"]["places"])
+    if app.builder.format == "html" and is_needed:
         app.config.html_static_path = [*app.config.html_static_path, str(_STATIC)]
 
 
@@ -141,6 +152,10 @@ def link_style(
     context: dict[str, Any],  # noqa: ARG001
     doctree: nodes.document | None,
 ) -> None:
-    """Link the style sheet from a page with cards. Handles ``html-page-context``."""
-    if doctree is not None and next(iter(doctree.findall(link_with_card)), None) is not None:
+    """Link the style sheet from a page with cards or a list of references. Handles ``html-page-context``."""
+    if doctree is not None and any(map(_is_styled, doctree.findall(nodes.Element))):
         app.add_css_file(_STYLE)
+
+
+def _is_styled(node: nodes.Element) -> bool:
+    return isinstance(node, link_with_card) or "doi-bibliography" in node["classes"]

@@ -7,14 +7,16 @@ from typing import Any
 
 from docutils import nodes
 from docutils_doiuri.nodes import link_uri, restore_contents, source_text
-from doiuri import DOI, DOISyntaxError, encode, find
+from doiuri import DOI, DOISyntaxError, encode
 from sphinx.errors import FiletypeNotFoundError
 from sphinx.transforms import SphinxTransform
 from sphinx.util import get_filetype, logging
 
 from sphinx_doiuri._config import options, switch
+from sphinx_doiuri._hardcoded import hardcoded_doi
 from sphinx_doiuri._lines import set_line
 from sphinx_doiuri._locale import __
+from sphinx_doiuri.references._nodes import citations_in
 
 logger = logging.getLogger(__name__)
 
@@ -36,8 +38,14 @@ class ReadDOIs(SphinxTransform):
     def apply(self, **kwargs: Any) -> None:  # noqa: ARG002
         """Change a document."""
         candidates = self._candidates()
+        hardcoded = switch(self.config, "doi_hardcoded_links")
+        for citation in citations_in(self.document):
+            set_line(citation)
         for node in candidates:  # before any is replaced: a line depends on nodes with the same source
-            set_line(node)
+            if "doi_form" in node.parent:
+                node.source, node.line = node.parent.source, node.parent.line
+            else:
+                set_line(node)
         for node in candidates:
             if isinstance(node, nodes.target):
                 self._target(node)
@@ -45,15 +53,14 @@ class ReadDOIs(SphinxTransform):
                 self._role(node)
             elif _is_doi_uri(node["refuri"]):
                 self._reference(node)
-            else:
+            elif hardcoded and next(node.findall(nodes.image), None) is None:
                 self._hardcoded(node)
 
     def _candidates(self) -> list[nodes.Element]:
-        hardcoded = switch(self.config, "doi_hardcoded_links")
         return [
             node
             for node in self.document.findall(nodes.Element)
-            if _is_candidate(node, hardcoded=hardcoded)
+            if _is_candidate(node)
             and not isinstance(node.parent, nodes.substitution_definition)  # it is checked where it is used
         ]
 
@@ -109,9 +116,8 @@ class ReadDOIs(SphinxTransform):
 
     def _hardcoded(self, node: nodes.Element) -> None:
         """Report a link to doi.org that could be a role."""
-        try:
-            doi = _as_meant(node, DOI.from_url(node["refuri"]))
-        except DOISyntaxError:
+        doi = hardcoded_doi(node)
+        if doi is None:
             return
         name = doi.name if _SPECIAL.isdisjoint(doi.name) else doi.uri
         uri, text = node["refuri"], " ".join(node.astext().split())
@@ -141,24 +147,14 @@ class RestoreContents(SphinxTransform):
         restore_contents(self.document)
 
 
-def _as_meant(link: nodes.Element, doi: DOI) -> DOI:
-    """Return the DOI of a URL in running text, which docutils ends at ``<`` even inside a name."""
-    if link.parent is None or "`" in link.rawsource or link.astext() != link["refuri"]:
-        return doi
-    following = link.parent[link.parent.index(link) + 1 :][:1]
-    match = next(find(link.astext() + "".join(node.astext() for node in following)), None)
-    return match.doi if match else doi
-
-
 def _is_doi_uri(uri: str) -> bool:
     return uri[:4].lower() == "doi:"
 
 
-def _is_candidate(node: nodes.Element, *, hardcoded: bool) -> bool:
+def _is_candidate(node: nodes.Element) -> bool:
     uri = node.get("refuri", "")
     if isinstance(node, nodes.reference):
-        is_text = hardcoded and bool(uri) and next(node.findall(nodes.image), None) is None
-        return isinstance(node.get("doi"), DOI) or _is_doi_uri(uri) or is_text
+        return isinstance(node.get("doi"), DOI) or _is_doi_uri(uri) or hardcoded_doi(node) is not None
     if isinstance(node, nodes.target):
         return _is_doi_uri(uri)
     return isinstance(node, nodes.problematic) and "doi_error" in node

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from docutils_doiuri.nodes import describe, remarks
 from sphinx.util import logging
@@ -67,7 +67,15 @@ def _is_suppressed(app: Sphinx, subtype: str) -> bool:
     return is_suppressed_warning("doi", subtype, app.config.suppress_warnings)
 
 
-def is_shown(app: Sphinx, use: Use) -> bool:
+class Conditional(Protocol):
+    """What stands in directives ``only`` and ``ifconfig``."""
+
+    @property
+    def conditions(self) -> tuple[tuple[str, str], ...]:
+        """The names and expressions of these directives."""
+
+
+def is_shown(app: Sphinx, use: Conditional) -> bool:
     """Whether the pages of this build contain a use: false in an ``only`` or ``ifconfig`` that is off."""
     return all(_holds(app, directive, expression) for directive, expression in use.conditions)
 

@@ -6,27 +6,35 @@ import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from operator import attrgetter
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Literal
 
 from doiuri import DOINotFound, NoValues, ResolutionError
 from doiuri.plugins import open_resolver
 from doiuri.resolver import LockedAnswers
 from sphinx.errors import ConfigError
 from sphinx.util import logging
-from sphinx.util.display import status_iterator
 
 from sphinx_doiuri._config import PRODUCT, options, switch
-from sphinx_doiuri._details import MEDIA_TYPE, read_details
+from sphinx_doiuri._details import MEDIA_TYPE, details_of, read_details
 from sphinx_doiuri._environment import doi_data
 from sphinx_doiuri._locale import __
 from sphinx_doiuri._lock import open_lock, report_differences
 from sphinx_doiuri._lock_builder import LockBuilder, RecordingStore
 from sphinx_doiuri._report import is_shown, report_uses
+from sphinx_doiuri.references._bibtex import collect_bibtex_uses
+from sphinx_doiuri.references._fetch import (
+    documents_with_new_works,
+    exceeds,
+    look_up_references,
+    look_up_works,
+    references_needed,
+    report_without_metadata,
+    works_needed,
+)
+from sphinx_doiuri.references._listings import update_listings
+from sphinx_doiuri.references._progress import with_progress
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from doiuri import DOI
     from doiuri.plugins import Options
     from doiuri.resolver import Resolver
@@ -36,8 +44,6 @@ if TYPE_CHECKING:
     from sphinx_doiuri._environment import DOIData
 
     _Answers = RecordingStore | LockedAnswers | None  # None: the cache
-
-_T = TypeVar("_T")
 
 logger = logging.getLogger(__name__)
 
@@ -54,7 +60,9 @@ def verify(app: Sphinx, env: BuildEnvironment) -> list[str]:
     :raises sphinx.errors.ConfigError: if the lock file or the cache cannot be used.
     """
     data = doi_data(env)
+    collect_bibtex_uses(env)
     if app.builder.name in _NO_LINKS:
+        update_listings(app, env)
         report_uses(app, data, None)
         return []
     before = data.answers()
@@ -63,7 +71,8 @@ def verify(app: Sphinx, env: BuildEnvironment) -> list[str]:
     if options(app.config).resolve or isinstance(app.builder, LockBuilder):
         _look_up(app, data, store)
     report_uses(app, data, data.outcomes)
-    return data.documents_changed_since(before)
+    report_without_metadata(app, data)
+    return sorted({*data.documents_changed_since(before), *documents_with_new_works(app, env)})
 
 
 def _open_store(app: Sphinx) -> _Answers:
@@ -85,20 +94,43 @@ def _source(app: Sphinx, store: _Answers) -> tuple[object, ...]:
 def _look_up(app: Sphinx, data: DOIData, store: _Answers) -> None:
     """Look up what is not known yet, within the budget, and report what remains unknown."""
     details = switch(app.config, "doi_details")
-    if not (data.unanswered() or details or store):
+    if not (_is_incomplete(app, data) or details or store):
         return
     shared = replace(options(app.config), lock=None)  # the lock file is in "store" if it is used
     deadline = time.monotonic() + shared.budget
     with _open_resolver(shared, store) as resolver:
+        without_work = _look_up_works(app, data, resolver, deadline)
         reasons = _look_up_outcomes(app, data, resolver)
         if details:
             _look_up_details(app, data, resolver, deadline)
+    incomplete = set(works_needed(app, data)) | references_needed(app, data)
+    if isinstance(app.builder, LockBuilder):
+        app.builder.incomplete = incomplete
     if isinstance(store, LockedAnswers):
         shown = [use for use in data.all_uses() if is_shown(app, use)]
-        report_differences(data, shown, store)
+        report_differences(data, shown, store, incomplete)
     elif reasons:
         total, reason = len(data.dois()), Counter(reasons).most_common(1)[0][0]
         logger.info(__("%d of %d DOIs could not be checked: %s"), len(reasons), total, reason)
+    elif without_work:
+        reason = Counter(without_work).most_common(1)[0][0]
+        logger.info(__("the metadata of %d DOIs could not be read: %s"), len(without_work), reason)
+
+
+def _is_incomplete(app: Sphinx, data: DOIData) -> bool:
+    return bool(data.unanswered() or works_needed(app, data) or references_needed(app, data))
+
+
+def _look_up_works(app: Sphinx, data: DOIData, resolver: Resolver, deadline: float) -> list[str]:
+    """Read the works and references that are needed; return the reason for each work that remains unknown."""
+    needed = works_needed(app, data)
+    others = len(set(data.unanswered()) - set(needed))
+    if needed and exceeds(app, resolver, needed, others):
+        _look_up_outcomes(app, data, resolver, "existence")
+        needed = works_needed(app, data)
+    reasons = look_up_works(app, data, resolver, needed, deadline) if needed else []
+    look_up_references(app, data, resolver, deadline)
+    return reasons
 
 
 def _open_resolver(shared: Options, store: _Answers) -> Resolver:
@@ -108,12 +140,14 @@ def _open_resolver(shared: Options, store: _Answers) -> Resolver:
         raise ConfigError(str(error)) from None
 
 
-def _look_up_outcomes(app: Sphinx, data: DOIData, resolver: Resolver) -> list[str]:
+def _look_up_outcomes(
+    app: Sphinx, data: DOIData, resolver: Resolver, how: Literal["existence"] | None = None
+) -> list[str]:
     """Ask whether the DOIs exist; return the reason for each that remains unknown."""
     dois = data.unanswered()
-    outcomes = resolver.check(dois, how=options(app.config).resolve or "records")
+    outcomes = resolver.check(dois, how=how or options(app.config).resolve or "records")
     reasons = []
-    for doi, outcome in _with_progress(app, __("checking DOIs... "), dois, outcomes):
+    for doi, outcome in with_progress(app, __("checking DOIs... "), dois, outcomes):
         if outcome.status == "unknown":
             reasons.append(outcome.reason)
         else:
@@ -123,6 +157,7 @@ def _look_up_outcomes(app: Sphinx, data: DOIData, resolver: Resolver) -> list[st
 
 def _look_up_details(app: Sphinx, data: DOIData, resolver: Resolver, deadline: float) -> None:
     """Fetch the metadata for the hover cards; a DOI without an answer gets no card."""
+    data.details.update((doi, details_of(work)) for doi, work in data.works.items() if work)
     dois = [doi for doi in data.dois() if data.outcomes.get(doi) == "found" and doi not in data.details]
 
     def fetch(doi: DOI) -> None:
@@ -135,19 +170,8 @@ def _look_up_details(app: Sphinx, data: DOIData, resolver: Resolver, deadline: f
             pass  # the next build asks again
 
     with ThreadPoolExecutor(_THREADS) as pool:
-        for _ in _with_progress(app, __("fetching DOI metadata... "), dois, pool.map(fetch, dois)):
+        for _ in with_progress(app, __("fetching DOI metadata... "), dois, pool.map(fetch, dois)):
             pass
-
-
-def _with_progress(
-    app: Sphinx, summary: str, dois: list[DOI], results: Iterable[_T]
-) -> Iterator[tuple[DOI, _T]]:
-    """Yield each DOI with its result, and show the progress in at most 100 steps: each redraws a line."""
-    step = len(dois) // 100 + 1
-    shown = dois[::step]
-    line = status_iterator(shown, summary, "darkgreen", len(shown), app.verbosity, attrgetter("name"))
-    for number, pair in enumerate(zip(dois, results, strict=True)):
-        if number % step == 0:
-            next(line)
-        yield pair
-    next(line, None)  # ends the line
+    without = sum(data.details.get(doi) is None for doi in dois)
+    if without:
+        logger.info(__("DOIs without metadata for a card: %d of %d"), without, len(data.dois()))

@@ -1,0 +1,76 @@
+"""Links that are not the role's: hard-coded ones, and those of sphinxcontrib-bibtex."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from support.servers.web import Site
+from support.sphinx_build import Build, build, write
+
+BIB = """
+@article{odd, author = {Kahn, R.}, title = {Odd}, journal = {J}, year = 2001, doi = {10.5555/a<b>#c;d,(e)}}
+
+@article{dead,
+  author = {Berg, A.}, title = {Dead}, journal = {J}, year = 2002,
+  doi = {10.5555/lost#1},
+}
+
+@article{plain, author = {Zorn, A.}, title = {Plain}, journal = {J}, year = 2003, doi = {10.5555/three}}
+@article{unused, author = {No, A.}, title = {No}, journal = {J}, year = 2003, doi = {10.5555/unused}}
+"""
+BIBTEX = 'extensions = ["{}", "{}"]\nbibtex_bibfiles = ["refs.bib"]\n'
+
+
+def warnings(built: Build) -> list[str]:
+    return sorted(line.rpartition("/src/")[2] for line in built.warnings.splitlines() if line.strip())
+
+
+@pytest.mark.newest
+@pytest.mark.parametrize(
+    "extensions",
+    [("sphinx_doiuri", "sphinxcontrib.bibtex"), ("sphinxcontrib.bibtex", "sphinx_doiuri")],
+    ids=lambda names: names[0],
+)
+def test_entries_of_bibtex(tmp_path: Path, server: Site, extensions: tuple[str, str]) -> None:
+    text = "T\n=\n\n:cite:p:`odd,dead,plain`\n\n.. bibliography::\n"
+    files = {"conf.py": BIBTEX.format(*extensions), "refs.bib": BIB, "index.rst": text}
+    source = write(tmp_path / "src", files)
+    built = build(source, tmp_path)
+    assert warnings(built) == ["refs.bib:4: WARNING: DOI not found: 10.5555/lost#1 [doi.not-found]"]
+    page = built.text()
+    assert 'href="https://doi.org/10.5555/a%3Cb%3E%23c;d,(e)"' in page
+    assert 'href="https://doi.org/10.5555/lost%231"' in page
+    assert page.count("doi-not-found") == 1
+    assert 'href="https://doi.org/10.5555/three"' in page
+    assert not any("unused" in asked.target for asked in server.seen)
+    assert build(source, tmp_path).warnings == ""
+
+
+@pytest.mark.parametrize("builder", ["html", "latex", "text", "man"])
+def test_hardcoded_links_are_verified(tmp_path: Path, server: Site, builder: str) -> None:
+    text = (
+        "T\n=\n\nSee\nhttps://doi.org/10.5555/lost and `this <http://dx.doi.org/10.5555/gone>`_.\n\n"
+        ".. only:: texinfo\n\n   https://doi.org/10.5555/hidden\n\n"
+        "https://doi.org/10.5555/three https://example.org/10.5555/other\n"
+    )
+    source = write(tmp_path / "src", {"index.rst": text})
+    built = build(source, tmp_path, builder)
+    assert warnings(built) == [
+        "index.rst:5: WARNING: DOI not found: 10.5555/gone [doi.not-found]",
+        "index.rst:5: WARNING: DOI not found: 10.5555/lost [doi.not-found]",
+    ]
+    if builder == "html":
+        assert built.text().count("doi-not-found") == 2
+    assert sorted(asked.target for asked in server.seen) == [
+        f"/api/handles/10.5555/{name}" for name in ("gone", "hidden", "lost", "three")
+    ]
+
+
+def test_hardcoded_links_that_exist_stay_as_they_are(tmp_path: Path, server: Site) -> None:
+    source = write(tmp_path / "src", {"index.rst": "T\n=\n\nhttps://doi.org/10.5555/three\n"})
+    page = build(source, tmp_path).text()
+    link = (
+        '<a class="reference external" href="https://doi.org/10.5555/three">https://doi.org/10.5555/three</a>'
+    )
+    assert link in page

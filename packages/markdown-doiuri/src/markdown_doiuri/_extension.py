@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 from markdown.extensions import Extension
 
-from markdown_doiuri._inline import AutolinkProcessor, MentionPattern
+from markdown_doiuri._inline import AutolinkProcessor, CitationPattern, MentionPattern
 from markdown_doiuri._links import Links
 from markdown_doiuri._options import Options, default_config
+from markdown_doiuri._references import ReferencesTreeprocessor
 from markdown_doiuri._report import Report, SourcePreprocessor
 from markdown_doiuri._treeprocessor import LinkTreeprocessor
 
@@ -32,6 +33,12 @@ class DOIExtension(Extension):
     :param link: base URL of the links; default ``https://doi.org``.
     :param bare: link ``doi:10.1000/182`` in running text; default true.
     :param bare_names: link ``10.1000/182`` in running text, without a label; default false.
+    :param bare_links: link ``https://doi.org/10.1000/182`` in running text; default false.
+    :param citations: read ``[@doi:10.1000/182]`` and ``@doi:10.1000/182`` as citations, and add the list of
+        references at ``///References Go Here///`` or at the end; default true.
+    :param citation: how citations look: ``"author-year"`` (default) or ``"number"``.
+    :param reference_style: CSL style of the list of references; default ``"apa"``.
+    :param reference_locale: locale of the list of references; default ``"en-US"``.
     :param css_class: class of the links; default ``"doi"``.
     :param tidy_links: change links to ``dx.doi.org``, ``www.doi.org`` and ``http`` to ``https://doi.org``;
         default false.
@@ -55,12 +62,21 @@ class DOIExtension(Extension):
         md.preprocessors.register(SourcePreprocessor(report), "doiuri-source", 1000)
         # After links (160), which match [x](<doi:…>); before autolink (120) and raw HTML (90).
         md.inlinePatterns.register(AutolinkProcessor(md, links, report), "doiuri-autolink", 125)
-        if self.options.bare or self.options.bare_names:
+        if self.options.citations:
+            # Before raw HTML (90), for names with angle brackets.
+            md.inlinePatterns.register(CitationPattern(md, links), "doiuri-citation", 126)
+        if self.options.bare or self.options.bare_names or self.options.bare_links or self.options.citations:
             # After raw HTML (90), before magiclink (85) and emphasis (60).
             mentions = MentionPattern(md, self.options, links, report)
             md.inlinePatterns.register(mentions, "doiuri-mention", 86)
         # After inline (20), before attr_list (8), which may add attributes to the links.
-        md.treeprocessors.register(LinkTreeprocessor(md, self.options, links, report), "doiuri-links", 19)
+        processor = LinkTreeprocessor(md, self.options, links, report)
+        md.treeprocessors.register(processor, "doiuri-links", 19)
+        if self.options.citations:
+            # After attr_list (8), abbr (7) and smarty (6), which change text; before toc (5), which reads it.
+            references = ReferencesTreeprocessor(md, self.options, links, processor.citations)
+            md.treeprocessors.register(references, "doiuri-references", 5.5)
+        report.follow(md)
 
 
 def makeExtension(**options: object) -> DOIExtension:  # noqa: N802

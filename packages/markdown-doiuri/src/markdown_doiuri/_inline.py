@@ -1,18 +1,20 @@
-"""The inline patterns: make links of ``<doi:…>`` and of mentions in running text."""
+"""The inline patterns: make links of ``<doi:…>``, of citations and of mentions in running text."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from xml.etree.ElementTree import Element
 
 from doiuri import DOI, DOISyntaxError
 from markdown.inlinepatterns import InlineProcessor, Pattern
 
+from markdown_doiuri._citations import Citation, bracketed
 from markdown_doiuri._mentions import Mention, Mentions
 from markdown_doiuri._stash import Stash, literal
 
 if TYPE_CHECKING:
-    from xml.etree.ElementTree import Element
+    from typing import Self
 
     from markdown import Markdown
 
@@ -56,55 +58,102 @@ class AutolinkProcessor(InlineProcessor):
         return literal(text) if self._stash.in_link() else self._links.make(doi, text), start, end
 
 
-class MentionPattern(Pattern):
-    """Links ``doi:…`` in running text, and names without a label, as the options say.
+class _AllAtOncePattern(Pattern):
+    """A pattern that replaces all its matches in a text together.
 
     Markdown copies the text after each match of a pattern, which takes quadratic time in a long line. It
     asks an old-style ``Pattern`` for the texts before and after a match, and this one answers for the last
-    mention, with all others replaced.
+    match, with all others replaced.
     """
 
     ANCESTOR_EXCLUDES = ("a",)
 
-    def __init__(self, md: Markdown, options: Options, links: Links, report: Report) -> None:
+    def __init__(self, md: Markdown) -> None:
         super().__init__("", md)
-        self._links = links
         self._stash = Stash(md)
-        self._mentions = Mentions(self._stash, options, report)
         self._rest: str | None = None  # of the text just searched, which Markdown passes again
 
-    def getCompiledRegExp(self) -> MentionPattern:  # type: ignore[override]  # noqa: N802
+    def getCompiledRegExp(self) -> Self:  # type: ignore[override]  # noqa: N802
         """Return what searches a text: this."""
         return self
 
-    def match(self, text: str) -> _LastMention | None:
-        """Return the last mention in ``text``; the others are replaced by their links."""
+    def links(self, text: str) -> list[Found]:
+        """Return the links in ``text``, in order, without overlaps."""
+        raise NotImplementedError
+
+    def match(self, text: str) -> _LastMatch | None:
+        """Return the last match in ``text``; the others are replaced by their links."""
         rest, self._rest = self._rest, None
         if rest is not None and text.endswith(rest):
             return None
-        mentions = self._mentions.find(text)
-        if not mentions:
+        found = self.links(text)
+        if not found:
             return None
         parts: list[str] = []
         end = 0
-        for mention in mentions[:-1]:
-            parts += text[end : mention.start], self._stash.add(self._links.make(mention.doi, mention.text))
-            end = mention.end
-        last = mentions[-1]
+        for link in found[:-1]:
+            parts += text[end : link.start], self._stash.add(link.element)
+            end = link.end
+        last = found[-1]
         parts.append(text[end : last.start])
         self._rest = text[last.end :]
-        return _LastMention(last, "".join(parts), self._rest)
+        return _LastMatch(last, "".join(parts), self._rest)
 
-    def handleMatch(self, m: _LastMention) -> Element:  # type: ignore[override]  # noqa: N802
-        """Return the link for the mention."""
-        return self._links.make(m.mention.doi, m.mention.text)
+    def handleMatch(self, m: _LastMatch) -> Element:  # type: ignore[override]  # noqa: N802
+        """Return the link for the match."""
+        return m.found.element
 
 
-class _LastMention:
+class MentionPattern(_AllAtOncePattern):
+    """Links ``doi:…`` in running text, names without a label and ``@doi:…``, as the options say."""
+
+    def __init__(self, md: Markdown, options: Options, links: Links, report: Report) -> None:
+        super().__init__(md)
+        self._links = links
+        self._mentions = Mentions(self._stash, options, report)
+
+    def links(self, text: str) -> list[Found]:
+        """Return the links for the mentions in ``text``."""
+        return [
+            Found(mention.start, mention.end, self._link(mention)) for mention in self._mentions.find(text)
+        ]
+
+    def _link(self, mention: Mention) -> Element:
+        if mention.cites:
+            return self._links.cite(Citation((mention.doi,), textual=True), mention.text)
+        return self._links.make(mention.doi, mention.text)
+
+
+class CitationPattern(_AllAtOncePattern):
+    """Reads ``[@doi:…; @doi:…]`` and ``@{doi:…}``, which end where their brackets do."""
+
+    def __init__(self, md: Markdown, links: Links) -> None:
+        super().__init__(md)
+        self._links = links
+
+    def links(self, text: str) -> list[Found]:
+        """Return the citations in ``text``."""
+        if "@" not in text:
+            return []
+        return [
+            Found(cited.start, cited.end, self._links.cite(cited.citation, cited.text))
+            for cited in bracketed(text, self._stash)
+        ]
+
+
+class Found(NamedTuple):
+    """The ``element`` for what a pattern found from ``start`` to ``end``."""
+
+    start: int
+    end: int
+    element: Element
+
+
+class _LastMatch:
     """What Markdown uses of a match: the texts before and after it, as groups."""
 
-    def __init__(self, mention: Mention, before: str, after: str) -> None:
-        self.mention = mention
+    def __init__(self, found: Found, before: str, after: str) -> None:
+        self.found = found
         self._groups = before, after
 
     def groups(self) -> tuple[str, str]:
@@ -114,7 +163,7 @@ class _LastMention:
         return self._groups[number - 1]
 
     def start(self, _number: int) -> int:
-        return self.mention.start
+        return self.found.start
 
     def end(self, _number: int) -> int:
-        return self.mention.end
+        return self.found.end

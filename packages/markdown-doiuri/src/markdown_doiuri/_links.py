@@ -15,6 +15,7 @@ from markdown_doiuri._stash import literal, unescaped
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from markdown_doiuri._citations import Citation
     from markdown_doiuri._options import Options
 
 _PROXY = re.compile(r"(?:https?:)?//(?:(dx\.|www\.)?doi\.org)(?::\d+)?/", re.IGNORECASE)
@@ -30,6 +31,7 @@ class Links:
         self._base = options.shared.link + "/"
         self._class = options.css_class
         self._made: dict[Element, DOI] = {}
+        self._cited: dict[Element, Citation] = {}
 
     def make(self, doi: DOI, text: str) -> Element:
         """Return a link to ``doi`` with the text ``text``, which later patterns leave alone."""
@@ -45,10 +47,18 @@ class Links:
             link.set("class", self._class)
         link.set("href", literal(self._base + encode(doi.name, LINK)))
 
-    def take(self) -> dict[Element, DOI]:
-        """Return the links made since the last call."""
+    def cite(self, citation: Citation, text: str) -> Element:
+        """Return an element that stands for a citation until the works are known; ``text`` is as written."""
+        element = Element("a")
+        element.text = AtomicString(literal(text))
+        self._cited[element] = citation
+        return element
+
+    def take(self) -> tuple[dict[Element, DOI], dict[Element, Citation]]:
+        """Return the links and the citations made since the last call."""
         made, self._made = self._made, {}
-        return made
+        cited, self._cited = self._cited, {}
+        return made, cited
 
 
 def proxy_doi(href: str) -> DOI | None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from doiuri import DOI, DOISyntaxError, find
 
+from markdown_doiuri._citations import is_in_word
 from markdown_doiuri._rendered import BOUNDARY, RenderedText
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 _LABEL = re.compile(r"(?:urn:|info:)?(?:doi|hdl)(?![.\w])", re.IGNORECASE)
 _LABEL_BEFORE = re.compile(r"(?<![A-Za-z0-9À-ɏ_-])doi[:\uff1a][ ]?", re.IGNORECASE)
+_URL = re.compile(r"https?://(?:dx\.|www\.)?doi\.org/", re.IGNORECASE)
 _NAME = re.compile(rf"10\.[^\s{BOUNDARY}]*")
 # Most mentions: a common label and name between spaces, without characters that mean something in Markdown.
 _PLAIN = re.compile(
@@ -37,6 +39,8 @@ class Mention(NamedTuple):
     end: int
     text: str
     doi: DOI
+    cites: bool = False
+    """Whether an "@" before it makes it a citation."""
 
 
 class Mentions:
@@ -46,6 +50,8 @@ class Mentions:
         self._stash = stash
         self._with_label = options.bare
         self._without_label = options.bare_names
+        self._links = options.bare_links
+        self._citations = options.citations
         self._report = report
 
     def find(self, data: str) -> list[Mention]:
@@ -57,6 +63,8 @@ class Mentions:
         if plain is not None:
             return plain
         if not self._without_label and not any(label in data.lower() for label in ("doi", "hdl")):
+            return []
+        if not self._with_label and not self._without_label and not self._links and "@" not in data:
             return []
         rendered = RenderedText(data, self._stash)
         matches = list(find(rendered.text))
@@ -83,6 +91,10 @@ class Mentions:
         labelled = _LABEL.match(match.text) is not None
         if not labelled and (label := _label_before(text, start)):
             start, labelled = start - label, True  # if a raw "#" follows, the match is without its label
+        if self._citations and (citation := self._citation(match, rendered)):
+            return citation
+        if _URL.match(match.text):
+            return self._url(match, rendered) if self._links else None
         if not (self._with_label if labelled else self._without_label and name == start):
             return None
         if _in_word(text, start, labelled=labelled):
@@ -95,6 +107,25 @@ class Mentions:
         if data_start is None or data_name is None or data_end is None:
             return None
         return Mention(data_start, data_name, data_end, text[start : match.end], match.doi)
+
+    def _citation(self, match: Match, rendered: RenderedText) -> Mention | None:
+        """Return the citation if a match is one: ``@doi:`` and a name, and not in a word."""
+        text, at = rendered.text, match.start - 1
+        if match.text.startswith("10"):
+            at -= len("doi:")  # if a raw "#" follows, the match is without its label
+        if text[at : at + 7].lower() != "@doi:10" or at < 0 or is_in_word(text, at):
+            return None
+        start, end = rendered.data_position(at), rendered.data_position(match.end)
+        if start is None or end is None or rendered.is_broken(at, at + 5):
+            return None
+        return Mention(start, start + 5, end, text[at : match.end], match.doi, cites=True)
+
+    def _url(self, match: Match, rendered: RenderedText) -> Mention | None:
+        """Return the mention for a bare link to the DOI proxy."""
+        data_start, data_end = rendered.data_position(match.start), rendered.data_position(match.end)
+        if data_start is None or data_end is None or _in_word(rendered.text, match.start, labelled=True):
+            return None
+        return Mention(data_start, data_start, data_end, match.text, match.doi)
 
     def _report_invalid(self, text: str, matches: list[Match]) -> None:
         """Report what has a label and a prefix, but is not a DOI."""

@@ -30,6 +30,11 @@ def default_config() -> dict[str, list[object]]:
         "link": [plugins.DOI_ORG, "Base URL of the links"],
         "bare": [True, "Link doi:10.1000/182 in running text"],
         "bare_names": [False, "Link 10.1000/182 in running text, without a label"],
+        "bare_links": [False, "Link https://doi.org/10.1000/182 in running text"],
+        "citations": [True, "Read [@doi:10.1000/182] and @doi:10.1000/182 as citations"],
+        "citation": ["author-year", 'How citations look: "author-year" or "number"'],
+        "reference_style": ["apa", "CSL style of the list of references"],
+        "reference_locale": ["en-US", "Locale of the list of references"],
         "css_class": ["doi", "Class of the links"],
         "tidy_links": [False, "Change links to dx.doi.org, www.doi.org and http to https://doi.org"],
         "warn": [logging.getLogger("doiuri").warning, "Called with each Problem, a str"],
@@ -43,6 +48,8 @@ class Options:
     shared: plugins.Options
     bare: bool
     bare_names: bool
+    bare_links: bool
+    citations: bool
     css_class: str
     tidy_links: bool
     warn: Callable[[str], object]
@@ -59,6 +66,8 @@ class Options:
             shared=plugins.Options.read(values),
             bare=bool(values["bare"]),
             bare_names=bool(values["bare_names"]),
+            bare_links=bool(values["bare_links"]),
+            citations=bool(values["citations"]),
             css_class=" ".join((css_class or "").split()),
             tidy_links=bool(values["tidy_links"]),
             warn=warn,

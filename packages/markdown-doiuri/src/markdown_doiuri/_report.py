@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import logging
 import re
+import sys
 from collections import Counter
 from typing import TYPE_CHECKING, Self
 
-from doiuri import advise
+from doiuri import advise, find
 from doiuri.plugins import DOI_ORG, unescape_html
 from markdown.preprocessors import Preprocessor
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
+    from typing import BinaryIO
 
     from doiuri import DOI, DOISyntaxError
+    from markdown import Markdown
 
 _logger = logging.getLogger("doiuri")
 _LONGER_NAME = re.compile(r"[^\w\s<>()\[\]{}\"'*?#]?\w")
@@ -24,7 +27,7 @@ _MAX_SEARCHED = 100_000_000  # characters searched for line numbers, in one docu
 class Problem(str):
     """A message about one DOI, and its parts as attributes."""
 
-    __slots__ = ("doi", "line", "reason", "suggestion")
+    __slots__ = ("doi", "file", "line", "reason", "suggestion")
     doi: str
     """The DOI as written, or the URI of one that does not exist."""
     reason: str
@@ -33,28 +36,52 @@ class Problem(str):
     """What was probably meant, or None."""
     line: int | None
     """The line in the source, from 1; None if it is not known."""
+    file: str | None
+    """The file, as it was given to ``convertFile`` or the command line; None if it is not known."""
 
-    def __new__(cls, doi: str, reason: str, suggestion: str | None, line: int | None) -> Self:
+    def __new__(
+        cls, doi: str, reason: str, suggestion: str | None, line: int | None, file: str | None = None
+    ) -> Self:
         """Return the problem; as a string it is the message."""
-        where = f"line {line}: " if line else ""
+        place = f"line {line}" if file is None else f"{file}:{line}"
+        where = f"{place}: " if line else "" if file is None else f"{file}: "
         advice = f"; write {suggestion}" if suggestion else ""
         self = super().__new__(cls, f"{where}{doi}: {reason}{advice}")
         self.doi = doi
         self.reason = reason
         self.suggestion = suggestion
         self.line = line
+        self.file = file
         return self
 
-    def __getnewargs__(self) -> tuple[str, str, str | None, int | None]:  # type: ignore[override]
-        return self.doi, self.reason, self.suggestion, self.line
+    def __getnewargs__(self) -> tuple[str, str, str | None, int | None, str | None]:  # type: ignore[override]
+        return self.doi, self.reason, self.suggestion, self.line, self.file
 
 
 class Report:
-    """Calls ``warn`` with each problem of a document, once."""
+    """Calls ``warn`` with each problem of a document, once in each line."""
 
     def __init__(self, warn: Callable[[str], object]) -> None:
         self._warn = warn
+        self._file: str | None = None
         self.begin([])
+
+    def follow(self, md: Markdown) -> None:
+        """Note the names of the files that ``md`` converts: it does not pass them on."""
+        convert_file = md.convertFile
+
+        def convert_named(
+            input: str | BinaryIO | None = None,  # noqa: A002
+            output: str | BinaryIO | None = None,
+            encoding: str | None = None,
+        ) -> Markdown:
+            self._file = input if isinstance(input, str) else None
+            try:
+                return convert_file(input, output, encoding)
+            finally:
+                self._file = None
+
+        md.convertFile = convert_named  # type: ignore[assignment, method-assign]
 
     def begin(self, lines: list[str]) -> None:
         """Begin a document with the source ``lines``."""
@@ -67,12 +94,39 @@ class Report:
         """Report ``text``, which looks like a DOI but is not one."""
         self._report(text, error.reason, error.suggestion, (text,))
 
-    def missing(self, doi: DOI) -> None:
-        """Report a DOI that does not exist, with what was probably meant."""
+    def missing(self, dois: list[DOI]) -> None:
+        """Report where DOIs are that do not exist, in the order of lines, with what was probably meant."""
+        if not dois:
+            return
+        lines = self._lines_of(set(dois))
+        problems = [problem for doi in dois for problem in self._problems(doi, lines.get(doi))]
+        for problem in sorted(problems, key=lambda problem: problem.line or sys.maxsize):
+            self._warn(problem)
+
+    def _problems(self, doi: DOI, lines: list[int] | None) -> list[Problem]:
         advice = next((advice for advice in advise(doi) if advice.suggestion), None)
         reason = "not found" if advice is None else f"not found ({advice.message})"
-        spellings = (doi.name, doi.uri.removeprefix("doi:"), doi.url.removeprefix(f"{DOI_ORG}/"))
-        self._report(doi.uri, reason, None if advice is None else advice.suggestion, spellings)
+        suggestion = None if advice is None else advice.suggestion
+        places: Sequence[int | None] = lines or [self._line(_spellings(doi))]
+        return [Problem(doi.uri, reason, suggestion, line, self._file) for line in places]
+
+    def _lines_of(self, dois: set[DOI]) -> dict[DOI, list[int]]:
+        """Return the lines in which DOIs are written, as far as Markdown's syntax tells."""
+        source = "\n".join(self._lines)
+        lines: dict[DOI, dict[int, None]] = {}
+        line, counted = 1, 0
+        for match in find(source, "markdown"):
+            if match.doi in dois:
+                line += source.count("\n", counted, match.start)
+                counted = match.start
+                lines.setdefault(match.doi, {})[line] = None
+        return {doi: list(numbers) for doi, numbers in lines.items()}
+
+    def no_metadata(self, doi: DOI) -> None:
+        """Report a citation of a DOI for which its registration agency has no metadata."""
+        self._report(
+            doi.uri, "cited without its author and year: its agency has no metadata", None, _spellings(doi)
+        )
 
     def unknown(self, reasons: list[str], total: int) -> None:
         """Log how many of ``total`` DOIs could not be checked, and why.
@@ -86,7 +140,7 @@ class Report:
     def _report(self, doi: str, reason: str, suggestion: str | None, spellings: tuple[str, ...]) -> None:
         if doi not in self._reported:
             self._reported.add(doi)
-            self._warn(Problem(doi, reason, suggestion, self._line(spellings)))
+            self._warn(Problem(doi, reason, suggestion, self._line(spellings), self._file))
 
     def _line(self, spellings: tuple[str, ...]) -> int | None:
         """Return the first line that has one of ``spellings``, as written or once decoded."""
@@ -110,6 +164,10 @@ class Report:
             if position < 0 or not _LONGER_NAME.match(source, position + len(spelling)):
                 return position
         return -1
+
+
+def _spellings(doi: DOI) -> tuple[str, ...]:
+    return doi.name, doi.uri.removeprefix("doi:"), doi.url.removeprefix(f"{DOI_ORG}/")
 
 
 class SourcePreprocessor(Preprocessor):

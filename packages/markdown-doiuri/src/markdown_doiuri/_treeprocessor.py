@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import re
+import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from doiuri import DOI, DOISyntaxError
-from doiuri.plugins import unescape_html
+from doiuri.plugins import needs_work, unescape_html
 from markdown.treeprocessors import Treeprocessor
 from markdown.util import AtomicString
 
 from markdown_doiuri._element_tree import dissolve, in_raw_html
 from markdown_doiuri._links import proxy_doi, proxy_dois, tidy
+from markdown_doiuri._references import Citations
 from markdown_doiuri._stash import literal, unescaped
 from markdown_doiuri._verification import verifier
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
+    from doiuri.records import Work
     from markdown import Markdown
 
+    from markdown_doiuri._citations import Citation
     from markdown_doiuri._links import Links
     from markdown_doiuri._options import Options
     from markdown_doiuri._report import Report
@@ -38,8 +42,24 @@ class _Page:
     bad: dict[Element, tuple[str, str]] = field(default_factory=dict)
     """The links that become text again, each with the text before and after its content."""
 
+    cited: dict[Element, Citation] = field(default_factory=dict)
+    untitled: dict[Element, DOI] = field(default_factory=dict)
+    """The links without a text of their own that show a part of the metadata."""
+
     def add(self, doi: DOI, *ours: Element) -> None:
         self.links.setdefault(doi, []).extend(ours)
+
+
+@dataclass(slots=True)
+class _Found:
+    """What is known about a page's DOIs."""
+
+    works: dict[DOI, Work] = field(default_factory=dict)
+    references: dict[DOI, str] = field(default_factory=dict)
+    lacking: list[DOI] = field(default_factory=list)
+    """Those that are cited, exist, and have no metadata."""
+    missing: set[DOI] = field(default_factory=set)
+    """Those that do not exist."""
 
 
 class LinkTreeprocessor(Treeprocessor):
@@ -51,36 +71,70 @@ class LinkTreeprocessor(Treeprocessor):
         self._links = links
         self._report = report
         self._verifier = verifier(options.shared) if options.shared.resolve else None
+        self._needs_works = needs_work(options.shared.text)
+        self.citations = Citations()
 
     def run(self, root: Element) -> None:
         """Finish the links in ``root``, in place."""
         page = self._read(root)
         if page.bad:
             dissolve(root, page.bad)
-        if page.links and self._verifier:
-            answers = self._verifier.check(page.links, self._options.shared)
-            self._report.unknown(answers.unknown, len(page.links))
-            for doi in answers.missing:
-                self._report.missing(doi)
-                for link in page.links[doi]:
+        found = self._look_up(page) if page.links else _Found()
+        for doi, links in page.links.items():
+            if doi in found.missing:
+                for link in links:
                     link.set("class", f"{link.get('class') or ''} doi-not-found".strip())
+        self._report.missing([doi for doi in page.links if doi in found.missing])
+        for doi in found.lacking:
+            self._report.no_metadata(doi)
+        for link, doi in page.untitled.items():
+            link.text = AtomicString(literal(self._options.shared.display(doi, found.works.get(doi))))
+        self.citations.cited = page.cited
+        self.citations.works, self.citations.references = found.works, found.references
+        self.citations.missing = found.missing
+
+    def _look_up(self, page: _Page) -> _Found:
+        """Return what is known about the DOIs of a page: first the works that it needs, then the others."""
+        shared, found = self._options.shared, _Found()
+        citing = [doi for citation in page.cited.values() for doi in citation.dois]
+        wanted = dict.fromkeys([*citing, *page.untitled.values()])
+        deadline = time.monotonic() + shared.budget
+        unknown: dict[DOI, str] = {}
+        if wanted and (shared.resolve or shared.lock):
+            works = verifier(shared).works(wanted, shared, deadline, cited=citing)
+            found.works, found.references, unknown = works.works, works.references, works.unknown
+            found.lacking = [doi for doi in works.lacking if doi in set(citing)]
+            found.missing = set(works.missing)
+        known = {doi for doi in wanted if doi in found.works or doi not in unknown} if shared.resolve else ()
+        others = [doi for doi in page.links if doi not in known]
+        if others and self._verifier:
+            answers = self._verifier.check(others, shared, deadline)
+            found.missing.update(answers.missing)
+            unknown |= dict(zip(answers.unchecked, answers.unknown, strict=True))
+        self._report.unknown([unknown[doi] for doi in page.links if doi in unknown], len(page.links))
+        return found
 
     def _read(self, root: Element) -> _Page:
         """Return the page's links; those that need no other element are finished here."""
         page = _Page()
-        made = self._links.take()
+        made, cited = self._links.take()
         enclosed = in_raw_html(root, self.md.htmlStash)
         for link in root.iter("a"):
             href = link.get("href") or ""
-            if link in made and link in enclosed:
+            if (link in made or link in cited) and link in enclosed:
                 page.bad[link] = "", ""  # no link inside a raw <a> or <code>
+            elif link in cited:
+                page.cited[link] = cited[link]
+                for doi in cited[link].dois:
+                    page.add(doi)
             elif link in made:
                 page.add(made[link], link)
             elif _DOI_URI.match(href):
                 self._finish(page, link, href)
-            elif doi := proxy_doi(href):
-                page.add(doi)
+            elif target := proxy_doi(href):
+                page.add(target)
                 self._tidy(link, href)
+                self._set_text(page, link, target)
         for raw in self.md.htmlStash.rawHtmlBlocks:
             if isinstance(raw, str):
                 for doi in proxy_dois(raw):
@@ -98,9 +152,17 @@ class LinkTreeprocessor(Treeprocessor):
             page.bad[link] = "[", literal(f"]({href}{title})")
             return
         self._links.set_target(link, doi)
-        if not len(link) and not (link.text or "").strip():
-            link.text = AtomicString(literal(self._options.shared.display(doi)))
+        self._set_text(page, link, doi)
         page.add(doi, link)
+
+    def _set_text(self, page: _Page, link: Element, doi: DOI) -> None:
+        """Give a link without text the text that the options say; if it needs the work, later."""
+        if len(link) or (link.text or "").strip():
+            return
+        if self._needs_works:
+            page.untitled[link] = doi
+        else:
+            link.text = AtomicString(literal(self._options.shared.display(doi)))
 
     def _tidy(self, link: Element, href: str) -> None:
         """Tidy the author's own link if that is wanted, and its text if that is the URL."""

@@ -1,22 +1,25 @@
-"""Verify DOIs once per process, however many documents a site has."""
+"""Look up DOIs once per process, however many documents a site has."""
 
 from __future__ import annotations
 
 import threading
 import time
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from doiuri.plugins import open_resolver
 from doiuri.resolver import LockFile
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from doiuri import DOI
     from doiuri.plugins import Options
-
+    from doiuri.records import Work
+    from doiuri.resolver import Outcome, Resolver
 _TTL = 3_600.0  # seconds that an answer is kept
 _UNKNOWN_TTL = 60.0  # seconds before a DOI is requested again if nothing could be learned
+_LEAST_BUDGET = 0.001  # seconds: what is stored is read in any case
 _MAX_ANSWERS = 200_000  # then all are dropped; the cache still has them
 
 _verifiers: dict[tuple[object, ...], Verifier] = {}
@@ -45,45 +48,145 @@ class Answers(NamedTuple):
     """Those that certainly do not exist, in order."""
     unknown: list[str]
     """For each DOI that could not be checked, the reason."""
+    unchecked: list[DOI]
+    """These DOIs."""
+
+
+class Works(NamedTuple):
+    """What is known about the works that a document cites."""
+
+    works: dict[DOI, Work]
+    references: dict[DOI, str]
+    """Their formatted references."""
+    lacking: list[DOI]
+    """Those that exist, but have no metadata, in order."""
+    missing: list[DOI]
+    """Those that certainly do not exist, in order."""
+    unknown: dict[DOI, str]
+    """Those without an answer about the work or the reference, with the reason."""
 
 
 class _Answer(NamedTuple):
-    missing: bool
+    status: str  # of the Outcome
     unknown: str  # the reason, or ""
+    work: Work | None
+    reference: str
     expires: float  # on the clock of time.monotonic
 
 
+_Request: TypeAlias = "Callable[[Resolver, list[DOI]], Iterable[Outcome]]"
+
+
 class Verifier:
-    """Tells which DOIs do not exist, and keeps the answers."""
+    """Tells which DOIs do not exist and what they name, and keeps the answers."""
 
     def __init__(self, options: Options) -> None:
         self._lock_file = LockFile(options.lock) if options.lock else None
-        self._lock = threading.Lock()  # for the next two
-        self._answers: dict[str, _Answer] = {}  # by key
-        self._requested: dict[str, threading.Event] = {}  # by key: set when another thread has the answer
+        self._records = _Answers()
+        self._works = _Answers()
+        self._references: dict[tuple[str, str], _Answers] = {}
 
-    def check(self, dois: Iterable[DOI], options: Options) -> Answers:
+    def check(self, dois: Iterable[DOI], options: Options, deadline: float | None = None) -> Answers:
         """Return what is known about ``dois``.
 
         New ones are requested in one batch, within the budget, which includes the wait for other threads that
         request the same ones; what is unknown then is tried again with a later document.
+
+        :param deadline: when the budget ends, on the clock of ``time.monotonic``; by default it begins now.
         """
         dois = list(dois)
-        deadline = time.monotonic() + options.budget
+
+        def request(resolver: Resolver, new: list[DOI]) -> Iterable[Outcome]:
+            return resolver.check(new, options.resolve)
+
+        answers = self._get(self._records, dois, options, deadline, request)
+        unknown = {doi: answer.unknown for doi, answer in answers.items() if answer.unknown}
+        missing = [doi for doi, answer in answers.items() if answer.status == "not-found"]
+        return Answers(missing, list(unknown.values()), list(unknown))
+
+    def works(
+        self,
+        dois: Iterable[DOI],
+        options: Options,
+        deadline: float | None = None,
+        *,
+        cited: Iterable[DOI] = (),
+    ) -> Works:
+        """Return what is known about the works that ``dois`` name; new ones are requested like in ``check``.
+
+        :param cited: those whose formatted references are needed, too.
+        :param deadline: as for ``check``.
+        """
+        deadline = time.monotonic() + options.budget if deadline is None else deadline
+        style = options.reference_style, options.reference_locale
+
+        def request_references(resolver: Resolver, new: list[DOI]) -> Iterable[Outcome]:
+            return resolver.references(new, *style)
+
+        answers = self._get(self._works, dois, options, deadline, lambda resolver, new: resolver.works(new))
+        works = {doi: answer.work for doi, answer in answers.items() if answer.work is not None}
+        listed = [doi for doi in dict.fromkeys(cited) if doi in works]
+        known = self._references.setdefault(style, _Answers())
+        references = self._get(known, listed, options, deadline, request_references)
+        return Works(
+            works,
+            {doi: answer.reference for doi, answer in references.items() if answer.reference},
+            [
+                doi
+                for doi, answer in answers.items()
+                if answer.work is None and answer.status in ("found", "no-values")
+            ],
+            [doi for doi, answer in answers.items() if answer.status == "not-found"],
+            {
+                doi: answer.unknown
+                for doi, answer in [*references.items(), *answers.items()]
+                if answer.unknown
+            },
+        )
+
+    def _get(
+        self,
+        known: _Answers,
+        dois: Iterable[DOI],
+        options: Options,
+        deadline: float | None,
+        request: _Request,
+    ) -> dict[DOI, _Answer]:
+        def ask(new: list[DOI], budget: float) -> Iterable[Outcome]:
+            store = self._lock_file if options.resolve else None  # None: the lock file only, without requests
+            with open_resolver(replace(options, budget=budget), "markdown-doiuri", store) as resolver:
+                return list(request(resolver, new))
+
+        deadline = time.monotonic() + options.budget if deadline is None else deadline
+        return known.get(list(dois), options.budget, deadline, ask)
+
+
+class _Answers:
+    """The answers of one kind that a process knows; each DOI is requested by one thread at a time."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()  # for the next two
+        self._answers: dict[str, _Answer] = {}  # by key
+        self._requested: dict[str, threading.Event] = {}  # by key: set when another thread has the answer
+
+    def get(
+        self,
+        dois: list[DOI],
+        budget: float,
+        deadline: float,
+        ask: Callable[[list[DOI], float], Iterable[Outcome]],
+    ) -> dict[DOI, _Answer]:
+        """Return the answers, in order; ``ask`` is called with the new DOIs and the seconds that are left."""
         own, done, others = self._claim(dois)
         if own:
             try:
-                self._request(own, options)
+                self._add(own, ask(own, max(_LEAST_BUDGET, deadline - time.monotonic())))
             finally:
                 self._release(own, done)
         for event in others:
             event.wait(min(max(0.0, deadline - time.monotonic()), threading.TIMEOUT_MAX))
-        waited = _Answer(False, f"no answer within {options.budget:.3g} s", 0.0)
-        answers = [(doi, self._answers.get(doi.key, waited)) for doi in dois]
-        return Answers(
-            [doi for doi, answer in answers if answer.missing],
-            [answer.unknown for _, answer in answers if answer.unknown],
-        )
+        waited = _Answer("unknown", f"no answer within {budget:.3g} s", None, "", 0.0)
+        return {doi: self._answers.get(doi.key, waited) for doi in dois}
 
     def _claim(self, dois: list[DOI]) -> tuple[list[DOI], threading.Event, list[threading.Event]]:
         """Return the DOIs to request, the event to set afterwards, and the events of other threads."""
@@ -99,7 +202,7 @@ class Verifier:
                 if event is None:
                     own.append(doi)
                     self._requested[doi.key] = done
-                else:
+                elif event is not done:
                     others[event] = None
         return own, done, list(others)
 
@@ -109,14 +212,13 @@ class Verifier:
                 self._requested.pop(doi.key, None)
         done.set()
 
-    def _request(self, dois: list[DOI], options: Options) -> None:
-        with open_resolver(options, "markdown-doiuri", self._lock_file) as resolver:
-            outcomes = list(resolver.check(dois, options.resolve))
+    def _add(self, dois: list[DOI], outcomes: Iterable[Outcome]) -> None:
         now = time.monotonic()
         with self._lock:
-            if len(self._answers) + len(outcomes) > _MAX_ANSWERS:
+            if len(self._answers) + len(dois) > _MAX_ANSWERS:
                 self._answers = {}
             for doi, outcome in zip(dois, outcomes, strict=True):
                 unknown = outcome.reason or "unknown" if outcome.status == "unknown" else ""
                 expires = now + (_UNKNOWN_TTL if unknown else _TTL)
-                self._answers[doi.key] = _Answer(outcome.status == "not-found", unknown, expires)
+                work = None if outcome.work is None or outcome.work.is_empty else outcome.work
+                self._answers[doi.key] = _Answer(outcome.status, unknown, work, outcome.reference, expires)

@@ -1,0 +1,205 @@
+"""Citations and the list of references, written into the tree of a page."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, cast
+from xml.etree.ElementTree import Element, SubElement
+
+from doiuri.records import Bibliography, plain_reference, reference_parts
+from markdown.treeprocessors import Treeprocessor
+from markdown.util import AtomicString
+
+from markdown_doiuri._stash import literal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from doiuri import DOI, Handle
+    from doiuri.records import CitationPart, Reference, Work
+    from markdown import Markdown
+
+    from markdown_doiuri._citations import Citation
+    from markdown_doiuri._links import Links
+    from markdown_doiuri._options import Options
+
+MARKER = "///References Go Here///"
+
+_ID = re.compile(r"""\sid\s*=\s*["']?([^\s"'>]+)""", re.IGNORECASE)
+_MAX_ID = 80  # characters of a name in an id
+
+
+@dataclass(slots=True)
+class Citations:
+    """The citations of a page, in order, and what is known about the works."""
+
+    cited: dict[Element, Citation] = field(default_factory=dict)
+    works: dict[DOI, Work] = field(default_factory=dict)
+    references: dict[DOI, str] = field(default_factory=dict)
+    """The formatted references."""
+    missing: set[DOI] = field(default_factory=set)
+    """The DOIs that do not exist."""
+
+
+class ReferencesTreeprocessor(Treeprocessor):
+    """Writes the citations of a page, and its list of references."""
+
+    def __init__(self, md: Markdown, options: Options, links: Links, citations: Citations) -> None:
+        super().__init__(md)
+        self._options = options
+        self._links = links
+        self._citations = citations
+
+    def run(self, root: Element) -> None:
+        """Write the citations in ``root``, in place, and the list at its marker or at the end."""
+        place = _place(root)
+        if not self._citations.cited:
+            if place is not None:
+                place[0].remove(place[1])
+            return
+        page = _Writer(self._options, self._links, self._citations, _used_ids(root, self.md))
+        page.write_citations()
+        entries = page.entries()
+        if place is None and entries is not None:
+            root.append(entries)
+        elif place is not None:
+            parent, marker = place
+            index = list(parent).index(marker)
+            parent[index : index + 1] = [] if entries is None else [entries]
+
+
+class _Writer:
+    """Writes the citations and the list of references of one page."""
+
+    def __init__(self, options: Options, links: Links, citations: Citations, used: set[str]) -> None:
+        self._options = options
+        self._links = links
+        self._citations = citations
+        self._used = used
+        cited = [doi for citation in citations.cited.values() for doi in citation.dois]
+        self._bibliography = Bibliography(cited, citations.works, options.shared.citation)
+        self._ids = {
+            reference.doi.key: self._unique(f"ref-{_slug(reference.doi.key)}")
+            for reference in self._bibliography.references
+        }
+        self._back: dict[str, list[str]] = {}  # by key of the DOI: the ids of its citations
+
+    def write_citations(self) -> None:
+        """Turn the elements that stand for citations into citations."""
+        for element, citation in self._citations.cited.items():
+            write = self._bibliography.textual if citation.textual else self._bibliography.parenthetical
+            parts = write(citation.dois, self._display)
+            element.text = None
+            if len(parts) == 1 and self._bibliography.get(citation.dois[0]) is None:
+                self._link(element, citation.dois[0], parts[0].text)
+                continue
+            element.tag = "span"
+            element.set("class", f"doi-citation {element.get('class') or ''}".strip())
+            self._fill(element, parts)
+
+    def _display(self, doi: Handle) -> str:
+        return self._options.shared.display(cast("DOI", doi))
+
+    def entries(self) -> Element | None:
+        """Return the list of references, or None if it is empty."""
+        if not self._bibliography.references:
+            return None
+        section = Element("div", {"class": "doi-references", "role": "doc-bibliography"})
+        numbered = self._options.shared.citation == "number"
+        entries = SubElement(section, "ol" if numbered else "ul")
+        section.text = entries.text = entries.tail = section.tail = "\n"
+        for reference in self._bibliography.references:
+            entry = SubElement(entries, "li", {"id": self._ids[reference.doi.key]})
+            self._fill(entry, self._parts(reference))
+            self._link_back(entry, reference)
+            entry.tail = "\n"
+        return section
+
+    def _parts(self, reference: Reference) -> Iterable[CitationPart]:
+        text = self._citations.references.get(cast("DOI", reference.doi)) or plain_reference(reference.work)
+        return reference_parts(reference.doi, text)
+
+    def _fill(self, element: Element, parts: Iterable[CitationPart]) -> None:
+        """Add the parts to an element without content."""
+        last: Element | None = None
+        for text, doi in parts:
+            if doi is not None:
+                last = SubElement(element, "a")
+                if element.tag == "span" and doi.key in self._ids:
+                    self._link_to_entry(last, doi, text)
+                else:
+                    self._link(last, doi, text)
+            elif last is None:
+                element.text = AtomicString((element.text or "") + literal(text))
+            else:
+                last.tail = AtomicString((last.tail or "") + literal(text))
+
+    def _link(self, link: Element, doi: Handle, text: str) -> None:
+        """Make ``link`` a link to a DOI."""
+        own = link.get("class")
+        self._links.set_target(link, cast("DOI", doi))
+        classes = [link.get("class"), own, "doi-not-found" if doi in self._citations.missing else None]
+        if any(classes):
+            link.set("class", " ".join(dict.fromkeys(filter(None, classes))))
+        link.text = AtomicString(literal(text))
+
+    def _link_to_entry(self, link: Element, doi: Handle, text: str) -> None:
+        back = self._back.setdefault(doi.key, [])
+        name = f"cite-{_slug(doi.key)}"
+        back.append(self._unique(f"{name}-{len(back) + 1}" if back else name))
+        link.set("href", f"#{self._ids[doi.key]}")
+        link.set("id", back[-1])
+        link.set("role", "doc-biblioref")
+        link.text = AtomicString(literal(text))
+
+    def _link_back(self, entry: Element, reference: Reference) -> None:
+        for number, place in enumerate(self._back.get(reference.doi.key, ()), 1):
+            entry[-1].tail = AtomicString((entry[-1].tail or "") + " ")
+            title = f"Back to citation {number} in the text"
+            link = SubElement(
+                entry,
+                "a",
+                {"class": "doi-backref", "href": f"#{place}", "role": "doc-backlink", "title": title},
+            )
+            link.text = AtomicString("↩")
+
+    def _unique(self, name: str) -> str:
+        unique, number = name, 1
+        while unique in self._used:
+            number += 1
+            unique = f"{name}-{number}"
+        self._used.add(unique)
+        return unique
+
+
+def _place(root: Element) -> tuple[Element, Element] | None:
+    """Return the paragraph that marks the place of the list, after its parent; None if there is none."""
+    marker = next(
+        (p for p in root.iter("p") if p.text is not None and p.text.strip() == MARKER and not len(p)), None
+    )
+    if marker is None:
+        return None
+    return next(parent for parent in root.iter() if marker in list(parent)), marker
+
+
+def _used_ids(root: Element, md: Markdown) -> set[str]:
+    """Return the ids that the page has already, in elements and in raw HTML."""
+    used = {name for element in root.iter() if (name := element.get("id")) is not None}
+    for raw in md.htmlStash.rawHtmlBlocks:
+        if isinstance(raw, str) and "id" in raw.lower():
+            used.update(_ID.findall(raw))
+    return used
+
+
+def _slug(key: str) -> str:
+    """Return an id for the key of a DOI: letters, digits, "." and "-"; "_" and two digits for other bytes."""
+    plain = "".join(c.lower() if c.isascii() and (c.isalnum() or c in ".-") else _escaped(c) for c in key)
+    if len(plain) <= _MAX_ID:
+        return plain
+    return f"{plain[:_MAX_ID]}-{hashlib.sha256(key.encode()).hexdigest()[:12]}"
+
+
+def _escaped(character: str) -> str:
+    return "".join(f"_{byte:02x}" for byte in character.encode())

@@ -1,0 +1,182 @@
+"""Citations: their syntax, their labels, and the list of references."""
+
+import re
+from typing import Any
+
+import pytest
+from doiuri import DOI
+from support.references import CASES, RECORDS, ReferenceCase
+
+from ..conftest import Render, Rendered
+from ..page import Page
+from .conftest import Serve
+
+KAHN = '<a href="#ref-10.5555_2fkahn-2006" id="cite-10.5555_2fkahn-2006" role="doc-biblioref">'
+LISTED = '<div class="doi-references" role="doc-bibliography">'
+
+
+@pytest.fixture
+def cite(render: Render, serve: Serve) -> Render:
+    """Convert with the works of the shared cases."""
+    serve(RECORDS)
+
+    def convert(source: str, /, *extensions: Any, **options: Any) -> Rendered:
+        return render(source, *extensions, **{"resolve": "records", **options})
+
+    return convert
+
+
+def texts(html: str) -> list[str]:
+    """The texts of the citations in a page, in order."""
+    spans = re.findall(r'<span class="doi-citation">(?:(?!</span>).)*</span>', html, re.DOTALL)
+    return [Page(span).text for span in spans]
+
+
+def key(name: str) -> str:
+    return f"@doi:{name}" if "<" not in name else f"@{{doi:{name}}}"
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case.words is None], ids=str)
+def test_shared_cases(case: ReferenceCase, cite: Render) -> None:
+    paragraphs = [
+        "; ".join(map(key, citation.dois))
+        if citation.form == "textual"
+        else f"[{'; '.join(map(key, citation.dois))}]"
+        for citation in case.citations
+    ]
+    rendered = cite("\n\n".join(f"x {text} y" for text in paragraphs), citation=case.style)
+    body, _, entries = rendered.html.partition(LISTED)
+    shown = [Page(paragraph).text[2:-2] for paragraph in re.findall(r"<p>(.*?)</p>", body, re.DOTALL)]
+    assert shown == [citation.text for citation in case.citations]
+    items = re.findall(r"<li id=.*?</li>", entries, re.DOTALL)
+    assert len(items) == len(case.entries)
+    for item, entry in zip(items, case.entries, strict=True):
+        page = Page(item)
+        assert page.dois == [DOI(entry.doi)]
+        assert entry.text in {"", re.sub(r"(?: ↩)+$", "", page.text)}
+
+
+def test_bytes(cite: Render) -> None:
+    assert cite("See [@doi:10.5555/kahn-2006] and @doi:10.5555/KAHN-2006.").html == (
+        f'<p>See <span class="doi-citation">({KAHN}Kahn and Wilensky, 2006</a>)</span> and '
+        '<span class="doi-citation"><a href="#ref-10.5555_2fkahn-2006" id="cite-10.5555_2fkahn-2006-2" '
+        'role="doc-biblioref">Kahn and Wilensky (2006)</a></span>.</p>\n'
+        f'{LISTED}\n<ul>\n<li id="ref-10.5555_2fkahn-2006">Kahn, R., &amp; Wilensky, R. (2006). A framework '
+        "for distributed digital object services. International Journal on Digital Libraries, 6(2), 115–123. "
+        '<a class="doi" href="https://doi.org/10.5555/kahn-2006">https://doi.org/10.5555/kahn-2006</a> '
+        '<a class="doi-backref" href="#cite-10.5555_2fkahn-2006" role="doc-backlink" '
+        'title="Back to citation 1 in the text">↩</a> '
+        '<a class="doi-backref" href="#cite-10.5555_2fkahn-2006-2" role="doc-backlink" '
+        'title="Back to citation 2 in the text">↩</a></li>\n</ul>\n</div>'
+    )
+
+
+BRACKETS = [
+    ("[@doi:10.5555/kahn-2006;@doi:10.5555/berg-1999]", ["(Kahn and Wilensky, 2006; van der Berg, 1999)"]),
+    (
+        "[@doi:10.5555/kahn-2006;\n@doi:10.5555/berg-1999]",
+        ["(Kahn and Wilensky, 2006; van der Berg, 1999)"],
+    ),
+    ("[@DOI:10.5555/kahn-2006.]", ["(Kahn and Wilensky, 2006)"]),
+    ("**[@doi:10.5555/kahn-2006]**", ["(Kahn and Wilensky, 2006)"]),
+    ("(@doi:10.5555/kahn-2006, p. 3)", ["Kahn and Wilensky (2006)"]),
+    ("[see @doi:10.5555/kahn-2006, p. 3]", ["Kahn and Wilensky (2006)"]),
+    ("*@doi:10.5555/kahn-2006*", ["Kahn and Wilensky (2006)"]),
+    ("按@doi:10.5555/kahn-2006", ["Kahn and Wilensky (2006)"]),
+    ("@{doi:10.5555/kahn-2006}s", ["Kahn and Wilensky (2006)"]),
+    (
+        "[@{doi:10.5555/kahn-2006}; @doi:10.5555/berg-1999]",
+        ["(Kahn and Wilensky, 2006; van der Berg, 1999)"],
+    ),
+    (r"[@doi:10.5555/a<b\>#c;d,\(e\)]", ["(<x onclick=alert(1)>M. and O'Neil & <Sons>, 2020)"]),
+    ("[@doi:10.5555/a&lt;b&gt;#c;d,(e)]", ["(<x onclick=alert(1)>M. and O'Neil & <Sons>, 2020)"]),
+    ("[@doi:10.5555/a<b>#c;d,(e)]", ["(<x onclick=alert(1)>M. and O'Neil & <Sons>, 2020)"]),
+    ("[@doi:10.5555/a%3Cb%3E%23c;d,(e)]", ["(<x onclick=alert(1)>M. and O'Neil & <Sons>, 2020)"]),
+    (
+        "[@doi:10.5555/kahn-2006][] and [x][@doi:10.5555/three]",
+        ["(Kahn and Wilensky, 2006)", "(Kahn et al., 2001)"],
+    ),
+]
+
+
+@pytest.mark.parametrize(("source", "expected"), BRACKETS, ids=ascii)
+def test_forms(source: str, expected: list[str], cite: Render) -> None:
+    rendered = cite(source)
+    assert texts(rendered.html) == expected
+    assert rendered.problems == []
+
+
+NOT_CITED = [
+    "`[@doi:10.5555/kahn-2006]`",
+    "    [@doi:10.5555/kahn-2006]",
+    "<code>@doi:10.5555/kahn-2006</code>",
+    "<code>[@doi:10.5555/kahn-2006; @doi:10.5555/three]</code>",
+    "[@doi:10.5555/kahn-2006](https://example.org/)",
+    "[x @doi:10.5555/kahn-2006](https://example.org/)",
+    '<a href="https://example.org/">[@doi:10.5555/kahn-2006]</a>',
+    "![@doi:10.5555/kahn-2006](x.png)",
+    "x@doi:10.5555/kahn-2006",
+    "x.@doi:10.5555/kahn-2006",
+    "x-@{doi:10.5555/kahn-2006}",
+    "@ doi:10.5555/kahn-2006",
+    "@doi: 10.5555/kahn-2006",
+    "@10.5555/kahn-2006",
+    "doi:10.5555/kahn-2006",
+    "https://doi.org/10.5555/kahn-2006",
+    '<span title="@doi:10.5555/kahn-2006">x</span>',
+    "[@doi:10.5555/kahn-2006]: https://example.org/\n\n[@doi:10.5555/kahn-2006]",
+]
+
+
+@pytest.mark.parametrize("source", NOT_CITED, ids=ascii)
+def test_what_is_no_citation(source: str, cite: Render) -> None:
+    html = cite(source).html
+    assert html == cite(source, citations=False).html
+    assert "doi-citation" not in html
+    assert LISTED not in html
+
+
+def test_without_the_option_everything_is_as_before(cite: Render) -> None:
+    html = cite(
+        "[@doi:10.5555/kahn-2006] @doi:10.5555/three\n\n///References Go Here///", citations=False
+    ).html
+    assert html == (
+        '<p>[@<a class="doi" href="https://doi.org/10.5555/kahn-2006">doi:10.5555/kahn-2006</a>] '
+        '@<a class="doi" href="https://doi.org/10.5555/three">doi:10.5555/three</a></p>\n'
+        "<p>///References Go Here///</p>"
+    )
+
+
+def test_citations_need_no_mentions(cite: Render) -> None:
+    html = cite("[@doi:10.5555/kahn-2006] @doi:10.5555/three doi:10.5555/kahn-b", bare=False).html
+    assert texts(html) == ["(Kahn and Wilensky, 2006)", "Kahn et al. (2001)"]
+    assert "doi:10.5555/kahn-b</p>" in html
+
+
+@pytest.mark.parametrize("style", ["author-year", "number"])
+def test_the_list_stands_at_its_marker(style: str, cite: Render) -> None:
+    source = "[@doi:10.5555/three]\n\n## References\n\n///References Go Here///\n\n## After\n"
+    html = cite(source, citation=style).html
+    head, _, rest = html.partition(LISTED)
+    assert head.endswith("<h2>References</h2>\n")
+    assert rest.endswith("</div>\n<h2>After</h2>")
+    assert ("<ol>" in rest) == (style == "number")
+    assert "Go Here" not in html
+
+
+def test_a_marker_without_citations_is_removed(cite: Render) -> None:
+    assert cite("x\n\n///References Go Here///\n\ny").html == "<p>x</p>\n<p>y</p>"
+
+
+def test_ids_are_unique_in_a_page(cite: Render) -> None:
+    source = (
+        '<p id="ref-10.5555_2fthree">x</p>\n\n# y {: #cite-10.5555_2fthree }\n\n'
+        "@doi:10.5555/three [@doi:10.5555/three]{: #own .x } [@doi:10.5555/a<b>#c;d,(e)]"
+    )
+    html = cite(source, "attr_list", "toc").html
+    ids = re.findall(r'\sid="([^"]*)"', html)
+    assert len(ids) == len(set(ids))
+    assert {"own", "ref-10.5555_2fthree-2", "cite-10.5555_2fthree-2"} <= set(ids)
+    assert set(re.findall(r'href="#([^"]*)"', html)) <= set(ids)
+    assert all(re.fullmatch(r"[A-Za-z][\w.-]*", name, re.ASCII) for name in ids)
+    assert '<span class="doi-citation x" id="own">' in html

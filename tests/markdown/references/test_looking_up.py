@@ -1,0 +1,141 @@
+"""Where works come from: lock file, resolver, budget; and what is said if there are none."""
+
+import logging
+import threading
+from pathlib import Path
+from typing import Any
+
+import markdown_doiuri
+import pytest
+from doiuri import DOI
+from doiuri.resolver import Outcome, Resolver
+from support.references import RECORDS
+from support.servers.faults import FAULTS, NAME, Fault
+
+from ..conftest import Render, convert
+from .conftest import Serve
+
+KAHN, NOTHING, DEAD = "10.5555/kahn-2006", "10.5555/no-metadata", "10.5555/dead"
+SOURCE = f"[@doi:{KAHN}; @doi:{NOTHING}]\n\n@doi:{DEAD} and doi:{KAHN}\n\n[@doi:{NOTHING}; @doi:{DEAD}]"
+
+
+@pytest.fixture(autouse=True)
+def _info(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, logger="doiuri")
+
+
+def test_what_has_no_metadata_is_a_plain_link_with_one_warning(serve: Serve, render: Render) -> None:
+    serve(RECORDS)
+    rendered = render(SOURCE, resolve="records")
+    plain = f'<a class="doi" href="https://doi.org/{NOTHING}">doi:{NOTHING}</a>'
+    dead = f'<a class="doi doi-not-found" href="https://doi.org/{DEAD}">doi:{DEAD}</a>'
+    assert rendered.html.count(plain) == 2
+    assert f"<p>{dead} and" in rendered.html
+    assert rendered.html.count(dead) == 2
+    assert [str(problem) for problem in rendered.problems] == [
+        f"line 3: doi:{DEAD}: not found",
+        f"line 5: doi:{DEAD}: not found",
+        f"line 1: doi:{NOTHING}: cited without its author and year: its agency has no metadata",
+    ]
+
+
+def test_what_is_unknown_is_a_plain_link_and_counted(
+    render: Render, caplog: pytest.LogCaptureFixture
+) -> None:
+    rendered = render(SOURCE, resolve="records", offline=True)
+    assert rendered.html == render(SOURCE).html
+    assert "doi-references" not in rendered.html
+    assert f'<a class="doi" href="https://doi.org/{DEAD}">doi:{DEAD}</a> and' in rendered.html
+    assert rendered.problems == []
+    assert caplog.messages == ["3 of 3 DOIs could not be checked: offline: request not sent"]
+
+
+@pytest.mark.parametrize("options", [{"resolve": "records", "offline": True}, {"resolve": False}], ids=str)
+def test_a_lock_file_gives_the_same_bytes_offline(
+    options: dict[str, Any], tmp_path: Path, serve: Serve, render: Render
+) -> None:
+    lock = tmp_path / "doi.lock.json"
+    serve(RECORDS)
+    first = render(SOURCE, resolve="records", lock=lock)
+    assert first.html.count("doi-citation") == 2
+    content = lock.read_bytes()
+    markdown_doiuri.forget()
+    serve([])  # whoever asks now hears that no DOI exists
+    second = render(SOURCE, lock=str(lock), **options)
+    assert second == first
+    assert lock.read_bytes() == content
+
+
+def test_a_page_asks_in_batches_and_a_process_once(
+    serve: Serve, render: Render, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[str, int]] = []
+
+    def log(method: str) -> None:
+        original = getattr(Resolver, method)
+
+        def logged(self: Resolver, dois: list[DOI], *args: Any, **options: Any) -> Any:
+            asked.append((method, len(dois)))
+            return original(self, dois, *args, **options)
+
+        monkeypatch.setattr(Resolver, method, logged)
+
+    for method in ("works", "references", "check"):
+        log(method)
+    serve(RECORDS)
+    source = f"[@doi:{KAHN}; @doi:10.5555/three] @doi:{KAHN} doi:10.5555/kahn-a"
+    pages = {render(source, resolve="records").html for _ in range(3)}
+    assert len(pages) == 1
+    assert asked == [("works", 2), ("references", 2), ("check", 1)]
+
+
+def test_a_reference_in_another_style(serve: Serve, render: Render, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[str, str]] = []
+
+    def references(_: Resolver, dois: list[DOI], style: str, locale: str, **__: object) -> list[Outcome]:
+        asked.append((style, locale))
+        return [Outcome(doi, "found", reference=f"In {style}.") for doi in dois]
+
+    monkeypatch.setattr(Resolver, "references", references)
+    serve(RECORDS)
+    for style in ("ieee", "apa", "ieee"):
+        html = render(f"@doi:{KAHN}", resolve="records", reference_style=style, reference_locale="de-DE").html
+        assert f">In {style}. <a" in html
+    assert asked == [("ieee", "de-DE"), ("apa", "de-DE")]
+
+
+@pytest.mark.newest
+@pytest.mark.parametrize("fault", FAULTS, ids=str)
+def test_a_fault_leaves_the_links(fault: Fault, render: Render) -> None:
+    source = f"[@doi:{NAME}; @doi:{NAME}2] and @doi:{NAME}"
+    with fault.serve() as server:
+        faulty = render(source, resolve="records", resolver=server.url, budget=0.5, timeout=100)
+    assert faulty.html == render(source).html
+    assert faulty.html.count("https://doi.org/") == 3
+
+
+def test_threads_get_the_same_page(serve: Serve) -> None:
+    opened = serve(RECORDS)
+    pages: list[str] = []
+    threads = [
+        threading.Thread(target=lambda: pages.append(convert(SOURCE, resolve="records", budget=60).html))
+        for _ in range(8)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(pages) == 8
+    assert len(set(pages)) == 1
+    assert ">Kahn and Wilensky, 2006</a>" in pages[0]
+    assert len(opened) == 2  # works, then references; all answers are definite
+
+
+@pytest.mark.parametrize("source", ["[](doi:{})", "[](<https://doi.org/{}>)", "[](https://dx.doi.org/{})"])
+def test_texts_may_use_the_work(source: str, serve: Serve, render: Render) -> None:
+    serve(RECORDS)
+    options = {"resolve": "records", "text": "{authors} ({year}): {title}"}
+    assert ">Kahn et al. (2001): Three authors</a>" in render(source.format("10.5555/three"), **options).html
+    assert f">doi:{NOTHING}</a>" in render(source.format(NOTHING), **options).html
+    assert f">doi:{DEAD}</a>" in render(source.format(DEAD), **options).html
+    assert ">doi:10.5555/three</a>" in render(source.format("10.5555/three"), text=options["text"]).html

@@ -152,7 +152,7 @@ def lint(session: nox.Session) -> None:
 @nox.session(python=NEWEST or False)
 def types(session: nox.Session) -> None:
     """Check the types, tests included."""
-    install(session, "test", "types", "bench", "mutants")
+    install(session, "test", "integration", "types", "bench", "mutants")
     session.run("mypy")
 
 

@@ -9,12 +9,16 @@ from markdown.extensions import Extension
 from markdown_doiuri._inline import AutolinkProcessor, CitationPattern, MentionPattern
 from markdown_doiuri._links import Links
 from markdown_doiuri._options import Options, default_config
-from markdown_doiuri._references import ReferencesTreeprocessor
+from markdown_doiuri._references import ReferencesTreeprocessor, Writer
 from markdown_doiuri._report import Report, SourcePreprocessor
 from markdown_doiuri._treeprocessor import LinkTreeprocessor
+from markdown_doiuri._verification import verifier
 
 if TYPE_CHECKING:
     from markdown import Markdown
+
+    from markdown_doiuri._references import Citations
+    from markdown_doiuri._verification import Lookups
 
 
 class DOIExtension(Extension):
@@ -70,13 +74,21 @@ class DOIExtension(Extension):
             mentions = MentionPattern(md, self.options, links, report)
             md.inlinePatterns.register(mentions, "doiuri-mention", 86)
         # After inline (20), before attr_list (8), which may add attributes to the links.
-        processor = LinkTreeprocessor(md, self.options, links, report)
+        processor = LinkTreeprocessor(md, self.options, links, report, self._lookups)
         md.treeprocessors.register(processor, "doiuri-links", 19)
         if self.options.citations:
             # After attr_list (8), abbr (7) and smarty (6), which change text; before toc (5), which reads it.
-            references = ReferencesTreeprocessor(md, self.options, links, processor.citations)
+            references = ReferencesTreeprocessor(md, links, processor.citations, self._writer)
             md.treeprocessors.register(references, "doiuri-references", 5.5)
         report.follow(md)
+
+    def _lookups(self) -> Lookups:
+        """Return what looks up the DOIs of documents."""
+        return verifier(self.options.shared)
+
+    def _writer(self, links: Links, citations: Citations, used: set[str]) -> Writer:
+        """Return what writes the citations of a document."""
+        return Writer(self.options, links, citations, used)
 
 
 def makeExtension(**options: object) -> DOIExtension:  # noqa: N802

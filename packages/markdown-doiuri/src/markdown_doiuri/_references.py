@@ -15,7 +15,7 @@ from markdown.util import AtomicString
 from markdown_doiuri._stash import literal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from doiuri import DOI, Handle
     from doiuri.records import CitationPart, Reference, Work
@@ -46,11 +46,17 @@ class Citations:
 class ReferencesTreeprocessor(Treeprocessor):
     """Writes the citations of a page, and its list of references."""
 
-    def __init__(self, md: Markdown, options: Options, links: Links, citations: Citations) -> None:
+    def __init__(
+        self,
+        md: Markdown,
+        links: Links,
+        citations: Citations,
+        writer: Callable[[Links, Citations, set[str]], Writer],
+    ) -> None:
         super().__init__(md)
-        self._options = options
         self._links = links
         self._citations = citations
+        self._writer = writer
 
     def run(self, root: Element) -> None:
         """Write the citations in ``root``, in place, and the list at its marker or at the end."""
@@ -59,7 +65,7 @@ class ReferencesTreeprocessor(Treeprocessor):
             if place is not None:
                 place[0].remove(place[1])
             return
-        page = _Writer(self._options, self._links, self._citations, _used_ids(root, self.md))
+        page = self._writer(self._links, self._citations, _used_ids(root, self.md))
         page.write_citations()
         entries = page.entries()
         if place is None and entries is not None:
@@ -70,7 +76,7 @@ class ReferencesTreeprocessor(Treeprocessor):
             parent[index : index + 1] = [] if entries is None else [entries]
 
 
-class _Writer:
+class Writer:
     """Writes the citations and the list of references of one page."""
 
     def __init__(self, options: Options, links: Links, citations: Citations, used: set[str]) -> None:
@@ -79,12 +85,18 @@ class _Writer:
         self._citations = citations
         self._used = used
         cited = [doi for citation in citations.cited.values() for doi in citation.dois]
-        self._bibliography = Bibliography(cited, citations.works, options.shared.citation)
+        self._bibliography = self._list(cited)
         self._ids = {
             reference.doi.key: self._unique(f"ref-{_slug(reference.doi.key)}")
             for reference in self._bibliography.references
         }
         self._back: dict[str, list[str]] = {}  # by key of the DOI: the ids of its citations
+
+    def _list(self, cited: list[DOI]) -> Bibliography:
+        return Bibliography(cited, self._citations.works, self._options.shared.citation)
+
+    def _entry_url(self, doi: Handle) -> str:
+        return f"#{self._ids[doi.key]}"
 
     def write_citations(self) -> None:
         """Turn the elements that stand for citations into citations."""
@@ -149,7 +161,7 @@ class _Writer:
         back = self._back.setdefault(doi.key, [])
         name = f"cite-{_slug(doi.key)}"
         back.append(self._unique(f"{name}-{len(back) + 1}" if back else name))
-        link.set("href", f"#{self._ids[doi.key]}")
+        link.set("href", self._entry_url(doi))
         link.set("id", back[-1])
         link.set("role", "doc-biblioref")
         link.text = AtomicString(literal(text))

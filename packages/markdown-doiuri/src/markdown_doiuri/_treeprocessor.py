@@ -16,9 +16,9 @@ from markdown_doiuri._element_tree import dissolve, in_raw_html
 from markdown_doiuri._links import proxy_doi, proxy_dois, tidy
 from markdown_doiuri._references import Citations
 from markdown_doiuri._stash import literal, unescaped
-from markdown_doiuri._verification import verifier
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from xml.etree.ElementTree import Element
 
     from doiuri.records import Work
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from markdown_doiuri._links import Links
     from markdown_doiuri._options import Options
     from markdown_doiuri._report import Report
+    from markdown_doiuri._verification import Lookups
 
 _DOI_URI = re.compile(r"\s*<?\s*doi:", re.IGNORECASE)
 _ESCAPE = re.compile(r"\\([\\`*_{}\[\]()>#+\-.!])")
@@ -65,12 +66,15 @@ class _Found:
 class LinkTreeprocessor(Treeprocessor):
     """Finishes a page's links when the inline patterns are done."""
 
-    def __init__(self, md: Markdown, options: Options, links: Links, report: Report) -> None:
+    def __init__(
+        self, md: Markdown, options: Options, links: Links, report: Report, lookups: Callable[[], Lookups]
+    ) -> None:
         super().__init__(md)
         self._options = options
         self._links = links
         self._report = report
-        self._verifier = verifier(options.shared) if options.shared.resolve else None
+        self._lookups = lookups
+        self._verifier = lookups() if options.shared.resolve else None
         self._needs_works = needs_work(options.shared.text)
         self.citations = Citations()
 
@@ -101,7 +105,7 @@ class LinkTreeprocessor(Treeprocessor):
         deadline = time.monotonic() + shared.budget
         unknown: dict[DOI, str] = {}
         if wanted and (shared.resolve or shared.lock):
-            works = verifier(shared).works(wanted, shared, deadline, cited=citing)
+            works = self._lookups().works(wanted, shared, deadline, cited=citing)
             found.works, found.references, unknown = works.works, works.references, works.unknown
             found.lacking = [doi for doi in works.lacking if doi in set(citing)]
             found.missing = set(works.missing)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
 
 from doiuri.plugins import open_resolver
 from doiuri.resolver import LockFile
@@ -64,6 +64,23 @@ class Works(NamedTuple):
     """Those that certainly do not exist, in order."""
     unknown: dict[DOI, str]
     """Those without an answer about the work or the reference, with the reason."""
+
+
+class Lookups(Protocol):
+    """Tells which DOIs do not exist and what they name."""
+
+    def check(self, dois: Iterable[DOI], options: Options, deadline: float | None = None) -> Answers:
+        """Return what is known about ``dois``."""
+
+    def works(
+        self,
+        dois: Iterable[DOI],
+        options: Options,
+        deadline: float | None = None,
+        *,
+        cited: Iterable[DOI] = (),
+    ) -> Works:
+        """Return what is known about the works that ``dois`` name."""
 
 
 class _Answer(NamedTuple):

@@ -1,0 +1,132 @@
+"""The plugin: adds the extension, has all DOIs verified together, and reports them by file and line."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Literal
+
+from mkdocs.config.base import LegacyConfig
+from mkdocs.exceptions import PluginError
+from mkdocs.plugins import BasePlugin, event_priority, get_plugin_logger
+
+from markdown_doiuri._extension import DOIExtension
+from markdown_doiuri._mkdocs._config import beside, schema
+from markdown_doiuri._mkdocs._sources import Lines, Sources
+from markdown_doiuri._mkdocs._verification import SiteLookups
+from markdown_doiuri._report import Problem
+
+if TYPE_CHECKING:
+    from mkdocs.config.base import Config
+    from mkdocs.config.defaults import MkDocsConfig
+    from mkdocs.structure.files import File, Files
+    from mkdocs.structure.nav import Navigation
+    from mkdocs.structure.pages import Page
+
+    from markdown_doiuri._verification import Lookups
+
+_FIRST, _LAST = 100, -100  # priorities among plugins
+_NAMES = {"doiuri", "markdown_doiuri"}
+_logger = get_plugin_logger("doiuri")
+
+
+class SiteExtension(DOIExtension):
+    """The extension, which takes its answers from those of the site."""
+
+    def __init__(self, **options: object) -> None:
+        super().__init__(**options)
+        self.site = SiteLookups(self.options.shared)
+        """What looks up the DOIs of the current build."""
+
+    def _lookups(self) -> Lookups:
+        return self.site
+
+
+class DOIPlugin(BasePlugin[LegacyConfig]):  # type: ignore[no-untyped-call]  # __init_subclass__
+    """MkDocs' plugin ``doiuri``: links the DOIs of all pages, verifies them together, and reports them.
+
+    The options are those of the extension, without ``warn``; the budget is that of the whole build.
+    """
+
+    config_scheme = schema()
+
+    def __init__(self) -> None:
+        self._sources: dict[bool, Sources] = {}
+        self._file: File | None = None
+        self._converted = ""
+        self._problems: list[Problem] = []
+
+    def on_startup(self, *, command: Literal["build", "gh-deploy", "serve"], dirty: bool) -> None:
+        """Do nothing; because of this method ``mkdocs serve`` keeps the plugin from build to build."""
+
+    def on_config(self, config: MkDocsConfig) -> None:
+        """Add the extension."""
+        _remove_extension(config)
+        options = {name: self.config[name] for name, _ in self.config_scheme}
+        options["lock"] = beside(config.config_file_path, options["lock"])
+        try:
+            self._extension = SiteExtension(**options, warn=self._warn)
+        except ValueError as error:
+            raise PluginError(f"doiuri: {error}") from None
+        # Markdown takes instances of extensions as well as names.
+        config.markdown_extensions.append(self._extension)  # type: ignore[arg-type]
+
+    @event_priority(_LAST)
+    def on_nav(self, nav: Navigation, *, config: Config, files: Files) -> None:  # noqa: ARG002
+        """Verify the DOIs of all pages in one batch."""
+        bare_names = self._extension.options.bare_names
+        sources = self._sources.setdefault(bare_names, Sources(bare_names=bare_names))
+        pages = [sources.read(file) for file in _in_order(nav, files)]
+        self._extension.site.prepare(
+            (doi for page in pages for doi in page.dois), (doi for page in pages for doi in page.cited)
+        )
+
+    @event_priority(_LAST)
+    def on_page_markdown(self, markdown: str, *, page: Page, config: Config, files: Files) -> None:  # noqa: ARG002
+        """Remember the page that is converted next."""
+        self._file = page.file
+        self._converted = markdown
+
+    @event_priority(_FIRST)
+    def on_page_content(self, html: str, *, page: Page, config: Config, files: Files) -> None:  # noqa: ARG002
+        """Report the problems of the page that was converted last."""
+        problems, self._problems = self._problems, []
+        self._file = None
+        if not problems:
+            return
+        lines = Lines(page.file.content_string, self._converted)
+        for problem in sorted(problems, key=lambda problem: problem.line or sys.maxsize):
+            line = f":{lines[problem.line]}" if problem.line else ""
+            _logger.warning("%s%s: %s", page.file.src_uri, line, _message(problem))
+
+    def on_post_build(self, *, config: Config) -> None:  # noqa: ARG002
+        """Say how many DOIs could not be checked."""
+        if unknown := self._extension.site.unknown():
+            _logger.info("%s", unknown)
+
+    def _warn(self, problem: str) -> None:
+        if self._file is not None and isinstance(problem, Problem):
+            self._problems.append(problem)
+        else:
+            _logger.warning("%s", problem)
+
+
+def _in_order(nav: Navigation, files: Files) -> list[File]:
+    """Return the files of pages: those of the navigation in its order, then the others."""
+    return list(dict.fromkeys([*(page.file for page in nav.pages), *files.documentation_pages()]))
+
+
+def _remove_extension(config: MkDocsConfig) -> None:
+    """Remove the extension from the list if it is there without options; raises PluginError otherwise."""
+    listed = [name for name in config.markdown_extensions if name in _NAMES]
+    for name in listed:
+        if config.mdx_configs.get(name):
+            raise PluginError(
+                f'doiuri: "{name}" is in markdown_extensions too, with options of its own; '
+                "remove it there and give its options to the plugin"
+            )
+        config.markdown_extensions.remove(name)
+
+
+def _message(problem: Problem) -> str:
+    advice = f"; write {problem.suggestion}" if problem.suggestion else ""
+    return f"{problem.doi}: {problem.reason}{advice}"

@@ -1,0 +1,67 @@
+"""Sites built by MkDocs in this process."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from mkdocs.commands.build import build
+from mkdocs.config import load_config
+
+from ..page import Page
+
+DATA = {"format": "string", "value": "https://example.org/"}
+RECORDS = {
+    "agencies": {"10.1000": "Crossref"},
+    "records": [
+        {"handle": name, "values": [{"index": 1, "type": "URL", "data": DATA}]}
+        for name in ("10.1000/182", "10.1000/456", "10.1000/789")
+    ],
+}
+
+
+@dataclass
+class Site:
+    folder: Path
+    log: pytest.LogCaptureFixture
+
+    def build(self, **config: object) -> None:
+        """Build the site as ``mkdocs build`` does, after writing ``mkdocs.yml`` with these settings."""
+        self.log.clear()
+        settings = {"site_name": "Test", "plugins": ["doiuri"], **config}
+        file = self.folder / "mkdocs.yml"
+        file.write_text(json.dumps(settings), encoding="utf-8")
+        build(load_config(str(file)))
+
+    def page(self, path: str) -> Page:
+        return Page((self.folder / "site" / path).read_text(encoding="utf-8"))
+
+    def messages(self, level: int = logging.WARNING) -> list[str]:
+        """What the plugin has said at a level, in order."""
+        return [
+            record.getMessage().removeprefix("doiuri: ")
+            for record in self.log.records
+            if record.name == "mkdocs.plugins.doiuri" and record.levelno == level
+        ]
+
+
+MakeSite = Callable[..., Site]
+
+
+@pytest.fixture
+def site(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> MakeSite:
+    """Write pages to a folder, ``docs`` by default, and return the site that they make."""
+    caplog.set_level(logging.INFO, logger="mkdocs")
+
+    def make(pages: dict[str, str], docs: str = "docs") -> Site:
+        for name, text in pages.items():
+            path = tmp_path / docs / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        return Site(tmp_path, caplog)
+
+    return make

@@ -1,0 +1,130 @@
+"""What the plugin verifies, marks and reports in one build."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+from doiuri_proxy.pytest_plugin import Proxies
+
+from .conftest import RECORDS, MakeSite
+
+pytestmark = [pytest.mark.newest, pytest.mark.doi_records(RECORDS)]
+
+DEAD = "doi:10.1000/none"
+LINK = ("https://doi.org/10.1000/none", "doi doi-not-found", DEAD)
+
+
+@pytest.fixture(autouse=True)
+def _resolver(doi_proxy: Proxies, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DOIURI_RESOLVER", doi_proxy.url)
+
+
+@pytest.mark.parametrize(("directories", "path"), [(True, "b/page/index.html"), (False, "b/page.html")])
+def test_a_doi_that_does_not_exist_is_marked_and_reported(
+    directories: bool, path: str, site: MakeSite
+) -> None:
+    built = site({"index.md": "# A\n\ndoi:10.1000/182", "b/page.md": f"# B\n\n{DEAD}"}, docs="text")
+    built.build(docs_dir="text", use_directory_urls=directories)
+    assert LINK in built.page(path).links
+    assert ("https://doi.org/10.1000/182", "doi", "doi:10.1000/182") in built.page("index.html").links
+    assert built.messages() == [f"b/page.md:3: {DEAD}: not found"]
+    assert built.messages(logging.INFO) == []
+
+
+@pytest.mark.parametrize(
+    "front_matter",
+    [
+        "---\ntitle: A\n---\n",
+        "---\ntitle: A\n\nx: 1\n...\n\n\n",
+        "Title: A\nX: 1\n\n",
+        "\ufeff---\na: 1\n---\n",
+    ],
+)
+def test_lines_are_those_of_the_file(front_matter: str, site: MakeSite) -> None:
+    built = site({"index.md": f"{front_matter}# A\n\n{DEAD}\n"})
+    built.build()
+    assert built.messages() == [f"index.md:{front_matter.count(chr(10)) + 3}: {DEAD}: not found"]
+
+
+def test_all_dois_are_verified_in_one_batch(site: MakeSite, doi_proxy: Proxies) -> None:
+    built = site({f"{name}.md": f"See doi:10.1000/{name} [](doi:10.1000/182)" for name in (456, 789, 182)})
+    built.build(plugins=[{"doiuri": {"resolve": "existence"}}])
+    [request] = doi_proxy.log
+    assert request.path.startswith(b"/doiRA/")
+    assert request.path.count(b"10.1000") == 3
+    built.build(plugins=[{"doiuri": {"resolve": "existence"}}])
+    assert len(doi_proxy.log) == 1
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "`doi:10.1000/1`",
+        "$doi:10.1000/1$",
+        "```\ndoi:10.1000/1\n```",
+        "!!! note\n\n    ~~~ text\n    doi:10.1000/1\n    ~~~\n",
+    ],
+)
+def test_code_is_not_verified(code: str, site: MakeSite, doi_proxy: Proxies) -> None:
+    built = site(
+        {"index.md": f"See doi:10.1000/182, ``` a\n\n{code}\n\n10.1000/2 and https://example.org/10.1000/3"}
+    )
+    built.build(markdown_extensions=["admonition", "pymdownx.superfences"])
+    assert [request.path for request in doi_proxy.log] == [b"/api/handles/10.1000/182"]
+
+
+def test_names_without_a_label_are_verified_if_they_are_linked(site: MakeSite, doi_proxy: Proxies) -> None:
+    built = site({"index.md": "See 10.1000/none"})
+    built.build(plugins=[{"doiuri": {"bare_names": True}}])
+    assert built.messages() == [f"index.md:1: {DEAD}: not found"]
+
+
+def test_what_is_no_doi_is_reported(site: MakeSite) -> None:
+    built = site({"index.md": "# A\n\n[x](doi:10.1000)"})
+    built.build()
+    [message] = built.messages()
+    assert message.startswith("index.md:3: doi:10.1000: ")
+
+
+HOOK = """
+def on_page_markdown(markdown, **_):
+    return "Added.\\n\\n" + markdown.replace("{macro}", "\\n\\ndoi:10.1000/none") + "\\n\\nAt the end."
+"""
+
+
+def test_text_by_other_plugins_is_verified_and_reported_at_its_line(site: MakeSite) -> None:
+    built = site({"index.md": f"---\na: 1\n---\n# A\n\none {{macro}}\n\n[x]({DEAD}2)\n"})
+    (built.folder / "hook.py").write_text(HOOK, encoding="utf-8")
+    built.build(hooks=["hook.py"])
+    assert sorted(built.messages()) == [f"index.md:6: {DEAD}: not found", f"index.md:8: {DEAD}2: not found"]
+
+
+OTHER = """
+import markdown
+
+def on_env(env, config, files):
+    html = markdown.markdown("doi:10.1000/none", extensions=config.markdown_extensions)
+    files.get_file_from_path("index.md").page.content += html
+"""
+
+
+def test_text_that_is_no_page_is_verified_too(site: MakeSite) -> None:
+    built = site({"index.md": "See doi:10.1000/182"})
+    (built.folder / "hook.py").write_text(OTHER, encoding="utf-8")
+    built.build(hooks=["hook.py"])
+    assert LINK in built.page("index.html").links
+    assert built.messages() == [f"line 1: {DEAD}: not found"]
+
+
+def test_the_lock_file_is_beside_the_configuration(site: MakeSite, doi_proxy: Proxies) -> None:
+    built = site({"index.md": "See doi:10.1000/182"})
+    built.build(plugins=[{"doiuri": {"lock": "doi.lock.json"}}])
+    assert "10.1000/182" in (built.folder / "doi.lock.json").read_text(encoding="utf-8")
+
+
+def test_a_build_can_send_no_requests(site: MakeSite, doi_proxy: Proxies) -> None:
+    built = site({"index.md": f"See {DEAD}"})
+    built.build(plugins=[{"doiuri": {"resolve": False}}])
+    assert doi_proxy.log == []
+    assert built.messages() == built.messages(logging.INFO) == []

@@ -1,0 +1,71 @@
+"""The options in ``mkdocs.yml``."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+from markdown_doiuri import _options
+from mkdocs.exceptions import Abort
+from mkdocs.plugins import get_plugins
+
+from .conftest import MakeSite
+
+pytestmark = pytest.mark.newest
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "message"),
+    [
+        ("budget", "soon", "'soon' is not a number of seconds above 0"),
+        ("resolve", "perhaps", '\'perhaps\' is not "records", "existence" or False'),
+        ("link", 1, "1 is not a string"),
+        ("bare", "maybe", "Cannot parse bool value: 'maybe'"),
+        ("css_class", ["x"], "['x'] is not a string"),
+    ],
+)
+def test_an_invalid_option_is_an_error_that_names_it(
+    option: str, value: object, message: str, site: MakeSite
+) -> None:
+    built = site({"index.md": ""})
+    with pytest.raises(Abort):
+        built.build(plugins=[{"doiuri": {option: value}}])
+    assert f"Plugin 'doiuri' option '{option}': {message}" in built.log.text
+
+
+def test_an_unknown_option_is_reported(site: MakeSite) -> None:
+    built = site({"index.md": ""})
+    built.build(plugins=[{"doiuri": {"resolv": "records"}}])
+    assert "Plugin 'doiuri' option 'resolv': Unrecognised configuration name" in built.log.text
+
+
+def test_an_invalid_variable_is_reported_once(site: MakeSite, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DOIURI_RESOLVER", "ftp://example.org")
+    built = site({"index.md": ""})
+    with pytest.raises(Abort):
+        built.build()
+    assert built.log.text.count("doiuri: DOIURI_RESOLVER: ") == 1
+
+
+def test_the_options_are_those_of_the_extension() -> None:
+    plugin = get_plugins()["doiuri"].load()
+    names = {name for name, _ in plugin.config_scheme}
+    assert names >= {*_options.default_config()} - {"warn"}
+    assert "warn" not in names
+
+
+@pytest.mark.parametrize("name", ["doiuri", "markdown_doiuri"])
+def test_the_extension_may_be_listed_too(name: str, site: MakeSite) -> None:
+    built = site({"index.md": "See doi:10.1000/182"})
+    built.build(markdown_extensions=[name], plugins=[{"doiuri": {"resolve": False, "css_class": "mine"}}])
+    assert (
+        built.page("index.html").links.count(("https://doi.org/10.1000/182", "mine", "doi:10.1000/182")) == 1
+    )
+
+
+def test_the_extension_with_options_of_its_own_is_an_error(site: MakeSite) -> None:
+    built = site({"index.md": ""})
+    with pytest.raises(Abort):
+        built.build(markdown_extensions=[{"doiuri": {"text": "link"}}])
+    assert built.log.records[-1].levelno == logging.ERROR
+    assert '"doiuri" is in markdown_extensions too, with options' in built.log.text

@@ -3,6 +3,9 @@
 Needs idutils and python-doi. Prints Markdown tables: the speed in MB/s of this process's time, medians over
 repeats, each with prose of its own, a DOI in 2 kB and in 200 B; and how many mentions come out exactly. The
 names are 90 % plain, 8 % with a SICI, 2 % beyond ASCII; bare, labelled and linked, in prose with punctuation.
+
+The last table has text as rich in markup as real documents (see ``markup.py``), searched with Crossref's
+pattern, as plain text, and in its syntax, in turn.
 """
 
 import argparse
@@ -14,10 +17,12 @@ import statistics
 import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import doi as python_doi
 import idutils  # type: ignore[import-untyped]
 from doiuri import DOI, find
+from markup import MIX, SYNTAXES, markup  # type: ignore[import-not-found]  # beside this file
 
 Search = Callable[[str], list[str]]
 
@@ -58,8 +63,8 @@ def prose(size: int, gap: int, seed: int, vocabulary: list[str] = _WORDS) -> tup
     return paragraphs, names
 
 
-def with_doiuri(text: str) -> list[str]:
-    return [match.doi.name for match in find(text)]
+def with_doiuri(text: str, syntax: str = "text") -> list[str]:
+    return [match.doi.name for match in find(text, syntax)]
 
 
 def with_crossref(text: str) -> list[str]:
@@ -129,6 +134,20 @@ def syntaxes(size: int) -> Iterator[tuple[str, float]]:
         yield syntax, len(text) / (time.process_time() - start) / 1e6
 
 
+def in_markup(size: int, repeats: int) -> Iterator[tuple[str, float, float, float]]:
+    """For each syntax, medians: the speed of Crossref's pattern; the ratios of find, as text and in it."""
+    for syntax in SYNTAXES:
+        in_syntax: Search = partial(with_doiuri, syntax=syntax)
+        peers, plain, ratios = [], [], []
+        for seed in range(repeats):
+            text = markup(syntax, size, seed, name)
+            peer = seconds(with_crossref, [text])
+            peers.append(len(text) / peer / 1e6)
+            plain.append(peer / seconds(with_doiuri, [text]))
+            ratios.append(peer / seconds(in_syntax, [text]))
+        yield syntax, statistics.median(peers), statistics.median(plain), statistics.median(ratios)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description="Measure find against its peers.")
     parser.add_argument("--quick", action="store_true", help="few repeats, for a first look")
@@ -144,6 +163,10 @@ def main() -> None:
     print("\n| syntax | MB/s, a DOI in 2 kB |\n| --- | ---: |")
     for syntax, figure in syntaxes(size):
         print(f"| {syntax} | {figure:,.0f} |")
+    print(f"\nMarkup: {MIX}.\n")
+    print("| markup | Crossref's pattern, MB/s | find as text | find |\n| --- | ---: | ---: | ---: |")
+    for syntax, peer, plain, ratio in in_markup(size // 10, repeats):
+        print(f"| {syntax} | {peer:,.0f} | {plain:.2f} x | {ratio:.2f} x |")
 
 
 if __name__ == "__main__":

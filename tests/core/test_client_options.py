@@ -100,7 +100,20 @@ def test_the_address_of_the_resolver_decides(address: str, private: bool) -> Non
     assert check.private is private
 
 
-@pytest.mark.parametrize("url", ["http://[", "http://a:x/", "http://a\\@b.example/", "http://a b.example/"])
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://[",
+        "http://a:x/",
+        "http://a\\@b.example/",
+        "http://a b.example/",
+        "https://127.0.0.1\\@doi.org/",
+        "https://a.internal%3A8443/",  # urllib takes the port, and has a proxy connect to it
+        "http://127.0.0.1%252e/",
+        "http://a.example%40127.0.0.1/",
+        "http://8.8.8.8%20.internal/",
+    ],
+)
 def test_a_target_must_be_a_url(url: str) -> None:
     with pytest.raises(TargetError, match="redirected to an invalid URL"):
         TargetCheck("https://doi.org").check_url(url)

@@ -158,6 +158,17 @@ def test_keep_alive_pipelining_and_100_continue(url: str) -> None:
         assert b"302" in connection.recv(100)
 
 
+@pytest.mark.parametrize("method", [b"GET", b"HEAD"])
+def test_a_body_that_is_not_asked_for_ends_the_connection(url: str, method: bytes) -> None:
+    """RFC 9110 §10.1.1: a client that gets a final status may leave out the body."""
+    head = method + b" /healthz HTTP/1.1\r\n" + HOST + b"Expect: 100-continue\r\n"
+    answer = send(url, head + b"Content-Length: 5\r\n\r\n")
+    assert b"\r\nConnection: close\r\n" in answer
+    with connect(url) as connection:  # a client that waits for nothing sends a body
+        connection.sendall(head + b"Content-Length: 5\r\n\r\nhello" + head + b"\r\n")
+        assert b"Connection: close" not in connection.recv(1000)
+
+
 def test_a_header_in_several_lines_is_one_list(url: str) -> None:
     accept = b"Accept: text/turtle;q=0.5\r\nAccept: application/pdf\r\nAccept: text/html;q=0.1\r\n"
     answer = send(url, b"GET /10.1000/loc HTTP/1.1\r\n" + HOST + accept + b"Connection: close\r\n\r\n")

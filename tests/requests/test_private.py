@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pickle
+from typing import Any
 
 import pytest
 import requests
+from requests.adapters import HTTPAdapter
 from requests.auth import HTTPDigestAuth
 from requests_doiuri import DOIAdapter, mount
 from support.servers.httpproxy import http_proxy
@@ -124,6 +126,25 @@ def test_through_a_proxy_names_decide(monkeypatch: pytest.MonkeyPatch) -> None:
         with site(resolver({"10.1000/1": landing.at("agency.example")})) as server:
             session = mount(requests.Session(), server.url, follow="target", private=False)
             session.proxies = {"http": proxy.url}
+            assert session.get("doi:10.1000/1").ok
+        assert len(landing.seen) == 1
+
+
+class Tunnel(HTTPAdapter):
+    """Connects as through a SOCKS proxy on this machine, which the connection does not tell."""
+
+    def send(self, request: requests.PreparedRequest, **options: Any) -> requests.Response:  # type: ignore[override]
+        return super().send(request, **{**options, "proxies": {}})
+
+
+def test_a_socks_proxy_on_this_machine_is_not_the_target(monkeypatch: pytest.MonkeyPatch) -> None:
+    resolve_as(monkeypatch, "agency.example", "127.0.0.1")
+    with site(lambda _: PAGE) as landing:
+        with site(resolver({"10.1000/1": landing.at("agency.example")})) as server:
+            session = requests.Session()
+            session.mount("http://", Tunnel())
+            session = mount(session, server.url, follow="target", private=False)
+            session.proxies = {"all": "socks5h://127.0.0.1:9050"}
             assert session.get("doi:10.1000/1").ok
         assert len(landing.seen) == 1
 

@@ -28,6 +28,8 @@ PRIVATE_HOSTS = [
     "nas.home.arpa",
     "10.0.0.1",
     "169.254.169.254",
+    "169.254.169.254.",
+    "metadata.google.inter\ufe00nal",
 ]
 
 

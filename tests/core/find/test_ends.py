@@ -198,6 +198,35 @@ def test_a_query_is_looked_for_so_far_back(length: int, inside: bool) -> None:
     assert (names(text) == ["10.1000/a", "10.1000/b"]) is inside
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        f"10.1000/{'a:' * 999}b",
+        f"10.1000/{'(a)' * 999}b",
+        f"10.1000/x(1999)1<1{':1' * 999}:a>2.0.CO;2-#",
+        f"10.1000{'.1' * 999}/a",
+    ],
+    ids=["colons", "brackets", "SICI", "prefix"],
+)
+def test_a_name_may_have_any_number_of_parts(name: str) -> None:
+    assert [match.doi.name for match in find(f"see doi:{name}, and")] == [name]
+
+
+@pytest.mark.parametrize(
+    ("syntax", "text"),
+    [
+        ("rst", "`{0}10.1000/a <https://doi.org/10.1000/b>`_"),
+        ("rst", ".. _{0}: https://doi.org/10.1000/a?b"),
+        ("markdown", "[x](<{0}https://doi.org/10.1000/a>)"),
+        ("bibtex", 'doi = "10.1000/a{0}"'),
+    ],
+)
+def test_any_number_of_escapes(syntax: str, text: str) -> None:
+    few = [match.doi.name for match in find(text.format("\\_" * 2), syntax)]
+    assert few
+    assert len([match.doi.name for match in find(text.format("\\_" * 900), syntax)]) == len(few)
+
+
 def test_matches_carry_their_own_places() -> None:
     text = "See doi:10.1/a, 10.1000/b; https://doi.org/10.1/c."
     matches = list(find(text))

@@ -5,13 +5,15 @@ from __future__ import annotations
 import doctest
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
 import doiuri._find
 import pytest
 from doiuri import DOI, find
+from doiuri._find._plain import Mention
+from doiuri._find._scan import Scanner
 from support.adversary import PATTERNS, SYNTAXES
 
 DATA = Path(__file__).parents[2] / "cases" / "find"
@@ -166,6 +168,17 @@ def _seconds(text: str, syntax: str) -> float:
         "<a-\n",
         ":doi:`10.1000/a<10.1000/a",
         '<pub-id pub-id-type="doi">10.1000/ ',
+        "{~",
+        "x ~~~ ",
+        "  [",
+        "[![a](b)](c) ",
+        "`a <b>` 10 ",
+        "\n.. _a: b",
+        "url={a},\n",
+        "\n  url = {",
+        "&#49",
+        "<pub-id>",
+        "10.5{}\n ",
     ],
     ids=ascii,
 )
@@ -187,3 +200,33 @@ def test_time_is_linear_for_names_in_other_notations(pattern: str, syntax: str) 
 )
 def test_time_is_linear_for_unclosed_tags_and_nested_values(syntax: str, text: Callable[[int], str]) -> None:
     assert _is_linear(text(2_500), text(20_000), syntax)
+
+
+@pytest.mark.parametrize(
+    ("syntax", "markup"),
+    [
+        ("html", '<p class="a">a&nbsp;b <a href="/v10.2/c">10.5</a> &lt; <br> <!-- c --></p>\n'),
+        (
+            "markdown",
+            "[a](b/c) *d* `e` ``f`g`` \\_ &amp; <https://example.org/10> <em>10.5</em>\n- [a]\n```\nb\n```\n",
+        ),
+        ("rst", "`a <b>`_ :c:`d` ``e = 10.5`` f_ \\_ __init__\n.. _g: https://example.org/v10.2/\n"),
+        (
+            "bibtex",
+            "  title = {{A} \\emph{b} $c$ 10\\% {\\'e}},\n  volume = {10},\n  url = {https://example.org/10},\n",
+        ),
+    ],
+)
+def test_markup_without_names_is_not_read_token_by_token(
+    syntax: str, markup: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[int] = []
+
+    def counting(scanner: Scanner, begin: int, candidate: int) -> tuple[list[Iterable[Mention]], int]:
+        read.append(begin)
+        return original(scanner, begin, candidate)
+
+    original = Scanner._read
+    monkeypatch.setattr(Scanner, "_read", counting)
+    assert [match.doi.name for match in find(markup * 50 + " 10.1000/182", syntax)] == ["10.1000/182"]
+    assert len(read) <= 3

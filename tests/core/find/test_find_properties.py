@@ -7,6 +7,10 @@ import re
 
 import pytest
 from doiuri import DOI, URI, encode, find
+from doiuri._find._bibtex import BibTeX
+from doiuri._find._html import HTML
+from doiuri._find._markdown import Markdown
+from doiuri._find._rst import RST
 from doiuri.testing.strategies import dois
 from hypothesis import given
 from hypothesis import strategies as st
@@ -126,6 +130,16 @@ def test_links_are_found_in_the_form_of_each_syntax(name: str) -> None:
         assert [(match.text, match.doi.name) for match in find(text, syntax)] == [
             (f"https://doi.org/{name}", name)
         ]
+
+
+@given(texts, st.sampled_from(["html", "markdown", "rst", "bibtex"]))
+def test_skipping_what_has_no_names_changes_no_result(text: str, syntax: str) -> None:
+    skipped = list(find(text, syntax))
+    with pytest.MonkeyPatch.context() as patch:
+        for scanner in (HTML, Markdown, RST, BibTeX):
+            patch.setattr(scanner, "_skip", lambda _self, start: (start, start))
+            patch.setattr(scanner, "frequent", re.compile(r"(?!)"))
+        assert list(find(text, syntax)) == skipped
 
 
 @given(texts, st.integers(0, 3))

@@ -38,7 +38,7 @@ _TEX = re.compile(
 _TEX_SIGNS = {"less": "<", "greater": ">", "underscore": "_"}
 # Nearly all DOIs: nothing for the checks below, except perhaps the end of a page's address
 _HARMLESS = re.compile(
-    r"(?:[Dd][Oo][Ii]:)?10(?:\.[0-9]+)+/(?!./)[\w.:;/-]*+(?:\([\w.:;/-]*+\)[\w.:;/-]*+)*+(?<=[0-9A-Za-z)])",
+    r"(?:[Dd][Oo][Ii]:)?10(?:\.[0-9]+)+/(?!./)[\w.:;/-]*+(?>(?:\([\w.:;/-]*+\)[\w.:;/-]*+)*)(?<=[0-9A-Za-z)])",
     re.ASCII,
 )
 _PAGE_ENDS = ("abstract", "full", "text", "html", "htm", "pdf", "epub", "meta", "summary", "toc", "svg")

@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
 # Angle brackets in pairs belong to the name (SICI); without pairs the first ">" ends it.
 # A match never extends past the start of another autolink: time is linear if none is closed.
-_AUTOLINK = r"([dD][oO][iI]:(?:[^<>]*+(?:<[^<>]*+>[^<>]*+)*+(?=>)|[^<>]*+(?:<(?![dD][oO][iI]:)[^<>]*+)*+))>"
+_AUTOLINK = r"([dD][oO][iI]:(?:[^<>]*+(?:<[^<>]*+>[^<>]*+)*(?=>)|[^<>]*+(?:<(?![dD][oO][iI]:)[^<>]*+)*))>"
 # Raw tags and comments are matched too, and left alone: a "<doi:…>" inside an attribute is not a link.
-_TAG = r"/?[a-zA-Z][^<>\"']*+(?:\"[^\"]*+\"[^<>\"']*+|'[^']*+'[^<>\"']*+)*+>"
-_COMMENT = r"!--(?:(?!<!--|-->).)*+-->"
+_TAG = r"/?[a-zA-Z][^<>\"']*+(?:\"[^\"]*+\"[^<>\"']*+|'[^']*+'[^<>\"']*+)*>"
+_COMMENT = r"!--[^<-]*+(?:(?:<(?!!--)|-(?!->))[^<-]*+)*-->"
 
 
 class AutolinkProcessor(InlineProcessor):

@@ -46,7 +46,9 @@ class TargetHook:
         """
         try:
             url = str(response.request.url)
-            for address in _peer(response) or _addresses(url, proxies):
+            # A SOCKS proxy cannot be told from its connection: that looks like one to the target
+            peer = [] if select_proxy(url, proxies) else _peer(response)
+            for address in peer or _addresses(url, proxies):
                 self._check.check_peer(url, address)
             if response.is_redirect and not self._check.private:
                 target = _target(response)

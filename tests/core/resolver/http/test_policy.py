@@ -166,13 +166,22 @@ def test_a_forbidden_redirect_is_held_against_the_server_that_sent_it(location: 
         "[",
         "fe80::1",
         "::",
+        "::127.0.0.1",
+        "::ffff:0:10.0.0.1",
+        "64:ff9b::10.0.0.1",
+        "fec0::1",
+        "10.0.0.1.",
+        "169.254.169.254.",
     ],
 )
 def test_hosts_in_a_private_network(host: str) -> None:
     assert is_private(host)
 
 
-@pytest.mark.parametrize("host", ["8.8.8.8", "2001:4860:4860::8888", "::ffff:8.8.8.8", "alocal.org"])
+@pytest.mark.parametrize(
+    "host",
+    ["8.8.8.8", "2001:4860:4860::8888", "::ffff:8.8.8.8", "64:ff9b::808:808", "8.8.8.8.", "alocal.org"],
+)
 def test_hosts_in_public(host: str) -> None:
     assert not is_private(host)
 

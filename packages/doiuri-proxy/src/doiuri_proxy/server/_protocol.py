@@ -114,8 +114,9 @@ class Protocol(asyncio.Protocol):
 
     def shutdown(self) -> None:
         """Answer requests that are under way, or that the client sent before it could know of the stop."""
-        self._stopping = True
-        self._loop.call_later(_STOP_GRACE, self._shut_down)
+        if not self._stopping:
+            self._stopping = True
+            self._loop.call_later(_STOP_GRACE, self._shut_down)
 
     def abort(self) -> None:
         """Close the connection at once."""
@@ -207,7 +208,8 @@ class Protocol(asyncio.Protocol):
             self._loop.call_soon(self._read)
 
     def _write(self, request: Request, response: Response, *, close: bool = False) -> None:
-        close = close or self._stopping or closes(request)
+        # A client that waits for 100 may leave out the body now: what it sends next could be a request.
+        close = close or self._stopping or self._reader.expects_continue or closes(request)
         data = write_response(request, response, close=close)
         if self._app.on_response is not None:
             self._app.on_response(request, response, self._client)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 STOP_TIME = 10  # seconds that requests under way have to finish when the server stops
 
+_PAUSE = 0.02  # seconds
 _BACKLOG = 2048  # connections that the system keeps until they are accepted
 
 
@@ -38,13 +39,15 @@ class Server:
         server = await self._loop.create_server(self._connect, sock=listener, backlog=_BACKLOG)
         self._on_ready()
         await self._stop.wait()
+        self._loop.remove_reader(listener)
+        await asyncio.sleep(_PAUSE)  # a connection just accepted would be lost if the server closed now
         server.close()
-        for connection in list(self._connections):
-            connection.shutdown()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(STOP_TIME):
                 while self._connections:
-                    await asyncio.sleep(0.02)
+                    for connection in list(self._connections):
+                        connection.shutdown()
+                    await asyncio.sleep(_PAUSE)
         for connection in list(self._connections):
             connection.abort()
 

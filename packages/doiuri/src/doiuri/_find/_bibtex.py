@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import cached_property
 from typing import TYPE_CHECKING
 
+from doiuri._find._plain import SIMPLE, simple_value
 from doiuri._find._rendered import Rendered
-from doiuri._find._scan import Scanner
+from doiuri._find._scan import MOST, Scanner, no_name
 
 if TYPE_CHECKING:
     from doiuri._find._scan import Part
@@ -48,12 +50,31 @@ _REMAINS = re.compile(r"\?(?:seq|ref|origin|journalCode|casa_token|needAccess|ut
 _FIELD_LENGTH = 50  # with the white space before the "="
 _IN_VALUE = re.compile(rf"(?P<escape>{_ESCAPE})|[{{}}]|[ \t]*[\r\n]\s*", re.DOTALL)
 _BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
-_QUOTED = re.compile(r"(?:\\.|[^\"\\])*+", re.DOTALL)
+_IN_BRACES = r"[^{}\\]++|\\."
+_BRACED = re.compile(  # with braces one level deep
+    rf"\{{(?>(?:{_IN_BRACES}|\{{(?>(?:{_IN_BRACES}){{0,{MOST}}})\}}){{0,{MOST}}})\}}", re.DOTALL
+)
+_QUOTED = re.compile(r"[^\"\\]*+(?:\\.[^\"\\]*+)*", re.DOTALL)
 _NOT_IN_NAMES = frozenset(["", " ", "=", "{", ",", "\n", '"'])
 # Longer values are prose. The bounds also keep the time linear, for values hold values.
 _LONGEST_VALUE = 1000
 _MOST_BRACES = 20
 _NAME_LENGTH = 200  # how far back the start of the name is looked for that a brace is in
+
+# For skipping: a command that is a part by itself, the start of a value that may be a DOI, and running text
+_COMMAND = (
+    rf"\\(?!(?:{_SYMBOL}|url|href|doi|path|nolinkurl|ensuremath|allowbreak|string|[uvHckrd])(?![A-Za-z]))"
+    r"[A-Za-z]++\*?+\{?+"
+)
+_FIELD_START = r"[ \t]*+(?:doi|DOI|url|Url|URL|ee|link)[ \t]{0,20}+="
+_VALUE = rf"(?:\n{_FIELD_START}[ \t]*+[{{\"]|\\(?:url|href|doi|path|nolinkurl)[ \t]*+\{{)"
+_NO_NAME = no_name(r"(?:\$|\\(?!%[^2])|(?>(?:[{}]|[ \t]*[\r\n]\s*+)+)[0-9./:%\\$])")
+_ORDINARY = r"[^\\$1\n]*+"
+_RUNNING = (
+    rf"{_ORDINARY}(?>(?:(?:{_NO_NAME}|\n(?!{_FIELD_START})|\\[%&#$_{{}} ,]"
+    r"|\\(?:[`'^\"~=.]|[vHckrd](?=\{))(?:\{[A-Za-z]\}|[A-Za-z](?![A-Za-z]*+\{))"
+    rf"|\$(?![_<>~#%^&\\]|lt|gt|less|backslash)){_ORDINARY}){{0,{MOST}}})"
+)
 
 
 class BibTeX(Scanner):
@@ -61,9 +82,18 @@ class BibTeX(Scanner):
 
     first = re.compile(r"[\\{}$~=]")
     token = re.compile(
-        r"(?P<command>\\(?P<name>url|href|doi|path|nolinkurl)[ \t]*\{)|(?P<field>=\s*[{\"])"
-        rf"|(?P<escape>{_ESCAPE})|(?P<brace>[{{}}])|(?P<tie>~+)|(?P<stop>\\(?:[A-Za-z]+\*?\{{?|.))",
+        r"(?P<command>\\(?P<name>url|href|doi|path|nolinkurl)[ \t]*\{)"
+        r"|(?P<field>=(?:(?<=[iIlLeEkK]=)|(?<=[iIlLeEkK\s]\s=))\s*[{\"])"  # as in "doi", "url", "ee", "link"
+        rf"|(?P<escape>{_ESCAPE})|(?P<brace>\{{(?<![ ={{,\n\"]\{{)|\}})|(?P<tie>~+)"
+        r"|(?P<stop>\\(?:[A-Za-z]+\*?\{?|.))",
         re.DOTALL,
+    )
+
+    running = re.compile(_RUNNING)
+    # Ends before a value that has a name in it, not after its start
+    skipped = re.compile(rf"(?:(?>(?:{_COMMAND}|{_VALUE})?){_RUNNING}(?={_COMMAND}|{_VALUE})){{0,{MOST}}}")
+    frequent = re.compile(
+        rf"{_VALUE}(?:(?<=\{{)(?=[^\s{{}}\"]++\}})|(?<=\")(?=[^\s{{}}\"]++\")){SIMPLE}(?=[}}\"])"
     )
 
     def __init__(self, text: str) -> None:
@@ -101,6 +131,8 @@ class BibTeX(Scanner):
             return (), start
         while first < end and text[first] == "{" and self._braces.closer(first) == end - 1:
             first, end = first + 1, end - 1
+        if simple := simple_value(text, first, end):
+            return (simple,), end
         remains = _REMAINS.search(text, first, end)
         stop = remains.start() if remains else end
         mention = Rendered.replacing(text, (first, stop), _IN_VALUE, _unescaped).whole(labelled=labelled)
@@ -109,7 +141,7 @@ class BibTeX(Scanner):
     def _value_end(self, start: int) -> int:
         if self.text[start - 1] == "{":
             return self._braces.closer(start - 1) or start
-        quoted = _QUOTED.match(self.text, start)
+        quoted = _QUOTED.match(self.text, start, start + _LONGEST_VALUE + 2)
         return quoted.end() if quoted else start
 
 
@@ -142,18 +174,24 @@ class _Braces:
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self._closers: dict[int, int] = {}
         self._protective: set[int] = set()  # closing braces
-        opened: list[int] = []
-        for brace in _BRACE.finditer(text):
-            if brace[0] == "{":
-                opened.append(brace.start())
-            elif brace[0] == "}" and opened:
-                self._closers[opened.pop()] = brace.start()
 
     def closer(self, place: int) -> int | None:
         """Return where the brace that opens at ``place`` is closed."""
-        return self._closers.get(place)
+        braced = _BRACED.match(self._text, place)
+        return braced.end() - 1 if braced else self._closers.get(place)
+
+    @cached_property
+    def _closers(self) -> dict[int, int]:
+        """Where each brace of the text is closed, by where it opens."""
+        closers: dict[int, int] = {}
+        opened: list[int] = []
+        for brace in _BRACE.finditer(self._text):
+            if brace[0] == "{":
+                opened.append(brace.start())
+            elif brace[0] == "}" and opened:
+                closers[opened.pop()] = brace.start()
+        return closers
 
     def is_protective(self, place: int) -> bool:
         """Return whether TeX shows nothing for the brace, as in ``10.1000/{ABC}``.
@@ -162,8 +200,8 @@ class _Braces:
         """
         if self._text[place] == "}":
             return place in self._protective
-        closer = self.closer(place)
-        if closer is None or not self._is_in_name(place):
+        closer = self.closer(place) if self._is_in_name(place) else None
+        if closer is None:
             return False
         self._protective.add(closer)
         return True

@@ -19,7 +19,8 @@ _SOFT = "()\\[\\]{}<>,;:'\"*\\\\?#&\u2013" + UNSPACED
 _CLEAR = f"[^{_HARD}{_SOFT}]"
 # What never needs a second look: clear characters, and the soft ones of most other names, those with a SICI
 _SIMPLE = re.compile(
-    rf"(?:{_CLEAR}++|:(?!//)|;(?=[0-9]-)|\((?!10\.|[HhDdWwUuIiPpAa/]){_CLEAR}*+\)|<[0-9](?:{_CLEAR}|:(?!//))*+>)*+"
+    rf"{_CLEAR}*+(?>(?:(?::(?!//)|;(?=[0-9]-)|\((?!10\.|[HhDdWwUuIiPpAa/]){_CLEAR}*+\)"
+    rf"|<[0-9]{_CLEAR}*+(?>(?::(?!//){_CLEAR}*+){{0,9}})>){_CLEAR}*+){{0,200}})"
 )
 _STOP = re.compile(f"[{_HARD}{_SOFT}]")
 _IS_SOFT = re.compile(f"[{_SOFT}]")
@@ -27,7 +28,7 @@ _IS_SOFT = re.compile(f"[{_SOFT}]")
 # Before one of these, a comma, a semicolon, a dash or a bracket ends the name
 _NEXT = re.compile(
     r" ?(?:https?:|//|www\.|dx\.doi\.org/|doi\b|urn:|info:|PMC?ID\b|PubMed\b|CrossRef\b|arXiv\b|ISBN\b"
-    r"|Google\b|10\.[0-9]{4,}+(?:\.[0-9]+)*+(?:/|%2F))",
+    r"|Google\b|10\.[0-9]{4,}+(?![0-9.]*?\.(?![0-9]))[0-9.]*+(?:/|%2F))",
     re.IGNORECASE,
 )
 _TAG = re.compile(

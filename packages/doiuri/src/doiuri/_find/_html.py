@@ -7,8 +7,9 @@ import re
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from doiuri._find._plain import SIMPLE, simple_value
 from doiuri._find._rendered import Rendered
-from doiuri._find._scan import Scanner
+from doiuri._find._scan import MOST, Scanner, a_name, no_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -17,10 +18,28 @@ if TYPE_CHECKING:
     from doiuri._find._scan import Part
 
 # A tag holds no raw "<", so each "<" is read up to the next one only, and the time stays linear.
-TAG = r"<[/!?]?[A-Za-z](?:[^<>\"']|\"[^\"<]*\"|'[^'<]*')*+>"
+TAG = r"<[/!?]?[A-Za-z][^<>\"']*+(?:(?:\"[^\"<]*+\"|'[^'<]*+')[^<>\"']*+)*>"
 ENTITY = r"&(?:\#[0-9]{1,7}|\#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});?"
 INVISIBLE = "\xad\u200b\u2060\ufeff"  # where a browser may break the line inside a name
 _BREAK = re.compile(r"</?wbr\b", re.IGNORECASE)
+# For skipping: begins no entity for "1"; may begin one for a character that a name continues with
+NO_ENTITY_OF_1 = r"&(?:[A-Za-z]++(?![0-9])|\#(?![0-9]*49)[0-9]{1,7}+|(?![#A-Za-z]))"
+AMPERSAND = "&(?!(?:#82[1-3][0-9]|#160|nbsp|[nm]dash|[lr][ds]quo|amp|lt|gt|quot);)"
+_NAME = re.compile(a_name(rf"(?:{AMPERSAND}|[{INVISIBLE}\t\n\r]|</?wbr)"))
+_ENTITY_OF_1 = re.compile(r"&#(?:[0-9]*49|[xX][0-9a-fA-F]*31)")
+_UNUSUAL = re.compile(r"<(?:[sS](?i:cript|tyle)|!\[(?i:cdata)\[|(?:pub|article|object)-id\b)")
+_STARTS_PART = re.compile(rf"(?!(?i:</?wbr\b))(?:{TAG}|<!--)")
+_NO_NAME = no_name(rf"(?:{AMPERSAND}|[{INVISIBLE}\t\n\r])")
+_IN_VALUE = rf"(?:{NO_ENTITY_OF_1}|{_NO_NAME})"
+_OTHERS = r"(?>(?: [a-z-]++=(?:\"[^\"<>&1]*+\"|'[^'<>&1]*+'))*)"  # attributes
+_VALUE = (
+    rf"(?:\"[^\"<&1]*+(?>(?:{_IN_VALUE}[^\"<&1]*+){{0,{MOST}}})\""
+    rf"|'[^'<&1]*+(?>(?:{_IN_VALUE}[^'<&1]*+){{0,{MOST}}})'|{_IN_VALUE})"
+)
+TAG_WITHOUT_NAMES = (
+    r"<(?:/|(?!script|style))(?!wbr)[a-z][a-z0-9]*+(?![^\s/>])"
+    rf"[^<>\"'&1]*+(?>(?:{_VALUE}[^<>\"'&1]*+){{0,{MOST}}})>"
+)
 _RAW_CLOSERS = {
     "<![cdata[": re.compile(r"\]\]>"),
     "<script": re.compile("</script", re.IGNORECASE),
@@ -43,6 +62,14 @@ class HTML(Scanner):
     first = re.compile(f"[<&{INVISIBLE}]")
     token = re.compile(rf"<!--|<!\[CDATA\[|{TAG}|{ENTITY}|[{INVISIBLE}]")
 
+    frequent = re.compile(
+        rf"<a{_OTHERS} href=(?:\"(?=[^\s<>\"'&]++\")|'(?=[^\s<>\"'&]++')){SIMPLE}[\"']{_OTHERS} ?/?>"
+    )
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self._next = {_NAME: -1, _UNUSUAL: -1, _ENTITY_OF_1: -1}  # where each is found next
+
     def replacement(self, token: re.Match[str]) -> str | None:
         if self.text[token.start()] != "<":
             return unescaped(token)
@@ -61,12 +88,28 @@ class HTML(Scanner):
 
     def _raw_end(self, token: re.Match[str]) -> int:
         """Return where the CDATA, script or style that the token opens ends; the token's end if none."""
+        if not _UNUSUAL.match(self.text, token.start()):
+            return token.end()
         opener = token[0][:9].rstrip(">\t\n\r\f /").partition(" ")[0].lower()
         closer = _RAW_CLOSERS.get(opener)
         if closer is None:
             return token.end()
         end = closer.search(self.text, token.end())
         return end.start() if end else len(self.text)
+
+    def _skip(self, start: int) -> tuple[int, int]:
+        # Tags hold no "<", so the part that a name is in or follows is found from the name backwards
+        for pattern, place in self._next.items():
+            if place < start:
+                found = pattern.search(self.text, start)
+                self._next[pattern] = found.start() if found else len(self.text)
+        end = min(self._next.values())
+        begin = end
+        while (begin := self.text.rfind("<", start, begin)) >= 0:
+            part = _STARTS_PART.match(self.text, begin)
+            if part is not None:
+                return (part.end() if part.end() <= end else begin), end
+        return start, end
 
 
 def _broken_name(text: str, token: re.Match[str]) -> Mention | None:
@@ -87,8 +130,13 @@ def _in_attributes(text: str, start: int, end: int) -> Iterator[Mention]:
         if attribute.lastindex == 1:
             continue  # no value
         span = attribute.span(attribute.lastindex or 0)
+        if text.find("10", *span) < 0:
+            continue
         if attribute[1].lower() in _URLS:
-            yield from Rendered.replacing(text, span, _IN_URL, unescaped).whole_or_mentions(link=True)
+            if simple := simple_value(text, *span):
+                yield simple
+            else:
+                yield from Rendered.replacing(text, span, _IN_URL, unescaped).whole_or_mentions(link=True)
         else:
             yield from Rendered.replacing(text, span, _ENTITY, unescaped).mentions()
 

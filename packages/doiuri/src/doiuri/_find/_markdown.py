@@ -7,9 +7,19 @@ from bisect import bisect_left
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from doiuri._find._html import ENTITY, INVISIBLE, TAG, in_tag, unescaped
+from doiuri._find._html import (
+    AMPERSAND,
+    ENTITY,
+    INVISIBLE,
+    NO_ENTITY_OF_1,
+    TAG,
+    TAG_WITHOUT_NAMES,
+    in_tag,
+    unescaped,
+)
+from doiuri._find._plain import SIMPLE, simple_value
 from doiuri._find._rendered import Rendered
-from doiuri._find._scan import Scanner
+from doiuri._find._scan import MOST, Scanner, no_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,12 +32,30 @@ _ESCAPES = re.compile(_ESCAPE, re.IGNORECASE)
 _DEFINITION = re.compile(r"\[(?!\^)[^\]\n]{1,999}\]:[ \t]*\n?[ \t]*")
 _MARGIN = 12  # blanks and quotation marks before the first character of a line
 _IN_DESTINATION = re.compile(r"\\.|[()\s]")
-_IN_ANGLES = re.compile(r"<(?:\\.|[^\\<>\n])*+>")
+_IN_ANGLES = re.compile(r"<[^\\<>\n]*+(?:\\.[^\\<>\n]*+)*>")
 _LONGEST = 2000  # characters of a destination in angle brackets
 _DEEPEST = 32  # brackets within brackets in a destination, as in CommonMark's reference implementation
 _FENCE = 3  # characters of the shortest fence of a code block
 _INFO = 200  # characters after a fence that are looked at
 _BACKTICKS = re.compile("`+")
+_NEARBY = 1000  # how far the end of a code span is looked for before all are listed
+
+# For skipping
+_NO_NAME = no_name(rf"(?:{AMPERSAND}|[\\{INVISIBLE}]|<wbr)")
+_IN_LINK = rf"(?>(?:[^\s()<>\\&1{INVISIBLE}]++|{_NO_NAME}|{NO_ENTITY_OF_1}){{0,{MOST}}})"
+_ORDINARY = rf"[^\\&<`~\[\]1{INVISIBLE}]*+"
+_RUNNING = (
+    rf"{_ORDINARY}(?>(?:(?:{_NO_NAME}|{NO_ENTITY_OF_1}|\\(?:[!-/:-@\[-`{{-~]|(?![!-/:-@\[-`{{-~]))"
+    r"|\[(?:(?<=[^\n >]\[)|(?<=[^\n >][ >]\[)|(?=[^\]\n]{0,99}+(?:\n|\](?!:))))"  # starts no definition
+    rf"|\](?!\()|~{{1,2}}+(?!~)|<(?![/!?]?[A-Za-z]|//)){_ORDINARY}){{0,{MOST}}})"
+)
+_LINK_START = r"(?:\]\([ \t\n]*+|(?<=\n)\[(?!\^)[^\]\n]{1,99}\]:[ \t]*+(?=\S))"
+_PART = (
+    rf"(?:{_LINK_START}{_IN_LINK}(?>(?:\({_IN_LINK}\){_IN_LINK}){{0,{MOST}}})(?=[\s)])|<https?:{_IN_LINK}>"
+    rf"|`(?!`)[^`1]*+(?>(?:{_NO_NAME}[^`1]*+){{0,{MOST}}})`(?!`)|``(?!`)(?>(?:[^`1]++|`(?!`)|{_NO_NAME}){{0,{MOST}}})``(?!`)"
+    rf"|```(?<=\n```)[A-Za-z0-9_ -]*+\n(?>(?:[^`1]++|`(?!``)|{_NO_NAME}){{0,{MOST}}})(?<=\n)```[ \t]*+(?=\n)"
+    rf"|{TAG_WITHOUT_NAMES})"
+)
 
 
 class Markdown(Scanner):
@@ -37,11 +65,17 @@ class Markdown(Scanner):
     token = re.compile(
         rf"(?P<escape>{_ESCAPE}|<wbr\s*/?>)"
         r"|(?P<code>`+|~{3,})"
-        r"|(?P<label>\[)"
+        r"|(?P<label>\[(?<![^\n >]\[)(?<![^\n >][ >]\[))"  # may begin a line
         r"|(?P<link>\]\([ \t\n]*)"
         r"|(?P<auto><(?:https?:|//|doi:|info:|urn:|hdl:)[^<>\s]*>)"
         rf"|(?P<tag>{TAG})",
         re.IGNORECASE,
+    )
+    running = re.compile(_RUNNING)
+    skipped = re.compile(rf"(?:{_RUNNING}{_PART}){{0,{MOST}}}")
+    frequent = re.compile(
+        rf"{_RUNNING}(?:\]\([ \t\n]*+(?=[^\s()<>`]++[\s)])|<(?=(?:https?|doi):[^\s()<>`]++>)"
+        rf"|`(?=[^\s()<>`]++`(?!`))){SIMPLE}(?:[>`]|(?=[\s)]))"
     )
 
     def __init__(self, text: str) -> None:
@@ -89,6 +123,8 @@ def _begins_line(text: str, place: int) -> bool:
 def _in_destination(text: str, start: int, end: int) -> Iterator[Mention]:
     if text.startswith("<", start):
         start, end = start + 1, end - (text[end - 1] == ">")
+    if simple := simple_value(text, start, end):
+        return iter((simple,))
     return Rendered.replacing(text, (start, end), _ESCAPES, _unescaped).whole_or_mentions(link=True)
 
 
@@ -121,11 +157,17 @@ class _Code:
         return self._span_end(opener[0], opener.end())
 
     def _fence_end(self, fence: str, start: int) -> tuple[int, int]:
-        closer = re.compile(rf"^[ >]*{fence}{fence[0]}*[ \t]*$", re.MULTILINE).search(self._text, start)
-        return closer.span() if closer else (len(self._text), len(self._text))
+        closer = re.compile(rf"\n[ >]*{fence}{fence[0]}*[ \t]*$", re.MULTILINE).search(self._text, start)
+        return (closer.start() + 1, closer.end()) if closer else (len(self._text), len(self._text))
 
     def _span_end(self, backticks: str, start: int) -> tuple[int, int]:
-        starts = self._runs.get(len(backticks), []) if backticks[0] == "`" else []
+        if backticks[0] != "`":
+            return start, start
+        limit = start + _NEARBY
+        closer = re.compile(f"(?<!`){backticks}(?!`)").search(self._text, start, limit)
+        if closer and closer.end() < limit:
+            return closer.span()
+        starts = self._runs.get(len(backticks), [])
         index = bisect_left(starts, start)
         if index == len(starts):
             return start, start

@@ -19,13 +19,20 @@ Mention = tuple[int, int, DOI]  # start and end, label or link included
 # Starts with a literal, which the regex engine finds at the speed of memory. Decimals and versions do not
 # match. Long runs of digits and dots do, even without a slash: each is read once, and the time stays linear.
 _CANDIDATE = re.compile(r"10\.(?:[0-9.]{0,15}+(?:\\?/|:|%2[Ff])|[0-9.]{16,}+(?:\\?/|:|%2[Ff])?)")
-_PREFIX = re.compile(r"10\.([0-9]++)(?:\.[0-9]+)*+(\\?/|:|%2[Ff])")
-# Nearly all names: letters, digits, what joins them, what a SICI has; and then the sentence goes on
-_SIMPLE = re.compile(
-    r"10\.[0-9]{4,9}+/(?![0-9.]++[eE][-+])(?:[._/-]*+[A-Za-z0-9À-ÿ]++"
-    r"|\([0-9A-Z]++\)|:[0-9]++(?:/[0-9]++)?<[0-9]++::[0-9A-Z-]++>|;[0-9]-(?=[0-9A-Z]))++"
-    r"(?=[]})?!.,;:]{0,3}(?:[ \n\t”’]|\Z))"
+_PREFIX = re.compile(r"10\.([0-9]++)(?![0-9.]*?\.(?![0-9]))[0-9.]*+(\\?/|:|%2[Ff])")
+# Nearly all names: letters, digits, what joins them, what a SICI has; and then comes what always ends them
+_NAME = (
+    r"10\.[0-9]{4,9}+/(?![0-9.]++[eE][-+])(?>(?:[._/-]*+[A-Za-z0-9À-ÿ]++"
+    r"|\([0-9A-Z]++\)|:[0-9]++(?:/[0-9]++)?<[0-9]++::[0-9A-Z-]++>|;[0-9]-(?=[0-9A-Z])){1,200})"
 )
+_SIMPLE = re.compile(
+    rf"{_NAME}"
+    r"(?=[]})>`|]|[?!.,;:]{0,3}(?:[ \n\t”’]|\Z)|\"(?:[ \n>,]|\Z)|</[a-z])"
+)
+SIMPLE = rf"((?:https?://(?:dx\.)?doi\.org/|doi:)?({_NAME}))"
+"""The pattern of a frequent name, with its label or link; needs no look at what is before or behind."""
+
+_SIMPLE_VALUE = re.compile(rf"{SIMPLE}\Z")
 _IN_SENTENCES = frozenset(["text", "link"])
 _BARE_DIGITS = 4  # of a registrant without a label: fewer are decimals, versions, IP addresses
 
@@ -47,7 +54,7 @@ def mentions(text: str, label_nearby: Callable[[int], bool], tail: str = "") -> 
         simple = _SIMPLE.match(text, start) if before and before.place in _IN_SENTENCES else None
         if before and simple:
             end = last = simple.end()
-            yield before.start, end, DOI.parse(simple[0])
+            yield before.start, end, DOI._unchecked(simple[0])
         elif before and (prefix := _prefix(text, start, before, label_nearby)):
             if prefix[2] == "\\/":
                 before = before._replace(place="json")
@@ -91,6 +98,14 @@ def _mention(prefix: re.Match[str], end: int, before: Lead) -> Mention | None:
         return first, end, DOI.parse(name)
     except DOISyntaxError:  # the escapes hide bytes or characters that no name has
         return None
+
+
+def simple_value(text: str, start: int, end: int) -> Mention | None:
+    """Return the mention that ``text[start:end]`` is as a whole, if its form is a frequent one, else None."""
+    simple = _SIMPLE_VALUE.match(text, start, end)
+    if simple is None or text.count("10.", start, end) > 1:
+        return None
+    return start, end, DOI._unchecked(simple[2])
 
 
 def whole(value: str, *, labelled: bool, link: bool) -> Mention | None:

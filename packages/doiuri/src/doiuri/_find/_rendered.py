@@ -11,25 +11,35 @@ from doiuri._find._start import label_nearby
 if TYPE_CHECKING:
     import re
     from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Set as AbstractSet
 
     from doiuri._find._plain import Mention
 
     Edit = tuple[int, int, str]  # start and end in the source, and what readers see there
 
+_NO_BRACES: frozenset[int] = frozenset()
+
 
 class Rendered:
     """The text of ``source[start:end]`` after the ``edits``, which are in order and do not overlap."""
 
-    __slots__ = ("_braces", "_offsets", "_pieces", "source", "text")
+    __slots__ = ("_braces", "_offsets", "_pieces", "_shift", "source", "text")
 
     def __init__(self, source: str, start: int, end: int, edits: Sequence[Edit] = ()) -> None:
         self.source = source
         self.text = ""
+        self._offsets: list[int]
+        self._pieces: list[tuple[int, int]]
         if source.find("10", start, end) < 0:
             return  # nothing to find, as in most stretches
+        self._shift = None if edits else start  # how far the positions differ, if all by the same
+        if not edits:
+            self.text, self._offsets, self._pieces = source[start:end], [0], [(start, end)]
+            self._braces: AbstractSet[int] = _NO_BRACES
+            return
         parts: list[str] = []
-        self._offsets: list[int] = []  # where each piece starts in ``text``
-        self._pieces: list[tuple[int, int]] = []  # start and end in ``source``
+        self._offsets = []  # where each piece starts in ``text``
+        self._pieces = []  # start and end in ``source``
         self._braces = {first for first, _, part in edits if not part and source[first] == "}"}
         length = 0
         for first, last, replacement in (*edits, (end, end, "")):
@@ -59,8 +69,13 @@ class Rendered:
     def mentions(self, tail: str = "") -> Iterator[Mention]:
         """Yield the mentions in the text, placed in the source; no name ends with a character of ``tail``."""
         if "10." in self.text:
-            for start, end, doi in _plain.mentions(self.text, self._label_nearby, tail):
-                yield self._start(start), self._end(end), doi
+            mentions = _plain.mentions(self.text, self._label_nearby, tail)
+            if self._shift is None:
+                for start, end, doi in mentions:
+                    yield self._start(start), self._end(end), doi
+            else:
+                for start, end, doi in mentions:
+                    yield self._shift + start, self._shift + end, doi
 
     def whole(self, *, labelled: bool = False, link: bool = False) -> Mention | None:
         """Return the mention that the text is as a whole, but for outer white space, or None.

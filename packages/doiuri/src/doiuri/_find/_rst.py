@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from doiuri._find._plain import SIMPLE, simple_value
 from doiuri._find._rendered import Rendered
-from doiuri._find._scan import Scanner
+from doiuri._find._scan import MOST, Scanner, no_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,10 +22,10 @@ _DOI_ROLE = re.compile(r"(?:^|[:_-])doi\Z", re.IGNORECASE)
 _NEARBY = 120  # how far back the name of a role and the margin of a target are looked for
 _MARGIN = re.compile(r"^([ \t]*)(?:\.\.[ ]_|__)\Z", re.MULTILINE)
 _TARGET_NAME = re.compile(
-    r"(?:_?(?:`[^`\n]*`|(?:\\.|[^\\:\n`])*+):|(?<=__))([ \t]+|[ \t]*\n[ \t]+)(?=\S)", re.DOTALL
+    r"(?:_?(?:`[^`\n]*`|[^\\:\n`]*+(?:\\.[^\\:\n`]*+)*):|(?<=__))([ \t]+|[ \t]*\n[ \t]+)(?=\S)", re.DOTALL
 )
 _EMBEDDED_URI = re.compile(r"(?:^|(?<=\s))<")
-_PHRASE_END = re.compile(r"(?:\\.|[^`\\])*+`", re.DOTALL)
+_PHRASE_END = re.compile(r"[^`\\]*+(?:\\.[^`\\]*+)*`", re.DOTALL)
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 # Inside the angle brackets of a SICI, a line is broken behind a dash or colon
 _BREAK = r"\n(?<=[-:]\n)[ \t]*(?=[^\s<>`]{1,40}>[0-9]\.[0-9]\.(?:CO|TX);)"
@@ -32,12 +33,33 @@ _ESCAPE_OR_BREAK = re.compile(rf"\\(.)|{_BREAK}", re.DOTALL)
 _SICI_BREAK = re.compile(_BREAK)
 _ESCAPE_OR_SPACE = re.compile(r"\\(.)|\s+", re.DOTALL)  # docutils drops white space in the URI of a target
 
+# For skipping
+_NO_NAME = no_name(r"\\")
+_NO_NAME_IN_PHRASE = no_name(r"(?:\\|\s+[0-9./:%\\])")
+_RUNNING = (
+    rf"[^\\`_1]*+(?>(?:(?:{_NO_NAME}|\\[^\s1]"
+    r"|_(?:(?<!\.\. _)(?<!__)|(?<=\S__)|(?<=\S __))"  # neither ".. _" nor "__" at the start of a line
+    rf")[^\\`_1]*+){{0,{MOST}}})"
+)
+_PART = (
+    rf"(?:``[^`1]*+(?>(?:(?:{_NO_NAME}|`(?!`))[^`1]*+){{0,{MOST}}})``"
+    rf"|`(?!`)[^`\\1]*+(?>(?:{_NO_NAME_IN_PHRASE}[^`\\1]*+){{0,{MOST}}})`|\\\s"
+    rf"|_(?<=\n\.\. _)[^\\:\n`]++:[ \t]++(?=\S)(?>(?:[^\s\\1]++|{_NO_NAME}){{0,{MOST}}})(?=\n[^ \t]))"
+)
+
 
 class RST(Scanner):
     """reStructuredText."""
 
     first = re.compile(r"[\\`_]")
-    token = re.compile(r"(?P<escape>\\.)|(?P<literal>``)|(?P<phrase>`)|(?P<target>_)", re.DOTALL)
+    token = re.compile(
+        r"(?P<escape>\\.)|(?P<literal>``)|(?P<phrase>`)|(?P<target>_(?:(?<=\.\. _)|(?<=__)))", re.DOTALL
+    )
+    running = re.compile(_RUNNING)
+    skipped = re.compile(rf"(?:{_RUNNING}{_PART}){{0,{MOST}}}")
+    frequent = re.compile(
+        rf"{_RUNNING}`(?!`)(?:[^`<\\1]*+(?<=\s)<(?=[^\s<>`]++>`)|(?=[^\s<>`]++`)){SIMPLE}>?`"
+    )
     tail = _TAIL
 
     def stretch(self, start: int, end: int, edits: list[Edit]) -> Rendered:
@@ -92,6 +114,9 @@ class RST(Scanner):
 
 def _in_phrase(text: str, start: int, end: int, role: str | None) -> Iterator[Mention]:
     """Yield the mentions in a phrase: in its title and its ``<target>``, or in its one text."""
+    if text[end - 1] != ">" and (simple := simple_value(text, start, end)):
+        yield simple
+        return
     labelled = role is not None and _DOI_ROLE.search(role) is not None
     openings = list(_EMBEDDED_URI.finditer(text, start, end)) if text[end - 1] == ">" else []
     # The title may hold a "<" too; a name (SICI) has no blank before
@@ -116,6 +141,9 @@ def _repeated(text: str, start: int, end: int) -> tuple[int, int]:
 def _delimited(
     text: str, start: int, end: int, *, labelled: bool = False, link: bool = False
 ) -> Iterator[Mention]:
+    if simple := simple_value(text, start, end):
+        yield simple
+        return
     pattern = _ESCAPE_OR_SPACE if link else _ESCAPE
     rendered = Rendered.replacing(text, (start, end), pattern, _unescaped)
     mention = rendered.whole(labelled=labelled, link=link)

@@ -22,7 +22,7 @@ _BADGE = "shields.io/badge/"
 _BADGE_LENGTH = 200  # how far back its URL is looked for
 _LONGEST = 500  # characters of a name in a badge
 # shields.io: "--" is a dash, "__" an underscore; a single dash ends the text, a single underscore is a blank
-_BADGE_TEXT = re.compile(rf"(?:[^-_\s\"<>?#]|--|__){{0,{_LONGEST}}}+")
+_BADGE_TEXT = re.compile(rf"(?>(?:[^-_\s\"<>?#]|--|__){{0,{_LONGEST}}})")
 _NOT_IN_URLS = re.compile(r"[\s\"'<>?#]")
 
 JSON_ESCAPE = re.compile(r"\\(?:/|u00(?:2[13-9A-Fa-f]|[3-7][0-9A-Fa-f]|[C-Fc-f][0-9A-Fa-f]))")

@@ -52,12 +52,12 @@ class TargetCheck:
             parts, place = urlsplit(url), origin(url)
         except ValueError:
             raise TargetError(f"redirected to an invalid URL: {url[:80]!r}") from None
-        if place == self._resolver or parts.scheme not in {"http", "https"}:
+        if parts.scheme not in {"http", "https"}:
             return
-        if not parts.netloc.isprintable() or not _NOT_IN_NETLOC.isdisjoint(parts.netloc):
-            raise TargetError(f"redirected to an invalid URL: {url[:80]!r}")
         host = decoded_host(parts.hostname)
-        if is_private(host):
+        if host == "%" or not parts.netloc.isprintable() or not _NOT_IN_NETLOC.isdisjoint(parts.netloc):
+            raise TargetError(f"redirected to an invalid URL: {url[:80]!r}")
+        if place != self._resolver and is_private(host):
             raise _refusal(host)
 
     def check_peer(self, url: str, address: str) -> None:

@@ -16,17 +16,17 @@ if TYPE_CHECKING:
 _TEXT = r'"[^"\\\x00-\x1f]*+"'  # without escapes, so a quote always ends it
 _INTEGER = r"-?+(?:0|[1-9][0-9]{0,8}+)"
 _STRING = rf'\{{"format":"string","value":{_TEXT}\}}'
-_FLAG = r'(?:,"legacyByteLength":(?:true|false))?+'
+_FLAG = r'(?:,"legacyByteLength":(?:true|false)|)'
 _RIGHTS = rf'\{{"handle":{_TEXT},"index":{_INTEGER},"permissions":{_TEXT}{_FLAG}\}}'
 _ADMIN = rf'\{{"format":"admin","value":{_RIGHTS}\}}'
-_REST = rf'(?:,"permissions":{_TEXT})?+(?:,"ttl":(?:{_INTEGER}|{_TEXT}))?+(?:,"timestamp":{_TEXT})?+'
+_REST = rf'(?:,"permissions":{_TEXT}|)(?:,"ttl":(?:{_INTEGER}|{_TEXT})|)(?:,"timestamp":{_TEXT}|)'
 _START = rf'\{{"index":{_INTEGER},"type":'
 _END = rf"{_REST}\}}(?:,(?=\{{)|(?=\]))"
 _OTHER = rf'(?!"(?i:URL|HS_ALIAS|10320/LOC)"){_TEXT},"data":(?:{_STRING}|{_ADMIN})'
 _URL = r'"[Uu][Rr][Ll]","data":\{"format":"string","value":"([^"\\\x00-\x1f]*+)"\}'
 _PLAIN = re.compile(
     r'\{"responseCode":1,"handle":"([^"\\\x00-\x1f]*+)","values":\['
-    rf"(?:{_START}{_OTHER}{_END})*+(?:{_START}{_URL}{_END})?+(?:{_START}{_OTHER}{_END})*+\]\}}"
+    rf"(?>(?:{_START}{_OTHER}{_END})*)(?:{_START}{_URL}{_END}|)(?>(?:{_START}{_OTHER}{_END})*)\]\}}"
 )
 
 

@@ -1,0 +1,77 @@
+"""No pattern repeats a group possessively: Python 3.11.0 to 3.11.4 then match the wrong text.
+
+There the position after a failed repetition may be kept (CPython's gh-106052). Single characters and atomic
+groups are right.
+"""
+
+from __future__ import annotations
+
+import importlib
+import io
+import re
+from contextlib import redirect_stdout
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+SOURCES = Path(__file__).parents[2].glob("packages/*/src")
+FILES = [(file, file.relative_to(source)) for source in SOURCES for file in sorted(source.glob("**/*.py"))]
+# Not the signs ")*+" in a set of characters, where they follow "("
+POSSESSIVE_GROUP = re.compile(r"(?<![\\(])\)(?:[*+?]|\{+[^{}\s]*(?:\{\w+\})?\}+)\+")
+
+
+@cache
+def _instructions(pattern: re.Pattern[str] | re.Pattern[bytes]) -> str:
+    with redirect_stdout(io.StringIO()) as output:
+        re.compile(pattern.pattern, pattern.flags | re.DEBUG)
+    return output.getvalue()
+
+
+def _repeats_a_group(pattern: re.Pattern[str] | re.Pattern[bytes]) -> bool:
+    return re.search(r"^ *[0-9]+[:.] POSSESSIVE_REPEAT ", _instructions(pattern), re.MULTILINE) is not None
+
+
+def _patterns(module: str) -> Iterator[tuple[str, re.Pattern[str] | re.Pattern[bytes]]]:
+    namespace = vars(importlib.import_module(module))
+    classes = (value for value in namespace.values() if isinstance(value, type))
+    for names in (namespace, *map(vars, classes)):
+        for name, value in list(names.items()):
+            if isinstance(value, re.Pattern):
+                yield name, value
+
+
+@pytest.mark.parametrize("pattern", [r"(?:a|bc)*+", r"(ab)++", r"(?:ab)?+", r"x(?:a{2}b){2,3}+", r"(?:a*)*+"])
+def test_a_possessive_group_is_recognized(pattern: str) -> None:
+    assert POSSESSIVE_GROUP.search(pattern)
+    assert _repeats_a_group(re.compile(pattern))
+
+
+@pytest.mark.parametrize(
+    "pattern", [r"[ab]*+(?>(?:ab)*)", r"a++(?:b)*", r"[()*+]", r"\)*+", r"(?>(?:ab){0,9})"]
+)
+def test_other_quantifiers_are_not(pattern: str) -> None:
+    assert not POSSESSIVE_GROUP.search(pattern)
+    assert not _repeats_a_group(re.compile(pattern))
+
+
+@pytest.mark.parametrize("file", [file for file, _ in FILES], ids=[str(name) for _, name in FILES])
+def test_no_source_repeats_a_group_possessively(file: Path) -> None:
+    assert not POSSESSIVE_GROUP.findall(file.read_text(encoding="utf-8"))
+
+
+def test_no_compiled_pattern_repeats_a_group_possessively() -> None:
+    """Patterns put together from several strings, too."""
+    modules = [".".join(name.with_suffix("").parts).removesuffix(".__init__") for _, name in FILES]
+    patterns = [
+        (module, *found)
+        for module in modules
+        if not module.endswith("__main__")
+        for found in _patterns(module)
+    ]
+    assert len(patterns) > 100
+    assert not [(module, name) for module, name, pattern in patterns if _repeats_a_group(pattern)]

@@ -72,36 +72,33 @@ def run(title: str, *command: str) -> list[str]:
     return lines
 
 
+def builds() -> dict[str, list[str]]:
+    """Return the commands that build the pages, by title."""
+    site, blog, mkdocs, pelican = (EXAMPLES / name for name in ("site", "blog", "mkdocs", "pelican"))
+    sphinx = ["sphinx", "-q", "-E", "-b", "html", str(site), str(OUTPUT / "site")]
+    material = ["mkdocs", "build", "-f", str(mkdocs / "mkdocs.yml"), "-d", str(OUTPUT / "mkdocs")]
+    settings, output = str(pelican / "pelicanconf.py"), str(OUTPUT / "pelican")
+    return {
+        "Sphinx site": ["-m", *sphinx],
+        "Markdown blog": [str(blog / "build.py"), str(OUTPUT / "blog")],
+        "MkDocs": ["-m", *material],
+        "Pelican": ["-m", "pelican", str(pelican / "content"), "-s", settings, "-o", output],
+    }
+
+
 def build() -> list[Path]:
     """Build everything, print the warnings and the last line of each script, and return the pages."""
-    site, blog, mkdocs, pelican = (OUTPUT / name for name in ("site", "blog", "mkdocs", "pelican"))
-    pages, settings = (str(EXAMPLES / "pelican" / name) for name in ("content", "pelicanconf.py"))
-    steps = {
-        "Sphinx site": ["-m", "sphinx", "-q", "-E", "-b", "html", str(EXAMPLES / "site"), str(site)],
-        "Markdown blog": [str(EXAMPLES / "blog" / "build.py"), str(blog)],
-        "MkDocs": [
-            "-m",
-            "mkdocs",
-            "-q",
-            "build",
-            "-f",
-            str(EXAMPLES / "mkdocs" / "mkdocs.yml"),
-            "-d",
-            str(mkdocs),
-        ],
-        "Pelican": ["-m", "pelican", pages, "-s", settings, "-o", str(pelican)],
-    }
-    for title, command in steps.items():
+    for title, command in builds().items():
         for line in run(title, *command):
             print(f"    {line}")
     for script in sorted(EXAMPLES.glob("scripts/[!_]*.py")):
         print(f"    {run(f'Script {script.name}', str(script))[-1]}")
     return [
-        *(site / f"{name}.html" for name in ("index", "myst", "citations", "references")),
-        *sorted(blog.glob("*.html")),
-        mkdocs / "index.html",
-        mkdocs / "reading" / "index.html",
-        pelican / "dois-in-a-blog.html",
+        *(OUTPUT / "site" / f"{name}.html" for name in ("index", "myst", "citations", "references")),
+        *sorted((OUTPUT / "blog").glob("*.html")),
+        OUTPUT / "mkdocs" / "index.html",
+        OUTPUT / "mkdocs" / "reading" / "index.html",
+        OUTPUT / "pelican" / "dois-in-a-blog.html",
     ]
 
 

@@ -87,10 +87,10 @@ def fingerprint(*names: str) -> str:
 
 @nox.session(python=NEWEST or False)
 def demo(session: nox.Session) -> None:
-    """Start the local proxy, build the example site, blog and scripts against it, and sum up."""
+    """Start the local proxy, build the example sites and blogs and run the scripts against it, and sum up."""
     if NEWEST is None:
         session.error(f"no supported Python found; install one of {', '.join(SUPPORTED)}")
-    install(session, "examples")
+    install(session, "examples", "integration")
     session.run("python", "examples/demo.py", *session.posargs)
 
 

@@ -5,6 +5,7 @@ author = "The doiuri developers"
 copyright = "2026, The doiuri developers"
 extensions = ["myst_parser", "sphinx_doiuri"]
 exclude_patterns = ["_build"]
+doi_details = True  # a card with title, authors, journal and year beside each link
 html_theme = "furo"
 html_title = "Correct DOI links"
 html_static_path = ["_static"]

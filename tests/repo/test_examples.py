@@ -59,6 +59,25 @@ NAMES = {
         "10.3389/fpsyg.2016.00565",
         "10.1000/456#789",
     ],
+    "site/references.html": [
+        "10.1038/nphys1170",
+        "10.1103/PhysRevLett.59.381",
+        "10.17487/RFC3986",
+        "10.1109/CVPR.2016.90",
+        "10.1000/182",
+        "10.1162/tacl_a_00276",
+        LORENZ,
+        "10.1045/may99-payette",
+        "10.48550/arXiv.1706.03762",
+    ],
+    "blog/2026-02-02-cite-by-doi.html": [
+        "10.1038/nphys1170",
+        "10.1103/PhysRevLett.59.381",
+        "10.17487/RFC3986",
+        "10.1000/182",
+        LORENZ,
+        "10.1045/may99-payette",
+    ],
     "blog/2026-01-15-links-that-last.html": [
         "10.1045/may99-payette",
         "10.1000/182",
@@ -138,3 +157,16 @@ def test_site_and_blog_show_the_same_text_for_a_name(pages: Path) -> None:
         for page in ("site/index.html", "blog/2026-01-15-links-that-last.html")
     ]
     assert shown == [{f"doi:{SICI}"}] * 2
+
+
+@pytest.mark.newest
+def test_citations_lead_to_the_entries_and_have_cards(pages: Path) -> None:
+    cited, listed = (
+        (pages / "site" / f"{name}.html").read_text("utf-8") for name in ("citations", "references")
+    )
+    found = [link for link in links(cited) if "doi" in link.classes]
+    assert [link.text for link in found[:2]] == ["Berners-Lee et al., 2005", "Berners-Lee et al. (2005)"]
+    assert len(found) == 10
+    assert all(f'id="{urlsplit(link.href).fragment}"' in listed for link in found)
+    assert cited.count('class="doi-card"') == len(found)
+    assert '<span class="doi-card-title">Deterministic Nonperiodic Flow</span>' in cited

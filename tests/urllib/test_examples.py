@@ -41,7 +41,7 @@ def base() -> Iterator[str]:
 
 
 SUMMARIES = {
-    "bibtex.py": "3 DOIs: 2 resolved (0 with an agency's BibTeX), 1 not found",
+    "bibtex.py": "3 DOIs: 2 resolved (2 with an agency's BibTeX), 1 not found",
     "download_dataset.py": "1 DOI: 1 resolved, 0 not found",
     "requests_get.py": "3 DOIs: 3 resolved, 0 not found",
     "targets.py": "8 DOIs: 6 resolved, 1 not found, 1 unknown or not a DOI",

@@ -152,7 +152,7 @@ def gate(monkeypatch: pytest.MonkeyPatch) -> Gate:
     gate, lookup = Gate(), MemorySource.lookup
 
     async def later(self: MemorySource, handle: str, **options: bool) -> Any:
-        if self._bodies:  # upstream's source
+        if self._records:  # upstream's source
             await gate.passed()
         return await lookup(self, handle, **options)
 

@@ -16,6 +16,7 @@ from doiuri_proxy.app._http import Response
 if TYPE_CHECKING:
     from doiuri_proxy.records._source import PublicValues, Source
 
+_FOR_SCRIPTS = ("Access-Control-Allow-Origin", "*")  # those of pages from other origins
 _NEGOTIATION = {"ctype", "http_role", "media-type"}  # attributes of locations
 
 
@@ -33,7 +34,7 @@ async def answer(handle: str, record: PublicValues, accept: str, source: Source)
         return None
     if status == 406:
         return varying(_pages.not_acceptable(handle, metadata))
-    return varying(Response(200, body, content_type, _pages.SECURITY))
+    return varying(Response(200, body, content_type, (*_pages.SECURITY, _FOR_SCRIPTS)))
 
 
 def varying(response: Response) -> Response:

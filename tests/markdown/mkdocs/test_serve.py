@@ -25,7 +25,7 @@ class Counted(File):
 
     reads = 0
 
-    @property
+    @property  # type: ignore[misc]  # without the setter
     def content_string(self) -> str:
         self.reads += 1
         return super().content_string

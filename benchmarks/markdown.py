@@ -3,6 +3,7 @@
 import argparse
 import gc
 import random
+import re
 import resource
 import statistics
 import sys
@@ -14,6 +15,8 @@ from pathlib import Path
 sys.path = [folder for folder in sys.path if Path(folder).resolve() != Path(__file__).resolve().parent]
 
 import markdown  # noqa: E402
+from doiuri.resolver import LockFile  # noqa: E402
+from doiuri.testing import resolver_for  # noqa: E402
 from doiuri_proxy import running  # noqa: E402
 
 Options = dict[str, object]
@@ -97,6 +100,42 @@ def warm(size: int, marked: bool, repeats: int) -> tuple[float, float]:
         return compare(text, options, repeats)
 
 
+CITED = 200  # works, each cited once
+
+
+def work(number: int) -> dict[str, object]:
+    """Return a record with metadata."""
+    csl = {
+        "title": f"The title of article {number}",
+        "author": [{"family": f"Name{number % 77}", "given": "A."}],
+        "issued": {"date-parts": [[2000 + number % 20]]},
+    }
+    name = f"10.5555/work.{number}"
+    entry = f"Name{number % 77}, A. (2000). The title of article {number}. https://doi.org/{name}"
+    metadata = {"application/vnd.citationstyles.csl+json": csl, "text/x-bibliography; style=apa": entry}
+    return {"handle": name, "values": [], "metadata": metadata}
+
+
+def cited(size: int, repeats: int) -> tuple[float, float]:
+    """Measure prose with citations, textual and in brackets, of works that are all in the lock file."""
+    paragraphs = re.sub(
+        r"<doi:\S*>|\[this article\]\(doi:\S*\)|doi:\S*", "article", prose(size, True)[0]
+    ).split("\n\n")
+    for number in range(CITED):
+        form = "\n[@doi:{}]" if number % 2 else "\n@doi:{}"
+        paragraphs[number * len(paragraphs) // CITED] += form.format(f"10.5555/work.{number}")
+    text = "\n\n".join(paragraphs)
+    works = [work(number) for number in range(CITED)]
+    with tempfile.TemporaryDirectory() as folder:
+        with resolver_for(works, store=LockFile(f"{folder}/lock")) as resolver:
+            names = [f"10.5555/work.{number}" for number in range(CITED)]
+            assert all(outcome.work for outcome in resolver.works(names))
+            assert all(outcome.reference for outcome in resolver.references(names))
+        options: Options = {"lock": f"{folder}/lock", "offline": True, "cache": f"{folder}/cache"}
+        assert convert(text, options).count("doi-backref") == CITED
+        return compare(text, options, repeats)
+
+
 HOSTILE: dict[str, Callable[[int], str]] = {
     "doi: × n": lambda n: "doi:" * n,
     "doi:10. × n": lambda n: "doi:10." * n,
@@ -134,6 +173,8 @@ def main() -> None:
         print(f"| {small:,} B of {title} | {plain:.3f} | {ours:.3f} | {ours / plain:.2f} |")
         print(f"| {factor * small:,} B of {title} | {more:.3f} | {most:.3f} | {most / more:.2f} |")
         print(f"| extra time for {factor} × the {title} | | | {(most - more) / (ours - plain):.1f} × |")
+    plain, ours = cited(small, repeats)
+    print(f"| {small:,} B with {CITED} citations | {plain:.3f} | {ours:.3f} | {ours / plain:.2f} |")
     print(
         "\n| one line of 1 MB with 2,500 DOIs | plain, s | with DOIs, s | ratio |\n| --- | --- | --- | --- |"
     )

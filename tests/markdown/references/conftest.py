@@ -1,6 +1,7 @@
 """Works and formatted references from records, without a server."""
 
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,14 +10,14 @@ from doiuri.resolver import Resolver
 from doiuri.testing import resolver_for
 from markdown_doiuri import _verification
 
-Serve = Callable[[Iterable[dict[str, Any]]], list[str]]
+Serve = Callable[[Path | Iterable[dict[str, Any]]], list[str]]
 
 
 @pytest.fixture
 def serve(monkeypatch: pytest.MonkeyPatch) -> Serve:
     """A function that makes the extension ask these records; it returns the list of openings to come."""
 
-    def serve(records: Iterable[dict[str, Any]]) -> list[str]:
+    def serve(records: Path | Iterable[dict[str, Any]]) -> list[str]:
         opened: list[str] = []
 
         def open_resolver(options: plugins.Options, distribution: str, store: Any = None) -> Resolver:

@@ -131,10 +131,15 @@ class CitationPattern(_AllAtOncePattern):
         super().__init__(md)
         self._links = links
 
+    def match(self, text: str) -> _LastMatch | None:
+        """Return the last citation in ``text``; the others are replaced."""
+        if "@" in text:
+            return super().match(text)
+        self._rest = None
+        return None
+
     def links(self, text: str) -> list[Found]:
         """Return the citations in ``text``."""
-        if "@" not in text:
-            return []
         return [
             Found(cited.start, cited.end, self._links.cite(cited.citation, cited.text))
             for cited in bracketed(text, self._stash)

@@ -23,7 +23,8 @@ _URL = re.compile(r"https?://(?:dx\.|www\.)?doi\.org/", re.IGNORECASE)
 _NAME = re.compile(rf"10\.[^\s{BOUNDARY}]*")
 # Most mentions: a common label and name between spaces, without characters that mean something in Markdown.
 _PLAIN = re.compile(
-    r"(?:(?<=(?<![^ \n])doi:)|(?<=(?<![^ \n])DOI:)|(?<=(?<![^ \n])doi:[ ])|(?<=(?<![^ \n])DOI:[ ]))"
+    r"(?:(?<=(?<![^ \n])doi:)|(?<=(?<![^ \n])DOI:)|(?<=(?<![^ \n])doi:[ ])|(?<=(?<![^ \n])DOI:[ ])"
+    r"|(?<=(?<![^ \n])@doi:))"
     r"10\.[0-9]{4,9}+/(?:[./-]*+[A-Za-z0-9]++)++(?=[.,;:!?]{0,3}+(?:[ \n]|\Z))"
 )
 _BEGINNING = re.compile(r"10(?=[.\x02])")  # rare in prose; the label before it is found afterwards
@@ -80,8 +81,11 @@ class Mentions:
         for name in names:
             if (match := _PLAIN.match(data, name)) is None:
                 return None
-            start, end = name - (5 if data[name - 1] == " " else 4), match.end()
-            mentions.append(Mention(start, name, end, data[start:end], DOI.parse(match[0])))
+            cites = data.startswith("@", name - 5) if name > 4 else False
+            if cites and not self._citations:
+                return None
+            start, end = name - (5 if cites or data[name - 1] == " " else 4), match.end()
+            mentions.append(Mention(start, name, end, data[start:end], DOI.parse(match[0]), cites))
         return mentions
 
     def _mention(self, match: Match, rendered: RenderedText) -> Mention | None:

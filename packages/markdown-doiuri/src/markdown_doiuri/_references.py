@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 MARKER = "///References Go Here///"
 
 _ID = re.compile(r"""\sid\s*=\s*["']?([^\s"'>]+)""", re.IGNORECASE)
+_NOT_IN_ID = re.compile(r"[^A-Za-z0-9.-]+")
 _MAX_ID = 80  # characters of a name in an id
 
 
@@ -200,7 +201,7 @@ def _place(root: Element) -> tuple[Element, Element] | None:
 
 def _used_ids(root: Element, md: Markdown) -> set[str]:
     """Return the ids that the page has already, in elements and in raw HTML."""
-    used = {name for element in root.iter() if (name := element.get("id")) is not None}
+    used = {element.attrib["id"] for element in root.iter() if "id" in element.attrib}
     for raw in md.htmlStash.rawHtmlBlocks:
         if isinstance(raw, str) and "id" in raw.lower():
             used.update(_ID.findall(raw))
@@ -209,11 +210,11 @@ def _used_ids(root: Element, md: Markdown) -> set[str]:
 
 def slug(key: str) -> str:
     """Return an id for the key of a DOI: letters, digits, "." and "-"; "_" and two digits for other bytes."""
-    plain = "".join(c.lower() if c.isascii() and (c.isalnum() or c in ".-") else _escaped(c) for c in key)
+    plain = _NOT_IN_ID.sub(_escaped, key).lower()
     if len(plain) <= _MAX_ID:
         return plain
     return f"{plain[:_MAX_ID]}-{hashlib.sha256(key.encode()).hexdigest()[:12]}"
 
 
-def _escaped(character: str) -> str:
-    return "".join(f"_{byte:02x}" for byte in character.encode())
+def _escaped(characters: re.Match[str]) -> str:
+    return "".join(f"_{byte:02x}" for byte in characters[0].encode())

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 _logger = logging.getLogger("doiuri")
 _LONGER_NAME = re.compile(r"[^\w\s<>()\[\]{}\"'*?#]?\w")
+_FENCE = re.compile(r"[ \t>]*(`{3,}|~{3,})(?!.*`)")
+_CODE = re.compile(r"(`+)[^`]++\1(?!`)")
+_COMMENT = re.compile(r"<!--(?:(?!<!--|-->).)*+-->", re.DOTALL)
 _MAX_SEARCHED = 100_000_000  # characters searched for line numbers, in one document
 
 
@@ -111,8 +114,8 @@ class Report:
         return [Problem(doi.uri, reason, suggestion, line, self._file) for line in places]
 
     def _lines_of(self, dois: set[DOI]) -> dict[DOI, list[int]]:
-        """Return the lines in which DOIs are written, as far as Markdown's syntax tells."""
-        source = "\n".join(self._lines)
+        """Return the lines in which DOIs are written; code and comments are left out."""
+        source = _without_code(self._lines)
         lines: dict[DOI, dict[int, None]] = {}
         line, counted = 1, 0
         for match in find(source, "markdown"):
@@ -164,6 +167,24 @@ class Report:
             if position < 0 or not _LONGER_NAME.match(source, position + len(spelling)):
                 return position
         return -1
+
+
+def _without_code(lines: list[str]) -> str:
+    """Return the source without fenced code, code in a line and comments; lines keep their numbers."""
+    kept: list[str] = []
+    fence = ""
+    for line in lines:
+        mark = _FENCE.match(line)
+        if fence:
+            kept.append("")
+            if mark and mark[1].startswith(fence) and not line[mark.end() :].strip():
+                fence = ""
+        elif mark:
+            kept.append("")
+            fence = mark[1]
+        else:
+            kept.append(_CODE.sub(" ", line) if "`" in line else line)
+    return _COMMENT.sub(lambda comment: "\n" * comment[0].count("\n"), "\n".join(kept))
 
 
 def _spellings(doi: DOI) -> tuple[str, ...]:

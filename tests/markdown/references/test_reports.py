@@ -1,0 +1,115 @@
+"""Where problems are: every line, in order, and the file; links to doi.org are verified in every form."""
+
+import io
+import logging
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+
+import markdown
+import markdown_doiuri
+import pytest
+from support.references import RECORDS
+
+from ..conftest import Render
+from .conftest import Serve
+
+DEAD, GONE = "10.5555/dead", "10.5555/gone"
+SOURCE = f"""\
+See doi:{GONE} and
+
+```text
+doi:{DEAD}
+```
+
+<!-- doi:{DEAD} -->
+`doi:{DEAD}` then [@doi:{DEAD}],
+https://doi.org/{GONE} and <https://doi.org/{DEAD}>
+[](doi:{GONE}) <doi:{GONE}> doi:{DEAD}2
+"""
+
+
+def test_every_line_is_told_in_order(serve: Serve, render: Render) -> None:
+    serve(RECORDS)
+    rendered = render(SOURCE, "fenced_code", resolve="records", bare_links=True)
+    assert [(problem.line, problem.doi) for problem in rendered.problems] == [
+        (1, f"doi:{GONE}"),
+        (8, f"doi:{DEAD}"),
+        (9, f"doi:{GONE}"),
+        (9, f"doi:{DEAD}"),
+        (10, f"doi:{GONE}"),
+        (10, f"doi:{DEAD}2"),
+    ]
+
+
+def test_a_file_is_told(tmp_path: Path, serve: Serve) -> None:
+    serve(RECORDS)
+    page = tmp_path / "page.md"
+    page.write_text(SOURCE)
+    problems: list[markdown_doiuri.Problem] = []
+    md = markdown.Markdown(extensions=[markdown_doiuri.makeExtension(warn=problems.append)])
+    md.convertFile(str(page), str(tmp_path / "page.html"))
+    assert {problem.file for problem in problems} == {str(page)}
+    assert str(problems[0]) == f"{page}:1: doi:{GONE}: not found"
+    copy = pickle.loads(pickle.dumps(problems[0]))
+    assert (copy, copy.file, copy.line) == (problems[0], str(page), 1)
+    problems.clear()
+    md.reset().convert(f"doi:{GONE}")
+    md.convertFile(io.BytesIO(f"doi:{GONE}".encode()), io.BytesIO())
+    assert [str(problem) for problem in problems] == [f"line 1: doi:{GONE}: not found"] * 2
+
+
+def test_the_command_line_tells_the_file(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("x\n\n[y](doi:10.1000)\n")
+    run = subprocess.run(
+        [sys.executable, "-m", "markdown", "-x", "doiuri", page.name],
+        cwd=tmp_path, capture_output=True, text=True, encoding="utf-8", check=True,
+    )  # fmt: skip
+    assert run.stderr.startswith("page.md:3: doi:10.1000: ")
+
+
+BARE = [
+    ("see https://doi.org/10.1000/182.", "https://doi.org/10.1000/182", "https://doi.org/10.1000/182"),
+    ("(http://dx.doi.org/10.1000/a%23b)", "http://dx.doi.org/10.1000/a%23b", "https://doi.org/10.1000/a%23b"),
+    ("*https://doi.org/10.1000/182*", "https://doi.org/10.1000/182", "https://doi.org/10.1000/182"),
+]
+
+
+@pytest.mark.parametrize(("source", "text", "href"), BARE)
+def test_bare_links(source: str, text: str, href: str, render: Render) -> None:
+    for options in ({}, {"bare": False, "citations": False}):
+        assert f'<a class="doi" href="{href}">{text}</a>' in render(source, bare_links=True, **options).html
+    assert "<a" not in render(source).html
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "`https://doi.org/10.1000/182`",
+        "https://example.org/?u=https://doi.org/10.1000/182",
+        "https://doi.org/",
+    ],
+)
+def test_what_is_no_bare_link(source: str, render: Render) -> None:
+    assert "<a" not in render(source, bare_links=True).html
+
+
+def test_the_authors_own_links_are_left_alone_by_bare_links(render: Render) -> None:
+    source = "[https://doi.org/10.1000/182](https://example.org/) <https://doi.org/10.1000/182>"
+    assert render(source, bare_links=True).html == render(source).html
+
+
+@pytest.mark.parametrize(("text", "shown"), [("name", "doi:10.1000/182"), ("DOI {name}", "DOI 10.1000/182")])
+def test_an_empty_link_to_the_proxy_gets_its_text(text: str, shown: str, render: Render) -> None:
+    rendered = render("[](https://doi.org/10.1000/182) [![](x.png)](https://doi.org/10.1000/182)", text=text)
+    assert f'<p><a href="https://doi.org/10.1000/182">{shown}</a> ' in rendered.html
+    assert rendered.html.endswith('<img alt="" src="x.png" /></a></p>')
+
+
+def test_the_default_is_the_log(serve: Serve, caplog: pytest.LogCaptureFixture) -> None:
+    serve(RECORDS)
+    with caplog.at_level(logging.INFO, "doiuri"):
+        markdown.markdown(f"@doi:{GONE}\n\n[@doi:{GONE}]", extensions=["doiuri"])
+    assert caplog.messages == [f"line {line}: doi:{GONE}: not found" for line in (1, 3)]

@@ -1,0 +1,207 @@
+"""Citations together with other extensions, and metadata that tries to be markup."""
+
+import re
+import time
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.browser import chromium
+from support.references import RECORDS
+
+from ..conftest import Render
+from ..page import Page
+from .conftest import Serve
+
+THREE = "10.5555/three"
+SOURCE = f"""\
+[TOC]
+
+# On [@doi:{THREE}] {{: .big }}
+
+Text[^1] by @doi:{THREE}{{: .mark }}.
+
+a | b
+--|--
+[@doi:{THREE}; @doi:10.5555/kahn-2006] | `[@doi:10.5555/kahn-b]`
+
+!!! note
+    [@doi:{THREE}]
+
+- [ ] "@doi:{THREE}" -- *[@doi:{THREE}]* ==[@doi:{THREE}]==
+
+Term
+:   [@doi:{THREE}]
+
+<div markdown="1">
+[@doi:{THREE}]
+</div>
+
+```python
+[@doi:10.5555/kahn-b]
+```
+
+## References
+
+///References Go Here///
+
+[^1]: By [@doi:{THREE}].
+*[Kahn]: x
+"""
+PYMDOWN = ["pymdownx.extra", "pymdownx.magiclink", "pymdownx.tasklist", "pymdownx.mark", "pymdownx.betterem"]
+SETS = [["extra", "toc", "smarty", "admonition"], [*PYMDOWN, "toc", "smarty", "admonition", "pymdownx.tilde"]]
+
+
+@pytest.mark.parametrize("extensions", SETS, ids=["standard", "pymdownx"])
+def test_all_of_them_together(extensions: list[str], serve: Serve, render: Render) -> None:
+    serve(RECORDS)
+    html = render(SOURCE, *extensions, resolve="records").html
+    ids = re.findall(r'\sid="([^"]*)"', html)
+    assert len(ids) == len(set(ids))
+    assert set(re.findall(r'href="#([^"]*)"', html)) <= set(ids)
+    assert "kahn-b</a>" not in html
+    assert '<h1 class="big" id="on-kahn-et-al-2001">' in html
+    assert '<a href="#on-kahn-et-al-2001">On (Kahn et al., 2001)</a>' in html
+    assert html.count('href="#ref-10.5555_2fthree"') == 10
+    assert html.count('class="doi-backref"') == 11
+    assert html.index('id="references"') < html.index("doi-references") < html.index('class="footnote"')
+    assert "Kahn, R., Abel, &amp; Zorn." in html  # no abbreviation in a reference
+
+
+def test_footnotes_come_before_a_list_at_the_end(serve: Serve, render: Render) -> None:
+    serve(RECORDS)
+    html = render(f"x[^1]\n\n[^1]: [@doi:{THREE}]", "footnotes", resolve="records").html
+    assert html.index('class="footnote"') < html.index("doi-references")
+
+
+OWN = "document.documentElement.lang='owned'"
+ATTACKS = [
+    f"<script>{OWN}</script>",
+    f'"><img src=x onerror="{OWN}">',
+    f"'><svg onload={OWN}>",
+    f"&lt;script&gt;{OWN}&lt;/script&gt;",
+    f"&amp;lt;script&amp;gt;{OWN}&amp;lt;/script&amp;gt;",
+    f"[x](javascript:{OWN}) ![x](x){{: onerror={OWN} }}",
+    f"{{: onclick={OWN} }}",
+    "\x02wzxhzdk:0\x03 \x02klzzwxh:0000\x03 \x0260\x03script\x0262\x03",
+    "\u202eevil\u202c \u2066x\u2069 \u200b",
+    "///References Go Here/// [@doi:10.5555/x] doi:10.5555/y <doi:10.5555/z> `code` *stars* $x$",
+    "\ud800",
+]
+
+
+def hostile() -> list[dict[str, Any]]:
+    """A record for each attack, which is in every member and in the reference."""
+    records = []
+    for number, attack in enumerate(ATTACKS):
+        csl = {
+            "title": attack,
+            "author": [{"family": attack, "given": attack}, {"literal": attack}],
+            "issued": {"date-parts": [[2000]]},
+            "container-title": attack,
+            "publisher": attack,
+        }
+        metadata = {
+            "application/vnd.citationstyles.csl+json": csl,
+            "text/x-bibliography; style=apa": attack.replace("\ud800", "x"),
+        }
+        if number % 2:
+            del metadata["text/x-bibliography; style=apa"]
+        records.append({"handle": f"10.5555/attack-{number}", "values": [], "metadata": metadata})
+    return records
+
+
+class Tags(HTMLParser):
+    """The names of a page's elements and attributes."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.names: set[str] = set()
+        self.feed(html)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.names |= {tag, *(name for name, _ in attrs)}
+
+
+def page_of_attacks(render: Render, **options: Any) -> str:
+    cited = "; ".join(f"@doi:10.5555/attack-{number}" for number in range(len(ATTACKS)))
+    empty = " ".join(f"[](doi:10.5555/attack-{number})" for number in range(len(ATTACKS)))
+    source = f"[TOC]\n\n# [{cited}]\n\n{cited}\n\n[{cited}]{{: .x }}\n\n{empty}\n\n<i>raw</i> `code`"
+    options = {"resolve": "records", "text": "{authors} ({year}): {title}", **options}
+    return render(source, "extra", "toc", "smarty", **options).html
+
+
+@pytest.mark.parametrize("style", ["author-year", "number"])
+def test_metadata_is_text(style: str, serve: Serve, render: Render) -> None:
+    serve(hostile())
+    html = page_of_attacks(render, citation=style)
+    assert Tags(html).names <= {
+        "h1", "p", "span", "a", "div", "ul", "ol", "li", "i", "code",
+        "id", "class", "href", "role", "title",
+    }  # fmt: skip
+    assert not set(html) & set("\x02\x03\u202e\u2066\u200b\ud800")
+    assert html.count("<i>raw</i>") == html.count("<code>code</code>") == 1
+    assert "javascript:" not in " ".join(href for href, _, _ in Page(html).links)
+    assert html.count("doi-references") == 1
+
+
+@pytest.mark.newest
+def test_nothing_runs_in_a_browser(tmp_path: Path, serve: Serve, render: Render) -> None:
+    serve(hostile())
+    page = tmp_path / "page.html"
+    html = page_of_attacks(render)
+    page.write_text(f'<!doctype html><html lang="en"><meta charset="utf-8"><body>{html}</body></html>')
+    seen = chromium("--virtual-time-budget=2000", "--dump-dom", page.as_uri())
+    assert '<html lang="en">' in seen
+    assert seen.count("owned") >= len(ATTACKS)
+
+
+def test_long_titles_and_lists_of_names(serve: Serve, render: Render) -> None:
+    csl = {
+        "title": "A long title " * 800,
+        "author": [{"family": f"Name{number}", "given": "A."} for number in range(3000)],
+        "issued": {"date-parts": [[2000]]},
+    }
+    metadata = {"application/vnd.citationstyles.csl+json": csl}
+    serve([{"handle": "10.5555/long", "values": [], "metadata": metadata}])
+    html = render("@doi:10.5555/long", resolve="records").html
+    assert "Name0 et al. (2000)" in html
+    assert len(html) < 5_000
+
+
+@pytest.mark.parametrize(
+    "name", ["10.5555/ä<b>#c;d]e[,(f)_g*", "10.5555/" + "x" * 1500, "10.5555/\"&'%41"], ids=ascii
+)
+def test_names_of_any_form_in_ids_and_links(name: str, serve: Serve, render: Render) -> None:
+    csl = {"title": "T", "author": [{"family": "F"}], "issued": {"date-parts": [[2000]]}}
+    metadata = {"application/vnd.citationstyles.csl+json": csl}
+    serve([{"handle": name, "values": [], "metadata": metadata}])
+    written = name.replace("%", "%25").replace("*", r"\*").replace("&", "&amp;")
+    html = render(f"@{{doi:{written}}} and [@{{doi:{written}}}]", resolve="records").html
+    ids = re.findall(r'\sid="([^"]*)"', html)
+    assert len(ids) == len(set(ids)) == 3
+    assert all(re.fullmatch(r"(?:ref|cite)-[\w.-]{1,110}", one, re.ASCII) for one in ids)
+    assert [doi.name for doi in Page(html).dois] == [name]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[@doi:", "[@doi:10.1000/a", "[@doi:10.1000/a[", "@{doi:", "@{doi:10.1000/a{", "@doi:10.1000/a(",
+        "[@doi:10.1000/a; ", "[@doi:10.1000/a;@doi:10.1000/b", "[@doi:10.1000/[[a]b]",
+        "[", "@", "@doi:10.1000/1 ",
+    ],
+)  # fmt: skip
+def test_open_brackets_take_linear_time(text: str) -> None:
+    from markdown_doiuri import _citations
+
+    def seconds(times: int) -> float:
+        source = text * times
+        begun = time.perf_counter()
+        for _ in _citations._CITATION.finditer(source):
+            pass
+        return time.perf_counter() - begun
+
+    assert min(seconds(40_000) for _ in range(3)) < 12 * max(min(seconds(10_000) for _ in range(3)), 0.005)

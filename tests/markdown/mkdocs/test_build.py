@@ -80,6 +80,14 @@ def test_names_without_a_label_are_verified_if_they_are_linked(site: MakeSite, d
     assert built.messages() == [f"index.md:1: {DEAD}: not found"]
 
 
+def test_every_line_is_reported_in_order(site: MakeSite) -> None:
+    text = f"# A\n\n[x](doi:10.1000)\n\n{DEAD}2\n\n<{DEAD}> and\n[{DEAD}2]({DEAD}2)\n\n[y]({DEAD})\n"
+    built = site({"index.md": f"---\na: 1\n---\n{text}", "a.md": f"# B\n\n{DEAD}"})
+    built.build()
+    places = [message.split(": ")[0] for message in built.messages()]
+    assert places == ["index.md:6", "index.md:8", "index.md:10", "index.md:11", "index.md:13", "a.md:3"]
+
+
 def test_what_is_no_doi_is_reported(site: MakeSite) -> None:
     built = site({"index.md": "# A\n\n[x](doi:10.1000)"})
     built.build()

@@ -82,7 +82,7 @@ class Lines:
 
 
 def _origins(source: list[str], converted: list[str]) -> Iterator[int]:
-    """Yield the line of the source for each converted line; for a new one, the line that it replaces."""
+    """Yield the line of the source for each converted line; for a new one, that replaced or before it."""
     for tag, start, end, first, last in SequenceMatcher(None, source, converted).get_opcodes():
         for number in range(last - first):
-            yield (start + number if tag == "equal" else min(start + number, max(start, end - 1))) + 1
+            yield max(1, start + number + 1 if tag == "equal" else min(start + number + 1, end))

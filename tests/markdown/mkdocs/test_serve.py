@@ -1,0 +1,88 @@
+"""``mkdocs serve``: a change of a page shows, and only changed sources are read again."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from urllib.request import ProxyHandler, build_opener
+
+import pytest
+from doiuri_proxy.pytest_plugin import Proxies
+from markdown_doiuri._mkdocs._sources import Lines, Sources
+from mkdocs.structure.files import File
+from support.ports import free_port
+
+from .conftest import RECORDS, MakeSite
+
+pytestmark = pytest.mark.newest
+
+
+class Counted(File):
+    """A file that counts how often its content is read."""
+
+    reads = 0
+
+    @property  # type: ignore[misc]  # without the setter
+    def content_string(self) -> str:
+        self.reads += 1
+        return super().content_string
+
+
+def test_only_changed_sources_are_read_again(tmp_path: Path) -> None:
+    path = tmp_path / "a.md"
+    path.write_text("See doi:10.1000/1 and [@doi:10.1000/2]")
+    file = Counted("a.md", str(tmp_path), str(tmp_path / "site"), use_directory_urls=True)
+    sources = Sources(bare_names=False)
+    for _ in range(2):
+        read = sources.read(file)
+        assert [doi.name for doi in read.dois] == ["10.1000/1", "10.1000/2"]
+        assert [doi.name for doi in read.cited] == ["10.1000/2"]
+    assert file.reads == 1
+    path.write_text("See doi:10.1000/3 alone")
+    assert [doi.name for doi in sources.read(file).dois] == ["10.1000/3"]
+    assert file.reads == 2
+
+
+def test_lines_that_other_plugins_add_have_the_line_before_or_replaced() -> None:
+    lines = Lines("---\na: 1\n---\none\ntwo\nthree\n", "zero\none\nTWO\nTWO\nthree\nfour\n")
+    assert [lines[line] for line in range(1, 7)] == [1, 4, 5, 5, 6, 6]
+
+
+def fetch(url: str) -> str:
+    with build_opener(ProxyHandler({})).open(url, timeout=10) as page:
+        return str(page.read().decode())
+
+
+def wait_for(url: str, text: str) -> None:
+    """Wait until a page has the text."""
+    deadline = time.monotonic() + 60
+    found = ""
+    while text not in found:
+        assert time.monotonic() < deadline, found
+        time.sleep(0.1)
+        try:
+            found = fetch(url)
+        except OSError as error:
+            found = str(error)
+
+
+def test_a_change_is_built_and_only_new_dois_are_requested(site: MakeSite, doi_proxy: Proxies) -> None:
+    folder = site({"index.md": "# A\n\ndoi:10.1000/182", "b.md": "# B\n\ndoi:10.1000/456"}).folder
+    proxy, port = doi_proxy(RECORDS), free_port()
+    (folder / "mkdocs.yml").write_text("site_name: Test\nplugins: [doiuri]\n")
+    environment = {"DOIURI_RESOLVER": proxy.url, "DOIURI_CACHE": ":memory:", "NO_MKDOCS_2_WARNING": "1"}
+    command = [sys.executable, "-m", "mkdocs", "serve", "-a", f"127.0.0.1:{port}"]
+    with subprocess.Popen(
+        command, cwd=folder, env={**os.environ, **environment}, stderr=subprocess.DEVNULL
+    ) as server:
+        try:
+            wait_for(f"http://127.0.0.1:{port}/", 'class="doi"')
+            assert len(proxy.log) == 2
+            (folder / "docs" / "b.md").write_text("# B\n\ndoi:10.1000/456 and doi:10.1000/none")
+            wait_for(f"http://127.0.0.1:{port}/b/", 'class="doi doi-not-found"')
+            assert [request.path for request in proxy.log[2:]] == [b"/api/handles/10.1000/none"]
+        finally:
+            server.terminate()

@@ -13,10 +13,12 @@ if TYPE_CHECKING:
     from markdown_doiuri._stash import Stash
 
 # Brackets in a name are in pairs, to a depth of two. Possessive: the time is linear if one is left open.
-_PLAIN = r"doi:(?:[^\s\[\]]++|\[(?:[^\s\[\]]++|\[[^\s\[\]]*+\])*+\])++"
-_BRACED = r"\{doi:(?:[^\s{}]++|\{[^\s{}]*+\})++\}"
+_PLAIN = r"doi:(?>(?:[^\s\[\]]++|\[(?>(?:[^\s\[\]]++|\[[^\s\[\]]*+\])*)\])+)"
+_BRACED = r"\{doi:(?>(?:[^\s{}]++|\{[^\s{}]*+\})+)\}"
 _KEY = rf"@(?:{_BRACED}(?![^\s;\]])|{_PLAIN})"
-_CITATION = re.compile(rf"\[({_KEY}(?:(?<=;)[ \n]*+{_KEY}|;[ \n]*+{_KEY})*+)\]|@({_BRACED})", re.IGNORECASE)
+_CITATION = re.compile(
+    rf"\[({_KEY}(?>(?:(?<=;)[ \n]*+{_KEY}|;[ \n]*+{_KEY})*))\]|@({_BRACED})", re.IGNORECASE
+)
 _SEPARATOR = re.compile(r";[ \n]*(?=@\{?doi:)", re.IGNORECASE)
 _PUNCTUATION = ".,;:!?"
 # Before the "@" of a mail address, or of a path or link

@@ -23,7 +23,7 @@ _logger = logging.getLogger("doiuri")
 _LONGER_NAME = re.compile(r"[^\w\s<>()\[\]{}\"'*?#]?\w")
 _FENCE = re.compile(r"[ \t>]*(`{3,}|~{3,})(?!.*`)")
 _CODE = re.compile(r"(`+)[^`]++\1(?!`)")
-_COMMENT = re.compile(r"<!--(?:(?!<!--|-->).)*+-->", re.DOTALL)
+_COMMENT = re.compile(r"<!--(?:(?!<!--).)*?-->", re.DOTALL)
 _MAX_SEARCHED = 100_000_000  # characters searched for line numbers, in one document
 
 

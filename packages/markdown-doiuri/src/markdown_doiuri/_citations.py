@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from markdown_doiuri._stash import Stash
 
-# Brackets in a name are in pairs, to a depth of two. Possessive: the time is linear if one is left open.
+# Brackets in a name are in pairs, to a depth of two. Atomic groups: the time is linear if one is left open.
 _PLAIN = r"doi:(?>(?:[^\s\[\]]++|\[(?>(?:[^\s\[\]]++|\[[^\s\[\]]*+\])*)\])+)"
 _BRACED = r"\{doi:(?>(?:[^\s{}]++|\{[^\s{}]*+\})+)\}"
 _KEY = rf"@(?:{_BRACED}(?![^\s;\]])|{_PLAIN})"

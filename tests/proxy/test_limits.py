@@ -26,9 +26,9 @@ class BigRecords(MemorySource):
     """Makes a record of 100 kB for each name, and keeps none."""
 
     async def lookup(self, handle: str, **_options: bool) -> PublicValues | None:
-        (record,) = MemorySource([link(handle, f"https://example.org/{handle}")])._bodies.values()
+        (record,) = MemorySource([link(handle, f"https://example.org/{handle}")])._records.values()
         padding = b',{"index":2,"type":"X","data":{"format":"string","value":"%s"},"ttl":86400}]'
-        return PublicValues(record[:-1] + padding % (handle.encode() * 5_000))
+        return PublicValues(record.body[:-1] + padding % (handle.encode() * 5_000))
 
 
 def test_big_records_do_not_fill_the_memory() -> None:

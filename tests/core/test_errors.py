@@ -200,3 +200,9 @@ def test_the_tree() -> None:
         assert kind(D, "why").reason == "why"
     error = ResolverUnavailable(D, "busy", 503, 1.5)
     assert (error.status, error.retry_after) == (503, 1.5)
+
+
+def test_a_suggestion_is_shown_on_one_line_and_in_visible_characters() -> None:
+    error = DOISyntaxError("doi:10.1/a", 0, "a label", "10.1/\u0378\x1b[2J")
+    assert str(error).endswith(r"; write '10.1/\u0378\x1b[2J'")
+    assert str(DOISyntaxError("doi:10.1/á", 0, "a label", "10.1/á")).endswith("; write 10.1/á")

@@ -45,6 +45,8 @@ class DOISyntaxError(DOIError, ValueError):
 
     def __str__(self) -> str:
         text = self.text if len(self.text) <= _SHOWN else self.text[:_SHOWN] + "…"
-        short = self.suggestion is not None and len(self.suggestion) <= 3 * _SHOWN
-        advice = f"; write {self.suggestion}" if short else ""
-        return f"{text!r} is not a {self.kind}: {self.reason} (position {self.position}){advice}"
+        message = f"{text!r} is not a {self.kind}: {self.reason} (position {self.position})"
+        if self.suggestion is None or len(self.suggestion) > 3 * _SHOWN:
+            return message
+        better = self.suggestion if self.suggestion.isprintable() else repr(self.suggestion)
+        return f"{message}; write {better}"

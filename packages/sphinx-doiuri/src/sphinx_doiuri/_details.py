@@ -11,8 +11,6 @@ if TYPE_CHECKING:
 
 from doiuri.plugins import unescape_html
 
-MEDIA_TYPE = "application/vnd.citationstyles.csl+json"
-
 _LONGEST = 300  # characters of a title, or of a name
 _TAG = re.compile(r"</?[A-Za-z][^<>]*>")
 _AUTHORS_SHOWN = 3

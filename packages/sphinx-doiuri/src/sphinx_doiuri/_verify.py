@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Literal
 from doiuri import DOINotFound, NoValues, ResolutionError
 from doiuri.plugins import open_resolver
 from doiuri.resolver import LockedAnswers
+from doiuri.rest import CSL_JSON
 from sphinx.errors import ConfigError
 from sphinx.util import logging
 
 from sphinx_doiuri._config import PRODUCT, options, switch
-from sphinx_doiuri._details import MEDIA_TYPE, details_of, read_details
+from sphinx_doiuri._details import details_of, read_details
 from sphinx_doiuri._environment import doi_data
 from sphinx_doiuri._locale import __
 from sphinx_doiuri._lock import open_lock, report_differences
@@ -163,7 +164,7 @@ def _look_up_details(app: Sphinx, data: DOIData, resolver: Resolver, deadline: f
     def fetch(doi: DOI) -> None:
         remaining = max(deadline - time.monotonic(), 0.001)
         try:
-            data.details[doi] = read_details(bytes(resolver.metadata(doi, MEDIA_TYPE, budget=remaining)))
+            data.details[doi] = read_details(bytes(resolver.metadata(doi, CSL_JSON, budget=remaining)))
         except (DOINotFound, NoValues):
             data.details[doi] = None
         except ResolutionError:

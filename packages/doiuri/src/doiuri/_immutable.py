@@ -1,5 +1,7 @@
 """Base classes of the values: immutable ones, and those that compare by a key."""
 
+from abc import abstractmethod
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Self, TypeGuard
@@ -30,9 +32,9 @@ class Keyed(Immutable):
     _kind = ""
 
     @property
+    @abstractmethod
     def key(self) -> str:
         """The text to compare by."""
-        raise NotImplementedError
 
     def _comparable(self, other: object) -> "TypeGuard[Keyed]":
         return isinstance(other, Keyed) and other._kind == self._kind

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from xml.etree.ElementTree import Element
 
@@ -58,7 +59,7 @@ class AutolinkProcessor(InlineProcessor):
         return literal(text) if self._stash.in_link() else self._links.make(doi, text), start, end
 
 
-class _AllAtOncePattern(Pattern):
+class _AllAtOncePattern(Pattern, ABC):
     """A pattern that replaces all its matches in a text together.
 
     Markdown copies the text after each match of a pattern, which takes quadratic time in a long line. It
@@ -77,9 +78,9 @@ class _AllAtOncePattern(Pattern):
         """Return what searches a text: this."""
         return self
 
+    @abstractmethod
     def links(self, text: str) -> list[Found]:
         """Return the links in ``text``, in order, without overlaps."""
-        raise NotImplementedError
 
     def match(self, text: str) -> _LastMatch | None:
         """Return the last match in ``text``; the others are replaced by their links."""

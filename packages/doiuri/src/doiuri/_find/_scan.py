@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, ClassVar
 
 from doiuri._doi import DOI
@@ -36,7 +37,7 @@ def no_name(escape: str, nothing: str = "") -> str:
     return rf"(?!{a_name(escape, nothing)})1"
 
 
-class Scanner:
+class Scanner(ABC):
     """Finds the mentions in one ``text``; a subclass knows the tokens of one syntax.
 
     The text consists of running text and of parts that interrupt it: links, code, tags, values. A token is an
@@ -65,13 +66,13 @@ class Scanner:
     def __init__(self, text: str) -> None:
         self.text = text
 
+    @abstractmethod
     def replacement(self, token: re.Match[str]) -> str | None:
         """Return what readers see in place of an escape; None for any other token."""
-        raise NotImplementedError
 
+    @abstractmethod
     def part(self, token: re.Match[str]) -> Part | None:
         """Return the part that the token starts; None if the token is ordinary text."""
-        raise NotImplementedError
 
     def stretch(self, start: int, end: int, edits: list[Edit]) -> Rendered:
         """Return the running text from ``start`` to ``end``."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
-from doiuri.records import Bibliography, CitationWords, plain_reference
+from doiuri.records import Bibliography, CitationWords, plain_reference, with_year_label
 
 from sphinx_doiuri._config import options
 from sphinx_doiuri._environment import doi_data
@@ -100,7 +100,8 @@ class Listings:
     def entry_text(self, reference: Reference, style: str) -> str:
         """Return the text of an entry: the agency's, or else one of a simple form."""
         key = (style or self._style, self._locale, reference.doi)
-        return self._data.references.get(key) or plain_reference(reference.work, self.words)
+        text = self._data.references.get(key) or plain_reference(reference.work, self.words)
+        return with_year_label(reference, text)
 
     def listed(self) -> Iterator[tuple[str, DOI]]:
         """Yield the style and the DOI of each entry of the lists, repeatedly if it is in several lists."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 from weakref import WeakKeyDictionary
 
 from doiuri.records import Bibliography, CitationWords, plain_reference, with_year_label
@@ -59,7 +59,7 @@ class Listings:
         assert isinstance(domain, DOIDomain)  # noqa: S101 (for mypy)
         self._data = doi_data(env)
         self._works: dict[DOI, Work] = {doi: work for doi, work in self._data.works.items() if work}
-        self.base = shared.link
+        self.base, self._display = shared.link, shared.display
         self._titles = env.titles
         self._style, self._locale = shared.reference_style, shared.reference_locale
         self._citation = shared.citation
@@ -102,6 +102,16 @@ class Listings:
         key = (style or self._style, self._locale, reference.doi)
         text = self._data.references.get(key) or plain_reference(reference.work, self.words)
         return with_year_label(reference, text)
+
+    def text_of(self, docname: str, form: Form, dois: tuple[DOI, ...]) -> str:
+        """Return the text of a citation in a document, for places without links."""
+        listing = self.of_citations_in(docname)
+        return "".join(
+            part.text
+            if part.doi is None or listing.bibliography.get(part.doi) is not None
+            else self._display(cast("DOI", part.doi))
+            for part in listing.parts(form, dois)
+        )
 
     def listed(self) -> Iterator[tuple[str, DOI]]:
         """Yield the style and the DOI of each entry of the lists, repeatedly if it is in several lists."""

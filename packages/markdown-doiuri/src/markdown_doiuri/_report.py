@@ -110,15 +110,16 @@ class Report:
             advice = next((advice for advice in advise(doi) if advice.suggestion), None)
             reason = "not found" if advice is None else f"not found ({advice.message})"
             suggestion = None if advice is None else advice.suggestion
-            self._add(doi.uri, reason, suggestion, lines.get(doi) or [self._line(_spellings(doi))])
+            places: Sequence[int | None] = lines.get(doi) or [self._line(_spellings(doi))]
+            self._add(doi.uri, reason, suggestion, places)
 
     def finish(self) -> None:
         """Call ``warn`` with the problems of the document."""
         if self._bad:
             source = _without_code(self._lines)
             for text, (error, times) in self._bad.items():
-                lines = self._lines_with(source, text, times) or [self._line((text,))]
-                self._add(text, error.reason, error.suggestion, lines)
+                places: Sequence[int | None] = self._lines_with(source, text, times) or [self._line((text,))]
+                self._add(text, error.reason, error.suggestion, places)
         problems, self._problems, self._bad = self._problems, [], {}
         for problem in sorted(problems, key=lambda problem: problem.line or sys.maxsize):
             self._warn(problem)

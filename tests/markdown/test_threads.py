@@ -5,10 +5,13 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
+import markdown_doiuri
 import pytest
 from doiuri import DOI
+from doiuri.plugins import Options
 from doiuri.resolver import Outcome, Resolver
 from doiuri_proxy.pytest_plugin import Proxies
+from markdown_doiuri import _verification
 from support.servers.faults import FAULTS, NAME
 from support.servers.web import record
 
@@ -98,6 +101,57 @@ def test_an_error_while_asking_leaves_no_thread_waiting(
             render("doi:10.1000/1", resolve="records")
     monkeypatch.setattr(Resolver, "check", lambda _, dois, *__: [Outcome(doi, "not-found") for doi in dois])
     assert "doi-not-found" in render("doi:10.1000/1", resolve="records", budget=20).html
+
+
+def test_a_thread_asks_itself_if_the_one_it_waits_for_fails(
+    render: Render, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, claimed = threading.Event(), threading.Event()
+
+    def check(_: Resolver, dois: list[DOI], *__: object) -> list[Outcome]:
+        if not first.is_set():
+            first.set()
+            assert claimed.wait(20)
+            raise RuntimeError("disk full")
+        return [Outcome(doi, "not-found") for doi in dois]
+
+    claim = _verification._Answers._claim
+
+    def noted(answers: _verification._Answers, dois: list[DOI]) -> object:
+        result = claim(answers, dois)
+        if first.is_set():
+            claimed.set()
+        return result
+
+    monkeypatch.setattr(Resolver, "check", check)
+    monkeypatch.setattr(_verification._Answers, "_claim", noted)
+    with ThreadPoolExecutor(2) as pool:
+        failing = pool.submit(render, "doi:10.1000/1", resolve="records", budget=20)
+        assert first.wait(20)
+        other = pool.submit(render, "doi:10.1000/1", resolve="records", budget=20)
+        assert "doi-not-found" in other.result().html
+        with pytest.raises(RuntimeError, match="disk full"):
+            failing.result()
+
+
+def test_threads_that_begin_together_share_a_verifier(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[_verification.Verifier] = []
+    together = threading.Barrier(2, timeout=20)
+
+    class Slow(_verification.Verifier):
+        def __init__(self, options: Options) -> None:
+            together.wait()
+            super().__init__(options)
+
+    monkeypatch.setattr(_verification, "Verifier", Slow)
+    options = markdown_doiuri.makeExtension().options.shared
+
+    def get(_: int) -> None:
+        made.append(_verification.verifier(options))
+
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(get, range(2)))
+    assert made[0] is made[1]
 
 
 @pytest.mark.parametrize("times", [1, 2])

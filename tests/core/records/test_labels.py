@@ -15,6 +15,7 @@ from doiuri.records import (
     Work,
     plain_reference,
     reference_parts,
+    with_year_label,
 )
 from doiuri.records._labels import letters
 from hypothesis import given
@@ -169,6 +170,38 @@ def test_the_link_in_an_entry(text: str, parts: list[str]) -> None:
 )  # fmt: skip
 def test_a_plain_reference(csl: dict[str, Any], text: str) -> None:
     assert plain_reference(Work(A, csl)) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Kahn. (2001). In 2001. doi:10.1000/b", "Kahn. (2001b). In 2001. doi:10.1000/b"),
+        ("Kahn. 1998 to 2001. (2001, May 6).", "Kahn. 1998 to 2001. (2001b, May 6)."),
+        ("Kahn, \u201cThe 2001 census,\u201d IJDL, vol. 12, 2001, pp. 2-5.",
+         "Kahn, \u201cThe 2001 census,\u201d IJDL, vol. 12, 2001b, pp. 2-5."),
+        ("Kahn. 2001. T. IJDL.2001;5", "Kahn. 2001b. T. IJDL.2001;5"),
+        ("Kahn. IJDL 2001 May 6", "Kahn. IJDL 2001b May 6"),
+        ("Kahn, 5-2001, 2001\u20132005, 12001, 2001.5", None),
+        ("Kahn, 2002. https://doi.org/10.1000/b(2001)", None),
+        ("", None),
+    ],
+)  # fmt: skip
+def test_the_letter_in_an_entry(text: str, expected: str | None) -> None:
+    doi = DOI("10.1000/b(2001)") if "(2001)" in text[-6:] else B
+    works = {item.doi: item for item in (work(A, "Kahn", title="A"), work(doi, "Kahn", title="B"))}
+    _, entry = Bibliography(works, works).references
+    assert entry.letter == "b"
+    assert with_year_label(entry, text) == (text if expected is None else expected)
+    [alone] = Bibliography([doi], works).references
+    assert with_year_label(alone, text) == text
+
+
+def test_the_letter_in_a_plain_entry() -> None:
+    works = {doi: work(doi, "Kahn", year=None, title="T") for doi in (A, B)}
+    entries = [
+        with_year_label(entry, plain_reference(entry.work)) for entry in Bibliography(works, works).references
+    ]
+    assert entries == ["Kahn (n.d.-a). T.", "Kahn (n.d.-b). T."]
 
 
 _names = st.lists(st.text("aABé'<& ", min_size=1, max_size=3), max_size=4)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from doiuri import Handle
-from doiuri.records import Bibliography, plain_reference, reference_parts
+from doiuri.records import Bibliography, plain_reference, reference_parts, with_year_label
 from doiuri.testing import resolver_for
 from support.references import CASES, RECORDS, ReferenceCase
 
@@ -29,6 +29,6 @@ def test_citations_and_lists(case: ReferenceCase) -> None:
     formatted = {outcome.doi: outcome.reference for outcome in resolver.references(cited)}
     for entry, expected in zip(entries, case.entries, strict=True):
         text = formatted[entry.doi] or plain_reference(entry.work, case.words)
-        parts = reference_parts(entry.doi, text)
+        parts = reference_parts(entry.doi, with_year_label(entry, text))
         assert expected.text in {"", "".join(part.text for part in parts)}
         assert [part.doi for part in parts if part.doi] == [entry.doi]

@@ -143,6 +143,7 @@ def test_subtitles(title: object, subtitle: object, text: str) -> None:
     [
         ({"family": "Berg", "given": "A.", "non-dropping-particle": "van der"}, Name("van der Berg", "A.")),
         ({"family": "Humboldt", "given": "A.", "dropping-particle": "von"}, Name("Humboldt", "A. von")),
+        ({"family": "von Neumann", "given": "J.", "non-dropping-particle": "von"}, Name("von Neumann", "J.")),
         ({"family": "Alembert", "given": "J.", "non-dropping-particle": "d'"}, Name("d'Alembert", "J.")),
         ({"family": "Plato"}, Name("Plato")),
         ({"given": "Plato"}, Name("Plato")),

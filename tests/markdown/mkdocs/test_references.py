@@ -135,3 +135,12 @@ def test_without_an_answer_citations_are_links(site: MakeSite, doi_proxy: Proxie
     assert "doi-references" not in source(built, "references/index.html")
     assert len(built.messages(20)) == 1
     assert doi_proxy.log == []
+
+
+def test_a_marker_in_code_is_not_the_place_of_the_list(site: MakeSite) -> None:
+    marker = "///References Go Here///"
+    built = site({**PAGES, "references.md": f"# Read\n\n```\n{marker}\n```\n\n{marker}\n\nEnd"})
+    built.build(plugins=options())
+    html = source(built, "references/index.html")
+    assert f"<code>{marker}\n</code>" in html
+    assert html.index("<code>") < html.index('class="doi-references"') < html.index("<p>End</p>")

@@ -82,6 +82,9 @@ BRACKETS = [
     ("(@doi:10.5555/kahn-2006, p. 3)", ["Kahn and Wilensky (2006)"]),
     ("[see @doi:10.5555/kahn-2006, p. 3]", ["Kahn and Wilensky (2006)"]),
     ("*@doi:10.5555/kahn-2006*", ["Kahn and Wilensky (2006)"]),
+    ("_@doi:10.5555/kahn-2006_", ["Kahn and Wilensky (2006)"]),
+    ("__@doi:10.5555/kahn-2006__", ["Kahn and Wilensky (2006)"]),
+    ("(_@{doi:10.5555/kahn-2006}_)", ["Kahn and Wilensky (2006)"]),
     ("按@doi:10.5555/kahn-2006", ["Kahn and Wilensky (2006)"]),
     ("@{doi:10.5555/kahn-2006}s", ["Kahn and Wilensky (2006)"]),
     (
@@ -107,6 +110,8 @@ def test_forms(source: str, expected: list[str], cite: Render) -> None:
 
 
 NOT_CITED = [
+    "x_@doi:10.5555/kahn-2006",
+    "x__@{doi:10.5555/kahn-2006}",
     "`[@doi:10.5555/kahn-2006]`",
     "    [@doi:10.5555/kahn-2006]",
     "<code>@doi:10.5555/kahn-2006</code>",

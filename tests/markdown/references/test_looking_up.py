@@ -33,9 +33,9 @@ def test_what_has_no_metadata_is_a_plain_link_with_one_warning(serve: Serve, ren
     assert f"<p>{dead} and" in rendered.html
     assert rendered.html.count(dead) == 2
     assert [str(problem) for problem in rendered.problems] == [
+        f"line 1: doi:{NOTHING}: cited without its author and year: its agency has no metadata",
         f"line 3: doi:{DEAD}: not found",
         f"line 5: doi:{DEAD}: not found",
-        f"line 1: doi:{NOTHING}: cited without its author and year: its agency has no metadata",
     ]
 
 

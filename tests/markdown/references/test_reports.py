@@ -43,6 +43,27 @@ def test_every_line_is_told_in_order(serve: Serve, render: Render) -> None:
     ]
 
 
+def test_every_line_of_what_is_no_doi_is_told_in_order(serve: Serve, render: Render) -> None:
+    serve(RECORDS)
+    source = (
+        "<doi:10.1000>\n\n`doi:10.1000`\n\n[x](doi:10.1000)\n\n"
+        "doi:10.5555/dead`code` <doi:10.1000/>\n\n- <doi:10.1000> <doi:10.1000>"
+    )
+    rendered = render(source, resolve="records")
+    assert [(problem.line, problem.doi) for problem in rendered.problems] == [
+        (1, "doi:10.1000"),
+        (5, "doi:10.1000"),
+        (7, "doi:10.5555/dead"),
+        (7, "doi:10.1000/"),
+        (9, "doi:10.1000"),
+    ]
+
+
+def test_an_invalid_name_is_told_where_it_is_a_link_only(render: Render) -> None:
+    source = "[doi:10.1000](https://example.org/) x\n\n[y](doi:10.1000)"
+    assert len(render(source).problems) == 1
+
+
 def test_a_file_is_told(tmp_path: Path, serve: Serve) -> None:
     serve(RECORDS)
     page = tmp_path / "page.md"

@@ -138,6 +138,27 @@ def test_a_list_of_the_project(tmp_path: Path, server: Site) -> None:
     assert back.attributes["title"] == "Cited in B"
 
 
+def test_citations_in_titles(tmp_path: Path, server: Site) -> None:
+    """Toctrees, ``contents`` and references show the label; only the title itself has the id."""
+    subtitle = "After :doi:p:`10.5555/kahn-2006, 10.5555/no-metadata`"
+    files = {
+        "index.rst": "T\n=\n\n:doc:`a`\n\n.. toctree::\n\n   a\n",
+        "a.rst": f"On :doi:t:`10.5555/kahn-a`\n{'=' * 30}\n\n.. contents::\n\n{subtitle}\n{'-' * 60}\n\n"
+        "T\n\n.. doi:bibliography::\n",
+    }
+    built = build(project(tmp_path, files), tmp_path)
+    after = "After (Kahn and Wilensky, 2006; doi:10.5555/no-metadata)"
+    index, page = ([e.text for e in Page(built.text(f"{name}.html")).elements] for name in ("index", "a"))
+    assert index.count("On KAHN (2001)") >= 2
+    assert after in index
+    assert page.count(after) >= 2  # in the table of contents and in the sidebar
+    assert "doi-cite-" not in built.text()
+    ids = [id_ for id_ in Page(built.text("a.html")).ids if id_.startswith("doi-cite-")]
+    assert len(ids) == len(set(ids)) == 2
+    assert 'title="Cited in On KAHN (2001)"' in built.text("a.html")
+    assert "<title>On KAHN (2001)" in built.text("a.html")
+
+
 def test_the_plain_role_and_a_default_domain(tmp_path: Path, server: Site) -> None:
     text = (
         "T\n=\n\n.. default-domain:: doi\n\n:p:`10.5555/kahn-b` :doi:`10.5555/kahn-a`\n\n.. bibliography::\n"

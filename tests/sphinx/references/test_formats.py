@@ -26,7 +26,7 @@ See :doi:p:`10.5555/kahn-2006, 10.5555/a<b>#c;d,(e)` and :doi:t:`10.5555/kahn-a`
 
 .. doi:bibliography::
 """
-ENTRY = "Kahn, R. (2001a). Alpha. https://doi.org/10.5555/kahn-a"
+ENTRY = "Kahn, R. (2001). Alpha. https://doi.org/10.5555/kahn-a"
 
 
 def page(tmp_path: Path, builder: str, *options: str, **files: str) -> Build:

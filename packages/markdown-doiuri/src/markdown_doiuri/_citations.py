@@ -23,6 +23,8 @@ _SEPARATOR = re.compile(r";[ \n]*(?=@\{?doi:)", re.IGNORECASE)
 _PUNCTUATION = ".,;:!?"
 # Before the "@" of a mail address, or of a path or link
 _WORD_BEFORE = "._%+-@/\\="
+_DELIMITERS = "_=+"  # of emphasis and similar, and also part of mail addresses
+_MAX_DELIMITER = 4
 
 
 class Citation(NamedTuple):
@@ -59,7 +61,8 @@ def bracketed(data: str, stash: Stash) -> Iterator[Bracketed]:
 
 def is_in_word(data: str, at: int) -> bool:
     """Return whether the "@" at this position follows a word, as in a mail address."""
-    before = data[at - 1 : at]
+    # Delimiters of emphasis, but for those that end a word
+    before = data[max(0, at - _MAX_DELIMITER) : at].rstrip(_DELIMITERS)[-1:]
     # Letters without case are those of scripts that need no space before a citation.
     if before.isalnum():
         return before.isascii() or before.lower() != before.upper()

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
 from xml.etree.ElementTree import Element, SubElement
 
-from doiuri.records import Bibliography, plain_reference, reference_parts
+from doiuri.records import Bibliography, plain_reference, reference_parts, with_year_label
 from markdown.treeprocessors import Treeprocessor
 from markdown.util import AtomicString
 
@@ -134,7 +134,7 @@ class Writer:
 
     def _parts(self, reference: Reference) -> Iterable[CitationPart]:
         text = self._citations.references.get(cast("DOI", reference.doi)) or plain_reference(reference.work)
-        return reference_parts(reference.doi, text)
+        return reference_parts(reference.doi, with_year_label(reference, text))
 
     def _fill(self, element: Element, parts: Iterable[CitationPart]) -> None:
         """Add the parts to an element without content."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from markdown import Markdown
 
 _logger = logging.getLogger("doiuri")
-_LONGER_NAME = re.compile(r"[^\w\s<>()\[\]{}\"'*?#]?\w")
+_LONGER_NAME = re.compile(r"[^\w\s<>()\[\]{}\"'*?#]?\w|/")
 _FENCE = re.compile(r"[ \t>]*(`{3,}|~{3,})(?!.*`)")
 _CODE = re.compile(r"(`+)[^`]++\1(?!`)")
 _COMMENT = re.compile(r"<!--(?:(?!<!--).)*?-->", re.DOTALL)
@@ -62,7 +62,7 @@ class Problem(str):
 
 
 class Report:
-    """Calls ``warn`` with each problem of a document, once in each line."""
+    """Calls ``warn`` with each problem of a document, once in each line, in the order of lines."""
 
     def __init__(self, warn: Callable[[str], object]) -> None:
         self._warn = warn
@@ -89,29 +89,56 @@ class Report:
     def begin(self, lines: list[str]) -> None:
         """Begin a document with the source ``lines``."""
         self._lines = lines
-        self._reported: set[str] = set()
+        self._bad: dict[
+            str, tuple[DOISyntaxError, int]
+        ] = {}  # by text: what is wrong, and how often it occurs
+        self._problems: list[Problem] = []
         self._sources: tuple[str, str] | None = None
         self._left = _MAX_SEARCHED
 
     def bad(self, text: str, error: DOISyntaxError) -> None:
-        """Report ``text``, which looks like a DOI but is not one."""
-        self._report(text, error.reason, error.suggestion, (text,))
+        """Note an occurrence of ``text``, which looks like a DOI but is not one."""
+        known, times = self._bad.get(text, (error, 0))
+        self._bad[text] = known, times + 1
 
     def missing(self, dois: list[DOI]) -> None:
-        """Report where DOIs are that do not exist, in the order of lines, with what was probably meant."""
+        """Note where DOIs are that do not exist, with what was probably meant."""
         if not dois:
             return
         lines = self._lines_of(set(dois))
-        problems = [problem for doi in dois for problem in self._problems(doi, lines.get(doi))]
+        for doi in dois:
+            advice = next((advice for advice in advise(doi) if advice.suggestion), None)
+            reason = "not found" if advice is None else f"not found ({advice.message})"
+            suggestion = None if advice is None else advice.suggestion
+            places: Sequence[int | None] = lines.get(doi) or [self._line(_spellings(doi))]
+            self._add(doi.uri, reason, suggestion, places)
+
+    def finish(self) -> None:
+        """Call ``warn`` with the problems of the document."""
+        if self._bad:
+            source = _without_code(self._lines)
+            for text, (error, times) in self._bad.items():
+                places: Sequence[int | None] = self._lines_with(source, text, times) or [self._line((text,))]
+                self._add(text, error.reason, error.suggestion, places)
+        problems, self._problems, self._bad = self._problems, [], {}
         for problem in sorted(problems, key=lambda problem: problem.line or sys.maxsize):
             self._warn(problem)
 
-    def _problems(self, doi: DOI, lines: list[int] | None) -> list[Problem]:
-        advice = next((advice for advice in advise(doi) if advice.suggestion), None)
-        reason = "not found" if advice is None else f"not found ({advice.message})"
-        suggestion = None if advice is None else advice.suggestion
-        places: Sequence[int | None] = lines or [self._line(_spellings(doi))]
-        return [Problem(doi.uri, reason, suggestion, line, self._file) for line in places]
+    def _add(self, doi: str, reason: str, suggestion: str | None, lines: Sequence[int | None]) -> None:
+        self._problems += [Problem(doi, reason, suggestion, line, self._file) for line in lines]
+
+    def _lines_with(self, source: str, text: str, times: int) -> list[int]:
+        """Return the lines in which ``text`` occurs; at most ``times`` occurrences count."""
+        lines: dict[int, None] = {}
+        line, counted, position = 1, 0, -1
+        for _ in range(times):
+            position = self._find(source, text, position + 1)
+            if position < 0:
+                break
+            line += source.count("\n", counted, position)
+            counted = position
+            lines[line] = None
+        return list(lines)
 
     def _lines_of(self, dois: set[DOI]) -> dict[DOI, list[int]]:
         """Return the lines in which DOIs are written; code and comments are left out."""
@@ -126,10 +153,9 @@ class Report:
         return {doi: list(numbers) for doi, numbers in lines.items()}
 
     def no_metadata(self, doi: DOI) -> None:
-        """Report a citation of a DOI for which its registration agency has no metadata."""
-        self._report(
-            doi.uri, "cited without its author and year: its agency has no metadata", None, _spellings(doi)
-        )
+        """Note that a DOI is cited for which its registration agency has no metadata."""
+        reason = "cited without its author and year: its agency has no metadata"
+        self._add(doi.uri, reason, None, [self._line(_spellings(doi))])
 
     def unknown(self, reasons: list[str], total: int) -> None:
         """Log how many of ``total`` DOIs could not be checked, and why.
@@ -140,11 +166,6 @@ class Report:
             [(reason, _)] = Counter(reasons).most_common(1)
             _logger.info("%d of %d DOIs could not be checked: %s", len(reasons), total, reason)
 
-    def _report(self, doi: str, reason: str, suggestion: str | None, spellings: tuple[str, ...]) -> None:
-        if doi not in self._reported:
-            self._reported.add(doi)
-            self._warn(Problem(doi, reason, suggestion, self._line(spellings), self._file))
-
     def _line(self, spellings: tuple[str, ...]) -> int | None:
         """Return the first line that has one of ``spellings``, as written or once decoded."""
         if self._sources is None:
@@ -152,25 +173,24 @@ class Report:
             self._sources = "\n".join(self._lines), "\n".join(plain)
         for source in self._sources:
             for spelling in spellings:
-                position = self._find(source, spelling)
+                position = self._find(source, spelling, 0)
                 if position >= 0:
                     return source.count("\n", 0, position) + 1
         return None
 
-    def _find(self, source: str, spelling: str) -> int:
-        """Return the position of ``spelling`` in ``source``, not as the beginning of a longer name; or -1."""
-        position = -1
+    def _find(self, source: str, spelling: str, start: int) -> int:
+        """Return the position of ``spelling`` from ``start``, not in a longer name, or -1."""
         while self._left > 0:
-            start = position + 1
             position = source.find(spelling, start)
             self._left -= (position if position >= 0 else len(source)) - start + 1
             if position < 0 or not _LONGER_NAME.match(source, position + len(spelling)):
                 return position
+            start = position + 1
         return -1
 
 
 def _without_code(lines: list[str]) -> str:
-    """Return the source without fenced code, code in a line and comments; lines keep their numbers."""
+    """Return the source without the content of code and comments; lines keep their numbers."""
     kept: list[str] = []
     fence = ""
     for line in lines:
@@ -183,7 +203,7 @@ def _without_code(lines: list[str]) -> str:
             kept.append("")
             fence = mark[1]
         else:
-            kept.append(_CODE.sub(" ", line) if "`" in line else line)
+            kept.append(_CODE.sub("`x`", line) if "`" in line else line)
     return _COMMENT.sub(lambda comment: "\n" * comment[0].count("\n"), "\n".join(kept))
 
 

@@ -91,6 +91,7 @@ class LinkTreeprocessor(Treeprocessor):
         self._report.missing([doi for doi in page.links if doi in found.missing])
         for doi in found.lacking:
             self._report.no_metadata(doi)
+        self._report.finish()
         for link, doi in page.untitled.items():
             link.text = AtomicString(literal(self._options.shared.display(doi, found.works.get(doi))))
         self.citations.cited = page.cited

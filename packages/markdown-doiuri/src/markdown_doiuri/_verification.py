@@ -31,9 +31,9 @@ def verifier(options: Options) -> Verifier:
     Raises ValueError for a file that is not a lock file.
     """
     key = options.settings, options.resolve, options.lock
-    if key not in _verifiers:
-        _verifiers[key] = Verifier(options)
-    return _verifiers[key]
+    known = _verifiers.get(key)
+    # Other threads may add one or forget all in between.
+    return known or _verifiers.setdefault(key, Verifier(options))
 
 
 def forget() -> None:
@@ -194,16 +194,22 @@ class _Answers:
         ask: Callable[[list[DOI], float], Iterable[Outcome]],
     ) -> dict[DOI, _Answer]:
         """Return the answers, in order; ``ask`` is called with the new DOIs and the seconds that are left."""
-        own, done, others = self._claim(dois)
-        if own:
-            try:
-                self._add(own, ask(own, max(_LEAST_BUDGET, deadline - time.monotonic())))
-            finally:
-                self._release(own, done)
-        for event in others:
-            event.wait(min(max(0.0, deadline - time.monotonic()), threading.TIMEOUT_MAX))
+        others: list[threading.Event] | None = None
+        # A thread that another one waits for may fail: then this one requests the DOIs.
+        while others is None or (self._lacks(dois) and others and all(event.is_set() for event in others)):
+            own, done, others = self._claim(dois)
+            if own:
+                try:
+                    self._add(own, ask(own, max(_LEAST_BUDGET, deadline - time.monotonic())))
+                finally:
+                    self._release(own, done)
+            for event in others:
+                event.wait(min(max(0.0, deadline - time.monotonic()), threading.TIMEOUT_MAX))
         waited = _Answer("unknown", f"no answer within {budget:.3g} s", None, "", 0.0)
         return {doi: self._answers.get(doi.key, waited) for doi in dois}
+
+    def _lacks(self, dois: list[DOI]) -> bool:
+        return any(doi.key not in self._answers for doi in dois)
 
     def _claim(self, dois: list[DOI]) -> tuple[list[DOI], threading.Event, list[threading.Event]]:
         """Return the DOIs to request, the event to set afterwards, and the events of other threads."""

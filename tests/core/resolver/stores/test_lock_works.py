@@ -148,3 +148,12 @@ def test_a_damaged_answer_is_kept_and_read_as_missing(path: Path, body: bytes) -
 )
 def test_the_doi_of_a_key(key: str, doi: str) -> None:
     assert key_doi(key) == doi
+
+
+def test_an_edited_reference_is_read_as_text_on_one_line(path: Path) -> None:
+    lines = '"apa en-US 10.1000/1": "<b>A</b>\\u202e\\n(2006).","apa en-US 10.1000/2": "<br>"'
+    path.write_text(f'{{"doiuri-lock": 2, "entries": {{}}, "references": {{{lines}}}}}\n', "utf-8")
+    outcomes = Resolver(store=LockedAnswers(LockFile(path), BASE), offline=True).references(
+        [DOI("10.1000/1"), DOI("10.1000/2")]
+    )
+    assert [(o.status, o.reference) for o in outcomes] == [("found", "A (2006)."), ("unknown", "")]

@@ -4,7 +4,7 @@ Works: the metadata of what a DOI names, the labels of citations, and lists of r
 """
 
 from doiuri.records._bibliography import Bibliography, CitationPart, CitationStyle, Reference
-from doiuri.records._entries import plain_reference, reference_parts
+from doiuri.records._entries import plain_reference, reference_parts, with_year_label
 from doiuri.records._labels import CitationWords
 from doiuri.records._locations import Location, Locations, choose, parse_locations
 from doiuri.records._name import Name
@@ -30,4 +30,5 @@ __all__ = [
     "parse_locations",
     "plain_reference",
     "reference_parts",
+    "with_year_label",
 ]

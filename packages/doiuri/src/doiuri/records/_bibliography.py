@@ -47,6 +47,9 @@ class Reference:
     year: str
     """The year label, such as "2006", "2006a" or "n.d."."""
 
+    letter: str = ""
+    """The letter in the year label; "" if no other work has the same label."""
+
     @property
     def doi(self) -> Handle:
         """The DOI of the work."""
@@ -102,7 +105,7 @@ class Bibliography:
         ordered = known if self._numbered else sorted(known, key=sort_key)
         suffixes = [""] * len(ordered) if self._numbered else _suffixes(ordered, words)
         self.references = tuple(
-            Reference(work, number, author_label(work, words), year_label(work, words, suffix))
+            Reference(work, number, author_label(work, words), year_label(work, words, suffix), suffix)
             for number, work, suffix in zip(count(1), ordered, suffixes, strict=False)
         )
         self._by_doi = {reference.doi: reference for reference in self.references}

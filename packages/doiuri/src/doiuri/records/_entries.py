@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from doiuri._find import find
@@ -10,6 +11,7 @@ from doiuri.records._labels import CitationWords, year_label
 
 if TYPE_CHECKING:
     from doiuri._doi import Handle
+    from doiuri.records._bibliography import Reference
     from doiuri.records._name import Name
     from doiuri.records._work import Work
 
@@ -40,6 +42,36 @@ def reference_parts(doi: Handle, text: str) -> tuple[CitationPart, ...]:
         CitationPart(text[match.end :]),
     )
     return tuple(part for part in parts if part.text)
+
+
+def with_year_label(reference: Reference, text: str) -> str:
+    """Return a formatted reference with the letter of its label behind the year.
+
+    An agency formats each reference alone, so it cannot know the letter. The year is the first one in
+    brackets, or else between punctuation, or else anywhere before the DOI. A text that does not contain the
+    year of the work stays as it is.
+
+    >>> from doiuri import DOI
+    >>> from doiuri.records import Bibliography, Work
+    >>> works = {doi: Work(doi, {"author": ["Kahn"], "issued": 2001})
+    ...          for doi in (DOI("10.1000/1"), DOI("10.1000/2"))}
+    >>> with_year_label(Bibliography(works, works).references[1], "Kahn. (2001). Names.")
+    'Kahn. (2001b). Names.'
+
+    :param reference: the entry
+    :param text: its text, such as that of ``Resolver.reference``
+    """
+    if not reference.letter:
+        return text
+    year = re.escape(reference.year.removesuffix(reference.letter).removesuffix("-"))
+    end = next((match.start for match in find(text) if match.doi == reference.doi), len(text))
+    patterns = (
+        rf"(?<=\(){year}[a-z]?(?=[),;])",
+        rf"(?<=[.,;:] ){year}(?=[.,;:](?!\d)|\Z)",
+        rf"(?<![\w./\u2013-]){year}(?![\w/\u2013-]|\.\d)",
+    )
+    found = next(filter(None, (re.compile(pattern).search(text, 0, end) for pattern in patterns)), None)
+    return f"{text[: found.start()]}{reference.year}{text[found.end() :]}" if found else text
 
 
 def plain_reference(work: Work, words: CitationWords | None = None) -> str:

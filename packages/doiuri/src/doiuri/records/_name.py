@@ -99,6 +99,8 @@ def _joined(person: Mapping[str, object], part: str) -> str:
     """Return the given or the family name together with its particle."""
     before, after = ("non-dropping-particle", part) if part == "family" else (part, "dropping-particle")
     texts = list(_texts(person, before, after))
+    if len(texts) == 2 and part == "family" and texts[1].startswith(f"{texts[0]} "):
+        return texts[1]  # the family name repeats the particle
     elided = part == "family" and len(texts) == 2 and texts[0].endswith(("'", "’", "-"))  # d'Alembert
     return shortened(("" if elided else " ").join(texts), MAX_NAME)
 

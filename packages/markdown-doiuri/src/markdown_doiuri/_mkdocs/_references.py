@@ -15,6 +15,7 @@ from markdown.util import AMP_SUBSTITUTE, AtomicString
 from mkdocs.utils import get_relative_url
 
 from markdown_doiuri._links import Links
+from markdown_doiuri._mkdocs._sources import FENCED
 from markdown_doiuri._references import MARKER, Citations, Writer, slug
 from markdown_doiuri._stash import literal
 
@@ -146,8 +147,11 @@ def entry_id(key: str) -> str:
 
 def with_place(markdown: str) -> str:
     """Return the text of the page of references, with a place for the list at its marker or at the end."""
-    text, count = _MARKER.subn(_PLACE, markdown, count=1)
-    return text if count else f"{markdown}\n\n{_PLACE}\n"
+    code = [fenced.span() for fenced in FENCED.finditer(markdown)]
+    for marker in _MARKER.finditer(markdown):
+        if not any(start <= marker.start() < end for start, end in code):
+            return f"{markdown[: marker.start()]}{_PLACE}{markdown[marker.end() :]}"
+    return f"{markdown}\n\n{_PLACE}\n"
 
 
 def with_list(html: str, entries: str) -> str:

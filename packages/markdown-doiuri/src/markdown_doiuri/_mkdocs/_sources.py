@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from doiuri import DOI
     from mkdocs.structure.files import File
 
-_FENCED = re.compile(
+FENCED = re.compile(
     r"^[ \t>]*+(?P<fence>`{3,}+|~{3,}+)[^\n]*+\n(?:.*?^[ \t>]*+(?P=fence)|.*+)", re.MULTILINE | re.DOTALL
 )
 _CODE = re.compile(r"(?<!`)(?P<ticks>`++)(?:(?!\n[ \t]*+\n).)*?(?<!`)(?P=ticks)(?!`)", re.DOTALL)
@@ -54,7 +54,7 @@ class Sources:
         if "10." not in source:
             return Read([], [])
         # What this leaves out by mistake is requested with its page.
-        text = _MATH.sub(" ", _CODE.sub(" ", _FENCED.sub("\n", source)))
+        text = _MATH.sub(" ", _CODE.sub(" ", FENCED.sub("\n", source)))
         dois: dict[DOI, None] = {}
         cited: dict[DOI, None] = {}
         for start, _, written, doi in find(text, "markdown"):

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from docutils import nodes
 from sphinx.domains import Domain
 from sphinx.util.logging import get_node_location
 
 from sphinx_doiuri._environment import conditions_of
 from sphinx_doiuri.references._directive import BibliographyDirective
-from sphinx_doiuri.references._nodes import bibliography_list, citations_in, slug
+from sphinx_doiuri.references._nodes import bibliography_list, citations_in, is_copy, slug
 from sphinx_doiuri.references._role import CitationRole
 
 if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
+    from docutils import nodes
     from doiuri import DOI
     from sphinx.builders import Builder
     from sphinx.environment import BuildEnvironment
@@ -55,7 +55,7 @@ class DOIDomain(Domain):
     roles: ClassVar = {"p": CitationRole("p"), "t": CitationRole("t")}
     directives: ClassVar = {"bibliography": BibliographyDirective}
     initial_data: ClassVar = {"citations": {}, "places": {}, "rendered": {}, "warned": {}}
-    data_version = 1
+    data_version = 2
 
     @property
     def citations(self) -> dict[str, list[Citation]]:
@@ -95,13 +95,23 @@ class DOIDomain(Domain):
     def process_doc(self, env: BuildEnvironment, docname: str, document: nodes.document) -> None:  # noqa: ARG002
         """Record the citations and lists of a document, and give each citation an id."""
         citations = []
-        for number, node in enumerate(citations_in(document), 1):
-            node["ids"] = [f"doi-cite-{slug(docname)}-{number}"]
+        number = 0
+        for node in citations_in(document):
             node["doi_docname"] = docname
-            dois = tuple(link["doi"] for link in node.findall(nodes.reference))
+            if is_copy(node):
+                continue
+            number += 1
+            node["doi_id"] = f"doi-cite-{slug(docname)}-{number}"
             location = get_node_location(node) or docname
             citations.append(
-                Citation(docname, node["ids"][0], node["doi_form"], dois, location, conditions_of(node))
+                Citation(
+                    docname,
+                    node["doi_id"],
+                    node["doi_form"],
+                    node["doi_cited"],
+                    location,
+                    conditions_of(node),
+                )
             )
         places = []
         for place in document.findall(bibliography_list):

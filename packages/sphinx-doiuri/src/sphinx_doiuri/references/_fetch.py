@@ -14,6 +14,7 @@ from sphinx_doiuri._report import is_shown
 from sphinx_doiuri.references._domain import DOIDomain
 from sphinx_doiuri.references._listings import update_listings
 from sphinx_doiuri.references._progress import with_progress
+from sphinx_doiuri.references._titles import update_titles
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -113,6 +114,7 @@ def _references_needed(app: Sphinx, data: DOIData) -> dict[str, dict[DOI, None]]
 def documents_with_new_works(app: Sphinx, env: BuildEnvironment) -> list[str]:
     """Return the documents whose citations or lists show something else than after the last build."""
     listings, domain = update_listings(app, env), _domain(app)
+    update_titles(env, listings)
     changed = []
     for name in sorted(domain.citations.keys() | domain.places.keys()):
         digest = listings.digest(name)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 from weakref import WeakKeyDictionary
 
-from doiuri.records import Bibliography, CitationWords, plain_reference
+from doiuri.records import Bibliography, CitationWords, plain_reference, with_year_label
 
 from sphinx_doiuri._config import options
 from sphinx_doiuri._environment import doi_data
@@ -59,7 +59,7 @@ class Listings:
         assert isinstance(domain, DOIDomain)  # noqa: S101 (for mypy)
         self._data = doi_data(env)
         self._works: dict[DOI, Work] = {doi: work for doi, work in self._data.works.items() if work}
-        self.base = shared.link
+        self.base, self._display = shared.link, shared.display
         self._titles = env.titles
         self._style, self._locale = shared.reference_style, shared.reference_locale
         self._citation = shared.citation
@@ -100,7 +100,18 @@ class Listings:
     def entry_text(self, reference: Reference, style: str) -> str:
         """Return the text of an entry: the agency's, or else one of a simple form."""
         key = (style or self._style, self._locale, reference.doi)
-        return self._data.references.get(key) or plain_reference(reference.work, self.words)
+        text = self._data.references.get(key) or plain_reference(reference.work, self.words)
+        return with_year_label(reference, text)
+
+    def text_of(self, docname: str, form: Form, dois: tuple[DOI, ...]) -> str:
+        """Return the text of a citation in a document, for places without links."""
+        listing = self.of_citations_in(docname)
+        return "".join(
+            part.text
+            if part.doi is None or listing.bibliography.get(part.doi) is not None
+            else self._display(cast("DOI", part.doi))
+            for part in listing.parts(form, dois)
+        )
 
     def listed(self) -> Iterator[tuple[str, DOI]]:
         """Yield the style and the DOI of each entry of the lists, repeatedly if it is in several lists."""

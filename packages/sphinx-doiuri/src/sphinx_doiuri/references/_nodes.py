@@ -25,11 +25,16 @@ class bibliography_list(nodes.General, nodes.Element):  # noqa: N801 (docutils: 
     """The place of a list of references."""
 
 
-def citations_in(document: nodes.document) -> Iterator[nodes.inline]:
-    """Yield the citations in a document; those in substitutions where they are used, not defined."""
+def citations_in(document: nodes.Element) -> Iterator[nodes.inline]:
+    """Yield the citations in a document or title; those in substitutions where they are used, not defined."""
     for node in document.findall(nodes.inline):
         if "doi_form" in node and not isinstance(node.parent, nodes.substitution_definition):
             yield node
+
+
+def is_copy(citation: nodes.inline) -> bool:
+    """Return whether a citation is in a table of contents; titles are copied there without their links."""
+    return next(citation.findall(nodes.reference), None) is None
 
 
 def entry_id(doi: Handle, docname: str, scope: Scope) -> str:

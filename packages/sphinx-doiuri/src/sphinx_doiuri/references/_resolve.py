@@ -14,7 +14,8 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx_doiuri._config import options
 from sphinx_doiuri._locale import _
 from sphinx_doiuri.references._listings import listings_of
-from sphinx_doiuri.references._nodes import bibliography_list, citations_in, entry_id
+from sphinx_doiuri.references._nodes import bibliography_list, citations_in, entry_id, is_copy
+from sphinx_doiuri.references._titles import show_text
 
 if TYPE_CHECKING:
     from doiuri import Handle
@@ -41,6 +42,10 @@ class ResolveCitations(SphinxPostTransform):
                 self._resolve(node, listings)
 
     def _resolve(self, node: nodes.inline, listings: Listings) -> None:
+        if is_copy(node):
+            show_text(node, listings)
+            return
+        node["ids"].append(node["doi_id"])  # not earlier: titles are copied with their ids
         listing = listings.of_citations_in(node["doi_docname"])
         links = list(node.findall(nodes.reference))
         waiting = iter(links)

@@ -51,6 +51,8 @@ class CitationRole(SphinxRole):
             link = reference("", target, shared)
             link["doi_typed"] = typed
             citation += link
+        # For copies in tables of contents, which have no links
+        citation["doi_cited"] = tuple(link["doi"] for link in citation.findall(nodes.reference))
         return citation
 
 

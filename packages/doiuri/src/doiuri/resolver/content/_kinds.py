@@ -107,6 +107,14 @@ def _check_reference(doi: Handle, body: bytes, charset: str) -> str:
     return _NUMBER.sub("", text, count=1) if _NUMBER.match(text) else text
 
 
+def _parse_reference(doi: Handle, text: str) -> str:
+    """Read a stored reference again: stores are shared, and lock files edited by hand."""
+    reference = plain_text(text, MAX_REFERENCE)
+    if not reference:
+        raise BadRecord(doi, "the stored reference is empty")
+    return reference
+
+
 def _same(_doi: Handle, text: str) -> str:
     return text
 
@@ -121,4 +129,4 @@ def reference_kind(style: str, locale: str) -> Kind[str]:
     :raises ValueError: if one of them is not a name that can be requested.
     """
     accept = reference_type(style, locale)
-    return Kind(f"reference {style} {locale}", accept, _TEXT, _check_reference, _same)
+    return Kind(f"reference {style} {locale}", accept, _TEXT, _check_reference, _parse_reference)

@@ -1,0 +1,88 @@
+"""A file as text, without loss: encoding, byte order mark and line ends stay known."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from bisect import bisect_right
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+_LINE_END = re.compile(r"\r\n?|\n")
+# The longer mark first: that of UTF-32 begins like that of UTF-16
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+
+
+class Position(NamedTuple):
+    """A place in a text."""
+
+    line: int
+    """The line, from 1."""
+
+    column: int
+    """The character in the line, from 1."""
+
+
+class Lines:
+    """The lines of a text, to tell positions from offsets. Lines end with CR, LF or both."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._starts = [0, *(end.end() for end in _LINE_END.finditer(text))]
+
+    def position(self, offset: int) -> Position:
+        """Return the line and the column of a character."""
+        line = bisect_right(self._starts, offset)
+        return Position(line, offset - self._starts[line - 1] + 1)
+
+    def line(self, number: int) -> str:
+        """Return a line, without its end."""
+        start = self._starts[number - 1]
+        end = self._starts[number] if number < len(self._starts) else len(self._text)
+        return self._text[start:end].rstrip("\r\n")
+
+
+@dataclass(frozen=True)
+class Source:
+    """The text of a file.
+
+    :ivar path: the path, as the user gave it or as found in a folder.
+    :ivar text: the text, with the line ends of the file and without a byte order mark.
+    :ivar encoding: the codec of the text.
+    :ivar mark: the byte order mark; empty if the file has none.
+    """
+
+    path: str
+    text: str
+    encoding: str = "utf-8"
+    mark: bytes = b""
+
+    @classmethod
+    def from_bytes(cls, path: str, content: bytes) -> Source:
+        """Return the source with some content: UTF-8, or what its byte order mark says, or else Latin-1."""
+        for mark, encoding in _MARKS:
+            if content.startswith(mark):
+                return cls(path, content[len(mark) :].decode(encoding), encoding, mark)
+        try:
+            return cls(path, content.decode("utf-8"))
+        except UnicodeDecodeError:
+            return cls(path, content.decode("latin-1"), "latin-1")
+
+    def to_bytes(self, text: str) -> bytes:
+        """Return the content of the file with another text.
+
+        :raises UnicodeEncodeError: if the encoding cannot represent the text.
+        """
+        return self.mark + text.encode(self.encoding)
+
+    @cached_property
+    def lines(self) -> Lines:
+        """The lines of the text."""
+        return Lines(self.text)

@@ -1,0 +1,1 @@
+"""Changes to files: proved before they are written."""

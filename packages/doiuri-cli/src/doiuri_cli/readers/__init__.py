@@ -1,0 +1,6 @@
+"""Readers, one a type of file: what may mention DOIs in it, and where."""
+
+from doiuri_cli.readers._choice import reader_for
+from doiuri_cli.readers._part import Part, Reader, ReadError
+
+__all__ = ["Part", "ReadError", "Reader", "reader_for"]

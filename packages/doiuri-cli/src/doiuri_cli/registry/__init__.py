@@ -1,0 +1,1 @@
+"""What the registry says: existence, records and the lock file."""

@@ -1,0 +1,96 @@
+"""A finding: what is wrong, exactly where, and what would put it right."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from doiuri_cli.files import Lines
+
+if TYPE_CHECKING:
+    from doiuri_cli.files import Source
+    from doiuri_cli.readers import Part
+
+
+class Fix(NamedTuple):
+    """A replacement in a file.
+
+    :ivar start: offset in the file's text of the first character that is replaced.
+    :ivar end: offset after the last one.
+    :ivar replacement: the text in its place, as the file writes it.
+    :ivar safe: whether the DOI stays the same.
+    """
+
+    start: int
+    end: int
+    replacement: str
+    safe: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A finding. Lines and columns count characters from 1, in a notebook within the cell.
+
+    :ivar path: the file, as the user gave it or as found in a folder.
+    :ivar line: the line on which it starts.
+    :ivar column: the column of its first character.
+    :ivar end_line: the line on which it ends.
+    :ivar end_column: the column after its last character.
+    :ivar code: the code of its rule.
+    :ivar message: what is wrong, in words.
+    :ivar doi: the name of the DOI; None if there is none.
+    :ivar cell: the number of the notebook's cell, from 1.
+    :ivar entry: the key of the entry in a bibliography.
+    :ivar fix: what would put it right; None if nothing is known to.
+    :ivar excerpt: the line in the file.
+    """
+
+    path: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    code: str
+    message: str
+    doi: str | None = None
+    cell: int | None = None
+    entry: str | None = None
+    fix: Fix | None = None
+    excerpt: str = ""
+
+
+def finding_at(
+    source: Source,
+    part: Part,
+    span: tuple[int, int],
+    code: str,
+    message: str,
+    *,
+    doi: str | None = None,
+    fix: Fix | None = None,
+) -> Finding:
+    """Return a finding about a piece of a part.
+
+    :param source: the file.
+    :param part: the part.
+    :param span: offsets in the part's text: of the piece's first character, and after its last.
+    :param code: the code of the rule.
+    :param message: what is wrong.
+    :param doi: the name of the DOI.
+    :param fix: what would put it right.
+    """
+    lines = source.lines if part.cell is None else Lines(part.text)
+    first, last = part.span(*span) if part.cell is None else span
+    start, end = lines.position(first), lines.position(last)
+    return Finding(
+        source.path,
+        *start,
+        *end,
+        code,
+        message,
+        doi=doi,
+        cell=part.cell,
+        entry=part.entry or None,
+        fix=fix,
+        excerpt=lines.line(start.line),
+    )

@@ -87,3 +87,4 @@ def test_pelican(tmp_path: Path, doi_proxy: Proxies) -> None:
         1,
     )
     assert "this-doi-does-not-exist" in said
+    assert 'href="#' not in (tmp_path / "out" / "index.html").read_text(encoding="utf-8")  # only the summary

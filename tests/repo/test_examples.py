@@ -18,6 +18,7 @@ from doiuri import DOI
 from doiuri.testing import resolver_for
 from doiuri_proxy import running
 from support.browser import hrefs
+from support.devtools import browsing
 from support.sphinx_build import links
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -219,3 +220,15 @@ def test_citations_lead_to_the_entries_and_have_cards(pages: Path) -> None:
     assert all(f'id="{urlsplit(link.href).fragment}"' in listed for link in found)
     assert cited.count('class="doi-card"') == len(found)
     assert '<span class="doi-card-title">Deterministic Nonperiodic Flow</span>' in cited
+
+
+@pytest.mark.newest
+def test_the_site_fits_a_narrow_window_in_any_theme(proxy: str, tmp_path: Path) -> None:
+    """Alabaster, unlike furo, breaks no line inside literals."""
+    build = ["-m", "sphinx", "-q", "-D", "html_theme=alabaster", str(EXAMPLES / "site"), str(tmp_path)]
+    environment = os.environ | {"DOIURI_RESOLVER": proxy, "DOIURI_CACHE": ":memory:"}
+    subprocess.run([sys.executable, *build], env=environment, check=True, timeout=300)
+    with browsing() as page:
+        for name in ("index", "myst", "citations", "references"):
+            page.open(tmp_path / f"{name}.html", width=400)
+            assert page.run("document.documentElement.scrollWidth") <= 400, name

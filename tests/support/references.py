@@ -78,6 +78,9 @@ ATTACKS = [
     "\ud800 alone",
     f'" onfocus="{OWN}" autofocus tabindex="1" onmouseover="{OWN}" x="',
     f"`x <javascript:{OWN}>`_ |x| :raw-html:`<script>{OWN}</script>` {{doi}}`10.5555/x`",
+    f"<x onmouseover={OWN} onclick={OWN}>M.</x>",
+    f"<img src=x onerror={OWN} //",
+    f"<<script>script>{OWN}<</script>/script>",
     f"long <img src=x onerror={OWN}> " * 200,
 ]
 """Titles and names; the last one has over 10 kB."""
@@ -111,7 +114,7 @@ def _hostile_record(number: int, attack: str) -> dict[str, Any]:
 
 PROVOKE = """(async () => {
   document.addEventListener("click", event => event.preventDefault(), true);
-  const active = "script, img, svg, iframe, object, style, form";
+  const active = "x, script, img, svg, iframe, object, style, form";
   const ours = "[class*=doi], [id*=doi], [id^=ref-], [id^=cite-]";
   for (const element of document.querySelectorAll(`:is(${ours}), :is(${ours}) *`))
     for (const type of ["mouseover", "mouseenter", "focus", "click", "load", "error", "toggle"])

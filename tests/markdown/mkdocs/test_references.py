@@ -80,7 +80,9 @@ def test_citations_link_to_the_list_and_entries_back_to_pages(
         (f"{up or 'index.html' if not index else up}#cite-10.1000_2fb", "↩ Start"),
         (f"{one}#cite-10.1000_2fb", "↩ One & two"),
     ]
-    assert re.search(r"Abel \(2006\).*Kahn \(2006\). First.*Kahn \(2006\). Second > 2", page.text, re.DOTALL)
+    assert re.search(
+        r"Abel \(2006\).*Kahn \(2006a\). First.*Kahn \(2006b\). Second > 2", page.text, re.DOTALL
+    )
     assert ("End" in page.text.partition("Second")[2]) == own
 
 

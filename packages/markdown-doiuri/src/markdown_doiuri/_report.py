@@ -12,6 +12,8 @@ from doiuri import advise, find
 from doiuri.plugins import DOI_ORG, unescape_html
 from markdown.preprocessors import Preprocessor
 
+from markdown_doiuri._code import without_code
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import BinaryIO
@@ -21,9 +23,6 @@ if TYPE_CHECKING:
 
 _logger = logging.getLogger("doiuri")
 _LONGER_NAME = re.compile(r"[^\w\s<>()\[\]{}\"'*?#]?\w|/")
-_FENCE = re.compile(r"[ \t>]*(`{3,}|~{3,})(?!.*`)")
-_CODE = re.compile(r"(`+)[^`]++\1(?!`)")
-_COMMENT = re.compile(r"<!--(?:(?!<!--).)*?-->", re.DOTALL)
 _MAX_SEARCHED = 100_000_000  # characters searched for line numbers, in one document
 
 
@@ -116,7 +115,7 @@ class Report:
     def finish(self) -> None:
         """Call ``warn`` with the problems of the document."""
         if self._bad:
-            source = _without_code(self._lines)
+            source = without_code("\n".join(self._lines))
             for text, (error, times) in self._bad.items():
                 places: Sequence[int | None] = self._lines_with(source, text, times) or [self._line((text,))]
                 self._add(text, error.reason, error.suggestion, places)
@@ -142,7 +141,7 @@ class Report:
 
     def _lines_of(self, dois: set[DOI]) -> dict[DOI, list[int]]:
         """Return the lines in which DOIs are written; code and comments are left out."""
-        source = _without_code(self._lines)
+        source = without_code("\n".join(self._lines))
         lines: dict[DOI, dict[int, None]] = {}
         line, counted = 1, 0
         for match in find(source, "markdown"):
@@ -187,24 +186,6 @@ class Report:
                 return position
             start = position + 1
         return -1
-
-
-def _without_code(lines: list[str]) -> str:
-    """Return the source without the content of code and comments; lines keep their numbers."""
-    kept: list[str] = []
-    fence = ""
-    for line in lines:
-        mark = _FENCE.match(line)
-        if fence:
-            kept.append("")
-            if mark and mark[1].startswith(fence) and not line[mark.end() :].strip():
-                fence = ""
-        elif mark:
-            kept.append("")
-            fence = mark[1]
-        else:
-            kept.append(_CODE.sub("`x`", line) if "`" in line else line)
-    return _COMMENT.sub(lambda comment: "\n" * comment[0].count("\n"), "\n".join(kept))
 
 
 def _spellings(doi: DOI) -> tuple[str, ...]:

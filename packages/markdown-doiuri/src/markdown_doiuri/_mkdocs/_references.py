@@ -14,8 +14,8 @@ from markdown.serializers import to_xhtml_string
 from markdown.util import AMP_SUBSTITUTE, AtomicString
 from mkdocs.utils import get_relative_url
 
+from markdown_doiuri._code import without_code
 from markdown_doiuri._links import Links
-from markdown_doiuri._mkdocs._sources import FENCED
 from markdown_doiuri._references import MARKER, Citations, Writer, slug
 from markdown_doiuri._stash import literal
 
@@ -147,10 +147,9 @@ def entry_id(key: str) -> str:
 
 def with_place(markdown: str) -> str:
     """Return the text of the page of references, with a place for the list at its marker or at the end."""
-    code = [fenced.span() for fenced in FENCED.finditer(markdown)]
-    for marker in _MARKER.finditer(markdown):
-        if not any(start <= marker.start() < end for start, end in code):
-            return f"{markdown[: marker.start()]}{_PLACE}{markdown[marker.end() :]}"
+    marker = _MARKER.search(without_code(markdown))
+    if marker:
+        return f"{markdown[: marker.start()]}{_PLACE}{markdown[marker.end() :]}"
     return f"{markdown}\n\n{_PLACE}\n"
 
 

@@ -146,3 +146,16 @@ def test_a_marker_in_code_is_not_the_place_of_the_list(site: MakeSite) -> None:
     html = source(built, "references/index.html")
     assert f"<code>{marker}\n</code>" in html
     assert html.index("<code>") < html.index('class="doi-references"') < html.index("<p>End</p>")
+
+
+def test_a_second_place_is_reported_once(site: MakeSite) -> None:
+    marker = "///References Go Here///"
+    built = site({**PAGES, "references.md": f"---\ntitle: R\n---\nBefore\n{marker}\n\n{marker}\n\n{marker}"})
+    built.build(plugins=options())
+    html = source(built, "references/index.html")
+    assert html.count('class="doi-references"') == 1
+    assert marker not in html
+    assert html.index("<p>Before</p>") < html.index('class="doi-references"')
+    assert built.messages() == [
+        f"references.md:7: {marker}: the list of references is at the first of these lines"
+    ]

@@ -9,6 +9,7 @@ from markdown.extensions import Extension
 from markdown_doiuri._inline import AutolinkProcessor, CitationPattern, MentionPattern
 from markdown_doiuri._links import Links
 from markdown_doiuri._options import Options, default_config
+from markdown_doiuri._places import PlaceProcessor
 from markdown_doiuri._references import ReferencesTreeprocessor, Writer
 from markdown_doiuri._report import Report, SourcePreprocessor
 from markdown_doiuri._treeprocessor import LinkTreeprocessor
@@ -78,6 +79,8 @@ class DOIExtension(Extension):
         md.treeprocessors.register(processor, "doiuri-links", 19)
         if self.options.citations:
             # After attr_list (8), abbr (7) and smarty (6), which change text; before toc (5), which reads it.
+            # Before paragraphs (10), after all other blocks
+            md.parser.blockprocessors.register(PlaceProcessor(md.parser, report), "doiuri-place", 12)
             references = ReferencesTreeprocessor(md, links, processor.citations, self._writer)
             md.treeprocessors.register(references, "doiuri-references", 5.5)
         report.follow(md)

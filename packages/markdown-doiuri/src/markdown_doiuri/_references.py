@@ -12,6 +12,7 @@ from doiuri.records import Bibliography, plain_reference, reference_parts, with_
 from markdown.treeprocessors import Treeprocessor
 from markdown.util import AtomicString
 
+from markdown_doiuri._places import marked_places
 from markdown_doiuri._stash import literal
 
 if TYPE_CHECKING:
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
     from markdown_doiuri._citations import Citation
     from markdown_doiuri._links import Links
     from markdown_doiuri._options import Options
-
-MARKER = "///References Go Here///"
 
 _ID = re.compile(r"""\sid\s*=\s*["']?([^\s"'>]+)""", re.IGNORECASE)
 _NOT_IN_ID = re.compile(r"[^A-Za-z0-9.-]+")
@@ -61,20 +60,16 @@ class ReferencesTreeprocessor(Treeprocessor):
 
     def run(self, root: Element) -> None:
         """Write the citations in ``root``, in place, and the list at its marker or at the end."""
-        place = _place(root)
-        if not self._citations.cited:
-            if place is not None:
-                place[0].remove(place[1])
-            return
-        page = self._writer(self._links, self._citations, _used_ids(root, self.md))
+        used = _used_ids(root, self.md) if self._citations.cited else set()
+        page = self._writer(self._links, self._citations, used)
         page.write_citations()
         entries = page.entries()
-        if place is None and entries is not None:
+        places = marked_places(root)
+        if entries is not None and not places:
             root.append(entries)
-        elif place is not None:
-            parent, marker = place
+        for number, (parent, marker) in enumerate(places):
             index = list(parent).index(marker)
-            parent[index : index + 1] = [] if entries is None else [entries]
+            parent[index : index + 1] = [] if entries is None or number else [entries]
 
 
 class Writer:
@@ -187,16 +182,6 @@ class Writer:
             unique = f"{name}-{number}"
         self._used.add(unique)
         return unique
-
-
-def _place(root: Element) -> tuple[Element, Element] | None:
-    """Return the paragraph that marks the place of the list, after its parent; None if there is none."""
-    marker = next(
-        (p for p in root.iter("p") if p.text is not None and p.text.strip() == MARKER and not len(p)), None
-    )
-    if marker is None:
-        return None
-    return next(parent for parent in root.iter() if marker in list(parent)), marker
 
 
 def _used_ids(root: Element, md: Markdown) -> set[str]:

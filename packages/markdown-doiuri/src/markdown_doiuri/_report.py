@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 
 _logger = logging.getLogger("doiuri")
 _LONGER_NAME = re.compile(r"[^\w\s<>()\[\]{}\"'*?#]?\w|/")
+MARKER = "///References Go Here///"
+"""The line that marks the place of the list of references."""
+
+_MARKED = re.compile(rf"^[ \t>]*+{re.escape(MARKER)}[ \t]*+$", re.MULTILINE)
 _MAX_SEARCHED = 100_000_000  # characters searched for line numbers, in one document
 
 
@@ -94,11 +98,16 @@ class Report:
         self._problems: list[Problem] = []
         self._sources: tuple[str, str] | None = None
         self._left = _MAX_SEARCHED
+        self._markers = 0
 
     def bad(self, text: str, error: DOISyntaxError) -> None:
         """Note an occurrence of ``text``, which looks like a DOI but is not one."""
         known, times = self._bad.get(text, (error, 0))
         self._bad[text] = known, times + 1
+
+    def marker(self) -> None:
+        """Note a place of the list of references."""
+        self._markers += 1
 
     def missing(self, dois: list[DOI]) -> None:
         """Note where DOIs are that do not exist, with what was probably meant."""
@@ -114,6 +123,10 @@ class Report:
 
     def finish(self) -> None:
         """Call ``warn`` with the problems of the document."""
+        if self._markers > 1:
+            places = [match.start() for match in _MARKED.finditer(without_code("\n".join(self._lines)))]
+            line = "\n".join(self._lines).count("\n", 0, places[1]) + 1 if len(places) > 1 else None
+            self._add(MARKER, "the list of references is at the first of these lines", None, [line])
         if self._bad:
             source = without_code("\n".join(self._lines))
             for text, (error, times) in self._bad.items():

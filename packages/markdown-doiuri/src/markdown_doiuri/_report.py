@@ -124,8 +124,8 @@ class Report:
     def finish(self) -> None:
         """Call ``warn`` with the problems of the document."""
         if self._markers > 1:
-            places = [match.start() for match in _MARKED.finditer(without_code("\n".join(self._lines)))]
-            line = "\n".join(self._lines).count("\n", 0, places[1]) + 1 if len(places) > 1 else None
+            starts = [match.start() for match in _MARKED.finditer(without_code("\n".join(self._lines)))]
+            line = "\n".join(self._lines).count("\n", 0, starts[1]) + 1 if len(starts) > 1 else None
             self._add(MARKER, "the list of references is at the first of these lines", None, [line])
         if self._bad:
             source = without_code("\n".join(self._lines))

@@ -38,12 +38,10 @@ def key(name: str) -> str:
 
 @pytest.mark.parametrize("case", [case for case in CASES if case.words is None], ids=str)
 def test_shared_cases(case: ReferenceCase, cite: Render) -> None:
-    paragraphs = [
-        "; ".join(map(key, citation.dois))
-        if citation.form == "textual"
-        else f"[{'; '.join(map(key, citation.dois))}]"
-        for citation in case.citations
-    ]
+    paragraphs = []
+    for citation in case.citations:
+        keys = ["-" * (doi in citation.without_author) + key(doi) for doi in citation.dois]
+        paragraphs.append("; ".join(keys) if citation.form == "textual" else f"[{'; '.join(keys)}]")
     rendered = cite("\n\n".join(f"x {text} y" for text in paragraphs), citation=case.style)
     body, _, entries = rendered.html.partition(LISTED)
     shown = [Page(paragraph).text[2:-2] for paragraph in re.findall(r"<p>(.*?)</p>", body, re.DOTALL)]
@@ -77,6 +75,9 @@ BRACKETS = [
         "[@doi:10.5555/kahn-2006;\n@doi:10.5555/berg-1999]",
         ["(Kahn and Wilensky, 2006; van der Berg, 1999)"],
     ),
+    ("[-@{doi:10.5555/kahn-2006}; -@doi:10.5555/berg-1999]", ["(2006; 1999)"]),
+    ("[-@doi:10.5555/kahn-2006;-@doi:10.5555/berg-1999]", ["(2006; 1999)"]),
+    ("[see @doi:10.5555/kahn-2006, p. 3; -@doi:10.5555/three]", ["Kahn and Wilensky (2006)"]),
     ("[@DOI:10.5555/kahn-2006.]", ["(Kahn and Wilensky, 2006)"]),
     ("**[@doi:10.5555/kahn-2006]**", ["(Kahn and Wilensky, 2006)"]),
     ("(@doi:10.5555/kahn-2006, p. 3)", ["Kahn and Wilensky (2006)"]),
@@ -123,6 +124,8 @@ NOT_CITED = [
     "x@doi:10.5555/kahn-2006",
     "x.@doi:10.5555/kahn-2006",
     "x-@{doi:10.5555/kahn-2006}",
+    "-@doi:10.5555/kahn-2006",
+    "[--@doi:10.5555/kahn-2006]",
     "@ doi:10.5555/kahn-2006",
     "@doi: 10.5555/kahn-2006",
     "@10.5555/kahn-2006",

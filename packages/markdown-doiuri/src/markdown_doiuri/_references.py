@@ -99,8 +99,11 @@ class Writer:
     def write_citations(self) -> None:
         """Turn the elements that stand for citations into citations."""
         for element, citation in self._citations.cited.items():
-            write = self._bibliography.textual if citation.textual else self._bibliography.parenthetical
-            parts = write(citation.dois, self._display)
+            if citation.textual:
+                parts = self._bibliography.textual(citation.dois, self._display)
+            else:
+                without = citation.without_author
+                parts = self._bibliography.parenthetical(citation.dois, self._display, without)
             element.text = None
             if len(parts) == 1 and self._bibliography.get(citation.dois[0]) is None:
                 self._link(element, citation.dois[0], parts[0].text)

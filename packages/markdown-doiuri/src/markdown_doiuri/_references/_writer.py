@@ -1,4 +1,4 @@
-"""Citations and the list of references, written into the tree of a page."""
+"""Writes citations and the list of references into the tree of a page."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from doiuri.records import Bibliography, plain_reference, reference_parts, with_
 from markdown.treeprocessors import Treeprocessor
 from markdown.util import AtomicString
 
-from markdown_doiuri._places import marked_places
+from markdown_doiuri._references._places import marked_places
 from markdown_doiuri._stash import literal
 
 if TYPE_CHECKING:
@@ -39,6 +39,8 @@ class Citations:
     works: dict[DOI, Work] = field(default_factory=dict)
     references: dict[DOI, str] = field(default_factory=dict)
     """The formatted references."""
+    untitled: dict[Element, DOI] = field(default_factory=dict)
+    """The links without a text of their own that show metadata."""
     missing: set[DOI] = field(default_factory=set)
     """The DOIs that do not exist."""
 
@@ -60,7 +62,7 @@ class ReferencesTreeprocessor(Treeprocessor):
 
     def run(self, root: Element) -> None:
         """Write the citations in ``root``, in place, and the list at its marker or at the end."""
-        used = _used_ids(root, self.md) if self._citations.cited else set()
+        used = used_ids(root, self.md) if self._citations.cited else set()
         page = self._writer(self._links, self._citations, used)
         page.write_citations()
         entries = page.entries()
@@ -187,7 +189,7 @@ class Writer:
         return unique
 
 
-def _used_ids(root: Element, md: Markdown) -> set[str]:
+def used_ids(root: Element, md: Markdown) -> set[str]:
     """Return the ids that the page has already, in elements and in raw HTML."""
     used = {element.attrib["id"] for element in root.iter() if "id" in element.attrib}
     for raw in md.htmlStash.rawHtmlBlocks:

@@ -10,7 +10,7 @@ _TAB = 4  # columns of a level of indentation
 # A language and options
 _INFO = r"[ \t]*+(?:[\w#.+-]++(?=[ \t]|$))?(?:[ \t]*+(?:\{.*\}|[\w-]++=[^`]*+))?[ \t]*+$"
 _FENCE = re.compile(rf"([ \t>]*+)(`{{3,}}+|~{{3,}}+)({_INFO})")
-_QUOTED = re.compile(r"(?:[ ]*+>[ ]?)*+")
+_QUOTED = re.compile(r"(?>(?:[ ]*+>[ ]?)*)")
 # What later lines that are indented more belong to: list items, footnotes, definitions, admonitions, tabs
 _CONTAINER = re.compile(r"(?:[*+-][ ]|[0-9]++\.[ ]|\[\^[^\]]*+\]:|:[ ]{1,3}\S|!!![ ]|\?\?\?|===[ +!]*\")")
 _HEADING = re.compile(r"#{1,6}[^#]")
@@ -21,16 +21,16 @@ _RAW = re.compile(
     re.DOTALL | re.IGNORECASE | re.MULTILINE,
 )
 _NEW_BLOCK = r"\n(?=[ \t>]*+(?:\n|[*+-][ ]|[0-9]++\.[ ]|#|\Z))"
-_SPAN = re.compile(rf"(?<![`\\])((?:\\\\)*+)(`++)(?:(?!{_NEW_BLOCK}).)*?(?<!`)\2(?!`)", re.DOTALL)
+_SPAN = re.compile(rf"(?<![`\\])((?>(?:\\\\)*))(`++)(?:(?!{_NEW_BLOCK}).)*?(?<!`)\2(?!`)", re.DOTALL)
 _COMMENT = re.compile(rf"<!--(?:(?!<!--|{_NEW_BLOCK}).)*?-->", re.DOTALL)
 _ELEMENT = re.compile(
     r"<(a|button|code|kbd|math|option|pre|samp|script|select|style|svg|textarea|title|tt|var)(?=[\s/>])"
     r"(?:[^<]++|<(?!\1\b))*?</\1\s*>",
     re.IGNORECASE,
 )
-_TEXT = re.compile(r"(?<=>)(?:[^<]++|<(?![a-zA-Z/!]))++")
+_TEXT = re.compile(r"(?<=>)(?>(?:[^<]++|<(?![a-zA-Z/!]))+)")
 # As in the text of a paragraph: no space just inside the dollar signs, no word character just outside
-_IN_MATH = rf"(?=[^\s$])(?:(?!{_NEW_BLOCK})[^$])*+(?<=\S)"
+_IN_MATH = rf"(?=[^\s$])(?>(?:(?!{_NEW_BLOCK})[^$])*)(?<=\S)"
 _MATH = re.compile(rf"(?<![\w\\$])\$(?:\${_IN_MATH}\$\$|{_IN_MATH}\$)(?![\w$])")
 _NOT_NEWLINE = re.compile(r"[^\n]")
 

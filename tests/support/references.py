@@ -10,7 +10,7 @@ did.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from doiuri.records import CitationStyle, CitationWords
@@ -21,11 +21,15 @@ RECORDS = DATA / "references" / "records.json"
 
 @dataclass(frozen=True)
 class CitationCase:
-    """A citation and its text; ``form`` is "parenthetical" or "textual"."""
+    """A citation and its text; ``form`` is "parenthetical" or "textual".
+
+    Of the DOIs in ``without_author`` only the years are shown.
+    """
 
     form: Literal["parenthetical", "textual"]
     dois: list[str]
     text: str
+    without_author: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -49,6 +53,11 @@ class ReferenceCase:
 
     def __str__(self) -> str:
         return self.note
+
+    @property
+    def has_authors(self) -> bool:
+        """Whether all citations name their authors: reStructuredText has no syntax for others."""
+        return not any(citation.without_author for citation in self.citations)
 
 
 def _case(case: dict[str, Any]) -> ReferenceCase:

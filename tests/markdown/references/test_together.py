@@ -61,8 +61,8 @@ def test_all_of_them_together(extensions: list[str], serve: Serve, render: Rende
     assert len(ids) == len(set(ids))
     assert set(re.findall(r'href="#([^"]*)"', html)) <= set(ids)
     assert "kahn-b</a>" not in html
-    assert '<h1 class="big" id="on-kahn-et-al-2001">' in html
-    assert '<a href="#on-kahn-et-al-2001">On (Kahn et al., 2001)</a>' in html
+    assert '<h1 class="big" id="on-doi105555three">' in html
+    assert '<a href="#on-doi105555three">On (Kahn et al., 2001)</a>' in html
     assert html.count('href="#ref-10.5555_2fthree"') == 10
     assert html.count('class="doi-backref"') == 11
     assert html.index('id="references"') < html.index("doi-references") < html.index('class="footnote"')
@@ -169,3 +169,28 @@ def test_open_brackets_take_linear_time(text: str) -> None:
 
     # Quadratic time would be 1,000 times as much.
     assert min(seconds(64_000) for _ in range(3)) < 200 * max(min(seconds(2_000) for _ in range(3)), 0.002)
+
+
+HEADINGS = [
+    (f"# On [@doi:{THREE}] & `code` <i>it</i>[^1]", "on-doi105555three-code-it"),
+    (f"# @doi:{THREE} and [-@doi:10.5555/kahn-2006]", "doi105555three-and-doi105555kahn-2006"),
+    (f"# On [](doi:{THREE})", "on-doi105555three"),
+    (f"# On [@doi:{THREE}] {{: #own }}", "own"),
+    (f"# On doi{THREE.replace('.', '').replace('/', '')}\n\n# On @doi:{THREE}", "on-doi105555three_1"),
+]
+
+
+@pytest.mark.parametrize(("source", "expected"), HEADINGS, ids=ascii)
+def test_ids_of_headings_do_not_depend_on_metadata(
+    source: str, expected: str, serve: Serve, render: Render
+) -> None:
+    serve(RECORDS)
+    options = {"text": "{authors} ({year})"}
+    source = f"{source}\n\n[^1]: x"
+    known = render(source, "extra", "toc", resolve="records", **options).html
+    unknown = render(source, "extra", "toc", **options).html
+    assert "Kahn et al." in known
+    assert "Kahn" not in unknown
+    ids = [re.findall(r'<h1 id="([^"]*)"', html) for html in (known, unknown)]
+    assert ids[0] == ids[1]
+    assert expected in ids[0]

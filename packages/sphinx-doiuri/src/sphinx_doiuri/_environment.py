@@ -37,8 +37,8 @@ class Use(NamedTuple):
     """The DOI as the author typed it if there is advice on that."""
     conditions: tuple[tuple[str, str], ...] = ()
     """The directives ``only`` and ``ifconfig`` around the link: their names and expressions."""
-    is_bibtex: bool = False
-    """Whether it is in an entry of sphinxcontrib-bibtex."""
+    entry: str = ""
+    """The key of the entry of sphinxcontrib-bibtex that has it; "" if it is in the document."""
 
 
 @dataclass(slots=True)

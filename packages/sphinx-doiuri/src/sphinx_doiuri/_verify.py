@@ -107,7 +107,7 @@ def _look_up(app: Sphinx, data: DOIData, store: _Answers) -> None:
         app.builder.incomplete = incomplete
     if isinstance(store, LockedAnswers):
         shown = [use for use in data.all_uses() if is_shown(app, use)]
-        report_differences(data, shown, store, incomplete)
+        report_differences(app, data, shown, store, incomplete)
     elif reasons:
         total, reason = len(data.dois()), Counter(reasons).most_common(1)[0][0]
         logger.info(__("%d of %d DOIs could not be checked: %s"), len(reasons), total, reason)

@@ -12,8 +12,7 @@ from xml.etree import ElementTree
 import pytest
 from doiuri import DOI
 from support.browser import command
-from support.pdf import inflated
-from support.sphinx_build import ROOTS, Build, build, links, write
+from support.sphinx_build import ROOTS, Build, build, inflated, links, write
 
 NAMES = json.loads((ROOTS / "book" / "names.json").read_text("utf-8"))
 INDEX, SECOND = NAMES["index"], NAMES["second"]

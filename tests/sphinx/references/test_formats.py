@@ -13,11 +13,10 @@ from xml.etree import ElementTree
 import pytest
 from support.browser import command
 from support.devtools import browsing
-from support.pdf import text_of
 from support.references import RECORDS
 from support.servers.metadata import metadata_proxy
 from support.servers.web import Answer, Asked, Site, resolver, site
-from support.sphinx_build import Build, build, write
+from support.sphinx_build import Build, build, pdf_text, write
 
 CSL = "application/vnd.citationstyles.csl+json"
 PAGE = """\
@@ -121,7 +120,7 @@ def test_the_text_of_the_pdf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         check=False,
     )
     assert run.returncode == 0, run.stdout[-2000:]
-    text = text_of((built.out / "book.pdf").read_bytes())
+    text = pdf_text((built.out / "book.pdf").read_bytes())
     joined = "".join(text.split())  # a gap beside a link or another font is read as a space
     assert "Kahn and Wilensky, 2006" in text
     assert "See(KahnandWilensky,2006)," in joined

@@ -9,9 +9,15 @@ from sphinx.util.logging import get_node_location
 
 from sphinx_doiuri._environment import conditions_of
 from sphinx_doiuri.references._directive import BibliographyDirective
-from sphinx_doiuri.references._nodes import bibliography_list, citations_in, is_copy, slug
+from sphinx_doiuri.references._nodes import (
+    bibliography_list,
+    citations_in,
+    is_copy,
+    slug,
+    targets_of,
+    titles_with_citations,
+)
 from sphinx_doiuri.references._role import CitationRole
-from sphinx_doiuri.references._titles import targets_of, titles_with_citations
 
 if TYPE_CHECKING:
     from collections.abc import Collection

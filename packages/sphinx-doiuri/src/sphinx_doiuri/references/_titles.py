@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from docutils import nodes
-from sphinx import addnodes
 from sphinx.util.nodes import clean_astext
 
 from sphinx_doiuri.references._nodes import citations_in
@@ -15,35 +14,6 @@ if TYPE_CHECKING:
 
     from sphinx_doiuri.references._domain import DOIDomain
     from sphinx_doiuri.references._listings import Listings
-
-_REFERENCES = frozenset({"ref", "any", "myst"})  # the roles that show titles
-
-
-def titles_with_citations(document: nodes.document) -> dict[str, nodes.TextElement]:
-    """Return the titles, captions and rubrics with citations, by the ids and names they belong to."""
-    titles = {}
-    for citation in citations_in(document):
-        title: nodes.Node | None = citation
-        while title is not None and not isinstance(title, nodes.title | nodes.caption | nodes.rubric):
-            title = title.parent
-        if title is not None:
-            owner = title if isinstance(title, nodes.rubric) else title.parent
-            titles.update(dict.fromkeys([*owner["ids"], *owner["names"]], _copy(title)))
-    return titles
-
-
-def _copy(title: nodes.TextElement) -> nodes.TextElement:
-    """Return a copy without the document, which would be stored with it."""
-    copied = title.deepcopy()
-    for node in copied.findall():
-        vars(node).pop("_document", None)
-    return copied
-
-
-def targets_of(document: nodes.document) -> set[str]:
-    """Return the labels to which a document refers."""
-    references = document.findall(addnodes.pending_xref)
-    return {node["reftarget"] for node in references if node["reftype"] in _REFERENCES}
 
 
 def update_labels(env: BuildEnvironment, domain: DOIDomain, listings: Listings) -> list[str]:

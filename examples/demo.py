@@ -1,7 +1,7 @@
 """Start the local DOI proxy, build the sites and blogs and run the scripts against it, print a summary.
 
 The exit status is 0 if every step succeeded, every DOI got an answer, exactly the missing ones are marked,
-and there are citations and cards.
+every citation leads to the entry of its work, every entry leads back, and there are cards.
 """
 
 from __future__ import annotations
@@ -13,8 +13,11 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import unquote, urlsplit
 
 from doiuri import DOI
 from doiuri.resolver import Resolver
@@ -25,23 +28,104 @@ READY = "doiuri-proxy ready at "
 DOI_ORG = "https://doi.org/"
 
 
-class Links(HTMLParser):
-    """The links to DOIs on a page, (href, marked as not found), and how many citations and cards it has."""
+# Sphinx and Markdown have different names for the list and its links back.
+LISTS = {"doi-bibliography", "doi-references"}
+BACK = {"doi-back", "doi-backref"}
+CITATIONS = {"site": 10, "blog": 5, "mkdocs": 4, "pelican": 2}
+"""How many works the pages of each example cite, each as often as it is cited."""
+VOID = {"area", "base", "br", "col", "hr", "img", "input", "link", "meta", "source", "wbr"}
 
-    def __init__(self, page: Path) -> None:
+
+class Place(NamedTuple):
+    """An element of a page."""
+
+    page: Path
+    id: str
+
+    def __str__(self) -> str:
+        return f"{os.path.relpath(self.page, OUTPUT)}#{self.id}"
+
+
+@dataclass
+class Link:
+    """A link from a citation to an entry, or back."""
+
+    href: str
+    text: str = ""
+
+    def target(self, page: Path) -> Place:
+        """Return where it leads from ``page``."""
+        url = urlsplit(self.href)
+        path = (page.parent / unquote(url.path)).resolve() if url.path else page
+        return Place(path / "index.html" if path.is_dir() else path, url.fragment)
+
+
+@dataclass
+class Entry:
+    """An entry in a list of references."""
+
+    dois: list[DOI] = field(default_factory=list)
+    back: list[Link] = field(default_factory=list)
+
+
+class Element(NamedTuple):
+    """An element that is open while a page is read."""
+
+    tag: str
+    classes: set[str]
+    id: str
+
+
+class Page(HTMLParser):
+    """The links to DOIs on a page, (href, marked as not found), its citations, entries, ids, and cards."""
+
+    def __init__(self, path: Path) -> None:
         super().__init__()
+        self.path = path
         self.found: list[tuple[str, bool]] = []
-        self.citations = 0
+        self.citations: list[Link] = []
+        self.entries: dict[str, Entry] = {}
+        self.ids: set[str] = set()
         self.cards = 0
-        self.feed(page.read_text(encoding="utf-8"))
+        self._open: list[Element] = []
+        self.feed(path.read_text(encoding="utf-8"))
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        values = dict(attrs)
-        classes, href = (values.get("class") or "").split(), values.get("href") or ""
-        if tag == "a" and "doi" in classes and href.startswith(DOI_ORG):  # citations lead to their entry
+        values = {name: value or "" for name, value in attrs}
+        element = Element(tag, set(values.get("class", "").split()), values.get("id", ""))
+        self.ids.add(element.id)
+        self.cards += "doi-card" in element.classes
+        if tag not in VOID:
+            self._open.append(element)
+        if tag == "a":
+            self._link(values.get("href", ""), element.classes)
+
+    def _link(self, href: str, classes: set[str]) -> None:
+        around = set().union(*(element.classes for element in self._open))
+        entry = self._entry() if around & LISTS else None
+        if "doi" in classes and href.startswith(DOI_ORG):  # citations lead to their entry
             self.found.append((href, "doi-not-found" in classes))
-        self.citations += "doi-citation" in classes
-        self.cards += "doi-card" in classes
+            if entry:
+                entry.dois.append(DOI.from_url(href))
+        elif "doi-citation" in around:
+            self.citations.append(Link(href))
+        elif around & BACK and entry:
+            entry.back.append(Link(href))
+
+    def _entry(self) -> Entry | None:
+        ids = [element.id for element in self._open if element.tag == "li" and element.id]
+        return self.entries.setdefault(ids[-1], Entry()) if ids else None
+
+    def handle_endtag(self, tag: str) -> None:
+        if any(element.tag == tag for element in self._open):
+            while self._open.pop().tag != tag:
+                pass
+
+    def handle_data(self, data: str) -> None:
+        if self.citations and any(element.tag == "a" for element in self._open):
+            around = set().union(*(element.classes for element in self._open))
+            if "doi-citation" in around:
+                self.citations[-1].text += data
 
 
 @contextmanager
@@ -96,34 +180,69 @@ def build() -> list[Path]:
     return [
         *(OUTPUT / "site" / f"{name}.html" for name in ("index", "myst", "citations", "references")),
         *sorted((OUTPUT / "blog").glob("*.html")),
-        OUTPUT / "mkdocs" / "index.html",
-        OUTPUT / "mkdocs" / "reading" / "index.html",
+        *(OUTPUT / "mkdocs" / name / "index.html" for name in ("", "citing", "reading", "references")),
         OUTPUT / "pelican" / "dois-in-a-blog.html",
     ]
 
 
-def sum_up(pages: list[Path], base: str) -> None:
+def sum_up(paths: list[Path], base: str) -> None:
     """Print the summary; exit with an error if the pages and the proxy disagree."""
-    read = [Links(page) for page in pages]
-    links = [link for page in read for link in page.found]
-    citations, cards = sum(page.citations for page in read), sum(page.cards for page in read)
+    pages = [Page(path) for path in paths]
+    links = [link for page in pages for link in page.found]
     marked = {DOI.from_url(href) for href, missing in links if missing}
     dois = sorted({DOI.from_url(href) for href, _ in links})
     with Resolver(base, store=None) as resolver:
         outcomes = list(resolver.resolve_many(dois))
+        wrong = list(wrong_references(pages, resolver))
     status = {
         kind: [o.doi for o in outcomes if o.doi and o.status == kind]
         for kind in ("found", "not-found", "unknown")
     }
-    print("\nPages to open:", *(f"  {os.path.relpath(page)}" for page in pages), sep="\n")
+    print("\nPages to open:", *(f"  {os.path.relpath(path)}" for path in paths), sep="\n")
     missing = ", ".join(doi.name for doi in status["not-found"])
     print(f"DOIs: {len(links)} links to {len(dois)} DOIs; {len(status['found'])} verified, ", end="")
     print(f"{len(status['not-found'])} not found ({missing}), {len(status['unknown'])} unknown")
-    print(f"Citations: {citations}; cards: {cards}")
-    if not (citations and cards):
-        sys.exit("there are no citations or no cards on the pages")
+    cited, entries = sum(len(page.citations) for page in pages), sum(len(page.entries) for page in pages)
+    cards = sum(page.cards for page in pages)
+    print(f"Citations: {cited}, of {entries} entries in lists of references; cards: {cards}")
+    if wrong:
+        sys.exit("\n".join(wrong))
+    if not cards:
+        sys.exit("there are no cards on the pages")
     if set(status["not-found"]) != marked or status["unknown"] or not links:
         sys.exit("the DOIs marked on the pages are not those that the proxy reports as missing")
+
+
+def wrong_references(pages: list[Page], resolver: Resolver) -> Iterator[str]:
+    """Return what is wrong with the citations and the lists of references."""
+    ids = {Place(page.path, name) for page in pages for name in page.ids}
+    entries = {Place(page.path, name): entry for page in pages for name, entry in page.entries.items()}
+    cited = {link.target(page.path) for page in pages for link in page.citations}
+    for example, expected in CITATIONS.items():
+        found = sum(len(page.citations) for page in pages if page.path.is_relative_to(OUTPUT / example))
+        if found != expected:
+            yield f"{example}: {found} citations, expected {expected}"
+    for page in pages:
+        for link in page.citations:
+            entry = entries.get(link.target(page.path))
+            if entry is None or not names_the_author(link.text, entry, resolver):
+                name = os.path.relpath(page.path, OUTPUT)
+                yield f"{name}: the citation {link.text} does not lead to the entry of its work"
+    for place, entry in entries.items():
+        if (
+            place not in cited
+            or not entry.back
+            or not {link.target(place.page) for link in entry.back} <= ids
+        ):
+            yield f"{place}: this entry does not lead back to a citation"
+
+
+def names_the_author(text: str, entry: Entry, resolver: Resolver) -> bool:
+    """Return whether the text of a citation names the first author and the year of an entry's work."""
+    if len(entry.dois) != 1:
+        return False
+    work = resolver.work(entry.dois[0])
+    return work.authors[0].family in text and str(work.year or "n.d.") in text
 
 
 def main() -> None:

@@ -80,7 +80,11 @@ def test_pelican(tmp_path: Path, doi_proxy: Proxies) -> None:
     said = build("pelican", tmp_path, proxy.url, "pelican", "content", "-s", "pelicanconf.py", "-o", "out")
     check(
         tmp_path / "out" / "dois-in-a-blog.html",
-        [NAMES[0], NAMES[0], NAMES[1], "10.5555/this-doi-does-not-exist", NAMES[3]],
+        [
+            *(NAMES[0], NAMES[0], NAMES[1], "10.5555/this-doi-does-not-exist", NAMES[3]),
+            *("10.17487/RFC3986", "10.1045/may99-payette"),  # the list
+        ],
         1,
     )
     assert "this-doi-does-not-exist" in said
+    assert 'href="#' not in (tmp_path / "out" / "index.html").read_text(encoding="utf-8")  # only the summary

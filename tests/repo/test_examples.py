@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 from urllib.parse import urlsplit
 
 import pytest
@@ -16,6 +18,7 @@ from doiuri import DOI
 from doiuri.testing import resolver_for
 from doiuri_proxy import running
 from support.browser import hrefs
+from support.devtools import browsing
 from support.sphinx_build import links
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -113,6 +116,53 @@ def test_metadata_in_the_records_is_that_of_their_dois() -> None:
         assert DOI.from_url(reference.rpartition(" ")[2]).name == name
 
 
+@pytest.fixture
+def demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """The demo, with one page that cites one work, which is listed on another page."""
+    spec = importlib.util.spec_from_file_location("demo", EXAMPLES / "demo.py")
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, "demo", module)
+    spec.loader.exec_module(module)
+    monkeypatch.setattr(module, "OUTPUT", tmp_path)
+    monkeypatch.setattr(module, "CITATIONS", {"blog": 1})
+    for name, text in REFERENCES.items():
+        path = tmp_path / "blog" / name / "index.html"
+        path.parent.mkdir(parents=True)
+        path.write_text(text, encoding="utf-8")
+    return module
+
+
+REFERENCES = {
+    "a b": '<p><span class="doi-citation" id="c1">(<a href="../list/#r1">Lorenz, 1963</a>)</span>',
+    "list": f'<ul class="doi-bibliography"><li id="r1">Lorenz. <a class="doi" href="{DOI(LORENZ).url}">x</a> '
+    '<span class="doi-back"><a href="../a%20b/#c1">↑</a></span></ul>',
+}
+DAMAGE = {
+    "no citation": ("a b", "doi-citation", "x"),
+    "to no entry": ("a b", "#r1", "#r2"),
+    "to no page": ("a b", "../list/", "../lists/"),
+    "another author": ("a b", "Lorenz", "Bak"),
+    "another year": ("a b", "1963", "1964"),
+    "an entry for another DOI": ("list", DOI(LORENZ).url, "https://doi.org/10.1038/nphys1170"),
+    "an entry without a DOI": ("list", "https://doi.org/", "https://example.org/"),
+    "no way back": ("list", "doi-back", "x"),
+    "back to nowhere": ("list", "#c1", "#c2"),
+}
+
+
+@pytest.mark.parametrize("damage", [None, *DAMAGE])
+def test_the_demo_finds_wrong_references(damage: str | None, demo: ModuleType, tmp_path: Path) -> None:
+    if damage:
+        name, old, new = DAMAGE[damage]
+        path = tmp_path / "blog" / name / "index.html"
+        path.write_text(path.read_text("utf-8").replace(old, new), encoding="utf-8")
+    pages = [demo.Page(tmp_path / "blog" / name / "index.html") for name in REFERENCES]
+    wrong = list(demo.wrong_references(pages, resolver_for(EXAMPLES / "records.json")))
+    assert bool(wrong) == bool(damage), wrong
+
+
 @pytest.fixture(scope="module")
 def proxy() -> Iterator[str]:
     with running(EXAMPLES / "records.json") as server:
@@ -170,3 +220,15 @@ def test_citations_lead_to_the_entries_and_have_cards(pages: Path) -> None:
     assert all(f'id="{urlsplit(link.href).fragment}"' in listed for link in found)
     assert cited.count('class="doi-card"') == len(found)
     assert '<span class="doi-card-title">Deterministic Nonperiodic Flow</span>' in cited
+
+
+@pytest.mark.newest
+def test_the_site_fits_a_narrow_window_in_any_theme(proxy: str, tmp_path: Path) -> None:
+    """Alabaster, unlike furo, breaks no line inside literals."""
+    build = ["-m", "sphinx", "-q", "-D", "html_theme=alabaster", str(EXAMPLES / "site"), str(tmp_path)]
+    environment = os.environ | {"DOIURI_RESOLVER": proxy, "DOIURI_CACHE": ":memory:"}
+    subprocess.run([sys.executable, *build], env=environment, check=True, timeout=300)
+    with browsing() as page:
+        for name in ("index", "myst", "citations", "references"):
+            page.open(tmp_path / f"{name}.html", width=400)
+            assert page.run("document.documentElement.scrollWidth") <= 400, name

@@ -6,14 +6,13 @@ import json
 import re
 import subprocess
 import zipfile
-import zlib
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 from doiuri import DOI
 from support.browser import command
-from support.sphinx_build import ROOTS, Build, build, links, write
+from support.sphinx_build import ROOTS, Build, build, inflated, links, write
 
 NAMES = json.loads((ROOTS / "book" / "names.json").read_text("utf-8"))
 INDEX, SECOND = NAMES["index"], NAMES["second"]
@@ -112,12 +111,6 @@ def test_links_in_the_pdf(tmp_path: Path, engine: str) -> None:
     urls = re.findall(rb"/URI ?\(((?:\\.|[^)\\])*)\)", inflated((out / "book.pdf").read_bytes()))
     plain = [re.sub(rb"\\(.)", rb"\1", url).decode() for url in urls]
     assert {DOI.from_url(url).name for url in plain} == set(ALL)
-
-
-def inflated(pdf: bytes) -> bytes:
-    """Return a PDF, followed by its compressed streams."""
-    streams = re.findall(rb"stream\r?\n(.*?)endstream", pdf, re.DOTALL)
-    return b"\n".join([pdf, *(zlib.decompressobj().decompress(s) for s in streams if s[:1] == b"\x78")])
 
 
 def test_man_escapes_quotes_in_addresses(tmp_path: Path) -> None:

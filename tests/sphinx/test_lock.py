@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from doiuri.resolver import LockFile, Resolver
 from support.servers.web import resolver, site
 from support.sphinx_build import Build, build, write
 
@@ -167,3 +168,18 @@ def test_a_broken_file_is_written_anew(source: Path, tmp_path: Path, monkeypatch
     (source / "doi.lock.json").write_text("<<<<<<< HEAD\n")
     assert lock(source, tmp_path, monkeypatch).status == 0
     assert len(json.loads((source / "doi.lock.json").read_text())["entries"]) == 2
+
+
+def test_answers_of_another_resolver_are_told_once(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = source / "doi.lock.json"
+    with site(resolver(FOUND)) as server, Resolver(server.url, store=LockFile(path)) as asking:
+        asking.resolve("10.1000/1")
+    built = build(source, tmp_path / "out", "html", "-D", "doi_resolver=https://doi.example")
+    bases = f"answers of {server.url}, not of https://doi.example"
+    told = f"the lock file has {bases}; run sphinx-build -b doi-lock to rewrite it [doi.lock-missing]"
+    assert warnings(built) == [f"doi.lock.json:1: WARNING: {told}"]
+    same = build(source, tmp_path / "same", "html", "-D", f"doi_resolver={server.url}")
+    assert len(warnings(same)) == 1
+    assert "10.1000/lost is not in the lock file" in same.warnings

@@ -61,6 +61,11 @@ class Page:
         result = self.call("Runtime.evaluate", expression=script, returnByValue=True)["result"]
         return result.get("value")
 
+    def run_async(self, script: str) -> Any:
+        """Evaluate an expression in the page, and return the value of its promise."""
+        result = self.call("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
+        return result["result"].get("value")
+
     def wait(self, condition: str) -> None:
         """Wait until a condition holds in the page."""
         end = time.monotonic() + 100

@@ -2,12 +2,15 @@
 
 ``RECORDS`` is a file of records with metadata, for ``resolver_for`` and the local proxy. A case is one
 document: its citations in order, and the list of references that belongs to it.
+
+``hostile_records()`` has metadata that tries to run scripts; ``PROVOKE`` finds out in a browser whether any
+did.
 """
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from doiuri.records import CitationStyle, CitationWords
@@ -18,11 +21,15 @@ RECORDS = DATA / "references" / "records.json"
 
 @dataclass(frozen=True)
 class CitationCase:
-    """A citation and its text; ``form`` is "parenthetical" or "textual"."""
+    """A citation and its text; ``form`` is "parenthetical" or "textual".
+
+    Of the DOIs in ``without_author`` only the years are shown.
+    """
 
     form: Literal["parenthetical", "textual"]
     dois: list[str]
     text: str
+    without_author: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -47,6 +54,11 @@ class ReferenceCase:
     def __str__(self) -> str:
         return self.note
 
+    @property
+    def has_authors(self) -> bool:
+        """Whether all citations name their authors: reStructuredText has no syntax for others."""
+        return not any(citation.without_author for citation in self.citations)
+
 
 def _case(case: dict[str, Any]) -> ReferenceCase:
     return ReferenceCase(
@@ -59,3 +71,71 @@ def _case(case: dict[str, Any]) -> ReferenceCase:
 
 
 CASES = [_case(case) for case in json.loads((DATA / "references" / "citations.json").read_text("utf-8"))]
+
+OWN = "document.documentElement.lang='owned'"
+ATTACKS = [
+    f"<script>{OWN}</script>",
+    f'"><img src=x onerror="{OWN}">',
+    f"'><svg onload={OWN}>",
+    f"&lt;script&gt;{OWN}&lt;/script&gt;",
+    f"&amp;lt;script&amp;gt;{OWN}&amp;lt;/script&amp;gt;",
+    f"[x](javascript:{OWN}) ![x](x){{: onerror={OWN} }}",
+    f"{{: onclick={OWN} }}",
+    "\x02wzxhzdk:0\x03 \x02klzzwxh:0000\x03 \x0260\x03script\x0262\x03",
+    "\u202eevil\u202c \u2066x\u2069 \u200b",
+    "///References Go Here/// [@doi:10.5555/x] doi:10.5555/y <doi:10.5555/z> `code` *stars* $x$",
+    "\ud800 alone",
+    f'" onfocus="{OWN}" autofocus tabindex="1" onmouseover="{OWN}" x="',
+    f"`x <javascript:{OWN}>`_ |x| :raw-html:`<script>{OWN}</script>` {{doi}}`10.5555/x`",
+    f"<x onmouseover={OWN} onclick={OWN}>M.</x>",
+    f"<img src=x onerror={OWN} //",
+    f"<<script>script>{OWN}<</script>/script>",
+    f"long <img src=x onerror={OWN}> " * 200,
+]
+"""Titles and names; the last one has over 10 kB."""
+AUTHORS = 3000
+"""How many of them the work after those of ``ATTACKS`` has."""
+HOSTILE = [f"10.5555/attack-{number}" for number in range(len(ATTACKS) + 1)]
+
+
+def hostile_records() -> list[dict[str, Any]]:
+    """A record for each attack, which is in every member and in the reference, and one with many authors."""
+    texts = [*ATTACKS, ATTACKS[0]]
+    return [_hostile_record(number, text) for number, text in enumerate(texts)]
+
+
+def _hostile_record(number: int, attack: str) -> dict[str, Any]:
+    person = {"family": attack, "given": attack}
+    csl = {
+        "title": attack,
+        "author": [person, {"literal": attack}] if number < len(ATTACKS) else [person] * AUTHORS,
+        "issued": {"date-parts": [[2000]]},
+        "container-title": attack,
+        "publisher": attack,
+    }
+    metadata: dict[str, object] = {"application/vnd.citationstyles.csl+json": csl}
+    if number % 2 == 0:
+        metadata["text/x-bibliography; style=apa"] = attack.replace("\ud800", "x")
+    data = {"format": "string", "value": "https://example.org/"}
+    values = [{"index": 1, "type": "URL", "data": data}]
+    return {"handle": HOSTILE[number], "values": values, "metadata": metadata}
+
+
+PROVOKE = """(async () => {
+  document.addEventListener("click", event => event.preventDefault(), true);
+  const active = "x, script, img, svg, iframe, object, style, form";
+  const ours = "[class*=doi], [id*=doi], [id^=ref-], [id^=cite-]";
+  for (const element of document.querySelectorAll(`:is(${ours}), :is(${ours}) *`))
+    for (const type of ["mouseover", "mouseenter", "focus", "click", "load", "error", "toggle"])
+      element.dispatchEvent(new Event(type, {bubbles: true, cancelable: true}));
+  await new Promise(done => setTimeout(done, 300));
+  return JSON.stringify({
+    ran: document.documentElement.lang === "owned",
+    shown: document.body.textContent.includes("owned"),
+    elements: document.querySelectorAll(`:is(${ours}) :is(${active})`).length,
+    links: [...document.links].filter(link => /^(javascript|data|vbscript):/i.test(link.href)).length,
+    marks: /[\\u202a-\\u202e\\u2066-\\u2069\\u200b]/.test(document.documentElement.outerHTML),
+  });
+})()"""
+HARMLESS = {"ran": False, "shown": True, "elements": 0, "links": 0, "marks": False}
+"""What ``PROVOKE`` returns, as JSON, if the metadata is shown as text."""

@@ -157,6 +157,14 @@ def test_the_link_in_an_entry(text: str, parts: list[str]) -> None:
     assert [part.doi for part in found if part.doi] == [A]
 
 
+def test_the_link_in_an_entry_may_have_raw_characters() -> None:
+    doi = DOI("10.1000/C#1?x")
+    parts = reference_parts(doi, "A. https://doi.org/10.1000/c#1?x.")
+    assert [part.text for part in parts] == ["A. ", "https://doi.org/10.1000/c#1?x", "."]
+    longer = reference_parts(doi, "A. https://doi.org/10.1000/c#1?xy")
+    assert [part.text for part in longer] == ["A. https://doi.org/10.1000/c#1?xy ", doi.url]
+
+
 @pytest.mark.parametrize(
     ("csl", "text"),
     [

@@ -17,10 +17,16 @@ def test_citations_and_lists(case: ReferenceCase) -> None:
     works = {o.doi: o.work for o in resolver.works(cited) if o.doi is not None and o.work is not None}
     bibliography = Bibliography(cited, works, case.style, case.words)
     for citation in case.citations:
-        cite = bibliography.textual if citation.form == "textual" else bibliography.parenthetical
-        parts = cite(map(Handle.parse, citation.dois))
+        dois = map(Handle.parse, citation.dois)
+        without = set(map(Handle.parse, citation.without_author))
+        if citation.form == "textual":
+            parts = bibliography.textual(dois)
+        else:
+            parts = bibliography.parenthetical(dois, without_author=without)
         assert "".join(part.text for part in parts) == citation.text
-        assert [part.doi.key for part in parts if part.doi] == [doi.upper() for doi in citation.dois]
+        assert [part.doi.key for part in parts if part.doi] == list(
+            dict.fromkeys(doi.upper() for doi in citation.dois)
+        )
     number = case.style == "number"
     entries = bibliography.references
     assert [(entry.doi.name, str(entry.number) if number else entry.label) for entry in entries] == [

@@ -80,7 +80,9 @@ def test_citations_link_to_the_list_and_entries_back_to_pages(
         (f"{up or 'index.html' if not index else up}#cite-10.1000_2fb", "↩ Start"),
         (f"{one}#cite-10.1000_2fb", "↩ One & two"),
     ]
-    assert re.search(r"Abel \(2006\).*Kahn \(2006\). First.*Kahn \(2006\). Second > 2", page.text, re.DOTALL)
+    assert re.search(
+        r"Abel \(2006\).*Kahn \(2006a\). First.*Kahn \(2006b\). Second > 2", page.text, re.DOTALL
+    )
     assert ("End" in page.text.partition("Second")[2]) == own
 
 
@@ -144,3 +146,16 @@ def test_a_marker_in_code_is_not_the_place_of_the_list(site: MakeSite) -> None:
     html = source(built, "references/index.html")
     assert f"<code>{marker}\n</code>" in html
     assert html.index("<code>") < html.index('class="doi-references"') < html.index("<p>End</p>")
+
+
+def test_a_second_place_is_reported_once(site: MakeSite) -> None:
+    marker = "///References Go Here///"
+    built = site({**PAGES, "references.md": f"---\ntitle: R\n---\nBefore\n{marker}\n\n{marker}\n\n{marker}"})
+    built.build(plugins=options())
+    html = source(built, "references/index.html")
+    assert html.count('class="doi-references"') == 1
+    assert marker not in html
+    assert html.index("<p>Before</p>") < html.index('class="doi-references"')
+    assert built.messages() == [
+        f"references.md:7: {marker}: the list of references is at the first of these lines"
+    ]

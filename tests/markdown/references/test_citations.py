@@ -38,12 +38,10 @@ def key(name: str) -> str:
 
 @pytest.mark.parametrize("case", [case for case in CASES if case.words is None], ids=str)
 def test_shared_cases(case: ReferenceCase, cite: Render) -> None:
-    paragraphs = [
-        "; ".join(map(key, citation.dois))
-        if citation.form == "textual"
-        else f"[{'; '.join(map(key, citation.dois))}]"
-        for citation in case.citations
-    ]
+    paragraphs = []
+    for citation in case.citations:
+        keys = ["-" * (doi in citation.without_author) + key(doi) for doi in citation.dois]
+        paragraphs.append("; ".join(keys) if citation.form == "textual" else f"[{'; '.join(keys)}]")
     rendered = cite("\n\n".join(f"x {text} y" for text in paragraphs), citation=case.style)
     body, _, entries = rendered.html.partition(LISTED)
     shown = [Page(paragraph).text[2:-2] for paragraph in re.findall(r"<p>(.*?)</p>", body, re.DOTALL)]
@@ -77,6 +75,9 @@ BRACKETS = [
         "[@doi:10.5555/kahn-2006;\n@doi:10.5555/berg-1999]",
         ["(Kahn and Wilensky, 2006; van der Berg, 1999)"],
     ),
+    ("[-@{doi:10.5555/kahn-2006}; -@doi:10.5555/berg-1999]", ["(2006; 1999)"]),
+    ("[-@doi:10.5555/kahn-2006;-@doi:10.5555/berg-1999]", ["(2006; 1999)"]),
+    ("[see @doi:10.5555/kahn-2006, p. 3; -@doi:10.5555/three]", ["Kahn and Wilensky (2006)"]),
     ("[@DOI:10.5555/kahn-2006.]", ["(Kahn and Wilensky, 2006)"]),
     ("**[@doi:10.5555/kahn-2006]**", ["(Kahn and Wilensky, 2006)"]),
     ("(@doi:10.5555/kahn-2006, p. 3)", ["Kahn and Wilensky (2006)"]),
@@ -123,6 +124,8 @@ NOT_CITED = [
     "x@doi:10.5555/kahn-2006",
     "x.@doi:10.5555/kahn-2006",
     "x-@{doi:10.5555/kahn-2006}",
+    "-@doi:10.5555/kahn-2006",
+    "[--@doi:10.5555/kahn-2006]",
     "@ doi:10.5555/kahn-2006",
     "@doi: 10.5555/kahn-2006",
     "@10.5555/kahn-2006",
@@ -185,3 +188,32 @@ def test_ids_are_unique_in_a_page(cite: Render) -> None:
     assert set(re.findall(r'href="#([^"]*)"', html)) <= set(ids)
     assert all(re.fullmatch(r"[A-Za-z][\w.-]*", name, re.ASCII) for name in ids)
     assert '<span class="doi-citation x" id="own">' in html
+
+
+PLACES = [
+    ("before\n{0}\nafter", "<p>before</p>\n<list>\n<p>after</p>"),
+    ("before *x*\n   {0}", "<p>before <em>x</em></p>\n<list>"),
+    ("{0}\n\nbetween\n\n{0}\n\n> {0}", "<list>\n<p>between</p>\n<blockquote>\n</blockquote>"),
+    ("{0}\n{0}\nafter", "<list>\n<p>after</p>"),
+    ("`{0}`\n\n    {0}\n\n{0}", "<p><code>{0}</code></p>\n<pre><code>{0}\n</code></pre>\n<list>"),
+    ("in {0} a line", "<p>in {0} a line</p>\n<list>"),
+]
+
+
+@pytest.mark.parametrize(("source", "expected"), PLACES, ids=ascii)
+def test_places_of_the_list(source: str, expected: str, cite: Render) -> None:
+    marker = "///References Go Here///"
+    rendered = cite(f"[@doi:10.5555/three]\n\n{source.format(marker)}")
+    html = re.sub(f"{re.escape(LISTED)}.*?</div>", "<list>", rendered.html, flags=re.DOTALL)
+    assert html.partition("\n")[2] == expected.format(marker)
+    warned = source.count("{0}") > 1 and "`" not in source
+    assert len(rendered.problems) == warned
+
+
+def test_a_second_place_is_reported_once_with_its_line(cite: Render) -> None:
+    marker = "///References Go Here///"
+    rendered = cite(f"```\n{marker}\n```\n\n{marker}\n\n    {marker}\n\n{marker}\n\n{marker}", "fenced_code")
+    assert rendered.problems == [
+        f"line 9: {marker}: the list of references is at the first of these lines",
+    ]
+    assert "<p>" not in rendered.html

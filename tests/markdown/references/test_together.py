@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from support.browser import chromium
-from support.references import RECORDS
+from support.references import ATTACKS, AUTHORS, HOSTILE, RECORDS, hostile_records
 
 from ..conftest import Render
 from ..page import Page
@@ -61,8 +61,8 @@ def test_all_of_them_together(extensions: list[str], serve: Serve, render: Rende
     assert len(ids) == len(set(ids))
     assert set(re.findall(r'href="#([^"]*)"', html)) <= set(ids)
     assert "kahn-b</a>" not in html
-    assert '<h1 class="big" id="on-kahn-et-al-2001">' in html
-    assert '<a href="#on-kahn-et-al-2001">On (Kahn et al., 2001)</a>' in html
+    assert '<h1 class="big" id="on-doi105555three">' in html
+    assert '<a href="#on-doi105555three">On (Kahn et al., 2001)</a>' in html
     assert html.count('href="#ref-10.5555_2fthree"') == 10
     assert html.count('class="doi-backref"') == 11
     assert html.index('id="references"') < html.index("doi-references") < html.index('class="footnote"')
@@ -73,43 +73,6 @@ def test_footnotes_come_before_a_list_at_the_end(serve: Serve, render: Render) -
     serve(RECORDS)
     html = render(f"x[^1]\n\n[^1]: [@doi:{THREE}]", "footnotes", resolve="records").html
     assert html.index('class="footnote"') < html.index("doi-references")
-
-
-OWN = "document.documentElement.lang='owned'"
-ATTACKS = [
-    f"<script>{OWN}</script>",
-    f'"><img src=x onerror="{OWN}">',
-    f"'><svg onload={OWN}>",
-    f"&lt;script&gt;{OWN}&lt;/script&gt;",
-    f"&amp;lt;script&amp;gt;{OWN}&amp;lt;/script&amp;gt;",
-    f"[x](javascript:{OWN}) ![x](x){{: onerror={OWN} }}",
-    f"{{: onclick={OWN} }}",
-    "\x02wzxhzdk:0\x03 \x02klzzwxh:0000\x03 \x0260\x03script\x0262\x03",
-    "\u202eevil\u202c \u2066x\u2069 \u200b",
-    "///References Go Here/// [@doi:10.5555/x] doi:10.5555/y <doi:10.5555/z> `code` *stars* $x$",
-    "\ud800",
-]
-
-
-def hostile() -> list[dict[str, Any]]:
-    """A record for each attack, which is in every member and in the reference."""
-    records = []
-    for number, attack in enumerate(ATTACKS):
-        csl = {
-            "title": attack,
-            "author": [{"family": attack, "given": attack}, {"literal": attack}],
-            "issued": {"date-parts": [[2000]]},
-            "container-title": attack,
-            "publisher": attack,
-        }
-        metadata = {
-            "application/vnd.citationstyles.csl+json": csl,
-            "text/x-bibliography; style=apa": attack.replace("\ud800", "x"),
-        }
-        if number % 2:
-            del metadata["text/x-bibliography; style=apa"]
-        records.append({"handle": f"10.5555/attack-{number}", "values": [], "metadata": metadata})
-    return records
 
 
 class Tags(HTMLParser):
@@ -126,8 +89,8 @@ class Tags(HTMLParser):
 
 
 def page_of_attacks(render: Render, **options: Any) -> str:
-    cited = "; ".join(f"@doi:10.5555/attack-{number}" for number in range(len(ATTACKS)))
-    empty = " ".join(f"[](doi:10.5555/attack-{number})" for number in range(len(ATTACKS)))
+    cited = "; ".join(f"@doi:{name}" for name in HOSTILE)
+    empty = " ".join(f"[](doi:{name})" for name in HOSTILE)
     source = f"[TOC]\n\n# [{cited}]\n\n{cited}\n\n[{cited}]{{: .x }}\n\n{empty}\n\n<i>raw</i> `code`"
     options = {"resolve": "records", "text": "{authors} ({year}): {title}", **options}
     return render(source, "extra", "toc", "smarty", **options).html
@@ -135,7 +98,7 @@ def page_of_attacks(render: Render, **options: Any) -> str:
 
 @pytest.mark.parametrize("style", ["author-year", "number"])
 def test_metadata_is_text(style: str, serve: Serve, render: Render) -> None:
-    serve(hostile())
+    serve(hostile_records())
     html = page_of_attacks(render, citation=style)
     assert Tags(html).names <= {
         "h1", "p", "span", "a", "div", "ul", "ol", "li", "i", "code",
@@ -149,7 +112,7 @@ def test_metadata_is_text(style: str, serve: Serve, render: Render) -> None:
 
 @pytest.mark.newest
 def test_nothing_runs_in_a_browser(tmp_path: Path, serve: Serve, render: Render) -> None:
-    serve(hostile())
+    serve(hostile_records())
     page = tmp_path / "page.html"
     html = page_of_attacks(render)
     page.write_text(f'<!doctype html><html lang="en"><meta charset="utf-8"><body>{html}</body></html>')
@@ -161,7 +124,7 @@ def test_nothing_runs_in_a_browser(tmp_path: Path, serve: Serve, render: Render)
 def test_long_titles_and_lists_of_names(serve: Serve, render: Render) -> None:
     csl = {
         "title": "A long title " * 800,
-        "author": [{"family": f"Name{number}", "given": "A."} for number in range(3000)],
+        "author": [{"family": f"Name{number}", "given": "A."} for number in range(AUTHORS)],
         "issued": {"date-parts": [[2000]]},
     }
     metadata = {"application/vnd.citationstyles.csl+json": csl}
@@ -206,3 +169,28 @@ def test_open_brackets_take_linear_time(text: str) -> None:
 
     # Quadratic time would be 1,000 times as much.
     assert min(seconds(64_000) for _ in range(3)) < 200 * max(min(seconds(2_000) for _ in range(3)), 0.002)
+
+
+HEADINGS = [
+    (f"# On [@doi:{THREE}] & `code` <i>it</i>[^1]", "on-doi105555three-code-it"),
+    (f"# @doi:{THREE} and [-@doi:10.5555/kahn-2006]", "doi105555three-and-doi105555kahn-2006"),
+    (f"# On [](doi:{THREE})", "on-doi105555three"),
+    (f"# On [@doi:{THREE}] {{: #own }}", "own"),
+    (f"# On doi{THREE.replace('.', '').replace('/', '')}\n\n# On @doi:{THREE}", "on-doi105555three_1"),
+]
+
+
+@pytest.mark.parametrize(("source", "expected"), HEADINGS, ids=ascii)
+def test_ids_of_headings_do_not_depend_on_metadata(
+    source: str, expected: str, serve: Serve, render: Render
+) -> None:
+    serve(RECORDS)
+    options = {"text": "{authors} ({year})"}
+    source = f"{source}\n\n[^1]: x"
+    known = render(source, "extra", "toc", resolve="records", **options).html
+    unknown = render(source, "extra", "toc", **options).html
+    assert "Kahn et al." in known
+    assert "Kahn" not in unknown
+    ids = [re.findall(r'<h1 id="([^"]*)"', html) for html in (known, unknown)]
+    assert ids[0] == ids[1]
+    assert expected in ids[0]

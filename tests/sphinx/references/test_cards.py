@@ -2,30 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
-from doiuri import DOI
-from doiuri.records import Work
-from sphinx_doiuri._details import Details, details_of, read_details
 from support.servers.web import Site
 from support.sphinx_build import build, write
-
-CSL = {
-    "title": "A",
-    "author": [{"family": "B", "given": "C."}],
-    "issued": "2001",
-    "container-title": ["J", "K"],
-}
-
-
-def test_details_of_metadata_and_works() -> None:
-    read = read_details(json.dumps({**CSL, "issued": {"date-parts": [[2001]]}}).encode())
-    assert read == details_of(Work(DOI("10.1/1"), CSL)) == Details("A", ("C. B",), "2001", "J")
-    assert details_of(Work(DOI("10.1/1"), {"author": [{"family": "B"}]})) is None
-    long = details_of(Work(DOI("10.1/1"), {"title": "x" * 900}))
-    assert long is not None
-    assert len(long.title) == 300
 
 
 def test_cards_of_citations(tmp_path: Path, server: Site) -> None:
@@ -40,3 +20,12 @@ def test_cards_of_citations(tmp_path: Path, server: Site) -> None:
     assert page.count('class="doi-card"') == 1  # none in the list
     assert "DOIs without metadata for a card: 1 of 2" in built.said
     assert sum(asked.target == "/10.5555/kahn-2006" for asked in server.seen) == 2
+
+
+def test_a_citation_without_metadata_is_counted_once(tmp_path: Path, server: Site) -> None:
+    source = write(tmp_path / "src", {"index.rst": "T\n=\n\n:doi:p:`10.5555/no-metadata`\n"})
+    built = build(source, tmp_path, "html", "-D", "doi_details=1")
+    assert "DOIs without metadata for a card: 1 of 1" in built.said
+    assert [asked.target for asked in server.seen if "/api/" not in asked.target] == ["/10.5555/no-metadata"]
+    again = build(source, tmp_path, "html", "-D", "doi_details=1")
+    assert "without metadata" not in again.said

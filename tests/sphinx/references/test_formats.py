@@ -13,9 +13,10 @@ from xml.etree import ElementTree
 import pytest
 from support.browser import command
 from support.devtools import browsing
+from support.references import RECORDS
 from support.servers.metadata import metadata_proxy
 from support.servers.web import Answer, Asked, Site, resolver, site
-from support.sphinx_build import Build, build, write
+from support.sphinx_build import Build, build, pdf_text, write
 
 CSL = "application/vnd.citationstyles.csl+json"
 PAGE = """\
@@ -100,9 +101,18 @@ def test_latex(tmp_path: Path, server: Site) -> None:
     assert r"\sphinxurl{https://doi.org/10.5555/kahn-2006}" in text
 
 
+BOLD = "Bold text with *stars*, `code`, |bars| and [links](javascript:alert(1))."
+TEX = r"100% of $x$ & \input{x} #1 _a ^^5c ~ {b} \end{document}"
+
+
 @pytest.mark.newest
-def test_pdf(tmp_path: Path, server: Site) -> None:
-    built = page(tmp_path, "latex")
+def test_the_text_of_the_pdf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    csl = {"title": TEX, "author": [{"family": r"\Evil{}", "given": "A. $"}], "issued": "2001"}
+    item = {"handle": "10.5555/tex", "metadata": {CSL: csl}}
+    cited = PAGE.replace("See", "See :doi:p:`10.5555/kahn-2006`, :doi:t:`10.5555/tex`,")
+    with site(metadata_proxy([*json.loads(RECORDS.read_text("utf-8")), item])) as running:
+        monkeypatch.setenv("DOIURI_RESOLVER", running.url)
+        built = page(tmp_path, "latex", **{"index.rst": cited})
     run = subprocess.run(
         [command("pdflatex"), "-interaction=nonstopmode", "-halt-on-error", "book.tex"],
         cwd=built.out,
@@ -110,7 +120,14 @@ def test_pdf(tmp_path: Path, server: Site) -> None:
         check=False,
     )
     assert run.returncode == 0, run.stdout[-2000:]
-    assert (built.out / "book.pdf").stat().st_size > 10_000
+    text = pdf_text((built.out / "book.pdf").read_bytes())
+    joined = "".join(text.split())  # a gap beside a link or another font is read as a space
+    assert "Kahn and Wilensky, 2006" in text
+    assert "See(KahnandWilensky,2006)," in joined
+    assert r"\Evil{}(2001)" in joined
+    assert "Kahn, R. (2001). Alpha. https://doi.org/10.5555/kahn-a" in text
+    for part in (rf"\Evil{{}}, A. $ (2001). {TEX}. https://doi.org/10.5555/tex", BOLD):
+        assert "".join(part.split()) in joined
 
 
 EVIL = "<script>window.ran=1</script> \"x\" & 'y' <img src=x onerror=window.ran=1> \u202eevil"

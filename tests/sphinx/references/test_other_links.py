@@ -37,7 +37,9 @@ def test_entries_of_bibtex(tmp_path: Path, server: Site, extensions: tuple[str, 
     files = {"conf.py": BIBTEX.format(*extensions), "refs.bib": BIB, "index.rst": text}
     source = write(tmp_path / "src", files)
     built = build(source, tmp_path)
-    assert warnings(built) == ["refs.bib:4: WARNING: DOI not found: 10.5555/lost#1 [doi.not-found]"]
+    assert warnings(built) == [
+        "refs.bib:4: WARNING: DOI not found: 10.5555/lost#1 (entry dead) [doi.not-found]"
+    ]
     page = built.text()
     assert 'href="https://doi.org/10.5555/a%3Cb%3E%23c;d,(e)"' in page
     assert 'href="https://doi.org/10.5555/lost%231"' in page
@@ -45,6 +47,23 @@ def test_entries_of_bibtex(tmp_path: Path, server: Site, extensions: tuple[str, 
     assert 'href="https://doi.org/10.5555/three"' in page
     assert not any("unused" in asked.target for asked in server.seen)
     assert build(source, tmp_path).warnings == ""
+
+
+@pytest.mark.newest
+def test_an_entry_whose_line_is_unknown_is_reported_with_the_document(tmp_path: Path, server: Site) -> None:
+    text = "T\n=\n\n:cite:p:`dead`\n\n.. bibliography::\n"
+    bib = BIB.replace("{dead,", "{\n  dead,")
+    source = write(
+        tmp_path / "src",
+        {
+            "conf.py": BIBTEX.format("sphinx_doiuri", "sphinxcontrib.bibtex"),
+            "refs.bib": bib,
+            "index.rst": text,
+        },
+    )
+    assert warnings(build(source, tmp_path)) == [
+        "index.rst: WARNING: DOI not found: 10.5555/lost#1 (entry dead) [doi.not-found]"
+    ]
 
 
 @pytest.mark.parametrize("builder", ["html", "latex", "text", "man"])

@@ -48,7 +48,10 @@ def test_a_new_citation_changes_the_list_and_the_letters(
     assert shown(first, "a.html") == ["KAHN, 2001"]
     server.seen.clear()
     write(source, {"b.rst": "B\n=\n\n:doi:p:`10.5555/kahn-b`\n"})
+    old = {name: (first.out / f"{name}.html").stat().st_mtime_ns for name in ("a", "b", "c", "refs")}
     second = build(source, tmp_path)
+    new = {name: (first.out / f"{name}.html").stat().st_mtime_ns for name in old}
+    assert {name for name in old if new[name] != old[name]} == {"a", "b", "refs"}
     assert [asked.target for asked in server.seen] == ["/10.5555/kahn-b"] * 2
     assert written(second) == {"a", "b", "refs"}
     assert shown(second, "a.html") == ["KAHN, 2001a"]

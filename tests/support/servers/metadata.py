@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from doiuri import DOI
 from doiuri.rest import read_metadata, write_metadata
-from support.servers.web import Answer, Answering, Asked, resolver
+from support.servers.faults import FAULTS, Fault
+from support.servers.web import Answer, Answering, Asked, Site, resolver, site
+
+UNAVAILABLE = [
+    fault
+    for fault in FAULTS
+    if fault.name in {"403", "429 in seconds", "429 with a date", "503", "reset", "refused", "truncated body"}
+]
+"""What agencies do that have metadata but do not send it."""
+[WEB_PAGE] = [fault for fault in FAULTS if fault.name == "HTML in place of JSON"]
+"""What agencies without content negotiation do: their proxy leads to the web page."""
 
 
 def metadata_proxy(records: Path | Sequence[Mapping[str, Any]]) -> Answering:
@@ -28,3 +39,18 @@ def metadata_proxy(records: Path | Sequence[Mapping[str, Any]]) -> Answering:
         return Answer(status, {"Content-Type": content_type}, body)
 
     return answer
+
+
+@contextmanager
+def faulty_agency(records: Path, fault: Fault) -> Iterator[Site]:
+    """A proxy that has these records, but leads to an agency with a fault for their metadata."""
+    rest = metadata_proxy(records)
+    with fault.serve() as agency:
+
+        def answer(asked: Asked) -> Answer:
+            if asked.target.startswith(("/api/", "/doiRA/")):
+                return rest(asked)
+            return Answer(302, {"Location": f"{agency.url}{asked.target}"})
+
+        with site(answer) as proxy:
+            yield proxy

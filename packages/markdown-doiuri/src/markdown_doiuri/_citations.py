@@ -1,4 +1,4 @@
-"""Citations in brackets: ``[@doi:10.1000/182; @doi:10.1000/183]``, and ``@{doi:…}`` for names of any form."""
+"""Citations in brackets: ``[@doi:10.1000/1; -@doi:10.1000/2]``, and ``@{doi:…}`` for names of any form."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 # Brackets in a name are in pairs, to a depth of two. Atomic groups: the time is linear if one is left open.
 _PLAIN = r"doi:(?>(?:[^\s\[\]]++|\[(?>(?:[^\s\[\]]++|\[[^\s\[\]]*+\])*)\])+)"
 _BRACED = r"\{doi:(?>(?:[^\s{}]++|\{[^\s{}]*+\})+)\}"
-_KEY = rf"@(?:{_BRACED}(?![^\s;\]])|{_PLAIN})"
+_KEY = rf"-?+@(?:{_BRACED}(?![^\s;\]])|{_PLAIN})"
 _CITATION = re.compile(
     rf"\[({_KEY}(?>(?:(?<=;)[ \n]*+{_KEY}|;[ \n]*+{_KEY})*))\]|@({_BRACED})", re.IGNORECASE
 )
-_SEPARATOR = re.compile(r";[ \n]*(?=@\{?doi:)", re.IGNORECASE)
+_SEPARATOR = re.compile(r";[ \n]*(?=-?@\{?doi:)", re.IGNORECASE)
 _PUNCTUATION = ".,;:!?"
 # Before the "@" of a mail address, or of a path or link
 _WORD_BEFORE = "._%+-@/\\="
@@ -33,6 +33,8 @@ class Citation(NamedTuple):
     dois: tuple[DOI, ...]
     textual: bool
     """Whether it is part of the sentence: "Kahn (2001)" and not "(Kahn, 2001)"."""
+    without_author: frozenset[DOI] = frozenset()
+    """Those of which only the year is shown: "(2001)"."""
 
 
 class Bracketed(NamedTuple):
@@ -51,12 +53,14 @@ def bracketed(data: str, stash: Stash) -> Iterator[Bracketed]:
         if match[2]:
             if is_in_word(data, start):
                 continue
-            dois = _dois([match[2]], stash)
+            keys = [match[2]]
         else:
-            dois = _dois([key[1:] for key in _SEPARATOR.split(match[1])], stash)
+            keys = _SEPARATOR.split(match[1])
+        dois = _dois([key.lstrip("-@") for key in keys], stash)
         if dois:
             written, _ = stash.source(match[0])
-            yield Bracketed(start, end, Citation(dois, textual=bool(match[2])), written)
+            without = frozenset(doi for key, doi in zip(keys, dois, strict=True) if key[0] == "-")
+            yield Bracketed(start, end, Citation(dois, bool(match[2]), without), written)
 
 
 def is_in_word(data: str, at: int) -> bool:

@@ -9,7 +9,7 @@ from markdown.extensions import Extension
 from markdown_doiuri._inline import AutolinkProcessor, CitationPattern, MentionPattern
 from markdown_doiuri._links import Links
 from markdown_doiuri._options import Options, default_config
-from markdown_doiuri._references import ReferencesTreeprocessor, Writer
+from markdown_doiuri._references import HeadingTreeprocessor, PlaceProcessor, ReferencesTreeprocessor, Writer
 from markdown_doiuri._report import Report, SourcePreprocessor
 from markdown_doiuri._treeprocessor import LinkTreeprocessor
 from markdown_doiuri._verification import verifier
@@ -76,8 +76,12 @@ class DOIExtension(Extension):
         # After inline (20), before attr_list (8), which may add attributes to the links.
         processor = LinkTreeprocessor(md, self.options, links, report, self._lookups)
         md.treeprocessors.register(processor, "doiuri-links", 19)
+        # After the same (see below), before citations are written
+        md.treeprocessors.register(HeadingTreeprocessor(md, processor.citations), "doiuri-headings", 5.6)
         if self.options.citations:
             # After attr_list (8), abbr (7) and smarty (6), which change text; before toc (5), which reads it.
+            # Before paragraphs (10), after all other blocks
+            md.parser.blockprocessors.register(PlaceProcessor(md.parser, report), "doiuri-place", 12)
             references = ReferencesTreeprocessor(md, links, processor.citations, self._writer)
             md.treeprocessors.register(references, "doiuri-references", 5.5)
         report.follow(md)

@@ -12,6 +12,8 @@ from doiuri import advise, find
 from doiuri.plugins import DOI_ORG, unescape_html
 from markdown.preprocessors import Preprocessor
 
+from markdown_doiuri._code import without_code
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import BinaryIO
@@ -21,9 +23,10 @@ if TYPE_CHECKING:
 
 _logger = logging.getLogger("doiuri")
 _LONGER_NAME = re.compile(r"[^\w\s<>()\[\]{}\"'*?#]?\w|/")
-_FENCE = re.compile(r"[ \t>]*(`{3,}|~{3,})(?!.*`)")
-_CODE = re.compile(r"(`+)[^`]++\1(?!`)")
-_COMMENT = re.compile(r"<!--(?:(?!<!--).)*?-->", re.DOTALL)
+MARKER = "///References Go Here///"
+"""The line that marks the place of the list of references."""
+
+_MARKED = re.compile(rf"^[ \t>]*+{re.escape(MARKER)}[ \t]*+$", re.MULTILINE)
 _MAX_SEARCHED = 100_000_000  # characters searched for line numbers, in one document
 
 
@@ -95,11 +98,16 @@ class Report:
         self._problems: list[Problem] = []
         self._sources: tuple[str, str] | None = None
         self._left = _MAX_SEARCHED
+        self._markers = 0
 
     def bad(self, text: str, error: DOISyntaxError) -> None:
         """Note an occurrence of ``text``, which looks like a DOI but is not one."""
         known, times = self._bad.get(text, (error, 0))
         self._bad[text] = known, times + 1
+
+    def marker(self) -> None:
+        """Note a place of the list of references."""
+        self._markers += 1
 
     def missing(self, dois: list[DOI]) -> None:
         """Note where DOIs are that do not exist, with what was probably meant."""
@@ -115,8 +123,12 @@ class Report:
 
     def finish(self) -> None:
         """Call ``warn`` with the problems of the document."""
+        if self._markers > 1:
+            starts = [match.start() for match in _MARKED.finditer(without_code("\n".join(self._lines)))]
+            line = "\n".join(self._lines).count("\n", 0, starts[1]) + 1 if len(starts) > 1 else None
+            self._add(MARKER, "the list of references is at the first of these lines", None, [line])
         if self._bad:
-            source = _without_code(self._lines)
+            source = without_code("\n".join(self._lines))
             for text, (error, times) in self._bad.items():
                 places: Sequence[int | None] = self._lines_with(source, text, times) or [self._line((text,))]
                 self._add(text, error.reason, error.suggestion, places)
@@ -142,7 +154,7 @@ class Report:
 
     def _lines_of(self, dois: set[DOI]) -> dict[DOI, list[int]]:
         """Return the lines in which DOIs are written; code and comments are left out."""
-        source = _without_code(self._lines)
+        source = without_code("\n".join(self._lines))
         lines: dict[DOI, dict[int, None]] = {}
         line, counted = 1, 0
         for match in find(source, "markdown"):
@@ -187,24 +199,6 @@ class Report:
                 return position
             start = position + 1
         return -1
-
-
-def _without_code(lines: list[str]) -> str:
-    """Return the source without the content of code and comments; lines keep their numbers."""
-    kept: list[str] = []
-    fence = ""
-    for line in lines:
-        mark = _FENCE.match(line)
-        if fence:
-            kept.append("")
-            if mark and mark[1].startswith(fence) and not line[mark.end() :].strip():
-                fence = ""
-        elif mark:
-            kept.append("")
-            fence = mark[1]
-        else:
-            kept.append(_CODE.sub("`x`", line) if "`" in line else line)
-    return _COMMENT.sub(lambda comment: "\n" * comment[0].count("\n"), "\n".join(kept))
 
 
 def _spellings(doi: DOI) -> tuple[str, ...]:

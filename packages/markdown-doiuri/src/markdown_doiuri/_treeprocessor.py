@@ -94,7 +94,7 @@ class LinkTreeprocessor(Treeprocessor):
         self._report.finish()
         for link, doi in page.untitled.items():
             link.text = AtomicString(literal(self._options.shared.display(doi, found.works.get(doi))))
-        self.citations.cited = page.cited
+        self.citations.cited, self.citations.untitled = page.cited, page.untitled
         self.citations.works, self.citations.references = found.works, found.references
         self.citations.missing = found.missing
 

@@ -22,11 +22,9 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
 
-    from sphinx_doiuri._details import Details
+    _Answer = tuple[str, Work | None]
 
-    _Answer = tuple[str, Details | None, Work | None]
-
-VERSION = 4  # of DOIData, and of the nodes in doctrees
+VERSION = 5  # of DOIData, and of the nodes in doctrees
 
 
 class Use(NamedTuple):
@@ -39,8 +37,8 @@ class Use(NamedTuple):
     """The DOI as the author typed it if there is advice on that."""
     conditions: tuple[tuple[str, str], ...] = ()
     """The directives ``only`` and ``ifconfig`` around the link: their names and expressions."""
-    is_bibtex: bool = False
-    """Whether it is in an entry of sphinxcontrib-bibtex."""
+    entry: str = ""
+    """The key of the entry of sphinxcontrib-bibtex that has it; "" if it is in the document."""
 
 
 @dataclass(slots=True)
@@ -51,12 +49,10 @@ class DOIData:
     """The uses of DOIs by document name."""
     outcomes: dict[DOI, str] = field(default_factory=dict)
     """The definite answers: "found", "not-found" or "no-values"."""
-    details: dict[DOI, Details | None] = field(default_factory=dict)
-    """The texts of the hover cards; None if the metadata has no title, or if there is none."""
     source: tuple[object, ...] = ()
     """The server and the options that the answers depend on."""
     works: dict[DOI, Work | None] = field(default_factory=dict)
-    """The metadata of cited DOIs; None if the agency has none."""
+    """The metadata of DOIs that are cited or have a card; None if the agency has none."""
     references: dict[tuple[str, str, Handle], str | None] = field(default_factory=dict)
     """The formatted references by style, locale and DOI; None if the agency has none."""
     reported: dict[str, set[DOI]] = field(default_factory=dict)
@@ -78,10 +74,7 @@ class DOIData:
 
     def answers(self) -> dict[DOI, _Answer]:
         """Return all answers, for ``documents_changed_since``."""
-        return {
-            doi: (outcome, self.details.get(doi), self.works.get(doi))
-            for doi, outcome in self.outcomes.items()
-        }
+        return {doi: (outcome, self.works.get(doi)) for doi, outcome in self.outcomes.items()}
 
     def documents_changed_since(self, before: dict[DOI, _Answer]) -> list[str]:
         """Return the names of the documents with DOIs whose answers were others before, sorted."""
@@ -92,11 +85,10 @@ class DOIData:
     def discard_stale(self, source: tuple[object, ...]) -> None:
         """Discard the answers about DOIs that are no longer used; all answers if the source changed."""
         if source != self.source:
-            self.outcomes, self.details, self.reported, self.source = {}, {}, {}, source
+            self.outcomes, self.reported, self.source = {}, {}, source
             self.works, self.references = {}, {}
         used = set(self.dois())
         self.outcomes = {doi: outcome for doi, outcome in self.outcomes.items() if doi in used}
-        self.details = {doi: details for doi, details in self.details.items() if doi in used}
         self.works = {doi: work for doi, work in self.works.items() if doi in used}
         self.references = {key: text for key, text in self.references.items() if key[2] in used}
 

@@ -6,7 +6,8 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from doiuri.resolver import LockedAnswers, LockFile, key_doi, lock_name
+from doiuri.plugins import DOI_ORG
+from doiuri.resolver import LockedAnswers, LockFile, key_base, key_doi, lock_name
 from sphinx.errors import ConfigError
 from sphinx.util import logging
 
@@ -75,15 +76,29 @@ def _path_to_read(app: Sphinx) -> Path | None:
 
 
 def report_differences(
-    data: DOIData, uses: Sequence[Use], lock: LockedAnswers, incomplete: AbstractSet[DOI]
+    app: Sphinx,
+    data: DOIData,
+    uses: Sequence[Use],
+    lock: LockedAnswers,
+    incomplete: AbstractSet[DOI],
 ) -> None:
     """Warn of each use of a DOI that is not in the lock file, and of each DOI that is only there.
 
+    If the file has answers of another resolver only, one warning says so.
+
+    :param app: the application.
     :param data: all uses, and the answers from the lock file.
     :param uses: the uses that this build shows.
     :param lock: the lock file, after the look-up.
     :param incomplete: the DOIs whose metadata is needed and is not in the lock file.
     """
+    entries = lock.file.keys()
+    bases, base = {key_base(key) for key in entries} - {""}, options(app.config).settings.base
+    if bases and bases.isdisjoint({base, DOI_ORG}):
+        message = __("the lock file has answers of %s, not of %s; run sphinx-build -b doi-lock to rewrite it")
+        location, names = f"{lock.file.path}:1", ", ".join(sorted(bases))
+        logger.warning(message, names, base, type="doi", subtype="lock-missing", location=location)
+        return
     message = __("%s is not in the lock file; run sphinx-build -b doi-lock to add it")
     missing = set(data.unanswered())
     warn_missing(uses, missing, message)
@@ -91,7 +106,6 @@ def report_differences(
     warn_missing(uses, incomplete - missing, message)
     message = __("%s is in the lock file but in no document; run sphinx-build -b doi-lock to update it")
     done = {key_doi(entry) for entry in lock.seen}
-    entries = lock.file.keys()
     for entry in entries:
         key = key_doi(entry)
         if key not in done:

@@ -12,6 +12,7 @@ from docutils_doiuri.nodes import doi_references
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
 from sphinx_doiuri._config import switch
+from sphinx_doiuri._details import details_of
 from sphinx_doiuri._environment import doi_data, hardcoded_links
 from sphinx_doiuri._locale import _
 
@@ -92,9 +93,10 @@ class AddCards(SphinxPostTransform):
 
     def run(self, **kwargs: Any) -> None:  # noqa: ARG002
         """Change the links of a document before it is written."""
-        known = doi_data(self.env).details
+        known = doi_data(self.env).works if switch(self.config, "doi_details") else {}
         for number, link in enumerate(list(doi_references(self.document)) if known else ()):
-            details = known.get(link["doi"])
+            work = known.get(link["doi"])
+            details = details_of(work) if work else None
             if details and link.get("doi_card", True) and not any(link.findall(nodes.image)):
                 card = link_with_card(link.rawsource, "", *link.children, **link.attributes)
                 card["doi_details"], card["doi_number"] = details, number

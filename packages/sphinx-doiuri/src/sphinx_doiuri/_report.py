@@ -53,6 +53,8 @@ def report_uses(app: Sphinx, data: DOIData, outcomes: Mapping[DOI, str] | None) 
 def _warn_not_found(app: Sphinx, use: Use) -> None:
     codes = {code for code, _ in remarks(use.typed, use.doi)} if use.typed else set()
     name, meant = describe(use.doi, use.typed, {code for code in codes if _is_suppressed(app, code)})
+    if use.entry:
+        name = __("%s (entry %s)") % (name, use.entry)
     message = __("DOI not found: %s; did you mean %s?") if meant else __("DOI not found: %s")
     names = (name, meant) if meant else (name,)
     logger.warning(message, *names, type="doi", subtype="not-found", location=use.location)

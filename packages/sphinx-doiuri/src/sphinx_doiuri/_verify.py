@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
-from doiuri import DOINotFound, NoValues, ResolutionError
 from doiuri.plugins import open_resolver
 from doiuri.resolver import LockedAnswers
-from doiuri.rest import CSL_JSON
 from sphinx.errors import ConfigError
 from sphinx.util import logging
 
 from sphinx_doiuri._config import PRODUCT, options, switch
-from sphinx_doiuri._details import details_of, read_details
+from sphinx_doiuri._details import details_of
 from sphinx_doiuri._environment import doi_data
 from sphinx_doiuri._locale import __
 from sphinx_doiuri._lock import open_lock, report_differences
@@ -36,6 +33,8 @@ from sphinx_doiuri.references._listings import update_listings
 from sphinx_doiuri.references._progress import with_progress
 
 if TYPE_CHECKING:
+    from collections.abc import Set as AbstractSet
+
     from doiuri import DOI
     from doiuri.plugins import Options
     from doiuri.resolver import Resolver
@@ -48,7 +47,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_THREADS = 3  # for metadata; the resolver limits the rate
 _NO_LINKS = {"linkcheck", "gettext"}  # linkcheck asks by itself, gettext writes no links
 
 
@@ -98,18 +96,18 @@ def _look_up(app: Sphinx, data: DOIData, store: _Answers) -> None:
     if not (_is_incomplete(app, data) or details or store):
         return
     shared = replace(options(app.config), lock=None)  # the lock file is in "store" if it is used
-    deadline = time.monotonic() + shared.budget
+    deadline, known = time.monotonic() + shared.budget, set(data.works)
     with _open_resolver(shared, store) as resolver:
         without_work = _look_up_works(app, data, resolver, deadline)
         reasons = _look_up_outcomes(app, data, resolver)
         if details:
-            _look_up_details(app, data, resolver, deadline)
+            _look_up_details(app, data, resolver, deadline, known)
     incomplete = set(works_needed(app, data)) | references_needed(app, data)
     if isinstance(app.builder, LockBuilder):
         app.builder.incomplete = incomplete
     if isinstance(store, LockedAnswers):
         shown = [use for use in data.all_uses() if is_shown(app, use)]
-        report_differences(data, shown, store, incomplete)
+        report_differences(app, data, shown, store, incomplete)
     elif reasons:
         total, reason = len(data.dois()), Counter(reasons).most_common(1)[0][0]
         logger.info(__("%d of %d DOIs could not be checked: %s"), len(reasons), total, reason)
@@ -156,23 +154,16 @@ def _look_up_outcomes(
     return reasons
 
 
-def _look_up_details(app: Sphinx, data: DOIData, resolver: Resolver, deadline: float) -> None:
-    """Fetch the metadata for the hover cards; a DOI without an answer gets no card."""
-    data.details.update((doi, details_of(work)) for doi, work in data.works.items() if work)
-    dois = [doi for doi in data.dois() if data.outcomes.get(doi) == "found" and doi not in data.details]
+def _look_up_details(
+    app: Sphinx, data: DOIData, resolver: Resolver, deadline: float, known: AbstractSet[DOI]
+) -> None:
+    """Read the works for the hover cards, and say how many new DOIs get no card.
 
-    def fetch(doi: DOI) -> None:
-        remaining = max(deadline - time.monotonic(), 0.001)
-        try:
-            data.details[doi] = read_details(bytes(resolver.metadata(doi, CSL_JSON, budget=remaining)))
-        except (DOINotFound, NoValues):
-            data.details[doi] = None
-        except ResolutionError:
-            pass  # the next build asks again
-
-    with ThreadPoolExecutor(_THREADS) as pool:
-        for _ in with_progress(app, __("fetching DOI metadata... "), dois, pool.map(fetch, dois)):
-            pass
-    without = sum(data.details.get(doi) is None for doi in dois)
+    :param known: the DOIs whose works were known before this build.
+    """
+    new = [doi for doi in data.dois() if data.outcomes.get(doi) == "found" and doi not in known]
+    look_up_works(app, data, resolver, [doi for doi in new if doi not in data.works], deadline)
+    works = [data.works.get(doi) for doi in new]
+    without = sum(work is None or details_of(work) is None for work in works)
     if without:
         logger.info(__("DOIs without metadata for a card: %d of %d"), without, len(data.dois()))

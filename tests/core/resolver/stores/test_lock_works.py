@@ -9,7 +9,16 @@ from typing import Any
 import pytest
 from doiuri import DOI, NoValues, ResolverUnavailable
 from doiuri.records import Work
-from doiuri.resolver import LockedAnswers, LockFile, MemoryStore, Resolver, key_doi, lock_key, lock_name
+from doiuri.resolver import (
+    LockedAnswers,
+    LockFile,
+    MemoryStore,
+    Resolver,
+    key_base,
+    key_doi,
+    lock_key,
+    lock_name,
+)
 from doiuri.rest import CSL_JSON
 from doiuri.testing import resolver_for
 
@@ -102,6 +111,19 @@ def test_the_keys_are_in_the_order_of_the_file(path: Path) -> None:
     keys = LockFile(path).keys()
     assert [lock_name(key) for key in keys] == names
     assert {key_doi(key) for key in keys} == {KAHN.key, EMPTY.key}
+    assert {key_base(key) for key in keys} == {BASE}
+    assert key_base("another program's") == ""
+
+
+def test_answers_of_another_base_are_none_of_this_one(path: Path) -> None:
+    other = "http://127.0.0.1:8053"
+    entries = {key.replace(BASE, other): entry for key, entry in answers()._entries.items()}
+    LockFile(path).put_many(entries)
+    keys = LockFile(path).keys()
+    assert {key_base(key) for key in keys} == {other}
+    for store in (LockFile(path), LockedAnswers(LockFile(path), BASE)):
+        with Resolver(BASE, store=store, offline=True) as resolver:
+            assert {outcome.status for outcome in resolver.resolve_many([KAHN])} == {"unknown"}
 
 
 def test_a_file_without_works_stays_format_1(path: Path) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 from doiuri.records._labels import CitationWords, author_label, label_key, letters, sort_key, year_label
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 
     from doiuri._doi import Handle
     from doiuri.records._work import Work
@@ -115,17 +115,27 @@ class Bibliography:
         return self._by_doi.get(doi)
 
     def parenthetical(
-        self, dois: Iterable[Handle], display: Callable[[Handle], str] | None = None
+        self,
+        dois: Iterable[Handle],
+        display: Callable[[Handle], str] | None = None,
+        without_author: Container[Handle] = (),
     ) -> tuple[CitationPart, ...]:
         """Return a citation in brackets: "(Kahn, 2001; Wilensky, 2002)" or "[1, 3]".
 
         The brackets are left out if none of the DOIs has a work.
 
-        :param dois: the DOIs that it cites
+        :param dois: the DOIs that it cites; one that is repeated is shown once
         :param display: returns the text of a DOI without a work; by default ``doi:`` and the name
+        :param without_author: those of which only the year is shown: "(2001)". Numbers stay as they are
         """
         dois = list(dois)
-        parts = list(self._joined(dois, self._short, display, ", " if self._numbered else "; "))
+
+        def label(reference: Reference) -> str:
+            if self._numbered:
+                return str(reference.number)
+            return reference.year if reference.doi in without_author else reference.label
+
+        parts = list(self._joined(dois, label, display, ", " if self._numbered else "; "))
         if any(doi in self._by_doi for doi in dois):
             opening, closing = "[]" if self._numbered else "()"
             parts = [CitationPart(opening), *parts, CitationPart(closing)]
@@ -136,7 +146,7 @@ class Bibliography:
     ) -> tuple[CitationPart, ...]:
         """Return a citation that is part of a sentence: "Kahn (2001); Wilensky (2002)" or "Kahn [1]".
 
-        :param dois: the DOIs that it cites
+        :param dois: the DOIs that it cites; one that is repeated is shown once
         :param display: returns the text of a DOI without a work; by default ``doi:`` and the name
         """
         return tuple(self._joined(list(dois), self._long, display, "; "))
@@ -148,7 +158,7 @@ class Bibliography:
         display: Callable[[Handle], str] | None,
         separator: str,
     ) -> Iterator[CitationPart]:
-        for number, doi in enumerate(dois):
+        for number, doi in enumerate(dict.fromkeys(dois)):
             if number:
                 yield CitationPart(separator)
             reference = self._by_doi.get(doi)
@@ -156,9 +166,6 @@ class Bibliography:
                 yield CitationPart(label(reference), doi)
             else:
                 yield CitationPart(f"doi:{doi.name}" if display is None else display(doi), doi)
-
-    def _short(self, reference: Reference) -> str:
-        return str(reference.number) if self._numbered else reference.label
 
     def _long(self, reference: Reference) -> str:
         if self._numbered:

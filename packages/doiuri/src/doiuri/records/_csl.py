@@ -26,8 +26,10 @@ MAX_TEXT = 300
 MAX_NESTING = 5
 """Lists around a date; there should be one."""
 
-DATES = ("issued", "published", "published-print", "published-online", "created")
-"""The members that may hold the date of publication, the best first; only the first is CSL's."""
+DATES = ("issued", "published", "published-print", "published-online")
+"""The members that may hold the date of publication, the best first; only the first is CSL's.
+
+Crossref's ``created`` is the date on which the DOI was registered, often decades later."""
 
 _TEXTS = (
     "container-title",
@@ -73,7 +75,17 @@ _OTHER_TYPES = {
     "reference-entry": "entry",
     "report-series": "report",
 }
-_YEAR = re.compile(r"(?<![0-9])[12][0-9]{3}(?![0-9])")
+_YEAR = re.compile(r"[12][0-9]{3}")
+_TIME = re.compile(r"(?<=[0-9])[T ][0-9]{2}:[0-9:.]+(?:Z|[+-][0-9:]+)?")
+_TOKENS = re.compile(r"[^\W\d_]+|[0-9]+|\S")
+_DATE_WORDS = frozenset(
+    "january february march april may june july august september october november december"  # noqa: SIM905
+    " jan feb mar apr jun jul aug sep sept oct nov dec spring summer autumn fall winter"
+    " monday tuesday wednesday thursday friday saturday sunday mon tue tues wed thu thur thurs fri sat sun"
+    " st nd rd th of the ad ce c ca circa about approximately before after between and or to early mid late"
+    " copyright".split()
+)
+_DATE_MARKS = frozenset(".,;:/-–—()[]?~©")
 
 
 def reduce_csl(csl: Mapping[str, Any]) -> dict[str, Any]:
@@ -95,7 +107,8 @@ def reduce_csl(csl: Mapping[str, Any]) -> dict[str, Any]:
 def read_date(value: object) -> Date | None:
     """Return the year, month and day of a date variable; None if it has no year.
 
-    Of a season, an approximate date or free text the year is returned; of a period, its first year.
+    Of a season, an approximate date or free text the year is returned; of a period, its first year. Free text
+    is only read if it contains nothing but a date: "c. 1998" and "13 June 2006", but not "pp. 1200-1300".
     """
     if not isinstance(value, dict):
         return _date(value)
@@ -121,8 +134,22 @@ def _year(value: object) -> Date:
     number = _number(value)
     if number is not None and 0 < number < 10_000:
         return [number]
-    found = _YEAR.search(value[:MAX_TEXT]) if isinstance(value, str) else None
-    return [int(found[0])] if found else []
+    found = _year_in_text(value) if isinstance(value, str) and len(value) <= MAX_TEXT else None
+    return [found] if found else []
+
+
+def _year_in_text(text: str) -> int | None:
+    """Return the first year in a text; None if it contains anything that is not part of a date."""
+    years = []
+    for token in _TOKENS.findall(_TIME.sub("", text)):
+        if _YEAR.fullmatch(token):
+            years.append(int(token))
+        elif token.isdecimal():
+            if len(token) > 2:
+                return None
+        elif token.casefold() not in _DATE_WORDS and token not in _DATE_MARKS:
+            return None
+    return years[0] if years else None
 
 
 def _number(value: object) -> int | None:

@@ -33,15 +33,22 @@ def reference_parts(doi: Handle, text: str) -> tuple[CitationPart, ...]:
     :param doi: the DOI of the entry
     :param text: the text, such as that of ``Resolver.reference``
     """
-    match = next((match for match in find(text) if match.doi == doi), None)
-    if match is None:
+    span = _span_of(doi, text)
+    if span is None:
         return CitationPart(f"{text} " if text else ""), CitationPart(doi.url, doi)
-    parts = (
-        CitationPart(text[: match.start]),
-        CitationPart(text[match.start : match.end], doi),
-        CitationPart(text[match.end :]),
-    )
+    start, end = span
+    parts = CitationPart(text[:start]), CitationPart(text[start:end], doi), CitationPart(text[end:])
     return tuple(part for part in parts if part.text)
+
+
+def _span_of(doi: Handle, text: str) -> tuple[int, int] | None:
+    """Return where a text names the DOI, also in a link whose "#" or "?" the agency did not encode."""
+    for match in find(text):
+        if match.doi == doi:
+            return match.start, match.end
+    link = rf"https?://(?:dx\.)?doi\.org/{re.escape(doi.name)}(?=[.,;)]?(?:\s|\Z))"
+    raw = re.search(link, text, re.IGNORECASE | re.ASCII)
+    return raw.span() if raw else None
 
 
 def with_year_label(reference: Reference, text: str) -> str:

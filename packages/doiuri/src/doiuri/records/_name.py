@@ -55,7 +55,10 @@ class Name:
 
 
 def read_names(value: object) -> tuple[Name, ...]:
-    """Return the names in a member of CSL-JSON, which may have any type; those that are empty are dropped."""
+    """Return the names in a member of CSL-JSON, which may have any type; those that are empty are dropped.
+
+    A ``literal`` or ``name`` stays whole, even "Kahn, Robert": nothing tells it from "NASA, Washington".
+    """
     people = value if isinstance(value, list) else [value]
     names = []
     for person in people:
@@ -72,6 +75,12 @@ def known_text(value: object, limit: int) -> str:
     return "" if _UNKNOWN.fullmatch(text) else text
 
 
+def _known_name(value: object) -> str:
+    """Return known text without commas and semicolons at its end, which are left over from lists of names."""
+    text = plain_text(value, MAX_NAME).rstrip(" ,;")
+    return "" if _UNKNOWN.fullmatch(text) else text
+
+
 def _read(person: object) -> Name | None:
     if isinstance(person, str):
         return _from_text(person)
@@ -83,12 +92,12 @@ def _read(person: object) -> Name | None:
         return Name(whole) if whole else None
     if not family:
         family, given = given, ""  # a person with one name
-    return Name(family, given, known_text(person.get("suffix"), MAX_NAME))
+    return Name(family, given, _known_name(person.get("suffix")))
 
 
 def _from_text(text: str) -> Name | None:
     """Read "Kahn, Robert"; any other text may be an institution, and stays whole."""
-    whole = known_text(text, MAX_NAME)
+    whole = _known_name(text)
     family, comma, given = (part.strip() for part in whole.partition(","))
     if comma and family and given and "," not in given:
         return Name(family, given)
@@ -106,4 +115,4 @@ def _joined(person: Mapping[str, object], part: str) -> str:
 
 
 def _texts(person: Mapping[str, object], *members: str) -> Iterator[str]:
-    return filter(None, (known_text(person.get(member), MAX_NAME) for member in members))
+    return filter(None, (_known_name(person.get(member)) for member in members))

@@ -28,7 +28,8 @@ class Work(Immutable):
     read is left out, and no metadata raises an error. All text is plain text on one line: tags of HTML, JATS
     and MathML are dropped, entities are decoded, and control characters, bidi marks and other invisible
     characters are removed. It is never markup, so escape it for the format that you write. Titles are cut
-    after 1,000 characters, lists of names after 100.
+    after 1,000 characters, lists of names after 100. Names that the agency does not divide stay whole: "Kahn,
+    Robert" as a ``literal`` may be a person or an institution and its place.
 
     :param doi: the DOI
     :param csl: the metadata as CSL-JSON

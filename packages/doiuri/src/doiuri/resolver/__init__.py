@@ -5,7 +5,7 @@ from doiuri.resolver._outcome import Outcome
 from doiuri.resolver._resolver import Resolver
 from doiuri.resolver.http._request import Reply, Request, Transport, TransportError
 from doiuri.resolver.stores._lock_file import LockedAnswers, LockFile
-from doiuri.resolver.stores._lock_format import key_doi, lock_key, lock_name
+from doiuri.resolver.stores._lock_format import key_base, key_doi, lock_key, lock_name
 from doiuri.resolver.stores._memory import MemoryStore
 from doiuri.resolver.stores._open import open_store
 from doiuri.resolver.stores._redis import RedisStore
@@ -30,6 +30,7 @@ __all__ = [
     "Transport",
     "TransportError",
     "WriteStore",
+    "key_base",
     "key_doi",
     "lock_key",
     "lock_name",

@@ -12,7 +12,7 @@ from mkdocs.structure.files import File
 
 from markdown_doiuri._mkdocs._config import beside, schema
 from markdown_doiuri._mkdocs._extension import SiteExtension
-from markdown_doiuri._mkdocs._references import with_list, with_place
+from markdown_doiuri._mkdocs._references import with_list
 from markdown_doiuri._mkdocs._sources import Lines, Sources
 from markdown_doiuri._report import Problem
 
@@ -79,13 +79,10 @@ class DOIPlugin(BasePlugin[LegacyConfig]):  # type: ignore[no-untyped-call]  # _
             extension.references.add(cited)
 
     @event_priority(_LAST)
-    def on_page_markdown(self, markdown: str, *, page: Page, config: Config, files: Files) -> str:  # noqa: ARG002
-        """Note the page that is converted next, and mark the place of the list of references."""
+    def on_page_markdown(self, markdown: str, *, page: Page, config: Config, files: Files) -> None:  # noqa: ARG002
+        """Note the page that is converted next."""
         self._extension.file = page.file
         self._converted = markdown
-        references = self._extension.references
-        is_list = references is not None and references.path == page.file.src_uri
-        return with_place(markdown) if is_list else markdown
 
     @event_priority(_FIRST)
     def on_page_content(self, html: str, *, page: Page, config: Config, files: Files) -> None:  # noqa: ARG002

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import posixpath
-import re
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 from xml.etree.ElementTree import Element, SubElement
@@ -15,8 +14,7 @@ from markdown.util import AMP_SUBSTITUTE, AtomicString
 from mkdocs.utils import get_relative_url
 
 from markdown_doiuri._links import Links
-from markdown_doiuri._mkdocs._sources import FENCED
-from markdown_doiuri._references import MARKER, Citations, Writer, slug
+from markdown_doiuri._references import Citations, Writer, slug
 from markdown_doiuri._stash import literal
 
 if TYPE_CHECKING:
@@ -30,7 +28,6 @@ if TYPE_CHECKING:
     from markdown_doiuri._options import Options
 
 _PLACE = '<div data-doiuri="references"></div>'
-_MARKER = re.compile(rf"^[ \t]*+{re.escape(MARKER)}[ \t]*+$", re.MULTILINE)
 
 
 class SiteReferences:
@@ -110,8 +107,10 @@ class PageWriter(Writer):
             self._references.places.setdefault(doi.key, {}).setdefault(self._file, link.get("id") or "")
 
     def entries(self) -> Element | None:
-        """Return None: the list is on another page."""
-        return None
+        """Return what stands for the list until all pages are known; None if the list is on another page."""
+        if self._file is None or self._file.src_uri != self._references.path:
+            return None
+        return Element("div", {"data-doiuri": "references"})
 
 
 class _ListWriter(Writer):
@@ -143,15 +142,6 @@ class _ListWriter(Writer):
 def entry_id(key: str) -> str:
     """Return the id of an entry, for the key of its DOI."""
     return f"ref-{slug(key)}"
-
-
-def with_place(markdown: str) -> str:
-    """Return the text of the page of references, with a place for the list at its marker or at the end."""
-    code = [fenced.span() for fenced in FENCED.finditer(markdown)]
-    for marker in _MARKER.finditer(markdown):
-        if not any(start <= marker.start() < end for start, end in code):
-            return f"{markdown[: marker.start()]}{_PLACE}{markdown[marker.end() :]}"
-    return f"{markdown}\n\n{_PLACE}\n"
 
 
 def with_list(html: str, entries: str) -> str:

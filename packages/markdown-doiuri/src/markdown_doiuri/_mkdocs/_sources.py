@@ -9,17 +9,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from doiuri import find
 
+from markdown_doiuri._code import without_code
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from doiuri import DOI
     from mkdocs.structure.files import File
 
-FENCED = re.compile(
-    r"^[ \t>]*+(?P<fence>`{3,}+|~{3,}+)[^\n]*+\n(?:.*?^[ \t>]*+(?P=fence)|.*+)", re.MULTILINE | re.DOTALL
-)
-_CODE = re.compile(r"(?<!`)(?P<ticks>`++)(?:(?!\n[ \t]*+\n).)*?(?<!`)(?P=ticks)(?!`)", re.DOTALL)
-_MATH = re.compile(r"(?<![\w\\$])\$(?=[^\s$])[^$\n]*+(?<=\S)\$(?![\w$])")
 _LABEL = re.compile(r"(?:urn:|info:)?(?:doi|hdl)|(?:https?:)?//(?:dx\.|www\.)?doi\.org|<", re.IGNORECASE)
 
 
@@ -54,7 +51,7 @@ class Sources:
         if "10." not in source:
             return Read([], [])
         # What this leaves out by mistake is requested with its page.
-        text = _MATH.sub(" ", _CODE.sub(" ", FENCED.sub("\n", source)))
+        text = without_code(source)
         dois: dict[DOI, None] = {}
         cited: dict[DOI, None] = {}
         for start, _, written, doi in find(text, "markdown"):

@@ -24,12 +24,12 @@ def collect_bibtex_uses(env: BuildEnvironment) -> None:
     """Add the DOIs of the entries that documents list to the uses in these documents."""
     uses = doi_data(env).uses
     for docname in [*uses]:
-        uses[docname] = [use for use in uses[docname] if not use.is_bibtex]
+        uses[docname] = [use for use in uses[docname] if not use.entry]
         if not uses[docname]:
             del uses[docname]
     for docname, key, field in _entries(env):
         try:
-            use = Use(DOI.parse(field), _location(env, key), is_bibtex=True)
+            use = Use(DOI.parse(field), _location(env, docname, key), entry=key)
         except DOISyntaxError:
             continue
         uses.setdefault(docname, []).append(use)
@@ -43,13 +43,13 @@ def _entries(env: BuildEnvironment) -> Iterator[tuple[str, str, str]]:
             yield citation.bibliography_key.docname, citation.entry.key, field
 
 
-def _location(env: BuildEnvironment, key: str) -> str:
-    """Return the file and line of an entry; the key if it is not found."""
+def _location(env: BuildEnvironment, docname: str, key: str) -> str:
+    """Return the file and line of an entry; the document that lists it if the line is not found."""
     for path in env.domaindata["cite"]["bibdata"].bibfiles:
         place = place_in_file(Path(path), f"{{{key},")
         if not place.endswith(":"):
             return place
-    return key
+    return docname
 
 
 class CorrectBibtexLinks(SphinxPostTransform):

@@ -9,10 +9,18 @@ from sphinx.util.logging import get_node_location
 
 from sphinx_doiuri._environment import conditions_of
 from sphinx_doiuri.references._directive import BibliographyDirective
-from sphinx_doiuri.references._nodes import bibliography_list, citations_in, is_copy, slug
+from sphinx_doiuri.references._nodes import (
+    bibliography_list,
+    citations_in,
+    is_copy,
+    slug,
+    targets_of,
+    titles_with_citations,
+)
 from sphinx_doiuri.references._role import CitationRole
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
     from collections.abc import Set as AbstractSet
 
     from docutils import nodes
@@ -21,6 +29,10 @@ if TYPE_CHECKING:
     from sphinx.environment import BuildEnvironment
 
     from sphinx_doiuri.references._nodes import Form, Scope
+
+
+# What a process reads of documents, by document name
+_READ = ("citations", "places", "titles", "targets")
 
 
 class Citation(NamedTuple):
@@ -54,8 +66,8 @@ class DOIDomain(Domain):
     label = "DOI"
     roles: ClassVar = {"p": CitationRole("p"), "t": CitationRole("t")}
     directives: ClassVar = {"bibliography": BibliographyDirective}
-    initial_data: ClassVar = {"citations": {}, "places": {}, "rendered": {}, "warned": {}}
-    data_version = 2
+    initial_data: ClassVar = {name: {} for name in (*_READ, "rendered", "warned", "labels")}
+    data_version = 3
 
     @property
     def citations(self) -> dict[str, list[Citation]]:
@@ -68,6 +80,24 @@ class DOIDomain(Domain):
         """The lists of references by document name."""
         places: dict[str, list[Place]] = self.data["places"]
         return places
+
+    @property
+    def titles(self) -> dict[str, dict[str, nodes.TextElement]]:
+        """The titles, captions and rubrics with citations, by document name and by the ids they belong to."""
+        titles: dict[str, dict[str, nodes.TextElement]] = self.data["titles"]
+        return titles
+
+    @property
+    def targets(self) -> dict[str, set[str]]:
+        """The labels to which documents refer, by document name."""
+        targets: dict[str, set[str]] = self.data["targets"]
+        return targets
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """What references to labels of such titles show, by label."""
+        labels: dict[str, str] = self.data["labels"]
+        return labels
 
     @property
     def rendered(self) -> dict[str, str]:
@@ -83,12 +113,12 @@ class DOIDomain(Domain):
 
     def clear_doc(self, docname: str) -> None:
         """Remove what a document contains."""
-        for name in ("citations", "places", "rendered", "warned"):
+        for name in (*_READ, "rendered", "warned"):
             self.data[name].pop(docname, None)
 
     def merge_domaindata(self, docnames: AbstractSet[str], otherdata: dict[str, Any]) -> None:
         """Add what documents contain that another process has read."""
-        for name in ("citations", "places"):
+        for name in _READ:
             theirs = otherdata[name]
             self.data[name].update((doc, theirs[doc]) for doc in sorted(docnames) if doc in theirs)
 
@@ -119,8 +149,10 @@ class DOIDomain(Domain):
             places.append(Place(docname, place["doi_scope"], place["doi_style"], conditions_of(place)))
         self._keep("citations", docname, citations)
         self._keep("places", docname, places)
+        self._keep("titles", docname, titles_with_citations(document))
+        self._keep("targets", docname, targets_of(document))
 
-    def _keep(self, name: str, docname: str, found: list[Any]) -> None:
+    def _keep(self, name: str, docname: str, found: Collection[Any]) -> None:
         if found:
             self.data[name][docname] = found
 

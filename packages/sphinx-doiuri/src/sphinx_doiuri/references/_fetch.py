@@ -14,7 +14,7 @@ from sphinx_doiuri._report import is_shown
 from sphinx_doiuri.references._domain import DOIDomain
 from sphinx_doiuri.references._listings import update_listings
 from sphinx_doiuri.references._progress import with_progress
-from sphinx_doiuri.references._titles import update_titles
+from sphinx_doiuri.references._titles import update_labels, update_titles
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -112,7 +112,7 @@ def _references_needed(app: Sphinx, data: DOIData) -> dict[str, dict[DOI, None]]
 
 
 def documents_with_new_works(app: Sphinx, env: BuildEnvironment) -> list[str]:
-    """Return the documents whose citations or lists show something else than after the last build."""
+    """Return the documents that show other citations, lists or titles than after the last build."""
     listings, domain = update_listings(app, env), _domain(app)
     update_titles(env, listings)
     changed = []
@@ -121,7 +121,7 @@ def documents_with_new_works(app: Sphinx, env: BuildEnvironment) -> list[str]:
         if domain.rendered.get(name) != digest:
             domain.rendered[name] = digest
             changed.append(name)
-    return changed
+    return [*changed, *update_labels(env, domain, listings)]
 
 
 def report_without_metadata(app: Sphinx, data: DOIData) -> None:

@@ -6,6 +6,7 @@ import hashlib
 from typing import TYPE_CHECKING, Literal
 
 from docutils import nodes
+from sphinx import addnodes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,6 +20,7 @@ Scope = Literal["page", "project"]
 """Whose citations a list contains: those of its page, or of all documents."""
 
 _DIGEST_BYTES = 4
+_REFERENCES = frozenset({"ref", "any", "myst"})  # the roles that show titles
 
 
 class bibliography_list(nodes.General, nodes.Element):  # noqa: N801 (docutils: the class name is the element name)
@@ -35,6 +37,33 @@ def citations_in(document: nodes.Element) -> Iterator[nodes.inline]:
 def is_copy(citation: nodes.inline) -> bool:
     """Return whether a citation is in a table of contents; titles are copied there without their links."""
     return next(citation.findall(nodes.reference), None) is None
+
+
+def titles_with_citations(document: nodes.document) -> dict[str, nodes.TextElement]:
+    """Return the titles, captions and rubrics with citations, by the ids and names they belong to."""
+    titles = {}
+    for citation in citations_in(document):
+        title: nodes.Node | None = citation
+        while title is not None and not isinstance(title, nodes.title | nodes.caption | nodes.rubric):
+            title = title.parent
+        if title is not None:
+            owner = title if isinstance(title, nodes.rubric) else title.parent
+            titles.update(dict.fromkeys([*owner["ids"], *owner["names"]], _copy(title)))
+    return titles
+
+
+def _copy(title: nodes.TextElement) -> nodes.TextElement:
+    """Return a copy without the document, which would be stored with it."""
+    copied = title.deepcopy()
+    for node in copied.findall():
+        vars(node).pop("_document", None)
+    return copied
+
+
+def targets_of(document: nodes.document) -> set[str]:
+    """Return the labels to which a document refers."""
+    references = document.findall(addnodes.pending_xref)
+    return {node["reftarget"] for node in references if node["reftype"] in _REFERENCES}
 
 
 def entry_id(doi: Handle, docname: str, scope: Scope) -> str:

@@ -28,6 +28,10 @@ class LockFile(ForkSafe):
     Its entries never expire; delete a line to have that DOI resolved again. If the file cannot be written,
     new entries are kept in memory and a StoreWarning is issued.
 
+    The keys contain the base URL of the resolver that answered. A Resolver with another base finds no answers
+    in the file; if it is offline, all DOIs are unknown. The builder ``doi-lock`` of Sphinx writes all answers
+    as those of https://doi.org, see ``LockedAnswers``.
+
     :param path: the file; it need not exist.
     :raises ValueError: if the file cannot be read as a lock file.
     """
@@ -91,7 +95,8 @@ class LockFile(ForkSafe):
 class LockedAnswers:
     """A lock file as a read-only store.
 
-    An entry is valid for every resolver, since the file records it as an answer of doi.org.
+    An entry that the file records as an answer of https://doi.org is valid for every resolver. One of another
+    base is valid for that base only.
 
     :param file: the lock file.
     :param base: the base URL of the resolver.

@@ -30,7 +30,7 @@ _ENTRIES, _WORKS, _REFERENCES = _SECTIONS = ("entries", "works", "references")
 _WORK_KEY = re.compile(rf"work {re.escape(DOI_ORG)} (.+)", re.DOTALL)
 _REFERENCE_KEY = re.compile(rf"reference (\S+ \S+) {re.escape(DOI_ORG)} (.+)", re.DOTALL)
 _ANY_KEY = re.compile(
-    r"(?:record|exists|work|bibtex|reference|metadata)(?: .+?)?? https?://\S+ (.+)", re.DOTALL
+    r"(?:record|exists|work|bibtex|reference|metadata)(?: .+?)?? (https?://\S+) (.+)", re.DOTALL
 )
 _MEMBERS = ("responseCode", "handle", "values", "index", "type", "data", "format", "value")
 _ORDER = {name: number for number, name in enumerate(_MEMBERS)}
@@ -66,7 +66,17 @@ def key_doi(key: str) -> str:
     '10.1000/182'
     """
     match = _ANY_KEY.fullmatch(key)
-    return match[1] if match else key
+    return match[2] if match else key
+
+
+def key_base(key: str) -> str:
+    """Return the base URL of the resolver whose answer an entry of a store is; "" if it is not one of ours.
+
+    >>> key_base("record https://doi.org 10.1000/182")
+    'https://doi.org'
+    """
+    match = _ANY_KEY.fullmatch(key)
+    return match[1] if match else ""
 
 
 def make_line(key: str, entry: Entry) -> Line:

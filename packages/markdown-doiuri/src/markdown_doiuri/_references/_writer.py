@@ -1,4 +1,4 @@
-"""Citations and the list of references, written into the tree of a page."""
+"""Writes citations and the list of references into the tree of a page."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from doiuri.records import Bibliography, plain_reference, reference_parts, with_
 from markdown.treeprocessors import Treeprocessor
 from markdown.util import AtomicString
 
+from markdown_doiuri._references._places import marked_places
 from markdown_doiuri._stash import literal
 
 if TYPE_CHECKING:
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
     from markdown_doiuri._citations import Citation
     from markdown_doiuri._links import Links
     from markdown_doiuri._options import Options
-
-MARKER = "///References Go Here///"
 
 _ID = re.compile(r"""\sid\s*=\s*["']?([^\s"'>]+)""", re.IGNORECASE)
 _NOT_IN_ID = re.compile(r"[^A-Za-z0-9.-]+")
@@ -40,6 +39,8 @@ class Citations:
     works: dict[DOI, Work] = field(default_factory=dict)
     references: dict[DOI, str] = field(default_factory=dict)
     """The formatted references."""
+    untitled: dict[Element, DOI] = field(default_factory=dict)
+    """The links without a text of their own that show metadata."""
     missing: set[DOI] = field(default_factory=set)
     """The DOIs that do not exist."""
 
@@ -61,20 +62,16 @@ class ReferencesTreeprocessor(Treeprocessor):
 
     def run(self, root: Element) -> None:
         """Write the citations in ``root``, in place, and the list at its marker or at the end."""
-        place = _place(root)
-        if not self._citations.cited:
-            if place is not None:
-                place[0].remove(place[1])
-            return
-        page = self._writer(self._links, self._citations, _used_ids(root, self.md))
+        used = used_ids(root, self.md) if self._citations.cited else set()
+        page = self._writer(self._links, self._citations, used)
         page.write_citations()
         entries = page.entries()
-        if place is None and entries is not None:
+        places = marked_places(root)
+        if entries is not None and not places:
             root.append(entries)
-        elif place is not None:
-            parent, marker = place
+        for number, (parent, marker) in enumerate(places):
             index = list(parent).index(marker)
-            parent[index : index + 1] = [] if entries is None else [entries]
+            parent[index : index + 1] = [] if entries is None or number else [entries]
 
 
 class Writer:
@@ -104,8 +101,11 @@ class Writer:
     def write_citations(self) -> None:
         """Turn the elements that stand for citations into citations."""
         for element, citation in self._citations.cited.items():
-            write = self._bibliography.textual if citation.textual else self._bibliography.parenthetical
-            parts = write(citation.dois, self._display)
+            if citation.textual:
+                parts = self._bibliography.textual(citation.dois, self._display)
+            else:
+                without = citation.without_author
+                parts = self._bibliography.parenthetical(citation.dois, self._display, without)
             element.text = None
             if len(parts) == 1 and self._bibliography.get(citation.dois[0]) is None:
                 self._link(element, citation.dois[0], parts[0].text)
@@ -189,17 +189,7 @@ class Writer:
         return unique
 
 
-def _place(root: Element) -> tuple[Element, Element] | None:
-    """Return the paragraph that marks the place of the list, after its parent; None if there is none."""
-    marker = next(
-        (p for p in root.iter("p") if p.text is not None and p.text.strip() == MARKER and not len(p)), None
-    )
-    if marker is None:
-        return None
-    return next(parent for parent in root.iter() if marker in list(parent)), marker
-
-
-def _used_ids(root: Element, md: Markdown) -> set[str]:
+def used_ids(root: Element, md: Markdown) -> set[str]:
     """Return the ids that the page has already, in elements and in raw HTML."""
     used = {element.attrib["id"] for element in root.iter() if "id" in element.attrib}
     for raw in md.htmlStash.rawHtmlBlocks:

@@ -1,0 +1,54 @@
+"""Agencies that do not send metadata: strict builds pass, with links in place of citations."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+from support.references import RECORDS
+from support.servers.faults import Fault
+from support.servers.metadata import UNAVAILABLE, WEB_PAGE, faulty_agency
+
+from .conftest import MakeSite, Site
+
+KAHN, THREE = "10.5555/kahn-2006", "10.5555/three"
+PAGES = {
+    "index.md": f"# A\n\n[@doi:{KAHN}; @doi:{THREE}]\n\ndoi:10.5555/kahn-a\n",
+    "b.md": f"# B\n\n@doi:{THREE}\n",
+}
+PLUGIN = {"bibliography": "references.md", "budget": 3}
+
+pytestmark = pytest.mark.newest
+
+
+def check_links(built: Site) -> None:
+    """Check that the pages have links in place of citations, and no list."""
+    links = [built.page(name).links for name in ("index.html", "b/index.html")]
+    texts = [[text for href, _, text in found if href.startswith("https://doi.org/")] for found in links]
+    assert texts == [[f"doi:{KAHN}", f"doi:{THREE}", "doi:10.5555/kahn-a"], [f"doi:{THREE}"]]
+    assert "doi-references" not in (built.folder / "site" / "references" / "index.html").read_text("utf-8")
+
+
+@pytest.mark.parametrize("fault", UNAVAILABLE, ids=str)
+def test_metadata_that_cannot_be_had_is_counted_once(
+    fault: Fault, site: MakeSite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    built = site(PAGES)
+    with faulty_agency(RECORDS, fault) as proxy:
+        monkeypatch.setenv("DOIURI_RESOLVER", proxy.url)
+        built.build(plugins=[{"doiuri": PLUGIN}], strict=True)
+    check_links(built)
+    assert built.messages() == []
+    [message] = built.messages(logging.INFO)
+    assert message.startswith("2 of 3 DOIs could not be checked: ")
+
+
+def test_a_web_page_is_no_metadata(site: MakeSite, monkeypatch: pytest.MonkeyPatch) -> None:
+    built = site(PAGES)
+    with faulty_agency(RECORDS, WEB_PAGE) as proxy:
+        monkeypatch.setenv("DOIURI_RESOLVER", proxy.url)
+        built.build(plugins=[{"doiuri": PLUGIN}])
+    check_links(built)
+    for name in (KAHN, THREE):
+        assert sum(f"doi:{name}: cited without its author" in message for message in built.messages()) >= 1
+    assert built.messages(logging.INFO) == []

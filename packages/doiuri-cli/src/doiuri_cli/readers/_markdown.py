@@ -32,8 +32,9 @@ _IS_CODE = re.compile(
     r"|literalinclude|parsed-literal|highlight|math|doctest|testcode|testsetup|testcleanup|testoutput|prompt"
     r"|ipython3?|jupyter-execute|raw)[\s,}])"
 )
-# Or the fence of a directive, whose content is read
-_SPAN = re.compile(r"^[ \t>]*```[^`\n]*+$|(?<![`}\\])(?P<ticks>`+)(?!`)(?s:.{1,5000}?)(?<!`)(?P=ticks)(?!`)", re.MULTILINE)
+_TICKS = re.compile("``*")
+_LONGEST_SPAN = 5000  # characters
+_FENCE = 3  # backticks of the shortest fence
 # After a blank line; the text before decides whether it is code or belongs to a list
 _INDENTED = re.compile(r"\n[ \t\r]*\n(?:(?: {4}| {0,3}\t)[^\n]*(?:\n|\Z)|[ \t\r]*\n)+")
 _HOLDS_BLOCKS = re.compile(
@@ -123,6 +124,32 @@ def _indented(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _spans(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the code spans in paragraphs that may mention a DOI; after a brace they are MyST's roles."""
     for start, end in paragraphs(text):
-        if text.find("`", start, end) >= 0:
-            yield from (span.span() for span in _SPAN.finditer(text, start, end) if span["ticks"])
+        last = start
+        for run in _TICKS.finditer(text, start, end):
+            first, after = run.span()
+            if first < last or text[first - 1 : first] in {"\\", "}"}:
+                continue
+            closer = _span_end(text, run[0], after, min(end, after + _LONGEST_SPAN))
+            if closer is not None and not _is_fence(text, run):
+                yield first, closer
+                last = closer
+
+
+def _span_end(text: str, ticks: str, start: int, limit: int) -> int | None:
+    """Return where the next run of as many backticks ends."""
+    while (start := text.find(ticks, start, limit)) >= 0:
+        end = start + len(ticks)
+        if text[end : end + 1] != "`":
+            return end
+        while text[end : end + 1] == "`":
+            end += 1
+        start = end
+    return None
+
+
+def _is_fence(text: str, run: re.Match[str]) -> bool:
+    """Return whether a directive begins or ends here."""
+    line = text.rfind("\n", 0, run.start()) + 1
+    return len(run[0]) >= _FENCE and not text[line : run.start()].strip(" \t>")

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 _SIGNS = ("10.", "doi", "DOI")  # what the mentions of nearly all texts hold
 _RARE_SIGNS = ("10\\", "10&", "10{", "Doi")
+_NAME = re.compile(r"10\.[0-9.]*+[/:\\%&{}]|10[\\&{]")  # not a decimal
 _ON_LINE = re.compile(r"[^\r\n]+")
 
 
@@ -38,13 +39,14 @@ def blanked(text: str, spans: Iterable[Span]) -> str:
 
 def stretches(text: str, separator: str) -> Iterator[Span]:
     """Yield start and end of the pieces of the text between separators that may mention a DOI, in order."""
-    signs = dict.fromkeys(_SIGNS, -1)
+    signs = dict.fromkeys(("10", "doi", "DOI"), -1)  # where each is found next
     position = 0
     while True:
         for sign, place in signs.items():
             if place < position:
-                found = text.find(sign, position)
-                signs[sign] = found if found >= 0 else len(text)
+                signs[sign] = _next_name(text, position) if sign == "10" else text.find(sign, position)
+                if signs[sign] < 0:
+                    signs[sign] = len(text)
         place = min(signs.values())
         if place == len(text):
             return
@@ -58,6 +60,11 @@ def stretches(text: str, separator: str) -> Iterator[Span]:
 def paragraphs(text: str) -> Iterator[Span]:
     """Yield start and end of the paragraphs that may mention a DOI, in order."""
     return stretches(text, "\n\r\n" if "\r\n" in text else "\n\n")
+
+
+def _next_name(text: str, start: int) -> int:
+    name = _NAME.search(text, start)
+    return name.start() if name else -1
 
 
 def _holds_sign(text: str, start: int, end: int) -> bool:

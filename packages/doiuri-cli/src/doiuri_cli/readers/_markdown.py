@@ -23,7 +23,7 @@ _FIELD = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _COMMENT_LINE = re.compile(r"^[ \t]*#[^\r\n]*", re.MULTILINE)
-_RUN = re.compile("````*|~~~~*")
+_RUNS = (re.compile("````*"), re.compile("~~~~*"))
 _BEFORE_FENCE = re.compile(r"[ \t>]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+)*\Z")
 # What MyST, pandoc, Quarto and R Markdown take for code; other names in braces are MyST's directives
 _IS_CODE = re.compile(
@@ -33,6 +33,9 @@ _IS_CODE = re.compile(
     r"|ipython3?|jupyter-execute|raw)[\s,}])"
 )
 _TICKS = re.compile("``*")
+_QUIET = re.compile(  # text, and code spans without a DOI
+    r"(?>(?:[^`\\]+|\\(?s:.)|(?<!\})`(?!`)(?>(?:[^`1dD]+|1(?!0)|[dD](?![oO]))*)`(?!`)){0,500})"
+)
 _LONGEST_SPAN = 5000  # characters
 _FENCE = 3  # backticks of the shortest fence
 # After a blank line; the text before decides whether it is code or belongs to a list
@@ -92,7 +95,7 @@ def _fences(text: str) -> Iterator[tuple[int, int]]:
     closers = Closers(text)
     last = 0
     ends: set[int] = set()  # of the fences of directives
-    for run in _RUN.finditer(text):
+    for run in merge(*(runs.finditer(text) for runs in _RUNS), key=re.Match.start):
         start = run.start()
         line = text.rfind("\n", 0, start) + 1
         if start < last or start in ends or not _BEFORE_FENCE.match(text[line : min(start, line + 100)]):
@@ -125,16 +128,14 @@ def _indented(text: str) -> Iterator[tuple[int, int]]:
 
 def _spans(text: str) -> Iterator[tuple[int, int]]:
     """Yield the code spans in paragraphs that may mention a DOI; after a brace they are MyST's roles."""
-    for start, end in paragraphs(text):
-        last = start
-        for run in _TICKS.finditer(text, start, end):
-            first, after = run.span()
-            if first < last or text[first - 1 : first] in {"\\", "}"}:
-                continue
-            closer = _span_end(text, run[0], after, min(end, after + _LONGEST_SPAN))
+    for position, end in paragraphs(text):
+        while (quiet := _QUIET.match(text, position, end)) and (run := _TICKS.search(text, quiet.end(), end)):
+            start, position = run.span()
+            closer = _span_end(text, run[0], position, min(end, position + _LONGEST_SPAN))
             if closer is not None and not _is_fence(text, run):
-                yield first, closer
-                last = closer
+                position = closer
+                if text[start - 1 : start] != "}":
+                    yield start, closer
 
 
 def _span_end(text: str, ticks: str, start: int, limit: int) -> int | None:

@@ -41,7 +41,8 @@ _FENCE = 3  # backticks of the shortest fence
 # After a blank line; the text before decides whether it is code or belongs to a list
 _INDENTED = re.compile(r"\n[ \t\r]*\n(?:(?: {4}| {0,3}\t)[^\n]*(?:\n|\Z)|[ \t\r]*\n)+")
 _HOLDS_BLOCKS = re.compile(
-    r"^(?:[ \t]+\S|>|[-*+][ \t]|[0-9]{1,9}[.)][ \t]|\[\^[^\]\n]+\]:|:[ \t]|!!!|\?\?\?|===|///|:::|<)", re.MULTILINE
+    r"^(?:[ \t]+\S|>|[-*+][ \t]|[0-9]{1,9}[.)][ \t]|\[\^[^\]\n]+\]:|:[ \t]|!!!|\?\?\?|===|///|:::|<)",
+    re.MULTILINE,
 )
 _PARAGRAPH = 2000  # characters before an indented block that are looked at
 
@@ -120,8 +121,8 @@ def _fence_end(character: str, length: int) -> re.Pattern[str]:
 def _indented(text: str) -> Iterator[tuple[int, int]]:
     for block in _INDENTED.finditer(text):
         start = block.start()
-        before = text[max(0, start - _PARAGRAPH) : start]
-        paragraph = before[before.rfind("\n\n") + 2 if "\n\n" in before else 0 :]
+        before = text[max(0, start - _PARAGRAPH) : start].replace("\r\n", "\n").rstrip()
+        paragraph = before[before.rfind("\n\n") + 1 :]
         if not _HOLDS_BLOCKS.search(paragraph):
             yield block.span()
 

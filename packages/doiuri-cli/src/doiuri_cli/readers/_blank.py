@@ -10,15 +10,15 @@ if TYPE_CHECKING:
 
     Span = tuple[int, int]
 
-_SIGNS = ("10.", "doi", "DOI")  # what the mentions of nearly all texts hold
-_RARE_SIGNS = ("10\\", "10&", "10{", "Doi")
-_NAME = re.compile(r"10\.[0-9.]*+[/:\\%&{}]|10[\\&{]")  # not a decimal
+# The start of a name, also one with escapes or invisible characters, but not a decimal
+_NAME = re.compile(r"10\.[0-9.]*+[/:\\%&{}<\xad\u200b\u2060\ufeff]|10[\\&{<]")
+_LABELS = ("doi", "DOI", "Doi")
 _ON_LINE = re.compile(r"[^\r\n]+")
 
 
 def may_mention(text: str) -> bool:
     """Return whether the text may mention a DOI. Most files are passed over by this alone."""
-    return any(sign in text for sign in _SIGNS) or any(sign in text for sign in _RARE_SIGNS)
+    return any(label in text for label in _LABELS) or _NAME.search(text) is not None
 
 
 def blanked(text: str, spans: Iterable[Span]) -> str:

@@ -81,6 +81,8 @@ def _explicit_blocks(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _literals(text: str) -> Iterator[tuple[int, int]]:
+    if "``" not in text:
+        return
     for start, end in paragraphs(text):
         if text.find("``", start, end) >= 0:
             yield from (literal.span() for literal in _LITERAL.finditer(text, start, end))

@@ -48,7 +48,7 @@ _FIELD = re.compile(r"(?<![A-Za-z_-])(doi|url|ee|link)\Z", re.IGNORECASE)
 # What programs leave behind a name: the query of its page, the next field of JSON
 _REMAINS = re.compile(r"\?(?:seq|ref|origin|journalCode|casa_token|needAccess|utm_[a-z]+)=|\",\"")
 _FIELD_LENGTH = 50  # with the white space before the "="
-_IN_VALUE = re.compile(rf"(?P<escape>{_ESCAPE})|[{{}}]|[ \t]*[\r\n]\s*", re.DOTALL)
+_IN_VALUE = re.compile(rf"(?P<escape>{_ESCAPE})|[{{}}]|%?[ \t]*[\r\n]\s*", re.DOTALL)
 _BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
 _IN_BRACES = r"[^{}\\]++|\\."
 _BRACED = re.compile(  # with braces one level deep
@@ -68,8 +68,8 @@ _COMMAND = (
 )
 _FIELD_START = r"[ \t]*+(?:doi|DOI|url|Url|URL|ee|link)[ \t]{0,20}+="
 _VALUE = rf"(?:\n{_FIELD_START}[ \t]*+[{{\"]|\\(?:url|href|doi|path|nolinkurl)[ \t]*+\{{)"
-_NOTHING = r"(?>(?:[{}]|[ \t]*[\r\n]\s*+)+)[0-9./:%\\$]"
-_NO_NAME = no_name(rf"(?:\$|\\(?!%[^2])|{_NOTHING})", rf"(?:\\[-/as]|{_NOTHING})")
+_NOTHING = r"(?>(?:[{}]|[ \t]*[\r\n]\s*+)+)"
+_NO_NAME = no_name(rf"(?:\$|\\(?!%[^2])|{_NOTHING}[0-9./:%\\$])", rf"(?:\\[-/as]|{_NOTHING}[0.\\])")
 _ORDINARY = r"[^\\$1\n]*+"
 _RUNNING = (
     rf"{_ORDINARY}(?>(?:(?:{_NO_NAME}|\n(?!{_FIELD_START})|\\[%&#$_{{}} ,]"

@@ -2,10 +2,79 @@
 
 from __future__ import annotations
 
+import os
+import sys
+from typing import TYPE_CHECKING, NoReturn
+
 import click
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+COMMANDS = ("check", "find")
+
+WRONG_USE = 2
+"""The exit code after wrong use, a wrong configuration or an unreadable file."""
+
+_INTERRUPTED = 130  # 128 + SIGINT, as shells say it
+_BROKEN_PIPE = 141  # 128 + SIGPIPE
+
+
+class Commands(click.Group):
+    """The subcommands; each is imported when it is used."""
+
+    def list_commands(self, _ctx: click.Context) -> list[str]:
+        """Return the names of the subcommands, for the help."""
+        return list(COMMANDS)
+
+    def get_command(self, _ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return a subcommand; None if there is none of this name."""
+        match cmd_name:
+            case "check":
+                from doiuri_cli.commands._check import check as command
+            case "find":
+                from doiuri_cli.commands._find import find as command
+            case _:
+                return None
+        return command
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run a subcommand; end without a traceback if the user or the reader of the output stops it."""
+        try:
+            result: object = super().invoke(ctx)
+            sys.stdout.flush()
+        except KeyboardInterrupt:
+            ctx.exit(_INTERRUPTED)
+        except BrokenPipeError:
+            _discard_output()
+            ctx.exit(_BROKEN_PIPE)
+        return result
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="doiuri-cli", prog_name="doiuri")
-def main() -> None:
+def doiuri() -> None:
     """Check, fix and look up the DOIs of a whole tree."""
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run the command and exit.
+
+    :param arguments: the arguments; by default those of the process.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        # file names and texts that the terminal's encoding lacks
+        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    try:
+        code = doiuri.main(arguments, prog_name="doiuri", standalone_mode=False)
+    except click.Abort:
+        code = _INTERRUPTED
+    except click.ClickException as error:
+        click.echo(f"doiuri: {error.format_message()}", err=True)
+        code = WRONG_USE
+    sys.exit(code)
+
+
+def _discard_output() -> None:
+    """Let the interpreter's last flush of the output succeed."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

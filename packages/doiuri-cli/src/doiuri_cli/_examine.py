@@ -8,6 +8,7 @@ from doiuri_cli._mentions import mentions_in
 from doiuri_cli.readers import ReadError, reader_for
 from doiuri_cli.readers._text import read as read_text
 from doiuri_cli.rules import Finding, finding_at
+from doiuri_cli.rules._written import file_findings, part_findings, written_findings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -41,7 +42,7 @@ class FileReport(NamedTuple):
 def examine(
     source: Source,
     config: Config,
-    statuses: Mapping[str, Status] | None = None,  # noqa: ARG001
+    statuses: Mapping[str, Status] | None = None,
 ) -> FileReport:
     """Return the report on a file.
 
@@ -51,14 +52,20 @@ def examine(
     """
     names: dict[str, None] = {}
     findings: list[Finding] = []
+    fields: list[Mention] = []
     count = 0
     try:
         for part in (reader_for(source.path) or read_text)(source):
-            for mention in mentions_in(part):
+            mentions = list(mentions_in(part))
+            fields += [mention for mention in mentions if part.field]
+            for mention in mentions:
                 count += 1
+                findings += written_findings(source, mention)
                 if mention.doi is not None:
                     names[mention.doi.name] = None
                 findings += _registered(source, mention, statuses or {})
+            findings += part_findings(source, part, mentions)
+        findings += file_findings(source, fields)
     except ReadError as error:
         return FileReport(source.path, problem=str(error))
     return FileReport(source.path, tuple(names), tuple(findings), count)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from doiuri import DOI, DOISyntaxError
+
 from doiuri_cli.rules._finding import finding_at, fix_at
 
 if TYPE_CHECKING:
@@ -24,7 +25,9 @@ _HEADS_BEFORE = re.compile(rf"(?<![A-Za-z0-9_.@/:=&?%+-])({_HEAD}+)\Z", re.IGNOR
 _LABEL = re.compile(r"doi[ \t\u00a0]*:?[ \t\u00a0]*", re.IGNORECASE)
 _LONGEST_HEADS = 120  # characters
 _WEB = re.compile(r"(?:https?:)?//|(?:dx|www)\.doi\.org", re.IGNORECASE)
-_OLD = re.compile(r"(?:http://(?:(?:dx|www)\.)?|(?:(?:https:)?//)?(?:dx|www)\.)doi\.org\.?(?=[:/])", re.IGNORECASE)
+_OLD = re.compile(
+    r"(?:http://(?:(?:dx|www)\.)?|(?:(?:https:)?//)?(?:dx|www)\.)doi\.org\.?(?=[:/])", re.IGNORECASE
+)
 _PORT = re.compile(r":[0-9]{0,5}")
 # Characters that no URI has (RFC 3986 §2) and programs that recognize links in running text end them with
 _ENDS_LINK = re.compile(r"[ <>\"{}|\\^`]")
@@ -101,7 +104,13 @@ def _doubled(source: Source, mention: Mention) -> Finding | None:
     fix = fix_at(mention.part, (start, place), label)
     text = mention.part.text[start : mention.end]
     return finding_at(
-        source, mention.part, (start, mention.end), "doubled", text, doi=mention.doi and mention.doi.name, fix=fix
+        source,
+        mention.part,
+        (start, mention.end),
+        "doubled",
+        text,
+        doi=mention.doi and mention.doi.name,
+        fix=fix,
     )
 
 

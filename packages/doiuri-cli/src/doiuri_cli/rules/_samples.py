@@ -8,7 +8,9 @@ from functools import lru_cache
 
 _FENCE = re.compile(r"^[ >\t]*(`{3,}|~{3,})(.*)$", re.MULTILINE)
 _SPAN = re.compile(r"(?<![`\\])(`{1,9})(?!`)[^`\n]{1,500}(?:\n[^`\n]{1,500})?(?<!`)\1(?!`)")
-_LITERAL = re.compile(r"(?<![\w`])``(?=\S)[^\n]*?\S``(?!`)|^[ \t]*>>> [^\n]*(?:\n[ \t]*\S[^\n]*)*", re.MULTILINE)
+_LITERAL = re.compile(
+    r"(?<![\w`])``(?=\S)[^\n]*?\S``(?!`)|^[ \t]*>>> [^\n]*(?:\n[ \t]*\S[^\n]*)*", re.MULTILINE
+)
 _BLOCK = re.compile(
     r"^([ \t]*)(?:\.\.[ ](?:code|code-block|sourcecode|prompt|doctest|testcode|highlight)::[^\n]*"
     r"|(?!\.\.[ ])[^\n]*::[ \t]*)$",
@@ -86,7 +88,9 @@ def _indented(text: str) -> list[tuple[int, int]]:
     position = 0
     while opener := _BLOCK.search(text, position):
         start = position = opener.end()
-        while (line := _LINE.match(text, position)) and (not line[2].strip() or len(line[1]) > len(opener[1])):
+        while (line := _LINE.match(text, position)) and (
+            not line[2].strip() or len(line[1]) > len(opener[1])
+        ):
             position = line.end()
         blocks.append((start, position))
         position = max(position, start + 1)

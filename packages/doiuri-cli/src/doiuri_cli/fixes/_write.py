@@ -32,13 +32,17 @@ def write(path: str, old: bytes, new: bytes) -> None:
             file.flush()
             os.fsync(file.fileno())
         Path(name).chmod(stat.S_IMODE(status.st_mode))
-        if target.read_bytes() != old:
-            raise OSError(errno.EBUSY, "the file was changed in the meantime", path)
+        _check_unchanged(target, old)
         Path(name).replace(target)
     except BaseException:
         with contextlib.suppress(OSError):
             Path(name).unlink()
         raise
+
+
+def _check_unchanged(target: Path, old: bytes) -> None:
+    if target.read_bytes() != old:
+        raise OSError(errno.EBUSY, "the file was changed in the meantime", str(target))
 
 
 def _keep_owner(descriptor: int, status: os.stat_result) -> None:

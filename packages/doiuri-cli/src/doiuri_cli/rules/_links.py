@@ -57,7 +57,7 @@ def is_web_link(text: str) -> bool:
 
 
 def link_findings(source: Source, mention: Mention) -> Iterator[Finding]:
-    """Return what is wrong with how a link is written: the first of ``doubled`` and ``not-https``, and raw-link.
+    """Return what is wrong with how a link is written: ``doubled``, or ``not-https`` and ``raw-link``.
 
     :param source: the file.
     :param mention: a mention that is no field.
@@ -138,7 +138,7 @@ def _raw(source: Source, mention: Mention) -> Iterator[Finding]:
 
 
 def dropped(mention: Mention) -> str:
-    """Return what follows a link and may be the rest of its name; empty if it is a usual query or fragment."""
+    """Return what follows a link and may belong to its name; not a usual query or fragment."""
     rest_match = _REST.match(mention.part.text, mention.end)
     rest = rest_match[0] if rest_match else ""
     if rest[:1] == "#" and _SICI_CHECK.search(mention.text):
@@ -177,7 +177,7 @@ def _is_plain(mention: Mention) -> bool:
 
 
 def _asked_for(link: str) -> str:
-    r"""Return the name that browsers ask for (WHATWG URL, path state): they remove dot segments, and read ``\``."""
+    r"""Return the name that browsers ask for (WHATWG URL, path state)."""
     authority = _AUTHORITY.match(link)
     path = link[authority.end() if authority else link.find("/") + 1 :]
     path = re.sub(r"[\t\n\r]", "", path.rstrip())

@@ -42,6 +42,11 @@ class Lines:
         line = bisect_right(self._starts, offset)
         return Position(line, offset - self._starts[line - 1] + 1)
 
+    @property
+    def count(self) -> int:
+        """The number of lines; what follows the last line end counts as one, even if it is empty."""
+        return len(self._starts)
+
     def line(self, number: int) -> str:
         """Return a line, without its end."""
         start = self._starts[number - 1]

@@ -69,7 +69,10 @@ def examine(
     codes = config.codes_for(source.path)
     findings = []
     for part, inside in parts:
-        found = [*_text_findings(source, part, inside, config), *_answers(source, inside, statuses or {}, missing)]
+        found = [
+            *_text_findings(source, part, inside, config),
+            *_answers(source, inside, statuses or {}, missing),
+        ]
         findings += [one for one in found if one.code in codes and one.code not in part.ignored]
     findings += [one for one in file_findings(source, mentions) if one.code in codes]
     ignores = _ignores(source, parts)
@@ -120,9 +123,7 @@ def _ignores(source: Source, parts: list[tuple[Part, list[Mention]]]) -> list[Ig
     return ignores_in(source.path, source.text)
 
 
-def _text_findings(
-    source: Source, part: Part, mentions: list[Mention], config: Config
-) -> Iterator[Finding]:
+def _text_findings(source: Source, part: Part, mentions: list[Mention], config: Config) -> Iterator[Finding]:
     """Yield what the text itself shows."""
     for mention in mentions:
         yield from written_findings(source, mention, tex_escape=config.tex_escape)

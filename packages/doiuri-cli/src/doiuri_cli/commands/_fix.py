@@ -74,8 +74,8 @@ def _report(results: Iterable[Fixed], stream: TextIO) -> None:
 
 
 def _summarize(results: Sequence[Fixed], *, due: bool) -> None:
-    count = sum(fixed.count for fixed in results)
-    files = sum(fixed.count > 0 for fixed in results)
+    count = sum(fixed.applied for fixed in results)
+    files = sum(fixed.applied > 0 for fixed in results)
     left = sum(len(fixed.report.findings) for fixed in results)
     word = "Would fix" if due else "Fixed"
     click.echo(f"{word} {count} in {files} file{'' if files == 1 else 's'}; {left} left.", err=True)
@@ -84,7 +84,7 @@ def _summarize(results: Sequence[Fixed], *, due: bool) -> None:
 def _code(results: Sequence[Fixed], *, due: bool) -> int:
     if any(fixed.problem is not None for fixed in results):
         return 2
-    if due and any(fixed.count for fixed in results):
+    if due and any(fixed.applied for fixed in results):
         return 1
     errors = (finding for fixed in results for finding in fixed.report.findings)
     return int(any(RULES[finding.code].severity.label == "error" for finding in errors))

@@ -41,14 +41,14 @@ class Fixed(NamedTuple):
     :ivar before: the file as it was; None if it cannot be read.
     :ivar mended: the file with its fixes; None if it cannot be read.
     :ivar report: what is left.
-    :ivar count: the number of fixes.
+    :ivar applied: the number of fixes.
     :ivar problem: why it was not read or not written; None if it was.
     """
 
     before: Source | None
     mended: Source | None
     report: FileReport
-    count: int = 0
+    applied: int = 0
     problem: str | None = None
 
 
@@ -100,14 +100,14 @@ class Files:
     def _written(self, path: str, content: Content, mended: Mended) -> Fixed:
         before = content.source
         problem = mended.problem or mended.report.problem
-        fixed = Fixed(before, mended.source, mended.report, mended.count, problem)
-        if self.dry or path == STDIN or not mended.count:
+        fixed = Fixed(before, mended.source, mended.report, mended.applied, problem)
+        if self.dry or path == STDIN or not mended.applied:
             return fixed
         try:
             write(path, content.content, mended.source.to_bytes(mended.source.text))
         except (OSError, RuntimeError) as error:  # RuntimeError: a loop of symbolic links
             reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-            return fixed._replace(count=0, mended=before, problem=f"not fixed: {reason}")
+            return fixed._replace(applied=0, mended=before, problem=f"not fixed: {reason}")
         return fixed
 
 

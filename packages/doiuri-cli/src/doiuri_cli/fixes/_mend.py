@@ -25,13 +25,13 @@ class Mended(NamedTuple):
     """A file after its fixes.
 
     :ivar source: the file with the fixes; as it was if one of them could not be proved.
-    :ivar count: the number of fixes.
+    :ivar applied: the number of fixes.
     :ivar report: the report on what is left.
     :ivar problem: why the fixes are not applied; None if they are.
     """
 
     source: Source
-    count: int
+    applied: int
     report: FileReport
     problem: str | None = None
 

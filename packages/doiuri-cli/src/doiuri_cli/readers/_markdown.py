@@ -41,7 +41,8 @@ _FENCE = 3  # backticks of the shortest fence
 # After a blank line; the text before decides whether it is code or belongs to a list
 _INDENTED = re.compile(r"\n[ \t\r]*\n(?:(?: {4}| {0,3}\t)[^\n]*(?:\n|\Z)|[ \t\r]*\n)+")
 _HOLDS_BLOCKS = re.compile(
-    r"^(?:[ \t]+\S|>|[-*+][ \t]|[0-9]{1,9}[.)][ \t]|\[\^[^\]\n]+\]:|:[ \t]|!!!|\?\?\?|===|///|:::|<)", re.MULTILINE
+    r"^(?:[ \t]+\S|>|[-*+][ \t]|[0-9]{1,9}[.)][ \t]|\[\^[^\]\n]+\]:|:[ \t]|!!!|\?\?\?|===|///|:::|<)",
+    re.MULTILINE,
 )
 _PARAGRAPH = 2000  # characters before an indented block that are looked at
 

@@ -29,13 +29,10 @@ _OLD = re.compile(
     r"(?:http://(?:(?:dx|www)\.)?|(?:(?:https:)?//)?(?:dx|www)\.)doi\.org\.?(?=[:/])", re.IGNORECASE
 )
 _PORT = re.compile(r":[0-9]{0,5}")
-# Characters that no URI has (RFC 3986 §2) and programs that recognize links in running text end them with
-_ENDS_LINK = re.compile(r"[ <>\"{}|\\^`]")
+# No URI has these characters (RFC 3986 §2), and programs that recognize links end them there
+_ENDS_LINK = re.compile(r"[<>\"{}|\\^`]")
 _AUTHORITY = re.compile(r"(?:https?:)?//[^/\\?#]*[/\\]?(?:api/handles/)?", re.IGNORECASE)
-_DELIMITED = re.compile(
-    r"(?:\]\(\s*<?|\]:[ \t]*<?|=\s*[\"']?|\{|(?:^|\s|`)<|\.\. _[^\n]*:\s+|^__\s+)\Z", re.MULTILINE
-)
-_NEARBY = 120  # how far back the delimiter of a link is looked for
+_ANY_CHARACTER = frozenset({"tex", "bibtex"})  # TeX escapes what it links to
 _REST = re.compile(r"[?#][^\s<>\"'`|\\^{}\[\])]*")
 _PUNCTUATION = ".,;:!?"
 # What links really have: places on a page, and parameters such as ?locatt=…, ?nosfx
@@ -128,8 +125,8 @@ def _raw(source: Source, mention: Mention) -> Iterator[Finding]:
         return
     if (asked := _asked_for(mention.text)) != doi.name:
         message = f"browsers ask for {asked}; write {doi.url}"
-    elif (mark := _ENDS_LINK.search(mention.text)) and not _is_delimited(mention):
-        message = f"programs end the link before {mark[0]!r}; write {doi.url}"
+    elif (mark := _ENDS_LINK.search(mention.text)) and part.syntax not in _ANY_CHARACTER:
+        message = f"{mark[0]!r} has to be escaped in a link; write {doi.url}"
     else:
         return
     start = mention.start + head_length(mention.text)
@@ -193,9 +190,3 @@ def _asked_for(link: str) -> str:
             kept.append("")
     name = unquote("/".join(kept))
     return name[head_length(name) :].removeprefix("/") if not name.startswith("10.") else name
-
-
-def _is_delimited(mention: Mention) -> bool:
-    """Return whether marks around the link tell where it ends."""
-    text = mention.part.text
-    return _DELIMITED.search(text, max(0, mention.start - _NEARBY), mention.start) is not None

@@ -31,8 +31,8 @@ _TEX = (r"\\href\s*\{\Z", rf"\}}\s*\{{{_MARKUP}\Z", rf"{_END}\}}")
 _TARGET_FIRST = {"html": _HTML, "xml": _HTML, "markdown": _HTML, "tex": _TEX, "bibtex": _TEX}
 
 
-def title_findings(source: Source, mentions: Sequence[Mention]) -> Iterator[tuple[Finding, int]]:
-    """Return a finding for each link whose visible text is one DOI and whose target is another; and where.
+def title_findings(source: Source, mentions: Sequence[Mention]) -> Iterator[Finding]:
+    """Return a finding for each link whose visible text is one DOI and whose target is another.
 
     :param source: the file.
     :param mentions: the mentions in one part, in order.
@@ -44,9 +44,9 @@ def title_findings(source: Source, mentions: Sequence[Mention]) -> Iterator[tupl
             continue
         syntax = first.part.syntax
         if _fits(_TITLE_FIRST.get(syntax), first, second):
-            yield _finding(source, first, first.doi, second.doi), first.start
+            yield _finding(source, first, first.doi, second.doi)
         elif is_web_link(first.text) and _fits(_TARGET_FIRST.get(syntax), first, second):
-            yield _finding(source, second, second.doi, first.doi), first.start
+            yield _finding(source, second, second.doi, first.doi)
 
 
 def _fits(patterns: tuple[str, str, str] | None, first: Mention, second: Mention) -> bool:

@@ -118,7 +118,7 @@ def _ask(dois: Sequence[DOI], config: Config, answers: Answers, progress: Progre
 
 
 def _reason(reason: str, base: str) -> str:
-    """Return a reason without what differs from one DOI to the next: times, and pauses after the same failure."""
+    """Return a reason without what differs from one DOI to the next, such as times."""
     host = base.partition("://")[2].partition("/")[0].rpartition("@")[2]
     if last := _LAST.search(reason):
         reason = last[1] if _STATUS.search(last[1]) else f"{host}: {last[1]}"

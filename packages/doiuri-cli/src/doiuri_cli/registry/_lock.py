@@ -1,4 +1,4 @@
-"""What a lock file says about DOIs, read without the resolver, whose import takes longer than a small check."""
+"""What a lock file says about DOIs, read without the resolver, whose import takes long."""
 
 from __future__ import annotations
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from doiuri import DOI, LINK, DOISyntaxError, advise, encode, find
+
 from doiuri_cli.readers._escape import escape
 from doiuri_cli.rules._finding import finding_at, fix_at
 from doiuri_cli.rules._links import head_length
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from doiuri import Advice
+
     from doiuri_cli._mentions import Mention
     from doiuri_cli.files import Source
     from doiuri_cli.readers import Part
@@ -51,7 +53,7 @@ def _suggested(mention: Mention, advice: Advice) -> Fix | None:
     if advice.suggestion is None or advice.code in _NOT_FIXED or mention.doi is None:
         return None
     better = DOI.parse(advice.suggestion)
-    text = rewritten(mention, better, advice.suggestion)
+    text = _rewritten(mention, mention.doi, better, advice.suggestion)
     if text is None or text == mention.text:
         return None
     changed = better.name if better.name != mention.doi.name else None
@@ -61,24 +63,22 @@ def _suggested(mention: Mention, advice: Advice) -> Fix | None:
     return fix
 
 
-def rewritten(mention: Mention, better: DOI, spelling: str) -> str | None:
+def _rewritten(mention: Mention, doi: DOI, better: DOI, spelling: str) -> str | None:
     """Return the mention with another DOI, with its label or link; None if that cannot be written there.
 
     :param mention: the mention.
+    :param doi: its DOI.
     :param better: the DOI to write.
     :param spelling: the text for ``DOI.parse`` that stands for it.
     """
-    assert mention.doi is not None
-    name, text, part = mention.doi.name, mention.text, mention.part
-    tail = name.removeprefix(better.name)
-    if tail != name and text.endswith(tail) and reads_as(part, text[: -len(tail)], better):
+    text, part = mention.text, mention.part
+    tail = doi.name.removeprefix(better.name)
+    if tail != doi.name and text.endswith(tail) and reads_as(part, text[: -len(tail)], better):
         return text[: -len(tail)]
     length = head_length(text)
     head = text[:length]
-    if "doi.org" in head.lower():
-        plain = encode(better.name, LINK)
-    else:
-        plain = spelling[head_length(spelling) :]
+    is_link = "doi.org" in head.lower()
+    plain = encode(better.name, LINK) if is_link else spelling[head_length(spelling) :]
     for written in (head + plain, head + escape(plain, part.syntax)):
         if reads_as(part, written, better):
             return written

@@ -32,6 +32,6 @@ def duplicate_findings(source: Source, mentions: Iterable[Mention]) -> Iterator[
         earlier = first.setdefault(mention.doi.key, mention)
         if earlier.part.entry != mention.part.entry:
             line = source.lines.position(earlier.part.span(earlier.start, earlier.end)[0]).line
-            message = f"{mention.part.entry}: the same DOI as {earlier.part.entry} (line {line})"
+            message = f"the same DOI as {earlier.part.entry} (line {line})"
             span = mention.start, mention.end
             yield finding_at(source, mention.part, span, "duplicate", message, doi=mention.doi.name)

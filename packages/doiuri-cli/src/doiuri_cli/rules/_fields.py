@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from doiuri import DOI, DOISyntaxError
+
 from doiuri_cli.readers._escape import escape
 from doiuri_cli.rules._advised import advice_findings, reads_as
 from doiuri_cli.rules._finding import finding_at, fix_at
@@ -43,10 +44,10 @@ def field_findings(source: Source, mention: Mention, tex_escape: str) -> Iterato
     elif "10." in before or "10." in after:
         yield from advice_findings(source, mention)
     elif before or after:
-        yield _not_all(source, mention, before, after)
+        yield _not_all(source, mention, mention.doi, before, after)
     elif length := head_length(mention.text):
         kind = "link" if "doi.org" in mention.text[:length].lower() else "label"
-        yield _form(source, mention, f"holds a {kind}", _bare(mention))
+        yield _form(source, mention, f"holds a {kind}", _bare(mention, mention.doi))
     else:
         yield from advice_findings(source, mention)
         if part.syntax == "bibtex" and tex_escape != "any":
@@ -88,10 +89,9 @@ def _restored(mention: Mention) -> Fix | None:
     return fix_at(mention.part, (mention.start, mention.end), written, doi.name) if written else None
 
 
-def _not_all(source: Source, mention: Mention, before: str, after: str) -> Finding:
+def _not_all(source: Source, mention: Mention, doi: DOI, before: str, after: str) -> Finding:
     """Return the finding on a field that holds more than the mention."""
-    part, doi = mention.part, mention.doi
-    assert doi is not None
+    part = mention.part
     span = _value_span(part)
     value = part.text[slice(*span)]
     if not before and is_web_link(mention.text) and (rest := dropped(mention)):
@@ -103,8 +103,11 @@ def _not_all(source: Source, mention: Mention, before: str, after: str) -> Findi
         fix = fix_at(part, span, mention.text, doi.name)
         message = f"the name ends in {after[-9:]!r}"
         return _field_finding(source, mention, "trailing-punctuation", message, fix, _typed(value))
+    if not after and head_length(before) == len(before):
+        fix = fix_at(part, span, written) if (written := _bare_text(mention, doi)) else None
+        return _form(source, mention, "holds a link" if "doi.org" in before else "holds a label", fix)
     is_link = len(value.split()) == 1 and (is_web_link(value) or _URL.match(before))
-    fix = fix_at(part, span, written, None) if is_link and (written := _bare_text(mention)) else None
+    fix = fix_at(part, span, written) if is_link and (written := _bare_text(mention, doi)) else None
     return _form(source, mention, "holds a link" if is_link else "holds more than a DOI", fix)
 
 
@@ -125,20 +128,17 @@ def _field_finding(
     source: Source, mention: Mention, code: str, message: str, fix: Fix | None, name: str | None
 ) -> Finding:
     part = mention.part
-    message = f"{part.entry}: {message}" if part.entry else message
     name = None if mention.doi is None else name
     return finding_at(source, part, _value_span(part), code, message, doi=name, fix=fix)
 
 
-def _bare(mention: Mention) -> Fix | None:
-    text = _bare_text(mention)
+def _bare(mention: Mention, doi: DOI) -> Fix | None:
+    text = _bare_text(mention, doi)
     return None if text is None else fix_at(mention.part, (mention.start, mention.end), text)
 
 
-def _bare_text(mention: Mention) -> str | None:
+def _bare_text(mention: Mention, doi: DOI) -> str | None:
     """Return the name as the mention writes it, or else escaped for the part."""
-    doi = mention.doi
-    assert doi is not None
     written = mention.text[head_length(mention.text) :]
     if "%" not in written and reads_as(mention.part, written, doi):
         return written
@@ -157,9 +157,12 @@ def _tex_escape(source: Source, mention: Mention, tex_escape: str) -> Iterator[F
     """Return the finding on escapes that the bibliography's program does not want, or wants."""
     text = mention.text
     if tex_escape == "raw":
-        better, message = _ESCAPED.sub(r"\1", text), "an escape in a DOI field; biblatex takes it literally"
+        better, message = _ESCAPED.sub(r"\1", text), "an escape, which biblatex takes literally"
     else:
-        better, message = _BARE.sub(r"\\\g<0>", text), "a character in a DOI field that BibTeX styles need escaped"
+        better, message = (
+            _BARE.sub(r"\\\g<0>", text),
+            "not escaped, as BibTeX styles need it",
+        )
     if better == text or mention.doi is None or not reads_as(mention.part, better, mention.doi):
         return
     fix = fix_at(mention.part, (mention.start, mention.end), better)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from doiuri import DOI, DOISyntaxError
+
 from doiuri_cli.rules._finding import finding_at, fix_at
 
 if TYPE_CHECKING:
@@ -24,15 +25,14 @@ _HEADS_BEFORE = re.compile(rf"(?<![A-Za-z0-9_.@/:=&?%+-])({_HEAD}+)\Z", re.IGNOR
 _LABEL = re.compile(r"doi[ \t\u00a0]*:?[ \t\u00a0]*", re.IGNORECASE)
 _LONGEST_HEADS = 120  # characters
 _WEB = re.compile(r"(?:https?:)?//|(?:dx|www)\.doi\.org", re.IGNORECASE)
-_OLD = re.compile(r"(?:http://(?:(?:dx|www)\.)?|(?:(?:https:)?//)?(?:dx|www)\.)doi\.org\.?(?=[:/])", re.IGNORECASE)
-_PORT = re.compile(r":[0-9]{0,5}")
-# Characters that no URI has (RFC 3986 §2) and programs that recognize links in running text end them with
-_ENDS_LINK = re.compile(r"[ <>\"{}|\\^`]")
-_AUTHORITY = re.compile(r"(?:https?:)?//[^/\\?#]*[/\\]?(?:api/handles/)?", re.IGNORECASE)
-_DELIMITED = re.compile(
-    r"(?:\]\(\s*<?|\]:[ \t]*<?|=\s*[\"']?|\{|(?:^|\s|`)<|\.\. _[^\n]*:\s+|^__\s+)\Z", re.MULTILINE
+_OLD = re.compile(
+    r"(?:http://(?:(?:dx|www)\.)?|(?:(?:https:)?//)?(?:dx|www)\.)doi\.org\.?(?=[:/])", re.IGNORECASE
 )
-_NEARBY = 120  # how far back the delimiter of a link is looked for
+_PORT = re.compile(r":[0-9]{0,5}")
+# No URI has these characters (RFC 3986 §2), and programs that recognize links end them there
+_ENDS_LINK = re.compile(r"[<>\"{}|\\^`]")
+_AUTHORITY = re.compile(r"(?:https?:)?//[^/\\?#]*[/\\]?(?:api/handles/)?", re.IGNORECASE)
+_ANY_CHARACTER = frozenset({"tex", "bibtex"})  # TeX escapes what it links to
 _REST = re.compile(r"[?#][^\s<>\"'`|\\^{}\[\])]*")
 _PUNCTUATION = ".,;:!?"
 # What links really have: places on a page, and parameters such as ?locatt=…, ?nosfx
@@ -54,7 +54,7 @@ def is_web_link(text: str) -> bool:
 
 
 def link_findings(source: Source, mention: Mention) -> Iterator[Finding]:
-    """Return what is wrong with how a link is written: the first of ``doubled`` and ``not-https``, and raw-link.
+    """Return what is wrong with how a link is written: ``doubled``, or ``not-https`` and ``raw-link``.
 
     :param source: the file.
     :param mention: a mention that is no field.
@@ -101,7 +101,13 @@ def _doubled(source: Source, mention: Mention) -> Finding | None:
     fix = fix_at(mention.part, (start, place), label)
     text = mention.part.text[start : mention.end]
     return finding_at(
-        source, mention.part, (start, mention.end), "doubled", text, doi=mention.doi and mention.doi.name, fix=fix
+        source,
+        mention.part,
+        (start, mention.end),
+        "doubled",
+        text,
+        doi=mention.doi and mention.doi.name,
+        fix=fix,
     )
 
 
@@ -119,8 +125,8 @@ def _raw(source: Source, mention: Mention) -> Iterator[Finding]:
         return
     if (asked := _asked_for(mention.text)) != doi.name:
         message = f"browsers ask for {asked}; write {doi.url}"
-    elif (mark := _ENDS_LINK.search(mention.text)) and not _is_delimited(mention):
-        message = f"programs end the link before {mark[0]!r}; write {doi.url}"
+    elif (mark := _ENDS_LINK.search(mention.text)) and part.syntax not in _ANY_CHARACTER:
+        message = f"{mark[0]!r} has to be escaped in a link; write {doi.url}"
     else:
         return
     start = mention.start + head_length(mention.text)
@@ -129,7 +135,7 @@ def _raw(source: Source, mention: Mention) -> Iterator[Finding]:
 
 
 def dropped(mention: Mention) -> str:
-    """Return what follows a link and may be the rest of its name; empty if it is a usual query or fragment."""
+    """Return what follows a link and may belong to its name; not a usual query or fragment."""
     rest_match = _REST.match(mention.part.text, mention.end)
     rest = rest_match[0] if rest_match else ""
     if rest[:1] == "#" and _SICI_CHECK.search(mention.text):
@@ -168,7 +174,7 @@ def _is_plain(mention: Mention) -> bool:
 
 
 def _asked_for(link: str) -> str:
-    r"""Return the name that browsers ask for (WHATWG URL, path state): they remove dot segments, and read ``\``."""
+    r"""Return the name that browsers ask for (WHATWG URL, path state)."""
     authority = _AUTHORITY.match(link)
     path = link[authority.end() if authority else link.find("/") + 1 :]
     path = re.sub(r"[\t\n\r]", "", path.rstrip())
@@ -184,9 +190,3 @@ def _asked_for(link: str) -> str:
             kept.append("")
     name = unquote("/".join(kept))
     return name[head_length(name) :].removeprefix("/") if not name.startswith("10.") else name
-
-
-def _is_delimited(mention: Mention) -> bool:
-    """Return whether marks around the link tell where it ends."""
-    text = mention.part.text
-    return _DELIMITED.search(text, max(0, mention.start - _NEARBY), mention.start) is not None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from doiuri_cli.rules._finding import finding_at
@@ -10,6 +11,8 @@ from doiuri_cli.rules._links import is_web_link
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    from doiuri import DOI
 
     from doiuri_cli._mentions import Mention
     from doiuri_cli.files import Source
@@ -28,22 +31,22 @@ _TEX = (r"\\href\s*\{\Z", rf"\}}\s*\{{{_MARKUP}\Z", rf"{_END}\}}")
 _TARGET_FIRST = {"html": _HTML, "xml": _HTML, "markdown": _HTML, "tex": _TEX, "bibtex": _TEX}
 
 
-def title_findings(source: Source, mentions: Sequence[Mention]) -> Iterator[tuple[Finding, int]]:
-    """Return a finding for each link whose visible text is one DOI and whose target is another; and where.
+def title_findings(source: Source, mentions: Sequence[Mention]) -> Iterator[Finding]:
+    """Return a finding for each link whose visible text is one DOI and whose target is another.
 
     :param source: the file.
     :param mentions: the mentions in one part, in order.
     """
-    for first, second in zip(mentions, mentions[1:], strict=False):
+    for first, second in pairwise(mentions):
         if first.doi is None or second.doi is None or first.doi == second.doi:
             continue
         if second.start - first.end > _LONGEST:
             continue
         syntax = first.part.syntax
         if _fits(_TITLE_FIRST.get(syntax), first, second):
-            yield _finding(source, first, second), first.start
+            yield _finding(source, first, first.doi, second.doi)
         elif is_web_link(first.text) and _fits(_TARGET_FIRST.get(syntax), first, second):
-            yield _finding(source, second, first), first.start
+            yield _finding(source, second, second.doi, first.doi)
 
 
 def _fits(patterns: tuple[str, str, str] | None, first: Mention, second: Mention) -> bool:
@@ -58,9 +61,7 @@ def _fits(patterns: tuple[str, str, str] | None, first: Mention, second: Mention
     )
 
 
-def _finding(source: Source, title: Mention, target: Mention) -> Finding:
-    assert title.doi is not None
-    assert target.doi is not None
-    message = f"the text says {title.doi.name}, the link leads to {target.doi.name}"
+def _finding(source: Source, title: Mention, shown: DOI, target: DOI) -> Finding:
+    message = f"the text says {shown.name}, the link leads to {target.name}"
     span = title.start, title.end
-    return finding_at(source, title.part, span, "text-differs", message, doi=target.doi.name)
+    return finding_at(source, title.part, span, "text-differs", message, doi=target.name)

@@ -17,8 +17,8 @@ visible text       ``text-differs``          beside all others
 entry              ``duplicate``             beside all others
 =================  ========================  ==============================================================
 
-Code samples quote links: how they are written is left alone there, and so are queries and fragments that
-links really have (``?locatt=…``, ``#page=3``, ``/api/handles/``).
+Queries and fragments that links really have are left alone (``?locatt=…``, ``#page=3``), and so are links to
+the REST API. Code is left out by the readers.
 """
 
 from __future__ import annotations
@@ -30,7 +30,6 @@ from doiuri_cli.rules._duplicates import duplicate_findings
 from doiuri_cli.rules._fields import field_findings
 from doiuri_cli.rules._finding import finding_at
 from doiuri_cli.rules._links import link_findings
-from doiuri_cli.rules._samples import in_sample
 from doiuri_cli.rules._titles import title_findings
 
 if TYPE_CHECKING:
@@ -56,9 +55,8 @@ def written_findings(source: Source, mention: Mention, *, tex_escape: str = "any
         reason = mention.error.reason if mention.error else "not a DOI"
         yield finding_at(source, part, (mention.start, mention.end), "syntax", reason)
     else:
-        found = [*link_findings(source, mention), *advice_findings(source, mention)]
-        if found and not in_sample(part.text, mention.start, part.syntax):
-            yield from found
+        yield from link_findings(source, mention)
+        yield from advice_findings(source, mention)
 
 
 def part_findings(source: Source, part: Part, mentions: Sequence[Mention]) -> Iterator[Finding]:
@@ -68,11 +66,8 @@ def part_findings(source: Source, part: Part, mentions: Sequence[Mention]) -> It
     :param part: the part.
     :param mentions: its mentions, in order.
     """
-    if part.field or len(mentions) < 2:
-        return
-    for finding, place in title_findings(source, mentions):
-        if not in_sample(part.text, place, part.syntax):
-            yield finding
+    if not part.field:
+        yield from title_findings(source, mentions)
 
 
 def file_findings(source: Source, mentions: Iterable[Mention]) -> Iterator[Finding]:

@@ -41,7 +41,7 @@ class Config:
     :ivar exclude: files and folders to leave out.
     :ivar select: the codes to report; None: all.
     :ivar ignore: the codes not to report.
-    :ivar ignored_dois: the codes not to report of DOIs that match a pattern, in which ``*`` stands for any text.
+    :ivar ignored_dois: the codes not to report of DOIs that match a pattern; ``*`` in it is any text.
     :ivar per_file_ignores: the codes not to report in files that match a pattern.
     :ivar fail_on: findings of this severity or worse make the exit code 1: "error", "warning" or "never".
     :ivar max_size: files in folders are read up to this size, in bytes.

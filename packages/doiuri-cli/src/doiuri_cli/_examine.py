@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from doiuri_cli._config import LOCK_CODES, RECORD_CODES
@@ -70,9 +71,9 @@ def examine(
     findings = []
     for part, inside in parts:
         found = [
-            *_text_findings(source, part, inside, config),
-            *_answers(source, inside, statuses or {}, missing),
+            one for mention in inside for one in _about(source, mention, config, statuses or {}, missing)
         ]
+        found += part_findings(source, part, inside)
         findings += [one for one in found if one.code in codes and one.code not in part.ignored]
     findings += [one for one in file_findings(source, mentions) if one.code in codes]
     ignores = _ignores(source, parts)
@@ -123,31 +124,23 @@ def _ignores(source: Source, parts: list[tuple[Part, list[Mention]]]) -> list[Ig
     return ignores_in(source.path, source.text)
 
 
-def _text_findings(source: Source, part: Part, mentions: list[Mention], config: Config) -> Iterator[Finding]:
-    """Yield what the text itself shows."""
-    for mention in mentions:
-        yield from written_findings(source, mention, tex_escape=config.tex_escape)
-    yield from part_findings(source, part, mentions)
-
-
-def _answers(
-    source: Source, mentions: list[Mention], statuses: Mapping[str, Status], missing: Collection[str]
+def _about(
+    source: Source,
+    mention: Mention,
+    config: Config,
+    statuses: Mapping[str, Status],
+    missing: Collection[str],
 ) -> Iterator[Finding]:
-    """Yield what the answers about the DOIs show."""
-    for mention in mentions:
-        doi = mention.doi
-        if doi is None:
-            continue
-        if statuses.get(doi.key) == "not-found":
-            yield _about(source, mention, "not-found", f"{doi.name} is not registered")
-        if doi.key in missing:
-            message = f"{doi.name} is not in the lock file; run doiuri lock to add it"
-            yield _about(source, mention, "lock-missing", message)
-
-
-def _about(source: Source, mention: Mention, code: str, message: str) -> Finding:
-    doi = None if mention.doi is None else mention.doi.name
-    return finding_at(source, mention.part, (mention.start, mention.end), code, message, doi=doi)
+    """Yield what is wrong with a mention: in its text, and according to the answers about its DOI."""
+    yield from written_findings(source, mention, tex_escape=config.tex_escape)
+    doi = mention.doi
+    if doi is None:
+        return
+    at = partial(finding_at, source, mention.part, (mention.start, mention.end), doi=doi.name)
+    if statuses.get(doi.key) == "not-found":
+        yield at("not-found", f"{doi.name} is not registered")
+    if doi.key in missing:
+        yield at("lock-missing", f"{doi.name} is not in the lock file; run doiuri lock to add it")
 
 
 def _place(finding: Finding) -> tuple[int, int, int, str]:

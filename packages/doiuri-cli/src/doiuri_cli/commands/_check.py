@@ -3,29 +3,28 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
-from doiuri_cli._config import Config
-from doiuri_cli._run import check_files
-from doiuri_cli.rules import RULES
+from doiuri_cli._run import Run, contents_of
+from doiuri_cli.commands._options import (
+    FileOptions,
+    code_options,
+    config_options,
+    file_options,
+    lock_options,
+    make_config,
+    registry_options,
+)
+from doiuri_cli.output import Counts, Report
+from doiuri_cli.rules import RULES, Severity
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
-@click.command()
-@click.argument("paths", nargs=-1, type=click.Path(path_type=str))
-@click.option("--resolver", help="URL of the DOI proxy to ask.")
-@click.option("--offline", is_flag=True, default=None, help="Send no requests.")
-def check(paths: tuple[str, ...], resolver: str | None, offline: bool | None) -> int:
-    """Report DOIs that do not exist, and how they should be written."""
-    reports = check_files(paths, Config(resolver=resolver, offline=offline))
-    findings = [finding for report in reports for finding in report.findings]
-    for finding in findings:
-        severity = RULES[finding.code].severity.label
-        place = f"{finding.path}:{finding.line}:{finding.column}"
-        sys.stdout.write(f"{place}: {severity}[{finding.code}] {finding.message}\n")
-    for report in reports:
-        if report.problem is not None:
-            click.echo(f"doiuri: {report.path}: {report.problem}", err=True)
-    if any(report.problem is not None for report in reports):
-        return 2
-    return int(any(RULES[finding.code].severity.label == "error" for finding in findings))
+    from doiuri_cli._config import Config
+    from doiuri_cli._run import Result
+    from doiuri_cli.files._select import Selection
+    from doiuri_cli.registry._lock import Lock
+    from doiuri_cli.rules import Finding

@@ -114,4 +114,4 @@ class Files:
 def _ask(config: Config, names: Sequence[str]) -> Mapping[str, str]:
     from doiuri_cli.registry._check import check_names  # imports the network part
 
-    return check_names(names, config)
+    return check_names(names, config).statuses

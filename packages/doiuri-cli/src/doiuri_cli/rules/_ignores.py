@@ -1,7 +1,7 @@
 """Comments that let findings be ignored, such as ``# doiuri: ignore[not-found]``.
 
-A comment is for its own line; if it stands alone there, for the next line with text. ``ignore-file`` is for the
-whole file. Without codes, it is for all of them.
+A comment is for its own line; if it stands alone there, for the next line with text. ``ignore-file`` is for
+the whole file. Without codes, it is for all of them.
 """
 
 from __future__ import annotations

@@ -6,8 +6,8 @@ import json
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
+from doiuri_cli.readers._blank import may_mention
 from doiuri_cli.readers._part import Part, ReadError
-from doiuri_cli.readers.strings import may_mention
 from doiuri_cli.readers.strings._json import Scanner, decode_all, encoder
 
 if TYPE_CHECKING:

@@ -10,10 +10,13 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from doiuri_cli.readers._blank import may_mention
+from doiuri_cli.readers._markdown import without_code
 from doiuri_cli.readers._part import Part, ReadError
 from doiuri_cli.readers._python import parts_of_code
-from doiuri_cli.readers.strings import Within, may_mention, nested
+from doiuri_cli.readers.strings import Within, nested
 from doiuri_cli.readers.strings._json import Scanner, decode, decode_all, encoder
+from doiuri_cli.rules._codes import RULES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -39,8 +42,10 @@ class _Cell:
     @property
     def ignored(self) -> frozenset[str]:
         found = (_IGNORE.match(tag) for tag in self.tags)
-        codes = (code.strip() for tag in found if tag for code in (tag[1] or "*").split(","))
-        return frozenset(code for code in codes if code)
+        named = [tag[1] for tag in found if tag]
+        if None in named:
+            return frozenset(RULES)
+        return frozenset(code.strip() for codes in named for code in codes.split(","))
 
 
 def read(source: Source) -> Iterator[Part]:
@@ -81,7 +86,8 @@ def _cells(source: Source) -> Iterable[_Cell]:
 
 def _parts(kind: str, cell: Decoded, encode: Callable[[str], str]) -> Iterator[Part]:
     if kind in _MARKDOWN:
-        yield Part(cell.text, "markdown", places=cell.places, encode=encode)
+        text = without_code(cell.text)
+        yield Part(text, "markdown", places=cell.places, cell_text=cell.text, encode=encode)
     elif kind == "code":
         for part in parts_of_code(cell.text):
             inner = part.places or range(part.start, part.start + len(part.text) + 1)

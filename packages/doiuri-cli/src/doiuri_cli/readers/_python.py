@@ -8,9 +8,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from doiuri_cli.readers._blank import may_mention
 from doiuri_cli.readers._part import Part
+from doiuri_cli.readers._rst import without_code
 from doiuri_cli.readers.strings import _python as literals
-from doiuri_cli.readers.strings import may_mention, one_line
+from doiuri_cli.readers.strings import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,6 +37,7 @@ _LONGEST_PREFIX = 2
 _LINE_START = re.compile(
     r"(?:\A|(?<![\\\r])\n|(?<!\\)\r\n?)(?:[ \t]*+(?:class|def|async[ ]def)\b[^\r\n]*:)?[ \t\f]*\Z"
 )
+_MARGIN = re.compile(r"\n([ \t]*+)(?=\S)")
 _LINE = 500  # how far back the start of the line is looked for; this keeps the time linear
 _END = re.compile(r"[ \t\f]*+(?:[;#\r\n]|\Z)")
 
@@ -102,7 +105,13 @@ def _docstring(text: str, span: tuple[int, int], quotes: str, prefix: str) -> It
     raw = "r" in prefix
     encode = literals.encoder(quotes, raw=raw)
     if "\r" not in text[start:end] and (raw or "\\" not in text[start:end]):
-        yield Part(text[start:end], "rst", start=start, encode=encode)
+        yield Part(_without_code(text[start:end]), "rst", start=start, encode=encode)
         return
     decoded = literals.decode(text, span, raw=raw)
-    yield Part(decoded.text, "rst", places=decoded.places, encode=encode)
+    yield Part(_without_code(decoded.text), "rst", places=decoded.places, encode=encode)
+
+
+def _without_code(docstring: str) -> str:
+    """Return a docstring without code; its first line counts as indented like the others (PEP 257)."""
+    margin = min((margin[1] for margin in _MARGIN.finditer(docstring)), key=len, default="")
+    return without_code(margin + docstring)[len(margin) :]

@@ -6,9 +6,10 @@ import re
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
+from doiuri_cli.readers._blank import may_mention
 from doiuri_cli.readers._part import Part
 from doiuri_cli.readers.strings import _yaml as styles
-from doiuri_cli.readers.strings import may_mention, one_line
+from doiuri_cli.readers.strings import one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,10 +5,9 @@ from doiuri_cli.readers.strings._places import (
     Places,
     Stretches,
     Within,
-    may_mention,
     nested,
     one_line,
     undo,
 )
 
-__all__ = ["Decoded", "Places", "Stretches", "Within", "may_mention", "nested", "one_line", "undo"]
+__all__ = ["Decoded", "Places", "Stretches", "Within", "nested", "one_line", "undo"]

@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _LINE_BREAK = re.compile(r"[\r\n]")
-_MENTION = re.compile(r"10[.%]|[dD][oO][iI]")
 
 
 class Places(Sequence[int]):
@@ -130,11 +129,6 @@ def undo(
             stretches.add(character, found.start())
         start = found.end()
     stretches.add(text[start:end], start)
-
-
-def may_mention(text: str) -> bool:
-    """Return whether a text may mention a DOI, valid or not: a short text is asked faster than searched."""
-    return _MENTION.search(text) is not None
 
 
 def one_line(text: str) -> str:

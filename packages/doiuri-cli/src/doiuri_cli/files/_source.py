@@ -47,11 +47,18 @@ class Lines:
         """The number of lines; what follows the last line end counts as one, even if it is empty."""
         return len(self._starts)
 
-    def line(self, number: int) -> str:
-        """Return a line, without its end."""
+    def line(self, number: int, first: int = 1, last: int | None = None) -> str:
+        """Return a line without its end, or a piece of it.
+
+        :param number: the number of the line, from 1.
+        :param first: the column of the first character.
+        :param last: the column of the last character; by default, that of the line.
+        """
         start = self._starts[number - 1]
         end = self._starts[number] if number < len(self._starts) else len(self._text)
-        return self._text[start:end].rstrip("\r\n")
+        if last is not None:
+            end = min(end, start + last)
+        return self._text[start + first - 1 : end].rstrip("\r\n")
 
 
 @dataclass(frozen=True)

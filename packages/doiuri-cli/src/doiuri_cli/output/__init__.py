@@ -1,17 +1,17 @@
-"""The output formats, one a file."""
+"""The output formats, one a file, and the summary of a run."""
 
-from __future__ import annotations
+from doiuri_cli.output._report import Counts, Report, findings_counts
+from doiuri_cli.output._summary import summary_lines, write_summary
+from doiuri_cli.output._write import FORMATS, Output, output_option, write_report
 
-from typing import TYPE_CHECKING
-
-from doiuri_cli.output._concise import write as write_concise
-from doiuri_cli.output._report import Counts, Report
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import TextIO
-
-__all__ = ["FORMATS", "Counts", "Report"]
-
-FORMATS: dict[str, Callable[[Report, TextIO], None]] = {"concise": write_concise}
-"""What writes a report, by the name of the format."""
+__all__ = [
+    "FORMATS",
+    "Counts",
+    "Output",
+    "Report",
+    "findings_counts",
+    "output_option",
+    "summary_lines",
+    "write_report",
+    "write_summary",
+]

@@ -1,22 +1,26 @@
-"""One line for each finding."""
+"""``concise``: a line for each finding."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from doiuri_cli.rules import RULES
+from doiuri_cli.output._text import label, message, place
 
 if TYPE_CHECKING:
     from typing import TextIO
 
     from doiuri_cli.output._report import Report
+    from doiuri_cli.rules import Finding
 
 
-def write(report: Report, stream: TextIO) -> None:
-    """Write a report."""
-    for finding in report.findings:
-        cell = "" if finding.cell is None else f"cell {finding.cell}:"
-        place = f"{finding.path}:{cell}{finding.line}:{finding.column}"
-        mark = " [*]" if finding.fix is not None and finding.fix.safe else ""
-        severity = RULES[finding.code].severity.label
-        stream.write(f"{place}: {severity}[{finding.code}] {finding.message}{mark}\n")
+def write_concise(report: Report, stream: TextIO) -> None:
+    """Write a line for each finding: place, severity, code and message."""
+    stream.writelines(
+        f"{place(finding)}: {label(finding)} {message(finding)}{mark(finding)}\n"
+        for finding in report.findings
+    )
+
+
+def mark(finding: Finding) -> str:
+    """Return the mark of a finding that ``doiuri fix`` mends."""
+    return " [*]" if finding.fix is not None and finding.fix.safe else ""

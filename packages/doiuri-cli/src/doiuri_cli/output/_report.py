@@ -1,27 +1,27 @@
-"""What a run found, and how many files, DOIs and requests it took."""
+"""What a run has found: the findings, and the figures of the summary."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from doiuri_cli.rules import Finding
+from doiuri_cli.rules import RULES, Finding, Severity
 
 
 @dataclass(frozen=True, slots=True)
 class Counts:
     """The figures of a run.
 
-    :ivar files: the files that were read.
-    :ivar dois: the distinct DOIs in them.
-    :ivar known: those with an answer in the lock file or the cache.
-    :ivar asked: those that the resolver was asked for.
-    :ivar requests: the requests that this took.
-    :ivar unknown: the DOIs that could not be checked, by reason.
-    :ivar skipped: the files that were passed over, by reason.
-    :ivar errors: the findings that are errors.
-    :ivar warnings: the findings that are warnings.
-    :ivar fixable: the findings that ``doiuri fix`` can fix without options.
+    :ivar files: how many files were read.
+    :ivar dois: how many different DOIs they mention.
+    :ivar known: how many of these the lock file or the cache answers for.
+    :ivar asked: how many the registry answered for.
+    :ivar requests: how many requests that took.
+    :ivar unknown: how many could not be checked, by reason, such as "doi.org answered 429".
+    :ivar skipped: how many files were not read, by reason, such as "binary".
+    :ivar errors: how many findings are errors.
+    :ivar warnings: how many findings are warnings.
+    :ivar fixable: how many findings have a safe fix.
     """
 
     files: int = 0
@@ -38,11 +38,19 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a run found.
+    """The findings of a run, in the order in which they are shown, and its figures."""
 
-    :ivar findings: the findings, by file and place.
-    :ivar counts: the figures.
-    """
+    findings: Sequence[Finding] = ()
+    counts: Counts = Counts()
 
-    findings: Sequence[Finding]
-    counts: Counts
+
+def findings_counts(findings: Sequence[Finding]) -> dict[str, int]:
+    """Return the figures that follow from the findings: errors, warnings and fixable."""
+    errors = sum(severity_of(finding) == Severity.ERROR for finding in findings)
+    fixable = sum(finding.fix is not None and finding.fix.safe for finding in findings)
+    return {"errors": errors, "warnings": len(findings) - errors, "fixable": fixable}
+
+
+def severity_of(finding: Finding) -> Severity:
+    """Return how bad a finding is."""
+    return RULES[finding.code].severity

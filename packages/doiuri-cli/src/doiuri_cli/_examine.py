@@ -118,7 +118,7 @@ class _Checked:
 
 
 def _ignores(source: Source, parts: list[tuple[Part, list[Mention]]]) -> list[Ignore]:
-    cells = {part.cell: part.text for part, _ in parts if part.cell is not None}
+    cells = {part.cell: part.cell_text or part.text for part, _ in parts if part.cell is not None}
     if cells:
         return [one for cell, text in cells.items() for one in ignores_in(source.path, text, cell)]
     return ignores_in(source.path, source.text)

@@ -14,6 +14,18 @@ def reader_for(path: str) -> Reader | None:
     match PurePath(path.lower()).suffix:
         case ".txt":
             from doiuri_cli.readers._text import read
-        case _:
-            return None
+        case ".ipynb":
+            from doiuri_cli.readers._notebook import read
+        case ".py" | ".pyi" | ".pyw":
+            from doiuri_cli.readers._python import read
+        case ".cff" | ".yaml" | ".yml":
+            from doiuri_cli.readers._yaml import read
+        case ".json":
+            from doiuri_cli.readers._json import read
+        case ".ris":
+            from doiuri_cli.readers._ris import read
+        case extension:
+            from doiuri_cli.readers._plugins import plugin_for
+
+            return plugin_for(extension) if extension else None
     return read

@@ -104,8 +104,8 @@ def finding_at(
     :param doi: the name of the DOI.
     :param fix: what would put it right.
     """
-    lines = source.lines if part.cell is None else Lines(part.text)
-    first, last = part.span(*span) if part.cell is None else span
+    lines = source.lines if part.cell is None else Lines(part.cell_text or part.text)
+    first, last = part.span(*span) if part.cell is None else part.span_in_cell(*span)
     start, end = lines.position(first), lines.position(last)
     excerpt_column = max(1, start.column - _MARGIN)
     return Finding(

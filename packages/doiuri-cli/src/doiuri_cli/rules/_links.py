@@ -96,18 +96,11 @@ def _doubled(source: Source, mention: Mention) -> Finding | None:
     first = re.match(_HEAD, heads, re.IGNORECASE)
     if first is None or first.end() == len(heads) or heads.lower() == "info:doi/":
         return None
-    place = mention.start + own
     label = "https://doi.org/" if "doi.org" in heads.lower() else "doi:"
-    fix = fix_at(mention.part, (start, place), label)
-    text = mention.part.text[start : mention.end]
+    fix = fix_at(mention.part, (start, mention.start + own), label)
+    span, name = (start, mention.end), mention.doi.name if mention.doi else None
     return finding_at(
-        source,
-        mention.part,
-        (start, mention.end),
-        "doubled",
-        text,
-        doi=mention.doi and mention.doi.name,
-        fix=fix,
+        source, mention.part, span, "doubled", mention.part.text[slice(*span)], doi=name, fix=fix
     )
 
 

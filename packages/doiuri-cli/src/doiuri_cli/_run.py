@@ -160,8 +160,9 @@ def _doubtful(
 
 
 def _processors() -> int:
-    count = os.process_cpu_count() if sys.version_info >= (3, 13) else os.cpu_count()
-    return count or 1
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def _map(function: Callable[[T], R], items: Sequence[T], jobs: int) -> Iterator[R]:

@@ -56,7 +56,7 @@ file_options = _decorate(
     click.option("--exclude", multiple=True, callback=_patterns, metavar="PATTERN",
                  help="In folders, leave out files and folders that match, as in .gitignore."),
     click.option("--files-from", metavar="FILE",
-                 help="Read more paths from a file, or with - from standard input; each ends with a line end or NUL."),
+                 help="Read more paths from a file or standard input (-), separated by line ends or NUL."),
     click.option("--changed", is_flag=False, flag_value=_LAST_COMMIT, metavar="[REF]",
                  help="Read only files that differ from a commit (HEAD by default) or are new to git."),
     click.option("--stdin-filename", metavar="NAME", help="The name of what - reads, which decides how."),

@@ -1,4 +1,4 @@
-"""All files of a run: read and examined in several processes, with one look-up of all their DOIs in between."""
+"""All files of a run: read and examined in several processes, their DOIs looked up at once."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from doiuri import DOI
 from doiuri_cli._examine import FileReport, examine
 from doiuri_cli.files import Source
 from doiuri_cli.files._select import STDIN
+from doiuri_cli.readers import ReadError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -64,8 +65,13 @@ class Content(NamedTuple):
         return Source.from_bytes(self.path, content)
 
 
-class _Question(NamedTuple):
-    """What a process is asked about a file: the arguments of ``examine``."""
+class Question(NamedTuple):
+    """A file, and what is known about its DOIs: the arguments of ``examine``.
+
+    :ivar content: the file.
+    :ivar statuses: the status of each DOI; None if they are not known yet.
+    :ivar missing: the keys of DOIs that are not in the lock file.
+    """
 
     content: Content
     statuses: Mapping[str, str] | None = None
@@ -106,44 +112,57 @@ class Run:
         """
         from doiuri_cli.registry._check import check_names
 
-        reports = self.read(contents)
+        reports = list(self.map(self._examine, map(Question, contents), "Reading files"))
         names = dict.fromkeys(chain.from_iterable(report.names for report in reports))
         answers = check_names(names, self.config, lock, partial(self.progress, "Checking DOIs"))
-        doubtful = {key for key, status in answers.statuses.items() if status == "not-found"}
-        again = {}
-        for number, (report, content) in enumerate(zip(reports, contents, strict=True)):
-            keys = {DOI(name).key for name in report.names} if doubtful or answers.missing or report.pending else set()
-            if report.pending or not (doubtful | answers.missing).isdisjoint(keys):
-                statuses = {key: answers.statuses[key] for key in keys if key in answers.statuses}
-                again[number] = _Question(content, statuses, answers.missing & keys)
-        final = self._examined(list(again.values()), "Examining files")
-        for number, report in zip(again, final, strict=True):
+        again = dict(_doubtful(contents, reports, answers))
+        for number, report in zip(
+            again, self.map(self._examine, again.values(), "Examining files"), strict=True
+        ):
             reports[number] = report
         return Result(reports, answers)
 
-    def read(self, contents: Sequence[Content]) -> list[FileReport]:
-        """Return what the texts of some files show, in their order."""
-        return self._examined([_Question(content) for content in contents], "Reading files")
+    @property
+    def _examine(self) -> Callable[[Question], FileReport]:
+        return partial(_examined, self.config)
 
-    def _examined(self, questions: Sequence[_Question], what: str) -> list[FileReport]:
-        return list(self.map(partial(_examine, self.config), questions, what))
+    def map(self, function: Callable[[Question], R], questions: Iterable[Question], what: str) -> Iterator[R]:
+        """Yield what a function returns for each file, in order.
 
-    def map(self, function: Callable[[_Question], R], questions: Sequence[_Question], what: str) -> Iterator[R]:
-        """Yield what a function returns for each question, in order."""
-        chunks = list(_chunks(questions))
-        jobs = self._jobs(questions, len(chunks))
+        :param function: the function; it must not raise an error.
+        :param questions: the files.
+        :param what: what is being done, for the progress.
+        """
+        asked = list(questions)
+        chunks = list(_chunks(asked))
+        jobs = _processors() if self.jobs is None else self.jobs
+        if self.jobs is None and sum(map(_size, asked)) < _SMALL:
+            jobs = 1
         done = 0
-        for results in _map(partial(_each, function), chunks, jobs):
+        for results in _map(partial(_each, function), chunks, min(jobs, len(chunks))):
             yield from results
             done += len(results)
-            self.progress(what, done, len(questions))
+            self.progress(what, done, len(asked))
 
-    def _jobs(self, questions: Sequence[_Question], chunks: int) -> int:
-        wanted = self.jobs
-        if wanted is None:
-            small = sum(map(_size, questions)) < _SMALL
-            wanted = 1 if small else (os.process_cpu_count() if sys.version_info >= (3, 13) else os.cpu_count()) or 1
-        return min(wanted, chunks)
+
+def _doubtful(
+    contents: Iterable[Content], reports: Iterable[FileReport], answers: Answers
+) -> Iterator[tuple[int, Question]]:
+    """Yield the files whose findings depend on the answers, each with its number."""
+    bad = answers.missing | {key for key, status in answers.statuses.items() if status == "not-found"}
+    for number, (content, report) in enumerate(zip(contents, reports, strict=True)):
+        if not (bad or report.pending):
+            continue
+        keys = {DOI(name).key for name in report.names}
+        if report.pending or not keys.isdisjoint(bad):
+            statuses = {key: answers.statuses[key] for key in keys if key in answers.statuses}
+            yield number, Question(content, statuses, answers.missing & keys)
+
+
+def _processors() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def _map(function: Callable[[T], R], items: Sequence[T], jobs: int) -> Iterator[R]:
@@ -172,9 +191,9 @@ def _each(function: Callable[[T], R], items: Sequence[T]) -> list[R]:
     return list(map(function, items))
 
 
-def _chunks(questions: Iterable[_Question]) -> Iterator[list[_Question]]:
+def _chunks(questions: Iterable[Question]) -> Iterator[list[Question]]:
     """Yield the questions in groups that take about the same time."""
-    chunk: list[_Question] = []
+    chunk: list[Question] = []
     size = 0
     for question in questions:
         chunk.append(question)
@@ -186,7 +205,7 @@ def _chunks(questions: Iterable[_Question]) -> Iterator[list[_Question]]:
         yield chunk
 
 
-def _size(question: _Question) -> int:
+def _size(question: Question) -> int:
     path, content = question.content
     if content is not None:
         return len(content)
@@ -196,20 +215,31 @@ def _size(question: _Question) -> int:
         return 0
 
 
-def _examine(config: Config, question: _Question) -> FileReport:
-    path = question.content.path
+def _examined(config: Config, question: Question) -> FileReport:
+    return attempt(
+        question.content,
+        lambda source: examine(source, config, question.statuses, question.missing),
+    )
+
+
+def attempt(content: Content, work: Callable[[Source], R]) -> R | FileReport:
+    """Return what a function returns for a file, or the report on a file that cannot be read."""
+    path = content.path
     try:
-        return examine(question.content.read(), config, question.statuses, question.missing)
+        return work(content.read())
     except Skipped as reason:
         return FileReport(path, skipped=str(reason))
+    except ReadError as error:
+        problem = str(error)
     except OSError as error:
-        return FileReport(path, problem=error.strerror or str(error))
+        problem = error.strerror or str(error)
     except UnicodeDecodeError as error:
-        return FileReport(path, problem=f"not {error.encoding}, which its byte order mark says")
+        problem = f"not {error.encoding}, which its byte order mark says"
     except RecursionError:
-        return FileReport(path, problem="nested too deeply")
-    except Exception as error:  # noqa: BLE001 - readers may be others'
-        return FileReport(path, problem=f"cannot be read: {type(error).__name__}: {error}")
+        problem = "nested too deeply"
+    except Exception as error:  # noqa: BLE001 - a reader may be of another package
+        problem = f"cannot be read: {type(error).__name__}: {error}"
+    return FileReport(path, problem=problem)
 
 
 def contents_of(paths: Iterable[str], stdin_filename: str | None = None) -> list[Content]:

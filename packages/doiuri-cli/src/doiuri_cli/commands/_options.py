@@ -56,14 +56,14 @@ file_options = _decorate(
     click.option("--exclude", multiple=True, callback=_patterns, metavar="PATTERN",
                  help="In folders, leave out files and folders that match, as in .gitignore."),
     click.option("--files-from", metavar="FILE",
-                 help="Read the paths of more files from a file, or with - from standard input: one on each line, or ended by NUL."),
+                 help="Read more paths from a file or standard input (-), separated by line ends or NUL."),
     click.option("--changed", is_flag=False, flag_value=_LAST_COMMIT, metavar="[REF]",
                  help="Read only files that differ from a commit (HEAD by default) or are new to git."),
     click.option("--stdin-filename", metavar="NAME", help="The name of what - reads, which decides how."),
     click.option("--max-size", type=click.IntRange(1), metavar="BYTES",
                  help="In folders, leave out larger files (50,000,000)."),
     click.option("-j", "--jobs", type=click.IntRange(1), metavar="N",
-                 help="The number of processes; by default one, or one for each processor if there is much to read."),
+                 help="The number of processes (one, or one for each processor if there is much to read)."),
 )  # fmt: skip
 """The options that choose files; ``FileOptions`` takes their values."""
 
@@ -135,7 +135,9 @@ def make_config(
         values["lock"] = None
     config = Config(**values)  # type: ignore[arg-type]
     if config.locked and config.lock is None:
-        raise click.ClickException("--locked needs a lock file; write one with doiuri lock, or name it with --lock")
+        raise click.ClickException(
+            "--locked needs a lock file; write one with doiuri lock, or name it with --lock"
+        )
     _check_settings(config)
     return config
 

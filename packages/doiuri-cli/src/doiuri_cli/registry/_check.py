@@ -29,6 +29,7 @@ class Answers:
 
     :ivar statuses: the status of each DOI, by its key.
     :ivar missing: the keys of the DOIs that are not in the lock file; empty if it need not have them.
+    :ivar dois: how many DOIs there are.
     :ivar known: how many answers are from the lock file and the store.
     :ivar asked: for how many DOIs the registry was asked.
     :ivar requests: how many requests were sent.
@@ -37,6 +38,7 @@ class Answers:
 
     statuses: dict[str, str] = field(default_factory=dict)
     missing: frozenset[str] = frozenset()
+    dois: int = 0
     known: int = 0
     asked: int = 0
     requests: int = 0
@@ -55,7 +57,7 @@ def check_names(
     :raises ValueError: if the resolver or the cache is not configured rightly.
     """
     dois = {doi.key: doi for doi in map(DOI, names)}
-    answers = Answers()
+    answers = Answers(dois=len(dois))
     if lock is not None:
         answers.statuses = {key: lock.statuses[key] for key in dois if key in lock.statuses}
         answers.known = len(answers.statuses)

@@ -17,7 +17,9 @@ from doiuri_cli.rules._finding import Finding
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-_HASH, _PERCENT, _MARKUP, _RST = r"\#", r"(?<!\\)%", "<!--", r"(?m:^)[ \t]*\.\.[ \t]"
+_MARK = "<!--"
+# not a quoted comment, as in documentation
+_HASH, _PERCENT, _MARKUP, _RST = r"(?<!\S)\#", r"(?<![\\`])%", f"(?<!`){_MARK}", r"(?m:^)[ \t]*\.\.[ \t]"
 _OPENINGS = {
     _MARKUP: (".md", ".markdown", ".html", ".htm", ".xhtml", ".xml"),
     _RST: (".rst",),
@@ -88,7 +90,7 @@ def _is_alone(match: re.Match[str], lines: Lines) -> bool:
     line, column = lines.position(match.end())
     text = lines.line(line)
     before = text[: max(column - 1 - len(match[0]), 0)]
-    after = text[column - 1 :] if match[0].lstrip().startswith(_MARKUP) else ""
+    after = text[column - 1 :] if match[0].lstrip().startswith(_MARK) else ""
     return not (before.strip() or after.strip())
 
 
@@ -119,7 +121,8 @@ class Verdict(NamedTuple):
 def apply_ignores(ignores: Iterable[Ignore], findings: Iterable[Finding]) -> Verdict:
     """Return the findings that remain, and which comments were used."""
     known = list(ignores)
-    kept, used = [], set()
+    kept: list[Finding] = []
+    used: set[tuple[Ignore, str]] = set()
     for finding in findings:
         fitting = [one for one in known if one.covers(finding) and one.names(finding.code)]
         used.update((one, finding.code) for one in fitting)

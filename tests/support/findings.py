@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import io
 import os
+from collections.abc import Callable
 
-from doiuri_cli.output import Counts, Report, findings_counts
+from doiuri_cli.output import Counts, Report
 from doiuri_cli.output._write import _writer
 from doiuri_cli.rules import RULES, Finding, Fix
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 # What breaks formats: ends of CDATA, attributes, cells and commands, and what no format can hold as it is
@@ -83,10 +85,13 @@ def findings(draw: st.DrawFn) -> Finding:
 
 
 REPORTS = st.lists(findings(), max_size=5).map(
-    lambda found: Report(
-        found, Counts(files=3, dois=9, known=4, asked=3, requests=1, **findings_counts(found))
-    )
+    lambda found: Report(found, Counts(files=3, dois=9, known=4, asked=3, requests=1).with_findings(found))
 )
+
+
+def for_any_report(test: Callable[[Report], None]) -> Callable[[], None]:
+    """Run a test on many reports."""
+    return settings(max_examples=40)(given(REPORTS)(test))
 
 
 def written(report: Report, name: str) -> str:
@@ -113,4 +118,4 @@ def finding(code: str = "not-found", path: str = "docs/methods.md", **others: ob
 
 def report(*found: Finding) -> Report:
     """A report on some findings."""
-    return Report(found, Counts(files=1, dois=1, known=1, **findings_counts(found)))
+    return Report(found, Counts(files=1, dois=1, known=1).with_findings(found))

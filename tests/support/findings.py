@@ -6,7 +6,7 @@ import io
 import os
 from collections.abc import Callable
 
-from doiuri_cli.output import Counts, Report
+from doiuri_cli.output import Counts, Report, findings_counts
 from doiuri_cli.output._write import _writer
 from doiuri_cli.rules import RULES, Finding, Fix
 from hypothesis import given, settings
@@ -85,7 +85,9 @@ def findings(draw: st.DrawFn) -> Finding:
 
 
 REPORTS = st.lists(findings(), max_size=5).map(
-    lambda found: Report(found, Counts(files=3, dois=9, known=4, asked=3, requests=1).with_findings(found))
+    lambda found: Report(
+        found, Counts(files=3, dois=9, known=4, asked=3, requests=1, **findings_counts(found))
+    )
 )
 
 
@@ -118,4 +120,4 @@ def finding(code: str = "not-found", path: str = "docs/methods.md", **others: ob
 
 def report(*found: Finding) -> Report:
     """A report on some findings."""
-    return Report(found, Counts(files=1, dois=1, known=1).with_findings(found))
+    return Report(found, Counts(files=1, dois=1, known=1, **findings_counts(found)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 
 import pytest
-from doiuri_cli.output import Counts, Report, write_summary
+from doiuri_cli.output import Counts, Report, findings_counts, write_summary
 from doiuri_cli.rules import Fix
 from support.findings import finding
 
@@ -22,7 +22,7 @@ def summary(report: Report) -> list[str]:
 def test_the_sample_of_the_manual() -> None:
     found = [finding(), SAFE, SAFE]
     unknown = {"doi.org answered 429": 2}
-    counts = Counts(3, 214, 190, 24, 1, unknown).with_findings(found)
+    counts = Counts(3, 214, 190, 24, 1, unknown, **findings_counts(found))
     assert summary(Report(found, counts)) == [
         "Checked 214 DOIs: 190 known, 24 asked in 1 request. 2 could not be checked: doi.org answered 429.",
         "1 error, 2 warnings. [*] 2 can be fixed with doiuri fix.",
@@ -67,4 +67,4 @@ def test_files_that_were_skipped() -> None:
 )
 def test_what_was_found(found: list[object], line: str) -> None:
     many = [item for item in found if isinstance(item, type(SAFE))]
-    assert summary(Report(many, Counts(dois=1).with_findings(many)))[-1] == line
+    assert summary(Report(many, Counts(dois=1, **findings_counts(many))))[-1] == line

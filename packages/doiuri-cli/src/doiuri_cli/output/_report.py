@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from typing import TypedDict
 
 from doiuri_cli.rules import RULES, Finding, Severity
 
@@ -35,12 +36,6 @@ class Counts:
     warnings: int = 0
     fixable: int = 0
 
-    def with_findings(self, findings: Sequence[Finding]) -> Counts:
-        """Return these figures with those that follow from the findings: errors, warnings and fixable."""
-        errors = sum(severity_of(finding) == Severity.ERROR for finding in findings)
-        fixable = sum(finding.fix is not None and finding.fix.safe for finding in findings)
-        return replace(self, errors=errors, warnings=len(findings) - errors, fixable=fixable)
-
 
 @dataclass(frozen=True, slots=True)
 class Report:
@@ -48,6 +43,21 @@ class Report:
 
     findings: Sequence[Finding] = ()
     counts: Counts = Counts()
+
+
+class FindingsCounts(TypedDict):
+    """Figures of a run that follow from its findings."""
+
+    errors: int
+    warnings: int
+    fixable: int
+
+
+def findings_counts(findings: Sequence[Finding]) -> FindingsCounts:
+    """Return the figures that follow from the findings, for ``Counts``."""
+    errors = sum(severity_of(finding) == Severity.ERROR for finding in findings)
+    fixable = sum(finding.fix is not None and finding.fix.safe for finding in findings)
+    return {"errors": errors, "warnings": len(findings) - errors, "fixable": fixable}
 
 
 def severity_of(finding: Finding) -> Severity:

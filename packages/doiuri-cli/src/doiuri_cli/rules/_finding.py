@@ -20,13 +20,32 @@ class Fix(NamedTuple):
     :ivar start: offset in the file's text of the first character that is replaced.
     :ivar end: offset after the last one.
     :ivar replacement: the text in its place, as the file writes it.
-    :ivar safe: whether the DOI stays the same.
+    :ivar safe: whether it is applied without asking the registry: the DOI stays the same.
+    :ivar name: the name that it changes the DOI to; None if the DOI stays the same.
     """
 
     start: int
     end: int
     replacement: str
     safe: bool
+    name: str | None = None
+
+
+def fix_at(part: Part, span: tuple[int, int], text: str, name: str | None = None) -> Fix | None:
+    """Return the fix that replaces a piece of a part; None if the file's format cannot represent the text.
+
+    It is safe if the DOI stays the same.
+
+    :param part: the part.
+    :param span: offsets in the part's text: of the piece's first character, and after its last.
+    :param text: the text in its place, in the syntax of the part.
+    :param name: the name that it changes the DOI to.
+    """
+    try:
+        written = part.encode(text)
+    except ValueError:
+        return None
+    return Fix(*part.span(*span), written, name is None, name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +104,8 @@ def finding_at(
     :param doi: the name of the DOI.
     :param fix: what would put it right.
     """
-    lines = source.lines if part.cell is None else Lines(part.text)
-    first, last = part.span(*span) if part.cell is None else span
+    lines = source.lines if part.cell is None else Lines(part.cell_text or part.text)
+    first, last = part.span(*span) if part.cell is None else part.span_in_cell(*span)
     start, end = lines.position(first), lines.position(last)
     excerpt_column = max(1, start.column - _MARGIN)
     return Finding(

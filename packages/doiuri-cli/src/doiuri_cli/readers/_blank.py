@@ -1,0 +1,93 @@
+"""Blank out what is not read, such as code: the rest of the text keeps its places."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    Span = tuple[int, int]
+
+_SIGNS = ("10.", "doi", "DOI")  # what the mentions of nearly all texts hold
+_RARE_SIGNS = ("10\\", "10&", "10{", "Doi")
+_NAME = re.compile(r"10\.[0-9.]*+[/:\\%&{}]|10[\\&{]")  # not a decimal
+_ON_LINE = re.compile(r"[^\r\n]+")
+
+
+def may_mention(text: str) -> bool:
+    """Return whether the text may mention a DOI. Most files are passed over by this alone."""
+    return any(sign in text for sign in _SIGNS) or any(sign in text for sign in _RARE_SIGNS)
+
+
+def blanked(text: str, spans: Iterable[Span]) -> str:
+    """Return the text with blanks in the place of the spans; line ends stay.
+
+    :param text: the text.
+    :param spans: start and end of each piece, in order. One that cannot mention a DOI may stay as it is.
+    """
+    pieces: list[str] = []
+    last = 0
+    for start, end in spans:
+        if start < last or not _holds_sign(text, start, end):
+            continue
+        pieces += text[last:start], _ON_LINE.sub(_blanks, text[start:end])
+        last = end
+    return "".join((*pieces, text[last:])) if pieces else text
+
+
+def stretches(text: str, separator: str) -> Iterator[Span]:
+    """Yield start and end of the pieces of the text between separators that may mention a DOI, in order."""
+    signs = dict.fromkeys(("10", "doi", "DOI"), -1)  # where each is found next
+    position = 0
+    while True:
+        for sign, place in signs.items():
+            if place < position:
+                signs[sign] = _next_name(text, position) if sign == "10" else text.find(sign, position)
+                if signs[sign] < 0:
+                    signs[sign] = len(text)
+        place = min(signs.values())
+        if place == len(text):
+            return
+        before = text.rfind(separator, position, place)
+        start = before + len(separator) if before >= 0 else position
+        after = text.find(separator, place)
+        position = after if after >= 0 else len(text)
+        yield start, position
+
+
+def paragraphs(text: str) -> Iterator[Span]:
+    """Yield start and end of the paragraphs that may mention a DOI, in order."""
+    return stretches(text, "\n\r\n" if "\r\n" in text else "\n\n")
+
+
+def _next_name(text: str, start: int) -> int:
+    name = _NAME.search(text, start)
+    return name.start() if name else -1
+
+
+def _holds_sign(text: str, start: int, end: int) -> bool:
+    return any(text.find(sign, start, end) >= 0 for sign in ("10", "doi", "DOI"))
+
+
+def _blanks(line: re.Match[str]) -> str:
+    return " " * len(line[0])
+
+
+class Closers:
+    """Finds what closes code. A closer that is not there is searched once, so that the time stays linear."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._missing: set[re.Pattern[str]] = set()
+
+    def end(self, closer: re.Pattern[str], start: int) -> int | None:
+        """Return where the next match of the closer from ``start`` on ends; None if there is none."""
+        if closer in self._missing:
+            return None
+        found = closer.search(self._text, start)
+        if found is None:
+            self._missing.add(closer)
+            return None
+        return found.end()

@@ -11,7 +11,7 @@ import click
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-COMMANDS = ("check", "find", "fix")
+COMMANDS = ("check", "find", "fix", "rule")
 
 WRONG_USE = 2
 """The exit code after wrong use, a wrong configuration or an unreadable file."""
@@ -36,6 +36,8 @@ class Commands(click.Group):
                 from doiuri_cli.commands._find import find as command
             case "fix":
                 from doiuri_cli.commands._fix import fix as command
+            case "rule":
+                from doiuri_cli.commands._rule import rule as command
             case _:
                 return None
         return command

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from doiuri import DOI, DOISyntaxError, find
@@ -9,7 +10,44 @@ from doiuri import DOI, DOISyntaxError, find
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from doiuri import Match
+
     from doiuri_cli.readers import Part
+
+    Span = tuple[int, int]
+
+_SIMPLE_FIELD = re.compile(r"10\.[0-9]+/[A-Za-z0-9._/()-]+\Z")
+# What a person or a program is to fill in
+_PLACEHOLDER = re.compile(
+    r"[{}<>\[\]$*…|]|%[(sdr]|#[0-9]|\.\.\.|(?i:x{3}|n{4}|y{4}|10\.x|10\.n|todo|tbd|tba|\byour\b|\bfixme\b)|_{3}|-{3}|\?\?"
+    r"|\A(?i:doi|name|number|prefix|suffix|prefix/suffix|none|null|nil|id|identifier)\Z"
+)
+_HOST = r"\.org/(?:api/handles/)?(?=10\.)"
+_BEFORE_HOST = re.compile(r"(?:https?://)?(?:dx\.|www\.)?\Z", re.IGNORECASE)
+_HOST_LENGTH = len("https://www.")
+# Where a DOI is meant, whatever stands there: what follows "doi", and in _BEFORE what must stand before it
+_INTENDED = {
+    "text": rf"{_HOST}(?P<link>[^\s<>\"'`|\\]*)",
+    "markdown": rf"{_HOST}(?P<link>[^\s<>\"'`|\\)\]]*)|:(?P<uri>[^\s<>()]*)|(?::[pt])?\}}`(?P<role>[^`]*)`",
+    "rst": rf"{_HOST}(?P<link>[^\s<>\"'`|]*)|:(?:[A-Za-z]+:)?`(?P<role>[^`\\]*+(?:\\.[^`\\]*+)*)`"
+    r"|:(?P<uri>[^\s<>`]*)(?=>`)",
+    "html": rf"{_HOST}(?P<link>[^\s<>\"'`|]*)|:(?P<uri>[^\s<>\"']*)(?=[\"'])"
+    r"|[\"']\s+content=[\"'](?P<content>[^\"'<>]*)[\"']|[\"']>(?P<element>[^<>]*)<",
+    "tex": rf"{_HOST}(?P<link>[^\s<>\"'`|{{}}]*)|[ \t]*\{{(?P<role>[^{{}}]*)\}}",
+}
+# The regex engine finds a literal at the start fast
+_PATTERNS = {syntax: re.compile(f"doi(?:{pattern})", re.DOTALL) for syntax, pattern in _INTENDED.items()}
+_PATTERNS |= {"xml": _PATTERNS["html"], "bibtex": _PATTERNS["tex"]}
+_BEFORE = {
+    "markdown": {"uri": ("](", "](<", "<", "]: "), "role": ("{",)},
+    "rst": {"uri": (" <",), "role": (":",)},
+    "html": {"uri": ('="', "='"), "content": ("_", '="', "='"), "element": ('type="', "type='")},
+    "tex": {"role": ("\\",)},
+}
+_BEFORE |= {"xml": _BEFORE["html"], "bibtex": _BEFORE["tex"]}
+_TITLE = re.compile(r".*\s<(.*)>\Z", re.DOTALL)
+_TAIL = ".,;:!?)]}'\""
+_SUFFIX = re.compile(r"10\.[^\s/]*/\S")
 
 
 class Mention(NamedTuple):
@@ -32,22 +70,99 @@ class Mention(NamedTuple):
 
 
 def mentions_in(part: Part) -> Iterator[Mention]:
-    """Return the mentions in a part, in order: a field is one whole mention, valid or not."""
+    """Yield the mentions in a part, in order.
+
+    A field is one whole mention, valid or not. In text an invalid one counts only where a DOI is meant for
+    certain: in a link to a DOI proxy, a role or a command. What is still to be filled in does not count.
+    """
     if part.field:
         yield from _field(part)
         return
+    meant = list(_meant(part.text, part.syntax))
+    last = index = 0
     for match in find(part.text, part.syntax):
+        while index < len(meant) and meant[index][0] < match.start:
+            start, end = meant[index]
+            if last <= start and end <= match.start and (invalid := _invalid(part, start, end)):
+                yield invalid
+            index += 1
         yield Mention(part, *match)
+        last = match.end
+    for start, end in meant[index:]:
+        if last <= start and (invalid := _invalid(part, start, end)):
+            yield invalid
+            last = end
 
 
 def _field(part: Part) -> Iterator[Mention]:
-    matches = list(find(part.text, part.syntax))
+    text = part.text.strip()
+    if not text:
+        return
+    start = part.text.index(text)
+    if _SIMPLE_FIELD.match(text):
+        yield Mention(part, start, start + len(text), text, DOI.parse(text))
+        return
+    matches = list(_found(part))
     if matches:
         yield from (Mention(part, *match) for match in matches)
-    elif text := part.text.strip():
-        start = part.text.index(text)
-        place = start, start + len(text), text
-        try:
-            yield Mention(part, *place, DOI.parse(text))
-        except DOISyntaxError as error:
+        return
+    place = start, start + len(text), text
+    try:
+        yield Mention(part, *place, DOI.parse(text))
+    except DOISyntaxError as error:
+        if found := list(find(part.text, part.syntax)):  # a doubled link, or one to another site
+            yield from (Mention(part, *match) for match in found)
+        elif not _PLACEHOLDER.search(text):
             yield Mention(part, *place, None, error)
+
+
+def _found(part: Part) -> Iterator[Match]:
+    """Yield what ``find`` finds in a field, which has delimiters: nothing is trimmed."""
+    if part.syntax in {"bibtex", "tex"}:
+        before, after = "doi={", "}"
+    elif len(part.text.split()) == 1 and part.text.count("10.") == 1:
+        return
+    else:
+        before = after = ""
+    for match in find(f"{before}{part.text}{after}", part.syntax):
+        yield match._replace(start=match.start - len(before), end=match.end - len(before))
+
+
+def _meant(text: str, syntax: str) -> Iterator[Span]:
+    """Yield where a DOI is meant, in order."""
+    for token in _PATTERNS[syntax].finditer(text):
+        span = _span(text, token, token.lastgroup or "", syntax)
+        if span is not None:
+            yield span
+
+
+def _span(text: str, token: re.Match[str], kind: str, syntax: str) -> Span | None:
+    """Return where the mention stands, with its label or link; None if no DOI is meant."""
+    start, end = token.span()
+    if kind == "link":
+        before = _BEFORE_HOST.search(text, max(0, start - _HOST_LENGTH), start)
+        first = before.start() if before else start
+        is_target = text[first - 1 : first] in {"(", "<", '"', "'", "{"}
+        end -= len(token["link"]) - len(token["link"].rstrip(_TAIL))
+        if text[first - 1 : first].isalnum() or not (is_target or _SUFFIX.match(token["link"])):
+            return None
+        return first, end
+    if not text.endswith(_BEFORE[syntax][kind], 0, start):
+        return None
+    if kind == "uri":
+        return start, end
+    first, end = token.span(kind)
+    title = _TITLE.match(text, first, end)
+    return title.span(1) if title else (first, end)
+
+
+def _invalid(part: Part, start: int, end: int) -> Mention | None:
+    """Return the mention with what is wrong with it; None if nothing is, or it is still to be filled in."""
+    text = part.text[start:end]
+    if not text.strip() or _PLACEHOLDER.search(text):
+        return None
+    try:
+        DOI.parse(text)
+    except DOISyntaxError as error:
+        return Mention(part, start, end, text, None, error)
+    return None

@@ -2,52 +2,36 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from doiuri_cli._examine import FileReport, examine
-from doiuri_cli.files import Source
-from doiuri_cli.fixes._mend import Answers, Mended, mend
+from doiuri_cli.fixes._mend import Answers, mend
 from doiuri_cli.fixes._write import write
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from doiuri_cli._config import Config
-
-STDIN = "-"
-"""The path that stands for standard input."""
-
-
-class Content(NamedTuple):
-    """A file as it was read.
-
-    :ivar source: its text; None if it cannot be read.
-    :ivar content: its bytes.
-    :ivar problem: why it cannot be read; None if it can.
-    """
-
-    source: Source | None
-    content: bytes = b""
-    problem: str | None = None
+    from doiuri_cli._examine import FileReport
+    from doiuri_cli._run import Content
+    from doiuri_cli.files import Source
+    from doiuri_cli.fixes._mend import Mended
 
 
 class Fixed(NamedTuple):
-    """A file that was fixed, or could have been.
+    """A file that was fixed, or could be.
 
-    :ivar before: the file as it was; None if it cannot be read.
-    :ivar mended: the file with its fixes; None if it cannot be read.
     :ivar report: what is left.
+    :ivar before: the file as it was; None if nothing was to fix.
+    :ivar after: the file with its fixes; None if nothing was to fix.
     :ivar applied: the number of fixes.
-    :ivar problem: why it was not read or not written; None if it was.
+    :ivar problem: why the file was not read or not written; None if it was.
     """
 
-    before: Source | None
-    mended: Source | None
     report: FileReport
+    before: Source | None = None
+    after: Source | None = None
     applied: int = 0
     problem: str | None = None
 
@@ -59,56 +43,59 @@ class Files:
     :ivar config: the configuration.
     :ivar unsafe: whether to apply unsafe fixes, too: the registry is asked about their names.
     :ivar dry: whether to leave all files as they are.
-    :ivar stdin_filename: the name that decides how standard input is read.
     """
 
     config: Config
     unsafe: bool = False
     dry: bool = False
-    stdin_filename: str = STDIN
 
-    def fix(self, paths: Sequence[str], statuses: Mapping[str, str] | None = None) -> Iterator[Fixed]:
+    def fix(
+        self,
+        contents: Sequence[Content],
+        reports: Sequence[FileReport],
+        statuses: Mapping[str, str] | None = None,
+    ) -> Iterator[Fixed]:
         """Yield what became of each file, in order.
 
-        :param paths: the files.
+        :param contents: the files.
+        :param reports: what was found in them.
         :param statuses: what is known about their DOIs, by key.
         """
         answers = Answers(partial(_ask, self.config) if self.unsafe else None)
-        contents: Iterable[tuple[str, Content]] = ((path, self._read(path)) for path in paths)
-        if self.unsafe:  # all names in one request, before the first file is fixed
-            contents = list(contents)
-            sources = [content.source for _, content in contents if content.source is not None]
-            reports = [examine(source, self.config, statuses) for source in sources]
-            answers.look_up(finding for report in reports for finding in report.findings)
-        for path, content in contents:
-            if content.source is None:
-                yield Fixed(None, None, FileReport(path, problem=content.problem), problem=content.problem)
-                continue
-            mended = mend(content.source, self.config, statuses, answers)
-            yield self._written(path, content, mended)
+        # all names in one request, before the first file is fixed
+        answers.look_up(finding for report in reports for finding in report.findings)
+        for content, report in zip(contents, reports, strict=True):
+            if any(map(answers.allow, report.findings)):
+                yield self._fixed(content, report, statuses, answers)
+            else:
+                yield Fixed(report, problem=report.problem)
 
-    def _read(self, path: str) -> Content:
-        name = self.stdin_filename if path == STDIN else path
+    def _fixed(
+        self, content: Content, report: FileReport, statuses: Mapping[str, str] | None, answers: Answers
+    ) -> Fixed:
         try:
-            content = sys.stdin.buffer.read() if path == STDIN else Path(path).read_bytes()
-            return Content(Source.from_bytes(name, content), content)
-        except OSError as error:
-            return Content(None, problem=error.strerror or str(error))
-        except UnicodeDecodeError as error:
-            return Content(None, problem=f"not {error.encoding}, which its byte order mark says")
-
-    def _written(self, path: str, content: Content, mended: Mended) -> Fixed:
-        before = content.source
+            source = content.read()
+        except (OSError, ValueError) as error:
+            return Fixed(report, problem=f"not fixed: {_reason(error)}")
+        mended = mend(source, self.config, statuses, answers)
         problem = mended.problem or mended.report.problem
-        fixed = Fixed(before, mended.source, mended.report, mended.applied, problem)
-        if self.dry or path == STDIN or not mended.applied:
+        fixed = Fixed(mended.report, source, mended.source, mended.applied, problem)
+        if self.dry or not mended.applied or content.content is not None:
             return fixed
+        return self._written(
+            content.path, source, mended, fixed._replace(report=report, after=source, applied=0)
+        )
+
+    def _written(self, path: str, source: Source, mended: Mended, unchanged: Fixed) -> Fixed:
         try:
-            write(path, content.content, mended.source.to_bytes(mended.source.text))
+            write(path, source.to_bytes(source.text), mended.source.to_bytes(mended.source.text))
         except (OSError, RuntimeError) as error:  # RuntimeError: a loop of symbolic links
-            reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-            return fixed._replace(applied=0, mended=before, problem=f"not fixed: {reason}")
-        return fixed
+            return unchanged._replace(problem=f"not fixed: {_reason(error)}")
+        return Fixed(mended.report, source, mended.source, mended.applied)
+
+
+def _reason(error: Exception) -> str:
+    return error.strerror if isinstance(error, OSError) and error.strerror else str(error)
 
 
 def _ask(config: Config, names: Sequence[str]) -> Mapping[str, str]:

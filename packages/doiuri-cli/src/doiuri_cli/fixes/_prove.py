@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from doiuri_cli._mentions import mentions_in
 from doiuri_cli.files import Source
-from doiuri_cli.readers import ReadError, reader_for
+from doiuri_cli.readers import reader_for
 from doiuri_cli.readers._text import read as read_text
 
 if TYPE_CHECKING:
@@ -53,8 +53,8 @@ def prove(source: Source, text: str, fixes: Sequence[Fix]) -> Source:
         raise ProofError("the fixes change text outside their places")
     try:
         before, after = _reading(source), _reading(again)
-    except ReadError as error:
-        raise ProofError(f"the fixed text could not be read: {error}") from None
+    except Exception as error:  # noqa: BLE001 - readers may be others'
+        raise ProofError(f"the fixed text could not be read: {type(error).__name__}: {error}") from None
     if before.kinds != after.kinds:
         raise ProofError("the fixed text has other parts")
     expected, names = _expected(before.places, fixes), [place.name for place in after.places]

@@ -12,6 +12,16 @@ if TYPE_CHECKING:
 def reader_for(path: str) -> Reader | None:
     """Return the reader for a file; None if files of this type are not read."""
     match PurePath(path.lower()).suffix:
+        case ".md" | ".markdown" | ".mdown" | ".mkd" | ".qmd" | ".rmd":
+            from doiuri_cli.readers._markdown import read
+        case ".rst" | ".rest":
+            from doiuri_cli.readers._rst import read
+        case ".html" | ".htm" | ".xhtml" | ".xml":
+            from doiuri_cli.readers._html import read
+        case ".bib" | ".bibtex":
+            from doiuri_cli.readers._bibtex import read
+        case ".tex" | ".ltx" | ".latex" | ".bbl" | ".sty" | ".cls":
+            from doiuri_cli.readers._tex import read
         case ".txt":
             from doiuri_cli.readers._text import read
         case ".ipynb":

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
-from doiuri import DOI, LINK, DOISyntaxError, advise, encode, find
+from doiuri import DOI, LINK, DOISyntaxError, advise, encode
 
+from doiuri_cli._mentions import mentions_in
+from doiuri_cli.readers import Part
 from doiuri_cli.readers._escape import escape
 from doiuri_cli.rules._finding import finding_at, fix_at
 from doiuri_cli.rules._links import head_length
@@ -17,7 +19,6 @@ if TYPE_CHECKING:
 
     from doiuri_cli._mentions import Mention
     from doiuri_cli.files import Source
-    from doiuri_cli.readers import Part
     from doiuri_cli.rules._finding import Finding, Fix
 
 # Their suggestions drop text, or guess at what is lost
@@ -79,7 +80,8 @@ def _rewritten(mention: Mention, doi: DOI, better: DOI, spelling: str) -> str | 
     head = text[:length]
     is_link = "doi.org" in head.lower()
     plain = encode(better.name, LINK) if is_link else spelling[head_length(spelling) :]
-    for written in (head + plain, head + escape(plain, part.syntax)):
+    context: Literal["field", "text"] = "field" if part.field else "text"
+    for written in (head + plain, head + escape(plain, part.syntax, context)):
         if reads_as(part, written, better):
             return written
     return None
@@ -87,10 +89,6 @@ def _rewritten(mention: Mention, doi: DOI, better: DOI, spelling: str) -> str | 
 
 def reads_as(part: Part, text: str, doi: DOI) -> bool:
     """Return whether a text is read as a DOI, and nothing else, in a part of this kind."""
-    found = [(match.start, match.end, match.doi.name) for match in find(text, part.syntax)]
-    if part.field and not found:
-        try:
-            return DOI.parse(text).name == doi.name
-        except DOISyntaxError:
-            return False
+    mentions = mentions_in(Part(text, part.syntax, field=part.field))
+    found = [(mention.start, mention.end, mention.doi and mention.doi.name) for mention in mentions]
     return found == [(0, len(text), doi.name)]

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import io
 import os
+from collections.abc import Callable
 
 from doiuri_cli.output import Counts, Report, findings_counts
 from doiuri_cli.output._write import _writer
 from doiuri_cli.rules import RULES, Finding, Fix
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 # What breaks formats: ends of CDATA, attributes, cells and commands, and what no format can hold as it is
@@ -87,6 +89,11 @@ REPORTS = st.lists(findings(), max_size=5).map(
         found, Counts(files=3, dois=9, known=4, asked=3, requests=1, **findings_counts(found))
     )
 )
+
+
+def for_any_report(test: Callable[[Report], None]) -> Callable[[], None]:
+    """Run a test on many reports."""
+    return settings(max_examples=40)(given(REPORTS)(test))
 
 
 def written(report: Report, name: str) -> str:

@@ -11,8 +11,7 @@ from doiuri_cli.output import Report
 from doiuri_cli.output._full import write_full
 from doiuri_cli.readers import Part
 from doiuri_cli.rules import Finding, Fix, finding_at
-from hypothesis import given
-from support.findings import REPORTS, finding, report, written
+from support.findings import finding, for_any_report, report, written
 
 SAFE = Fix(0, 1, "x", safe=True)
 UNSAFE = Fix(0, 1, "x", safe=False)
@@ -133,7 +132,7 @@ def test_a_finding_in_a_cell_knows_its_place_in_the_file() -> None:
     assert at.excerpt == "10.1000/182"
 
 
-@given(REPORTS)
+@for_any_report
 def test_nothing_controls_the_terminal(many: Report) -> None:
     for name in ("full", "concise"):
         for character in set(written(many, name)) - {"\n", "\t"}:

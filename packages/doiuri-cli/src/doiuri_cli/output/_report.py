@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypedDict
 
 from doiuri_cli.rules import RULES, Finding, Severity
 
@@ -44,8 +45,16 @@ class Report:
     counts: Counts = Counts()
 
 
-def findings_counts(findings: Sequence[Finding]) -> dict[str, int]:
-    """Return the figures that follow from the findings: errors, warnings and fixable."""
+class FindingsCounts(TypedDict):
+    """Figures of a run that follow from its findings."""
+
+    errors: int
+    warnings: int
+    fixable: int
+
+
+def findings_counts(findings: Sequence[Finding]) -> FindingsCounts:
+    """Return the figures that follow from the findings, for ``Counts``."""
     errors = sum(severity_of(finding) == Severity.ERROR for finding in findings)
     fixable = sum(finding.fix is not None and finding.fix.safe for finding in findings)
     return {"errors": errors, "warnings": len(findings) - errors, "fixable": fixable}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
+from io import TextIOWrapper
 from typing import TYPE_CHECKING, NoReturn
 
 import click
@@ -52,6 +54,8 @@ class Commands(click.Group):
         except BrokenPipeError:
             _discard_output()
             ctx.exit(_BROKEN_PIPE)
+        except OSError as error:
+            raise click.ClickException(str(error)) from None
         return result
 
 
@@ -66,9 +70,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
     :param arguments: the arguments; by default those of the process.
     """
-    for stream in (sys.stdout, sys.stderr):
-        # file names and texts that the terminal's encoding lacks
-        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    _prepare_streams()
     try:
         code = doiuri.main(arguments, prog_name="doiuri", standalone_mode=False)
     except click.Abort:
@@ -77,6 +79,24 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         click.echo(f"doiuri: {error.format_message()}", err=True)
         code = WRONG_USE
     sys.exit(code)
+
+
+def _prepare_streams() -> None:
+    """Let texts be written that the terminal's encoding lacks, and streams be closed from the start."""
+    if sys.stdout is None:
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    warnings.showwarning = _show_warning
+
+
+def _show_warning(message: Warning | str, category: type[Warning], *_: object) -> None:
+    """Show a warning of ours, such as that the cache cannot be written, as a message."""
+    if category.__module__.partition(".")[0] == "doiuri":
+        click.echo(f"doiuri: {message}", err=True)
 
 
 def _discard_output() -> None:

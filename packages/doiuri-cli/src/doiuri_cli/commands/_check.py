@@ -20,6 +20,7 @@ from doiuri_cli.commands._options import (
     registry_options,
 )
 from doiuri_cli.commands._problems import PROBLEM, write_problems
+from doiuri_cli.commands._progress import show_progress
 from doiuri_cli.output import Counts, Report, findings_counts, output_option, write_report, write_summary
 from doiuri_cli.registry._lock import Lock
 from doiuri_cli.rules import RULES, Severity
@@ -61,10 +62,12 @@ def check(
     config = make_config(**options)  # type: ignore[arg-type]
     lock = _read_lock(config)
     selection = FileOptions(paths, files_from, changed, stdin_filename).select(config)
-    try:
-        result = Run(config, jobs).check(contents_of(selection.paths, stdin_filename), lock)
-    except ValueError as error:
-        raise click.ClickException(str(error)) from None
+    contents = contents_of(selection.paths, stdin_filename)
+    with show_progress(hidden=quiet) as progress:
+        try:
+            result = Run(config, jobs, progress).check(contents, lock)
+        except ValueError as error:
+            raise click.ClickException(str(error)) from None
     report = make_report(selection, result, _unused(selection, result, config, lock))
     write_report(report, outputs)
     if not quiet:

@@ -41,7 +41,7 @@ references:
   - title: Two
     doi: 10.1000/2
 """
-CSL = [
+CSL: list[dict[str, object]] = [
     {
         "id": "a",
         "type": "book",

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MODULES = {
-    "org_reader": "from doiuri_cli import Part\ndef read(source):\n    yield Part(source.text[2:], start=2)\n",
+    "org_reader": "from doiuri_cli import Part\ndef read(source):\n  yield Part(source.text[2:], start=2)\n",
     "refuses": "from doiuri_cli import ReadError\ndef read(source):\n    raise ReadError('not my type')\n",
     "fails": "def read(source):\n    return [1 / 0]\n",
     "wrong": "def read(source):\n    return ['text']\n",

@@ -194,7 +194,7 @@ def test_wrong_variables_are_reported_first(name: str, value: str, monkeypatch: 
 
 
 def test_wrong_options_are_reported_first() -> None:
-    with pytest.raises(click.ClickException, match="^resolver: "):
+    with pytest.raises(click.ClickException, match=r"^resolver: "):
         make_config(None, resolver="nope")
     with pytest.raises(click.ClickException, match="--locked needs a lock file"):
         make_config(None, locked=True)

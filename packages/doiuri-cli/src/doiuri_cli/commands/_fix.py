@@ -89,6 +89,9 @@ def fix(
         write_report(_report(reports if only else [one.report for one in results]), outputs)
     if not quiet:
         click.echo(_summary(results, due=show or only), err=True)
+    for one in results:
+        if one.refused:
+            click.echo(f"doiuri: {one.report.path}: a fix was left out: {one.refused}", err=True)
     problems = [*selection.problems, *((one.report.path, one.problem) for one in results if one.problem)]
     for path, reason in problems:
         click.echo(f"doiuri: {path}: {reason}", err=True)

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from doiuri_cli._examine import FileReport
     from doiuri_cli._run import Content
     from doiuri_cli.files import Source
-    from doiuri_cli.fixes._mend import Mended
 
 
 class Fixed(NamedTuple):
@@ -27,6 +26,7 @@ class Fixed(NamedTuple):
     :ivar after: the file with its fixes; None if nothing was to fix.
     :ivar applied: the number of fixes.
     :ivar problem: why the file was not read or not written; None if it was.
+    :ivar refused: why a fix was left out; None if none was.
     """
 
     report: FileReport
@@ -34,6 +34,7 @@ class Fixed(NamedTuple):
     after: Source | None = None
     applied: int = 0
     problem: str | None = None
+    refused: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,20 +79,16 @@ class Files:
         except (OSError, ValueError) as error:
             return Fixed(report, problem=f"not fixed: {_reason(error)}")
         mended = mend(source, self.config, statuses, answers)
-        problem = mended.problem or mended.report.problem
-        fixed = Fixed(mended.report, source, mended.source, mended.applied, problem)
+        fixed = Fixed(
+            mended.report, source, mended.source, mended.applied, mended.report.problem, mended.refused
+        )
         if self.dry or not mended.applied or content.content is not None:
             return fixed
-        return self._written(
-            content.path, source, mended, fixed._replace(report=report, after=source, applied=0)
-        )
-
-    def _written(self, path: str, source: Source, mended: Mended, unchanged: Fixed) -> Fixed:
         try:
-            write(path, source.to_bytes(source.text), mended.source.to_bytes(mended.source.text))
+            write(content.path, source.to_bytes(source.text), mended.source.to_bytes(mended.source.text))
         except (OSError, RuntimeError) as error:  # RuntimeError: a loop of symbolic links
-            return unchanged._replace(problem=f"not fixed: {_reason(error)}")
-        return Fixed(mended.report, source, mended.source, mended.applied)
+            return Fixed(report, problem=f"not fixed: {_reason(error)}")
+        return fixed
 
 
 def _reason(error: Exception) -> str:

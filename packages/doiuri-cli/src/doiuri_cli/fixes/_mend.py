@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from doiuri import DOI, DOISyntaxError
@@ -24,16 +25,16 @@ _MOST_ROUNDS = 10  # a fix makes way for another one a few times at most
 class Mended(NamedTuple):
     """A file after its fixes.
 
-    :ivar source: the file with the fixes; as it was if one of them could not be proved.
+    :ivar source: the file with the fixes.
     :ivar applied: the number of fixes.
     :ivar report: the report on what is left.
-    :ivar problem: why the fixes are not applied; None if they are.
+    :ivar refused: why a fix was left out; None if none was.
     """
 
     source: Source
     applied: int
     report: FileReport
-    problem: str | None = None
+    refused: str | None = None
 
 
 class Answers:
@@ -86,28 +87,64 @@ def _key(name: str | None) -> str | None:
 
 
 def mend(source: Source, config: Config, statuses: Mapping[str, str] | None, answers: Answers) -> Mended:
-    """Return a file with its fixes.
+    """Return a file with its fixes, as far as they can be proved.
 
     :param source: the file.
     :param config: the configuration.
     :param statuses: the status of each DOI by its key, for the report.
     :param answers: decides about unsafe fixes.
     """
-    first = report = examine(source, config, statuses)
-    fixed, count = source, 0
+    report = examine(source, config, statuses)
+    count = 0
     for _ in range(_MOST_ROUNDS):
         answers.look_up(report.findings)
-        fixes = compatible(_fixes(report, answers))
+        allowed = [one.fix for one in report.findings if one.fix is not None and answers.allow(one)]
+        proofs = _Proofs(source)
+        fixes = proofs.proved(compatible(allowed))
         if not fixes:
-            break
-        try:
-            fixed = prove(fixed, apply(fixed.text, fixes), fixes)
-        except ProofError as error:
-            return Mended(source, 0, first, f"not fixed: {error}")
+            return Mended(source, count, _without(report, proofs.refused), proofs.reason)
+        source = prove(source, apply(source.text, fixes), fixes)
         count += len(fixes)
-        report = examine(fixed, config, statuses)
-    return Mended(fixed, count, report)
+        report = examine(source, config, statuses)
+    return Mended(source, count, report)
 
 
-def _fixes(report: FileReport, answers: Answers) -> list[Fix]:
-    return [finding.fix for finding in report.findings if finding.fix is not None and answers.allow(finding)]
+class _Proofs:
+    """Finds out which fixes of a file can be proved.
+
+    :ivar refused: those that cannot.
+    :ivar reason: why the last one of them cannot.
+    """
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self.refused: list[Fix] = []
+        self.reason: str | None = None
+
+    def proved(self, fixes: Sequence[Fix]) -> Sequence[Fix]:
+        """Return the fixes that can be proved together."""
+        if not fixes or self._is_proved(fixes):
+            return fixes
+        if len(fixes) == 1:
+            self.refused += fixes
+            return []
+        middle = len(fixes) // 2
+        first, second = self.proved(fixes[:middle]), self.proved(fixes[middle:])
+        both = [*first, *second]
+        return both if not (first and second) or self._is_proved(both) else first
+
+    def _is_proved(self, fixes: Sequence[Fix]) -> bool:
+        try:
+            prove(self._source, apply(self._source.text, fixes), fixes)
+        except ProofError as error:
+            self.reason = str(error)
+            return False
+        return True
+
+
+def _without(report: FileReport, refused: Sequence[Fix]) -> FileReport:
+    """Return the report without the fixes that were refused."""
+    if not refused:
+        return report
+    findings = (replace(one, fix=None) if one.fix in refused else one for one in report.findings)
+    return report._replace(findings=tuple(findings))

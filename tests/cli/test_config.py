@@ -178,9 +178,9 @@ def test_the_command_line_wins() -> None:
     )
     assert config.rate == 2
     assert [patterns.lines for patterns in config.exclude] == [("a",), ("b",)]
-    assert config.ignore == {"duplicate", "doubled"}
-    assert config.select == {"not-found"}
-    assert make_config(None, rate=None, select=frozenset()).select == {"syntax"}
+    assert config.ignore == frozenset({"duplicate", "doubled"})
+    assert config.select == frozenset({"not-found"})
+    assert make_config(None, rate=None, select=frozenset()).select == frozenset({"syntax"})
 
 
 @pytest.mark.parametrize(

@@ -57,7 +57,7 @@ def test_only_its_own_line_or_the_next_one_with_text() -> None:
 
 
 def test_several_comments_for_one_line() -> None:
-    text = f"<!-- doiuri: ignore[not-https] -->\n<!-- doiuri: ignore[not-found] -->\n<http://doi.org/10.5555/nope>\n"
+    text = "<!-- doiuri: ignore[not-https] -->\n<!-- doiuri: ignore[not-found] -->\n<http://doi.org/10.5555/nope>\n"
     assert codes("a.md", text) == []
 
 

@@ -58,7 +58,15 @@ def test_mentions_in_a_paragraph(paragraph: Paragraph) -> None:
 def test_the_corpus_covers_every_syntax_and_texts_without_dois() -> None:
     corpus = paragraphs()
     assert len(corpus) >= 200
-    assert {paragraph.syntax for paragraph in corpus} == {"text", "html", "xml", "markdown", "rst", "bibtex"}
+    assert {paragraph.syntax for paragraph in corpus} == {
+        "text",
+        "html",
+        "xml",
+        "markdown",
+        "rst",
+        "bibtex",
+        "tex",
+    }
     assert sum(not paragraph.found for paragraph in corpus) >= 15  # no false alarms
 
 

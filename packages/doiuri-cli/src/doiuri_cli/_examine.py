@@ -79,7 +79,7 @@ def examine(
     ignores = _ignores(source, parts)
     pending = statuses is None and bool(ignores)
     kept, used = apply_ignores(ignores, findings)
-    if not pending and "unused-ignore" in codes:
+    if ignores and not pending and "unused-ignore" in codes:
         check = _Checked(source, codes, mentions, statuses or {})
         kept += unused_ignores(source.path, ignores, used, check, _USUAL)
     kept = sorted((one for one in kept if not config.ignores(one)), key=_place)

@@ -22,6 +22,7 @@ _PLACEHOLDER = re.compile(
     r"[{}<>\[\]$*…|]|%[(sdr]|#[0-9]|\.\.\.|(?i:x{3}|n{4}|y{4}|10\.x|10\.n|todo|tbd|tba|\byour\b|\bfixme\b)|_{3}|-{3}|\?\?"
     r"|\A(?i:doi|name|number|prefix|suffix|prefix/suffix|none|null|nil|id|identifier)\Z"
 )
+_TO_BE_NUMBERED = re.compile(r"X{4}|x{4}")  # 10.5281/zenodo.XXXXXXX
 _HOST = r"\.org/(?:api/handles/)?(?=10\.)"
 _BEFORE_HOST = re.compile(r"(?:https?://)?(?:dx\.|www\.)?\Z", re.IGNORECASE)
 _HOST_LENGTH = len("https://www.")
@@ -41,7 +42,7 @@ _PATTERNS |= {"xml": _PATTERNS["html"], "bibtex": _PATTERNS["tex"]}
 _BEFORE = {
     "markdown": {"uri": ("](", "](<", "<", "]: "), "role": ("{",)},
     "rst": {"uri": (" <",), "role": (":",)},
-    "html": {"uri": ('="', "='"), "content": ("_", '="', "='"), "element": ('type="', "type='")},
+    "html": {"uri": ('="', "='"), "content": ("_", ".", '="', "='"), "element": ('type="', "type='")},
     "tex": {"role": ("\\",)},
 }
 _BEFORE |= {"xml": _BEFORE["html"], "bibtex": _BEFORE["tex"]}
@@ -81,6 +82,8 @@ def mentions_in(part: Part) -> Iterator[Mention]:
     meant = list(_meant(part.text, part.syntax))
     last = index = 0
     for match in find(part.text, part.syntax):
+        if _TO_BE_NUMBERED.search(match.text):
+            continue
         while index < len(meant) and meant[index][0] < match.start:
             start, end = meant[index]
             if last <= start and end <= match.start and (invalid := _invalid(part, start, end)):
@@ -96,7 +99,7 @@ def mentions_in(part: Part) -> Iterator[Mention]:
 
 def _field(part: Part) -> Iterator[Mention]:
     text = part.text.strip()
-    if not text:
+    if not text or _TO_BE_NUMBERED.search(text):
         return
     start = part.text.index(text)
     if _SIMPLE_FIELD.match(text):
@@ -143,9 +146,10 @@ def _span(text: str, token: re.Match[str], kind: str, syntax: str) -> Span | Non
         before = _BEFORE_HOST.search(text, max(0, start - _HOST_LENGTH), start)
         first = before.start() if before else start
         is_target = text[first - 1 : first] in {"(", "<", '"', "'", "{"}
-        end -= len(token["link"]) - len(token["link"].rstrip(_TAIL))
-        if text[first - 1 : first].isalnum() or not (is_target or _SUFFIX.match(token["link"])):
-            return None
+        link = token["link"].rstrip(_TAIL)
+        end -= len(token["link"]) - len(link)
+        if text[first - 1 : first].isalnum() or not (is_target or _SUFFIX.match(link)):
+            return None  # in running text, a prefix alone may be meant
         return first, end
     if not text.endswith(_BEFORE[syntax][kind], 0, start):
         return None

@@ -112,7 +112,7 @@ class Run:
         """
         from doiuri_cli.registry._check import check_names
 
-        reports = list(self.map(self._examine, map(Question, contents), "Reading files"))
+        reports = self.read(contents)
         names = dict.fromkeys(chain.from_iterable(report.names for report in reports))
         answers = check_names(names, self.config, lock, partial(self.progress, "Checking DOIs"))
         again = dict(_doubtful(contents, reports, answers))
@@ -121,6 +121,10 @@ class Run:
         ):
             reports[number] = report
         return Result(reports, answers)
+
+    def read(self, contents: Sequence[Content]) -> list[FileReport]:
+        """Return what the texts of some files show, in their order."""
+        return list(self.map(self._examine, map(Question, contents), "Reading files"))
 
     @property
     def _examine(self) -> Callable[[Question], FileReport]:

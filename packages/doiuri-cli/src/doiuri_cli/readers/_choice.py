@@ -29,11 +29,11 @@ def reader_for(path: str) -> Reader | None:
         case ".py" | ".pyi" | ".pyw":
             from doiuri_cli.readers._python import read
         case ".cff" | ".yaml" | ".yml":
-            from doiuri_cli.readers._yaml import read
+            from doiuri_cli.readers.data._yaml import read
         case ".json":
-            from doiuri_cli.readers._json import read
+            from doiuri_cli.readers.data._json import read
         case ".ris":
-            from doiuri_cli.readers._ris import read
+            from doiuri_cli.readers.data._ris import read
         case extension:
             from doiuri_cli.readers._plugins import plugin_for
 

@@ -121,8 +121,8 @@ def _fence_end(character: str, length: int) -> re.Pattern[str]:
 def _indented(text: str) -> Iterator[tuple[int, int]]:
     for block in _INDENTED.finditer(text):
         start = block.start()
-        before = text[max(0, start - _PARAGRAPH) : start]
-        paragraph = before[before.rfind("\n\n") + 2 if "\n\n" in before else 0 :]
+        before = text[max(0, start - _PARAGRAPH) : start].replace("\r\n", "\n").rstrip()
+        paragraph = before[before.rfind("\n\n") + 1 :]
         if not _HOLDS_BLOCKS.search(paragraph):
             yield block.span()
 

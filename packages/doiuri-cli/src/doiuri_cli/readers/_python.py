@@ -19,12 +19,24 @@ if TYPE_CHECKING:
 
     from doiuri_cli.files import Source
 
-_TOKEN = re.compile(
-    r"(?P<comment>#[^\r\n]*+)"
-    r"|(?P<quotes>'''|\"\"\"|['\"])"
-    r"|(?P<opening>[(\[{])|(?P<closing>[)\]}])"
-    r"|^(?P<statement>[ \t]*+(?:class|def|async[ ]def)\b)",
-    re.MULTILINE,
+_OTHER = "1(?!0)|[dD](?![oO])"  # no sign of a DOI
+# Code, and comments and strings without a sign of a DOI
+_QUIET = re.compile(
+    r"(?>(?:[^#'\"]++"
+    rf"|\#(?>(?:[^\r\n1dD]++|{_OTHER}){{0,200}})(?=[\r\n])"
+    rf"|'(?!'')(?>(?:[^'\\\r\n1dD]++|\\[^\r\n1dD]|{_OTHER}){{0,200}})'"
+    rf'|"(?!"")(?>(?:[^"\\\r\n1dD]++|\\[^\r\n1dD]|{_OTHER}){{0,200}})"'
+    rf"|\'\'\'(?>(?:[^'\\1dD]++|\\[^1dD]|'(?!'')|{_OTHER}){{0,2000}})\'\'\'"
+    rf'|"""(?>(?:[^"\\1dD]++|\\[^1dD]|"(?!"")|{_OTHER}){{0,2000}})"""'
+    r"){0,500})"
+)
+_TOKEN = re.compile(r"#[^\r\n]*+|\'\'\'|\"\"\"|['\"]")
+_BRACKET = re.compile(
+    r"(?P<opening>[(\[{])|(?P<closing>[)\]}])|^(?P<statement>[ \t]*+(?:class|def|async[ ]def)\b)"
+    r"|#[^\r\n]*+"
+    r"|\'\'\'(?>(?:[^'\\]++|\\.|'(?!'')){0,9999})(?:\'\'\')?|'(?>(?:[^'\\\r\n]++|\\.){0,9999})'?"
+    r'|"""(?>(?:[^"\\]++|\\.|"(?!"")){0,9999})(?:""")?|"(?>(?:[^"\\\r\n]++|\\.){0,9999})"?',
+    re.MULTILINE | re.DOTALL,
 )
 _CLOSING = {
     "'": re.compile(r"[^'\\\r\n]*+(?>(?:\\(?:\r\n|.)[^'\\\r\n]*+){0,1000})", re.DOTALL),
@@ -49,28 +61,50 @@ def read(source: Source) -> Iterator[Part]:
 
 
 def parts_of_code(text: str) -> Iterator[Part]:
-    """Return the comments and docstrings of a program, as parts of its text."""
-    depth = place = 0
-    while token := _TOKEN.search(text, place):
-        place = token.end()
-        match token.lastgroup:
-            case "comment":
-                if may_mention(token[0]):
-                    yield Part(token[0][1:], start=token.start() + 1, encode=one_line)
-            case "quotes":
-                end = _string_end(text, place, token[0])
+    """Return the comments and docstrings of a program that may mention a DOI, as parts of its text."""
+    brackets = _Brackets(text)
+    place = 0
+    while quiet := _QUIET.match(text, place):
+        token = _TOKEN.match(text, quiet.end())
+        place = token.end() if token else quiet.end()
+        if token is None:
+            if quiet.end() == len(text):
+                return
+        elif token[0][0] == "#":
+            if may_mention(token[0]):
+                yield Part(token[0][1:], start=token.start() + 1, encode=one_line)
+        else:
+            end = _string_end(text, place, token[0])
+            closed = end + len(token[0]) if text.startswith(token[0], end) else end
+            if may_mention(text[place:end]):
                 prefix = _prefix(text, token.start())
-                if depth == 0 and _is_statement(text, token.start() - len(prefix), end + len(token[0])):
+                if _is_statement(text, token.start() - len(prefix), closed) and not brackets.open_at(
+                    token.start()
+                ):
                     yield from _docstring(text, (place, end), token[0], prefix.lower())
-                place = min(end + len(token[0]), len(text)) if text.startswith(token[0], end) else end
-            case "opening":
-                depth += 1
-            case "closing":
-                depth = max(0, depth - 1)
-            case "statement":
-                depth = 0  # no bracket holds one: what came before was not Python
-            case _:
-                pass
+            place = closed
+
+
+class _Brackets:
+    """Whether brackets are open, asked for one place after the other."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._place = 0
+        self._depth = 0
+
+    def open_at(self, place: int) -> bool:
+        """Return whether a bracket is open where a string starts."""
+        for token in _BRACKET.finditer(self._text, self._place, place):
+            match token.lastgroup:
+                case "opening":
+                    self._depth += 1
+                case "closing":
+                    self._depth = max(0, self._depth - 1)
+                case "statement":
+                    self._depth = 0  # no bracket holds one: what came before was not Python
+        self._place = place
+        return self._depth > 0
 
 
 def _string_end(text: str, start: int, quotes: str) -> int:
@@ -100,7 +134,7 @@ def _is_statement(text: str, start: int, end: int) -> bool:
 
 def _docstring(text: str, span: tuple[int, int], quotes: str, prefix: str) -> Iterator[Part]:
     start, end = span
-    if not may_mention(text[start:end]) or prefix.strip("ru"):
+    if prefix.strip("ru"):
         return
     raw = "r" in prefix
     encode = literals.encoder(quotes, raw=raw)

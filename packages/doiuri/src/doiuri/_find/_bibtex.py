@@ -48,7 +48,7 @@ _FIELD = re.compile(r"(?<![A-Za-z_-])(doi|url|ee|link)\Z", re.IGNORECASE)
 # What programs leave behind a name: the query of its page, the next field of JSON
 _REMAINS = re.compile(r"\?(?:seq|ref|origin|journalCode|casa_token|needAccess|utm_[a-z]+)=|\",\"")
 _FIELD_LENGTH = 50  # with the white space before the "="
-_IN_VALUE = re.compile(rf"(?P<escape>{_ESCAPE})|[{{}}]|[ \t]*[\r\n]\s*", re.DOTALL)
+_IN_VALUE = re.compile(rf"(?P<escape>{_ESCAPE})|[{{}}]|%?[ \t]*[\r\n]\s*", re.DOTALL)
 _BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
 _IN_BRACES = r"[^{}\\]++|\\."
 _BRACED = re.compile(  # with braces one level deep

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from doiuri_cli.readers._entries._entry import Entry, entry
-from doiuri_cli.readers._json import at, csl_items
+from doiuri_cli.readers.data._json import at, csl_items
 from doiuri_cli.readers.strings._json import Scanner, decode
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from doiuri_cli.readers._entries._entry import Entry, entry
-from doiuri_cli.readers._ris import records
+from doiuri_cli.readers.data._ris import records
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

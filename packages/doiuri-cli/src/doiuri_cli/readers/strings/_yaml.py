@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 _BREAK = r"(?:\r\n?|[\n\x85\u2028\u2029])"
 _FOLD = rf"[ \t]*+{_BREAK}(?:[ \t]*+{_BREAK})*[ \t]*+"
 _LINE = re.compile(_BREAK)
+_LINE_FEEDS = "\r\n\x85"  # folded; YAML 1.1 keeps the separators of Unicode
 _PLAIN = re.compile(_FOLD)
 _SINGLE = re.compile(rf"(?P<quote>'')|{_FOLD}")
 _DOUBLE = re.compile(
@@ -90,7 +91,8 @@ def _meaning(found: re.Match[str]) -> str:
         return ""
     if character := kinds.get("character"):
         return _CHARACTERS.get(character, character)
-    return "\n" * (len(_LINE.findall(found[0])) - 1) or " "
+    first, *others = ("\n" if line[0] in _LINE_FEEDS else line for line in _LINE.findall(found[0]))
+    return "".join(others if first == "\n" else (first, *others)) or " "
 
 
 def _align(stretches: Stretches, text: str, scalar: Scalar) -> None:

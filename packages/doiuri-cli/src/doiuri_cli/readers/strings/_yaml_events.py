@@ -28,13 +28,20 @@ def scalars(source: Source) -> Iterator[Scalar]:
     try:
         yield from _Walk(source).scalars(yaml.parse(source.text, Loader=_LOADER))
     except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        where = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
-        raise ReadError(f"{where}{error.problem or error.context}") from error
+        raise ReadError(_problem(source, error)) from error
     except yaml.reader.ReaderError as error:
         raise ReadError(_unprintable(source)) from error
     except UnicodeEncodeError as error:
         raise ReadError("not Unicode") from error
+
+
+def _problem(source: Source, error: yaml.MarkedYAMLError) -> str:
+    """Return what is wrong and where; of something without an end, where it begins."""
+    mark = error.problem_mark
+    if error.context_mark and (mark is None or mark.index >= len(source.text.rstrip())):
+        mark = error.context_mark
+    where = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
+    return where + ", ".join(words for words in (error.context, error.problem) if words)
 
 
 def _unprintable(source: Source) -> str:

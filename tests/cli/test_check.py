@@ -109,10 +109,13 @@ def test_a_closed_pipe_is_no_error(tmp_path: Path) -> None:
 
 def test_a_closed_output_is_no_traceback(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("<http://doi.org/10.1000/182>\n")
-    command = f"{sys.executable} -m doiuri_cli check --offline >&-"
-    run = subprocess.run(["sh", "-c", command], cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert "Traceback" not in run.stderr
-    assert run.returncode != 0
+    command = f"{sys.executable} -m doiuri_cli check --offline --fail-on=warning"
+    for output, code in ((">&-", 1), (">/dev/full", 2), (">&- 2>&-", 1)):
+        words = ["sh", "-c", f"{command} {output}"]
+        run = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert "Traceback" not in run.stderr
+        assert "Exception" not in run.stderr
+        assert run.returncode == code
 
 
 def test_an_interrupt_is_no_traceback(tmp_path: Path) -> None:
@@ -138,3 +141,12 @@ def test_file_names_and_texts_that_the_terminal_cannot_show(tmp_path: Path) -> N
     run = doiuri("find", cwd=tmp_path, PYTHONIOENCODING="ascii")
     assert run.returncode == 0
     assert "10.1000/" in run.stdout
+
+
+def test_colours(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("<http://doi.org/10.1000/182>")
+    plain = doiuri("check", "--offline", cwd=tmp_path).stdout
+    assert "\x1b[" not in plain
+    assert "\x1b[" in doiuri("check", "--offline", "--color=always", cwd=tmp_path, NO_COLOR="1").stdout
+    assert "\x1b[" in doiuri("check", "--offline", cwd=tmp_path, FORCE_COLOR="1").stdout
+    assert doiuri("check", "--offline", "--color=never", cwd=tmp_path, FORCE_COLOR="1").stdout == plain

@@ -12,6 +12,7 @@ import click
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import TextIO
 
 COMMANDS = ("check", "find", "fix", "rule")
 
@@ -54,7 +55,8 @@ class Commands(click.Group):
         except BrokenPipeError:
             _discard_output()
             ctx.exit(_BROKEN_PIPE)
-        except OSError as error:
+        except OSError as error:  # such as a full disk
+            _discard_output()
             raise click.ClickException(str(error)) from None
         return result
 
@@ -93,7 +95,14 @@ def _prepare_streams() -> None:
     warnings.showwarning = _show_warning
 
 
-def _show_warning(message: Warning | str, category: type[Warning], *_: object) -> None:
+def _show_warning(
+    message: Warning | str,
+    category: type[Warning],
+    _filename: str,
+    _lineno: int,
+    _file: TextIO | None = None,
+    _line: str | None = None,
+) -> None:
     """Show a warning of ours, such as that the cache cannot be written, as a message."""
     if category.__module__.partition(".")[0] == "doiuri":
         click.echo(f"doiuri: {message}", err=True)

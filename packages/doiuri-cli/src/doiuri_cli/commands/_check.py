@@ -13,6 +13,7 @@ from doiuri_cli._run import Run, contents_of
 from doiuri_cli.commands._options import (
     FileOptions,
     code_options,
+    color_option,
     config_options,
     file_options,
     lock_options,
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 @lock_options
 @config_options
 @output_option
+@color_option
 @click.option("-q", "--quiet", is_flag=True, help="Write no progress and no summary.")
 def check(
     paths: tuple[str, ...],

@@ -106,6 +106,21 @@ lock_options = _decorate(
 """The options about the lock file."""
 
 
+def _set_color(context: click.Context, _param: click.Parameter, value: str) -> None:
+    context.color = {"always": True, "never": False}.get(value)
+
+
+color_option = click.option(
+    "--color",
+    type=click.Choice(("auto", "always", "never")),
+    default="auto",
+    expose_value=False,
+    callback=_set_color,
+    help="Colours in the output (auto: on a terminal; NO_COLOR and FORCE_COLOR count).",
+)
+"""Whether to use colours; the command gets no value."""
+
+
 def make_config(
     config_file: str | None, *, isolated: bool = False, no_lock: bool = False, **options: object
 ) -> Config:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import unicodedata
 from typing import TYPE_CHECKING
 
@@ -27,7 +28,7 @@ _COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow"}
 
 def write_full(report: Report, stream: TextIO) -> None:
     """Write the findings for people: with colours on a terminal."""
-    coloured = stream.isatty() and not os.environ.get("NO_COLOR")
+    coloured = _is_coloured(stream)
     for finding in report.findings:
         where, what = place(finding), label(finding)
         if coloured:
@@ -36,6 +37,16 @@ def write_full(report: Report, stream: TextIO) -> None:
         stream.write(f"{where}: {what} {message(finding)}{mark(finding)}\n")
         if not mark(finding):
             stream.writelines(excerpt(finding))
+
+
+def _is_coloured(stream: TextIO) -> bool:
+    """Return whether to use colours: as ``--color``, NO_COLOR or FORCE_COLOR say, or on a terminal."""
+    context = click.get_current_context(silent=True)
+    if context is not None and context.color is not None:
+        return context.color and stream is sys.stdout
+    if os.environ.get("NO_COLOR"):
+        return False
+    return stream.isatty() or (stream is sys.stdout and bool(os.environ.get("FORCE_COLOR")))
 
 
 def excerpt(finding: Finding) -> list[str]:

@@ -13,7 +13,7 @@ from doiuri_cli.rules import Finding
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-_KEY = re.compile(r"(record|exists|bibtex|metadata)(?: .+?)?? https?://\S+ (.+)", re.DOTALL)
+_KEY = re.compile(r"(record|exists|work|bibtex|reference|metadata)(?: .+?)?? https?://\S+ (.+)", re.DOTALL)
 _ANSWERS = {1: "found", 200: "found", 100: "not-found"}
 
 

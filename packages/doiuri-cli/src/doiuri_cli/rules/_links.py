@@ -22,6 +22,8 @@ _HEAD = rf"(?:{_LINK}|info:(?:doi|hdl)/|urn:doi:|hdl:|doi:)"
 _HEADS = re.compile(rf"{_HEAD}*", re.IGNORECASE)
 # Not in the path or the query of another link, as in those of web archives
 _HEADS_BEFORE = re.compile(rf"(?<![A-Za-z0-9_.@/:=&?%+-])({_HEAD}+)\Z", re.IGNORECASE)
+# The other labels may stand in the path of a link (DOI Handbook, note on URNs)
+_DOUBLED = re.compile(rf"(?:{_LINK}|doi:){{2,}}", re.IGNORECASE)
 _LABEL = re.compile(r"doi[ \t\u00a0]*:?[ \t\u00a0]*", re.IGNORECASE)
 _LONGEST_HEADS = 120  # characters
 _WEB = re.compile(r"(?:https?:)?//|(?:dx|www)\.doi\.org", re.IGNORECASE)
@@ -93,8 +95,7 @@ def heads_before(mention: Mention) -> int:
 def _doubled(source: Source, mention: Mention) -> Finding | None:
     start, own = heads_before(mention), head_length(mention.text)
     heads = mention.part.text[start : mention.start + own]
-    first = re.match(_HEAD, heads, re.IGNORECASE)
-    if first is None or first.end() == len(heads) or heads.lower() == "info:doi/":
+    if not _DOUBLED.fullmatch(heads):
         return None
     label = "https://doi.org/" if "doi.org" in heads.lower() else "doi:"
     fix = fix_at(mention.part, (start, mention.start + own), label)

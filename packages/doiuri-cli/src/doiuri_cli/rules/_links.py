@@ -168,7 +168,7 @@ def _is_plain(mention: Mention) -> bool:
 
 
 def _asked_for(link: str) -> str:
-    r"""Return the name that browsers ask for (WHATWG URL, path state)."""
+    """Return the name that browsers ask for (WHATWG URL, path state)."""
     authority = _AUTHORITY.match(link)
     path = link[authority.end() if authority else link.find("/") + 1 :]
     path = re.sub(r"[\t\n\r]", "", path.rstrip())
@@ -182,5 +182,8 @@ def _asked_for(link: str) -> str:
             kept.append(segment)
         if plain in {".", ".."} and number == len(segments):
             kept.append("")
-    name = unquote("/".join(kept))
-    return name[head_length(name) :].removeprefix("/") if not name.startswith("10.") else name
+    asked = "/".join(kept)
+    try:
+        return DOI.parse(f"https://doi.org/{asked}").name
+    except DOISyntaxError:
+        return unquote(asked)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _SIMPLE_FIELD = re.compile(r"10\.[0-9]+/[A-Za-z0-9._/()-]+\Z")
 # What a person or a program is to fill in
 _PLACEHOLDER = re.compile(
-    r"[{}<>\[\]$*…|]|%[(sdr]|#[0-9]|\.\.\.|(?i:x{3}|n{4}|y{4}|10\.x|10\.n|todo|tbd|tba|\byour\b|\bfixme\b)|_{3}|-{3}|\?\?"
+    r"[{}<>\[\]$*…|]|%(?:[(sdr]|\Z)|#[0-9]|\.\.\.|(?i:x{3}|n{4}|y{4}|10\.x|10\.n|todo|tbd|tba|\byour\b|\bfixme\b)|_{3}|-{3}|\?\?"
     r"|\A(?i:doi|name|number|prefix|suffix|prefix/suffix|none|null|nil|id|identifier)\Z"
 )
 _TO_BE_NUMBERED = re.compile(r"X{4}|x{4}")  # 10.5281/zenodo.XXXXXXX
@@ -29,10 +29,10 @@ _HOST_LENGTH = len("https://www.")
 # Where a DOI is meant, whatever stands there: what follows "doi", and in _BEFORE what must stand before it
 _INTENDED = {
     "text": rf"{_HOST}(?P<link>[^\s<>\"'`|\\]*)",
-    "markdown": rf"{_HOST}(?P<link>[^\s<>\"'`|\\)\]]*)|:(?P<uri>[^\s<>()]*)|(?::[pt])?\}}`(?P<role>[^`]*)`",
+    "markdown": rf"{_HOST}(?P<link>[^\s<>\"'`|\\)\]]*)|(?::[pt])?\}}`(?P<role>[^`]*)`|:(?P<uri>[^\s<>()]+)",
     "rst": rf"{_HOST}(?P<link>[^\s<>\"'`|]*)|:(?:[A-Za-z]+:)?`(?P<role>[^`\\]*+(?:\\.[^`\\]*+)*)`"
-    r"|:(?P<uri>[^\s<>`]*)(?=>`)",
-    "html": rf"{_HOST}(?P<link>[^\s<>\"'`|]*)|:(?P<uri>[^\s<>\"']*)(?=[\"'])"
+    r"|:(?P<uri>[^\s<>`]+)(?=>`)",
+    "html": rf"{_HOST}(?P<link>[^\s<>\"'`|]*)|:(?P<uri>[^\s<>\"']+)(?=[\"'])"
     r"|[\"']\s+content=[\"'](?P<content>[^\"'<>]*)[\"']|[\"']>(?P<element>[^<>]*)<",
     "tex": rf"{_HOST}(?P<link>[^\s<>\"'`|{{}}]*)|[ \t]*\{{(?P<role>[^{{}}]*)\}}",
 }
@@ -42,10 +42,12 @@ _PATTERNS |= {"xml": _PATTERNS["html"], "bibtex": _PATTERNS["tex"]}
 _BEFORE: dict[str, dict[str, tuple[str, ...]]] = {
     "markdown": {"uri": ("](", "](<", "<", "]: "), "role": ("{",)},
     "rst": {"uri": (" <",), "role": (":",)},
-    "html": {"uri": ('="', "='"), "content": ("_", ".", '="', "='"), "element": ('type="', "type='")},
+    "html": {"uri": ('="', "='"), "content": ("_", ".", '="', "='"), "element": ('-id-type="', "-id-type='")},
     "tex": {"role": ("\\",)},
 }
 _BEFORE |= {"xml": _BEFORE["html"], "bibtex": _BEFORE["tex"]}
+_BEFORE_LENGTH = 40
+_DEFINITION = re.compile(r"\\(?:def|(?:new|renew|provide)command\*?)\s*\\\Z")  # of a TeX command
 _TITLE = re.compile(r".*\s<(.*)>\Z", re.DOTALL)
 _TAIL = ".,;:!?)]}'\""
 _SUFFIX = re.compile(r"10\.[^\s/]*/\S")
@@ -143,15 +145,16 @@ def _span(text: str, token: re.Match[str], kind: str, syntax: str) -> Span | Non
     """Return where the mention stands, with its label or link; None if no DOI is meant."""
     start, end = token.span()
     if kind == "link":
-        before = _BEFORE_HOST.search(text, max(0, start - _HOST_LENGTH), start)
-        first = before.start() if before else start
+        head = _BEFORE_HOST.search(text, max(0, start - _HOST_LENGTH), start)
+        first = head.start() if head else start
         is_target = text[first - 1 : first] in {"(", "<", '"', "'", "{"}
         link = token["link"].rstrip(_TAIL)
         end -= len(token["link"]) - len(link)
-        if text[first - 1 : first].isalnum() or not (is_target or _SUFFIX.match(link)):
+        if text[first - 1 : first].isalnum() or not (is_target or _SUFFIX.match(link)) or link == "10":
             return None  # in running text, a prefix alone may be meant
         return first, end
-    if not text.endswith(_BEFORE[syntax][kind], 0, start):
+    before = text[max(0, start - _BEFORE_LENGTH) : start]
+    if not before.endswith(_BEFORE[syntax][kind]) or _DEFINITION.search(before):
         return None
     if kind == "uri":
         return start, end

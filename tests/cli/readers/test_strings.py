@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import pickle
+from typing import TYPE_CHECKING
 
 import pytest
 import yaml
@@ -18,6 +19,9 @@ from doiuri_cli.readers.strings._json import Scanner, String, decode, decode_all
 from doiuri_cli.readers.strings._yaml_events import scalars
 from hypothesis import assume, given
 from hypothesis import strategies as st
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=30)
 ODD = st.text(st.sampled_from("aé\"'\\\n\r\t #:-,[]{}&*!|>%@`0x\u2028\x85\xa0😀\0"), max_size=12)
@@ -132,7 +136,7 @@ def test_escapes_of_python(literal: str) -> None:
 
 @given(TEXTS | ODD)
 def test_yaml_reads_what_is_written(text: str) -> None:
-    forms = [
+    forms: list[tuple[str, Callable[[str], str], str]] = [
         ("a: ", lambda text: in_yaml.encode_plain(text, flow=False), ""),
         ("a: [", lambda text: in_yaml.encode_plain(text, flow=True), "]"),
         ("a: '", in_yaml.encode_single, "'"),

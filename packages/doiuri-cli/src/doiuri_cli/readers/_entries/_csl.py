@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from doiuri_cli.readers._entries._entry import Entry, entry
-from doiuri_cli.readers.data._json import at, csl_items
+from doiuri_cli.readers.data._json import CSL_LISTS, at, csl_items
 from doiuri_cli.readers.strings._json import Scanner, decode
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def read(source: Source) -> Iterator[Entry]:
     items = csl_items(source)
     if items is None:
         return
-    for string in Scanner(source).strings():
+    for string in Scanner(source, CSL_LISTS).strings():
         item = at(items, string.path[:-1])
         if string.path[-1:] != ("DOI",) or len(string.path) > 2 or not isinstance(item, dict):
             continue

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     Kind = Callable[[Path, object], str]  # of the value at a path: "field", a syntax, or "" if it is not read
 
 _HTML = {"description", "notes"}
+CSL_LISTS = frozenset(
+    ("author", "editor", "translator", "issued", "accessed", "reference", "link", "license")
+)
+"""Keys of CSL-JSON whose lists hold no DOI of the item itself."""
 
 
 def read(source: Source) -> Iterator[Part]:
@@ -72,7 +76,8 @@ def _is_item(value: object) -> bool:
 
 def _values(source: Source, value: object, kind_of: Kind) -> Iterator[Part]:
     encode = encoder(source)
-    for string in Scanner(source).strings():
+    scanner = Scanner(source, CSL_LISTS if kind_of is _csl else frozenset())
+    for string in scanner.strings():
         holder = at(value, string.path[:-1])
         if kind := kind_of(string.path, holder):
             text, places = decode_all(source.text, [(string.start, string.end)])

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from doiuri_cli.files import Source
 
 DEEPEST = 200  # levels of arrays and objects
+_SIMPLE = re.compile(r'[^"\\\r\n]*+"')
 # The bound keeps the memory of one match small; longer strings take several
 _PIECE = re.compile(r'[^"\\\r\n]*+(?>(?:\\[^\r\n][^"\\\r\n]*+){0,1000})')
 _SCALAR = r"-?[0-9]++(?:\.[0-9]++)?(?:[eE][-+]?[0-9]++)?|true|false|null|-?Infinity|NaN"
@@ -189,6 +190,9 @@ class Scanner:
     def _string_end(self) -> int:
         """Return where the string ends that starts at this place, and go on behind it."""
         end = start = self._place
+        if simple := _SIMPLE.match(self._text, start):
+            self._place = simple.end()
+            return simple.end() - 1
         while True:
             piece = _PIECE.match(self._text, end)
             if piece is None or piece.end() == end or self._text.startswith('"', piece.end()):

@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING
 
 from doiuri_cli.readers._blank import may_mention
 from doiuri_cli.readers._markdown import without_code
-from doiuri_cli.readers._part import Part, ReadError
+from doiuri_cli.readers._part import EVERY_CODE, Part, ReadError
 from doiuri_cli.readers._python import parts_of_code
 from doiuri_cli.readers.strings import Within, nested
 from doiuri_cli.readers.strings._json import Scanner, decode, decode_all, encoder
-from doiuri_cli.rules._codes import RULES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -44,7 +43,7 @@ class _Cell:
         found = (_IGNORE.match(tag) for tag in self.tags)
         named = [tag[1] for tag in found if tag]
         if None in named:
-            return frozenset(RULES)
+            return frozenset({EVERY_CODE})
         return frozenset(code.strip() for codes in named for code in codes.split(","))
 
 

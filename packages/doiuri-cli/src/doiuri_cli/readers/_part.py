@@ -8,6 +8,9 @@ from typing import Protocol
 
 from doiuri_cli.files import Source
 
+EVERY_CODE = "*"
+"""Stands for all codes in ``Part.ignored``."""
+
 
 def unchanged(text: str) -> str:
     """Return the text: the file writes it as it is."""
@@ -28,7 +31,8 @@ class Part:
     :ivar cell_places: where each character stands in the text of the cell then.
     :ivar entry: the key of the entry in a bibliography; empty if there is none.
     :ivar field: whether the text is the whole value of a field for a DOI.
-    :ivar ignored: the codes that the file's format lets this part ignore, such as by a tag of the cell.
+    :ivar ignored: the codes that the file's format lets this part ignore, such as by a tag of the
+        cell; ``*`` stands for all.
     :ivar encode: writes text as the file's format does; it undoes what the reader did.
     """
 

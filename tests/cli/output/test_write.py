@@ -16,6 +16,11 @@ from doiuri_cli.output import _write as module
 from support.findings import finding, report, written
 
 
+@pytest.fixture(autouse=True)
+def _no_colours(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("FORCE_COLOR", raising=False)
+
+
 @click.command()
 @output_option
 def command(outputs: list[Output]) -> None:

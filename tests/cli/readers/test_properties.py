@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 import pytest
-from doiuri import find
+from doiuri import DOI, find
 from doiuri.testing.strategies import dois
 from doiuri_cli._mentions import mentions_in
 from doiuri_cli.files import Source
@@ -19,8 +19,6 @@ from doiuri_cli.readers._tex import without_code as tex
 from hypothesis import given
 from hypothesis import strategies as st
 from support.adversary import PATTERNS
-
-from doiuri import DOI
 
 pytestmark = pytest.mark.once
 

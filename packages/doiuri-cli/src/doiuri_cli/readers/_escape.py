@@ -22,7 +22,7 @@ _TEX = {
     ">": "\\textgreater{}",
     "|": "\\textbar{}",
 }
-_MARKDOWN_ENTITY = re.compile(r"&(?=#?[A-Za-z0-9]+;)")
+_MARKDOWN_ENTITY = re.compile(r"&(?=#?[A-Za-z0-9])")
 _MARKDOWN_MARKS = re.compile(r"[\\`*\[\]<>]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|~(?=~)|(?<=~)~|!(?=\[)")
 _RST_MARKS = re.compile(r"[\\`*|]|_(?![A-Za-z0-9])")
 
@@ -73,7 +73,7 @@ def _bibtex(text: str, context: Context) -> str:
 
 
 def _replaced(text: str, replacements: dict[str, str]) -> str:
-    return text.translate(str.maketrans(replacements))
+    return "".join(replacements.get(character, character) for character in text)
 
 
 def _is_balanced(text: str) -> bool:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from doiuri_cli.readers._blank import may_mention
 from doiuri_cli.readers._markdown import without_code
-from doiuri_cli.readers._part import EVERY_CODE, Part, ReadError
+from doiuri_cli.readers._part import Part, ReadError
 from doiuri_cli.readers._python import parts_of_code
 from doiuri_cli.readers.strings import Within, nested
 from doiuri_cli.readers.strings._json import Scanner, decode, decode_all, encoder
@@ -41,10 +41,8 @@ class _Cell:
     @property
     def ignored(self) -> frozenset[str]:
         found = (_IGNORE.match(tag) for tag in self.tags)
-        named = [tag[1] for tag in found if tag]
-        if None in named:
-            return frozenset({EVERY_CODE})
-        return frozenset(code.strip() for codes in named for code in codes.split(","))
+        codes = (code.strip() for tag in found if tag for code in (tag[1] or "*").split(","))
+        return frozenset(filter(None, codes))
 
 
 def read(source: Source) -> Iterator[Part]:

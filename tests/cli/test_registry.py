@@ -12,7 +12,7 @@ from doiuri_cli._config import Config
 from doiuri_cli.registry._check import check_names
 from doiuri_cli.registry._lock import Lock
 from doiuri_proxy.pytest_plugin import Proxies
-from support.doiuri_command import doiuri
+from support.cli.command import doiuri
 from support.servers.faults import FAULTS, NAME, Fault
 
 DEAD = "10.5555/nope"

@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner, Result
 from doiuri_cli.output import FORMATS, Output, output_option, write_report
 from doiuri_cli.output import _write as module
-from support.findings import finding, report, written
+from support.cli.findings import finding, report, written
 
 
 @pytest.fixture(autouse=True)

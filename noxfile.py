@@ -23,6 +23,7 @@ PARALLEL = ["-n", str(max(4, os.cpu_count() or 1)), "--dist", "worksteal"]
 SCHEMAS = {
     "vendor.github-workflows": ".github/workflows/*.yml",
     "custom.github-workflows-require-timeout": ".github/workflows/*.yml",
+    "vendor.github-actions": "action.yml",
     "vendor.github-issue-forms": ".github/ISSUE_TEMPLATE/[!c]*.yml",
     "vendor.github-issue-config": ".github/ISSUE_TEMPLATE/config.yml",
     "vendor.dependabot": ".github/dependabot.yml",
@@ -146,7 +147,8 @@ def lint(session: nox.Session) -> None:
     for schema, pattern in SCHEMAS.items():
         files = [str(path.relative_to(ROOT)) for path in sorted(ROOT.glob(pattern))]
         session.run("check-jsonschema", "--quiet", "--builtin-schema", schema, *files)
-    session.run("zizmor", "--offline", "--quiet", ".github")
+    session.run("pre-commit", "validate-manifest", ".pre-commit-hooks.yaml")
+    session.run("zizmor", "--offline", "--quiet", ".github", "action.yml")
 
 
 @nox.session(python=NEWEST or False)

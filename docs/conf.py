@@ -1,14 +1,18 @@
 """The manual, built with our own role, and without a network: links need none."""
 
+import sys
+from pathlib import Path
 from typing import Any
 
 from sphinx.application import Sphinx
+
+sys.path.append(str(Path(__file__).parent))
 
 project = "doiuri"
 author = "The doiuri developers"
 copyright = "2026, The doiuri developers"
 release = version = "0.1.0"
-extensions = ["sphinx.ext.autodoc", "myst_parser", "sphinx_doiuri"]
+extensions = ["sphinx.ext.autodoc", "myst_parser", "sphinx_doiuri", "codes_directive"]
 exclude_patterns = ["_build"]
 html_theme = "furo"
 html_title = "doiuri"

@@ -46,6 +46,23 @@ LAYERS = [
 # The folders of the proxy, in the same order; the modules beside them use all
 PROXY_ROOT = PACKAGES / "doiuri-proxy" / "src" / "doiuri_proxy"
 PROXY_LAYERS = ["records", "app", "server"]
+# The modules and folders of the command, in the same order
+CLI_ROOT = PACKAGES / "doiuri-cli" / "src" / "doiuri_cli"
+CLI_LAYERS = [
+    {"files"},
+    {"readers"},
+    {"_mentions"},
+    {"rules"},
+    {"output"},
+    {"_config"},
+    {"_config_file", "registry"},
+    {"_examine"},
+    {"_run"},
+    {"fixes"},
+    {"commands"},
+    {"_main"},
+    {"__main__", "__init__"},
+]
 # References upwards that only type checkers read, and why there is no way around them
 TYPE_ONLY = {
     ("_resolution_errors", "_doi"): "the type of an error's attribute doi",
@@ -161,6 +178,22 @@ def test_no_import_of_the_proxy_points_upwards(name: str) -> None:
     for found in (one for file in files for one in imports(file)):
         inside = found.target.is_relative_to(PROXY_ROOT)
         assert not inside or found.target.parent in allowed, str(found)
+
+
+CLI_FILES = [file for file in FILES if file.is_relative_to(CLI_ROOT)]
+
+
+def layer_of_command(file: Path) -> int:
+    name = file.relative_to(CLI_ROOT).parts[0].removesuffix(".py")
+    return next(number for number, members in enumerate(CLI_LAYERS) if name in members)
+
+
+@pytest.mark.parametrize("file", CLI_FILES, ids=relative)
+def test_no_import_of_the_command_points_upwards(file: Path) -> None:
+    own = file.relative_to(CLI_ROOT).parts[0]
+    for found in imports(file):
+        if found.target.is_relative_to(CLI_ROOT) and found.target.relative_to(CLI_ROOT).parts[0] != own:
+            assert layer_of_command(found.target) < layer_of_command(file), str(found)
 
 
 def circles(edges: dict[Path, set[Path]]) -> Iterable[list[Path]]:

@@ -11,8 +11,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
 from doiuri import advise
+from doiuri_cli._main import COMMANDS, doiuri
+from doiuri_cli.output import FORMATS
+from doiuri_cli.rules import RULES
 from sphinx.util.inventory import InventoryFile
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -71,6 +75,22 @@ def test_every_option_is_listed() -> None:
     assert [name for name in names if f"``{name}``" not in listed and f"doi_{name}" not in listed] == []
 
 
+def test_every_option_and_format_of_the_command_is_described() -> None:
+    page = (DOCS / "command.rst").read_text("utf-8")
+    missing = [f"doiuri {name}" for name in COMMANDS if f"``doiuri {name}``" not in page]
+    missing += [name for name in FORMATS if f"``{name}``" not in page]
+    for name in COMMANDS:
+        command = doiuri.get_command(click.Context(doiuri), name)
+        assert command is not None
+        options = [word for param in command.params for word in (*param.opts, *param.secondary_opts)]
+        missing += [
+            f"{name} {word}"
+            for word in options
+            if word.startswith("--") and not re.search(f"{word}\\b", page)
+        ]
+    assert missing == []
+
+
 @pytest.fixture(scope="module")
 def manual(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The built manual; the builder's environment holds a secret."""
@@ -92,6 +112,13 @@ def test_it_builds(manual: Path) -> None:
     page = (manual / "index.html").read_text("utf-8")
     assert 'href="https://doi.org/10.1000/182"' in page
     assert 'href="https://doi.org/10.1002/(SICI)1522-2594(199911)42:5%3C952::AID-MRM16%3E3.0.CO;2-S"' in page
+
+
+@pytest.mark.newest
+def test_every_code_has_a_section(manual: Path) -> None:
+    page = (manual / "codes.html").read_text("utf-8")
+    assert [code for code in RULES if f'<span id="code-{code}"></span>' not in page] == []
+    assert page.count("10.1000/978\u20133") == 1
 
 
 @pytest.mark.newest

@@ -2,10 +2,112 @@
 
 from __future__ import annotations
 
+import os
+import sys
+import warnings
+from io import TextIOWrapper
+from typing import TYPE_CHECKING, NoReturn
+
 import click
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import TextIO
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+COMMANDS = ("check", "find", "fix", "rule")
+
+WRONG_USE = 2
+"""The exit code after wrong use, a wrong configuration or an unreadable file."""
+
+_INTERRUPTED = 130  # 128 + SIGINT, as shells say it
+_BROKEN_PIPE = 141  # 128 + SIGPIPE
+
+
+class Commands(click.Group):
+    """The subcommands; each is imported when it is used."""
+
+    def list_commands(self, _ctx: click.Context) -> list[str]:
+        """Return the names of the subcommands, for the help."""
+        return list(COMMANDS)
+
+    def get_command(self, _ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return a subcommand; None if there is none of this name."""
+        match cmd_name:
+            case "check":
+                from doiuri_cli.commands._check import check as command
+            case "find":
+                from doiuri_cli.commands._find import find as command
+            case "fix":
+                from doiuri_cli.commands._fix import fix as command
+            case "rule":
+                from doiuri_cli.commands._rule import rule as command
+            case _:
+                return None
+        return command
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run a subcommand; end without a traceback if the user or the reader of the output stops it."""
+        try:
+            result: object = super().invoke(ctx)
+            sys.stdout.flush()
+        except KeyboardInterrupt:
+            ctx.exit(_INTERRUPTED)
+        except BrokenPipeError:
+            _discard_output()
+            ctx.exit(_BROKEN_PIPE)
+        except OSError as error:  # such as a full disk
+            _discard_output()
+            raise click.ClickException(str(error)) from None
+        return result
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="doiuri-cli", prog_name="doiuri")
-def main() -> None:
+def doiuri() -> None:
     """Check, fix and look up the DOIs of a whole tree."""
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run the command and exit.
+
+    :param arguments: the arguments; by default those of the process.
+    """
+    _prepare_streams()
+    try:
+        code = doiuri.main(arguments, prog_name="doiuri", standalone_mode=False)
+    except click.Abort:
+        code = _INTERRUPTED
+    except click.ClickException as error:
+        click.echo(f"doiuri: {error.format_message()}", err=True)
+        code = WRONG_USE
+    sys.exit(code)
+
+
+def _prepare_streams() -> None:
+    """Let texts be written that the terminal's encoding lacks, and streams be closed from the start."""
+    if sys.stdout is None:
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    warnings.showwarning = _show_warning
+
+
+def _show_warning(
+    message: Warning | str,
+    category: type[Warning],
+    _filename: str,
+    _lineno: int,
+    _file: TextIO | None = None,
+    _line: str | None = None,
+) -> None:
+    """Show a warning of ours, such as that the cache cannot be written, as a message."""
+    if category.__module__.partition(".")[0] == "doiuri":
+        click.echo(f"doiuri: {message}", err=True)
+
+
+def _discard_output() -> None:
+    """Let the interpreter's last flush of the output succeed."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -115,7 +115,9 @@ def _field(part: Part) -> Iterator[Mention]:
     try:
         yield Mention(part, *place, DOI.parse(text))
     except DOISyntaxError as error:
-        if not _PLACEHOLDER.search(text):
+        if found := list(find(part.text, part.syntax)):  # a doubled link, or one to another site
+            yield from (Mention(part, *match) for match in found)
+        elif not _PLACEHOLDER.search(text):
             yield Mention(part, *place, None, error)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import re
 from bisect import bisect_right
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -17,6 +18,10 @@ _MARKS = (
     (codecs.BOM_UTF32_BE, "utf-32-be"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+_PYTHON = (".py", ".pyi", ".pyw")
+_COOKIE = re.compile(
+    rb"(?:[ \t\f]*(?:#[^\r\n]*)?(?:\r\n?|\n))?[ \t\f]*#[^\r\n]*?coding[:=][ \t]*([-\w.]{1,99})"
 )
 
 
@@ -42,11 +47,23 @@ class Lines:
         line = bisect_right(self._starts, offset)
         return Position(line, offset - self._starts[line - 1] + 1)
 
-    def line(self, number: int) -> str:
-        """Return a line, without its end."""
+    @property
+    def count(self) -> int:
+        """The number of lines; what follows the last line end counts as one, even if it is empty."""
+        return len(self._starts)
+
+    def line(self, number: int, first: int = 1, last: int | None = None) -> str:
+        """Return a line without its end, or a piece of it.
+
+        :param number: the number of the line, from 1.
+        :param first: the column of the first character.
+        :param last: the column of the last character; by default, that of the line.
+        """
         start = self._starts[number - 1]
         end = self._starts[number] if number < len(self._starts) else len(self._text)
-        return self._text[start:end].rstrip("\r\n")
+        if last is not None:
+            end = min(end, start + last)
+        return self._text[start + first - 1 : end].rstrip("\r\n")
 
 
 @dataclass(frozen=True)
@@ -66,10 +83,19 @@ class Source:
 
     @classmethod
     def from_bytes(cls, path: str, content: bytes) -> Source:
-        """Return the source with some content: UTF-8, or what its byte order mark says, or else Latin-1."""
+        """Return the source with some content: UTF-8, or what its byte order mark says, or else Latin-1.
+
+        Of Python, a comment on the first lines may name another encoding (PEP 263).
+        """
         for mark, encoding in _MARKS:
             if content.startswith(mark):
                 return cls(path, content[len(mark) :].decode(encoding), encoding, mark)
+        if path.endswith(_PYTHON) and (cookie := _COOKIE.match(content)):
+            encoding = cookie[1].decode("ascii")
+            with suppress(LookupError, UnicodeError):
+                text = content.decode(encoding)
+                if text.encode(encoding) == content:
+                    return cls(path, text, encoding)
         try:
             return cls(path, content.decode("utf-8"))
         except UnicodeDecodeError:

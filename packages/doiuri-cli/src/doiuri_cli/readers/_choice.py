@@ -24,6 +24,18 @@ def reader_for(path: str) -> Reader | None:
             from doiuri_cli.readers._tex import read
         case ".txt":
             from doiuri_cli.readers._text import read
-        case _:
-            return None
+        case ".ipynb":
+            from doiuri_cli.readers._notebook import read
+        case ".py" | ".pyi" | ".pyw":
+            from doiuri_cli.readers._python import read
+        case ".cff" | ".yaml" | ".yml":
+            from doiuri_cli.readers.data._yaml import read
+        case ".json":
+            from doiuri_cli.readers.data._json import read
+        case ".ris":
+            from doiuri_cli.readers.data._ris import read
+        case extension:
+            from doiuri_cli.readers._plugins import plugin_for
+
+            return plugin_for(extension) if extension else None
     return read

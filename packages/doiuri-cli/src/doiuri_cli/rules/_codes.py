@@ -2,48 +2,141 @@
 
 from __future__ import annotations
 
-from enum import IntEnum
-from typing import NamedTuple
+from doiuri_cli.rules._advice_rules import ADVICE_RULES
+from doiuri_cli.rules._rule import Rule, Severity
 
+_LINK_RULES = (
+    Rule(
+        "syntax",
+        Severity.ERROR,
+        "A text in the place of a DOI is not one.",
+        "A field for a DOI, or a `doi:` link, holds something that no DOI can be. Nothing can resolve it.",
+        "doi = {1000/182}",
+        "doi = {10.1000/182}",
+        "unsafe",
+    ),
+    Rule(
+        "not-found",
+        Severity.ERROR,
+        "The DOI is not registered.",
+        "The registry answers that the DOI does not exist. The name is misspelled, or it was never "
+        "registered. A registry that cannot be reached is no such answer.",
+        "https://doi.org/10.5555/no-such-name",
+    ),
+    Rule(
+        "not-https",
+        Severity.WARNING,
+        "A link uses http or an old host.",
+        "The DOI Foundation recommends `https://doi.org/`. The hosts `dx.doi.org` and `www.doi.org` only "
+        "redirect, and http can be altered on the way.",
+        "http://dx.doi.org/10.1000/182",
+        "https://doi.org/10.1000/182",
+        "safe",
+    ),
+    Rule(
+        "field-form",
+        Severity.WARNING,
+        "A field for a DOI holds a link or a label.",
+        "Programs that read the field put `https://doi.org/` in front of it, and the link is then broken. "
+        "The field holds the name alone.",
+        "doi = {https://doi.org/10.1000/182}",
+        "doi = {10.1000/182}",
+        "safe",
+    ),
+    Rule(
+        "doubled",
+        Severity.WARNING,
+        "The label or the address of the resolver is there twice.",
+        "A program put it in front of a text that already had it. The link leads nowhere.",
+        "https://doi.org/https://doi.org/10.1000/182",
+        "https://doi.org/10.1000/182",
+        "safe",
+    ),
+    Rule(
+        "raw-link",
+        Severity.WARNING,
+        "A link holds a character that must be escaped.",
+        "In a link, `#` and `?` end the name, and `<`, `>` or a space end the link itself in most "
+        "formats. Escaped, they belong to the name.",
+        '<a href="https://doi.org/10.1002/(SICI)1522-2594(199911)42:5<952::AID-MRM16>3.0.CO;2-S">',
+        '<a href="https://doi.org/10.1002/(SICI)1522-2594(199911)42:5%3C952::AID-MRM16%3E3.0.CO;2-S">',
+        "safe",
+    ),
+    Rule(
+        "text-differs",
+        Severity.WARNING,
+        "The text of a link names another DOI than its target.",
+        "The reader sees one DOI and gets another. One of the two was changed and the other forgotten.",
+        "[10.1000/182](https://doi.org/10.1000/183)",
+        "[10.1000/182](https://doi.org/10.1000/182)",
+    ),
+    Rule(
+        "duplicate",
+        Severity.WARNING,
+        "Two entries of a bibliography have the same DOI.",
+        "One work is listed twice, or an entry was copied and its DOI not replaced.",
+        "@article{kahn, doi = {10.1000/182}}\n@article{kahn2006, doi = {10.1000/182}}",
+    ),
+)
 
-class Severity(IntEnum):
-    """How bad a finding is."""
+_PROJECT_RULES = (
+    Rule(
+        "unused-ignore",
+        Severity.WARNING,
+        "A comment ignores a code that is not reported there.",
+        "The finding is gone, so the comment can go. Left in place, it would hide the next finding.",
+        "<!-- doiuri: ignore[not-found] --> https://doi.org/10.1000/182",
+        "https://doi.org/10.1000/182",
+    ),
+    Rule(
+        "lock-missing",
+        Severity.WARNING,
+        "The lock file has no entry for the DOI.",
+        "`doiuri lock` adds the entry. Reported with `--locked` only.",
+        "https://doi.org/10.1000/182",
+    ),
+    Rule(
+        "lock-unused",
+        Severity.WARNING,
+        "An entry of the lock file is not used.",
+        "No file mentions the DOI any more. `doiuri lock --prune` removes the entry. Reported with "
+        "`--locked` only.",
+        '"10.1000/182": {}',
+    ),
+)
 
-    WARNING = 1
-    ERROR = 2
+_RECORD_RULES = (
+    Rule(
+        "title-differs",
+        Severity.WARNING,
+        "The entry has another title than the registered work.",
+        "The DOI probably belongs to another work. Case, markup, accents and subtitles are not compared. "
+        "Reported with `--records` only.",
+        "title = {Kant und die Epigonen}, doi = {10.1000/182}",
+    ),
+    Rule(
+        "year-differs",
+        Severity.WARNING,
+        "The entry has another year than the registered work.",
+        "The year is wrong, or the DOI belongs to another edition. Reported with `--records` only.",
+        "year = {1806}, doi = {10.1000/182}",
+    ),
+    Rule(
+        "author-differs",
+        Severity.WARNING,
+        "The entry has another first author than the registered work.",
+        "The DOI probably belongs to another work. Reported with `--records` only.",
+        "author = {Smith, Jane}, doi = {10.1000/182}",
+    ),
+    Rule(
+        "retracted",
+        Severity.WARNING,
+        "The work is retracted.",
+        "The registered metadata says so. Cite the retraction notice, or leave the work out. Reported "
+        "with `--records` only.",
+        "doi = {10.5555/retracted}",
+    ),
+)
 
-    @property
-    def label(self) -> str:
-        """The word in messages and in ``--fail-on``."""
-        return self.name.lower()
-
-
-class Rule(NamedTuple):
-    """One rule.
-
-    :ivar code: its code.
-    :ivar severity: how bad its findings are.
-    :ivar summary: what it reports, in one line.
-    :ivar reason: why that is wrong.
-    :ivar example: a text with such a finding.
-    :ivar instead: what to write in its place; empty if that depends.
-    :ivar fix: "safe", "unsafe" or "" for none.
-    """
-
-    code: str
-    severity: Severity
-    summary: str
-    reason: str = ""
-    example: str = ""
-    instead: str = ""
-    fix: str = ""
-
-
-RULES = {
-    rule.code: rule
-    for rule in (
-        Rule("syntax", Severity.ERROR, "What stands in the place of a DOI is none."),
-        Rule("not-found", Severity.ERROR, "The DOI is not registered."),
-        Rule("not-https", Severity.WARNING, "A link by http or to an old host.", fix="safe"),
-    )
-}
+RULES = {rule.code: rule for rule in (*_LINK_RULES, *ADVICE_RULES, *_PROJECT_RULES, *_RECORD_RULES)}
+"""The rules by code, in the order of the manual."""

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from doiuri_cli.files import Source
     from doiuri_cli.readers import Part
 
+_MARGIN = 500  # characters of a line that an excerpt keeps before a finding, and half of those after it
+
 
 class Fix(NamedTuple):
     """A replacement in a file.
@@ -18,13 +20,32 @@ class Fix(NamedTuple):
     :ivar start: offset in the file's text of the first character that is replaced.
     :ivar end: offset after the last one.
     :ivar replacement: the text in its place, as the file writes it.
-    :ivar safe: whether the DOI stays the same.
+    :ivar safe: whether it is applied without asking the registry: the DOI stays the same.
+    :ivar name: the name that it changes the DOI to; None if the DOI stays the same.
     """
 
     start: int
     end: int
     replacement: str
     safe: bool
+    name: str | None = None
+
+
+def fix_at(part: Part, span: tuple[int, int], text: str, name: str | None = None) -> Fix | None:
+    """Return the fix that replaces a piece of a part; None if the file's format cannot represent the text.
+
+    It is safe if the DOI stays the same.
+
+    :param part: the part.
+    :param span: offsets in the part's text: of the piece's first character, and after its last.
+    :param text: the text in its place, in the syntax of the part.
+    :param name: the name that it changes the DOI to.
+    """
+    try:
+        written = part.encode(text)
+    except ValueError:
+        return None
+    return Fix(*part.span(*span), written, name is None, name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +63,9 @@ class Finding:
     :ivar cell: the number of the notebook's cell, from 1.
     :ivar entry: the key of the entry in a bibliography.
     :ivar fix: what would put it right; None if nothing is known to.
-    :ivar excerpt: the line in the file.
+    :ivar excerpt: the line on which it starts; of a very long line, the piece around the place.
+    :ivar excerpt_column: the column of the excerpt's first character.
+    :ivar in_file: line, column, end line and end column in the notebook's file; None for other files.
     """
 
     path: str
@@ -57,6 +80,8 @@ class Finding:
     entry: str | None = None
     fix: Fix | None = None
     excerpt: str = ""
+    excerpt_column: int = 1
+    in_file: tuple[int, int, int, int] | None = None
 
 
 def finding_at(
@@ -79,9 +104,10 @@ def finding_at(
     :param doi: the name of the DOI.
     :param fix: what would put it right.
     """
-    lines = source.lines if part.cell is None else Lines(part.text)
-    first, last = part.span(*span) if part.cell is None else span
+    lines = source.lines if part.cell is None else Lines(part.cell_text or part.text)
+    first, last = part.span(*span) if part.cell is None else part.span_in_cell(*span)
     start, end = lines.position(first), lines.position(last)
+    excerpt_column = max(1, start.column - _MARGIN)
     return Finding(
         source.path,
         *start,
@@ -92,5 +118,12 @@ def finding_at(
         cell=part.cell,
         entry=part.entry or None,
         fix=fix,
-        excerpt=lines.line(start.line),
+        # a copy of the whole line for each finding would take quadratic time and memory
+        excerpt=lines.line(start.line, excerpt_column, start.column + 2 * _MARGIN),
+        excerpt_column=excerpt_column,
+        in_file=None if part.cell is None else _in_file(source, *part.span(*span)),
     )
+
+
+def _in_file(source: Source, first: int, last: int) -> tuple[int, int, int, int]:
+    return *source.lines.position(first), *source.lines.position(last)

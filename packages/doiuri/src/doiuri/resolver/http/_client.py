@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from doiuri._resolution_errors import BadRecord, ResolverUnavailable
+from doiuri.resolver._fork import ForkSafe
 from doiuri.resolver.http._limiter import Paused
 from doiuri.resolver.http._policy import (
     MAX_RETRY_WAIT,
@@ -39,7 +40,7 @@ TOLERANCE = 0.05
 """Seconds by which a request may be abandoned early, when the budget of its call ends."""
 
 
-class Client:
+class Client(ForkSafe):
     """Sends requests to one server.
 
     :param base: the server's base URL.
@@ -60,6 +61,7 @@ class Client:
         timeout: float,
         offline: bool,
     ) -> None:
+        super().__init__()
         self.base = base
         self.concurrency = concurrency
         self._host = urlsplit(base).netloc
@@ -68,6 +70,13 @@ class Client:
         self._rate = rate
         self._timeout = timeout
         self._offline = offline
+        self._sent = 0
+
+    @property
+    def sent(self) -> int:
+        """The number of requests sent so far, repeated ones included."""
+        with self._lock:
+            return self._sent
 
     def get(self, doi: Handle, request: Request, call: Call, read: Callable[[Reply], T]) -> T:
         """Send a request about ``doi``, and repeat it if the failure may be transient.
@@ -125,6 +134,8 @@ class Client:
     def _send(self, request: Request, limiter: Limiter, call: Call) -> Reply | TransportError:
         timeout = min(self._timeout, call.deadline - time.monotonic())
         counts = timeout >= min(self._timeout, MIN_TIMEOUT)
+        with self._lock:
+            self._sent += 1
         request._start(timeout, partial(_abandoned, limiter, counts))
         with call.in_flight(request):
             try:

@@ -1,0 +1,147 @@
+"""One file: the DOIs in it, and the findings about them."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+from doiuri_cli._config import LOCK_CODES, RECORD_CODES
+from doiuri_cli._mentions import mentions_in
+from doiuri_cli.readers import ReadError, reader_for
+from doiuri_cli.readers._text import read as read_text
+from doiuri_cli.rules import RULES, Finding, finding_at
+from doiuri_cli.rules._ignores import Ignore, apply_ignores, ignores_in, unused_ignores
+from doiuri_cli.rules._written import file_findings, part_findings, written_findings
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping
+
+    from doiuri_cli._config import Config
+    from doiuri_cli._mentions import Mention
+    from doiuri_cli.files import Source
+    from doiuri_cli.readers import Part
+
+    Status = str
+
+_FROM_ANSWERS = frozenset({"not-found", "lock-missing"})
+"""The codes that depend on the answers about a file's DOIs."""
+
+_USUAL = frozenset(RULES) - LOCK_CODES - RECORD_CODES
+
+
+class FileReport(NamedTuple):
+    """What a file mentions, and what is wrong in it.
+
+    :ivar path: the file.
+    :ivar names: the names of its DOIs, each once.
+    :ivar findings: the findings, in order.
+    :ivar mentions: the number of mentions.
+    :ivar problem: why it cannot be read; None if it can.
+    :ivar skipped: why it was passed over; None if it was read.
+    :ivar pending: whether its findings may change when the status of its DOIs is known, even if all exist.
+    """
+
+    path: str
+    names: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    mentions: int = 0
+    problem: str | None = None
+    skipped: str | None = None
+    pending: bool = False
+
+
+def examine(
+    source: Source,
+    config: Config,
+    statuses: Mapping[str, Status] | None = None,
+    missing: Collection[str] = frozenset(),
+) -> FileReport:
+    """Return the report on a file.
+
+    :param source: the file.
+    :param config: the configuration.
+    :param statuses: the status of each of its DOIs by its key; None if they are not known yet.
+    :param missing: the keys of DOIs that are not in the lock file.
+    """
+    try:
+        mentions, parts = read_mentions(source)
+    except ReadError as error:
+        return FileReport(source.path, problem=str(error))
+    codes = config.codes_for(source.path)
+    findings = []
+    for part, inside in parts:
+        found = [
+            one for mention in inside for one in _about(source, mention, config, statuses or {}, missing)
+        ]
+        found += part_findings(source, part, inside)
+        findings += [one for one in found if one.code in codes and not part.ignores(one.code)]
+    findings += [one for one in file_findings(source, mentions) if one.code in codes]
+    ignores = _ignores(source, parts)
+    pending = statuses is None and bool(ignores)
+    kept, used = apply_ignores(ignores, findings)
+    if ignores and not pending and "unused-ignore" in codes:
+        check = _Checked(source, codes, mentions, statuses or {})
+        kept += unused_ignores(source.path, ignores, used, check, _USUAL)
+    kept = sorted((one for one in kept if not config.ignores(one)), key=_place)
+    names = dict.fromkeys(mention.doi.name for mention in mentions if mention.doi is not None)
+    return FileReport(source.path, tuple(names), tuple(kept), len(mentions), pending=pending)
+
+
+def read_mentions(source: Source) -> tuple[list[Mention], list[tuple[Part, list[Mention]]]]:
+    """Return all mentions in a file, and the parts of the file, each with those in it.
+
+    Files of unknown types are read as plain text.
+
+    :raises ReadError: if the file is not what its name says.
+    """
+    parts = [(part, [*mentions_in(part)]) for part in (reader_for(source.path) or read_text)(source)]
+    return [mention for _, inside in parts for mention in inside], parts
+
+
+class _Checked:
+    """Whether a code was checked on the lines that a comment is for."""
+
+    def __init__(
+        self, source: Source, codes: Collection[str], mentions: list[Mention], statuses: Mapping[str, Status]
+    ) -> None:
+        self._codes = codes
+        self._unknown: set[tuple[int | None, int | None]] = set()
+        for mention in mentions:
+            if mention.doi is not None and statuses.get(mention.doi.key, "unknown") == "unknown":
+                place = finding_at(source, mention.part, (mention.start, mention.end), "", "")
+                lines = range(place.line, place.end_line + 1)
+                self._unknown |= {(None, None), *((place.cell, line) for line in lines)}
+
+    def __call__(self, ignore: Ignore, code: str) -> bool:
+        place = (ignore.cell, ignore.target) if ignore.target is not None else (None, None)
+        return code in self._codes and not (code in _FROM_ANSWERS and place in self._unknown)
+
+
+def _ignores(source: Source, parts: list[tuple[Part, list[Mention]]]) -> list[Ignore]:
+    cells = {part.cell: part.cell_text or part.text for part, _ in parts if part.cell is not None}
+    if cells:
+        return [one for cell, text in cells.items() for one in ignores_in(source.path, text, cell)]
+    return ignores_in(source.path, source.text)
+
+
+def _about(
+    source: Source,
+    mention: Mention,
+    config: Config,
+    statuses: Mapping[str, Status],
+    missing: Collection[str],
+) -> Iterator[Finding]:
+    """Yield what is wrong with a mention: in its text, and according to the answers about its DOI."""
+    yield from written_findings(source, mention, tex_escape=config.tex_escape)
+    doi = mention.doi
+    if doi is None:
+        return
+    at = partial(finding_at, source, mention.part, (mention.start, mention.end), doi=doi.name)
+    if statuses.get(doi.key) == "not-found":
+        yield at("not-found", f"{doi.name} is not registered")
+    if doi.key in missing:
+        yield at("lock-missing", f"{doi.name} is not in the lock file; run doiuri lock to add it")
+
+
+def _place(finding: Finding) -> tuple[int, int, int, str]:
+    return finding.cell or 0, finding.line, finding.column, finding.code

@@ -1,0 +1,128 @@
+"""``doiuri check``."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from doiuri_cli._run import Run, contents_of
+from doiuri_cli.commands._options import (
+    FileOptions,
+    code_options,
+    color_option,
+    config_options,
+    file_options,
+    lock_options,
+    make_config,
+    registry_options,
+)
+from doiuri_cli.commands._problems import PROBLEM, write_problems
+from doiuri_cli.commands._progress import show_progress
+from doiuri_cli.output import Counts, Report, findings_counts, output_option, write_report, write_summary
+from doiuri_cli.registry._lock import Lock
+from doiuri_cli.rules import RULES, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from doiuri_cli._config import Config
+    from doiuri_cli._run import Result
+    from doiuri_cli.files._select import Selection
+    from doiuri_cli.output import Output
+    from doiuri_cli.rules import Finding
+
+
+@click.command()
+@file_options
+@code_options
+@registry_options
+@lock_options
+@config_options
+@output_option
+@color_option
+@click.option("-q", "--quiet", is_flag=True, help="Write no progress and no summary.")
+def check(
+    paths: tuple[str, ...],
+    files_from: str | None,
+    changed: str | None,
+    stdin_filename: str | None,
+    jobs: int | None,
+    outputs: Sequence[Output],
+    *,
+    quiet: bool,
+    **options: object,
+) -> int:
+    """Report DOIs that do not exist, and how they should be written.
+
+    Without PATHS, the current folder is checked. Exit codes: 0 nothing found, 1 something found, 2 a file or
+    the configuration cannot be read.
+    """
+    config = make_config(**options)  # type: ignore[arg-type]
+    lock = _read_lock(config)
+    selection = FileOptions(paths, files_from, changed, stdin_filename).select(config)
+    contents = contents_of(selection.paths, stdin_filename)
+    with show_progress(hidden=quiet) as progress:
+        try:
+            result = Run(config, jobs, progress).check(contents, lock)
+        except ValueError as error:
+            raise click.ClickException(str(error)) from None
+    report = make_report(selection, result, _unused(selection, result, config, lock))
+    write_report(report, outputs)
+    if not quiet:
+        write_summary(report, sys.stderr)
+    return PROBLEM if write_problems(selection, result.reports) else _code(report.findings, config)
+
+
+def _read_lock(config: Config) -> Lock | None:
+    try:
+        return None if config.lock is None else Lock.read(config.lock)
+    except ValueError as error:
+        raise click.ClickException(str(error)) from None
+
+
+def _unused(selection: Selection, result: Result, config: Config, lock: Lock | None) -> Sequence[Finding]:
+    """Return what is only in the lock file; only if all files beside and below it were read."""
+    if lock is None or "lock-unused" not in config.codes_for(lock.path):
+        return ()
+    place = Path(os.path.abspath(lock.path)).parent  # noqa: PTH100 - links are not followed
+    if not any(place.is_relative_to(folder) for folder in selection.folders):
+        return ()
+    found = lock.unused(result.answers.statuses.keys() | result.answers.missing)
+    return [finding for finding in found if not config.ignores(finding)]
+
+
+def make_report(selection: Selection, result: Result, more: Sequence[Finding] = ()) -> Report:
+    """Return the report on a run.
+
+    :param selection: the files.
+    :param result: what was found in them.
+    :param more: findings that are in none of these files.
+    """
+    findings = [finding for report in result.reports for finding in report.findings] + [*more]
+    skipped = selection.skipped.copy()
+    skipped.update(report.skipped for report in result.reports if report.skipped is not None)
+    answers = result.answers
+    read = sum(report.skipped is None and report.problem is None for report in result.reports)
+    counts = Counts(
+        files=read,
+        dois=answers.dois,
+        known=answers.known,
+        asked=answers.asked,
+        requests=answers.requests,
+        unknown=answers.unknown,
+        skipped=skipped,
+        **findings_counts(findings),
+    )
+    return Report(findings, counts)
+
+
+def _code(findings: Sequence[Finding], config: Config) -> int:
+    """Return 1 if findings are as bad as ``--fail-on`` says, and 0 if not."""
+    if config.fail_on == "never":
+        return 0
+    limit = Severity[config.fail_on.upper()]
+    return int(any(RULES[finding.code].severity >= limit for finding in findings))

@@ -1,0 +1,115 @@
+"""``doiuri find``."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import TYPE_CHECKING, NamedTuple
+
+import click
+from doiuri import DOI
+
+from doiuri_cli._examine import FileReport, read_mentions
+from doiuri_cli._run import Question, Run, attempt, contents_of
+from doiuri_cli.commands._options import FileOptions, config_options, file_options, make_config
+from doiuri_cli.commands._problems import PROBLEM, write_problems
+from doiuri_cli.rules import finding_at
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from doiuri_cli.files import Source
+
+FORMATS = ("concise", "json", "jsonl")
+
+
+class Place(NamedTuple):
+    """A DOI in a file. Lines and columns count from 1, in a notebook within the cell."""
+
+    path: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    cell: int | None
+    entry: str | None
+    text: str
+    doi: str
+
+
+@click.command()
+@file_options
+@config_options
+@click.option("--unique", is_flag=True, help="List each DOI once; as lines, without its place.")
+@click.option(
+    "-o",
+    "--output-format",
+    "output",
+    type=click.Choice(FORMATS),
+    default="concise",
+    help="Format of the list.",
+)
+def find(
+    paths: tuple[str, ...],
+    files_from: str | None,
+    changed: str | None,
+    stdin_filename: str | None,
+    jobs: int | None,
+    output: str,
+    *,
+    unique: bool,
+    **options: object,
+) -> int:
+    """List the DOIs in files and folders.
+
+    Without PATHS, the current folder is searched.
+    """
+    config = make_config(**options)  # type: ignore[arg-type]
+    selection = FileOptions(paths, files_from, changed, stdin_filename).select(config)
+    questions = map(Question, contents_of(selection.paths, stdin_filename))
+    failed: list[FileReport] = []
+    places = _places(Run(config, jobs).map(_places_in, questions, "Reading files"), failed)
+    _write(_unique(places) if unique else places, output, unique=unique)
+    return PROBLEM if write_problems(selection, failed) else 0
+
+
+def _places_in(question: Question) -> list[Place] | FileReport:
+    return attempt(question.content, _listed)
+
+
+def _listed(source: Source) -> list[Place]:
+    mentions, _ = read_mentions(source)
+    places = []
+    for mention in mentions:
+        if mention.doi is not None:
+            at = finding_at(source, mention.part, (mention.start, mention.end), "", "")
+            area = at.line, at.column, at.end_line, at.end_column
+            places.append(Place(at.path, *area, at.cell, at.entry, mention.text, mention.doi.name))
+    return places
+
+
+def _places(results: Iterable[list[Place] | FileReport], failed: list[FileReport]) -> Iterator[Place]:
+    for result in results:
+        if isinstance(result, FileReport):
+            failed.append(result)
+        else:
+            yield from result
+
+
+def _unique(places: Iterable[Place]) -> Iterator[Place]:
+    seen = set()
+    for place in places:
+        key = DOI(place.doi).key
+        if key not in seen:
+            seen.add(key)
+            yield place
+
+
+def _write(places: Iterable[Place], output: str, *, unique: bool) -> None:
+    if output == "json":
+        sys.stdout.write(f"{json.dumps([place._asdict() for place in places], indent=2)}\n")
+        return
+    for place in places:
+        cell = "" if place.cell is None else f"cell {place.cell}:"
+        line = place.doi if unique else f"{place.path}:{cell}{place.line}:{place.column}: {place.doi}"
+        sys.stdout.write(f"{json.dumps(place._asdict()) if output == 'jsonl' else line}\n")

@@ -1,0 +1,147 @@
+"""``doiuri fix``."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from doiuri_cli._run import Run, contents_of
+from doiuri_cli.commands._options import (
+    FileOptions,
+    code_options,
+    config_options,
+    file_options,
+    make_config,
+    registry_options,
+)
+from doiuri_cli.fixes._diff import diff
+from doiuri_cli.fixes._files import Files
+from doiuri_cli.output import Counts, Report, findings_counts, output_option, write_report
+from doiuri_cli.rules import RULES, Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from doiuri_cli._config import Config
+    from doiuri_cli._examine import FileReport
+    from doiuri_cli._run import Content
+    from doiuri_cli.fixes._files import Fixed
+    from doiuri_cli.output import Output
+
+_PROBLEM = 2
+
+
+@click.command()
+@file_options
+@click.option("--diff", "show", is_flag=True, help="Write the changes as a diff, and change no file.")
+@click.option("--check", "only", is_flag=True, help="Only say how many changes are due; change no file.")
+@click.option(
+    "--unsafe-fixes",
+    "unsafe",
+    is_flag=True,
+    help="Also correct DOIs that are not registered, if the corrected one is. Asks the registry.",
+)
+@code_options
+@registry_options
+@config_options
+@output_option
+@click.option("-q", "--quiet", is_flag=True, help="Write no summary.")
+def fix(
+    paths: tuple[str, ...],
+    files_from: str | None,
+    changed: str | None,
+    stdin_filename: str | None,
+    jobs: int | None,
+    outputs: Sequence[Output],
+    *,
+    show: bool,
+    only: bool,
+    unsafe: bool,
+    quiet: bool,
+    **options: object,
+) -> int:
+    """Correct how DOIs are written, and report what is left.
+
+    Without --unsafe-fixes, all DOIs stay the same, and no requests are sent. The text from standard input (-)
+    is written to standard output. Exit codes: 0 nothing left, 1 findings left or, with --check and --diff,
+    changes due, 2 a file or the configuration cannot be read or a file cannot be written.
+    """
+    config = make_config(**options)  # type: ignore[arg-type]
+    selection = FileOptions(paths, files_from, changed, stdin_filename).select(config)
+    contents = contents_of(selection.paths, stdin_filename)
+    try:
+        reports, statuses = _examined(Run(config, jobs), contents, unsafe=unsafe)
+    except ValueError as error:
+        raise click.ClickException(str(error)) from None
+    results = []
+    files = Files(config, unsafe, dry=show or only)
+    for content, fixed in zip(contents, files.fix(contents, reports, statuses), strict=True):
+        results.append(fixed)
+        if show:
+            _write_diff(fixed)
+        elif content.content is not None and not only:
+            _write_text(content, fixed)
+    uses_output = show or any(content.content is not None for content in contents)
+    with contextlib.redirect_stdout(sys.stderr) if uses_output else contextlib.nullcontext():
+        write_report(_report(reports if only else [one.report for one in results]), outputs)
+    if not quiet:
+        click.echo(_summary(results, due=show or only), err=True)
+    for one in results:
+        if one.refused:
+            click.echo(f"doiuri: {one.report.path}: a fix was left out: {one.refused}", err=True)
+    problems = [*selection.problems, *((one.report.path, one.problem) for one in results if one.problem)]
+    for path, reason in problems:
+        click.echo(f"doiuri: {path}: {reason}", err=True)
+    return _PROBLEM if problems else _code(results, config, due=show or only)
+
+
+def _examined(
+    run: Run, contents: Sequence[Content], *, unsafe: bool
+) -> tuple[Sequence[FileReport], Mapping[str, str] | None]:
+    """Return what is found in the files, and what is known about their DOIs: nothing if none is to change."""
+    if not unsafe:
+        return run.read(contents), None
+    result = run.check(contents)
+    return result.reports, result.answers.statuses
+
+
+def _write_diff(fixed: Fixed) -> None:
+    if fixed.before is not None and fixed.after is not None:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(diff(fixed.before, fixed.after.text))
+        sys.stdout.buffer.flush()
+
+
+def _write_text(content: Content, fixed: Fixed) -> None:
+    """Write the text from standard input with its fixes, or as it is."""
+    new = fixed.after.to_bytes(fixed.after.text) if fixed.after is not None else content.content
+    sys.stdout.flush()
+    sys.stdout.buffer.write(new or b"")
+    sys.stdout.buffer.flush()
+
+
+def _report(reports: Sequence[FileReport]) -> Report:
+    findings = [finding for report in reports for finding in report.findings]
+    names = {name for report in reports for name in report.names}
+    return Report(findings, Counts(files=len(reports), dois=len(names), **findings_counts(findings)))
+
+
+def _summary(results: Sequence[Fixed], *, due: bool) -> str:
+    count = sum(fixed.applied for fixed in results)
+    files = sum(fixed.applied > 0 for fixed in results)
+    left = sum(len(fixed.report.findings) for fixed in results)
+    place = f"{files} file{'' if files == 1 else 's'}"
+    return f"{'Would fix' if due else 'Fixed'} {count} in {place}; {left} left."
+
+
+def _code(results: Sequence[Fixed], config: Config, *, due: bool) -> int:
+    if due and any(fixed.applied for fixed in results):
+        return 1
+    if config.fail_on == "never":
+        return 0
+    limit = Severity[config.fail_on.upper()]
+    left = (finding for fixed in results for finding in fixed.report.findings)
+    return int(any(RULES[finding.code].severity >= limit for finding in left))

@@ -1,0 +1,213 @@
+"""Options that several commands share, and the configuration and files that they mean."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+import click
+
+from doiuri_cli._config import FAIL_ON, Config, ConfigError
+from doiuri_cli._config_file import check_codes, check_patterns, read_config
+from doiuri_cli.files._git import GitError, changed_files
+from doiuri_cli.files._select import STDIN, Filter, Selection, select, select_changed
+from doiuri_cli.readers import reader_for
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from doiuri_cli.files import Patterns
+
+F = TypeVar("F", bound="Callable[..., object]")
+
+_LAST_COMMIT = "\0"  # --changed without a value
+
+
+def _decorate(*options: Callable[[F], F]) -> Callable[[F], F]:
+    def decorate(function: F) -> F:
+        for option in reversed(options):
+            function = option(function)
+        return function
+
+    return decorate
+
+
+def _patterns(_ctx: click.Context, _param: click.Parameter, values: Sequence[str]) -> tuple[Patterns, ...]:
+    try:
+        return (check_patterns(values, str(Path.cwd())),) if values else ()
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from None
+
+
+def _codes(_ctx: click.Context, _param: click.Parameter, values: Sequence[str]) -> frozenset[str]:
+    try:
+        return check_codes(word.strip() for value in values for word in value.split(",") if word.strip())
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from None
+
+
+file_options = _decorate(
+    click.argument("paths", nargs=-1, type=click.Path(path_type=str)),
+    click.option("--include", multiple=True, callback=_patterns, metavar="PATTERN",
+                 help="In folders, read only files that match, as in .gitignore."),
+    click.option("--exclude", multiple=True, callback=_patterns, metavar="PATTERN",
+                 help="In folders, leave out files and folders that match, as in .gitignore."),
+    click.option("--files-from", metavar="FILE",
+                 help="Read more paths from a file or standard input (-), separated by line ends or NUL."),
+    click.option("--changed", is_flag=False, flag_value=_LAST_COMMIT, metavar="[REF]",
+                 help="Read only files that differ from a commit (HEAD by default) or are new to git."),
+    click.option("--stdin-filename", metavar="NAME", help="The name of what - reads, which decides how."),
+    click.option("--max-size", type=click.IntRange(1), metavar="BYTES",
+                 help="In folders, leave out larger files (50,000,000)."),
+    click.option("-j", "--jobs", type=click.IntRange(1), metavar="N",
+                 help="The number of processes (one, or one for each processor if there is much to read)."),
+)  # fmt: skip
+"""The options that choose files; ``FileOptions`` takes their values."""
+
+config_options = _decorate(
+    click.option("--config", "config_file", metavar="FILE", help="The configuration file to read."),
+    click.option("--isolated", is_flag=True, help="Read no configuration file."),
+)
+"""The options that choose the configuration."""
+
+code_options = _decorate(
+    click.option("--select", multiple=True, callback=_codes, metavar="CODE",
+                 help="Report only these codes, separated by commas."),
+    click.option("--ignore", multiple=True, callback=_codes, metavar="CODE",
+                 help="Do not report these codes, separated by commas."),
+    click.option("--fail-on", type=click.Choice(FAIL_ON),
+                 help="The severity from which on findings make the exit code 1 (error)."),
+)  # fmt: skip
+"""The options that choose findings."""
+
+registry_options = _decorate(
+    click.option("--resolver", metavar="URL", help="The DOI proxy to ask."),
+    click.option("--offline/--online", default=None, help="Send no requests."),
+    click.option("--mailto", metavar="ADDRESS", help="Mail address for the operator of the resolver."),
+    click.option("--cache", metavar="PATH", help="Where answers are kept."),
+    click.option("--timeout", type=click.FloatRange(0, min_open=True), metavar="SECONDS",
+                 help="Limit of one request (10)."),
+    click.option("--budget", type=click.FloatRange(0, min_open=True), metavar="SECONDS",
+                 help="Limit of all requests (none)."),
+    click.option("--rate", type=click.FloatRange(0, min_open=True), metavar="NUMBER",
+                 help="Requests per second."),
+)  # fmt: skip
+"""The options that say whom to ask, and how."""
+
+lock_options = _decorate(
+    click.option("--lock", metavar="FILE", help="The lock file (doi.lock.json, if it exists)."),
+    click.option("--no-lock", is_flag=True, help="Use no lock file."),
+    click.option("--locked", is_flag=True, default=None,
+                 help="Send no requests: all answers have to come from the lock file."),
+)  # fmt: skip
+"""The options about the lock file."""
+
+
+def _set_color(context: click.Context, _param: click.Parameter, value: str) -> None:
+    context.color = {"always": True, "never": False}.get(value)
+
+
+color_option = click.option(
+    "--color",
+    type=click.Choice(("auto", "always", "never")),
+    default="auto",
+    expose_value=False,
+    callback=_set_color,
+    help="Colours in the output (auto: on a terminal; NO_COLOR and FORCE_COLOR count).",
+)
+"""Whether to use colours; the command gets no value."""
+
+
+def make_config(
+    config_file: str | None, *, isolated: bool = False, no_lock: bool = False, **options: object
+) -> Config:
+    """Return the configuration: the options, and for those left out the configuration file.
+
+    :param config_file: the file to read; None: the nearest one.
+    :param isolated: read no file.
+    :param no_lock: use no lock file.
+    :param options: arguments of ``Config``; None or empty: not given.
+    :raises click.ClickException: if the configuration is wrong.
+    """
+    try:
+        values = read_config(config_file, isolated=isolated)
+    except ConfigError as error:
+        raise click.ClickException(str(error)) from None
+    for name, value in options.items():
+        if value is None or value in {(), frozenset()}:
+            continue
+        configured = values.get(name)
+        if name == "exclude" and isinstance(configured, tuple) and isinstance(value, tuple):
+            values[name] = configured + value
+        elif name == "ignore" and isinstance(configured, frozenset) and isinstance(value, frozenset):
+            values[name] = configured | value
+        else:
+            values[name] = value
+    if no_lock:
+        values["lock"] = None
+    config = Config(**values)  # type: ignore[arg-type]
+    if config.locked and config.lock is None:
+        raise click.ClickException(
+            "--locked needs a lock file; write one with doiuri lock, or name it with --lock"
+        )
+    _check_settings(config)
+    return config
+
+
+def _check_settings(config: Config) -> None:
+    """Report wrong values before any work starts."""
+    given = (config.resolver, config.offline, config.mailto, config.cache)
+    if given == (None,) * 4 and not any(name.startswith("DOIURI_") for name in os.environ):
+        return
+    from doiuri.plugins import Options  # slow to import
+
+    names = ("resolver", "offline", "mailto", "cache")
+    try:
+        Options.read(dict(zip(names, given, strict=True)))
+    except ValueError as error:
+        raise click.ClickException(str(error)) from None
+
+
+@dataclass(frozen=True, slots=True)
+class FileOptions:
+    """The values of ``file_options`` but for those of ``Config``."""
+
+    paths: Sequence[str]
+    files_from: str | None = None
+    changed: str | None = None
+    stdin_filename: str | None = None
+
+    def select(self, config: Config) -> Selection:
+        """Return the files to read.
+
+        :raises click.ClickException: if they cannot be determined.
+        """
+        paths = [*self.paths, *(_listed(self.files_from) if self.files_from is not None else ())]
+        if self.files_from is None and not paths:
+            paths = [os.curdir]
+        if paths.count(STDIN) > 0 and self.files_from == STDIN:
+            raise click.UsageError("standard input cannot be both a file and a list of files")
+        wanted = Filter(_is_known, config.include, config.exclude, config.max_size)
+        if self.changed is None:
+            return select(paths, wanted)
+        try:
+            changed = changed_files(None if self.changed == _LAST_COMMIT else self.changed)
+        except GitError as error:
+            raise click.ClickException(str(error)) from None
+        return select_changed(changed, paths, wanted)
+
+
+def _is_known(path: str) -> bool:
+    return reader_for(path) is not None
+
+
+def _listed(file: str) -> list[str]:
+    try:
+        content = sys.stdin.buffer.read() if file == STDIN else Path(file).read_bytes()
+    except OSError as error:
+        raise click.ClickException(f"{file}: {error.strerror or error}") from None
+    names = content.split(b"\0") if b"\0" in content else content.splitlines()
+    return [os.fsdecode(name) for name in names if name]

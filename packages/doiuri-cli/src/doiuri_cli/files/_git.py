@@ -1,0 +1,118 @@
+"""What git knows: which files it ignores, and which changed."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+from doiuri_cli.files._patterns import Patterns
+
+_WAIT = 60.0
+"""Seconds for one call of git."""
+
+
+class GitError(ValueError):
+    """git cannot say which files changed."""
+
+
+def root_of(folder: str) -> str | None:
+    """Return the top folder of the repository that a folder is in; None if there is none.
+
+    :param folder: an absolute path.
+    """
+    current = Path(folder)
+    return next((str(place) for place in (current, *current.parents) if (place / ".git").exists()), None)
+
+
+def outer_ignores(folder: str) -> list[Patterns]:
+    """Return what git ignores according to the files above a folder, from .git/info/exclude downwards.
+
+    :param folder: an absolute path.
+    """
+    root = root_of(folder)
+    if root is None:
+        return []
+    found = [Patterns(root, _lines(_git_folder(Path(root)) / "info" / "exclude"))]
+    place = Path(root)
+    for name in ("", *Path(folder).relative_to(root).parts[:-1]):
+        place /= name
+        if str(place) != folder:
+            found.append(ignores_in(str(place)))
+    return [patterns for patterns in found if patterns.lines]
+
+
+def ignores_in(folder: str) -> Patterns:
+    """Return the patterns in the .gitignore of a folder; none if there is no such file."""
+    return Patterns(folder, _lines(Path(folder, ".gitignore")))
+
+
+def changed_files(reference: str | None) -> list[str]:
+    """Return the absolute paths of the files that differ from a commit, and of those that git does not track.
+
+    :param reference: the commit; None: the last one, or if there is none yet, every file counts.
+    :raises GitError: if there is no repository, no such commit, or no git.
+    """
+    top = _git("rev-parse", "--show-toplevel").removesuffix("\n")
+    if reference is None and not _has_commits():
+        return _paths(top, _git("-C", top, "ls-files", "-z", "--cached", "--others", "--exclude-standard"))
+    reference = reference or "HEAD"
+    if reference.startswith("-"):
+        raise GitError(f"{reference!r} is not the name of a commit")
+    changed = _git(
+        "-C", top, "diff", "--name-only", "-z", "--no-ext-diff", "--diff-filter=d", reference, "--"
+    )
+    new = _git("-C", top, "ls-files", "-z", "--others", "--exclude-standard")
+    return _paths(top, changed + new)
+
+
+def _paths(top: str, names: str) -> list[str]:
+    return sorted({str(Path(top, name)) for name in names.split("\0") if name})
+
+
+def _has_commits() -> bool:
+    try:
+        _git("rev-parse", "--quiet", "--verify", "HEAD")
+    except GitError:
+        return False
+    return True
+
+
+def _git(*arguments: str) -> str:
+    try:
+        run = subprocess.run(  # noqa: S603 - no shell
+            ["git", *arguments],  # noqa: S607 - the user's git
+            capture_output=True,
+            stdin=subprocess.DEVNULL,
+            timeout=_WAIT,
+            check=False,
+        )
+    except FileNotFoundError:
+        raise GitError("--changed needs git, which is not installed") from None
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise GitError(f"git failed: {error}") from None
+    if run.returncode:
+        reason = os.fsdecode(run.stderr).strip().partition("\n")[0].removeprefix("fatal: ")
+        raise GitError(f"git failed: {reason or f'exit code {run.returncode}'}")
+    return os.fsdecode(run.stdout)
+
+
+def _git_folder(root: Path) -> Path:
+    """Return git's own folder, which the work trees of a repository share."""
+    entry = root / ".git"
+    if entry.is_dir():
+        return entry
+    _, _, place = _text(entry).partition("gitdir:")
+    own = root / place.strip()
+    return own / (_text(own / "commondir").strip() or ".")
+
+
+def _lines(path: Path) -> tuple[str, ...]:
+    return tuple(line for line in _text(path).splitlines() if line.strip() and not line.startswith("#"))
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text("utf-8", errors="surrogateescape")
+    except OSError:
+        return ""

@@ -1,0 +1,118 @@
+"""``sarif``: SARIF 2.1.0. Sections are those of the OASIS standard with errata 01."""
+
+from __future__ import annotations
+
+import json
+from importlib.metadata import version
+from typing import TYPE_CHECKING
+
+from doiuri_cli.output._fingerprint import fingerprints
+from doiuri_cli.output._report import severity_of
+from doiuri_cli.output._text import encodable, message, region, uri
+from doiuri_cli.rules import RULES, Severity
+
+if TYPE_CHECKING:
+    from typing import TextIO
+
+    from doiuri_cli.output._report import Report
+    from doiuri_cli.rules import Finding, Fix, Rule
+
+_SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+_INDEX = {code: index for index, code in enumerate(RULES)}
+
+
+def write_sarif(report: Report, stream: TextIO) -> None:
+    """Write a log with one run."""
+    pairs = zip(report.findings, fingerprints(report.findings), strict=True)
+    run = {
+        "tool": {"driver": _driver()},
+        "columnKind": "unicodeCodePoints",  # §3.14.17
+        "results": [_result(finding, fingerprint) for finding, fingerprint in pairs],
+    }
+    json.dump({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, stream, indent=1)
+    stream.write("\n")
+
+
+def _driver() -> dict[str, object]:
+    return {
+        "name": "doiuri",
+        "informationUri": "https://github.com/doiuri/doiuri",
+        "semanticVersion": version("doiuri-cli"),
+        "rules": [_rule(rule) for rule in RULES.values()],
+    }
+
+
+def _rule(rule: Rule) -> dict[str, object]:
+    """Return a reportingDescriptor (§3.49)."""
+    text = f"{rule.summary} {rule.reason}\n\nExample: {rule.example}"
+    markdown = f"{rule.summary} {rule.reason}\n\n    " + rule.example.replace("\n", "\n    ")
+    if rule.instead:
+        text += f"\nWrite: {rule.instead}"
+        markdown += f"\n\nWrite:\n\n    {rule.instead}"
+    return {
+        "id": rule.code,
+        "shortDescription": {"text": rule.summary},
+        "fullDescription": {"text": rule.reason},
+        "help": {"text": text, "markdown": markdown},
+        "defaultConfiguration": {"level": rule.severity.label},
+        "properties": {
+            "tags": ["doi"],
+            "problem.severity": rule.severity.label,
+            "precision": _precision(rule),
+        },
+    }
+
+
+def _precision(rule: Rule) -> str:
+    """Return GitHub's word for how often a finding is right: advice on a valid name need not be."""
+    return "very-high" if rule.severity == Severity.ERROR or rule.fix == "safe" else "medium"
+
+
+def _result(finding: Finding, fingerprint: str) -> dict[str, object]:
+    """Return a result (§3.27)."""
+    result: dict[str, object] = {
+        "ruleId": finding.code,
+        "ruleIndex": _INDEX[finding.code],
+        "level": severity_of(finding).label,
+        "message": {"text": message(finding)},
+        "locations": [_location(finding)],
+        # the one name that GitHub reads
+        "partialFingerprints": {"primaryLocationLineHash": fingerprint},
+    }
+    if finding.fix is not None:
+        result["fixes"] = [_fix(finding, finding.fix)]
+    return result
+
+
+def _location(finding: Finding) -> dict[str, object]:
+    """Return a location (§3.28): in a notebook, the region is that of the file, and the cell has a name."""
+    line, column, end_line, end_column = region(finding)
+    place = {
+        "artifactLocation": _artifact(finding),
+        "region": {"startLine": line, "startColumn": column, "endLine": end_line, "endColumn": end_column},
+    }
+    names = [] if finding.cell is None else [f"cell {finding.cell}"]
+    names += [encodable(finding.entry)] if finding.entry else []
+    location: dict[str, object] = {"physicalLocation": place}
+    if names:
+        location["logicalLocations"] = [{"name": name} for name in names]
+    return location
+
+
+def _artifact(finding: Finding) -> dict[str, str]:
+    """Return an artifactLocation (§3.4): relative to the folder in which the command ran."""
+    address = uri(finding.path)
+    return {"uri": address} if address.startswith("file:") else {"uri": address, "uriBaseId": "%SRCROOT%"}
+
+
+def _fix(finding: Finding, fix: Fix) -> dict[str, object]:
+    """Return a fix (§3.55). Offsets are exact in every file; lines and columns would be those of a cell."""
+    replacement = {
+        "deletedRegion": {"charOffset": fix.start, "charLength": fix.end - fix.start},
+        "insertedContent": {"text": encodable(fix.replacement)},
+    }
+    effect = "The DOI stays the same." if fix.safe else "The DOI becomes another one."
+    return {
+        "description": {"text": f"Replace by {encodable(fix.replacement)}. {effect}"},
+        "artifactChanges": [{"artifactLocation": _artifact(finding), "replacements": [replacement]}],
+    }

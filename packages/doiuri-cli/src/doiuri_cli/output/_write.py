@@ -1,0 +1,134 @@
+"""``-o FORMAT`` and ``-o FORMAT:FILE``: which formats are written where."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import TextIO
+
+    from doiuri_cli.output._report import Report
+
+    Writer = Callable[[Report, TextIO], None]
+
+FORMATS = ("full", "concise", "json", "jsonl", "github", "gitlab", "sarif", "junit", "markdown")
+
+
+class Output(NamedTuple):
+    """A format, and the file that it is written to; None for standard output."""
+
+    format: str
+    path: str | None = None
+
+
+def parse_outputs(_ctx: click.Context, _param: click.Parameter, values: Sequence[str]) -> list[Output]:
+    """Return the outputs that the values of the option name.
+
+    :raises click.BadParameter: if one names no format, or two are for one place.
+    """
+    outputs = [_parse_output(value) for value in values]
+    places = [output.path for output in outputs]
+    for path in places:
+        if places.count(path) > 1:
+            where = path or "standard output"
+            raise click.BadParameter(f"two formats for {where}; write FORMAT:FILE, each with its own file")
+    return outputs
+
+
+def _parse_output(value: str) -> Output:
+    name, colon, path = value.partition(":")
+    if name not in FORMATS:
+        raise click.BadParameter(f"{name!r} is not a format; choose from {', '.join(FORMATS)}")
+    if colon and not path:
+        raise click.BadParameter(f"{value!r} names no file; write {name}:FILE, or {name} for standard output")
+    return Output(name, path or None)
+
+
+def _complete(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
+    return [name for name in FORMATS if name.startswith(incomplete)]
+
+
+output_option = click.option(
+    "-o",
+    "--output-format",
+    "outputs",
+    metavar="FORMAT[:FILE]",
+    multiple=True,
+    callback=parse_outputs,
+    shell_complete=_complete,
+    help=f"Format of the findings: {', '.join(FORMATS)}. With a file, they are written to it, too.",
+)
+"""The option; the command gets a list of outputs as ``outputs``."""
+
+
+def write_report(report: Report, outputs: Sequence[Output]) -> None:
+    """Write a report in each format; ``full`` on standard output if no other format goes there.
+
+    :param report: the findings and figures.
+    :param outputs: the formats and files; at most one without a file.
+    :raises click.ClickException: if a file cannot be written.
+    """
+    for output in outputs:
+        if output.path is not None:
+            _write_file(report, _writer(output.format), output.path)
+    name = next((output.format for output in outputs if output.path is None), "full")
+    _writer(name)(report, sys.stdout)
+    sys.stdout.flush()
+
+
+def _writer(name: str) -> Writer:
+    """Return the function that writes a format, loaded on first use."""
+    match name:
+        case "concise":
+            from doiuri_cli.output._concise import write_concise as write
+        case "json":
+            from doiuri_cli.output._json import write_json as write
+        case "jsonl":
+            from doiuri_cli.output._json import write_jsonl as write
+        case "github":
+            from doiuri_cli.output._github import write_github as write
+        case "gitlab":
+            from doiuri_cli.output._gitlab import write_gitlab as write
+        case "sarif":
+            from doiuri_cli.output._sarif import write_sarif as write
+        case "junit":
+            from doiuri_cli.output._junit import write_junit as write
+        case "markdown":
+            from doiuri_cli.output._markdown import write_markdown as write
+        case _:
+            from doiuri_cli.output._full import write_full as write
+    return write
+
+
+def _write_file(report: Report, write: Writer, path: str) -> None:
+    """Write a file as a whole or not at all; a pipe or a device is written to as it is."""
+    target = Path(os.path.realpath(path))
+    try:
+        if target.exists() and not target.is_file():
+            with target.open("w", encoding="utf-8", errors="backslashreplace", newline="\n") as stream:
+                write(report, stream)
+        else:
+            _replace(report, write, target)
+    except OSError as error:
+        raise click.ClickException(f"cannot write {path}: {error.strerror or error}") from error
+
+
+def _replace(report: Report, write: Writer, target: Path) -> None:
+    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+    try:
+        with temporary.open("x", encoding="utf-8", errors="backslashreplace", newline="\n") as stream:
+            write(report, stream)
+            stream.flush()
+            os.fsync(stream.fileno())
+        if target.exists():
+            shutil.copymode(target, temporary)
+        temporary.replace(target)
+    finally:
+        temporary.unlink(missing_ok=True)

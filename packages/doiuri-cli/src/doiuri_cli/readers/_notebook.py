@@ -1,0 +1,97 @@
+"""Jupyter notebooks: the Markdown and the code of their cells, no outputs and no attachments.
+
+A cell's tags may ignore codes: ``doiuri: ignore`` all, ``doiuri: ignore[not-found, not-https]`` some.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from doiuri_cli.readers._blank import may_mention
+from doiuri_cli.readers._markdown import without_code
+from doiuri_cli.readers._part import Part, ReadError
+from doiuri_cli.readers._python import parts_of_code
+from doiuri_cli.readers.strings import Within, nested
+from doiuri_cli.readers.strings._json import Scanner, decode, decode_all, encoder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from doiuri_cli.files import Source
+    from doiuri_cli.readers.strings import Decoded
+    from doiuri_cli.readers.strings._json import Path
+
+_SKIPPED = frozenset({"attachments", "outputs", "widgets"})
+_IGNORE = re.compile(r"\s*doiuri:\s*ignore\s*(?:\[([^\[\]]*)\])?\s*\Z")
+_MARKDOWN = {"markdown", "heading"}  # format 3 has cells for headings
+_FORMAT_3 = "worksheets"  # its cells are in worksheets, and the source of code is called input
+
+
+@dataclass(slots=True)
+class _Cell:
+    """A cell: what it is, and where the strings of its source are."""
+
+    kind: str = ""
+    source: list[tuple[int, int]] = field(default_factory=list)
+    tags: list[str] = field(default_factory=list)
+
+    @property
+    def ignored(self) -> frozenset[str]:
+        found = (_IGNORE.match(tag) for tag in self.tags)
+        codes = (code.strip() for tag in found if tag for code in (tag[1] or "*").split(","))
+        return frozenset(filter(None, codes))
+
+
+def read(source: Source) -> Iterator[Part]:
+    """Return the Markdown of each cell, and the comments and docstrings of its Python.
+
+    :raises ReadError: if the file is not a notebook.
+    """
+    encode = encoder(source)
+    for number, cell in enumerate(_cells(source), 1):
+        if not cell.source:
+            continue
+        decoded = decode_all(source.text, cell.source)
+        if not may_mention(decoded.text):
+            continue
+        for part in _parts(cell.kind, decoded, encode):
+            yield replace(part, cell=number, ignored=cell.ignored)
+
+
+def _cells(source: Source) -> Iterable[_Cell]:
+    if '"cells"' not in source.text and f'"{_FORMAT_3}"' not in source.text:
+        raise ReadError("not a notebook: it has no cells")
+    cells: dict[Path, _Cell] = {}
+    for string in Scanner(source, _SKIPPED).strings():
+        path = string.path
+        depth = 4 if path[:1] == (_FORMAT_3,) else 2
+        if len(path) <= depth or path[depth - 2] != "cells":
+            continue
+        cell = cells.setdefault(path[:depth], _Cell())
+        match path[depth:]:
+            case ("cell_type",):
+                cell.kind = decode(source.text, string.start, string.end)
+            case ("source" | "input",) | ("source" | "input", int()):
+                cell.source.append((string.start, string.end))
+            case ("metadata", "tags", int()):
+                cell.tags.append(decode(source.text, string.start, string.end))
+    return cells.values()
+
+
+def _parts(kind: str, cell: Decoded, encode: Callable[[str], str]) -> Iterator[Part]:
+    if kind in _MARKDOWN:
+        text = without_code(cell.text)
+        yield Part(text, "markdown", places=cell.places, cell_text=cell.text, encode=encode)
+    elif kind == "code":
+        for part in parts_of_code(cell.text):
+            inner = part.places or range(part.start, part.start + len(part.text) + 1)
+            yield replace(
+                part,
+                places=Within(inner, cell.places),
+                cell_text=cell.text,
+                cell_places=inner,
+                encode=partial(nested, inner=part.encode, outer=encode),
+            )

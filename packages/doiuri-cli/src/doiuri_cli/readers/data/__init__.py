@@ -1,0 +1,1 @@
+"""Data: bibliographies and descriptions of works, and YAML of any kind."""

@@ -1,0 +1,86 @@
+"""YAML: scalars and comments; in CITATION.cff and elsewhere the values of ``doi`` are fields."""
+
+from __future__ import annotations
+
+import re
+from pathlib import PurePath
+from typing import TYPE_CHECKING
+
+from doiuri_cli.readers._blank import may_mention
+from doiuri_cli.readers._part import Part
+from doiuri_cli.readers.strings import _yaml as styles
+from doiuri_cli.readers.strings import one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from doiuri_cli.files import Source
+    from doiuri_cli.readers.strings._yaml import Scalar
+
+    Path = tuple[str | int, ...]
+
+_COMMENT = re.compile(r"(?:(?<=[ \t\r\n])|\A)#([^\r\n]*+)")
+_NAMES = {"doi", "DOI", "title"}  # what has a key "id" and one of these is an entry
+
+
+def read(source: Source) -> Iterator[Part]:
+    """Return the scalars and comments that may mention DOIs; the entry is the nearest ``id``.
+
+    :raises ReadError: if the file is not YAML; one that cannot mention a DOI is not checked.
+    """
+    is_citation = PurePath(source.path).suffix.lower() == ".cff"
+    if not is_citation and not may_mention(source.text):
+        return
+    from doiuri_cli.readers.strings._yaml_events import scalars
+
+    found = list(scalars(source))
+    entries = _entries(found)
+    identifiers = {scalar.path[:-1] for scalar in found if _says_doi(scalar)}
+    place = 0
+    for scalar in found:
+        yield from _comments(source.text, place, scalar.start)
+        place = scalar.end
+        field = not scalar.is_key and (
+            scalar.path[-1:] in {("doi",), ("DOI",)}
+            or (scalar.path[-1:] == ("value",) and scalar.path[:-1] in identifiers)
+        )
+        if field or may_mention(scalar.value):
+            yield _part(source.text, scalar, _entry(scalar.path, entries), field=field)
+    yield from _comments(source.text, place, len(source.text))
+
+
+def _part(text: str, scalar: Scalar, entry: str, *, field: bool) -> Part:
+    encode = styles.encoder(scalar)
+    if text[scalar.start : scalar.end] == scalar.value:
+        return Part(scalar.value, start=scalar.start, entry=entry, field=field, encode=encode)
+    decoded = styles.decode(text, scalar)
+    return Part(decoded.text, places=decoded.places, entry=entry, field=field, encode=encode)
+
+
+def _comments(text: str, start: int, end: int) -> Iterator[Part]:
+    """Return the comments between two scalars."""
+    if text.find("#", start, end) < 0:
+        return
+    for comment in _COMMENT.finditer(text, start, end):
+        if may_mention(comment[1]):
+            yield Part(comment[1], start=comment.start(1), encode=one_line)
+
+
+def _says_doi(scalar: Scalar) -> bool:
+    """Return whether a scalar says that the value beside it is a DOI, as in the identifiers of CFF."""
+    return scalar.path[-1:] == ("type",) and scalar.value == "doi" and "identifiers" in scalar.path
+
+
+def _entries(found: list[Scalar]) -> dict[Path, str]:
+    named = {scalar.path[:-1] for scalar in found if scalar.path and scalar.path[-1] in _NAMES}
+    return {
+        scalar.path[:-1]: scalar.value
+        for scalar in found
+        if scalar.path[-1:] == ("id",) and not scalar.is_key and scalar.path[:-1] in named
+    }
+
+
+def _entry(path: Path, entries: dict[Path, str]) -> str:
+    if not entries:
+        return ""
+    return next((entries[path[:end]] for end in range(len(path), -1, -1) if path[:end] in entries), "")

@@ -1,0 +1,129 @@
+"""Whether DOIs are registered: the lock file first, then the store, then the registry."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from doiuri import DOI
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from doiuri.resolver import Resolver
+
+    from doiuri_cli._config import Config
+    from doiuri_cli.registry._lock import Lock
+
+    Progress = Callable[[int, int | None], None]
+
+_STATUS = re.compile(r"HTTP status (\d+)")
+_LAST = re.compile(r"\(last: (.*)\)", re.DOTALL)
+
+
+@dataclass(slots=True)
+class Answers:
+    """What is known about the DOIs of a run.
+
+    :ivar statuses: the status of each DOI, by its key.
+    :ivar missing: the keys of the DOIs that are not in the lock file; empty if it need not have them.
+    :ivar dois: how many DOIs there are.
+    :ivar known: how many answers are from the lock file and the store.
+    :ivar asked: for how many DOIs the registry was asked.
+    :ivar requests: how many requests were sent.
+    :ivar unknown: how many DOIs could not be checked, by reason.
+    """
+
+    statuses: dict[str, str] = field(default_factory=dict)
+    missing: frozenset[str] = frozenset()
+    dois: int = 0
+    known: int = 0
+    asked: int = 0
+    requests: int = 0
+    unknown: Counter[str] = field(default_factory=Counter)
+
+
+def check_names(
+    names: Iterable[str], config: Config, lock: Lock | None = None, progress: Progress | None = None
+) -> Answers:
+    """Return what is known about some DOIs, each by its name.
+
+    :param names: the names.
+    :param config: the configuration.
+    :param lock: the lock file.
+    :param progress: called with the number of DOIs done, and of all.
+    :raises ValueError: if the resolver or the cache is not configured rightly.
+    """
+    dois = {doi.key: doi for doi in map(DOI, names)}
+    answers = Answers(dois=len(dois))
+    if lock is not None:
+        answers.statuses = {key: lock.statuses[key] for key in dois if key in lock.statuses}
+        answers.known = len(answers.statuses)
+        if config.locked:
+            answers.missing = frozenset(dois.keys() - lock.entries.values())
+    left = [doi for key, doi in dois.items() if key not in answers.statuses]
+    if config.locked:
+        answers.unknown["not in the lock file"] += len(left)
+    elif left:
+        _ask(left, config, answers, progress)
+    answers.unknown = +answers.unknown
+    return answers
+
+
+def open_resolver(config: Config, *, offline: bool | None = None) -> Resolver:
+    """Return a Resolver for the configuration.
+
+    :param offline: send no requests; by default as configured.
+    :raises ValueError: if an argument is wrong; the message begins with its name.
+    """
+    from doiuri.plugins import Settings, user_agent
+    from doiuri.resolver import Resolver  # imports requests
+
+    settings = Settings.from_environ(config.resolver, config.offline, config.mailto, config.cache)
+    options: dict[str, object] = {"rate": config.rate} if config.rate is not None else {}
+    if settings.cache is not None:
+        options["store"] = settings.cache
+    try:
+        return Resolver(
+            settings.base,
+            offline=settings.offline if offline is None else offline,
+            timeout=config.timeout,
+            budget=config.budget,
+            mailto=settings.mailto,
+            user_agent=user_agent("doiuri-cli", settings.mailto),
+            **options,  # type: ignore[arg-type]
+        )
+    except ValueError as error:
+        if settings.cache is None:
+            raise
+        raise ValueError(f"cache: {error}") from None
+
+
+def _ask(dois: Sequence[DOI], config: Config, answers: Answers, progress: Progress | None) -> None:
+    """Add what the store knows, and what the registry answers for the others."""
+    with open_resolver(config) as resolver, open_resolver(config, offline=True) as stored:
+        left = []
+        for doi, outcome in zip(dois, stored.check(dois, "existence"), strict=True):
+            if outcome.status == "unknown" or outcome.stale:
+                left.append(doi)
+            else:
+                answers.statuses[doi.key] = outcome.status
+        answers.known += len(dois) - len(left)
+        for doi, outcome in zip(left, resolver.check(left, "existence", progress=progress), strict=True):
+            answers.statuses[doi.key] = outcome.status
+            if outcome.status == "unknown":
+                answers.unknown[_reason(outcome.reason, resolver.base)] += 1
+        if not resolver.offline:
+            answers.asked, answers.requests = len(left), resolver.sent
+
+
+def _reason(reason: str, base: str) -> str:
+    """Return a reason without what differs from one DOI to the next, such as times."""
+    host = base.partition("://")[2].partition("/")[0].rpartition("@")[2]
+    if last := _LAST.search(reason):
+        reason = last[1] if _STATUS.search(last[1]) else f"{host}: {last[1]}"
+    if status := _STATUS.search(reason):
+        return f"{host} answered {status[1]}"
+    return reason.partition(": request not sent")[0]

@@ -1,0 +1,107 @@
+"""What a lock file says about DOIs, read without the resolver, whose import takes long."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from doiuri_cli.rules import Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
+_KEY = re.compile(r"(record|exists|work|bibtex|reference|metadata)(?: .+?)?? https?://\S+ (.+)", re.DOTALL)
+_ANSWERS = {1: "found", 200: "found", 100: "not-found"}
+
+
+@dataclass(frozen=True)
+class Lock:
+    """The content of a lock file.
+
+    :ivar path: the file.
+    :ivar text: its text.
+    :ivar entries: the key of the DOI that each entry is about, by the entry's name in the file.
+    :ivar statuses: whether a DOI is registered, by its key, for those of which the file says it.
+    """
+
+    path: str
+    text: str
+    entries: dict[str, str]
+    statuses: dict[str, str]
+
+    @classmethod
+    def read(cls, path: str) -> Lock:
+        """Return the content of a file.
+
+        :raises ValueError: if it is no lock file.
+        """
+        try:
+            text = Path(path).read_text("utf-8")
+            content = json.loads(text)
+            lock = cls(path, text, {}, {})
+            if content["doiuri-lock"] in {1, 2}:
+                lock._read_entries(content["entries"])
+                lock._read_metadata(content.get("works", {}), content.get("references", {}))
+                return lock
+        except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
+            pass
+        raise ValueError(_reason(path))
+
+    def unused(self, keys: Collection[str]) -> Iterator[Finding]:
+        """Yield a finding for each DOI that is in the file only.
+
+        :param keys: the keys of the DOIs that are used.
+        """
+        done = set(keys)
+        for name, key in self.entries.items():
+            if key in done:
+                continue
+            done.add(key)
+            start = self.text.find(f"{json.dumps(name, ensure_ascii=False)}:")
+            before = self.text[: max(start, 0)]
+            line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
+            message = f"{key} is in the lock file, but no file mentions it; run doiuri lock --prune"
+            excerpt = self.text.splitlines()[line - 1]
+            end = column + len(name) + 2
+            yield Finding(
+                self.path, line, column, line, end, "lock-unused", message, doi=key, excerpt=excerpt[:200]
+            )
+
+    def _read_entries(self, entries: dict[str, dict[str, object]]) -> None:
+        for name, described in entries.items():
+            match = _KEY.fullmatch(name)
+            if match is None:
+                continue
+            kind, key = match.groups()
+            self.entries[name] = key
+            answer = described.get("json")
+            if kind == "exists":
+                self.statuses.setdefault(key, "found")
+            elif kind == "record" and isinstance(answer, dict):
+                status = _ANSWERS.get(answer.get("responseCode", 0))
+                if status is not None:
+                    self.statuses[key] = status
+
+    def _read_metadata(self, works: dict[str, object], references: dict[str, object]) -> None:
+        for name, work in works.items():
+            self.entries[name] = name
+            if work is not None:
+                self.statuses.setdefault(name, "found")
+        for name in references:
+            self.entries[name] = name.split(" ", 2)[2]
+
+
+def _reason(path: str) -> str:
+    """Return why a file cannot be read as a lock file."""
+    from doiuri.resolver import LockFile
+
+    if not Path(path).exists():
+        return f"the lock file {path} does not exist; run doiuri lock to write it"
+    try:
+        LockFile(path)
+    except ValueError as error:
+        return str(error)
+    return f"{path} cannot be read as a lock file"

@@ -1,0 +1,97 @@
+r"""What the text itself shows, without the registry.
+
+One cause, one finding. What is found first leaves out what stands below it in its group; advice on the name
+stands beside the findings on the link, for it has another remedy.
+
+=================  ========================  ==============================================================
+group              findings, first to last   remark
+=================  ========================  ==============================================================
+field for a DOI    ``syntax``                nothing else
+\                  ``field-form``            also for an http or doubled link, or one with a fragment
+\                  advice, ``tex-escape``    a bare name
+link or label      ``doubled``               takes in all labels and links before the name
+\                  ``not-https``             replaces scheme and host only
+\                  ``raw-link``              replaces the path; may stand beside ``not-https``
+name               advice                    ``dropped-query`` and ``dropped-fragment`` are ``raw-link`` here
+visible text       ``text-differs``          beside all others
+entry              ``duplicate``             beside all others
+=================  ========================  ==============================================================
+
+Queries and fragments that links really have are left alone (``?locatt=…``, ``#page=3``), and so are links to
+the REST API. Code is left out by the readers.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from doiuri import advise
+
+from doiuri_cli.rules._advised import advice_findings
+from doiuri_cli.rules._duplicates import duplicate_findings
+from doiuri_cli.rules._fields import field_findings
+from doiuri_cli.rules._finding import finding_at
+from doiuri_cli.rules._links import link_findings
+from doiuri_cli.rules._titles import title_findings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from doiuri_cli._mentions import Mention
+    from doiuri_cli.files import Source
+    from doiuri_cli.readers import Part
+    from doiuri_cli.rules._finding import Finding
+
+_USUAL = re.compile(r"(?:https://doi\.org/|doi:|DOI:? ?)?10\.[0-9]+/[A-Za-z0-9._:;()/-]+")
+_ENDS_PATH = frozenset("#?")
+_ENDS_HEAD = frozenset("/:")
+
+
+def written_findings(source: Source, mention: Mention, *, tex_escape: str = "any") -> Iterator[Finding]:
+    """Return what is wrong with how a mention is written.
+
+    :param source: the file.
+    :param mention: the mention.
+    :param tex_escape: how DOI fields of BibTeX have to write ``_``: "raw", "escape" or "any".
+    """
+    part = mention.part
+    if part.field:
+        yield from field_findings(source, mention, tex_escape)
+    elif mention.doi is None:
+        reason = mention.error.reason if mention.error else "not a DOI"
+        yield finding_at(source, part, (mention.start, mention.end), "syntax", reason)
+    else:
+        usual = _is_usual(mention)
+        if not usual:
+            yield from link_findings(source, mention)
+        if not usual or advise(mention.doi):
+            yield from advice_findings(source, mention)
+
+
+def _is_usual(mention: Mention) -> bool:
+    """Return whether a mention is written as nearly all are, so that nothing can be wrong with its link."""
+    text, start, end = mention.part.text, mention.start, mention.end
+    if text[end : end + 1] in _ENDS_PATH or text[start - 1 : start] in _ENDS_HEAD:
+        return False
+    return _USUAL.fullmatch(mention.text) is not None and "/." not in mention.text
+
+
+def part_findings(source: Source, part: Part, mentions: Sequence[Mention]) -> Iterator[Finding]:
+    """Return what is wrong with the mentions of a part together.
+
+    :param source: the file.
+    :param part: the part.
+    :param mentions: its mentions, in order.
+    """
+    if not part.field:
+        yield from title_findings(source, mentions)
+
+
+def file_findings(source: Source, mentions: Iterable[Mention]) -> Iterator[Finding]:
+    """Return what is wrong with the mentions of a file together.
+
+    :param source: the file.
+    :param mentions: its mentions, in order.
+    """
+    yield from duplicate_findings(source, mentions)

@@ -1,0 +1,80 @@
+"""Proofs: what a fix must not do is refused."""
+
+import pytest
+from doiuri_cli._config import Config
+from doiuri_cli.files import Source
+from doiuri_cli.fixes._apply import apply, compatible
+from doiuri_cli.fixes._mend import Answers, mend
+from doiuri_cli.fixes._prove import ProofError, prove
+from doiuri_cli.rules import Fix
+
+TEXT = "10.1000/182 and http://doi.org/10.1000/183."
+LINK = TEXT.index("http")
+
+
+def proved(text: str, *fixes: Fix, path: str = "a.md", encoding: str = "utf-8") -> Source:
+    return prove(Source(path, text, encoding), apply(text, fixes), fixes)
+
+
+def test_same_dois() -> None:
+    fixed = proved(TEXT, Fix(LINK, LINK + 4, "https", safe=True))
+    assert fixed.text == TEXT.replace("http:", "https:")
+
+
+@pytest.mark.parametrize(
+    ("fix", "reason"),
+    [
+        (Fix(0, 11, "10.1000/184", safe=True), "other DOIs: 10.1000/184 instead of 10.1000/182"),
+        (Fix(0, 11, "10.1000/184", safe=False, name="10.1000/185"), "10.1000/184 instead of 10.1000/185"),
+        (Fix(0, 11, "nothing", safe=True), "other DOIs"),
+        (Fix(11, 12, " 10.1000/1 ", safe=True), "other DOIs"),
+        (Fix(8, 11, "182–", safe=False, name="10.1000/182–"), "encoding ascii cannot represent"),
+    ],
+)
+def test_refused(fix: Fix, reason: str) -> None:
+    with pytest.raises(ProofError, match=reason):
+        proved(TEXT, fix, encoding="ascii" if "encoding" in reason else "utf-8")
+
+
+def test_text_outside_the_fixes() -> None:
+    fix = Fix(LINK, LINK + 4, "https", safe=True)
+    with pytest.raises(ProofError, match="outside"):
+        prove(Source("a.md", TEXT), apply(TEXT, [fix]).replace("and", "or"), [fix])
+
+
+def test_another_encoding() -> None:
+    """A file that is not UTF-8 must not become UTF-8 by chance."""
+    text = "\xe9 10.1000/182"
+    with pytest.raises(ProofError, match="another encoding"):
+        proved(text, Fix(0, 1, "e", safe=True), encoding="latin-1")
+
+
+def test_other_parts() -> None:
+    text = "@misc{k, doi = {10.1000/182}, note = {10.1000/183}}"
+    place = text.index("note")
+    with pytest.raises(ProofError, match="other parts"):
+        proved(text, Fix(place, place + 4, "doi", safe=True), path="a.bib")
+
+
+def test_file_that_cannot_be_read_any_more() -> None:
+    with pytest.raises(ProofError, match="could not be read"):
+        proved('{"cells": [], "nbformat": 4}', Fix(0, 1, "", safe=True), path="a.ipynb")
+
+
+def test_first_of_two_overlapping_fixes() -> None:
+    first, second = Fix(3, 8, "a", safe=True), Fix(5, 9, "b", safe=True)
+    touching, after = Fix(8, 9, "c", safe=True), Fix(10, 11, "d", safe=True)
+    assert compatible([after, second, first, touching]) == [first, after]
+
+
+def test_fix_that_cannot_be_proved_is_left_out() -> None:
+    """In running text the doubled link ends before the full stop, as a whole value it has it."""
+    text = (
+        "@misc{k,\n  url = {https://doi.org/https://doi.org/10.1000/182.},\n"
+        "  note = {http://doi.org/10.1000/183}\n}\n"
+    )
+    mended = mend(Source("a.bib", text), Config(), None, Answers(None))
+    assert mended.source.text == text.replace("http://doi.org/10.1000/183", "https://doi.org/10.1000/183")
+    assert mended.applied == 1
+    assert mended.refused is not None
+    assert [(one.code, one.fix) for one in mended.report.findings] == [("doubled", None)]

@@ -1,0 +1,70 @@
+"""The lines on standard error after a run."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from doiuri_cli.output import Counts, Report, findings_counts, write_summary
+from doiuri_cli.rules import Fix
+from support.cli.findings import finding
+
+SAFE = finding("not-https", fix=Fix(0, 1, "x", safe=True))
+UNSAFE = finding("look-alike", fix=Fix(0, 1, "x", safe=False))
+
+
+def summary(report: Report) -> list[str]:
+    stream = io.StringIO()
+    write_summary(report, stream)
+    return stream.getvalue().splitlines()
+
+
+def test_the_sample_of_the_manual() -> None:
+    found = [finding(), SAFE, SAFE]
+    unknown = {"doi.org answered 429": 2}
+    counts = Counts(3, 214, 190, 24, 1, unknown, **findings_counts(found))
+    assert summary(Report(found, counts)) == [
+        "Checked 214 DOIs: 190 known, 24 asked in 1 request. 2 could not be checked: doi.org answered 429.",
+        "1 error, 2 warnings. [*] 2 can be fixed with doiuri fix.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("counts", "line"),
+    [
+        (Counts(files=1), "No DOIs found in 1 file."),
+        (Counts(files=0), "No DOIs found in 0 files."),
+        (Counts(dois=1, known=1), "Checked 1 DOI: 1 known."),
+        (
+            Counts(dois=9, unknown={"offline": 9}),
+            "Checked 9 DOIs: 0 known. 9 could not be checked: offline.",
+        ),
+        (
+            Counts(dois=9, asked=3, requests=2, unknown={"timed out\n": 1, "doi.org answered 403": 5}),
+            (
+                "Checked 9 DOIs: 0 known, 3 asked in 2 requests. 6 could not be checked:"
+                " doi.org answered 403 (5), timed out\\n (1)."
+            ),
+        ),
+    ],
+)
+def test_what_was_checked(counts: Counts, line: str) -> None:
+    assert summary(Report((), counts)) == [line, "No findings."]
+
+
+def test_files_that_were_skipped() -> None:
+    counts = Counts(files=2, dois=1, known=1, skipped={"binary": 1, "larger than 10 MB": 2})
+    assert summary(Report((), counts))[1] == "3 files skipped: larger than 10 MB (2), binary (1)."
+
+
+@pytest.mark.parametrize(
+    ("found", "line"),
+    [
+        ([finding()], "1 error."),
+        ([UNSAFE], "1 warning. 1 can be fixed with doiuri fix --unsafe-fixes."),
+        ([SAFE, UNSAFE], "2 warnings. [*] 1 can be fixed with doiuri fix, 1 more with --unsafe-fixes."),
+    ],
+)
+def test_what_was_found(found: list[object], line: str) -> None:
+    many = [item for item in found if isinstance(item, type(SAFE))]
+    assert summary(Report(many, Counts(dois=1, **findings_counts(many))))[-1] == line

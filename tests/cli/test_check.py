@@ -1,0 +1,152 @@
+"""``doiuri check`` as its users run it: real processes, real files, a local proxy as the registry."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from doiuri_proxy.pytest_plugin import Proxies
+from support.cli.command import doiuri
+
+KNOWN = {"handle": "10.1000/182", "values": []}
+TEXT = "See https://doi.org/10.1000/182\nand <https://doi.org/10.5555/nope>.\n"
+
+pytestmark = pytest.mark.doi_records([KNOWN])
+
+
+def test_findings_and_summary(tmp_path: Path, doi_proxy: Proxies) -> None:
+    (tmp_path / "a.md").write_text(TEXT)
+    run = doiuri("check", "--resolver", doi_proxy.url, "-o", "concise", cwd=tmp_path)
+    assert run.stdout == "a.md:2:6: error[not-found] 10.5555/nope is not registered\n"
+    requests = len(doi_proxy.log)
+    assert run.stderr.splitlines() == [
+        f"Checked 2 DOIs: 0 known, 2 asked in {requests} requests.",
+        "1 error.",
+    ]
+    assert run.returncode == 1
+
+
+@pytest.mark.parametrize(("limit", "code"), [("error", 1), ("warning", 1), ("never", 0)])
+def test_fail_on(limit: str, code: int, tmp_path: Path, doi_proxy: Proxies) -> None:
+    (tmp_path / "a.md").write_text(TEXT)
+    run = doiuri("check", "--resolver", doi_proxy.url, "--fail-on", limit, cwd=tmp_path)
+    assert run.returncode == code
+
+
+def test_warnings_fail_only_on_request(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("<http://dx.doi.org/10.1000/182>\n")
+    assert doiuri("check", "--offline", cwd=tmp_path).returncode == 0
+    assert doiuri("check", "--offline", "--fail-on=warning", cwd=tmp_path).returncode == 1
+
+
+def test_select_and_ignore(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("<http://dx.doi.org/10.1000/182>\n")
+    assert "not-https" in doiuri("check", "--offline", "--select=not-https", cwd=tmp_path).stdout
+    assert doiuri("check", "--offline", "--select=syntax,duplicate", cwd=tmp_path).stdout == ""
+    assert doiuri("check", "--offline", "--ignore", "not-https", cwd=tmp_path).stdout == ""
+    run = doiuri("check", "--ignore", "not-http", cwd=tmp_path)
+    assert (run.returncode, run.stdout) == (2, "")
+    assert run.stderr.startswith("doiuri: ")
+    assert "not-https" in run.stderr
+
+
+def test_what_cannot_be_read_is_said_and_the_others_are_checked(tmp_path: Path) -> None:
+    (tmp_path / "a.ipynb").write_text("{")
+    (tmp_path / "b.md").write_text("<http://doi.org/10.1000/182>")
+    run = doiuri("check", "--offline", "a.ipynb", "gone.md", "b.md", cwd=tmp_path)
+    assert run.returncode == 2
+    assert "not-https" in run.stdout
+    assert "doiuri: gone.md: no such file or folder" in run.stderr
+    assert "doiuri: a.ipynb: " in run.stderr
+    assert "Traceback" not in run.stderr
+
+
+def test_standard_input(tmp_path: Path) -> None:
+    content = b"<http://doi.org/10.1000/182>"
+    run = doiuri("check", "--offline", "-o", "concise", "-", cwd=tmp_path, stdin=content)
+    assert run.stdout.startswith("-:1:2: ")
+    run = doiuri(
+        "check", "--offline", "-o", "concise", "-", "--stdin-filename", "x.md", cwd=tmp_path, stdin=content
+    )
+    assert run.stdout.startswith("x.md:1:2: ")
+
+
+def test_any_number_of_processes_gives_the_same_output(tmp_path: Path, doi_proxy: Proxies) -> None:
+    for number in range(40):
+        folder = tmp_path / f"f{number % 7}"
+        folder.mkdir(exist_ok=True)
+        (folder / f"{number}.md").write_text(f"<http://doi.org/10.5555/{number % 9}>\n" + "text\n" * 10_000)
+    options = ("check", "--resolver", doi_proxy.url, "-o", "jsonl")
+    one, three = (doiuri(*options, "-j", jobs, cwd=tmp_path) for jobs in (1, 3))
+    assert one.stdout == three.stdout
+    assert one.stdout.count("not-found") == one.stdout.count("not-https") == 40
+
+
+def test_wrong_use(tmp_path: Path) -> None:
+    for arguments in (["chek"], ["check", "--nope"], ["check", "-j", "0"], ["check", "--changed", "."]):
+        run = doiuri(*arguments, cwd=tmp_path)
+        assert run.returncode == 2, run
+        assert run.stderr.startswith("doiuri: ")
+        assert run.stdout == ""
+
+
+def test_a_closed_pipe_is_no_error(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("<http://doi.org/10.1000/182>\n" * 5000)
+    words = [sys.executable, "-m", "doiuri_cli", "check", "--offline", "-q"]
+    with subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.readline()
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode in {141, -signal.SIGPIPE}
+
+
+def test_a_closed_output_is_no_traceback(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("<http://doi.org/10.1000/182>\n")
+    command = f"{sys.executable} -m doiuri_cli check --offline --fail-on=warning"
+    for output, code in ((">&-", 1), (">/dev/full", 2), (">&- 2>&-", 1)):
+        words = ["sh", "-c", f"{command} {output}"]
+        run = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert "Traceback" not in run.stderr
+        assert "Exception" not in run.stderr
+        assert run.returncode == code
+
+
+def test_an_interrupt_is_no_traceback(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.md")
+    words = [sys.executable, "-m", "doiuri_cli", "check", "--offline", "pipe.md"]
+    with subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        writer = os.open(tmp_path / "pipe.md", os.O_WRONLY)  # waits until the command reads
+        time.sleep(0.2)
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=60)
+        os.close(writer)
+    assert process.returncode == 130
+    assert b"Traceback" not in errors
+
+
+def test_file_names_and_texts_that_the_terminal_cannot_show(tmp_path: Path) -> None:
+    name = os.fsdecode(b"caf\xe9\xff.md")
+    (tmp_path / name).write_text("<http://doi.org/10.1000/\u00e9>\n", "utf-8")
+    run = doiuri("check", "--offline", cwd=tmp_path, PYTHONIOENCODING="ascii")
+    assert run.returncode == 0
+    assert "not-https" in run.stdout
+    assert "Traceback" not in run.stderr
+    run = doiuri("find", cwd=tmp_path, PYTHONIOENCODING="ascii")
+    assert run.returncode == 0
+    assert "10.1000/" in run.stdout
+
+
+def test_colours(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("<http://doi.org/10.1000/182>")
+    plain = doiuri("check", "--offline", cwd=tmp_path).stdout
+    assert "\x1b[" not in plain
+    assert "\x1b[" in doiuri("check", "--offline", "--color=always", cwd=tmp_path, NO_COLOR="1").stdout
+    assert "\x1b[" in doiuri("check", "--offline", cwd=tmp_path, FORCE_COLOR="1").stdout
+    assert doiuri("check", "--offline", "--color=never", cwd=tmp_path, FORCE_COLOR="1").stdout == plain

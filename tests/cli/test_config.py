@@ -1,0 +1,208 @@
+"""The configuration file, the environment and the command line."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+import pytest
+from doiuri_cli._config import Config, ConfigError
+from doiuri_cli._config_file import CHECKS, read_config
+from doiuri_cli.commands._options import make_config
+from doiuri_cli.files import Patterns
+from doiuri_cli.rules import Finding
+from support.cli.command import doiuri
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("DOIURI_CACHE")
+
+
+def write(text: str, path: str = "doiuri.toml") -> None:
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    Path(path).write_text(text)
+
+
+def test_all_keys() -> None:
+    write(
+        """
+        include = ["docs/"]
+        exclude = ["*.txt"]
+        select = ["not-found", "syntax"]
+        fail-on = "warning"
+        tex-escape = "raw"
+        max-size = 1000
+        lock = "locks/doi.json"
+        locked = true
+        records = false
+        resolver = "https://doi.example"
+        offline = true
+        mailto = "a@example.org"
+        cache = "answers.sqlite"
+        timeout = 2.5
+        budget = 60
+        rate = 5
+        ignore = ["duplicate"]
+        [per-file-ignores]
+        "tests/" = ["not-found"]
+        """
+    )
+    here = str(Path.cwd())
+    config = make_config(None)
+    assert config == Config(
+        include=(Patterns(here, ("docs/",)),),
+        exclude=(Patterns(here, ("*.txt",)),),
+        select=frozenset({"not-found", "syntax"}),
+        ignore=frozenset({"duplicate"}),
+        per_file_ignores=((Patterns(here, ("tests/",)), frozenset({"not-found"})),),
+        fail_on="warning",
+        tex_escape="raw",
+        max_size=1000,
+        lock="locks/doi.json",
+        locked=True,
+        records=False,
+        resolver="https://doi.example",
+        offline=True,
+        mailto="a@example.org",
+        cache=f"{here}/answers.sqlite",
+        timeout=2.5,
+        budget=60,
+        rate=5,
+    )
+    assert config.codes_for("tests/a.md") == {"syntax"}
+    assert config.codes_for("docs/a.md") == {"not-found", "syntax"}
+
+
+def test_ignores_by_doi() -> None:
+    write('[ignore]\n"10.5555/*" = ["not-found"]\n"10.1000/a[1]" = ["syntax", "raw-link"]\n')
+    config = make_config(None)
+
+    def ignores(doi: str | None, code: str) -> bool:
+        return config.ignores(Finding("a.md", 1, 1, 1, 1, code, "", doi=doi))
+
+    assert ignores("10.5555/x/Y", "not-found")
+    assert ignores("10.1000/A[1]", "raw-link")
+    assert not ignores("10.5555/x", "raw-link")
+    assert not ignores("10.55555/x", "not-found")
+    assert not ignores("10.1000/a1", "raw-link")
+    assert not ignores(None, "not-found")
+
+
+def test_the_nearest_file_upwards() -> None:
+    write("[tool.doiuri]\nrate = 1\n", "pyproject.toml")
+    write("rate = 2\n", "docs/doiuri.toml")
+    write("[tool.other]\n", "docs/pyproject.toml")
+    write("[tool.other]\n", "docs/sub/pyproject.toml")
+    assert read_config(None)["rate"] == 1
+    os.chdir("docs/sub")
+    assert read_config(None)["rate"] == 2
+    assert read_config("../../pyproject.toml")["rate"] == 1
+    assert read_config(None, isolated=True) == {}
+    os.chdir("..")
+    write("rate = 3\n", "../doiuri.toml")
+    os.chdir("..")
+    assert read_config(None)["rate"] == 3  # before pyproject.toml
+
+
+def test_paths_are_relative_to_the_file() -> None:
+    write('[tool.doiuri]\nlock = "l.json"\nexclude = ["/docs/old/"]\n', "pyproject.toml")
+    Path("docs/old").mkdir(parents=True)
+    top = str(Path.cwd())
+    os.chdir("docs")
+    config = make_config(None)
+    assert config.lock == "../l.json"
+    assert config.exclude[0].match(f"{top}/docs/old", folder=True)
+
+
+def test_the_default_lock_file() -> None:
+    assert make_config(None).lock is None
+    write("{}", "doi.lock.json")
+    assert make_config(None).lock == "doi.lock.json"
+    assert make_config(None, no_lock=True).lock is None
+    write("lock = false\n")
+    assert make_config(None).lock is None
+
+
+WRONG = [
+    ("exlude = []", r"doiuri.toml: exlude: unknown key; did you mean exclude\?"),
+    ("xyz = 1", r"doiuri.toml: xyz: unknown key; known are budget, cache, "),
+    ('exclude = "docs"', r"exclude: expected a list of strings, not 'docs'"),
+    ("exclude = [1]", "exclude: expected a list of strings"),
+    ('exclude = ["!"]', "exclude: invalid pattern '!'"),
+    ('select = ["not-fond"]', r"select: unknown code 'not-fond'; did you mean not-found\?"),
+    ('ignore = "not-found"', "ignore: expected a list of codes, or a table"),
+    ('ignore = {"10.5555/*" = ["nope"]}', "ignore: unknown code 'nope'"),
+    ('per-file-ignores = ["a"]', "per-file-ignores: expected a table"),
+    ('fail-on = "errors"', "fail-on: expected error, warning or never, not 'errors'"),
+    ("offline = 1", "offline: expected true or false, not 1"),
+    ("rate = true", "rate: expected a number above 0, not True"),
+    ("rate = 0", "rate: expected a number above 0, not 0"),
+    ("budget = inf", "budget: expected a number above 0"),
+    ("max-size = 1.5", "max-size: expected a number of bytes"),
+    ("resolver = 1", "resolver: expected a string, not 1"),
+    ("lock = true", "lock: expected a string"),
+    ("a = ", "doiuri.toml: Invalid value"),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), WRONG)
+def test_wrong_files(text: str, message: str) -> None:
+    write(text)
+    with pytest.raises(ConfigError, match=message):
+        read_config(None)
+
+
+def test_other_wrong_files() -> None:
+    with pytest.raises(ConfigError, match=r"gone\.toml: No such file"):
+        read_config("gone.toml")
+    write("[tool]\nx = 1\n", "pyproject.toml")
+    with pytest.raises(ConfigError, match=r"pyproject\.toml: there is no \[tool\.doiuri\] in it"):
+        read_config("pyproject.toml")
+    write("[tool]\ndoiuri = 1\n", "pyproject.toml")
+    with pytest.raises(ConfigError, match=r"tool\.doiuri must be a table"):
+        read_config(None)
+
+
+def test_every_field_has_a_key() -> None:
+    assert {name for name, _ in CHECKS.values()} | {"ignored_dois"} == {*Config.__dataclass_fields__}
+
+
+def test_the_command_line_wins() -> None:
+    write('rate = 1\nexclude = ["a"]\nignore = ["duplicate"]\nselect = ["syntax"]\n')
+    more = (Patterns("/", ("b",)),)
+    config = make_config(
+        None, rate=2.0, exclude=more, ignore=frozenset({"doubled"}), select=frozenset({"not-found"})
+    )
+    assert config.rate == 2
+    assert [patterns.lines for patterns in config.exclude] == [("a",), ("b",)]
+    assert config.ignore == frozenset({"duplicate", "doubled"})
+    assert config.select == frozenset({"not-found"})
+    assert make_config(None, rate=None, select=frozenset()).select == frozenset({"syntax"})
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("RESOLVER", "ftp://x"), ("OFFLINE", "maybe"), ("MAILTO", "nobody"), ("CACHE", "ftp://x")],
+)
+def test_wrong_variables_are_reported_first(name: str, value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(f"DOIURI_{name}", value)
+    with pytest.raises(click.ClickException, match=f"^DOIURI_{name}: "):
+        make_config(None)
+
+
+def test_wrong_options_are_reported_first() -> None:
+    with pytest.raises(click.ClickException, match=r"^resolver: "):
+        make_config(None, resolver="nope")
+    with pytest.raises(click.ClickException, match="--locked needs a lock file"):
+        make_config(None, locked=True)
+
+
+def test_the_command_exits_with_2(tmp_path: Path) -> None:
+    write("exlude = []")
+    run = doiuri("check", cwd=tmp_path)
+    assert (run.returncode, run.stdout) == (2, "")
+    assert run.stderr == "doiuri: doiuri.toml: exlude: unknown key; did you mean exclude?\n"
+    assert doiuri("check", "--isolated", cwd=tmp_path).returncode == 0

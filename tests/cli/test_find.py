@@ -1,0 +1,54 @@
+"""``doiuri find``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from support.cli.command import doiuri
+
+TEXT = "See https://doi.org/10.1000/182,\ndoi:10.1000/ABC and doi:10.1000/abc.\n"
+
+
+def test_places(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text(TEXT)
+    run = doiuri("find", "a.txt", cwd=tmp_path)
+    assert (run.returncode, run.stderr) == (0, "")
+    assert run.stdout.splitlines() == [
+        "a.txt:1:5: 10.1000/182",
+        "a.txt:2:1: 10.1000/ABC",
+        "a.txt:2:21: 10.1000/abc",
+    ]
+
+
+def test_each_doi_once(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text(TEXT)
+    assert doiuri("find", "--unique", cwd=tmp_path).stdout == "10.1000/182\n10.1000/ABC\n"
+
+
+def test_json(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("See doi:10.1000/182.")
+    place = {
+        "path": "a.txt",
+        "line": 1,
+        "column": 5,
+        "end_line": 1,
+        "end_column": 20,
+        "cell": None,
+        "entry": None,
+        "text": "doi:10.1000/182",
+        "doi": "10.1000/182",
+    }
+    assert json.loads(doiuri("find", "-o", "json", cwd=tmp_path).stdout) == [place]
+    assert json.loads(doiuri("find", "--output-format=jsonl", cwd=tmp_path).stdout) == place
+    (tmp_path / "a.txt").write_text("nothing")
+    assert json.loads(doiuri("find", "-o", "json", cwd=tmp_path).stdout) == []
+
+
+def test_an_unreadable_file(tmp_path: Path) -> None:
+    (tmp_path / "a.ipynb").write_text("{")
+    (tmp_path / "b.txt").write_text("doi:10.1000/182")
+    run = doiuri("find", cwd=tmp_path)
+    assert run.returncode == 2
+    assert run.stdout == "b.txt:1:1: 10.1000/182\n"
+    assert run.stderr.startswith("doiuri: a.ipynb: ")

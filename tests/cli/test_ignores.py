@@ -1,0 +1,122 @@
+"""Comments that let findings be ignored, in the comments of each type of file."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from doiuri_cli._config import Config
+from doiuri_cli._examine import examine
+from doiuri_cli.files import Source
+from doiuri_cli.rules._ignores import ignores_in
+
+OLD = "http://dx.doi.org/10.1000/182"
+DEAD = "https://doi.org/10.5555/nope"
+STATUSES = {"10.1000/182": "found", "10.5555/NOPE": "not-found"}
+
+
+def codes(path: str, text: str, statuses: dict[str, str] | None = None, **config: object) -> list[str]:
+    report = examine(Source(path, text), Config(**config), STATUSES if statuses is None else statuses)  # type: ignore[arg-type]
+    assert report.problem is None
+    return [finding.code for finding in report.findings]
+
+
+COMMENTS = [
+    ("a.md", f"<{OLD}> <!-- doiuri: ignore[CODE] -->"),
+    ("a.md", f"<!-- doiuri: ignore[CODE] -->\n\n<{OLD}>"),
+    ("a.html", f'<a href="{OLD}">x</a><!-- doiuri: ignore[CODE] -->'),
+    ("a.rst", f"Text\n\n.. doiuri: ignore[CODE]\n\n`x <{OLD}>`_\n"),
+    ("a.tex", rf"\url{{{OLD}}} % doiuri: ignore[CODE]"),
+    ("a.bib", f"@book{{a,\n  % doiuri: ignore[CODE]\n  url = {{{OLD}}}\n}}\n"),
+    ("a.py", f"# {OLD}  # doiuri: ignore[CODE]\n"),
+    ("a.py", f"# doiuri: ignore[CODE]: because\n# {OLD}\n"),
+    ("a.yaml", f"a: {OLD}  # doiuri: ignore[CODE]\n"),
+]
+
+
+@pytest.mark.parametrize(("path", "text"), COMMENTS)
+def test_the_comment_of_each_type(path: str, text: str) -> None:
+    assert codes(path, text.replace("[CODE]", "[not-https]")) == []
+    assert codes(path, text.replace("[CODE]", "[syntax, not-https]")) == ["unused-ignore"]
+    assert codes(path, text.replace("[CODE]", "")) == []
+    assert sorted(codes(path, text.replace("[CODE]", "[syntax]"))) == ["not-https", "unused-ignore"]
+    assert codes(path, text.replace("doiuri: ignore[CODE]", "x")) == ["not-https"]
+
+
+def test_the_whole_file() -> None:
+    text = f"<{OLD}>\n\n<{OLD}>\n\n<!-- doiuri: ignore-file[not-https] -->\n\n<{DEAD}>\n"
+    assert codes("a.md", text) == ["not-found"]
+    assert codes("a.md", text.replace("[not-https]", "")) == []
+
+
+def test_only_its_own_line_or_the_next_one_with_text() -> None:
+    text = f"<!-- doiuri: ignore[not-https] -->\n\n<{OLD}>\n<{OLD}>\n"
+    assert codes("a.md", text) == ["not-https"]
+    text = f"<{OLD}> <!-- doiuri: ignore[not-https] -->\n<{OLD}>\n"
+    assert codes("a.md", text) == ["not-https"]
+
+
+def test_several_comments_for_one_line() -> None:
+    text = "<!-- doiuri: ignore[not-https] -->\n<!-- doiuri: ignore[not-found] -->\n<http://doi.org/10.5555/nope>\n"
+    assert codes("a.md", text) == []
+
+
+def test_a_comment_counts_as_unused_only_if_its_code_was_checked() -> None:
+    text = f"<{DEAD}> <!-- doiuri: ignore[not-found] -->"
+    assert codes("a.md", text) == []
+    assert codes("a.md", text, {"10.5555/NOPE": "found"}) == ["unused-ignore"]
+    assert codes("a.md", text, {"10.5555/NOPE": "unknown"}) == []
+    assert codes("a.md", text, {}) == []
+    assert codes("a.md", text, {"10.5555/NOPE": "found"}, ignore=frozenset({"not-found"})) == []
+    assert codes("a.md", "x <!-- doiuri: ignore[lock-missing, title-differs] -->") == []
+    assert codes("a.md", "x <!-- doiuri: ignore -->") == ["unused-ignore"]
+    assert codes("a.md", "x <!-- doiuri: ignore -->", select=frozenset({"unused-ignore"})) == []
+
+
+def test_unknown_codes() -> None:
+    report = examine(Source("a.md", f"<{OLD}> <!-- doiuri: ignore[not-http] -->"), Config(), {})
+    assert [finding.message for finding in report.findings if finding.code == "unused-ignore"] == [
+        "unknown code not-http"
+    ]
+
+
+def test_where_an_unused_comment_is() -> None:
+    (finding,) = examine(Source("a.py", "x = 1  # doiuri: ignore[syntax]\n"), Config(), {}).findings
+    assert (finding.line, finding.column, finding.end_line, finding.end_column) == (1, 8, 1, 32)
+
+
+def test_before_the_answers_a_file_with_comments_is_pending() -> None:
+    source = Source("a.md", f"<{DEAD}> <!-- doiuri: ignore[not-found] -->")
+    report = examine(source, Config())
+    assert report.pending
+    assert not report.findings
+    assert not examine(Source("a.md", f"<{DEAD}>"), Config()).pending
+
+
+def test_quoted_comments_are_text() -> None:
+    assert ignores_in("a.md", "Write `<!-- doiuri: ignore -->` or so.") == []
+    assert ignores_in("a.py", '"""Write ``# doiuri: ignore`` there."""') == []
+    assert ignores_in("a.txt", "# doiuri: ignore") == []
+    assert ignores_in("a.py", "# doiuri: ignored\n# doiuri: ignore-files") == []
+
+
+def test_notebooks() -> None:
+    cells = [
+        {"cell_type": "markdown", "metadata": {}, "source": [f"<{OLD}> <!-- doiuri: ignore[not-https] -->"]},
+        {
+            "cell_type": "code",
+            "metadata": {},
+            "source": [f"# {OLD} # doiuri: ignore[not-https]"],
+            "outputs": [],
+        },
+        {
+            "cell_type": "markdown",
+            "metadata": {"tags": ["doiuri: ignore[not-https]"]},
+            "source": [f"<{OLD}>"],
+        },
+        {"cell_type": "markdown", "metadata": {}, "source": [f"<{OLD}>"]},
+    ]
+    notebook = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    report = examine(Source("a.ipynb", json.dumps(notebook, indent=1)), Config(), STATUSES)
+    assert report.problem is None
+    assert [(finding.cell, finding.code) for finding in report.findings] == [(4, "not-https")]

@@ -1,0 +1,207 @@
+"""Which files are read: named ones in any case, those in folders by type, .gitignore and options."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from doiuri_cli.files import Patterns
+from doiuri_cli.files._git import GitError, changed_files, outer_ignores
+from doiuri_cli.files._select import Filter, Selection, select, select_changed
+from support.cli.command import doiuri
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"):
+        monkeypatch.setenv(name, os.devnull)
+    for role in ("AUTHOR", "COMMITTER"):
+        monkeypatch.setenv(f"GIT_{role}_NAME", "A")
+        monkeypatch.setenv(f"GIT_{role}_EMAIL", "a@example.org")
+
+
+def write(*paths: str, text: str = "x") -> None:
+    for path in paths:
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+        Path(path).write_text(text)
+
+
+def git(*arguments: str) -> None:
+    subprocess.run(["git", *arguments], check=True, capture_output=True)
+
+
+def selected(*arguments: str, include: str = "", exclude: str = "", max_size: int = 1000) -> Selection:
+    return select(arguments or ["."], wanted(include, exclude, max_size))
+
+
+def wanted(include: str = "", exclude: str = "", max_size: int = 1000) -> Filter:
+    def patterns(text: str) -> tuple[Patterns, ...]:
+        return (Patterns(os.getcwd(), tuple(text.split())),) if text else ()  # noqa: PTH109
+
+    return Filter(lambda path: path.endswith((".md", ".txt")), patterns(include), patterns(exclude), max_size)
+
+
+def test_folders_are_walked_in_order() -> None:
+    write("b.md", "a.md", "z/1.md", "c/d/e.md", "c/x.txt", "c/image.png", ".zenodo.md", ".hidden/a.md")
+    assert selected().paths == [".zenodo.md", "a.md", "b.md", "c/x.txt", "c/d/e.md", "z/1.md"]
+    assert selected("c", "b.md", "c/x.txt", "./z").paths == ["c/x.txt", "c/d/e.md", "b.md", "./z/1.md"]
+
+
+def test_named_files_are_read_in_any_case() -> None:
+    write("a.md", "ignored.md", "large.md", "x.unknown", text="y" * 2000)
+    write(".gitignore", text="ignored.md\n")
+    names = ["ignored.md", "large.md", "x.unknown"]
+    assert selected(*names, exclude="*.md").paths == names
+    everything = selected()
+    assert everything.paths == []
+    assert everything.skipped == {"too large": 2}
+
+
+def test_what_does_not_exist_is_a_problem() -> None:
+    assert selected("gone.md").problems == [("gone.md", "no such file or folder")]
+
+
+def test_gitignore() -> None:
+    write(
+        "a.md",
+        "build/x.md",
+        "docs/build/x.md",
+        "docs/keep.md",
+        "docs/draft.md",
+        "docs/sub/draft.md",
+        "log.txt",
+    )
+    write(".gitignore", text="# all\nbuild/\n*.txt\n!docs/keep.md\ndraft.md\n")
+    write("docs/.gitignore", text="!/draft.md\nkeep.md\n")
+    assert selected().paths == ["a.md", "docs/draft.md"]
+    assert selected("docs").paths == [
+        "docs/draft.md",
+        "docs/build/x.md",
+        "docs/sub/draft.md",
+    ]  # no repository
+
+
+def test_gitignore_above_the_folder_counts_in_a_repository_only() -> None:
+    write("docs/a.md", "docs/b.md", "docs/c.md")
+    write(".gitignore", text="a.md\n")
+    assert selected("docs").paths == ["docs/a.md", "docs/b.md", "docs/c.md"]
+    git("init")
+    Path(".git/info").mkdir(exist_ok=True)
+    Path(".git/info/exclude").write_text("/docs/b.md\n")
+    assert selected("docs").paths == ["docs/c.md"]
+
+
+def test_an_ignored_folder_that_is_named_is_read() -> None:
+    write("build/a.md", "build/b.md")
+    write(".gitignore", text="build/\n")
+    write("build/.gitignore", text="b.md\n")
+    git("init")
+    assert selected().paths == []
+    assert selected("build").paths == ["build/a.md"]
+
+
+def test_the_exclude_file_of_a_work_tree_is_that_of_its_repository() -> None:
+    git("init")
+    write("a.md")
+    git("add", ".")
+    git("commit", "-m", "x")
+    Path(".git/info").mkdir(exist_ok=True)
+    Path(".git/info/exclude").write_text("secret.md\n")
+    git("worktree", "add", "../tree")
+    write("../tree/secret.md")
+    tree = os.path.abspath("../tree")  # noqa: PTH100
+    assert outer_ignores(tree) == [Patterns(tree, ("secret.md",))]
+    assert selected("../tree").paths == ["../tree/a.md"]
+
+
+def test_invalid_patterns_of_gitignore_are_ignored() -> None:
+    write("a.md", "b.md")
+    write(".gitignore", text="!\n\\\n***/[\nb.md\n")
+    assert selected().paths == ["a.md"]
+
+
+def test_include_and_exclude() -> None:
+    write("a.md", "docs/b.md", "docs/old/c.md", "docs/d.txt", "old/e.md")
+    assert selected(include="docs/").paths == ["docs/b.md", "docs/d.txt", "docs/old/c.md"]
+    assert selected(include="*.txt /a.md").paths == ["a.md", "docs/d.txt"]
+    assert selected(exclude="old/").paths == ["a.md", "docs/b.md", "docs/d.txt"]
+    assert selected(exclude="docs/* !docs/d.txt").paths == ["a.md", "docs/d.txt", "old/e.md"]
+
+
+def test_links_are_not_followed_in_folders() -> None:
+    write("a/x.md")
+    Path("a/loop").symlink_to("..")
+    Path("a/self.md").symlink_to("self.md")
+    Path("b.md").symlink_to("a/x.md")
+    assert selected().paths == ["a/x.md"]
+    assert selected("b.md", "a/loop").paths == ["b.md", "a/loop/a/x.md"]
+
+
+def test_an_unreadable_folder_is_a_problem(tmp_path: Path) -> None:
+    write("b.md")
+    for _ in range(50):  # longer than the system takes
+        os.mkdir("d" * 100)  # noqa: PTH102
+        os.chdir("d" * 100)
+    os.chdir(tmp_path)
+    selection = selected()
+    assert selection.paths == ["b.md"]
+    ((path, reason),) = selection.problems
+    assert path.startswith("ddd")
+    assert reason == "File name too long"
+
+
+def test_deep_folders() -> None:
+    deep = "d/" * 400
+    os.makedirs(deep)  # noqa: PTH103
+    Path(deep, "x.md").write_text("x")
+    assert selected().paths == [f"{deep}x.md"]
+
+
+def test_changed_files() -> None:
+    write("same.md", "edited.md", "gone.md", "sub/edited.txt", "é ü.md")
+    git("init")
+    assert len(changed_files(None)) == 5  # before the first commit
+    git("add", ".")
+    git("commit", "-m", "one")
+    write("edited.md", "sub/edited.txt", "é ü.md", text="other")
+    write("new.md", "new.png", "sub/new.md")
+    Path("gone.md").unlink()
+    names = ["edited.md", "new.md", "sub/edited.txt", "sub/new.md", "é ü.md"]
+    assert select_changed(changed_files(None), ["."], wanted()).paths == names
+    assert select_changed(changed_files("HEAD"), ["sub"], wanted()).paths == names[2:4]
+    os.chdir("sub")
+    assert select_changed(changed_files(None), ["."], wanted()).paths == ["edited.txt", "new.md"]
+    os.chdir("..")
+    git("add", ".")
+    git("commit", "-m", "two")
+    assert changed_files(None) == []
+    assert select_changed(changed_files("HEAD~1"), ["."], wanted()).paths == names
+
+
+@pytest.mark.parametrize("reference", ["nope", "--output=x"])
+def test_no_such_commit(reference: str) -> None:
+    git("init")
+    with pytest.raises(GitError, match=reference):
+        changed_files(reference)
+
+
+def test_changed_without_a_repository() -> None:
+    with pytest.raises(GitError, match="not a git repository"):
+        changed_files(None)
+
+
+def test_the_command_reads_lists_and_passes_over_binary_files(tmp_path: Path) -> None:
+    write("a.txt", "b c.txt", "d.unknown", text="doi:10.1000/182")
+    Path("e.txt").write_bytes(b"doi:10.1000/182\0")
+    Path("f.txt").write_bytes("doi:10.1000/183".encode("utf-16"))
+    run = doiuri("find", "--files-from", "-", cwd=tmp_path, stdin=b"b c.txt\nd.unknown\n")
+    assert run.stdout.splitlines() == ["b c.txt:1:1: 10.1000/182", "d.unknown:1:1: 10.1000/182"]
+    Path("list").write_bytes(b"b c.txt\0a.txt\0")
+    run = doiuri("find", "--files-from=list", cwd=tmp_path)
+    assert run.stdout.splitlines() == ["b c.txt:1:1: 10.1000/182", "a.txt:1:1: 10.1000/182"]
+    run = doiuri("check", "--offline", "-o", "concise", cwd=tmp_path)
+    assert "Checked 2 DOIs" in run.stderr
+    assert "1 file skipped: binary." in run.stderr

@@ -1,0 +1,85 @@
+"""What the text itself shows: texts with their findings, and the texts after the fixes."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from doiuri_cli._mentions import mentions_in
+from doiuri_cli.files import Source
+from doiuri_cli.fixes._apply import apply, compatible
+from doiuri_cli.readers import Part
+from doiuri_cli.rules import RULES, Finding
+from doiuri_cli.rules._written import file_findings, part_findings, written_findings
+
+CASES = json.loads((Path(__file__).parent / "written.json").read_text())["cases"]
+
+
+def findings(part: Part, tex_escape: str = "any") -> list[Finding]:
+    source = Source("references.bib", part.text)
+    mentions = list(mentions_in(part))
+    found = [one for mention in mentions for one in written_findings(source, mention, tex_escape=tex_escape)]
+    return [*found, *part_findings(source, part, mentions)]
+
+
+def fixed(case: dict[str, Any], *, unsafe: bool = False) -> str:
+    """Return the text after all rounds of fixes."""
+    text: str = case["text"]
+    for _ in range(5):
+        part = Part(text, case["syntax"], field=case.get("field", False))
+        found = findings(part, case.get("tex_escape", "any"))
+        fixes = [one.fix for one in found if one.fix is not None and (unsafe or one.fix.safe)]
+        text = apply(text, compatible(fixes))
+    return text
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case['syntax']}-{case['text'][:60]}")
+def test_cases(case: dict[str, Any]) -> None:
+    found = findings(
+        Part(case["text"], case["syntax"], field=case.get("field", False)), case.get("tex_escape", "any")
+    )
+    assert [one.code for one in found] == case["codes"]
+    assert all(one.code in RULES for one in found)
+    safe = case.get("fixed", case["text"])
+    assert fixed(case) == safe
+    assert fixed(case, unsafe=True) == case.get("unsafe", safe)
+
+
+def test_place_of_a_doubled_link() -> None:
+    (finding,) = findings(Part("é https://doi.org/doi:10.1000/182\n", "text", start=0))
+    assert (finding.line, finding.column, finding.end_line, finding.end_column) == (1, 3, 1, 34)
+    assert finding.doi == "10.1000/182"
+    assert finding.message == "https://doi.org/doi:10.1000/182"
+
+
+def test_entries_with_one_doi() -> None:
+    values = {"a2019": "10.1000/182", "b2020": "10.1000/183", "c2021": "doi:10.1000/182"}
+    text = "\n".join(values.values())
+    parts = [
+        Part(value, "bibtex", start=text.index(value, 20 * (key == "c2021")), entry=key, field=True)
+        for key, value in values.items()
+    ]
+    mentions = [mention for part in parts for mention in mentions_in(part)]
+    (finding,) = file_findings(Source("x.bib", text), mentions)
+    assert (finding.code, finding.entry, finding.line) == ("duplicate", "c2021", 3)
+    assert finding.message == "the same DOI as a2019 (line 1)"
+    assert not list(file_findings(Source("CITATION.cff", text), mentions))
+
+
+def test_text_that_the_format_cannot_represent() -> None:
+    def encode(text: str) -> str:
+        raise ValueError(text)
+
+    (finding,) = findings(Part("http://doi.org/10.1000/182", encode=encode))
+    assert finding.code == "not-https"
+    assert finding.fix is None
+
+
+def test_places_and_escapes_of_the_format() -> None:
+    places = [10 + 2 * number for number in range(30)]
+    part = Part("http://doi.org/10.1000/182", places=places, encode=lambda text: text.replace("/", "\\/"))
+    source = Source("x.txt", "." * 100)
+    (mention,) = mentions_in(part)
+    (finding,) = written_findings(source, mention)
+    assert finding.fix is not None
+    assert finding.fix[:3] == (10, 10 + 2 * len("http://doi.org"), "https:\\/\\/doi.org")

@@ -114,3 +114,11 @@ def test_yaml_without_its_library_in_c(name: str, monkeypatch: pytest.MonkeyPatc
     source = source_of(name)
     found = [place_of(source, part, mention) for part, mention in mentions_of(source)]
     assert found == EXPECTED[name]["mentions"]
+
+
+def test_settings_named_doi_are_no_fields() -> None:
+    text = "a: {doi: true}\nb: {doi: }\nc: {doi: ~}\nd: {doi: {e: doi}}\nf: {doi: 'true'}\ng: {doi: PMC1}\n"
+    read = reader_for("mkdocs.yml")
+    assert read is not None
+    fields = [part.text for part in read(Source("mkdocs.yml", text)) if part.field]
+    assert fields == ["true", "PMC1"]

@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import TypedDict
 
 import pytest
+import yaml
 from doiuri_cli import Part, Source
 from doiuri_cli._mentions import Mention, mentions_in
 from doiuri_cli.readers import reader_for
+from doiuri_cli.readers.strings import _yaml_events
 from doiuri_cli.rules import finding_at
 
 CASES = Path(__file__).parents[1] / "cases"
@@ -104,3 +106,19 @@ def test_the_tags_of_a_cell_ignore_codes() -> None:
     codes = ("not-found", "not-https", "syntax")
     ignored = {cell: [code for code in codes if part.ignores(code)] for cell, part in parts.items()}
     assert ignored == {1: [], 2: ["not-found", "not-https"], 4: [*codes]}
+
+
+@pytest.mark.parametrize("name", [name for name in EXPECTED if name.startswith("yaml/")])
+def test_yaml_without_its_library_in_c(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_yaml_events, "_LOADER", yaml.SafeLoader)
+    source = source_of(name)
+    found = [place_of(source, part, mention) for part, mention in mentions_of(source)]
+    assert found == EXPECTED[name]["mentions"]
+
+
+def test_settings_named_doi_are_no_fields() -> None:
+    text = "a: {doi: true}\nb: {doi: }\nc: {doi: ~}\nd: {doi: {e: doi}}\nf: {doi: 'true'}\ng: {doi: PMC1}\n"
+    read = reader_for("mkdocs.yml")
+    assert read is not None
+    fields = [part.text for part in read(Source("mkdocs.yml", text)) if part.field]
+    assert fields == ["true", "PMC1"]

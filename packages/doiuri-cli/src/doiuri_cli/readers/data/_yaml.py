@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     Path = tuple[str | int, ...]
 
 _COMMENT = re.compile(r"(?:(?<=[ \t\r\n])|\A)#([^\r\n]*+)")
+_NO_TEXT = re.compile(r"(?:true|false|yes|no|on|off|null|~)?", re.IGNORECASE)  # plain, it is no string
 _NAMES = {"doi", "DOI", "title"}  # what has a key "id" and one of these is an entry
 
 
@@ -40,7 +41,7 @@ def read(source: Source) -> Iterator[Part]:
     for scalar in found:
         yield from _comments(source.text, place, scalar.start)
         place = scalar.end
-        field = not scalar.is_key and (
+        field = _is_text(scalar) and (
             scalar.path[-1:] in {("doi",), ("DOI",)}
             or (scalar.path[-1:] == ("value",) and scalar.path[:-1] in identifiers)
         )
@@ -64,6 +65,11 @@ def _comments(text: str, start: int, end: int) -> Iterator[Part]:
     for comment in _COMMENT.finditer(text, start, end):
         if may_mention(comment[1]):
             yield Part(comment[1], start=comment.start(1), encode=one_line)
+
+
+def _is_text(scalar: Scalar) -> bool:
+    """Return whether a scalar is a value that is a string, unlike in settings such as ``doi: true``."""
+    return not (scalar.is_key or (scalar.style == "" and _NO_TEXT.fullmatch(scalar.value)))
 
 
 def _says_doi(scalar: Scalar) -> bool:

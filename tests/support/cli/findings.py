@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 from collections.abc import Callable
 
 from doiuri_cli.output import Counts, Report, findings_counts
@@ -48,7 +49,7 @@ PIECES = [
 ]
 TEXTS = st.lists(st.sampled_from(PIECES) | st.characters(), max_size=8).map("".join)
 # A path that the operating system can have: no NUL, and surrogates only for bytes that are not UTF-8
-PATHS = TEXTS.map(lambda text: text.replace("\0", "").replace("\ud800", "")).filter(
+PATHS = TEXTS.map(lambda text: re.sub("[\0\ud800-\udc7f\udd00-\udfff]", "", text)).filter(
     lambda text: text.strip("/.") and os.fsdecode(text.encode("utf-8", "surrogateescape")) == text
 )
 FIXES = st.none() | st.builds(

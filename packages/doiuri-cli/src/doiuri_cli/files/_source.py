@@ -7,7 +7,7 @@ import re
 from bisect import bisect_right
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import NamedTuple
 
 _LINE_END = re.compile(r"\r\n?|\n")
@@ -19,6 +19,7 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
+_ASCII = "".join(map(chr, range(0x20, 0x7F)))
 _PYTHON = (".py", ".pyi", ".pyw")
 _COOKIE = re.compile(
     rb"(?:[ \t\f]*(?:#[^\r\n]*)?(?:\r\n?|\n))?[ \t\f]*#[^\r\n]*?coding[:=][ \t]*([-\w.]{1,99})"
@@ -93,9 +94,10 @@ class Source:
         if path.endswith(_PYTHON) and (cookie := _COOKIE.match(content)):
             encoding = cookie[1].decode("ascii")
             with suppress(LookupError, UnicodeError):
-                text = content.decode(encoding)
-                if text.encode(encoding) == content:
-                    return cls(path, text, encoding)
+                if _extends_ascii(encoding):
+                    text = content.decode(encoding)
+                    if text.encode(encoding) == content:
+                        return cls(path, text, encoding)
         try:
             return cls(path, content.decode("utf-8"))
         except UnicodeDecodeError:
@@ -112,3 +114,13 @@ class Source:
     def lines(self) -> Lines:
         """The lines of the text."""
         return Lines(self.text)
+
+
+@cache
+def _extends_ascii(encoding: str) -> bool:
+    """Return whether a program can be in an encoding (PEP 263); Punycode, which takes quadratic time, cannot.
+
+    :raises LookupError: if there is no such encoding.
+    :raises UnicodeError: if it cannot decode ASCII.
+    """
+    return _ASCII.encode("ascii").decode(encoding) == _ASCII

@@ -78,7 +78,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     except click.Abort:
         code = _INTERRUPTED
     except click.ClickException as error:
-        click.echo(f"doiuri: {error.format_message()}", err=True)
+        _write_message(error.format_message())
         code = WRONG_USE
     sys.exit(code)
 
@@ -105,7 +105,14 @@ def _show_warning(
 ) -> None:
     """Show a warning of ours, such as that the cache cannot be written, as a message."""
     if category.__module__.partition(".")[0] == "doiuri":
-        click.echo(f"doiuri: {message}", err=True)
+        _write_message(str(message))
+
+
+def _write_message(text: str) -> None:
+    from doiuri_cli.output import visible  # names of files, keys and values are not ours
+
+    shown = visible(text, kept="\n\t")
+    click.echo(f"doiuri: {shown}", err=True)
 
 
 def _discard_output() -> None:

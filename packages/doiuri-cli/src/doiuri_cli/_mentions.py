@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from doiuri import DOI, DOISyntaxError, find
@@ -36,9 +37,7 @@ _INTENDED = {
     r"|[\"']\s+content=[\"'](?P<content>[^\"'<>]*)[\"']|[\"']>(?P<element>[^<>]*)<",
     "tex": rf"{_HOST}(?P<link>[^\s<>\"'`|{{}}]*)|[ \t]*\{{(?P<role>[^{{}}]*)\}}",
 }
-# The regex engine finds a literal at the start fast
-_PATTERNS = {syntax: re.compile(f"doi(?:{pattern})", re.DOTALL) for syntax, pattern in _INTENDED.items()}
-_PATTERNS |= {"xml": _PATTERNS["html"], "bibtex": _PATTERNS["tex"]}
+_INTENDED |= {"xml": _INTENDED["html"], "bibtex": _INTENDED["tex"]}
 _BEFORE: dict[str, dict[str, tuple[str, ...]]] = {
     "markdown": {"uri": ("](", "](<", "<", "]: "), "role": ("{",)},
     "rst": {"uri": (" <",), "role": (":",)},
@@ -135,10 +134,18 @@ def _found(part: Part) -> Iterator[Match]:
 
 def _meant(text: str, syntax: str) -> Iterator[Span]:
     """Yield where a DOI is meant, in order."""
-    for token in _PATTERNS[syntax].finditer(text):
+    if "doi" not in text:
+        return
+    for token in _intended(syntax).finditer(text):
         span = _span(text, token, token.lastgroup or "", syntax)
         if span is not None:
             yield span
+
+
+@cache
+def _intended(syntax: str) -> re.Pattern[str]:
+    # The regex engine finds a literal at the start fast
+    return re.compile(f"doi(?:{_INTENDED[syntax]})", re.DOTALL)
 
 
 def _span(text: str, token: re.Match[str], kind: str, syntax: str) -> Span | None:

@@ -159,12 +159,12 @@ def make_config(
 
 def _check_settings(config: Config) -> None:
     """Report wrong values before any work starts."""
-    given = (config.resolver, config.offline, config.mailto, config.cache)
-    if given == (None,) * 4 and not any(name.startswith("DOIURI_") for name in os.environ):
+    given = (config.resolver, config.mailto, config.cache)
+    if given == (None,) * 3 and not any(name.startswith("DOIURI_") for name in os.environ):
         return
     from doiuri.plugins import Options  # slow to import
 
-    names = ("resolver", "offline", "mailto", "cache")
+    names = ("resolver", "mailto", "cache")
     try:
         Options.read(dict(zip(names, given, strict=True)))
     except ValueError as error:

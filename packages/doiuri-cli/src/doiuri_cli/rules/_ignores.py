@@ -7,6 +7,7 @@ the whole file. Without codes, it is for all of them.
 from __future__ import annotations
 
 import re
+from functools import cache
 from pathlib import PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -31,11 +32,15 @@ _OPENINGS = {
 """What opens a comment, and the types of files with such comments."""
 
 _COMMAND = r"[ \t]*doiuri:[ \t]*ignore(-file)?(?![\w-])[ \t]*(?:\[([^\]\r\n]*)\])?(?:[^\r\n]*?-->)?"
-_COMMENTS = {
-    suffix: re.compile(rf"(?:{opening}){_COMMAND}")
-    for opening, suffixes in _OPENINGS.items()
-    for suffix in suffixes
-}
+
+
+@cache
+def _comments(suffix: str) -> re.Pattern[str] | None:
+    """Return the pattern of comments in files with a suffix; None if these have no comments."""
+    for opening, suffixes in _OPENINGS.items():
+        if suffix in suffixes:
+            return re.compile(rf"(?:{opening}){_COMMAND}")
+    return None
 
 
 class Ignore(NamedTuple):
@@ -76,8 +81,10 @@ def ignores_in(path: str, text: str, cell: int | None = None) -> list[Ignore]:
     :param text: the text.
     :param cell: the number of the cell.
     """
-    pattern = _COMMENTS.get(PurePath(path).suffix.lower())
-    if pattern is None or "doiuri:" not in text:
+    if "doiuri:" not in text:
+        return []
+    pattern = _comments(PurePath(path).suffix.lower())
+    if pattern is None:
         return []
     matches = list(pattern.finditer(text))
     lines = Lines(text)

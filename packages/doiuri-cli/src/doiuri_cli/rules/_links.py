@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
-from urllib.parse import unquote
 
 from doiuri import DOI, DOISyntaxError
 
@@ -186,4 +185,6 @@ def _asked_for(link: str) -> str:
     try:
         return DOI.parse(f"https://doi.org/{asked}").name
     except DOISyntaxError:
+        from urllib.parse import unquote  # slow to import
+
         return unquote(asked)

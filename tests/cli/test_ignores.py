@@ -31,6 +31,12 @@ COMMENTS = [
     ("a.py", f"# {OLD}  # doiuri: ignore[CODE]\n"),
     ("a.py", f"# doiuri: ignore[CODE]: because\n# {OLD}\n"),
     ("a.yaml", f"a: {OLD}  # doiuri: ignore[CODE]\n"),
+    ("a.toml", f"a = '{OLD}'  # doiuri: ignore[CODE]\n"),
+    *((f"a{name}", f"<{OLD}> <!-- doiuri: ignore[CODE] -->") for name in (".Rmd", ".qmd", ".mkd", ".mdown")),
+    ("a.rest", f"Text\n\n.. doiuri: ignore[CODE]\n\n`x <{OLD}>`_\n"),
+    ("a.bbl", rf"\url{{{OLD}}} % doiuri: ignore[CODE]"),
+    ("a.bibtex", f"@book{{a,\n  % doiuri: ignore[CODE]\n  url = {{{OLD}}}\n}}\n"),
+    ("a.pyw", f"# {OLD}  # doiuri: ignore[CODE]\n"),
 ]
 
 

@@ -12,6 +12,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
 from doiuri_cli.files import Lines
+from doiuri_cli.readers import type_of
 from doiuri_cli.rules._codes import RULES
 from doiuri_cli.rules._finding import Finding
 
@@ -22,25 +23,26 @@ _MARK = "<!--"
 # not a quoted comment, as in documentation
 _HASH, _PERCENT, _MARKUP, _RST = r"(?<!\S)\#", r"(?<![\\`])%", f"(?<!`){_MARK}", r"(?m:^)[ \t]*\.\.[ \t]"
 _OPENINGS = {
-    _MARKUP: (".md", ".markdown", ".html", ".htm", ".xhtml", ".xml"),
-    _RST: (".rst",),
-    _PERCENT: (".tex", ".ltx", ".sty", ".cls", ".bib"),
-    _HASH: (".cff", ".yaml", ".yml", ".toml"),
-    f"{_HASH}|{_RST}": (".py", ".pyi"),
-    f"{_HASH}|{_MARKUP}": (".ipynb",),
+    "bibtex": _PERCENT,
+    "html": _MARKUP,
+    "markdown": _MARKUP,
+    "notebook": f"{_HASH}|{_MARKUP}",
+    "python": f"{_HASH}|{_RST}",
+    "rst": _RST,
+    "tex": _PERCENT,
+    "yaml": _HASH,
+    ".toml": _HASH,  # has no reader: read as plain text if it is named
 }
-"""What opens a comment, and the types of files with such comments."""
+"""What opens a comment in each type of file; the other types have no comments."""
 
 _COMMAND = r"[ \t]*doiuri:[ \t]*ignore(-file)?(?![\w-])[ \t]*(?:\[([^\]\r\n]*)\])?(?:[^\r\n]*?-->)?"
 
 
 @cache
-def _comments(suffix: str) -> re.Pattern[str] | None:
-    """Return the pattern of comments in files with a suffix; None if these have no comments."""
-    for opening, suffixes in _OPENINGS.items():
-        if suffix in suffixes:
-            return re.compile(rf"(?:{opening}){_COMMAND}")
-    return None
+def _comments(kind: str) -> re.Pattern[str] | None:
+    """Return the pattern of comments in a type of file; None if it has none."""
+    opening = _OPENINGS.get(kind)
+    return None if opening is None else re.compile(rf"(?:{opening}){_COMMAND}")
 
 
 class Ignore(NamedTuple):
@@ -83,7 +85,7 @@ def ignores_in(path: str, text: str, cell: int | None = None) -> list[Ignore]:
     """
     if "doiuri:" not in text:
         return []
-    pattern = _comments(PurePath(path).suffix.lower())
+    pattern = _comments(type_of(path) or PurePath(path).suffix.lower())
     if pattern is None:
         return []
     matches = list(pattern.finditer(text))

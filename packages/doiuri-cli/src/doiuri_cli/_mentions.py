@@ -27,13 +27,14 @@ _TO_BE_NUMBERED = re.compile(r"X{4}|x{4}")  # 10.5281/zenodo.XXXXXXX
 _HOST = r"\.org/(?:api/handles/)?(?=10\.)"
 _BEFORE_HOST = re.compile(r"(?:https?://)?(?:dx\.|www\.)?\Z", re.IGNORECASE)
 _HOST_LENGTH = len("https://www.")
+_BOUND = "{1,1000}+"  # of what has to be closed: otherwise a run of labels would take quadratic time
 # Where a DOI is meant, whatever stands there: what follows "doi", and in _BEFORE what must stand before it
 _INTENDED = {
     "text": rf"{_HOST}(?P<link>[^\s<>\"'`|\\]*)",
     "markdown": rf"{_HOST}(?P<link>[^\s<>\"'`|\\)\]]*)|(?::[pt])?\}}`(?P<role>[^`]*)`|:(?P<uri>[^\s<>()]+)",
     "rst": rf"{_HOST}(?P<link>[^\s<>\"'`|]*)|:(?:[A-Za-z]+:)?`(?P<role>[^`\\]*+(?:\\.[^`\\]*+)*)`"
-    r"|:(?P<uri>[^\s<>`]+)(?=>`)",
-    "html": rf"{_HOST}(?P<link>[^\s<>\"'`|]*)|:(?P<uri>[^\s<>\"']+)(?=[\"'])"
+    rf"|:(?P<uri>[^\s<>`]{_BOUND})(?=>`)",
+    "html": rf"{_HOST}(?P<link>[^\s<>\"'`|]*)|:(?P<uri>[^\s<>\"']{_BOUND})(?=[\"'])"
     r"|[\"']\s+content=[\"'](?P<content>[^\"'<>]*)[\"']|[\"']>(?P<element>[^<>]*)<",
     "tex": rf"{_HOST}(?P<link>[^\s<>\"'`|{{}}]*)|[ \t]*\{{(?P<role>[^{{}}]*)\}}",
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 
 import pytest
 from doiuri_cli._config import Config
@@ -126,3 +127,20 @@ def test_notebooks() -> None:
     report = examine(Source("a.ipynb", json.dumps(notebook, indent=1)), Config(), STATUSES)
     assert report.problem is None
     assert [(finding.cell, finding.code) for finding in report.findings] == [(4, "not-https")]
+
+
+@pytest.mark.parametrize(
+    ("path", "unit"),
+    [
+        ("a.md", f"{OLD} <!-- doiuri: ignore --> "),
+        ("a.md", "<!-- doiuri: ignore[not-https] -->\n"),
+        ("a.tex", "% doiuri: ignore[<!-- doiuri: ignore "),
+    ],
+)
+def test_many_comments_take_linear_time(path: str, unit: str) -> None:
+    seconds = []
+    for size in (50_000, 200_000):
+        start = time.process_time()
+        codes(path, unit * (size // len(unit)))
+        seconds.append(time.process_time() - start)
+    assert seconds[1] < 10 * seconds[0] + 1

@@ -5,10 +5,9 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from doiuri_cli._config import LOCK_CODES, RECORD_CODES
 from doiuri_cli._mentions import mentions_in
 from doiuri_cli.readers import ReadError, parts_of
-from doiuri_cli.rules import RULES, Finding, finding_at
+from doiuri_cli.rules import LOCK_CODES, RECORD_CODES, RULES, Finding, finding_at
 from doiuri_cli.rules._ignores import Ignore, apply_ignores, ignores_in, unused_ignores
 from doiuri_cli.rules._written import file_findings, part_findings, written_findings
 

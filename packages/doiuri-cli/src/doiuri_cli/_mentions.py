@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _SIMPLE_FIELD = re.compile(r"10\.[0-9]+/[A-Za-z0-9._/()-]+\Z")
 # What a person or a program is to fill in
 _PLACEHOLDER = re.compile(
-    r"[{}<>\[\]$*…|]|%(?:[(sdr]|\Z)|#[0-9]|\.\.\.|(?i:x{3}|n{4}|y{4}|10\.x|10\.n|todo|tbd|tba|\byour\b|\bfixme\b)|_{3}|-{3}|\?\?"
+    r"[{}<>\[\]$*…|]|%(?:[(sdr]|\Z)|#[0-9]|\.\.\.|(?i:x{3}|n{4}|y{4}|10\.x|10\.n|todo|tbd|tba|\byour\b|\bfixme\b)|_{3}|-{3}|\?\?|@[A-Z_]+@"
     r"|\A(?i:doi|name|number|prefix|suffix|prefix/suffix|none|null|nil|id|identifier)\Z"
 )
 _TO_BE_NUMBERED = re.compile(r"X{4}|x{4}")  # 10.5281/zenodo.XXXXXXX

@@ -69,24 +69,29 @@ class Lines:
 
 @dataclass(frozen=True)
 class Source:
-    """The text of a file.
-
-    :ivar path: the path, as the user gave it or as found in a folder.
-    :ivar text: the text, with the line ends of the file and without a byte order mark.
-    :ivar encoding: the codec of the text.
-    :ivar mark: the byte order mark; empty if the file has none.
-    """
+    """The text of a file."""
 
     path: str
+    """The path, as the user gave it or as found in a folder."""
+
     text: str
+    """The text, with the line ends of the file and without a byte order mark."""
+
     encoding: str = "utf-8"
+    """The codec of the text."""
+
     mark: bytes = b""
+    """The byte order mark; empty if the file has none."""
 
     @classmethod
     def from_bytes(cls, path: str, content: bytes) -> Source:
-        """Return the source with some content: UTF-8, or what its byte order mark says, or else Latin-1.
+        """Return a file as text: in UTF-8, or the encoding of its byte order mark, or else Latin-1.
 
-        Of Python, a comment on the first lines may name another encoding (PEP 263).
+        In Python, a comment on the first two lines may name another encoding (PEP 263).
+
+        :param path: the path.
+        :param content: the content of the file.
+        :raises UnicodeDecodeError: if it is not in the encoding of its byte order mark.
         """
         for mark, encoding in _MARKS:
             if content.startswith(mark):

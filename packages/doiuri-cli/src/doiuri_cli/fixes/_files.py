@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from doiuri_cli.fixes._mend import Answers, mend
+from doiuri_cli.fixes._mend import FixPolicy, mend
 from doiuri_cli.fixes._write import write
 
 if TYPE_CHECKING:
@@ -60,23 +60,23 @@ class Files:
         :param reports: what was found in them.
         :param statuses: what is known about their DOIs, by key.
         """
-        answers = Answers(partial(_ask, self.config) if self.unsafe else None)
+        policy = FixPolicy(partial(_ask, self.config) if self.unsafe else None)
         # all names in one request, before the first file is fixed
-        answers.look_up(finding for report in reports for finding in report.findings)
+        policy.look_up(finding for report in reports for finding in report.findings)
         for content, report in zip(contents, reports, strict=True):
-            if any(map(answers.allow, report.findings)):
-                yield self._fixed(content, report, statuses, answers)
+            if any(map(policy.allows, report.findings)):
+                yield self._fixed(content, report, statuses, policy)
             else:
                 yield Fixed(report)
 
     def _fixed(
-        self, content: Content, report: FileReport, statuses: Mapping[str, str] | None, answers: Answers
+        self, content: Content, report: FileReport, statuses: Mapping[str, str] | None, policy: FixPolicy
     ) -> Fixed:
         try:
             source = content.read()
         except (OSError, ValueError) as error:
             return _failed(report, error)
-        mended = mend(source, self.config, statuses, answers)
+        mended = mend(source, self.config, statuses, policy)
         fixed = Fixed(mended.report, source, mended.source, mended.applied, mended.refused)
         if self.dry or not mended.applied or content.content is not None:
             return fixed

@@ -159,8 +159,8 @@ def apply_ignores(ignores: Iterable[Ignore], findings: Iterable[Finding]) -> Ver
 
     for finding in findings:
         places = [(None, None), *((finding.cell, n) for n in range(finding.line, finding.end_line + 1))]
-        # all places: each comment that fits is used
-        if not any([is_ignored(*place, finding.code) for place in places]):
+        verdicts = [is_ignored(*place, finding.code) for place in places]  # each comment that fits is used
+        if not any(verdicts):
             kept.append(finding)
     return Verdict(kept, used)
 

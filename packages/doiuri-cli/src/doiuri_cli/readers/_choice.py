@@ -70,7 +70,6 @@ def parts_of(source: Source) -> Iterable[Part]:
 
     :raises ReadError: if the file is not what its name says.
     """
-    read = reader_for(source.path)
-    if read is None:
-        from doiuri_cli.readers._text import read
-    return read(source)
+    from doiuri_cli.readers._text import read
+
+    return (reader_for(source.path) or read)(source)

@@ -53,8 +53,8 @@ class Part:
     """The codes that are not reported in this part, as a tag of its cell says; "*" stands for all codes."""
 
     encode: Callable[[str], str] = unchanged
-    """Writes a text as the file's format does; the reverse of what the reader did. It raises ValueError if the
-    format cannot represent the text."""
+    """Writes a text as the file's format does; the reverse of what the reader did. It raises ValueError if
+    the format cannot represent the text."""
 
     def span(self, start: int, end: int) -> tuple[int, int]:
         """Return where a piece of the text stands in the file.

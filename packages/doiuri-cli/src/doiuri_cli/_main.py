@@ -84,7 +84,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 
 def _prepare_streams() -> None:
-    """Let texts be written that the terminal's encoding lacks, and streams be closed from the start."""
+    """Escape what the encoding of the terminal lacks, and replace streams that are closed."""
     if sys.stdout is None:
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
     if sys.stderr is None:
@@ -116,5 +116,5 @@ def _write_message(text: str) -> None:
 
 
 def _discard_output() -> None:
-    """Let the interpreter's last flush of the output succeed."""
+    """Redirect standard output to the null device, so that the flush at exit succeeds."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -110,7 +110,7 @@ def mend(source: Source, config: Config, statuses: Mapping[str, str] | None, pol
 
 
 class _Proofs:
-    """Finds out which fixes of a file can be proved.
+    """Finds the fixes of a file that can be proved.
 
     :ivar refused: those that cannot.
     :ivar reason: why the last one of them cannot.

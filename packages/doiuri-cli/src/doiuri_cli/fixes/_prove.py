@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class ProofError(ValueError):
-    """A file with the fixes does not say what it has to say."""
+    """The fixes change more than they should."""
 
 
 class _Place(NamedTuple):

@@ -105,7 +105,7 @@ def _doubled(source: Source, mention: Mention) -> Finding | None:
 
 
 def _raw(source: Source, mention: Mention) -> Iterator[Finding]:
-    """Return the finding on a link that browsers take for another."""
+    """Yield the finding on a link that browsers read as another DOI."""
     part, doi = mention.part, mention.doi
     if doi is None:
         return

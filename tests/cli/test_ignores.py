@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 
 import pytest
 from doiuri_cli._config import Config
@@ -31,6 +32,12 @@ COMMENTS = [
     ("a.py", f"# {OLD}  # doiuri: ignore[CODE]\n"),
     ("a.py", f"# doiuri: ignore[CODE]: because\n# {OLD}\n"),
     ("a.yaml", f"a: {OLD}  # doiuri: ignore[CODE]\n"),
+    ("a.qmd", f"<{OLD}> <!-- doiuri: ignore[CODE] -->"),
+    ("a.Rmd", f"<{OLD}> <!-- doiuri: ignore[CODE] -->"),
+    ("a.rest", f".. doiuri: ignore[CODE]\n\n`x <{OLD}>`_\n"),
+    ("a.bbl", rf"\url{{{OLD}}} % doiuri: ignore[CODE]"),
+    ("a.bibtex", f"@book{{a,\n  % doiuri: ignore[CODE]\n  url = {{{OLD}}}\n}}\n"),
+    ("a.pyw", f"# {OLD}  # doiuri: ignore[CODE]\n"),
 ]
 
 
@@ -120,3 +127,37 @@ def test_notebooks() -> None:
     report = examine(Source("a.ipynb", json.dumps(notebook, indent=1)), Config(), STATUSES)
     assert report.problem is None
     assert [(finding.cell, finding.code) for finding in report.findings] == [(4, "not-https")]
+
+
+@pytest.mark.parametrize(
+    ("tag", "source", "expected"),
+    [
+        ("doiuri: ignore[not-https]", [f"<{OLD}>"], []),
+        ("doiuri: ignore", [f"<{OLD}>"], []),
+        ("doiuri: ignore[not-https, doubled]", [f"<{OLD}>"], ["the tag of the cell: no doubled to ignore"]),
+        ("doiuri: ignore[not-https]", ["# Results"], ["the tag of the cell: no not-https to ignore"]),
+        ("doiuri: ignore[htps]", ["# Results"], ["the tag of the cell: unknown code htps"]),
+        ("doiuri: ignore[not-found]", ["<https://doi.org/10.1000/unknown>"], []),
+    ],
+)
+def test_tags_of_cells_that_ignore_nothing(tag: str, source: list[str], expected: list[str]) -> None:
+    cells = [
+        {"cell_type": "code", "metadata": {}, "source": ["x = 1"], "outputs": []},
+        {"cell_type": "markdown", "metadata": {"tags": [tag]}, "source": source},
+    ]
+    notebook = Source("a.ipynb", json.dumps({"cells": cells, "metadata": {}, "nbformat": 4}))
+    assert examine(notebook, Config()).pending
+    findings = examine(notebook, Config(), STATUSES).findings
+    assert [finding.message for finding in findings] == expected
+    assert {finding.cell for finding in findings} <= {2}
+
+
+def test_many_comments_take_linear_time() -> None:
+    line = f"<!-- doiuri: ignore[not-https] -->\n<{OLD}>\n"
+
+    def seconds(count: int) -> float:
+        start = time.process_time()
+        assert codes("a.md", line * count) == []
+        return time.process_time() - start
+
+    assert seconds(4000) < 6 * seconds(1000) + 0.5

@@ -21,11 +21,11 @@ _MARK = "<!--"
 # not a quoted comment, as in documentation
 _HASH, _PERCENT, _MARKUP, _RST = r"(?<!\S)\#", r"(?<![\\`])%", f"(?<!`){_MARK}", r"(?m:^)[ \t]*\.\.[ \t]"
 _OPENINGS = {
-    _MARKUP: (".md", ".markdown", ".html", ".htm", ".xhtml", ".xml"),
-    _RST: (".rst",),
-    _PERCENT: (".tex", ".ltx", ".sty", ".cls", ".bib"),
+    _MARKUP: (".md", ".markdown", ".mdown", ".mkd", ".qmd", ".rmd", ".html", ".htm", ".xhtml", ".xml"),
+    _RST: (".rst", ".rest"),
+    _PERCENT: (".tex", ".ltx", ".latex", ".bbl", ".sty", ".cls", ".bib", ".bibtex"),
     _HASH: (".cff", ".yaml", ".yml", ".toml"),
-    f"{_HASH}|{_RST}": (".py", ".pyi"),
+    f"{_HASH}|{_RST}": (".py", ".pyi", ".pyw"),
     f"{_HASH}|{_MARKUP}": (".ipynb",),
 }
 """What opens a comment, and the types of files with such comments."""
@@ -39,15 +39,16 @@ _COMMENTS = {
 
 
 class Ignore(NamedTuple):
-    """A comment that lets findings be ignored.
+    """A comment, or a tag of a notebook's cell, that lets findings be ignored.
 
     :ivar cell: the number of the notebook's cell; None outside of notebooks.
     :ivar line: the line of the comment.
     :ivar column: the column of its first character.
     :ivar end_column: the column after its last character.
-    :ivar target: the line that it is for; None: the whole file.
+    :ivar target: the line that it is for; None: the whole file, or the whole cell if it is a tag.
     :ivar codes: the codes; none: all codes.
     :ivar excerpt: the line in the file.
+    :ivar is_tag: whether it is a tag of the cell.
     """
 
     cell: int | None
@@ -57,12 +58,12 @@ class Ignore(NamedTuple):
     target: int | None
     codes: tuple[str, ...]
     excerpt: str
+    is_tag: bool = False
 
-    def covers(self, finding: Finding) -> bool:
-        """Return whether a finding is on the line that the comment is for, whatever its code."""
-        return self.target is None or (
-            finding.cell == self.cell and finding.line <= self.target <= finding.end_line
-        )
+    @property
+    def area(self) -> tuple[int | None, int | None]:
+        """The cell and the line that it is for; None for all of them."""
+        return (self.cell, self.target) if self.is_tag or self.target is not None else (None, None)
 
     def names(self, code: str) -> bool:
         """Return whether the comment is for a code."""
@@ -82,7 +83,29 @@ def ignores_in(path: str, text: str, cell: int | None = None) -> list[Ignore]:
     matches = list(pattern.finditer(text))
     lines = Lines(text)
     alone = {lines.position(match.end()).line for match in matches if _is_alone(match, lines)}
-    return [_ignore(match, lines, cell, alone) for match in matches]
+    targets = _targets(lines, alone)
+    return [_ignore(match, lines, cell, targets) for match in matches]
+
+
+def tag_of(cell: int, codes: Iterable[str], excerpt: str) -> Ignore:
+    """Return what the tags of a notebook's cell let be ignored.
+
+    :param cell: the number of the cell.
+    :param codes: the codes; "*" stands for all.
+    :param excerpt: the first line of the cell.
+    """
+    found = sorted(codes)
+    return Ignore(cell, 1, 1, 1, None, () if "*" in found else tuple(found), excerpt, is_tag=True)
+
+
+def _targets(lines: Lines, alone: Iterable[int]) -> dict[int, int]:
+    """Return the next line with text for each line that holds nothing but a comment."""
+    targets: dict[int, int] = {}
+    for line in sorted(alone, reverse=True):
+        following = (number for number in range(line + 1, lines.count + 1) if lines.line(number).strip())
+        target = next(following, line)
+        targets[line] = targets.get(target, target)
+    return targets
 
 
 def _is_alone(match: re.Match[str], lines: Lines) -> bool:
@@ -94,16 +117,11 @@ def _is_alone(match: re.Match[str], lines: Lines) -> bool:
     return not (before.strip() or after.strip())
 
 
-def _ignore(match: re.Match[str], lines: Lines, cell: int | None, alone: set[int]) -> Ignore:
+def _ignore(match: re.Match[str], lines: Lines, cell: int | None, targets: dict[int, int]) -> Ignore:
     start = match.start() + len(match[0]) - len(match[0].lstrip())
     line, column = lines.position(start)
     codes = tuple(code.strip() for code in (match[2] or "").split(",") if code.strip())
-    target: int | None = line
-    if match[1]:
-        target = None
-    elif line in alone:
-        following = range(line + 1, lines.count + 1)
-        target = next((n for n in following if lines.line(n).strip() and n not in alone), line)
+    target = None if match[1] else targets.get(line, line)
     return Ignore(cell, line, column, column + match.end() - start, target, codes, lines.line(line))
 
 
@@ -120,11 +138,15 @@ class Verdict(NamedTuple):
 
 def apply_ignores(ignores: Iterable[Ignore], findings: Iterable[Finding]) -> Verdict:
     """Return the findings that remain, and which comments were used."""
-    known = list(ignores)
+    by_area: dict[tuple[int | None, int | None], list[Ignore]] = {}
+    for one in ignores:
+        by_area.setdefault(one.area, []).append(one)
     kept: list[Finding] = []
     used: set[tuple[Ignore, str]] = set()
     for finding in findings:
-        fitting = [one for one in known if one.covers(finding) and one.names(finding.code)]
+        lines = range(finding.line, finding.end_line + 1)
+        areas = dict.fromkeys(((None, None), (finding.cell, None), *((finding.cell, line) for line in lines)))
+        fitting = [one for area in areas for one in by_area.get(area, ()) if one.names(finding.code)]
         used.update((one, finding.code) for one in fitting)
         if not fitting:
             kept.append(finding)
@@ -146,6 +168,7 @@ def unused_ignores(
     :param is_checked: whether a code was checked on the lines that a comment is for.
     :param usual: the codes that must have been checked before a comment for all codes counts as unused.
     """
+    needed = {one for one, _ in used}
     for one in ignores:
         if one.codes:
             idle = [code for code in one.codes if (one, code) not in used]
@@ -154,9 +177,8 @@ def unused_ignores(
             words = [f"unknown code {code}" for code in unknown]
             words += [f"no {', '.join(vain)} to ignore"] if vain else []
         else:
-            needed = any(comment == one for comment, _ in used)
             checked = all(is_checked(one, code) for code in usual)
-            words = [] if needed or not checked else ["nothing to ignore"]
+            words = [] if one in needed or not checked else ["nothing to ignore"]
         if words:
             yield Finding(
                 path,
@@ -165,7 +187,7 @@ def unused_ignores(
                 one.line,
                 one.end_column,
                 "unused-ignore",
-                "; ".join(words),
+                f"the tag of the cell: {'; '.join(words)}" if one.is_tag else "; ".join(words),
                 cell=one.cell,
                 excerpt=one.excerpt,
             )

@@ -150,3 +150,14 @@ def test_colours(tmp_path: Path) -> None:
     assert "\x1b[" in doiuri("check", "--offline", "--color=always", cwd=tmp_path, NO_COLOR="1").stdout
     assert "\x1b[" in doiuri("check", "--offline", cwd=tmp_path, FORCE_COLOR="1").stdout
     assert doiuri("check", "--offline", "--color=never", cwd=tmp_path, FORCE_COLOR="1").stdout == plain
+
+
+def test_no_command_shows_the_help(tmp_path: Path) -> None:
+    run = doiuri(cwd=tmp_path)
+    assert (run.returncode, run.stdout) == (2, "")
+    assert run.stderr.startswith("Usage: doiuri [OPTIONS] COMMAND")
+
+
+def test_this_repository_has_no_findings() -> None:
+    run = doiuri("check", "--offline", "--no-lock", "-o", "concise", cwd=Path(__file__).parents[2])
+    assert (run.returncode, run.stdout) == (0, ""), run.stdout

@@ -130,6 +130,29 @@ def test_notebooks() -> None:
 
 
 @pytest.mark.parametrize(
+    ("tag", "source", "expected"),
+    [
+        ("doiuri: ignore[not-https]", [f"<{OLD}>"], []),
+        ("doiuri: ignore", [f"<{OLD}>"], []),
+        ("doiuri: ignore[not-https, doubled]", [f"<{OLD}>"], ["the tag of the cell: no doubled to ignore"]),
+        ("doiuri: ignore[not-https]", ["# Results"], ["the tag of the cell: no not-https to ignore"]),
+        ("doiuri: ignore[htps]", ["# Results"], ["the tag of the cell: unknown code htps"]),
+        ("doiuri: ignore[not-found]", ["<https://doi.org/10.1000/unknown>"], []),
+    ],
+)
+def test_tags_of_cells_that_ignore_nothing(tag: str, source: list[str], expected: list[str]) -> None:
+    cells = [
+        {"cell_type": "code", "metadata": {}, "source": ["x = 1"], "outputs": []},
+        {"cell_type": "markdown", "metadata": {"tags": [tag]}, "source": source},
+    ]
+    notebook = Source("a.ipynb", json.dumps({"cells": cells, "metadata": {}, "nbformat": 4}))
+    assert examine(notebook, Config()).pending
+    findings = examine(notebook, Config(), STATUSES).findings
+    assert [finding.message for finding in findings] == expected
+    assert {finding.cell for finding in findings} <= {2}
+
+
+@pytest.mark.parametrize(
     ("path", "unit"),
     [
         ("a.md", f"{OLD} <!-- doiuri: ignore --> "),

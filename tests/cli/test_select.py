@@ -205,3 +205,28 @@ def test_the_command_reads_lists_and_passes_over_binary_files(tmp_path: Path) ->
     run = doiuri("check", "--offline", "-o", "concise", cwd=tmp_path)
     assert "Checked 2 DOIs" in run.stderr
     assert "1 file skipped: binary." in run.stderr
+
+
+def test_named_files_that_are_excluded_are_left_out_if_asked(tmp_path: Path) -> None:
+    link = "http://dx.doi.org/10.1000/182"
+    write("data/a.md", "data/b/c.md", "a.md", text=link)
+    write("doiuri.toml", text='exclude = ["data/"]')
+    named = ("data/a.md", "data/b", "a.md", "data")
+    run = doiuri("find", *named, cwd=tmp_path)
+    assert [line.partition(":")[0] for line in run.stdout.splitlines()] == ["data/a.md", "a.md"]
+    run = doiuri("find", "--force-exclude", *named, cwd=tmp_path)
+    assert run.stdout == "a.md:1:1: 10.1000/182\n"
+    run = doiuri("check", "--offline", "--force-exclude", *named, cwd=tmp_path)
+    assert "1 file skipped: excluded." in run.stderr
+    assert doiuri("fix", "--force-exclude", *named, cwd=tmp_path).returncode == 0
+    assert Path("data/a.md").read_text() == link
+    write("doiuri.toml", text='exclude = ["data/"]\nforce-exclude = true')
+    assert doiuri("find", *named, cwd=tmp_path).stdout == "a.md:1:1: 10.1000/182\n"
+    assert doiuri("find", "-", "--force-exclude", cwd=tmp_path, stdin=link.encode()).stdout
+
+
+@pytest.mark.parametrize("command", ["check", "fix"])
+def test_a_file_that_does_not_exist_gives_one_line(command: str, tmp_path: Path) -> None:
+    run = doiuri(command, "--offline", "none.md", cwd=tmp_path)
+    assert (run.returncode, run.stdout) == (2, "")
+    assert run.stderr == "doiuri: none.md: no such file or folder\n"

@@ -85,6 +85,15 @@ def test_fix_corrects_staged_files_and_then_passes(tmp_path: Path) -> None:
     assert "Passed" in repository.run().stdout
 
 
+@pytest.mark.parametrize("hook", ["doiuri-fix", "doiuri-check", "doiuri-check-online"])
+def test_excluded_files_are_left_out(hook: str, tmp_path: Path) -> None:
+    repository = Repository(tmp_path, hook)
+    repository.write("doiuri.toml", 'exclude = ["/a.md"]\nfail-on = "warning"\n')
+    repository.write("a.md", LINK)
+    assert "Passed" in repository.run().stdout
+    assert (repository.folder / "a.md").read_text("utf-8") == LINK
+
+
 def test_check_sends_no_request_and_reports_what_is_invalid(tmp_path: Path) -> None:
     repository = Repository(tmp_path, "doiuri-check")
     repository.write("a.bib", "@article{smith, doi = {1000/182}}\n")

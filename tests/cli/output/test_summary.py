@@ -33,7 +33,6 @@ def test_the_sample_of_the_manual() -> None:
     ("counts", "line"),
     [
         (Counts(files=1), "No DOIs found in 1 file."),
-        (Counts(files=0), "No DOIs found in 0 files."),
         (Counts(dois=1, known=1), "Checked 1 DOI: 1 known."),
         (
             Counts(dois=9, unknown={"offline": 9}),
@@ -68,3 +67,12 @@ def test_files_that_were_skipped() -> None:
 def test_what_was_found(found: list[object], line: str) -> None:
     many = [item for item in found if isinstance(item, type(SAFE))]
     assert summary(Report(many, Counts(dois=1, **findings_counts(many))))[-1] == line
+
+
+def test_no_files() -> None:
+    assert summary(Report()) == ["No files to check."]
+    assert summary(Report((), Counts(skipped={"binary": 1}))) == [
+        "No DOIs found in 0 files.",
+        "1 file skipped: binary.",
+        "No findings.",
+    ]

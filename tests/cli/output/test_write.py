@@ -64,7 +64,12 @@ def test_wrong_use_is_said_before_anything_is_written(arguments: list[str], mess
 def test_a_file_that_cannot_be_written(tmp_path: Path) -> None:
     result = run("-o", f"json:{tmp_path / 'none' / 'a.json'}")
     assert result.exit_code != 0
-    assert f"cannot write {tmp_path / 'none' / 'a.json'}: No such file or directory" in result.stderr
+    assert (
+        f"cannot write {tmp_path / 'none' / 'a.json'}: there is no folder {tmp_path / 'none'}"
+        in result.stderr
+    )
+    assert result.stdout == ""
+    assert "it is a folder" in run("-o", f"json:{tmp_path}").stderr
 
 
 def test_a_file_is_whole_or_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -33,6 +33,7 @@ class Config:
 
     :ivar include: if there are any, a file in a folder must match one of them.
     :ivar exclude: files and folders to leave out.
+    :ivar force_exclude: whether ``exclude`` is for named files, too.
     :ivar select: the codes to report; None: all.
     :ivar ignore: the codes not to report.
     :ivar ignored_dois: the codes not to report of DOIs that match a pattern; ``*`` in it is any text.
@@ -54,6 +55,7 @@ class Config:
 
     include: tuple[Patterns, ...] = ()
     exclude: tuple[Patterns, ...] = ()
+    force_exclude: bool = False
     select: Codes | None = None
     ignore: Codes = frozenset()
     ignored_dois: tuple[tuple[str, Codes], ...] = ()

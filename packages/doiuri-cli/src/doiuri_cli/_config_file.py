@@ -213,6 +213,7 @@ def _cache(value: object, folder: str) -> str:
 CHECKS: dict[str, tuple[str, Check]] = {
     "include": ("include", _patterns),
     "exclude": ("exclude", _patterns),
+    "force-exclude": ("force_exclude", _flag),
     "select": ("select", _codes),
     "ignore": ("ignore", _ignore),
     "per-file-ignores": ("per_file_ignores", _per_file),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from doiuri_cli._mentions import mentions_in
 from doiuri_cli.readers import ReadError, parts_of
 from doiuri_cli.rules import LOCK_CODES, RECORD_CODES, RULES, Finding, finding_at
-from doiuri_cli.rules._ignores import Ignore, apply_ignores, ignores_in, unused_ignores
+from doiuri_cli.rules._ignores import Ignore, apply_ignores, ignores_in, tag_of, unused_ignores
 from doiuri_cli.rules._written import file_findings, part_findings, written_findings
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def examine(
             one for mention in inside for one in _about(source, mention, config, statuses or {}, missing)
         ]
         found += part_findings(source, part, inside)
-        findings += [one for one in found if one.code in codes and not part.ignores(one.code)]
+        findings += [one for one in found if one.code in codes and not _ignored(part, one)]
     findings += [one for one in file_findings(source, mentions) if one.code in codes]
     ignores = _ignores(source, parts)
     pending = statuses is None and bool(ignores)
@@ -109,14 +109,21 @@ class _Checked:
                 self._unknown |= {(None, None), *((place.cell, line) for line in lines)}
 
     def __call__(self, ignore: Ignore, code: str) -> bool:
-        place = (ignore.cell, ignore.target) if ignore.target is not None else (None, None)
+        place = (None, None) if ignore.target is None else ignore.area
         return code in self._codes and not (code in _FROM_ANSWERS and place in self._unknown)
+
+
+def _ignored(part: Part, finding: Finding) -> bool:
+    """Return whether the part lets a finding be ignored; the tags of notebooks are among the ignores."""
+    return part.cell is None and part.ignores(finding.code)
 
 
 def _ignores(source: Source, parts: list[tuple[Part, list[Mention]]]) -> list[Ignore]:
     cells = {part.cell: part.cell_text or part.text for part, _ in parts if part.cell is not None}
     if cells:
-        return [one for cell, text in cells.items() for one in ignores_in(source.path, text, cell)]
+        tags = {part.cell: part.ignored for part, _ in parts if part.cell is not None and part.ignored}
+        found = [tag_of(cell, codes, cells[cell].partition("\n")[0]) for cell, codes in tags.items()]
+        return found + [one for cell, text in cells.items() for one in ignores_in(source.path, text, cell)]
     return ignores_in(source.path, source.text)
 
 

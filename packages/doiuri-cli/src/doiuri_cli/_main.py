@@ -77,6 +77,9 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         code = doiuri.main(arguments, prog_name="doiuri", standalone_mode=False)
     except click.Abort:
         code = _INTERRUPTED
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message(), err=True)
+        code = WRONG_USE
     except click.ClickException as error:
         _write_message(error.format_message())
         code = WRONG_USE

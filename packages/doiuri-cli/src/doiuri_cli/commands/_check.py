@@ -71,7 +71,7 @@ def check(
             raise click.ClickException(str(error)) from None
     report = make_report(selection, result, _unused(selection, result, config, lock))
     write_report(report, outputs)
-    if not quiet:
+    if not (quiet or (selection.problems and not selection.paths)):
         write_summary(report, sys.stderr)
     return PROBLEM if write_problems(selection, result.reports) else exit_code(report.findings, config)
 

@@ -84,7 +84,7 @@ def fix(
     uses_output = show or any(content.content is not None for content in contents)
     with contextlib.redirect_stdout(sys.stderr) if uses_output else contextlib.nullcontext():
         write_report(_report(reports if only else [one.report for one in results]), outputs)
-    if not quiet:
+    if not (quiet or (selection.problems and not selection.paths)):
         click.echo(_summary(results, due=show or only), err=True)
     for one in results:
         if one.refused:

@@ -55,6 +55,8 @@ file_options = _decorate(
                  help="In folders, read only files that match, as in .gitignore."),
     click.option("--exclude", multiple=True, callback=_patterns, metavar="PATTERN",
                  help="In folders, leave out files and folders that match, as in .gitignore."),
+    click.option("--force-exclude", is_flag=True, default=None,
+                 help="Leave out named files and folders, too, if they match --exclude; for hooks."),
     click.option("--files-from", metavar="FILE",
                  help="Read more paths from a file or standard input (-), separated by line ends or NUL."),
     click.option("--changed", is_flag=False, flag_value=_LAST_COMMIT, metavar="[REF]",
@@ -191,7 +193,7 @@ class FileOptions:
             paths = [os.curdir]
         if paths.count(STDIN) > 0 and self.files_from == STDIN:
             raise click.UsageError("standard input cannot be both a file and a list of files")
-        wanted = Filter(_is_known, config.include, config.exclude, config.max_size)
+        wanted = Filter(_is_known, config.include, config.exclude, config.max_size, config.force_exclude)
         if self.changed is None:
             return select(paths, wanted)
         try:

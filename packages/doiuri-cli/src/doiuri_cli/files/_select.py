@@ -20,6 +20,9 @@ STDIN = "-"
 TOO_LARGE = "too large"
 """Why a file in a folder is passed over."""
 
+EXCLUDED = "excluded"
+"""Why a named file is passed over."""
+
 _Problem = tuple[str, str]
 
 
@@ -31,12 +34,14 @@ class Filter:
     :ivar include: if there are any, a file must match one of them.
     :ivar exclude: a file or a folder must match none of them.
     :ivar max_size: a file must not be larger, in bytes.
+    :ivar force_exclude: whether ``exclude`` is for named files, too.
     """
 
     is_known: Callable[[str], bool]
     include: Sequence[Patterns] = ()
     exclude: Sequence[Patterns] = ()
     max_size: int = 50_000_000
+    force_exclude: bool = False
 
     def excludes(self, path: str, *, folder: bool = False) -> bool:
         """Return whether an absolute path is excluded."""
@@ -66,15 +71,19 @@ class Selection:
 
 
 def select(arguments: Iterable[str], wanted: Filter) -> Selection:
-    """Return the files to read. Named files are always read; folders are filtered.
+    """Return the files to read. Named files are read unless ``force_exclude`` is set; folders are filtered.
 
     :param arguments: paths of files and folders.
     :param wanted: which files of the folders to read.
     """
     selection = Selection()
     for argument in arguments:
-        if argument != STDIN and os.path.isdir(argument):  # noqa: PTH112 - keeps the user's spelling
-            selection.folders.append(os.path.abspath(argument))  # noqa: PTH100
+        is_folder = argument != STDIN and os.path.isdir(argument)  # noqa: PTH112 - keeps the user's spelling
+        path = os.path.abspath(argument)  # noqa: PTH100
+        if wanted.force_exclude and argument != STDIN and wanted.excludes(path, folder=is_folder):
+            selection.skipped[EXCLUDED] += not is_folder
+        elif is_folder:
+            selection.folders.append(path)
             _walk(argument, wanted, selection)
         elif argument == STDIN or os.path.exists(argument):  # noqa: PTH110
             selection.paths.append(argument)

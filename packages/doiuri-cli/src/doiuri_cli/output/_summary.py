@@ -21,6 +21,8 @@ def write_summary(report: Report, stream: TextIO) -> None:
 def summary_lines(report: Report) -> list[str]:
     """Return the lines of the summary."""
     counts = report.counts
+    if not (counts.files or counts.dois or counts.skipped or report.findings):
+        return ["No files to check."]
     lines = [_checked(counts)]
     if counts.skipped:
         lines.append(f"{_number(sum(counts.skipped.values()), 'file')} skipped: {_reasons(counts.skipped)}.")

@@ -47,6 +47,10 @@ def _parse_output(value: str) -> Output:
         raise click.BadParameter(f"{name!r} is not a format; choose from {', '.join(FORMATS)}")
     if colon and not path:
         raise click.BadParameter(f"{value!r} names no file; write {name}:FILE, or {name} for standard output")
+    if path and not (folder := Path(path).resolve().parent).is_dir():  # known before the long work
+        raise click.BadParameter(f"cannot write {path}: there is no folder {folder}")
+    if path and Path(path).is_dir():
+        raise click.BadParameter(f"cannot write {path}: it is a folder")
     return Output(name, path or None)
 
 

@@ -55,10 +55,12 @@ def read(source: Source) -> Iterator[Part]:
         if not cell.source:
             continue
         decoded = decode_all(source.text, cell.source)
-        if not may_mention(decoded.text):
-            continue
-        for part in _parts(cell.kind, decoded, encode):
-            yield replace(part, cell=number, ignored=cell.ignored)
+        ignored = cell.ignored
+        parts = list(_parts(cell.kind, decoded, encode)) if may_mention(decoded.text) else []
+        if ignored and not parts:  # the tag is not needed
+            parts = [Part("", places=decoded.places, cell_text=decoded.text, encode=encode)]
+        for part in parts:
+            yield replace(part, cell=number, ignored=ignored)
 
 
 def _cells(source: Source) -> Iterable[_Cell]:

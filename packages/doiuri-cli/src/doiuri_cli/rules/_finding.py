@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from doiuri_cli.files import Lines
@@ -104,7 +105,7 @@ def finding_at(
     :param doi: the name of the DOI.
     :param fix: what would put it right.
     """
-    lines = source.lines if part.cell is None else Lines(part.cell_text or part.text)
+    lines = source.lines if part.cell is None else _lines(part.cell_text or part.text)
     first, last = part.span(*span) if part.cell is None else part.span_in_cell(*span)
     start, end = lines.position(first), lines.position(last)
     excerpt_column = max(1, start.column - _MARGIN)
@@ -123,6 +124,12 @@ def finding_at(
         excerpt_column=excerpt_column,
         in_file=None if part.cell is None else _in_file(source, *part.span(*span)),
     )
+
+
+@lru_cache(4)
+def _lines(cell: str) -> Lines:
+    """Return the lines of a notebook's cell, which has many findings one after the other."""
+    return Lines(cell)
 
 
 def _in_file(source: Source, first: int, last: int) -> tuple[int, int, int, int]:

@@ -50,15 +50,16 @@ def _comments(kind: str) -> re.Pattern[str] | None:
 
 
 class Ignore(NamedTuple):
-    """A comment that suppresses findings.
+    """A comment, or a tag of a notebook's cell, that lets findings be ignored.
 
     :ivar cell: the number of the notebook's cell; None outside of notebooks.
     :ivar line: the line of the comment.
     :ivar column: the column of its first character.
     :ivar end_column: the column after its last character.
-    :ivar target: the line that it is for; None: the whole file.
+    :ivar target: the line that it is for; None: the whole file, or the whole cell if it is a tag.
     :ivar codes: the codes; none: all codes.
-    :ivar excerpt: the start of the line in the file.
+    :ivar excerpt: the line in the file.
+    :ivar is_tag: whether it is a tag of the cell.
     """
 
     cell: int | None
@@ -68,6 +69,12 @@ class Ignore(NamedTuple):
     target: int | None
     codes: tuple[str, ...]
     excerpt: str
+    is_tag: bool = False
+
+    @property
+    def area(self) -> tuple[int | None, int | None]:
+        """The cell and the line that it is for; None for all of them."""
+        return (self.cell, self.target) if self.is_tag or self.target is not None else (None, None)
 
     def names(self, code: str) -> bool:
         """Return whether the comment is for a code."""
@@ -88,21 +95,30 @@ def ignores_in(path: str, text: str, cell: int | None = None) -> list[Ignore]:
         return []
     matches = list(pattern.finditer(text))
     lines = Lines(text)
-    targets: dict[int, int] = {}
-    for match in reversed(matches):
-        if _is_alone(match, lines):
-            line = lines.position(match.end()).line
-            targets[line] = _next_line(line, lines, targets)
+    alone = {lines.position(match.end()).line for match in matches if _is_alone(match, lines)}
+    targets = _targets(lines, alone)
     return [_ignore(match, lines, cell, targets) for match in matches]
 
 
-def _ignore(match: re.Match[str], lines: Lines, cell: int | None, targets: dict[int, int]) -> Ignore:
-    start = match.start() + len(match[0]) - len(match[0].lstrip())
-    line, column = lines.position(start)
-    codes = tuple(code.strip() for code in (match[2] or "").split(",") if code.strip())
-    target = None if match[1] else targets.get(line, line)
-    excerpt = lines.line(line, 1, _LONGEST) if column <= _LONGEST else ""
-    return Ignore(cell, line, column, column + match.end() - start, target, codes, excerpt)
+def tag_of(cell: int, codes: Iterable[str], excerpt: str) -> Ignore:
+    """Return what the tags of a notebook's cell let be ignored.
+
+    :param cell: the number of the cell.
+    :param codes: the codes; "*" stands for all.
+    :param excerpt: the first line of the cell.
+    """
+    found = sorted(codes)
+    return Ignore(cell, 1, 1, 1, None, () if "*" in found else tuple(found), excerpt, is_tag=True)
+
+
+def _targets(lines: Lines, alone: Iterable[int]) -> dict[int, int]:
+    """Return the next line with text for each line that holds nothing but a comment."""
+    targets: dict[int, int] = {}
+    for line in sorted(alone, reverse=True):
+        following = (number for number in range(line + 1, lines.count + 1) if lines.line(number).strip())
+        target = next(following, line)
+        targets[line] = targets.get(target, target)
+    return targets
 
 
 def _is_alone(match: re.Match[str], lines: Lines) -> bool:
@@ -114,20 +130,13 @@ def _is_alone(match: re.Match[str], lines: Lines) -> bool:
     return not (match[0].lstrip().startswith(_MARK) and lines.line(line, column, column + _LONGEST).strip())
 
 
-def _next_line(line: int, lines: Lines, targets: dict[int, int]) -> int:
-    """Return the next line with text other than a comment, or the line itself if there is none.
-
-    :param line: the line of a comment that stands alone.
-    :param lines: the lines of the text.
-    :param targets: what this function returned for the comments below.
-    """
-    for following in range(line + 1, lines.count + 1):
-        if following in targets:
-            target = targets[following]
-            return line if target == following else target
-        if lines.line(following).strip():
-            return following
-    return line
+def _ignore(match: re.Match[str], lines: Lines, cell: int | None, targets: dict[int, int]) -> Ignore:
+    start = match.start() + len(match[0]) - len(match[0].lstrip())
+    line, column = lines.position(start)
+    codes = tuple(code.strip() for code in (match[2] or "").split(",") if code.strip())
+    target = None if match[1] else targets.get(line, line)
+    excerpt = lines.line(line, 1, _LONGEST) if column <= _LONGEST else ""
+    return Ignore(cell, line, column, column + match.end() - start, target, codes, excerpt)
 
 
 class Verdict(NamedTuple):
@@ -143,23 +152,22 @@ class Verdict(NamedTuple):
 
 def apply_ignores(ignores: Iterable[Ignore], findings: Iterable[Finding]) -> Verdict:
     """Return the findings that remain, and which comments were used."""
-    by_place: dict[tuple[int | None, int | None], list[Ignore]] = {}
+    by_area: dict[tuple[int | None, int | None], list[Ignore]] = {}
     for one in ignores:
-        place = (None, None) if one.target is None else (one.cell, one.target)
-        by_place.setdefault(place, []).append(one)
-
+        by_area.setdefault(one.area, []).append(one)
     kept: list[Finding] = []
     used: set[tuple[Ignore, str]] = set()
 
     @cache  # many findings may be on a line with many comments
     def is_ignored(cell: int | None, line: int | None, code: str) -> bool:
-        uses = [(one, code) for one in by_place.get((cell, line), ()) if one.names(code)]
+        uses = [(one, code) for one in by_area.get((cell, line), ()) if one.names(code)]
         used.update(uses)
         return bool(uses)
 
     for finding in findings:
-        places = [(None, None), *((finding.cell, n) for n in range(finding.line, finding.end_line + 1))]
-        verdicts = [is_ignored(*place, finding.code) for place in places]  # each comment that fits is used
+        lines = range(finding.line, finding.end_line + 1)
+        areas = ((None, None), (finding.cell, None), *((finding.cell, line) for line in lines))
+        verdicts = [is_ignored(*area, finding.code) for area in areas]  # each comment that fits is used
         if not any(verdicts):
             kept.append(finding)
     return Verdict(kept, used)
@@ -180,7 +188,7 @@ def unused_ignores(
     :param is_checked: whether a code was checked on the lines that a comment is for.
     :param usual: the codes that must have been checked before a comment for all codes counts as unused.
     """
-    needed = {comment for comment, _ in used}
+    needed = {one for one, _ in used}
     for one in ignores:
         if one.codes:
             idle = [code for code in one.codes if (one, code) not in used]
@@ -199,7 +207,7 @@ def unused_ignores(
                 one.line,
                 one.end_column,
                 "unused-ignore",
-                "; ".join(words),
+                f"the tag of the cell: {'; '.join(words)}" if one.is_tag else "; ".join(words),
                 cell=one.cell,
                 excerpt=one.excerpt,
             )

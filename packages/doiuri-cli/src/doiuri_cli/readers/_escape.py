@@ -22,7 +22,7 @@ _TEX = {
     ">": "\\textgreater{}",
     "|": "\\textbar{}",
 }
-_MARKDOWN_ENTITY = re.compile(r"&(?=#?[A-Za-z0-9]+;)")
+_MARKDOWN_ENTITY = re.compile(r"&(?=#?[A-Za-z0-9])")
 _MARKDOWN_MARKS = re.compile(r"[\\`*\[\]<>]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|~(?=~)|(?<=~)~|!(?=\[)")
 _RST_MARKS = re.compile(r"[\\`*|]|_(?![A-Za-z0-9])")
 

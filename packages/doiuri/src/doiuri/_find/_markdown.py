@@ -157,7 +157,7 @@ class _Code:
         return self._span_end(opener[0], opener.end())
 
     def _fence_end(self, fence: str, start: int) -> tuple[int, int]:
-        closer = re.compile(rf"\n[ >]*{fence}{fence[0]}*[ \t]*$", re.MULTILINE).search(self._text, start)
+        closer = re.compile(rf"\n[ >]*{fence}{fence[0]}*[ \t]*\r?$", re.MULTILINE).search(self._text, start)
         return (closer.start() + 1, closer.end()) if closer else (len(self._text), len(self._text))
 
     def _span_end(self, backticks: str, start: int) -> tuple[int, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import time
 
@@ -28,9 +29,11 @@ NOTEBOOK = json.dumps(
     }
 )
 PIECES = st.sampled_from(
-    ['"', "'", '"""', "'''", "\\", "\n", "\r\n", "#", "(", "]", "{", "}", ":", ": ", "- ", ", ", "&a ", "*a", "!t ",
+    ['"', "'", '"""', "'''", "\\", "\n", "\r\n", "#", "(", "]", "{", "}", ":", ": ", "- ", ", ", "&a ", "*a",
+     "!t ",
      "|\n  ", ">-\n ", "? ", "...\n", "---\n", "def f():\n ", "10.1000/a", "doi:10.1000/b ", '"DOI": ',
-     '"type": ""', "TY  - ", "\nDO  - ", "\\u00e9", "\\ud83d\\ude00", "\\ud83d", "\\N{x}", "\0", "\x85", "\u2028",
+     '"type": ""', "TY  - ", "\nDO  - ", "\\u00e9", "\\ud83d\\ude00", "\\ud83d", "\\N{x}", "\0", "\x85",
+     "\u2028",
      " ", "\t", '"cells"']
 )  # fmt: skip
 TEXTS = st.lists(PIECES, max_size=15).map("".join)
@@ -43,8 +46,7 @@ def parts_of(name: str, text: str) -> list[Part] | None:
     source = Source(name, text)
     try:
         parts = [*read(source)]
-    except ReadError as error:
-        assert str(error)
+    except ReadError:
         return None
     for part in parts:
         for mention in mentions_in(part):
@@ -155,10 +157,8 @@ def seconds(name: str, text: str) -> float:
     read = reader_for(name)
     assert read is not None
     begin = time.process_time()
-    try:
+    with contextlib.suppress(ReadError):
         list(read(Source(name, text)))
-    except ReadError:
-        pass
     return time.process_time() - begin
 
 

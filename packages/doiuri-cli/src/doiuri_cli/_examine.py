@@ -74,7 +74,7 @@ def examine(
             one for mention in inside for one in _about(source, mention, config, statuses or {}, missing)
         ]
         found += part_findings(source, part, inside)
-        findings += [one for one in found if one.code in codes and one.code not in part.ignored]
+        findings += [one for one in found if one.code in codes and not part.ignores(one.code)]
     findings += [one for one in file_findings(source, mentions) if one.code in codes]
     ignores = _ignores(source, parts)
     pending = statuses is None and bool(ignores)

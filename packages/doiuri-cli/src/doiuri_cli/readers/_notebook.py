@@ -16,7 +16,6 @@ from doiuri_cli.readers._part import Part, ReadError
 from doiuri_cli.readers._python import parts_of_code
 from doiuri_cli.readers.strings import Within, nested
 from doiuri_cli.readers.strings._json import Scanner, decode, decode_all, encoder
-from doiuri_cli.rules._codes import RULES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -42,10 +41,8 @@ class _Cell:
     @property
     def ignored(self) -> frozenset[str]:
         found = (_IGNORE.match(tag) for tag in self.tags)
-        named = [tag[1] for tag in found if tag]
-        if None in named:
-            return frozenset(RULES)
-        return frozenset(code.strip() for codes in named for code in codes.split(","))
+        codes = (code.strip() for tag in found if tag for code in (tag[1] or "*").split(","))
+        return frozenset(filter(None, codes))
 
 
 def read(source: Source) -> Iterator[Part]:

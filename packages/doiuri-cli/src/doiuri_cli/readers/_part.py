@@ -28,7 +28,8 @@ class Part:
     :ivar cell_places: where each character stands in the text of the cell then.
     :ivar entry: the key of the entry in a bibliography; empty if there is none.
     :ivar field: whether the text is the whole value of a field for a DOI.
-    :ivar ignored: the codes that the file's format lets this part ignore, such as by a tag of the cell.
+    :ivar ignored: the codes that the file's format lets this part ignore, such as by a tag of the cell;
+        "*" stands for all.
     :ivar encode: writes text as the file's format does; it undoes what the reader did.
     """
 
@@ -53,6 +54,10 @@ class Part:
         if self.places is None:
             return self.start + start, self.start + end
         return self.places[start], self.places[end]
+
+    def ignores(self, code: str) -> bool:
+        """Return whether findings with a code are ignored in this part."""
+        return code in self.ignored or "*" in self.ignored
 
     def span_in_cell(self, start: int, end: int) -> tuple[int, int]:
         """Return where a piece of the text stands in the text of the notebook's cell.

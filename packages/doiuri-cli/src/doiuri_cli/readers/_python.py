@@ -46,9 +46,7 @@ _CLOSING = {
 }
 _PREFIX = re.compile(r"(?<![0-9A-Za-z_])[rRuUbBfFtT]{1,2}\Z")
 _LONGEST_PREFIX = 2
-_LINE_START = re.compile(
-    r"(?:\A|(?<![\\\r])\n|(?<!\\)\r\n?)(?:[ \t]*+(?:class|def|async[ ]def)\b[^\r\n]*:)?[ \t\f]*\Z"
-)
+_HEAD = re.compile(r"(?:[ \t]*+(?:class|def|async[ ]def)\b[^\r\n]*:)?[ \t\f]*")
 _MARGIN = re.compile(r"\n([ \t]*+)(?=\S)")
 _LINE = 500  # how far back the start of the line is looked for; this keeps the time linear
 _END = re.compile(r"[ \t\f]*+(?:[;#\r\n]|\Z)")
@@ -125,11 +123,11 @@ def _prefix(text: str, start: int) -> str:
 
 def _is_statement(text: str, start: int, end: int) -> bool:
     """Return whether a string is a statement: nothing else but the head of its function is on the line."""
-    window = text[max(0, start - _LINE) : start]
-    first = _LINE_START.search(window)
-    if first is None or (first.start() == 0 < start - len(window) and window[0] not in "\r\n"):
+    earliest = max(0, start - _LINE)
+    line = max(text.rfind("\n", earliest, start), text.rfind("\r", earliest, start)) + 1
+    if line == 0 < earliest or text[max(0, line - 3) : line].rstrip("\r\n").endswith("\\"):
         return False
-    return _END.match(text, end) is not None
+    return _HEAD.fullmatch(text, line, start) is not None and _END.match(text, end) is not None
 
 
 def _docstring(text: str, span: tuple[int, int], quotes: str, prefix: str) -> Iterator[Part]:

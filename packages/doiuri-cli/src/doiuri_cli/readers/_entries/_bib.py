@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from doiuri_cli.files import Source
 
+_COMMENT = re.compile(r"[ \t]*%")
 _AND = re.compile(r"\s+and\s+", re.IGNORECASE)
 
 # Entries that cannot be parsed are passed over: the check of their DOIs does not depend on it
@@ -44,10 +45,10 @@ def read(source: Source) -> Iterator[Entry]:
     for block in _blocks(library):
         fields = {field.key.lower(): field for field in block.fields}
         doi = fields.get("doi")
-        if doi is None:
+        if doi is None or _COMMENT.match(source.text, starts[block.start_line or 0]):
             continue
         value = _value(library, doi)
-        start = source.text.find(value, starts[doi.start_line])
+        start = source.text.find(value, starts[doi.start_line or 0])
         found = entry(
             source,
             (start, start + len(value)),

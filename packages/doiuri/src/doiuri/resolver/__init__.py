@@ -8,9 +8,10 @@ from doiuri.resolver.stores._lock_file import LockedAnswers, LockFile
 from doiuri.resolver.stores._lock_format import key_doi, lock_key, lock_name
 from doiuri.resolver.stores._memory import MemoryStore
 from doiuri.resolver.stores._open import open_store
+from doiuri.resolver.stores._recording import RecordingStore
 from doiuri.resolver.stores._redis import RedisStore
 from doiuri.resolver.stores._sqlite import SQLiteStore
-from doiuri.resolver.stores._store import Entry, ReadStore, Store, StoreWarning, WriteStore
+from doiuri.resolver.stores._store import Entry, ReadStore, Store, StoreWarning, Usage, WriteStore
 
 __all__ = [
     "Entry",
@@ -20,6 +21,7 @@ __all__ = [
     "Metadata",
     "Outcome",
     "ReadStore",
+    "RecordingStore",
     "RedisStore",
     "Reply",
     "Request",
@@ -29,6 +31,7 @@ __all__ = [
     "StoreWarning",
     "Transport",
     "TransportError",
+    "Usage",
     "WriteStore",
     "key_doi",
     "lock_key",

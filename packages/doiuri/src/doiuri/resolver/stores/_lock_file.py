@@ -9,8 +9,17 @@ from typing import TYPE_CHECKING
 
 from doiuri.resolver._fork import ForkSafe
 from doiuri.resolver.stores._folder_lock import locked_folder
-from doiuri.resolver.stores._lock_format import lock_key, make_line, ordered, read_lines, render
-from doiuri.resolver.stores._store import warn
+from doiuri.resolver.stores._lock_format import (
+    accepted_key,
+    accepted_line,
+    accepted_reasons,
+    lock_key,
+    make_line,
+    ordered,
+    read_lines,
+    render,
+)
+from doiuri.resolver.stores._store import Usage, warn
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -37,6 +46,7 @@ class LockFile(ForkSafe):
         self.path = Path(os.path.abspath(path))  # noqa: PTH100 - resolve() would follow symbolic links
         self._stamp: _Stamp | None = None
         self._lines: dict[str, Line] = {}  # the content of the file
+        self._accepted: dict[str, str] = {}  # a part of it
         self._unsaved: dict[str, Line] = {}
         self._refresh()
 
@@ -67,22 +77,74 @@ class LockFile(ForkSafe):
             except (OSError, ValueError) as error:
                 self._warn("written", error)
 
+    @property
+    def accepted(self) -> dict[str, str]:
+        """The DOIs that are known not to exist, by their keys, each with the reason for keeping it."""
+        with self._lock:
+            self._refresh()
+            return dict(self._accepted)
+
+    def changes(self, entries: Mapping[str, Entry], accepted: Mapping[str, str] | None = None) -> bool:
+        """Return whether ``replace`` would change the file."""
+        with self._lock:
+            self._refresh()
+            return self._replacement(entries, accepted) != self._lines
+
+    def replace(self, entries: Mapping[str, Entry], accepted: Mapping[str, str] | None = None) -> None:
+        """Replace the whole content of the file, atomically.
+
+        :param entries: the entries that the file is to have.
+        :param accepted: the DOIs that are known not to exist, by their keys, with the reasons; by default,
+            those in the file stay.
+        :raises OSError: if the file cannot be written.
+        :raises ValueError: if the file was changed, and is no longer a lock file.
+        """
+        with self._lock, locked_folder(self.path.resolve().parent):
+            self._refresh()
+            self._save(self._replacement(entries, accepted))
+
+    def usage(self) -> Usage:
+        """Return how much the file holds.
+
+        :raises ValueError: if it is no longer a lock file.
+        """
+        with self._lock:
+            self._refresh()
+            return Usage(len(self._lines) - len(self._accepted), self._stamp[1] if self._stamp else 0)
+
+    def clear(self) -> Usage:
+        """Remove all entries; return how much that was. Otherwise like ``replace``."""
+        removed = self.usage()
+        if removed.entries:
+            self.replace({})
+        return removed
+
     def close(self) -> None:
         """Do nothing: the file is not kept open."""
+
+    def _replacement(
+        self, entries: Mapping[str, Entry], accepted: Mapping[str, str] | None
+    ) -> dict[str, Line]:
+        reasons = self._accepted if accepted is None else accepted
+        kept = {accepted_key(doi): accepted_line(doi, reason) for doi, reason in reasons.items()}
+        return {key: make_line(key, entry) for key, entry in entries.items()} | kept
 
     def _save(self, lines: dict[str, Line]) -> None:
         if lines != self._lines:
             _replace(self.path, render(lines))
             self._stamp = _stamp(self.path)
-            self._lines = lines
+            self._set(lines)
         self._unsaved = {}
 
     def _refresh(self) -> None:
         """Read the file again if it changed since it was read last."""
         stamp = _stamp(self.path)
         if stamp != self._stamp:
-            self._lines = {} if stamp is None else read_lines(self.path)
+            self._set({} if stamp is None else read_lines(self.path))
             self._stamp = stamp
+
+    def _set(self, lines: dict[str, Line]) -> None:
+        self._lines, self._accepted = lines, accepted_reasons(lines)
 
     def _warn(self, what: str, error: Exception) -> None:
         warn(f"the lock file {self.path} cannot be {what} ({error}); new answers are kept in memory")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from doiuri_proxy.pytest_plugin import Proxies
-from support.doiuri_command import doiuri
+from support.cli.command import doiuri
 
 KNOWN = {"handle": "10.1000/182", "values": []}
 TEXT = "See https://doi.org/10.1000/182\nand <https://doi.org/10.5555/nope>.\n"

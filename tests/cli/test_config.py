@@ -12,7 +12,7 @@ from doiuri_cli._config_file import CHECKS, read_config
 from doiuri_cli.commands._options import make_config
 from doiuri_cli.files import Patterns
 from doiuri_cli.rules import Finding
-from support.doiuri_command import doiuri
+from support.cli.command import doiuri
 
 
 @pytest.fixture(autouse=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from support.doiuri_command import doiuri
+from support.cli.command import doiuri
 
 TEXT = "See https://doi.org/10.1000/182,\ndoi:10.1000/ABC and doi:10.1000/abc.\n"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from doiuri_cli._config import Config
 from doiuri_cli.registry._check import check_names
 from doiuri_cli.registry._lock import Lock
 from doiuri_proxy.pytest_plugin import Proxies
-from support.doiuri_command import doiuri
+from support.cli.command import doiuri
 from support.servers.faults import FAULTS, NAME, Fault
 
 DEAD = "10.5555/nope"
@@ -65,10 +66,23 @@ def test_the_lock_file_answers_first(doi_proxy: Proxies, tmp_path: Path) -> None
 def test_locked_asks_nothing(doi_proxy: Proxies, tmp_path: Path) -> None:
     lock = lock_of(tmp_path / "doi.lock.json", KNOWN[:5], doi_proxy.url)
     before = len(doi_proxy.log)
-    answers = check_names(KNOWN, Config(resolver=doi_proxy.url, locked=True), lock)
+    answers = check_names(KNOWN, Config(resolver=doi_proxy.url, lock=lock.path, locked=True), lock)
     assert answers.missing == {*KNOWN[5:]}
     assert answers.unknown == {"not in the lock file": 5}
     assert len(doi_proxy.log) == before
+
+
+def test_offline_the_cache_answers_too_but_the_lock_file_is_incomplete(
+    doi_proxy: Proxies, tmp_path: Path
+) -> None:
+    lock = lock_of(tmp_path / "doi.lock.json", KNOWN[:5], doi_proxy.url)
+    config = Config(resolver=doi_proxy.url, cache=str(tmp_path / "answers.sqlite"), lock=lock.path)
+    check_names(KNOWN[5:7], config)
+    answers = check_names(KNOWN, replace(config, offline=True), lock)
+    assert answers.missing == {*KNOWN[5:]}
+    assert (answers.known, answers.unknown) == (7, {"offline": 3})
+    assert "lock-missing" in replace(config, offline=True).codes
+    assert "lock-missing" not in config.codes
 
 
 def test_our_reading_of_the_lock_file_agrees_with_the_resolver(doi_proxy: Proxies, tmp_path: Path) -> None:

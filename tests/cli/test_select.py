@@ -10,7 +10,7 @@ import pytest
 from doiuri_cli.files import Patterns
 from doiuri_cli.files._git import GitError, changed_files, outer_ignores
 from doiuri_cli.files._select import Filter, Selection, select, select_changed
-from support.doiuri_command import doiuri
+from support.cli.command import doiuri
 
 
 @pytest.fixture(autouse=True)

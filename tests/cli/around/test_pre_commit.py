@@ -46,7 +46,8 @@ class Repository:
 
     @property
     def environment(self) -> dict[str, str]:
-        kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+        unset = ("GIT_", "FORCE_COLOR")
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(unset)}
         return kept | {
             "PATH": f"{PROGRAMS}{os.pathsep}{os.environ['PATH']}",
             "HOME": str(self.home),

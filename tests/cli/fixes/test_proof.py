@@ -50,15 +50,15 @@ def test_another_encoding() -> None:
 
 
 def test_other_parts() -> None:
-    text = '{"DOI": "10.1000/182", "note": "10.1000/183"}'
+    text = "@misc{k, doi = {10.1000/182}, note = {10.1000/183}}"
     place = text.index("note")
-    with pytest.raises(ProofError):
-        proved(text, Fix(place, place + 4, "DOI", safe=True), path="references.json")
+    with pytest.raises(ProofError, match="other parts"):
+        proved(text, Fix(place, place + 4, "doi", safe=True), path="a.bib")
 
 
 def test_file_that_cannot_be_read_any_more() -> None:
     with pytest.raises(ProofError, match="could not be read"):
-        proved('{"DOI": "10.1000/182"}', Fix(0, 1, "", safe=True), path="references.json")
+        proved('{"cells": [], "nbformat": 4}', Fix(0, 1, "", safe=True), path="a.ipynb")
 
 
 def test_first_of_two_overlapping_fixes() -> None:

@@ -12,7 +12,7 @@ from doiuri_cli.output import Report
 from doiuri_cli.rules import Fix
 from jsonschema import Draft202012Validator
 from markdown_it import MarkdownIt
-from support.findings import finding, for_any_report, report, written
+from support.cli.findings import finding, for_any_report, report, written
 
 SCHEMAS = Path(__file__).parent / "schemas"
 

@@ -11,7 +11,7 @@ from doiuri_cli.output import Report
 from doiuri_cli.output._full import write_full
 from doiuri_cli.readers import Part
 from doiuri_cli.rules import Finding, Fix, finding_at
-from support.findings import finding, for_any_report, report, written
+from support.cli.findings import finding, for_any_report, report, written
 
 SAFE = Fix(0, 1, "x", safe=True)
 UNSAFE = Fix(0, 1, "x", safe=False)

@@ -6,7 +6,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from doiuri_cli.output import Report
-from support.findings import finding, for_any_report, report, written
+from support.cli.findings import finding, for_any_report, report, written
 from xmlschema import XMLSchema
 
 SCHEMA = XMLSchema(Path(__file__).parent / "schemas" / "junit.xsd")

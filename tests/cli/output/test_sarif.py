@@ -13,7 +13,7 @@ import pytest
 from doiuri_cli.output import Report
 from doiuri_cli.rules import RULES, Fix
 from jsonschema import Draft202012Validator
-from support.findings import finding, for_any_report, report, written
+from support.cli.findings import finding, for_any_report, report, written
 
 SCHEMA = Draft202012Validator(
     json.loads((Path(__file__).parent / "schemas" / "sarif.json").read_text("utf-8")),

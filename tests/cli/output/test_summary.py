@@ -7,7 +7,7 @@ import io
 import pytest
 from doiuri_cli.output import Counts, Report, findings_counts, write_summary
 from doiuri_cli.rules import Fix
-from support.findings import finding
+from support.cli.findings import finding
 
 SAFE = finding("not-https", fix=Fix(0, 1, "x", safe=True))
 UNSAFE = finding("look-alike", fix=Fix(0, 1, "x", safe=False))

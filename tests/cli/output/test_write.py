@@ -13,7 +13,12 @@ import pytest
 from click.testing import CliRunner, Result
 from doiuri_cli.output import FORMATS, Output, output_option, write_report
 from doiuri_cli.output import _write as module
-from support.findings import finding, report, written
+from support.cli.findings import finding, report, written
+
+
+@pytest.fixture(autouse=True)
+def _no_colours(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("FORCE_COLOR", raising=False)
 
 
 @click.command()

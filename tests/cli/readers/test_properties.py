@@ -115,7 +115,8 @@ def test_only_blanks_are_put_in(text: str, name: str) -> None:
         original = text[part.start : part.start + len(part.text)]
         assert len(original) == len(part.text)
         assert all(
-            new in {old, " "} and (new == old or old not in "\r\n") for new, old in zip(part.text, original)
+            new == old or (new == " " and old not in "\r\n")
+            for new, old in zip(part.text, original, strict=True)
         )
 
 

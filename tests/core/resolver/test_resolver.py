@@ -251,6 +251,16 @@ def test_offline_asks_nobody() -> None:
     assert not server.requests
 
 
+def test_requests_are_counted() -> None:
+    with handling(proxy()) as server:
+        resolver = Resolver(server.url, store=MemoryStore(), rate=None)
+        assert resolver.sent == 0
+        list(resolver.resolve_many([DOI_, DOI_, "10.1000/b"]))
+        assert resolver.sent == len(server.requests) == 2
+        list(resolver.resolve_many([DOI_, "10.1000/b"]))
+        assert resolver.sent == len(server.requests) == 2
+
+
 def test_an_old_answer_is_better_than_none() -> None:
     store, answers = MemoryStore(), [reply("200 OK", b"a citation", kind="text/plain")]
     page = reply("200 OK", b"<html>", kind="text/html")

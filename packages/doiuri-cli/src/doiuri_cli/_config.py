@@ -20,7 +20,7 @@ LOCK_NAME = "doi.lock.json"
 """The lock file that is used if it exists and no other is named."""
 
 LOCK_CODES = frozenset({"lock-missing", "lock-unused"})
-"""The codes that are checked only if all answers have to come from the lock file."""
+"""The codes that are checked only if there is a lock file and nobody else is asked."""
 
 RECORD_CODES = frozenset({"title-differs", "year-differs", "author-differs", "retracted"})
 """The codes that are checked only against the registry's metadata."""
@@ -78,11 +78,16 @@ class Config:
     budget: float | None = None
     rate: float | None = None
 
+    @property
+    def needs_lock(self) -> bool:
+        """Whether the lock file has to have all DOIs: nobody else is asked."""
+        return self.lock is not None and bool(self.locked or self.offline)
+
     @cached_property
     def codes(self) -> Codes:
         """The codes that are checked."""
         codes = frozenset(RULES) if self.select is None else self.select
-        if not self.locked:
+        if not self.needs_lock:
             codes -= LOCK_CODES
         if not self.records:
             codes -= RECORD_CODES

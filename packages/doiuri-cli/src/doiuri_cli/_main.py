@@ -104,10 +104,10 @@ def _prepare_streams() -> None:
 def _show_warning(
     message: Warning | str,
     category: type[Warning],
-    _filename: str,
-    _lineno: int,
-    _file: TextIO | None = None,
-    _line: str | None = None,
+    filename: str,  # noqa: ARG001
+    lineno: int,  # noqa: ARG001
+    file: TextIO | None = None,  # noqa: ARG001
+    line: str | None = None,  # noqa: ARG001
 ) -> None:
     """Show a warning of ours, such as that the cache cannot be written, as a message."""
     if category.__module__.partition(".")[0] == "doiuri":

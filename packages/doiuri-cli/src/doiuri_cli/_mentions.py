@@ -39,7 +39,7 @@ _INTENDED = {
 # The regex engine finds a literal at the start fast
 _PATTERNS = {syntax: re.compile(f"doi(?:{pattern})", re.DOTALL) for syntax, pattern in _INTENDED.items()}
 _PATTERNS |= {"xml": _PATTERNS["html"], "bibtex": _PATTERNS["tex"]}
-_BEFORE = {
+_BEFORE: dict[str, dict[str, tuple[str, ...]]] = {
     "markdown": {"uri": ("](", "](<", "<", "]: "), "role": ("{",)},
     "rst": {"uri": (" <",), "role": (":",)},
     "html": {"uri": ('="', "='"), "content": ("_", ".", '="', "='"), "element": ('type="', "type='")},

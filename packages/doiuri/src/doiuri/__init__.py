@@ -64,10 +64,12 @@ _LAZY = {
 
 
 def __getattr__(name: str) -> object:
-    from importlib import import_module, metadata
+    from importlib import import_module
 
     value: object
     if name == "__version__":
+        from importlib import metadata  # slow to import
+
         value = metadata.version("doiuri")
     elif name in _LAZY:
         value = getattr(import_module(_LAZY[name]), name)

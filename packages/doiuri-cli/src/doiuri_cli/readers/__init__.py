@@ -1,5 +1,6 @@
 """Readers, one a type of file: what may mention DOIs in it, and where."""
 
+from doiuri_cli.readers._blank import may_mention
 from doiuri_cli.readers._choice import reader_for
 from doiuri_cli.readers._part import Part, Reader, ReadError
 

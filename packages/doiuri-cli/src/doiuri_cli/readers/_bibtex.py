@@ -9,7 +9,7 @@ from doiuri_cli.readers._blank import blanked, may_mention
 from doiuri_cli.readers._part import Part
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator, Iterator
 
     from doiuri_cli.files import Source
 
@@ -53,8 +53,8 @@ def read(source: Source) -> Iterator[Part]:
 class _Reader:
     """Reads one file.
 
-    An entry ends with its brace. If that is missing, or the entry is broken in another way, it ends before the
-    next line that begins with an entry, and what is left of it is read as one text.
+    An entry ends with its brace. If that is missing, or the entry is broken in another way, it ends before
+    the next line that begins with an entry, and what is left of it is read as one text.
     """
 
     def __init__(self, text: str) -> None:
@@ -86,7 +86,7 @@ class _Reader:
             self._limit = following.start() + 1 if following else len(self._text)
         return self._limit
 
-    def _entry(self, entry: re.Match[str], limit: int) -> Iterator[Part]:
+    def _entry(self, entry: re.Match[str], limit: int) -> Generator[Part, None, int]:
         """Yield the parts of an entry, and return where it ends."""
         text, key = self._text, entry["key"]
         last = position = entry.end()

@@ -73,7 +73,7 @@ def _bibtex(text: str, context: Context) -> str:
 
 
 def _replaced(text: str, replacements: dict[str, str]) -> str:
-    return text.translate(str.maketrans(replacements))
+    return "".join(replacements.get(character, character) for character in text)
 
 
 def _is_balanced(text: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import lru_cache
 from heapq import merge
 from typing import TYPE_CHECKING
 
@@ -27,8 +27,8 @@ _RUNS = (re.compile("````*"), re.compile("~~~~*"))
 _BEFORE_FENCE = re.compile(r"[ \t>]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+)*\Z")
 # What MyST, pandoc, Quarto and R Markdown take for code; other names in braces are MyST's directives
 _IS_CODE = re.compile(
-    r"[ \t]*(?!\{)|[ \t]*\{(?:[.#= ]|(?i:r|python3?|julia|bash|sh|zsh|sql|ojs|js|javascript|css|html|stan|rcpp|cpp|c"
-    r"|fortran|octave|scala|rust|go|perl|ruby|dot|graphviz|mermaid|plantuml|code|code-block|code-cell|sourcecode"
+    r"[ \t]*(?!\{)|[ \t]*\{(?:[.#= ]|(?i:r|python3?|julia|bash|sh|zsh|sql|ojs|js|javascript|css|html"
+    r"|stan|rcpp|cpp|c|fortran|octave|scala|rust|go|perl|ruby|dot|graphviz|mermaid|plantuml|code|code-block|code-cell|sourcecode"
     r"|literalinclude|parsed-literal|highlight|math|doctest|testcode|testsetup|testcleanup|testoutput|prompt"
     r"|ipython3?|jupyter-execute|raw)[\s,}])"
 )
@@ -113,7 +113,7 @@ def _fences(text: str) -> Iterator[tuple[int, int]]:
             ends.add(text.rfind("\n", 0, end) + len(text[text.rfind("\n", 0, end) : end].rstrip(run[0][0])))
 
 
-@cache
+@lru_cache(64)
 def _fence_end(character: str, length: int) -> re.Pattern[str]:
     return re.compile(rf"\n[ \t>]*{character}{{{length},}}(?=[ \t\r]*(?:\n|\Z))")
 
@@ -129,7 +129,8 @@ def _indented(text: str) -> Iterator[tuple[int, int]]:
 
 def _spans(text: str) -> Iterator[tuple[int, int]]:
     """Yield the code spans in paragraphs that may mention a DOI; after a brace they are MyST's roles."""
-    for position, end in paragraphs(text):
+    for first, end in paragraphs(text):
+        position = first
         while (quiet := _QUIET.match(text, position, end)) and (run := _TICKS.search(text, quiet.end(), end)):
             start, position = run.span()
             closer = _span_end(text, run[0], position, min(end, position + _LONGEST_SPAN))

@@ -98,6 +98,6 @@ def _deeper(margin: int) -> re.Pattern[str]:
 
 
 def _block_end(text: str, start: int, margin: int) -> int:
-    """Return where the block ends that starts at the line ``start`` and is indented deeper than ``margin``."""
+    """Return where the block at the line ``start`` ends, which is indented deeper than ``margin``."""
     block = _deeper(min(margin, 200)).match(text, start)
     return block.end() if block else start

@@ -61,7 +61,7 @@ def check_names(
     if lock is not None:
         answers.statuses = {key: lock.statuses[key] for key in dois if key in lock.statuses}
         answers.known = len(answers.statuses)
-        if config.locked:
+        if config.needs_lock:
             answers.missing = frozenset(dois.keys() - lock.entries.values())
     left = [doi for key, doi in dois.items() if key not in answers.statuses]
     if config.locked:

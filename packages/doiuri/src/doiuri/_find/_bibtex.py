@@ -69,9 +69,7 @@ _COMMAND = (
 _FIELD_START = r"[ \t]*+(?:doi|DOI|url|Url|URL|ee|link)[ \t]{0,20}+="
 _VALUE = rf"(?:\n{_FIELD_START}[ \t]*+[{{\"]|\\(?:url|href|doi|path|nolinkurl)[ \t]*+\{{)"
 _NOTHING = r"(?>(?:[{}]|[ \t]*[\r\n]\s*+)+)"
-_NO_NAME = no_name(
-    rf"(?:\$|\\(?!%[^2])|{_NOTHING}[0-9./:%\\$])", rf"(?:\\[-/as]|{_NOTHING}[0.\\])"
-)
+_NO_NAME = no_name(rf"(?:\$|\\(?!%[^2])|{_NOTHING}[0-9./:%\\$])", rf"(?:\\[-/as]|{_NOTHING}[0.\\])")
 _ORDINARY = r"[^\\$1\n]*+"
 _RUNNING = (
     rf"{_ORDINARY}(?>(?:(?:{_NO_NAME}|\n(?!{_FIELD_START})|\\[%&#$_{{}} ,]"

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         def __call__(self, doi: Handle, *, budget: float | None) -> str:
             """Return the entry of a DOI, within some seconds."""
 
+
 FORMS = ("url", "json", "agency", "csl", "bibtex", "ris", "citation")
 ENTRIES = frozenset({"bibtex", "ris"})
 """The forms that take several lines."""

@@ -119,12 +119,12 @@ def _ask(dois: Sequence[DOI], config: Config, answers: Answers, progress: Progre
         for doi, outcome in zip(left, resolver.check(left, "existence", progress=progress), strict=True):
             answers.statuses[doi.key] = outcome.status
             if outcome.status == "unknown":
-                answers.unknown[_reason(outcome.reason, resolver.base)] += 1
+                answers.unknown[brief_reason(outcome.reason, resolver.base)] += 1
         if not resolver.offline:
             answers.asked, answers.requests = len(left), resolver.sent
 
 
-def _reason(reason: str, base: str) -> str:
+def brief_reason(reason: str, base: str) -> str:
     """Return a reason without what differs from one DOI to the next, such as times."""
     host = base.partition("://")[2].partition("/")[0].rpartition("@")[2]
     if last := _LAST.search(reason):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import time
+import json
 from collections import Counter
 from dataclasses import dataclass, field
 from math import inf
@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Literal
 
 from doiuri import ResolutionError
 from doiuri.records import Record
-from doiuri.resolver import Entry, RecordingStore, key_doi, lock_key, open_store
+from doiuri.resolver import Entry, key_doi
 
-from doiuri_cli.registry._check import brief_reason, open_resolver
+from doiuri_cli.registry._lookup import LookUp
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
     from doiuri import DOI
-    from doiuri.resolver import LockFile, Outcome, Resolver
+    from doiuri.resolver import LockFile
 
     from doiuri_cli._config import Config
     from doiuri_cli.registry._check import Progress
@@ -81,6 +81,10 @@ class Draft:
             return "found"
         return None
 
+    def dois(self) -> set[str]:
+        """Return the keys of all DOIs in it."""
+        return {key_doi(key) for key in self.entries} | self.accepted.keys()
+
     def has_work(self, doi: DOI) -> bool:
         """Return whether the file describes the work that a DOI names."""
         work = self.entries.get(f"work {DOI_ORG} {doi.key}")
@@ -111,7 +115,7 @@ class Draft:
             if alias is not None and alias not in used:
                 used.add(alias)
                 left.append(alias)
-        return ({key_doi(key) for key in self.entries} | self.accepted.keys()) - used
+        return self.dois() - used
 
     def _alias(self, key: str) -> str | None:
         entry = self.entries.get(f"record {DOI_ORG} {key}")
@@ -142,18 +146,18 @@ class Draft:
         works = [doi for doi in dois if wanted.works and (wanted.refresh or self.lacks_work(doi, wanted))]
         if not asked and not works:
             return {}
-        look_up = _LookUp.begin(config)
+        look_up = LookUp(config)
         try:
-            statuses = look_up.statuses(asked, wanted, progress)
-            gone = {key for key, status in statuses.items() if status == "not-found"}
-            works = [doi for doi in works if doi.key not in gone and self.accepted.get(doi.key) is None]
-            look_up.works(works, wanted)
+            look_up.check(asked, wanted.how, progress)
+            gone = self.accepted.keys() | _with(look_up.statuses, "not-found")
+            works = [doi for doi in works if doi.key not in gone]
+            look_up.describe(works, wanted.style, wanted.locale, progress)
         finally:
             look_up.close()
-        self._merge(look_up, statuses)
+        self._merge(dict(look_up.entries()), look_up.statuses)
         self.unknown += look_up.unknown
         self.asked += len({*asked, *works})
-        return statuses
+        return look_up.statuses
 
     def _is_due(self, doi: DOI, wanted: Wanted) -> bool:
         if wanted.refresh:
@@ -161,24 +165,28 @@ class Draft:
         status = self.status(doi)
         return doi.key not in self.accepted and (status is None or status == "not-found")
 
-    def _merge(self, look_up: _LookUp, statuses: Mapping[str, str]) -> None:
-        decided = {key for key, status in statuses.items() if status != "unknown"}
-        gone = {key for key in decided if statuses[key] == "not-found"}
+    def _merge(self, new: Mapping[str, Entry], statuses: Mapping[str, str]) -> None:
+        """Replace the entries of DOIs that have an answer now."""
+        gone = _with(statuses, "not-found")
+        decided = statuses.keys() - _with(statuses, "unknown")
         for key in list(self.entries):
-            kind, doi = key.partition(" ")[0], key_doi(key)
-            if doi in gone or (doi in decided and kind in {"record", "exists"}):
+            doi, is_status = key_doi(key), key.startswith(("record ", "exists "))
+            if doi in gone or (doi in decided and is_status):
                 del self.entries[key]
-        self.entries |= look_up.entries(statuses)
-        self.accepted = {
-            key: why for key, why in self.accepted.items() if statuses.get(key) not in {"found", "no-values"}
-        }
+        self.entries |= new
+        found = _with(statuses, "found") | _with(statuses, "no-values")
+        self.accepted = {key: reason for key, reason in self.accepted.items() if key not in found}
 
     def accept(self, doi: DOI, reason: str) -> None:
         """Note that a DOI is known not to exist."""
         self.accepted[doi.key] = reason
         if self.status(doi) is None:
-            body = f'{_NOT_FOUND.decode()}"handle":"","values":[]}}'.encode()
+            body = _NOT_FOUND + f'"handle":{json.dumps(doi.name, ensure_ascii=False)},"values":[]}}'.encode()
             self.entries[f"record {DOI_ORG} {doi.key}"] = Entry(body, "application/json", inf)
+
+
+def _with(statuses: Mapping[str, str], wanted: str) -> set[str]:
+    return {key for key, status in statuses.items() if status == wanted}
 
 
 def ascii_key(name: str) -> str:

@@ -4,7 +4,7 @@ from doiuri.resolver._metadata import Metadata
 from doiuri.resolver._outcome import Outcome
 from doiuri.resolver._resolver import Resolver
 from doiuri.resolver.http._request import Reply, Request, Transport, TransportError
-from doiuri.resolver.stores._lock_file import LockedAnswers, LockFile
+from doiuri.resolver.stores._lock_file import Differences, LockedAnswers, LockFile
 from doiuri.resolver.stores._lock_format import key_doi, lock_key, lock_name
 from doiuri.resolver.stores._memory import MemoryStore
 from doiuri.resolver.stores._open import open_store
@@ -14,6 +14,7 @@ from doiuri.resolver.stores._sqlite import SQLiteStore
 from doiuri.resolver.stores._store import Entry, ReadStore, Store, StoreWarning, Usage, WriteStore
 
 __all__ = [
+    "Differences",
     "Entry",
     "LockFile",
     "LockedAnswers",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from doiuri.resolver._fork import ForkSafe
 from doiuri.resolver.stores._folder_lock import locked_folder
@@ -13,6 +13,7 @@ from doiuri.resolver.stores._lock_format import (
     accepted_key,
     accepted_line,
     accepted_reasons,
+    by_doi,
     lock_key,
     make_line,
     ordered,
@@ -29,6 +30,19 @@ if TYPE_CHECKING:
 
 
 _Stamp = tuple[int, int, int]
+
+
+class Differences(NamedTuple):
+    """How two contents of a lock file differ, as sets of the keys of DOIs."""
+
+    added: frozenset[str]
+    """The DOIs that only the new content has."""
+
+    changed: frozenset[str]
+    """The DOIs whose entries differ."""
+
+    removed: frozenset[str]
+    """The DOIs that only the old content has."""
 
 
 class LockFile(ForkSafe):
@@ -84,11 +98,13 @@ class LockFile(ForkSafe):
             self._refresh()
             return dict(self._accepted)
 
-    def changes(self, entries: Mapping[str, Entry], accepted: Mapping[str, str] | None = None) -> bool:
-        """Return whether ``replace`` would change the file."""
+    def compare(self, entries: Mapping[str, Entry], accepted: Mapping[str, str] | None = None) -> Differences:
+        """Return what ``replace`` would change."""
         with self._lock:
             self._refresh()
-            return self._replacement(entries, accepted) != self._lines
+            old, new = by_doi(self._lines), by_doi(self._replacement(entries, accepted))
+        changed = frozenset(doi for doi in old.keys() & new.keys() if old[doi] != new[doi])
+        return Differences(frozenset(new.keys() - old.keys()), changed, frozenset(old.keys() - new.keys()))
 
     def replace(self, entries: Mapping[str, Entry], accepted: Mapping[str, str] | None = None) -> None:
         """Replace the whole content of the file, atomically.

@@ -69,6 +69,14 @@ def accepted_reasons(lines: Mapping[str, Line]) -> dict[str, str]:
     }
 
 
+def by_doi(lines: Mapping[str, Line]) -> dict[str, dict[str, str]]:
+    """Return the texts of the lines by key, for each DOI by its key."""
+    texts: dict[str, dict[str, str]] = {}
+    for key, line in lines.items():
+        texts.setdefault(key_doi(key), {})[key] = line.text
+    return texts
+
+
 def lock_name(key: str) -> str:
     """Return the name that a lock file shows for a key: works and references have shorter ones.
 

@@ -115,6 +115,11 @@ class Lock:
             self.statuses[name] = "accepted"
 
 
+def ascii_key(name: str) -> str:
+    """Return the key of a name that need not be a DOI."""
+    return "".join(letter.upper() if letter.isascii() else letter for letter in name)
+
+
 def _alias(record: dict[str, object]) -> str | None:
     """Return the key of the name that a record is an alias of."""
     values = record.get("values")
@@ -122,7 +127,7 @@ def _alias(record: dict[str, object]) -> str | None:
         data = value.get("data") if isinstance(value, dict) and value.get("type") == "HS_ALIAS" else None
         name = data.get("value") if isinstance(data, dict) else None
         if isinstance(name, str):
-            return "".join(letter.upper() if letter.isascii() else letter for letter in name)
+            return ascii_key(name)
     return None
 
 

@@ -12,6 +12,7 @@ from doiuri import ResolutionError
 from doiuri.records import Record
 from doiuri.resolver import Entry, key_doi
 
+from doiuri_cli.registry._lock import ascii_key
 from doiuri_cli.registry._lookup import LookUp
 
 if TYPE_CHECKING:
@@ -187,8 +188,3 @@ class Draft:
 
 def _with(statuses: Mapping[str, str], wanted: str) -> set[str]:
     return {key for key, status in statuses.items() if status == wanted}
-
-
-def ascii_key(name: str) -> str:
-    """Return the key of a name that need not be a DOI."""
-    return "".join(letter.upper() if letter.isascii() else letter for letter in name)

@@ -89,6 +89,7 @@ def _write(found: Iterable[Answer], form: str) -> int:
         elif answer.text:
             sys.stdout.write(f"{separator}{answer.text}\n")
             separator = "\n"
+        sys.stdout.flush()
     if statuses & {"not-found", "no-values", "invalid"}:
         return _NOT_FOUND
     return _UNKNOWN if "unknown" in statuses else 0

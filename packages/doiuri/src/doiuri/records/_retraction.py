@@ -1,7 +1,7 @@
 """Whether metadata says that a work is retracted.
 
 Crossref lists the notices about a work in ``updated-by``, and in the metadata of a notice the works that it
-is about in ``update-to``; publishers put a word before the title. CSL 1.0.2 has the variable ``status`` for it.
+is about in ``update-to``; publishers put a word before the title. CSL 1.0.2 has the variable ``status``.
 """
 
 from __future__ import annotations

@@ -61,7 +61,7 @@ def test_other_formats(tmp_path: Path, doi_proxy: Proxies) -> None:
 
 
 def test_nothing_without_a_record(tmp_path: Path, doi_proxy: Proxies) -> None:
-    (tmp_path / "a.bib").write_text(BIB.replace("gone, ", "gone, % doiuri: ignore[retracted]\n"))
+    (tmp_path / "a.bib").write_text(BIB.replace(f"{BAD}}}}}", f"{BAD}}}}} % doiuri: ignore[retracted]"))
     assert check(tmp_path, doi_proxy, "--records", "--offline")[1] == []
     assert doi_proxy.log == []
 

@@ -31,8 +31,8 @@ _ROMAN_NUMBER = re.compile(
 )
 _RETRACTED = re.compile(r"(?:retracted|withdrawn|removed)(?: (?:article|paper|chapter|manuscript))? ")
 _PARTICLES = frozenset(
-    "van von vom zu zum zur de der den del della dello des di da das do dos du la le las les lo los el al"  # noqa: SIM905
-    " bin ibn ben ter ten te af av y e und and the of jr sr ii iii iv phd dr st saint".split()
+    "van von vom zu zum zur de der den del della dello des di da das do dos du la le las les lo"  # noqa: SIM905
+    " los el al bin ibn ben ter ten te af av y e und and the of jr sr ii iii iv phd dr st saint".split()
 )
 _NOBODY = frozenset({"others", "anonymous", "anon", "unknown", "et al", "na", "n n", "none", "author"})
 _GROUPS = frozenset(

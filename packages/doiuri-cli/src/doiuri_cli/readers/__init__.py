@@ -4,4 +4,4 @@ from doiuri_cli.readers._blank import may_mention
 from doiuri_cli.readers._choice import reader_for
 from doiuri_cli.readers._part import Part, Reader, ReadError
 
-__all__ = ["Part", "ReadError", "Reader", "reader_for"]
+__all__ = ["Part", "ReadError", "Reader", "may_mention", "reader_for"]

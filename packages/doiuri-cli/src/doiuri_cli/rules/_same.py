@@ -15,6 +15,11 @@ LEAST_BEGINNING = 15
 YEARS_APART = 1
 """Years between the publication online, which the registry often has, and that in print, which is cited."""
 
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
 _WORD = re.compile(r"[^\W_]+")
 _MARKUP = re.compile(r"</?[A-Za-z][^<>]{0,300}>")
 _SUBTITLE = re.compile(r"\s*[:;.?!–—]\s+|\s+[-–—]+\s+|\s*[–—:]\s*|\s*\(")
@@ -30,16 +35,16 @@ _ROMAN_NUMBER = re.compile(
     r"\b(?:part|volume|vol|chapter|section|teil|band|partie|tome)\s+([ivx]+)\b|\b([ivx]{2,4})\b"
 )
 _RETRACTED = re.compile(r"(?:retracted|withdrawn|removed)(?: (?:article|paper|chapter|manuscript))? ")
-_PARTICLES = frozenset(
-    "van von vom zu zum zur de der den del della dello des di da das do dos du la le las les lo"  # noqa: SIM905
-    " los el al bin ibn ben ter ten te af av y e und and the of jr sr ii iii iv phd dr st saint".split()
+_PARTICLES = _words(
+    "van von vom zu zum zur de der den del della dello des di da das do dos du la le las les lo los el al bin"
+    " ibn ben ter ten te af av y e und and the of jr sr ii iii iv phd dr st saint"
 )
 _NOBODY = frozenset({"others", "anonymous", "anon", "unknown", "et al", "na", "n n", "none", "author"})
-_GROUPS = frozenset(
-    "agency association bank board bureau center centre collaboration commission committee company community"  # noqa: SIM905
+_GROUPS = _words(
+    "agency association bank board bureau center centre collaboration commission committee company community"
     " consortium corporation council department developers foundation gmbh government group inc initiative"
     " institute institution laboratory llc ltd ministry museum nations network office organisation organization"
-    " project press society team union university universitat universite world".split()
+    " project press society team union university universitat universite world"
 )
 
 
@@ -138,7 +143,8 @@ def _numbers(words: str) -> list[str]:
 
 
 def _similarity(one: str, other: str) -> float:
-    return SequenceMatcher(None, *sorted((one, other)), autojunk=False).ratio()
+    first, second = sorted((one, other))  # it is not symmetric
+    return SequenceMatcher(None, first, second, autojunk=False).ratio()
 
 
 def _name(words: str) -> set[str]:

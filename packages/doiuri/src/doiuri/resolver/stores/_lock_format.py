@@ -141,9 +141,9 @@ def render(lines: Mapping[str, Line]) -> bytes:
     for key in ordered(lines):
         rows[lines[key].section].append(lines[key].text)
     version = 2 if rows[_WORKS] or rows[_REFERENCES] or rows[_ACCEPTED] else 1
-    written = (_ENTRIES, _WORKS, _REFERENCES) if version == 2 else (_ENTRIES,)
-    if rows[_ACCEPTED]:
-        written = _SECTIONS
+    written = [_ENTRIES]
+    if version == 2:
+        written = [section for section in _SECTIONS if section != _ACCEPTED or rows[_ACCEPTED]]
     joined = {section: ",\n".join(rows[section]) for section in written}
     objects = ",\n".join(f'"{section}": {{\n{text}\n}}' for section, text in joined.items())
     return f'{{"doiuri-lock": {version}, {objects}}}\n'.encode()

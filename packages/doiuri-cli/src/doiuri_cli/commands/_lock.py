@@ -149,8 +149,9 @@ def _wanted(*, existence: bool, works: bool, style: str, locale: str, refresh: b
     from doiuri_cli.registry._locking import Wanted  # imports requests
 
     try:
-        how = "existence" if existence else "records"
-        return Wanted(how, works, check_style(style), check_locale(locale), refresh)
+        return Wanted(
+            "existence" if existence else "records", works, check_style(style), check_locale(locale), refresh
+        )
     except ValueError as error:
         raise click.ClickException(str(error)) from None
 

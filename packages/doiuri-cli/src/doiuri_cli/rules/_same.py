@@ -43,8 +43,8 @@ _NOBODY = frozenset({"others", "anonymous", "anon", "unknown", "et al", "na", "n
 _GROUPS = _words(
     "agency association bank board bureau center centre collaboration commission committee company community"
     " consortium corporation council department developers foundation gmbh government group inc initiative"
-    " institute institution laboratory llc ltd ministry museum nations network office organisation organization"
-    " project press society team union university universitat universite world"
+    " institute institution laboratory llc ltd ministry museum nations network office organisation"
+    " organization project press society team union university universitat universite world"
 )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 
 import pytest
 from doiuri_cli._config import Config
@@ -31,6 +32,12 @@ COMMENTS = [
     ("a.py", f"# {OLD}  # doiuri: ignore[CODE]\n"),
     ("a.py", f"# doiuri: ignore[CODE]: because\n# {OLD}\n"),
     ("a.yaml", f"a: {OLD}  # doiuri: ignore[CODE]\n"),
+    ("a.toml", f"a = '{OLD}'  # doiuri: ignore[CODE]\n"),
+    *((f"a{name}", f"<{OLD}> <!-- doiuri: ignore[CODE] -->") for name in (".Rmd", ".qmd", ".mkd", ".mdown")),
+    ("a.rest", f"Text\n\n.. doiuri: ignore[CODE]\n\n`x <{OLD}>`_\n"),
+    ("a.bbl", rf"\url{{{OLD}}} % doiuri: ignore[CODE]"),
+    ("a.bibtex", f"@book{{a,\n  % doiuri: ignore[CODE]\n  url = {{{OLD}}}\n}}\n"),
+    ("a.pyw", f"# {OLD}  # doiuri: ignore[CODE]\n"),
 ]
 
 
@@ -120,3 +127,20 @@ def test_notebooks() -> None:
     report = examine(Source("a.ipynb", json.dumps(notebook, indent=1)), Config(), STATUSES)
     assert report.problem is None
     assert [(finding.cell, finding.code) for finding in report.findings] == [(4, "not-https")]
+
+
+@pytest.mark.parametrize(
+    ("path", "unit"),
+    [
+        ("a.md", f"{OLD} <!-- doiuri: ignore --> "),
+        ("a.md", "<!-- doiuri: ignore[not-https] -->\n"),
+        ("a.tex", "% doiuri: ignore[<!-- doiuri: ignore "),
+    ],
+)
+def test_many_comments_take_linear_time(path: str, unit: str) -> None:
+    seconds = []
+    for size in (50_000, 200_000):
+        start = time.process_time()
+        codes(path, unit * (size // len(unit)))
+        seconds.append(time.process_time() - start)
+    assert seconds[1] < 10 * seconds[0] + 1

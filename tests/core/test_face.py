@@ -46,3 +46,23 @@ def test_the_strategies_say_what_to_install() -> None:
     code = "import sys; sys.modules['hypothesis'] = None; import doiuri.testing.strategies"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert "pip install 'doiuri[testing]'" in run.stderr
+
+
+def test_answers_from_the_store_need_no_http_client() -> None:
+    """Hooks, and builds whose answers are all stored, start fast."""
+    program = (
+        "from doiuri.resolver import Resolver\n"
+        "with Resolver(store=':memory:', offline=True) as resolver:\n"
+        "    assert next(resolver.check(['10.1000/182'], 'existence')).status == 'unknown'"
+    )
+    assert loaded(program).isdisjoint({"requests", "urllib3", "platformdirs"})
+
+
+def test_a_resolver_says_what_to_install() -> None:
+    code = (
+        "import sys; sys.modules['requests'] = None\n"
+        "from doiuri.resolver import Resolver\n"
+        "Resolver(store=None)"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert run.stderr.endswith("ImportError: a Resolver needs requests: pip install 'doiuri[resolver]'\n")

@@ -32,6 +32,7 @@ PUBLIC = [
     "doiuri.testing.strategies",
     "docutils_doiuri",
     "docutils_doiuri.nodes",
+    "doiuri_cli",
     "doiuri_proxy",
     "markdown_doiuri",
     "requests_doiuri",
@@ -150,7 +151,7 @@ def public_members(module: str) -> set[str]:
     return names
 
 
-OURS = ("doiuri", "doiuri_proxy")
+OURS = ("doiuri", "doiuri_cli", "doiuri_proxy")
 
 
 @pytest.mark.newest

@@ -12,9 +12,10 @@ import re
 from contextlib import redirect_stdout
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import pytest
+from doiuri._find._patterns import LazyPattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,8 +42,8 @@ def _patterns(module: str) -> Iterator[tuple[str, re.Pattern[str] | re.Pattern[b
     classes = (value for value in namespace.values() if isinstance(value, type))
     for names in (namespace, *map(vars, classes)):
         for name, value in list(names.items()):
-            if isinstance(value, re.Pattern):
-                yield name, value
+            if isinstance(value, re.Pattern | LazyPattern):
+                yield name, cast("re.Pattern[str]", value)
 
 
 @pytest.mark.parametrize("pattern", [r"(?:a|bc)*+", r"(ab)++", r"(?:ab)?+", r"x(?:a{2}b){2,3}+", r"(?:a*)*+"])

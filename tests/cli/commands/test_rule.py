@@ -27,7 +27,7 @@ def test_a_code_is_explained() -> None:
         "the name alone.\n\n"
         "Example:\n    doi = {https://doi.org/10.1000/182}\n"
         "Write:\n    doi = {10.1000/182}\n\n"
-        "Fix: safe: doiuri fix\n"
+        "Fix: doiuri fix, which keeps the DOI\n"
     )
 
 

@@ -4,7 +4,7 @@ import pytest
 from doiuri_cli._config import Config
 from doiuri_cli.files import Source
 from doiuri_cli.fixes._apply import apply, compatible
-from doiuri_cli.fixes._mend import Answers, mend
+from doiuri_cli.fixes._mend import FixPolicy, mend
 from doiuri_cli.fixes._prove import ProofError, prove
 from doiuri_cli.rules import Fix
 
@@ -73,7 +73,7 @@ def test_fix_that_cannot_be_proved_is_left_out() -> None:
         "@misc{k,\n  url = {https://doi.org/https://doi.org/10.1000/182.},\n"
         "  note = {http://doi.org/10.1000/183}\n}\n"
     )
-    mended = mend(Source("a.bib", text), Config(), None, Answers(None))
+    mended = mend(Source("a.bib", text), Config(), None, FixPolicy(None))
     assert mended.source.text == text.replace("http://doi.org/10.1000/183", "https://doi.org/10.1000/183")
     assert mended.applied == 1
     assert mended.refused is not None

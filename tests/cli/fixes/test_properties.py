@@ -8,7 +8,7 @@ from doiuri_cli._config import Config
 from doiuri_cli._examine import examine, read_mentions
 from doiuri_cli.files import Source
 from doiuri_cli.fixes._apply import apply, compatible
-from doiuri_cli.fixes._mend import Answers, mend
+from doiuri_cli.fixes._mend import FixPolicy, mend
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -99,10 +99,10 @@ def test_safe_fixes(file: tuple[str, list[str], str]) -> None:
     source = Source(
         path, line_end.join(pieces).replace("\r\n", "\n").replace("\n", line_end[: len(line_end) // 2])
     )
-    mended = mend(source, CONFIG, None, Answers(None))
+    mended = mend(source, CONFIG, None, FixPolicy(None))
     assert mended.report.problem is None
     assert names(mended.source) == names(source)
-    again = mend(mended.source, CONFIG, None, Answers(None))
+    again = mend(mended.source, CONFIG, None, FixPolicy(None))
     assert again.source.text == mended.source.text
     assert again.applied == 0
 
@@ -128,10 +128,10 @@ def test_unsafe_fixes_are_proved_too(file: tuple[str, list[str], str]) -> None:
     path, pieces, _ = file
     source = Source(path, "\n\n".join(pieces))
     wanted = {one.fix.name for one in examine(source, CONFIG).findings if one.fix and one.fix.name}
-    answers = Answers(
+    policy = FixPolicy(
         lambda asked: {DOI(name).key: "found" if name in wanted else "not-found" for name in asked}
     )
-    mended = mend(source, CONFIG, None, answers)
+    mended = mend(source, CONFIG, None, policy)
     assert mended.report.problem is None
 
 
@@ -141,7 +141,7 @@ def test_fields_of_csl_json(values: list[str]) -> None:
         [{"id": f"k{n}", "type": "book", "DOI": value} for n, value in enumerate(values)], indent=1
     )
     source = Source("references.json", text)
-    mended = mend(source, CONFIG, None, Answers(None))
+    mended = mend(source, CONFIG, None, FixPolicy(None))
     assert mended.report.problem is None
     json.loads(mended.source.text)
-    assert mend(mended.source, CONFIG, None, Answers(None)).applied == 0
+    assert mend(mended.source, CONFIG, None, FixPolicy(None)).applied == 0

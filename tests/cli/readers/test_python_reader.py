@@ -85,10 +85,12 @@ def test_code_in_docstrings_is_left_out() -> None:
         ("x = 1\n\n# coding: cp1252\n# 10.1000/€".encode(), "utf-8"),
         ("# coding: ascii\n# 10.1000/€".encode(), "utf-8"),
         ("# coding: rot13\n# 10.1000/€".encode(), "utf-8"),
+        # decoding it takes quadratic time: minutes for this file
+        (b"# coding: punycode\n# 10.1000/182 -" + b"abc" * 300_000, "utf-8"),
     ],
 )
 def test_the_encoding_that_a_comment_names(content: bytes, encoding: str) -> None:
     source = Source.from_bytes("a.py", content)
     assert source.encoding == encoding
-    assert [part.text for part in read(source)] == [" 10.1000/€"]
+    assert [part.text[:9] for part in read(source)] == [" 10.1000/"]
     assert source.to_bytes(source.text) == content

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import TYPE_CHECKING
 
-from doiuri_cli.rules import RULES
+from doiuri_cli.rules import LOCK_CODES, RECORD_CODES, RULES
 
 if TYPE_CHECKING:
     from doiuri_cli.files import Patterns
@@ -18,12 +18,6 @@ if TYPE_CHECKING:
 
 LOCK_NAME = "doi.lock.json"
 """The lock file that is used if it exists and no other is named."""
-
-LOCK_CODES = frozenset({"lock-missing", "lock-unused"})
-"""The codes that are checked only if there is a lock file and nobody else is asked."""
-
-RECORD_CODES = frozenset({"title-differs", "year-differs", "author-differs", "retracted"})
-"""The codes that are checked only against the registry's metadata."""
 
 FAIL_ON = ("error", "warning", "never")
 TEX_ESCAPE = ("any", "raw", "escape")

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import tomllib
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -77,6 +75,8 @@ def _nearest() -> tuple[Path, Values | None]:
 
 def _table(path: Path) -> Values | None:
     """Return our table in a file; None if it has none."""
+    import tomllib  # slow to import
+
     try:
         content: Values = tomllib.loads(path.read_text("utf-8"))
     except OSError as error:
@@ -114,6 +114,8 @@ def _split_ignore(values: Values) -> Values:
 
 
 def _hint(word: str, known: Iterable[str]) -> str:
+    from difflib import get_close_matches  # slow to import
+
     near = get_close_matches(word, known, 1)
     return f"; did you mean {near[0]}?" if near else f"; known are {', '.join(sorted(known))}"
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from doiuri_cli._config import LOCK_CODES, RECORD_CODES
 from doiuri_cli._mentions import mentions_in
-from doiuri_cli.readers import ReadError, reader_for
-from doiuri_cli.readers._text import read as read_text
-from doiuri_cli.rules import RULES, Finding, finding_at
+from doiuri_cli.readers import ReadError, parts_of
+from doiuri_cli.rules import LOCK_CODES, RECORD_CODES, RULES, Finding, finding_at
 from doiuri_cli.rules._ignores import Ignore, apply_ignores, ignores_in, unused_ignores
 from doiuri_cli.rules._record_rules import record_findings
 from doiuri_cli.rules._written import file_findings, part_findings, written_findings
@@ -116,11 +114,9 @@ def _entries(source: Source, codes: Collection[str]) -> list[Entry]:
 def read_mentions(source: Source) -> tuple[list[Mention], list[tuple[Part, list[Mention]]]]:
     """Return all mentions in a file, and the parts of the file, each with those in it.
 
-    Files of unknown types are read as plain text.
-
     :raises ReadError: if the file is not what its name says.
     """
-    parts = [(part, [*mentions_in(part)]) for part in (reader_for(source.path) or read_text)(source)]
+    parts = [(part, [*mentions_in(part)]) for part in parts_of(source)]
     return [mention for _, inside in parts for mention in inside], parts
 
 

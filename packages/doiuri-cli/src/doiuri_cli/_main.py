@@ -84,13 +84,13 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     except click.Abort:
         code = _INTERRUPTED
     except click.ClickException as error:
-        click.echo(f"doiuri: {error.format_message()}", err=True)
+        _write_message(error.format_message())
         code = WRONG_USE
     sys.exit(code)
 
 
 def _prepare_streams() -> None:
-    """Let texts be written that the terminal's encoding lacks, and streams be closed from the start."""
+    """Escape what the encoding of the terminal lacks, and replace streams that are closed."""
     if sys.stdout is None:
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
     if sys.stderr is None:
@@ -111,9 +111,16 @@ def _show_warning(
 ) -> None:
     """Show a warning of ours, such as that the cache cannot be written, as a message."""
     if category.__module__.partition(".")[0] == "doiuri":
-        click.echo(f"doiuri: {message}", err=True)
+        _write_message(str(message))
+
+
+def _write_message(text: str) -> None:
+    from doiuri_cli.output import visible  # names of files, keys and values are not ours
+
+    shown = visible(text, kept="\n\t")
+    click.echo(f"doiuri: {shown}", err=True)
 
 
 def _discard_output() -> None:
-    """Let the interpreter's last flush of the output succeed."""
+    """Redirect standard output to the null device, so that the flush at exit succeeds."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

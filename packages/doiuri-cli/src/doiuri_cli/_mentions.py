@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from doiuri import DOI, DOISyntaxError, find
@@ -19,26 +20,25 @@ if TYPE_CHECKING:
 _SIMPLE_FIELD = re.compile(r"10\.[0-9]+/[A-Za-z0-9._/()-]+\Z")
 # What a person or a program is to fill in
 _PLACEHOLDER = re.compile(
-    r"[{}<>\[\]$*…|]|%(?:[(sdr]|\Z)|#[0-9]|\.\.\.|(?i:x{3}|n{4}|y{4}|10\.x|10\.n|todo|tbd|tba|\byour\b|\bfixme\b)|_{3}|-{3}|\?\?"
+    r"[{}<>\[\]$*…|]|%(?:[(sdr]|\Z)|#[0-9]|\.\.\.|(?i:x{3}|n{4}|y{4}|10\.x|10\.n|todo|tbd|tba|\byour\b|\bfixme\b)|_{3}|-{3}|\?\?|@[A-Z_]+@"
     r"|\A(?i:doi|name|number|prefix|suffix|prefix/suffix|none|null|nil|id|identifier)\Z"
 )
 _TO_BE_NUMBERED = re.compile(r"X{4}|x{4}")  # 10.5281/zenodo.XXXXXXX
 _HOST = r"\.org/(?:api/handles/)?(?=10\.)"
 _BEFORE_HOST = re.compile(r"(?:https?://)?(?:dx\.|www\.)?\Z", re.IGNORECASE)
 _HOST_LENGTH = len("https://www.")
+_BOUND = "{1,1000}+"  # of what has to be closed: otherwise a run of labels would take quadratic time
 # Where a DOI is meant, whatever stands there: what follows "doi", and in _BEFORE what must stand before it
 _INTENDED = {
     "text": rf"{_HOST}(?P<link>[^\s<>\"'`|\\]*)",
     "markdown": rf"{_HOST}(?P<link>[^\s<>\"'`|\\)\]]*)|(?::[pt])?\}}`(?P<role>[^`]*)`|:(?P<uri>[^\s<>()]+)",
     "rst": rf"{_HOST}(?P<link>[^\s<>\"'`|]*)|:(?:[A-Za-z]+:)?`(?P<role>[^`\\]*+(?:\\.[^`\\]*+)*)`"
-    r"|:(?P<uri>[^\s<>`]+)(?=>`)",
-    "html": rf"{_HOST}(?P<link>[^\s<>\"'`|]*)|:(?P<uri>[^\s<>\"']+)(?=[\"'])"
+    rf"|:(?P<uri>[^\s<>`]{_BOUND})(?=>`)",
+    "html": rf"{_HOST}(?P<link>[^\s<>\"'`|]*)|:(?P<uri>[^\s<>\"']{_BOUND})(?=[\"'])"
     r"|[\"']\s+content=[\"'](?P<content>[^\"'<>]*)[\"']|[\"']>(?P<element>[^<>]*)<",
     "tex": rf"{_HOST}(?P<link>[^\s<>\"'`|{{}}]*)|[ \t]*\{{(?P<role>[^{{}}]*)\}}",
 }
-# The regex engine finds a literal at the start fast
-_PATTERNS = {syntax: re.compile(f"doi(?:{pattern})", re.DOTALL) for syntax, pattern in _INTENDED.items()}
-_PATTERNS |= {"xml": _PATTERNS["html"], "bibtex": _PATTERNS["tex"]}
+_INTENDED |= {"xml": _INTENDED["html"], "bibtex": _INTENDED["tex"]}
 _BEFORE: dict[str, dict[str, tuple[str, ...]]] = {
     "markdown": {"uri": ("](", "](<", "<", "]: "), "role": ("{",)},
     "rst": {"uri": (" <",), "role": (":",)},
@@ -135,10 +135,18 @@ def _found(part: Part) -> Iterator[Match]:
 
 def _meant(text: str, syntax: str) -> Iterator[Span]:
     """Yield where a DOI is meant, in order."""
-    for token in _PATTERNS[syntax].finditer(text):
+    if "doi" not in text:
+        return
+    for token in _intended(syntax).finditer(text):
         span = _span(text, token, token.lastgroup or "", syntax)
         if span is not None:
             yield span
+
+
+@cache
+def _intended(syntax: str) -> re.Pattern[str]:
+    # The regex engine finds a literal at the start fast
+    return re.compile(f"doi(?:{_INTENDED[syntax]})", re.DOTALL)
 
 
 def _span(text: str, token: re.Match[str], kind: str, syntax: str) -> Span | None:

@@ -11,7 +11,6 @@ from doiuri import _parse
 from doiuri._doi import DOI
 from doiuri._entities import unescape_html
 from doiuri._errors import DOISyntaxError
-from doiuri._remains import remains
 
 _DASHES = "\u02d7\u2010\u2011\u2012\u2013\u2014\u2015\u2043\u207b\u2212\u2e3a\u2e3b\ufe58\ufe63\uff0d"
 _LOOK_ALIKES = str.maketrans(
@@ -163,6 +162,8 @@ def _escaped_marks(text: str) -> str:
 
 
 def _on_name(doi: DOI) -> tuple[Advice, ...]:
+    from doiuri._remains import remains  # rarely needed
+
     checks = (_look_alikes, _composition, _entities, _tex, _spaces, _punctuation, _slash, _escapes)
     found = [
         Advice(code, message, next(filter(None, map(_suggested, better)), None))

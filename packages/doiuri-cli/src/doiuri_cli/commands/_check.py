@@ -20,11 +20,10 @@ from doiuri_cli.commands._options import (
     make_config,
     registry_options,
 )
-from doiuri_cli.commands._problems import PROBLEM, write_problems
+from doiuri_cli.commands._outcome import PROBLEM, exit_code, write_problems
 from doiuri_cli.commands._progress import show_progress
 from doiuri_cli.output import Counts, Report, findings_counts, output_option, write_report, write_summary
 from doiuri_cli.registry._lock import Lock
-from doiuri_cli.rules import RULES, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -75,7 +74,7 @@ def check(
     write_report(report, outputs)
     if not quiet:
         write_summary(report, sys.stderr)
-    return PROBLEM if write_problems(selection, result.reports) else _code(report.findings, config)
+    return PROBLEM if write_problems(selection, result.reports) else exit_code(report.findings, config)
 
 
 def _read_lock(config: Config) -> Lock | None:
@@ -119,11 +118,3 @@ def make_report(selection: Selection, result: Result, more: Sequence[Finding] = 
         **findings_counts(findings),
     )
     return Report(findings, counts)
-
-
-def _code(findings: Sequence[Finding], config: Config) -> int:
-    """Return 1 if findings are as bad as ``--fail-on`` says, and 0 if not."""
-    if config.fail_on == "never":
-        return 0
-    limit = Severity[config.fail_on.upper()]
-    return int(any(RULES[finding.code].severity >= limit for finding in findings))

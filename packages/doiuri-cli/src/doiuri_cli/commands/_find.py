@@ -12,7 +12,8 @@ from doiuri import DOI
 from doiuri_cli._examine import FileReport, read_mentions
 from doiuri_cli._run import Question, Run, attempt, contents_of
 from doiuri_cli.commands._options import FileOptions, config_options, file_options, make_config
-from doiuri_cli.commands._problems import PROBLEM, write_problems
+from doiuri_cli.commands._outcome import PROBLEM, write_problems
+from doiuri_cli.output import visible
 from doiuri_cli.rules import finding_at
 
 if TYPE_CHECKING:
@@ -110,6 +111,11 @@ def _write(places: Iterable[Place], output: str, *, unique: bool) -> None:
         sys.stdout.write(f"{json.dumps([place._asdict() for place in places], indent=2)}\n")
         return
     for place in places:
-        cell = "" if place.cell is None else f"cell {place.cell}:"
-        line = place.doi if unique else f"{place.path}:{cell}{place.line}:{place.column}: {place.doi}"
-        sys.stdout.write(f"{json.dumps(place._asdict()) if output == 'jsonl' else line}\n")
+        if output == "jsonl":
+            line = json.dumps(place._asdict())
+        elif unique:
+            line = place.doi
+        else:
+            cell = "" if place.cell is None else f"cell {place.cell}:"
+            line = f"{visible(place.path)}:{cell}{place.line}:{place.column}: {place.doi}"
+        sys.stdout.write(f"{line}\n")

@@ -17,21 +17,18 @@ from doiuri_cli.commands._options import (
     make_config,
     registry_options,
 )
+from doiuri_cli.commands._outcome import PROBLEM, exit_code, write_message, write_problems
 from doiuri_cli.fixes._diff import diff
 from doiuri_cli.fixes._files import Files
 from doiuri_cli.output import Counts, Report, findings_counts, output_option, write_report
-from doiuri_cli.rules import RULES, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from doiuri_cli._config import Config
     from doiuri_cli._examine import FileReport
     from doiuri_cli._run import Content
     from doiuri_cli.fixes._files import Fixed
     from doiuri_cli.output import Output
-
-_PROBLEM = 2
 
 
 @click.command()
@@ -91,11 +88,11 @@ def fix(
         click.echo(_summary(results, due=show or only), err=True)
     for one in results:
         if one.refused:
-            click.echo(f"doiuri: {one.report.path}: a fix was left out: {one.refused}", err=True)
-    problems = [*selection.problems, *((one.report.path, one.problem) for one in results if one.problem)]
-    for path, reason in problems:
-        click.echo(f"doiuri: {path}: {reason}", err=True)
-    return _PROBLEM if problems else _code(results, config, due=show or only)
+            write_message(one.report.path, f"a fix was left out: {one.refused}")
+    if write_problems(selection, (one.report for one in results)):
+        return PROBLEM
+    is_due = (show or only) and any(one.applied for one in results)
+    return 1 if is_due else exit_code((left for one in results for left in one.report.findings), config)
 
 
 def _examined(
@@ -135,13 +132,3 @@ def _summary(results: Sequence[Fixed], *, due: bool) -> str:
     left = sum(len(fixed.report.findings) for fixed in results)
     place = f"{files} file{'' if files == 1 else 's'}"
     return f"{'Would fix' if due else 'Fixed'} {count} in {place}; {left} left."
-
-
-def _code(results: Sequence[Fixed], config: Config, *, due: bool) -> int:
-    if due and any(fixed.applied for fixed in results):
-        return 1
-    if config.fail_on == "never":
-        return 0
-    limit = Severity[config.fail_on.upper()]
-    left = (finding for fixed in results for finding in fixed.report.findings)
-    return int(any(RULES[finding.code].severity >= limit for finding in left))

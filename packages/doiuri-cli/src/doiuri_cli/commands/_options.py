@@ -59,7 +59,8 @@ file_options = _decorate(
                  help="Read more paths from a file or standard input (-), separated by line ends or NUL."),
     click.option("--changed", is_flag=False, flag_value=_LAST_COMMIT, metavar="[REF]",
                  help="Read only files that differ from a commit (HEAD by default) or are new to git."),
-    click.option("--stdin-filename", metavar="NAME", help="The name of what - reads, which decides how."),
+    click.option("--stdin-filename", metavar="NAME",
+                 help="File name of standard input (-); its extension decides how it is read."),
     click.option("--max-size", type=click.IntRange(1), metavar="BYTES",
                  help="In folders, leave out larger files (50,000,000)."),
     click.option("-j", "--jobs", type=click.IntRange(1), metavar="N",
@@ -79,7 +80,7 @@ code_options = _decorate(
     click.option("--ignore", multiple=True, callback=_codes, metavar="CODE",
                  help="Do not report these codes, separated by commas."),
     click.option("--fail-on", type=click.Choice(FAIL_ON),
-                 help="The severity from which on findings make the exit code 1 (error)."),
+                 help="The lowest severity that makes the exit code 1 (error)."),
 )  # fmt: skip
 """The options that choose findings."""
 
@@ -87,7 +88,7 @@ registry_options = _decorate(
     click.option("--resolver", metavar="URL", help="The DOI proxy to ask."),
     click.option("--offline/--online", default=None, help="Send no requests."),
     click.option("--mailto", metavar="ADDRESS", help="Mail address for the operator of the resolver."),
-    click.option("--cache", metavar="PATH", help="Where answers are kept."),
+    click.option("--cache", metavar="PATH", help="Path or URL of the cache."),
     click.option("--timeout", type=click.FloatRange(0, min_open=True), metavar="SECONDS",
                  help="Limit of one request (10)."),
     click.option("--budget", type=click.FloatRange(0, min_open=True), metavar="SECONDS",
@@ -159,12 +160,12 @@ def make_config(
 
 def _check_settings(config: Config) -> None:
     """Report wrong values before any work starts."""
-    given = (config.resolver, config.offline, config.mailto, config.cache)
-    if given == (None,) * 4 and not any(name.startswith("DOIURI_") for name in os.environ):
+    given = (config.resolver, config.mailto, config.cache)
+    if given == (None,) * 3 and not any(name.startswith("DOIURI_") for name in os.environ):
         return
     from doiuri.plugins import Options  # slow to import
 
-    names = ("resolver", "offline", "mailto", "cache")
+    names = ("resolver", "mailto", "cache")
     try:
         Options.read(dict(zip(names, given, strict=True)))
     except ValueError as error:
@@ -173,7 +174,7 @@ def _check_settings(config: Config) -> None:
 
 @dataclass(frozen=True, slots=True)
 class FileOptions:
-    """The values of ``file_options`` but for those of ``Config``."""
+    """The values of ``file_options``, except those that ``Config`` holds."""
 
     paths: Sequence[str]
     files_from: str | None = None

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from doiuri_cli.rules import Rule
 
 _FIXES = {
-    "safe": "safe: doiuri fix",
-    "unsafe": "changes the DOI: doiuri fix --unsafe-fixes, if the old one is not found and the new one is",
+    "safe": "doiuri fix, which keeps the DOI",
+    "unsafe": "doiuri fix --unsafe-fixes, if the DOI is not found and the corrected one is",
     "": "none",
 }
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from pathlib import Path
 
 from doiuri_cli.files._patterns import Patterns
@@ -79,6 +78,8 @@ def _has_commits() -> bool:
 
 
 def _git(*arguments: str) -> str:
+    import subprocess  # slow to import
+
     try:
         run = subprocess.run(  # noqa: S603 - no shell
             ["git", *arguments],  # noqa: S607 - the user's git

@@ -66,7 +66,7 @@ class Selection:
 
 
 def select(arguments: Iterable[str], wanted: Filter) -> Selection:
-    """Return the files to read. Named files are read in any case; folders are filtered.
+    """Return the files to read. Named files are always read; folders are filtered.
 
     :param arguments: paths of files and folders.
     :param wanted: which files of the folders to read.

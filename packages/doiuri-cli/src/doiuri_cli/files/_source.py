@@ -7,7 +7,7 @@ import re
 from bisect import bisect_right
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import NamedTuple
 
 _LINE_END = re.compile(r"\r\n?|\n")
@@ -19,6 +19,7 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
+_ASCII = "".join(map(chr, range(0x20, 0x7F)))
 _PYTHON = (".py", ".pyi", ".pyw")
 _COOKIE = re.compile(
     rb"(?:[ \t\f]*(?:#[^\r\n]*)?(?:\r\n?|\n))?[ \t\f]*#[^\r\n]*?coding[:=][ \t]*([-\w.]{1,99})"
@@ -68,24 +69,29 @@ class Lines:
 
 @dataclass(frozen=True)
 class Source:
-    """The text of a file.
-
-    :ivar path: the path, as the user gave it or as found in a folder.
-    :ivar text: the text, with the line ends of the file and without a byte order mark.
-    :ivar encoding: the codec of the text.
-    :ivar mark: the byte order mark; empty if the file has none.
-    """
+    """The text of a file."""
 
     path: str
+    """The path, as the user gave it or as found in a folder."""
+
     text: str
+    """The text, with the line ends of the file and without a byte order mark."""
+
     encoding: str = "utf-8"
+    """The codec of the text."""
+
     mark: bytes = b""
+    """The byte order mark; empty if the file has none."""
 
     @classmethod
     def from_bytes(cls, path: str, content: bytes) -> Source:
-        """Return the source with some content: UTF-8, or what its byte order mark says, or else Latin-1.
+        """Return a file as text: in UTF-8, or the encoding of its byte order mark, or else Latin-1.
 
-        Of Python, a comment on the first lines may name another encoding (PEP 263).
+        In Python, a comment on the first two lines may name another encoding (PEP 263).
+
+        :param path: the path.
+        :param content: the content of the file.
+        :raises UnicodeDecodeError: if it is not in the encoding of its byte order mark.
         """
         for mark, encoding in _MARKS:
             if content.startswith(mark):
@@ -93,9 +99,10 @@ class Source:
         if path.endswith(_PYTHON) and (cookie := _COOKIE.match(content)):
             encoding = cookie[1].decode("ascii")
             with suppress(LookupError, UnicodeError):
-                text = content.decode(encoding)
-                if text.encode(encoding) == content:
-                    return cls(path, text, encoding)
+                if _extends_ascii(encoding):
+                    text = content.decode(encoding)
+                    if text.encode(encoding) == content:
+                        return cls(path, text, encoding)
         try:
             return cls(path, content.decode("utf-8"))
         except UnicodeDecodeError:
@@ -112,3 +119,13 @@ class Source:
     def lines(self) -> Lines:
         """The lines of the text."""
         return Lines(self.text)
+
+
+@cache
+def _extends_ascii(encoding: str) -> bool:
+    """Return whether a program can be in an encoding (PEP 263); Punycode, which takes quadratic time, cannot.
+
+    :raises LookupError: if there is no such encoding.
+    :raises UnicodeError: if it cannot decode ASCII.
+    """
+    return _ASCII.encode("ascii").decode(encoding) == _ASCII

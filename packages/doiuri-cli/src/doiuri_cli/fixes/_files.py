@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from doiuri_cli.fixes._mend import Answers, mend
+from doiuri_cli.fixes._mend import FixPolicy, mend
 from doiuri_cli.fixes._write import write
 
 if TYPE_CHECKING:
@@ -21,11 +21,10 @@ if TYPE_CHECKING:
 class Fixed(NamedTuple):
     """A file that was fixed, or could be.
 
-    :ivar report: what is left.
+    :ivar report: what is left; its ``problem`` says why the file was not read or not written.
     :ivar before: the file as it was; None if nothing was to fix.
     :ivar after: the file with its fixes; None if nothing was to fix.
     :ivar applied: the number of fixes.
-    :ivar problem: why the file was not read or not written; None if it was.
     :ivar refused: why a fix was left out; None if none was.
     """
 
@@ -33,7 +32,6 @@ class Fixed(NamedTuple):
     before: Source | None = None
     after: Source | None = None
     applied: int = 0
-    problem: str | None = None
     refused: str | None = None
 
 
@@ -62,37 +60,36 @@ class Files:
         :param reports: what was found in them.
         :param statuses: what is known about their DOIs, by key.
         """
-        answers = Answers(partial(_ask, self.config) if self.unsafe else None)
+        policy = FixPolicy(partial(_ask, self.config) if self.unsafe else None)
         # all names in one request, before the first file is fixed
-        answers.look_up(finding for report in reports for finding in report.findings)
+        policy.look_up(finding for report in reports for finding in report.findings)
         for content, report in zip(contents, reports, strict=True):
-            if any(map(answers.allow, report.findings)):
-                yield self._fixed(content, report, statuses, answers)
+            if any(map(policy.allows, report.findings)):
+                yield self._fixed(content, report, statuses, policy)
             else:
-                yield Fixed(report, problem=report.problem)
+                yield Fixed(report)
 
     def _fixed(
-        self, content: Content, report: FileReport, statuses: Mapping[str, str] | None, answers: Answers
+        self, content: Content, report: FileReport, statuses: Mapping[str, str] | None, policy: FixPolicy
     ) -> Fixed:
         try:
             source = content.read()
         except (OSError, ValueError) as error:
-            return Fixed(report, problem=f"not fixed: {_reason(error)}")
-        mended = mend(source, self.config, statuses, answers)
-        fixed = Fixed(
-            mended.report, source, mended.source, mended.applied, mended.report.problem, mended.refused
-        )
+            return _failed(report, error)
+        mended = mend(source, self.config, statuses, policy)
+        fixed = Fixed(mended.report, source, mended.source, mended.applied, mended.refused)
         if self.dry or not mended.applied or content.content is not None:
             return fixed
         try:
             write(content.path, source.to_bytes(source.text), mended.source.to_bytes(mended.source.text))
         except (OSError, RuntimeError) as error:  # RuntimeError: a loop of symbolic links
-            return Fixed(report, problem=f"not fixed: {_reason(error)}")
+            return _failed(report, error)
         return fixed
 
 
-def _reason(error: Exception) -> str:
-    return error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+def _failed(report: FileReport, error: Exception) -> Fixed:
+    reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return Fixed(report._replace(problem=f"not fixed: {reason}"))
 
 
 def _ask(config: Config, names: Sequence[str]) -> Mapping[str, str]:

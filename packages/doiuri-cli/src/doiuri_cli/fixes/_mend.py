@@ -37,8 +37,8 @@ class Mended(NamedTuple):
     refused: str | None = None
 
 
-class Answers:
-    """What the registry says about the names that unsafe fixes replace, and about those they write.
+class FixPolicy:
+    """Decides which fixes to apply: unsafe ones by what the registry says about the old and the new name.
 
     :param ask: returns the status of each name, by its DOI's key; None if unsafe fixes are not wanted.
     """
@@ -57,7 +57,7 @@ class Answers:
             self._statuses.update(dict.fromkeys((DOI(name).key for name in new), "unknown"))
             self._statuses.update(self._ask(new))
 
-    def allow(self, finding: Finding) -> bool:
+    def allows(self, finding: Finding) -> bool:
         """Return whether to apply a finding's fix.
 
         A safe one always; any other only if the old name is definitely not registered and the new one is.
@@ -86,19 +86,19 @@ def _key(name: str | None) -> str | None:
         return None
 
 
-def mend(source: Source, config: Config, statuses: Mapping[str, str] | None, answers: Answers) -> Mended:
+def mend(source: Source, config: Config, statuses: Mapping[str, str] | None, policy: FixPolicy) -> Mended:
     """Return a file with its fixes, as far as they can be proved.
 
     :param source: the file.
     :param config: the configuration.
     :param statuses: the status of each DOI by its key, for the report.
-    :param answers: decides about unsafe fixes.
+    :param policy: decides about unsafe fixes.
     """
     report = examine(source, config, statuses)
     count = 0
     for _ in range(_MOST_ROUNDS):
-        answers.look_up(report.findings)
-        allowed = [one.fix for one in report.findings if one.fix is not None and answers.allow(one)]
+        policy.look_up(report.findings)
+        allowed = [one.fix for one in report.findings if one.fix is not None and policy.allows(one)]
         proofs = _Proofs(source)
         fixes = proofs.proved(compatible(allowed))
         if not fixes:
@@ -110,7 +110,7 @@ def mend(source: Source, config: Config, statuses: Mapping[str, str] | None, ans
 
 
 class _Proofs:
-    """Finds out which fixes of a file can be proved.
+    """Finds the fixes of a file that can be proved.
 
     :ivar refused: those that cannot.
     :ivar reason: why the last one of them cannot.

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from doiuri_cli._mentions import mentions_in
 from doiuri_cli.files import Source
-from doiuri_cli.readers import reader_for
-from doiuri_cli.readers._text import read as read_text
+from doiuri_cli.readers import parts_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class ProofError(ValueError):
-    """A file with the fixes does not say what it has to say."""
+    """The fixes change more than they should."""
 
 
 class _Place(NamedTuple):
@@ -92,7 +91,7 @@ def _outside(text: str, fixes: Iterable[Fix]) -> Iterable[str]:
 def _reading(source: Source) -> _Reading:
     kinds: list[tuple[object, ...]] = []
     places: list[_Place] = []
-    for part in (reader_for(source.path) or read_text)(source):
+    for part in parts_of(source):
         kinds.append((part.syntax, part.cell, part.entry, part.field, part.ignored))
         for mention in mentions_in(part):
             name = mention.doi.name if mention.doi else None

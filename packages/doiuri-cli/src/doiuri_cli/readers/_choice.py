@@ -1,4 +1,4 @@
-"""Which reader reads a file, by its name."""
+"""The types of files, by extension, and the reader of each."""
 
 from __future__ import annotations
 
@@ -6,36 +6,70 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from doiuri_cli.readers._part import Reader
+    from collections.abc import Iterable
+
+    from doiuri_cli.files import Source
+    from doiuri_cli.readers._part import Part, Reader
+
+_EXTENSIONS = {
+    "bibtex": (".bib", ".bibtex"),
+    "html": (".html", ".htm", ".xhtml", ".xml"),
+    "json": (".json",),
+    "markdown": (".md", ".markdown", ".mdown", ".mkd", ".qmd", ".rmd"),
+    "notebook": (".ipynb",),
+    "python": (".py", ".pyi", ".pyw"),
+    "ris": (".ris",),
+    "rst": (".rst", ".rest"),
+    "tex": (".tex", ".ltx", ".latex", ".bbl", ".sty", ".cls"),
+    "text": (".txt",),
+    "yaml": (".cff", ".yaml", ".yml"),
+}
+_TYPES = {extension: name for name, extensions in _EXTENSIONS.items() for extension in extensions}
+
+
+def type_of(path: str) -> str | None:
+    """Return the type of a file by its name, such as "markdown"; None if we have no reader for it."""
+    return _TYPES.get(PurePath(path).suffix.lower())
 
 
 def reader_for(path: str) -> Reader | None:
-    """Return the reader for a file; None if files of this type are not read."""
-    match PurePath(path.lower()).suffix:
-        case ".md" | ".markdown" | ".mdown" | ".mkd" | ".qmd" | ".rmd":
-            from doiuri_cli.readers._markdown import read
-        case ".rst" | ".rest":
-            from doiuri_cli.readers._rst import read
-        case ".html" | ".htm" | ".xhtml" | ".xml":
-            from doiuri_cli.readers._html import read
-        case ".bib" | ".bibtex":
+    """Return the reader for a file, ours or that of a plugin; None if files of this type are not read."""
+    match type_of(path):
+        case "bibtex":
             from doiuri_cli.readers._bibtex import read
-        case ".tex" | ".ltx" | ".latex" | ".bbl" | ".sty" | ".cls":
-            from doiuri_cli.readers._tex import read
-        case ".txt":
-            from doiuri_cli.readers._text import read
-        case ".ipynb":
-            from doiuri_cli.readers._notebook import read
-        case ".py" | ".pyi" | ".pyw":
-            from doiuri_cli.readers._python import read
-        case ".cff" | ".yaml" | ".yml":
-            from doiuri_cli.readers.data._yaml import read
-        case ".json":
+        case "html":
+            from doiuri_cli.readers._html import read
+        case "json":
             from doiuri_cli.readers.data._json import read
-        case ".ris":
+        case "markdown":
+            from doiuri_cli.readers._markdown import read
+        case "notebook":
+            from doiuri_cli.readers._notebook import read
+        case "python":
+            from doiuri_cli.readers._python import read
+        case "ris":
             from doiuri_cli.readers.data._ris import read
-        case extension:
+        case "rst":
+            from doiuri_cli.readers._rst import read
+        case "tex":
+            from doiuri_cli.readers._tex import read
+        case "text":
+            from doiuri_cli.readers._text import read
+        case "yaml":
+            from doiuri_cli.readers.data._yaml import read
+        case _:
             from doiuri_cli.readers._plugins import plugin_for
 
+            extension = PurePath(path).suffix.lower()
             return plugin_for(extension) if extension else None
     return read
+
+
+def parts_of(source: Source) -> Iterable[Part]:
+    """Return the parts of a file that may mention DOIs; a file of an unknown type is read as plain text.
+
+    :raises ReadError: if the file is not what its name says.
+    """
+    from doiuri_cli.readers._text import read
+
+    return (reader_for(source.path) or read)(source)

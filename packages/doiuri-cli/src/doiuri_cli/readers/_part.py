@@ -18,32 +18,43 @@ def unchanged(text: str) -> str:
 class Part:
     """A part of a file that is written in one syntax.
 
-    :ivar text: the text, with the escapes of the file's format undone.
-    :ivar syntax: the syntax, for ``doiuri.find``.
-    :ivar start: where the text starts in the file, if the file has it unchanged.
-    :ivar places: where each character of the text stands in the file, and last where the text ends; None if
-        the file has it unchanged.
-    :ivar cell: the number of the notebook's cell, from 1; positions then count within the cell.
-    :ivar cell_text: the text of the cell if the part is only a piece of it, such as a comment.
-    :ivar cell_places: where each character stands in the text of the cell then.
-    :ivar entry: the key of the entry in a bibliography; empty if there is none.
-    :ivar field: whether the text is the whole value of a field for a DOI.
-    :ivar ignored: the codes that the file's format lets this part ignore, such as by a tag of the cell;
-        "*" stands for all.
-    :ivar encode: writes text as the file's format does; it undoes what the reader did.
+    A part that the file has unchanged needs ``text``, ``syntax`` and ``start`` only.
     """
 
     text: str
+    """The text, with the escapes of the file's format undone."""
+
     syntax: str = "text"
+    """The syntax, as for :func:`doiuri.find`."""
+
     start: int = 0
+    """Where the text starts in the file, if the file has it unchanged."""
+
     places: Sequence[int] | None = None
+    """Where each character of the text stands in the file, and last where the text ends; None if the file has
+    the text unchanged."""
+
     cell: int | None = None
+    """The number of the notebook's cell, from 1; positions then count within the cell."""
+
     cell_text: str = ""
+    """The text of the cell, if the part is only a piece of it, such as a comment."""
+
     cell_places: Sequence[int] | None = None
+    """Where each character stands in ``cell_text``."""
+
     entry: str = ""
+    """The key of the entry in a bibliography; empty if there is none."""
+
     field: bool = False
+    """Whether the text is the whole value of a field for a DOI."""
+
     ignored: frozenset[str] = frozenset()
+    """The codes that are not reported in this part, as a tag of its cell says; "*" stands for all codes."""
+
     encode: Callable[[str], str] = unchanged
+    """Writes a text as the file's format does; the reverse of what the reader did. It raises ValueError if
+    the format cannot represent the text."""
 
     def span(self, start: int, end: int) -> tuple[int, int]:
         """Return where a piece of the text stands in the file.
@@ -71,14 +82,15 @@ class Part:
 
 
 class Reader(Protocol):
-    """Reads one type of file. Register one as an entry point ``doiuri.readers`` named after its extension."""
+    """A function that reads one type of file; the entry point ``doiuri.readers`` registers it."""
 
     def __call__(self, source: Source) -> Iterable[Part]:
-        """Return the parts of a file, in order.
+        """Return the parts of a file that may mention DOIs, in order.
 
+        :param source: the file.
         :raises ReadError: if the file is not what its name says.
         """
 
 
 class ReadError(ValueError):
-    """A file is not what its name says, such as a notebook that is no JSON."""
+    """A file is not what its name says, such as a notebook that is not JSON; the message says why."""

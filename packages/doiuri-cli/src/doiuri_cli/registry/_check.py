@@ -82,7 +82,7 @@ def open_resolver(
     :raises ValueError: if an argument is wrong; the message begins with its name.
     """
     from doiuri.plugins import Settings, user_agent
-    from doiuri.resolver import Resolver  # imports requests
+    from doiuri.resolver import Resolver  # slow to import
 
     settings = Settings.from_environ(config.resolver, config.offline, config.mailto, config.cache)
     options: dict[str, object] = {"rate": config.rate} if config.rate is not None else {}
@@ -90,14 +90,16 @@ def open_resolver(
         options["store"] = store
     elif settings.cache is not None:
         options["store"] = settings.cache
+    offline = settings.offline if offline is None else offline
+    name = "doiuri-cli"
     try:
         return Resolver(
             settings.base,
-            offline=settings.offline if offline is None else offline,
+            offline=offline,
             timeout=config.timeout,
             budget=config.budget,
             mailto=settings.mailto,
-            user_agent=user_agent("doiuri-cli", settings.mailto),
+            user_agent=name if offline else user_agent(name, settings.mailto),  # slow: reads versions
             **options,  # type: ignore[arg-type]
         )
     except ValueError as error:
@@ -108,14 +110,17 @@ def open_resolver(
 
 def _ask(dois: Sequence[DOI], config: Config, answers: Answers, progress: Progress | None) -> None:
     """Add what the store knows, and what the registry answers for the others."""
-    with open_resolver(config) as resolver, open_resolver(config, offline=True) as stored:
-        left = []
+    left = []
+    with open_resolver(config, offline=True) as stored:
         for doi, outcome in zip(dois, stored.check(dois, "existence"), strict=True):
             if outcome.status == "unknown" or outcome.stale:
                 left.append(doi)
             else:
                 answers.statuses[doi.key] = outcome.status
-        answers.known += len(dois) - len(left)
+    answers.known += len(dois) - len(left)
+    if not left:
+        return
+    with open_resolver(config) as resolver:
         for doi, outcome in zip(left, resolver.check(left, "existence", progress=progress), strict=True):
             answers.statuses[doi.key] = outcome.status
             if outcome.status == "unknown":

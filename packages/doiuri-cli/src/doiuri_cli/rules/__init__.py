@@ -1,7 +1,17 @@
 """The rules: what a finding is, which codes there are, and what each looks at."""
 
-from doiuri_cli.rules._codes import RULES
+from doiuri_cli.rules._codes import LOCK_CODES, RECORD_CODES, RULES
 from doiuri_cli.rules._finding import Finding, Fix, finding_at, fix_at
 from doiuri_cli.rules._rule import Rule, Severity
 
-__all__ = ["RULES", "Finding", "Fix", "Rule", "Severity", "finding_at", "fix_at"]
+__all__ = [
+    "LOCK_CODES",
+    "RECORD_CODES",
+    "RULES",
+    "Finding",
+    "Fix",
+    "Rule",
+    "Severity",
+    "finding_at",
+    "fix_at",
+]

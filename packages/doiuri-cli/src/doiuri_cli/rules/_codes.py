@@ -79,7 +79,7 @@ _LINK_RULES = (
     ),
 )
 
-_PROJECT_RULES = (
+_COMMENT_RULES = (
     Rule(
         "unused-ignore",
         Severity.WARNING,
@@ -88,6 +88,9 @@ _PROJECT_RULES = (
         "<!-- doiuri: ignore[not-found] --> https://doi.org/10.1000/182",
         "https://doi.org/10.1000/182",
     ),
+)
+
+_LOCK_RULES = (
     Rule(
         "lock-missing",
         Severity.WARNING,
@@ -145,5 +148,13 @@ _RECORD_RULES = (
     ),
 )
 
-RULES = {rule.code: rule for rule in (*_LINK_RULES, *ADVICE_RULES, *_PROJECT_RULES, *_RECORD_RULES)}
+RULES = {
+    rule.code: rule for rule in (*_LINK_RULES, *ADVICE_RULES, *_COMMENT_RULES, *_LOCK_RULES, *_RECORD_RULES)
+}
 """The rules by code, in the order of the manual."""
+
+LOCK_CODES = frozenset(rule.code for rule in _LOCK_RULES)
+"""The codes that are checked only if there is a lock file and nobody else is asked."""
+
+RECORD_CODES = frozenset(rule.code for rule in _RECORD_RULES)
+"""The codes that are checked only against the registry's metadata."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import PurePath
 from typing import TYPE_CHECKING
 
+from doiuri_cli.readers import type_of
 from doiuri_cli.rules._finding import finding_at
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from doiuri_cli.files import Source
     from doiuri_cli.rules._finding import Finding
 
-_BIBLIOGRAPHIES = frozenset({".bib", ".ris", ".json"})
+_BIBLIOGRAPHIES = frozenset({"bibtex", "json", "ris"})
 
 
 def duplicate_findings(source: Source, mentions: Iterable[Mention]) -> Iterator[Finding]:
@@ -23,7 +23,7 @@ def duplicate_findings(source: Source, mentions: Iterable[Mention]) -> Iterator[
     :param source: the file.
     :param mentions: its mentions, in order.
     """
-    if PurePath(source.path.lower()).suffix not in _BIBLIOGRAPHIES:
+    if type_of(source.path) not in _BIBLIOGRAPHIES:
         return
     first: dict[str, Mention] = {}
     for mention in mentions:

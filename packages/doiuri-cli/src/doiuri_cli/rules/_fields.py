@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 # "10." is missing or mistyped: 1000/182, .1000/182, 0.1000/182, 10,1000/182
 _SHORT = re.compile(r"(?:doi:\s*|https?://(?:dx\.)?doi\.org/)?(?:1?0?[.,:])?([0-9]{4,9}/\S+)", re.IGNORECASE)
-_PLACEHOLDER = re.compile(r"\{\{|\$\{|\{%|@[A-Z_]+@|<[a-z_ -]+>")
 _URL = re.compile(r"https?://\S*\Z", re.IGNORECASE)
 _PUNCTUATION = re.compile(r"[.,;:!?\"'’”)\]}>]+")
 _ESCAPED = re.compile(r"\\([_#&$])")
@@ -39,8 +38,7 @@ def field_findings(source: Source, mention: Mention, tex_escape: str) -> Iterato
     part = mention.part
     before, after = _around(mention)
     if mention.doi is None:
-        if not _PLACEHOLDER.search(part.text):
-            yield _no_doi(source, mention)
+        yield _no_doi(source, mention)
     elif "10." in before or "10." in after:
         yield from advice_findings(source, mention)
     elif before or after:

@@ -1,4 +1,4 @@
-"""Comments that let findings be ignored, such as ``# doiuri: ignore[not-found]``.
+"""Comments that suppress findings, such as ``# doiuri: ignore[not-found]``.
 
 A comment is for its own line; if it stands alone there, for the next line with text. ``ignore-file`` is for
 the whole file. Without codes, it is for all of them.
@@ -7,10 +7,12 @@ the whole file. Without codes, it is for all of them.
 from __future__ import annotations
 
 import re
+from functools import cache
 from pathlib import PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
 from doiuri_cli.files import Lines
+from doiuri_cli.readers import type_of
 from doiuri_cli.rules._codes import RULES
 from doiuri_cli.rules._finding import Finding
 
@@ -21,25 +23,34 @@ _MARK = "<!--"
 # not a quoted comment, as in documentation
 _HASH, _PERCENT, _MARKUP, _RST = r"(?<!\S)\#", r"(?<![\\`])%", f"(?<!`){_MARK}", r"(?m:^)[ \t]*\.\.[ \t]"
 _OPENINGS = {
-    _MARKUP: (".md", ".markdown", ".html", ".htm", ".xhtml", ".xml"),
-    _RST: (".rst",),
-    _PERCENT: (".tex", ".ltx", ".sty", ".cls", ".bib"),
-    _HASH: (".cff", ".yaml", ".yml", ".toml"),
-    f"{_HASH}|{_RST}": (".py", ".pyi"),
-    f"{_HASH}|{_MARKUP}": (".ipynb",),
+    "bibtex": _PERCENT,
+    "html": _MARKUP,
+    "markdown": _MARKUP,
+    "notebook": f"{_HASH}|{_MARKUP}",
+    "python": f"{_HASH}|{_RST}",
+    "rst": _RST,
+    "tex": _PERCENT,
+    "yaml": _HASH,
+    ".toml": _HASH,  # has no reader: read as plain text if it is named
 }
-"""What opens a comment, and the types of files with such comments."""
+"""What opens a comment in each type of file; the other types have no comments."""
 
-_COMMAND = r"[ \t]*doiuri:[ \t]*ignore(-file)?(?![\w-])[ \t]*(?:\[([^\]\r\n]*)\])?(?:[^\r\n]*?-->)?"
-_COMMENTS = {
-    suffix: re.compile(rf"(?:{opening}){_COMMAND}")
-    for opening, suffixes in _OPENINGS.items()
-    for suffix in suffixes
-}
+_LONGEST = 1000  # characters of a line that are looked at
+# The bounds keep the time linear in a line with many comments
+_COMMAND = (
+    r"[ \t]*doiuri:[ \t]*ignore(-file)?(?![\w-])[ \t]*(?:\[([^\]\r\n]{0,1000}+)\])?(?:[^\r\n]{0,1000}?-->)?"
+)
+
+
+@cache
+def _comments(kind: str) -> re.Pattern[str] | None:
+    """Return the pattern of comments in a type of file; None if it has none."""
+    opening = _OPENINGS.get(kind)
+    return None if opening is None else re.compile(rf"(?:{opening}){_COMMAND}")
 
 
 class Ignore(NamedTuple):
-    """A comment that lets findings be ignored.
+    """A comment that suppresses findings.
 
     :ivar cell: the number of the notebook's cell; None outside of notebooks.
     :ivar line: the line of the comment.
@@ -47,7 +58,7 @@ class Ignore(NamedTuple):
     :ivar end_column: the column after its last character.
     :ivar target: the line that it is for; None: the whole file.
     :ivar codes: the codes; none: all codes.
-    :ivar excerpt: the line in the file.
+    :ivar excerpt: the start of the line in the file.
     """
 
     cell: int | None
@@ -57,12 +68,6 @@ class Ignore(NamedTuple):
     target: int | None
     codes: tuple[str, ...]
     excerpt: str
-
-    def covers(self, finding: Finding) -> bool:
-        """Return whether a finding is on the line that the comment is for, whatever its code."""
-        return self.target is None or (
-            finding.cell == self.cell and finding.line <= self.target <= finding.end_line
-        )
 
     def names(self, code: str) -> bool:
         """Return whether the comment is for a code."""
@@ -76,35 +81,53 @@ def ignores_in(path: str, text: str, cell: int | None = None) -> list[Ignore]:
     :param text: the text.
     :param cell: the number of the cell.
     """
-    pattern = _COMMENTS.get(PurePath(path).suffix.lower())
-    if pattern is None or "doiuri:" not in text:
+    if "doiuri:" not in text:
+        return []
+    pattern = _comments(type_of(path) or PurePath(path).suffix.lower())
+    if pattern is None:
         return []
     matches = list(pattern.finditer(text))
     lines = Lines(text)
-    alone = {lines.position(match.end()).line for match in matches if _is_alone(match, lines)}
-    return [_ignore(match, lines, cell, alone) for match in matches]
+    targets: dict[int, int] = {}
+    for match in reversed(matches):
+        if _is_alone(match, lines):
+            line = lines.position(match.end()).line
+            targets[line] = _next_line(line, lines, targets)
+    return [_ignore(match, lines, cell, targets) for match in matches]
+
+
+def _ignore(match: re.Match[str], lines: Lines, cell: int | None, targets: dict[int, int]) -> Ignore:
+    start = match.start() + len(match[0]) - len(match[0].lstrip())
+    line, column = lines.position(start)
+    codes = tuple(code.strip() for code in (match[2] or "").split(",") if code.strip())
+    target = None if match[1] else targets.get(line, line)
+    excerpt = lines.line(line, 1, _LONGEST) if column <= _LONGEST else ""
+    return Ignore(cell, line, column, column + match.end() - start, target, codes, excerpt)
 
 
 def _is_alone(match: re.Match[str], lines: Lines) -> bool:
     """Return whether there is nothing but the comment on its line."""
     line, column = lines.position(match.end())
-    text = lines.line(line)
-    before = text[: max(column - 1 - len(match[0]), 0)]
-    after = text[column - 1 :] if match[0].lstrip().startswith(_MARK) else ""
-    return not (before.strip() or after.strip())
+    first = max(column - len(match[0]), 1)
+    if first > _LONGEST or lines.line(line, 1, first - 1).strip():
+        return False
+    return not (match[0].lstrip().startswith(_MARK) and lines.line(line, column, column + _LONGEST).strip())
 
 
-def _ignore(match: re.Match[str], lines: Lines, cell: int | None, alone: set[int]) -> Ignore:
-    start = match.start() + len(match[0]) - len(match[0].lstrip())
-    line, column = lines.position(start)
-    codes = tuple(code.strip() for code in (match[2] or "").split(",") if code.strip())
-    target: int | None = line
-    if match[1]:
-        target = None
-    elif line in alone:
-        following = range(line + 1, lines.count + 1)
-        target = next((n for n in following if lines.line(n).strip() and n not in alone), line)
-    return Ignore(cell, line, column, column + match.end() - start, target, codes, lines.line(line))
+def _next_line(line: int, lines: Lines, targets: dict[int, int]) -> int:
+    """Return the next line with text other than a comment, or the line itself if there is none.
+
+    :param line: the line of a comment that stands alone.
+    :param lines: the lines of the text.
+    :param targets: what this function returned for the comments below.
+    """
+    for following in range(line + 1, lines.count + 1):
+        if following in targets:
+            target = targets[following]
+            return line if target == following else target
+        if lines.line(following).strip():
+            return following
+    return line
 
 
 class Verdict(NamedTuple):
@@ -120,13 +143,24 @@ class Verdict(NamedTuple):
 
 def apply_ignores(ignores: Iterable[Ignore], findings: Iterable[Finding]) -> Verdict:
     """Return the findings that remain, and which comments were used."""
-    known = list(ignores)
+    by_place: dict[tuple[int | None, int | None], list[Ignore]] = {}
+    for one in ignores:
+        place = (None, None) if one.target is None else (one.cell, one.target)
+        by_place.setdefault(place, []).append(one)
+
     kept: list[Finding] = []
     used: set[tuple[Ignore, str]] = set()
+
+    @cache  # many findings may be on a line with many comments
+    def is_ignored(cell: int | None, line: int | None, code: str) -> bool:
+        uses = [(one, code) for one in by_place.get((cell, line), ()) if one.names(code)]
+        used.update(uses)
+        return bool(uses)
+
     for finding in findings:
-        fitting = [one for one in known if one.covers(finding) and one.names(finding.code)]
-        used.update((one, finding.code) for one in fitting)
-        if not fitting:
+        places = [(None, None), *((finding.cell, n) for n in range(finding.line, finding.end_line + 1))]
+        verdicts = [is_ignored(*place, finding.code) for place in places]  # each comment that fits is used
+        if not any(verdicts):
             kept.append(finding)
     return Verdict(kept, used)
 
@@ -146,6 +180,7 @@ def unused_ignores(
     :param is_checked: whether a code was checked on the lines that a comment is for.
     :param usual: the codes that must have been checked before a comment for all codes counts as unused.
     """
+    needed = {comment for comment, _ in used}
     for one in ignores:
         if one.codes:
             idle = [code for code in one.codes if (one, code) not in used]
@@ -154,9 +189,8 @@ def unused_ignores(
             words = [f"unknown code {code}" for code in unknown]
             words += [f"no {', '.join(vain)} to ignore"] if vain else []
         else:
-            needed = any(comment == one for comment, _ in used)
             checked = all(is_checked(one, code) for code in usual)
-            words = [] if needed or not checked else ["nothing to ignore"]
+            words = [] if one in needed or not checked else ["nothing to ignore"]
         if words:
             yield Finding(
                 path,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
-from urllib.parse import unquote
 
 from doiuri import DOI, DOISyntaxError
 
@@ -106,7 +105,7 @@ def _doubled(source: Source, mention: Mention) -> Finding | None:
 
 
 def _raw(source: Source, mention: Mention) -> Iterator[Finding]:
-    """Return the finding on a link that browsers take for another."""
+    """Yield the finding on a link that browsers read as another DOI."""
     part, doi = mention.part, mention.doi
     if doi is None:
         return
@@ -186,4 +185,6 @@ def _asked_for(link: str) -> str:
     try:
         return DOI.parse(f"https://doi.org/{asked}").name
     except DOISyntaxError:
+        from urllib.parse import unquote  # slow to import
+
         return unquote(asked)

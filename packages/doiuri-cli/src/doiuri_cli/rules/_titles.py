@@ -7,7 +7,6 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from doiuri_cli.rules._finding import finding_at
-from doiuri_cli.rules._links import is_web_link
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -45,8 +44,14 @@ def title_findings(source: Source, mentions: Sequence[Mention]) -> Iterator[Find
         syntax = first.part.syntax
         if _fits(_TITLE_FIRST.get(syntax), first, second):
             yield _finding(source, first, first.doi, second.doi)
-        elif is_web_link(first.text) and _fits(_TARGET_FIRST.get(syntax), first, second):
+        elif _fits(_TARGET_FIRST.get(syntax), first, second) and _is_web_link(first.text):
             yield _finding(source, second, second.doi, first.doi)
+
+
+def _is_web_link(text: str) -> bool:
+    from doiuri_cli.rules._links import is_web_link  # rarely needed
+
+    return is_web_link(text)
 
 
 def _fits(patterns: tuple[str, str, str] | None, first: Mention, second: Mention) -> bool:

@@ -28,12 +28,8 @@ from typing import TYPE_CHECKING
 
 from doiuri import advise
 
-from doiuri_cli.rules._advised import advice_findings
 from doiuri_cli.rules._duplicates import duplicate_findings
-from doiuri_cli.rules._fields import field_findings
 from doiuri_cli.rules._finding import finding_at
-from doiuri_cli.rules._links import link_findings
-from doiuri_cli.rules._titles import title_findings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -44,6 +40,7 @@ if TYPE_CHECKING:
     from doiuri_cli.rules._finding import Finding
 
 _USUAL = re.compile(r"(?:https://doi\.org/|doi:|DOI:? ?)?10\.[0-9]+/[A-Za-z0-9._:;()/-]+")
+_USUAL_NAME = re.compile(r"10\.[0-9]+/[A-Za-z0-9.:;()/-]+")  # needs no escape in TeX
 _ENDS_PATH = frozenset("#?")
 _ENDS_HEAD = frozenset("/:")
 
@@ -57,15 +54,22 @@ def written_findings(source: Source, mention: Mention, *, tex_escape: str = "any
     """
     part = mention.part
     if part.field:
-        yield from field_findings(source, mention, tex_escape)
+        if mention.doi is None or not _is_usual_field(mention) or advise(mention.doi):
+            from doiuri_cli.rules._fields import field_findings  # rarely needed, as those below
+
+            yield from field_findings(source, mention, tex_escape)
     elif mention.doi is None:
         reason = mention.error.reason if mention.error else "not a DOI"
         yield finding_at(source, part, (mention.start, mention.end), "syntax", reason)
     else:
         usual = _is_usual(mention)
         if not usual:
+            from doiuri_cli.rules._links import link_findings
+
             yield from link_findings(source, mention)
         if not usual or advise(mention.doi):
+            from doiuri_cli.rules._advised import advice_findings
+
             yield from advice_findings(source, mention)
 
 
@@ -77,6 +81,11 @@ def _is_usual(mention: Mention) -> bool:
     return _USUAL.fullmatch(mention.text) is not None and "/." not in mention.text
 
 
+def _is_usual_field(mention: Mention) -> bool:
+    """Return whether a field is a name, written as nearly all are."""
+    return mention.text == mention.part.text.strip() and _USUAL_NAME.fullmatch(mention.text) is not None
+
+
 def part_findings(source: Source, part: Part, mentions: Sequence[Mention]) -> Iterator[Finding]:
     """Return what is wrong with the mentions of a part together.
 
@@ -84,7 +93,9 @@ def part_findings(source: Source, part: Part, mentions: Sequence[Mention]) -> It
     :param part: the part.
     :param mentions: its mentions, in order.
     """
-    if not part.field:
+    if not part.field and len(mentions) > 1:
+        from doiuri_cli.rules._titles import title_findings
+
         yield from title_findings(source, mentions)
 
 

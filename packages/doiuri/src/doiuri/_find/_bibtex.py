@@ -7,6 +7,7 @@ import unicodedata
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from doiuri._find._patterns import lazy
 from doiuri._find._plain import SIMPLE, simple_value
 from doiuri._find._rendered import Rendered
 from doiuri._find._scan import MOST, Scanner, no_name
@@ -44,17 +45,17 @@ _ESCAPE = (
     r"|(?P<nothing>\\[-/]|\\(?:allowbreak|string)(?![A-Za-z])[ \t]?)"
 )
 
-_FIELD = re.compile(r"(?<![A-Za-z_-])(doi|url|ee|link)\Z", re.IGNORECASE)
+_FIELD = lazy(r"(?<![A-Za-z_-])(doi|url|ee|link)\Z", re.IGNORECASE)
 # What programs leave behind a name: the query of its page, the next field of JSON
-_REMAINS = re.compile(r"\?(?:seq|ref|origin|journalCode|casa_token|needAccess|utm_[a-z]+)=|\",\"")
+_REMAINS = lazy(r"\?(?:seq|ref|origin|journalCode|casa_token|needAccess|utm_[a-z]+)=|\",\"")
 _FIELD_LENGTH = 50  # with the white space before the "="
-_IN_VALUE = re.compile(rf"(?P<escape>{_ESCAPE})|[{{}}]|%?[ \t]*[\r\n]\s*", re.DOTALL)
-_BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
+_IN_VALUE = lazy(rf"(?P<escape>{_ESCAPE})|[{{}}]|%?[ \t]*[\r\n]\s*", re.DOTALL)
+_BRACE = lazy(r"\\.|[{}]", re.DOTALL)
 _IN_BRACES = r"[^{}\\]++|\\."
-_BRACED = re.compile(  # with braces one level deep
+_BRACED = lazy(  # with braces one level deep
     rf"\{{(?>(?:{_IN_BRACES}|\{{(?>(?:{_IN_BRACES}){{0,{MOST}}})\}}){{0,{MOST}}})\}}", re.DOTALL
 )
-_QUOTED = re.compile(r"[^\"\\]*+(?:\\.[^\"\\]*+)*", re.DOTALL)
+_QUOTED = lazy(r"[^\"\\]*+(?:\\.[^\"\\]*+)*", re.DOTALL)
 _NOT_IN_NAMES = frozenset(["", " ", "=", "{", ",", "\n", '"'])
 # Longer values are prose. The bounds also keep the time linear, for values hold values.
 _LONGEST_VALUE = 1000
@@ -81,8 +82,8 @@ _RUNNING = (
 class BibTeX(Scanner):
     """BibTeX or LaTeX."""
 
-    first = re.compile(r"[\\{}$~=]")
-    token = re.compile(
+    first = lazy(r"[\\{}$~=]")
+    token = lazy(
         r"(?P<command>\\(?P<name>url|href|doi|path|nolinkurl)[ \t]*\{)"
         r"|(?P<field>=(?:(?<=[iIlLeEkK]=)|(?<=[iIlLeEkK\s]\s=))\s*[{\"])"  # as in "doi", "url", "ee", "link"
         rf"|(?P<escape>{_ESCAPE})|(?P<brace>\{{(?<![ ={{,\n\"]\{{)|\}})|(?P<tie>~+)"
@@ -90,12 +91,10 @@ class BibTeX(Scanner):
         re.DOTALL,
     )
 
-    running = re.compile(_RUNNING)
+    running = lazy(_RUNNING)
     # Ends before a value that has a name in it, not after its start
-    skipped = re.compile(rf"(?:(?>(?:{_COMMAND}|{_VALUE})?){_RUNNING}(?={_COMMAND}|{_VALUE})){{0,{MOST}}}")
-    frequent = re.compile(
-        rf"{_VALUE}(?:(?<=\{{)(?=[^\s{{}}\"]++\}})|(?<=\")(?=[^\s{{}}\"]++\")){SIMPLE}(?=[}}\"])"
-    )
+    skipped = lazy(rf"(?:(?>(?:{_COMMAND}|{_VALUE})?){_RUNNING}(?={_COMMAND}|{_VALUE})){{0,{MOST}}}")
+    frequent = lazy(rf"{_VALUE}(?:(?<=\{{)(?=[^\s{{}}\"]++\}})|(?<=\")(?=[^\s{{}}\"]++\")){SIMPLE}(?=[}}\"])")
 
     def __init__(self, text: str) -> None:
         super().__init__(text)

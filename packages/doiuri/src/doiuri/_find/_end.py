@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from doiuri._characters import NOT_GRAPHIC
+from doiuri._find._patterns import lazy
 from doiuri._find._publishers import without_files, without_page
 from doiuri._find._start import UNSPACED, Lead, in_query
 from doiuri._find._stops import JSON_ESCAPE
@@ -18,37 +19,35 @@ _HARD = (
 _SOFT = "()\\[\\]{}<>,;:'\"*\\\\?#&\u2013" + UNSPACED
 _CLEAR = f"[^{_HARD}{_SOFT}]"
 # What never needs a second look: clear characters, and the soft ones of most other names, those with a SICI
-_SIMPLE = re.compile(
+_SIMPLE = lazy(
     rf"{_CLEAR}*+(?>(?:(?::(?!//)|;(?=[0-9]-)|\((?!10\.|[HhDdWwUuIiPpAa/]){_CLEAR}*+\)"
     rf"|<[0-9]{_CLEAR}*+(?>(?::(?!//){_CLEAR}*+){{0,9}})>){_CLEAR}*+){{0,200}})"
 )
-_STOP = re.compile(f"[{_HARD}{_SOFT}]")
-_IS_SOFT = re.compile(f"[{_SOFT}]")
+_STOP = lazy(f"[{_HARD}{_SOFT}]")
+_IS_SOFT = lazy(f"[{_SOFT}]")
 
 # Before one of these, a comma, a semicolon, a dash or a bracket ends the name
-_NEXT = re.compile(
+_NEXT = lazy(
     r" ?(?:https?:|//|www\.|dx\.doi\.org/|doi\b|urn:|info:|PMC?ID\b|PubMed\b|CrossRef\b|arXiv\b|ISBN\b"
     r"|Google\b|10\.[0-9]{4,}+(?![0-9.]*?\.(?![0-9]))[0-9.]*+(?:/|%2F))",
     re.IGNORECASE,
 )
-_TAG = re.compile(
+_TAG = lazy(
     r"<(?:/|!--|(?:[aip]|br|em|li|t[dhr]|div|span|strong|su[bp]|ref|cite|code|italic|bold|img|hr)(?:[\s/][^<>]{0,200})?>)",
     re.IGNORECASE,
 )
-_ENTITY = re.compile(
-    r"&(?:(?:quot|apos|nbsp|rdquo|rsquo|raquo|#0{0,4}(?:34|39|160));|lt;/|gt;(?!\.?[A-Za-z0-9]))"
-)
-_IN_ENTITY = re.compile(r"&#?[A-Za-z0-9]+\Z")
-_NEXT_FIELD = re.compile(r"&[A-Za-z][\w.]*=")
-_AFTER_QUOTE = re.compile(r'"[._/-]?[A-Za-z0-9]')
-_POSSESSIVE = re.compile(r"'s?(?!\w)")
-_SICI_CHECK = re.compile(r";[0-9]-")
+_ENTITY = lazy(r"&(?:(?:quot|apos|nbsp|rdquo|rsquo|raquo|#0{0,4}(?:34|39|160));|lt;/|gt;(?!\.?[A-Za-z0-9]))")
+_IN_ENTITY = lazy(r"&#?[A-Za-z0-9]+\Z")
+_NEXT_FIELD = lazy(r"&[A-Za-z][\w.]*=")
+_AFTER_QUOTE = lazy(r'"[._/-]?[A-Za-z0-9]')
+_POSSESSIVE = lazy(r"'s?(?!\w)")
+_SICI_CHECK = lazy(r";[0-9]-")
 _TEX_ESCAPED = frozenset("_%&#${}")
 _ENDINGS = frozenset(["", ", ", "; ", "' ", '" ', '",', "* ", ",\n", ";\n"])
 _OPENERS = frozenset("([{<")
 _OPENER_OF = {")": "(", "]": "[", "}": "{", ">": "<"}
 _LINE_LENGTH = 300  # how far around a name the columns of a table are looked for
-_COLUMNS = {",": re.compile(r",[^\s,]"), ";": re.compile(r";[^\s;]")}
+_COLUMNS = {",": lazy(r",[^\s,]"), ";": lazy(r";[^\s;]")}
 
 
 def name_end(prefix: re.Match[str], lead: Lead, unclosed: list[int], limit: int) -> int:
@@ -196,9 +195,9 @@ _PUNCTUATION = frozenset(
     "\ufffd\u00b9\u00b2\u00b3\u2070\u2074\u2075\u2076\u2077\u2078\u2079"
 )
 _EMPHASIS = "_~^="  # only if the same character stands on both sides
-_BLANK = re.compile(r"%(?:0[0-9A-F]|1[0-9A-F]|20|7F|C2%A[0D]|E2%80%8[B-F]|EF%BB%BF)\Z", re.IGNORECASE)
+_BLANK = lazy(r"%(?:0[0-9A-F]|1[0-9A-F]|20|7F|C2%A[0D]|E2%80%8[B-F]|EF%BB%BF)\Z", re.IGNORECASE)
 _LONGEST_BLANK = len("%E2%80%8B")
-_SCHEME = re.compile(r"https?\Z", re.IGNORECASE)
+_SCHEME = lazy(r"https?\Z", re.IGNORECASE)
 
 
 def trimmed(prefix: re.Match[str], end: int, lead: Lead, tail: str) -> int:

@@ -7,6 +7,7 @@ import re
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from doiuri._find._patterns import lazy
 from doiuri._find._plain import SIMPLE, simple_value
 from doiuri._find._rendered import Rendered
 from doiuri._find._scan import MOST, Scanner, a_name, no_name
@@ -21,14 +22,14 @@ if TYPE_CHECKING:
 TAG = r"<[/!?]?[A-Za-z][^<>\"']*+(?:(?:\"[^\"<]*+\"|'[^'<]*+')[^<>\"']*+)*>"
 ENTITY = r"&(?:\#[0-9]{1,7}|\#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});?"
 INVISIBLE = "\xad\u200b\u2060\ufeff"  # where a browser may break the line inside a name
-_BREAK = re.compile(r"</?wbr\b", re.IGNORECASE)
+_BREAK = lazy(r"</?wbr\b", re.IGNORECASE)
 # For skipping: begins no entity for "1"; may begin one for a character that a name continues with
 NO_ENTITY_OF_1 = r"&(?:[A-Za-z]++(?![0-9])|\#(?![0-9]*49)[0-9]{1,7}+|(?![#A-Za-z]))"
 AMPERSAND = "&(?!(?:#82[1-3][0-9]|#160|nbsp|[nm]dash|[lr][ds]quo|amp|lt|gt|quot);)"
-_NAME = re.compile(a_name(rf"(?:{AMPERSAND}|[{INVISIBLE}\t\n\r]|</?wbr)"))
-_ENTITY_OF_1 = re.compile(r"&#(?:[0-9]*49|[xX][0-9a-fA-F]*31)")
-_UNUSUAL = re.compile(r"<(?:[sS](?i:cript|tyle)|!\[(?i:cdata)\[|(?:pub|article|object)-id\b)")
-_STARTS_PART = re.compile(rf"(?!(?i:</?wbr\b))(?:{TAG}|<!--)")
+_NAME = lazy(a_name(rf"(?:{AMPERSAND}|[{INVISIBLE}\t\n\r]|</?wbr)"))
+_ENTITY_OF_1 = lazy(r"&#(?:[0-9]*49|[xX][0-9a-fA-F]*31)")
+_UNUSUAL = lazy(r"<(?:[sS](?i:cript|tyle)|!\[(?i:cdata)\[|(?:pub|article|object)-id\b)")
+_STARTS_PART = lazy(rf"(?!(?i:</?wbr\b))(?:{TAG}|<!--)")
 _NO_NAME = no_name(rf"(?:{AMPERSAND}|[{INVISIBLE}\t\n\r])")
 _IN_VALUE = rf"(?:{NO_ENTITY_OF_1}|{_NO_NAME})"
 _OTHERS = r"(?>(?: [a-z-]++=(?:\"[^\"<>&1]*+\"|'[^'<>&1]*+'))*)"  # attributes
@@ -41,30 +42,30 @@ TAG_WITHOUT_NAMES = (
     rf"[^<>\"'&1]*+(?>(?:{_VALUE}[^<>\"'&1]*+){{0,{MOST}}})>"
 )
 # A name that is all the text between two tags
-_BETWEEN_TAGS = re.compile(rf" ?{SIMPLE}(?=</(?!wbr)[a-z]+>)")
+_BETWEEN_TAGS = lazy(rf" ?{SIMPLE}(?=</(?!wbr)[a-z]+>)")
 _RAW_CLOSERS = {
-    "<![cdata[": re.compile(r"\]\]>"),
-    "<script": re.compile("</script", re.IGNORECASE),
-    "<style": re.compile("</style", re.IGNORECASE),
+    "<![cdata[": lazy(r"\]\]>"),
+    "<script": lazy("</script", re.IGNORECASE),
+    "<style": lazy("</style", re.IGNORECASE),
 }
-_ESCAPED_SLASH = re.compile(r"\\/")  # JSON in scripts writes it, so that no "</" occurs
+_ESCAPED_SLASH = lazy(r"\\/")  # JSON in scripts writes it, so that no "</" occurs
 # Matches a name without a value too: each is then read once, and the time stays linear.
-_ATTRIBUTE = re.compile(r"([^\s=<>\"'/]++)(?:\s*+=\s*+(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+)))?")
-_ENTITY = re.compile(rf"{ENTITY}|[{INVISIBLE}]")
-_JATS_DOI = re.compile(r"<(?:pub|article|object)-id\b[^<>]*\spub-id-type\s*=\s*[\"']doi[\"']")
-_BROKEN_NAME = re.compile(r"\s*(10\.[0-9]{4,9}/?(?:[^\s<>&]{0,99}\s{1,9}(?!10\.|doi)[^\s<>&]{1,99}))\s*</")
-_SPACE = re.compile(r"\s+")
-_IN_URL = re.compile(rf"{ENTITY}|[{INVISIBLE}\t\n\r]")  # WHATWG URL, basic parser: removes tabs and newlines
+_ATTRIBUTE = lazy(r"([^\s=<>\"'/]++)(?:\s*+=\s*+(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+)))?")
+_ENTITY = lazy(rf"{ENTITY}|[{INVISIBLE}]")
+_JATS_DOI = lazy(r"<(?:pub|article|object)-id\b[^<>]*\spub-id-type\s*=\s*[\"']doi[\"']")
+_BROKEN_NAME = lazy(r"\s*(10\.[0-9]{4,9}/?(?:[^\s<>&]{0,99}\s{1,9}(?!10\.|doi)[^\s<>&]{1,99}))\s*</")
+_SPACE = lazy(r"\s+")
+_IN_URL = lazy(rf"{ENTITY}|[{INVISIBLE}\t\n\r]")  # WHATWG URL, basic parser: removes tabs and newlines
 _URLS = frozenset({"href", "xlink:href", "src", "cite", "action", "resource", "about", "rdf:about", "itemid"})
 
 
 class HTML(Scanner):
     """HTML or XML."""
 
-    first = re.compile(f"[<&{INVISIBLE}]")
-    token = re.compile(rf"<!--|<!\[CDATA\[|{TAG}|{ENTITY}|[{INVISIBLE}]")
+    first = lazy(f"[<&{INVISIBLE}]")
+    token = lazy(rf"<!--|<!\[CDATA\[|{TAG}|{ENTITY}|[{INVISIBLE}]")
 
-    frequent = re.compile(
+    frequent = lazy(
         rf"<a{_OTHERS} href=(?:\"(?=[^\s<>\"'&]++\")|'(?=[^\s<>\"'&]++')){SIMPLE}[\"']{_OTHERS} ?/?>"
     )
 

@@ -17,6 +17,7 @@ from doiuri._find._html import (
     in_tag,
     unescaped,
 )
+from doiuri._find._patterns import lazy
 from doiuri._find._plain import SIMPLE, simple_value
 from doiuri._find._rendered import Rendered
 from doiuri._find._scan import MOST, Scanner, no_name
@@ -28,16 +29,16 @@ if TYPE_CHECKING:
     from doiuri._find._scan import Part
 
 _ESCAPE = rf"\\[!-/:-@\[-`{{-~]|{ENTITY}|[{INVISIBLE}]"
-_ESCAPES = re.compile(_ESCAPE, re.IGNORECASE)
-_DEFINITION = re.compile(r"\[(?!\^)[^\]\n]{1,999}\]:[ \t]*\n?[ \t]*")
+_ESCAPES = lazy(_ESCAPE, re.IGNORECASE)
+_DEFINITION = lazy(r"\[(?!\^)[^\]\n]{1,999}\]:[ \t]*\n?[ \t]*")
 _MARGIN = 12  # blanks and quotation marks before the first character of a line
-_IN_DESTINATION = re.compile(r"\\.|[()\s]")
-_IN_ANGLES = re.compile(r"<[^\\<>\n]*+(?:\\.[^\\<>\n]*+)*>")
+_IN_DESTINATION = lazy(r"\\.|[()\s]")
+_IN_ANGLES = lazy(r"<[^\\<>\n]*+(?:\\.[^\\<>\n]*+)*>")
 _LONGEST = 2000  # characters of a destination in angle brackets
 _DEEPEST = 32  # brackets within brackets in a destination, as in CommonMark's reference implementation
 _FENCE = 3  # characters of the shortest fence of a code block
 _INFO = 200  # characters after a fence that are looked at
-_BACKTICKS = re.compile("`+")
+_BACKTICKS = lazy("`+")
 _NEARBY = 1000  # how far the end of a code span is looked for before all are listed
 
 # For skipping
@@ -61,8 +62,8 @@ _PART = (
 class Markdown(Scanner):
     """CommonMark."""
 
-    first = re.compile(f"[\\\\&<`~\\[\\]{INVISIBLE}]")
-    token = re.compile(
+    first = lazy(f"[\\\\&<`~\\[\\]{INVISIBLE}]")
+    token = lazy(
         rf"(?P<escape>{_ESCAPE}|<wbr\s*/?>)"
         r"|(?P<code>`+|~{3,})"
         r"|(?P<label>\[(?<![^\n >]\[)(?<![^\n >][ >]\[))"  # may begin a line
@@ -71,9 +72,9 @@ class Markdown(Scanner):
         rf"|(?P<tag>{TAG})",
         re.IGNORECASE,
     )
-    running = re.compile(_RUNNING)
-    skipped = re.compile(rf"(?:{_RUNNING}{_PART}){{0,{MOST}}}")
-    frequent = re.compile(
+    running = lazy(_RUNNING)
+    skipped = lazy(rf"(?:{_RUNNING}{_PART}){{0,{MOST}}}")
+    frequent = lazy(
         rf"(?:\]\([ \t\n]*+(?=[^\s()<>`]++[\s)])|<(?=(?:https?|doi):[^\s()<>`]++>)"
         rf"|`(?=[^\s()<>`]++`(?!`))){SIMPLE}(?:[>`]|(?=[\s)]))"
     )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from doiuri._doi import DOI
 from doiuri._errors import DOISyntaxError
 from doiuri._find._end import name_end, trimmed
+from doiuri._find._patterns import lazy
 from doiuri._find._start import Lead, lead
 from doiuri._find._stops import Stops, holds_line_break, is_quotient, is_template, undone
 
@@ -18,21 +19,21 @@ Mention = tuple[int, int, DOI]  # start and end, label or link included
 
 # Starts with a literal, which the regex engine finds at the speed of memory. Decimals and versions do not
 # match. Long runs of digits and dots do, even without a slash: each is read once, and the time stays linear.
-_CANDIDATE = re.compile(r"10\.(?:[0-9.]{0,15}+(?:\\?/|:|%2[Ff])|[0-9.]{16,}+(?:\\?/|:|%2[Ff])?)")
-_PREFIX = re.compile(r"10\.([0-9]++)(?![0-9.]*?\.(?![0-9]))[0-9.]*+(\\?/|:|%2[Ff])")
+_CANDIDATE = lazy(r"10\.(?:[0-9.]{0,15}+(?:\\?/|:|%2[Ff])|[0-9.]{16,}+(?:\\?/|:|%2[Ff])?)")
+_PREFIX = lazy(r"10\.([0-9]++)(?![0-9.]*?\.(?![0-9]))[0-9.]*+(\\?/|:|%2[Ff])")
 # Nearly all names: letters, digits, what joins them, what a SICI has; and then comes what always ends them
 _NAME = (
     r"10\.[0-9]{4,9}+/(?![0-9.]++[eE][-+])(?>(?:[._/-]*+[A-Za-z0-9À-ÿ]++"
     r"|\([0-9A-Z]++\)|:[0-9]++(?:/[0-9]++)?<[0-9]++::[0-9A-Z-]++>|;[0-9]-(?=[0-9A-Z])){1,200})"
 )
-_SIMPLE = re.compile(
+_SIMPLE = lazy(
     rf"{_NAME}"
     r"(?=[]})>`|]|[?!.,;:]{0,3}(?:[ \n\t”’]|\Z)|\"(?:[ \n>,]|\Z)|</[a-z])"
 )
 SIMPLE = rf"((?:https?://(?:dx\.)?doi\.org/|doi:)?({_NAME}))"
 """The pattern of a frequent name, with its label or link; needs no look at what is before or behind."""
 
-_SIMPLE_VALUE = re.compile(rf"{SIMPLE}\Z")
+_SIMPLE_VALUE = lazy(rf"{SIMPLE}\Z")
 _IN_SENTENCES = frozenset(["text", "link"])
 _BARE_DIGITS = 4  # of a registrant without a label: fewer are decimals, versions, IP addresses
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from doiuri._find._patterns import lazy
 from doiuri._find._plain import SIMPLE, simple_value
 from doiuri._find._rendered import Rendered
 from doiuri._find._scan import MOST, Scanner, no_name
@@ -17,21 +18,21 @@ if TYPE_CHECKING:
     from doiuri._find._scan import Part
 
 _TAIL = "_"  # an underscore at the end of a word makes it a reference
-_ROLE = re.compile(r":([A-Za-z][\w.+:-]{0,99}):\Z")
-_DOI_ROLE = re.compile(r"(?:^|[:_-])doi\Z", re.IGNORECASE)
+_ROLE = lazy(r":([A-Za-z][\w.+:-]{0,99}):\Z")
+_DOI_ROLE = lazy(r"(?:^|[:_-])doi\Z", re.IGNORECASE)
 _NEARBY = 120  # how far back the name of a role and the margin of a target are looked for
-_MARGIN = re.compile(r"^([ \t]*)(?:\.\.[ ]_|__)\Z", re.MULTILINE)
-_TARGET_NAME = re.compile(
+_MARGIN = lazy(r"^([ \t]*)(?:\.\.[ ]_|__)\Z", re.MULTILINE)
+_TARGET_NAME = lazy(
     r"(?:_?(?:`[^`\n]*`|[^\\:\n`]*+(?:\\.[^\\:\n`]*+)*):|(?<=__))([ \t]+|[ \t]*\n[ \t]+)(?=\S)", re.DOTALL
 )
-_EMBEDDED_URI = re.compile(r"(?:^|(?<=\s))<")
-_PHRASE_END = re.compile(r"[^`\\]*+(?:\\.[^`\\]*+)*`", re.DOTALL)
-_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
+_EMBEDDED_URI = lazy(r"(?:^|(?<=\s))<")
+_PHRASE_END = lazy(r"[^`\\]*+(?:\\.[^`\\]*+)*`", re.DOTALL)
+_ESCAPE = lazy(r"\\(.)", re.DOTALL)
 # Inside the angle brackets of a SICI, a line is broken behind a dash or colon
 _BREAK = r"\n(?<=[-:]\n)[ \t]*(?=[^\s<>`]{1,40}>[0-9]\.[0-9]\.(?:CO|TX);)"
-_ESCAPE_OR_BREAK = re.compile(rf"\\(.)|{_BREAK}", re.DOTALL)
-_SICI_BREAK = re.compile(_BREAK)
-_ESCAPE_OR_SPACE = re.compile(r"\\(.)|\s+", re.DOTALL)  # docutils drops white space in the URI of a target
+_ESCAPE_OR_BREAK = lazy(rf"\\(.)|{_BREAK}", re.DOTALL)
+_SICI_BREAK = lazy(_BREAK)
+_ESCAPE_OR_SPACE = lazy(r"\\(.)|\s+", re.DOTALL)  # docutils drops white space in the URI of a target
 
 # For skipping
 _NO_NAME = no_name(r"\\")
@@ -51,14 +52,14 @@ _PART = (
 class RST(Scanner):
     """reStructuredText."""
 
-    first = re.compile(r"[\\`_]")
-    token = re.compile(
+    first = lazy(r"[\\`_]")
+    token = lazy(
         r"(?P<escape>\\.)|(?P<literal>``)|(?P<phrase>`)|(?P<target>_(?:(?<=\.\. _)|(?<=__)(?<!\S__)))",
         re.DOTALL,
     )
-    running = re.compile(_RUNNING)
-    skipped = re.compile(rf"(?:{_RUNNING}{_PART}){{0,{MOST}}}")
-    frequent = re.compile(rf"`(?!`)(?:[^`<\\1]*+(?<=\s)<(?=[^\s<>`]++>`)|(?=[^\s<>`]++`)){SIMPLE}>?`")
+    running = lazy(_RUNNING)
+    skipped = lazy(rf"(?:{_RUNNING}{_PART}){{0,{MOST}}}")
+    frequent = lazy(rf"`(?!`)(?:[^`<\\1]*+(?<=\s)<(?=[^\s<>`]++>`)|(?=[^\s<>`]++`)){SIMPLE}>?`")
     tail = _TAIL
 
     def stretch(self, start: int, end: int, edits: list[Edit]) -> Rendered:

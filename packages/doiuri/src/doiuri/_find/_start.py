@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from doiuri._find._patterns import lazy
 from doiuri._find._stops import in_badge
 from doiuri._parse import API_PATH, FIXED_SPACES, LABELS
 from doiuri._urls import DOI_ORG, HOSTS
@@ -15,7 +16,7 @@ _LETTERS = "A-Za-z0-9\u00c0-\u024f"  # of scripts that put spaces between words
 _HOST = "|".join(map(re.escape, HOSTS))
 _LABEL = "|".join(map(re.escape, LABELS))
 # As in DOI.parse, only ASCII letters match in both cases ("doİ" is not a label), the API's path in lower case
-_LABEL_OR_LINK = re.compile(
+_LABEL_OR_LINK = lazy(
     rf"(?:(?P<link>(?:(?ai:https?)://|(?<![{_LETTERS}_:/])//|(?<![{_LETTERS}_.@/:%-]))"
     rf"(?ai:(?:{_HOST})\.?)(?::[0-9]{{1,4}})?/(?:{re.escape(API_PATH)}|(?ai:/?(?:{_LABEL})?))"
     rf"|(?ai:https?:\\/\\/(?:{_HOST})\\/))"  # in JSON
@@ -32,8 +33,8 @@ _FREQUENT = {
 _STARTS = frozenset(["", "\n", "(", "[", "<", '"'])  # what follows starts afresh
 _STARTS_OR_BLANK = _STARTS | {" "}
 _NOT_IN_URLS = " \t\n\r\"'<>"
-_ESCAPE = re.compile(r"%[0-9A-Fa-f]{2}\Z")
-_ESCAPED_OR_SUBFIELD = re.compile(
+_ESCAPE = lazy(r"%[0-9A-Fa-f]{2}\Z")
+_ESCAPED_OR_SUBFIELD = lazy(
     r"(?:%[0-9A-Fa-f]{2}|\\.|\\u[0-9A-Fa-f]{4}|\$\$[A-Z])\Z", re.DOTALL
 )  # %2F, \n, $$U
 _SPRINGER = frozenset(["/art:", "/chp:", "/bok:"])  # kinds of a publication, before its name in a URL
@@ -44,11 +45,11 @@ UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
     "\U00020000-\U0003ffff"
 )
-_UNSPACED = re.compile(f"[{UNSPACED}]")
+_UNSPACED = lazy(f"[{UNSPACED}]")
 _CURRENCY = "$¢£¤¥€₹₽₩₺₿"  # a price such as $10.5000/kg
 
 # The word "doi" with only markup after it: '"doi": "', '<b>DOI</b> ', '<x type="doi" y="z">'
-_LABEL_NEARBY = re.compile(
+_LABEL_NEARBY = lazy(
     r"(?:(?:<doi\s|[\"']doi[\"']\s)[^<>]{0,99}>\s{0,99}"
     r"|(?<![A-Za-z0-9/])dois?(?:</?[^<>]{0,99}>|[ \n]content=|[^\w<]){1,8})\Z",
     re.IGNORECASE,

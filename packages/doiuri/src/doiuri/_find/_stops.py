@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import re
 
+from doiuri._find._patterns import lazy
+
 _NEXT = r"(?:10\.[0-9]{4,}|https?(?::|%3A)|doi(?::|%3A)|%22|%20|\+)"
 # Each with the literal that it begins with: str.find is many times faster than the regex engine
 _ANYWHERE = (
-    ("$$", re.compile(r"\$\$[A-Z]")),  # subfields of library systems
-    ("%5Cn", re.compile(r"%5Cn(?=https?:|10\.)")),  # Mendeley's line break between two links
+    ("$$", lazy(r"\$\$[A-Z]")),  # subfields of library systems
+    ("%5Cn", lazy(r"%5Cn(?=https?:|10\.)")),  # Mendeley's line break between two links
 )
-_OR = ("+", re.compile(r"\+(?:OR|AND)\+"))
+_OR = ("+", lazy(r"\+(?:OR|AND)\+"))
 _LISTED = rf"(?:2C|3B)(?={_NEXT})"
-_IN_QUERY = (("%", re.compile(rf"%(?:20|22|7C|0[AD]|{_LISTED})", re.IGNORECASE)), _OR)
-_IN_ESCAPED = (("%", re.compile(rf"%(?:20|22|7C|0[AD]|26|3F|23|{_LISTED})", re.IGNORECASE)), _OR)
+_IN_QUERY = (("%", lazy(rf"%(?:20|22|7C|0[AD]|{_LISTED})", re.IGNORECASE)), _OR)
+_IN_ESCAPED = (("%", lazy(rf"%(?:20|22|7C|0[AD]|26|3F|23|{_LISTED})", re.IGNORECASE)), _OR)
 _STOPS = {"query": _ANYWHERE + _IN_QUERY, "escaped": _ANYWHERE + _IN_ESCAPED}
 
 _WINDOW = 4000  # characters that are searched at once: longer names are not cut
@@ -22,19 +24,19 @@ _BADGE = "shields.io/badge/"
 _BADGE_LENGTH = 200  # how far back its URL is looked for
 _LONGEST = 500  # characters of a name in a badge
 # shields.io: "--" is a dash, "__" an underscore; a single dash ends the text, a single underscore is a blank
-_BADGE_TEXT = re.compile(rf"(?>(?:[^-_\s\"<>?#]|--|__){{0,{_LONGEST}}})")
-_NOT_IN_URLS = re.compile(r"[\s\"'<>?#]")
+_BADGE_TEXT = lazy(rf"(?>(?:[^-_\s\"<>?#]|--|__){{0,{_LONGEST}}})")
+_NOT_IN_URLS = lazy(r"[\s\"'<>?#]")
 
-JSON_ESCAPE = re.compile(r"\\(?:/|u00(?:2[13-9A-Fa-f]|[3-7][0-9A-Fa-f]|[C-Fc-f][0-9A-Fa-f]))")
+JSON_ESCAPE = lazy(r"\\(?:/|u00(?:2[13-9A-Fa-f]|[3-7][0-9A-Fa-f]|[C-Fc-f][0-9A-Fa-f]))")
 """A slash or a character of a name in JSON."""
 
-_TEMPLATE = re.compile(
+_TEMPLATE = lazy(
     r"\{\{|\$\{|\{[a-z][A-Za-z0-9_.]+\}|\{[0-9]?\}(?![\w.{-])|%[sd](?![0-9A-Fa-f])|<(?:(?:[a-z]+[_-]?)?id|doi|name|number|prefix|suffix|version|year)>"
 )
-_QUOTIENT = re.compile(r"10\.[0-9]+/[0-9]+(?:\.[0-9]+)?[eE][-+][0-9]{1,3}(?![\w./-])")
+_QUOTIENT = lazy(r"10\.[0-9]+/[0-9]+(?:\.[0-9]+)?[eE][-+][0-9]{1,3}(?![\w./-])")
 
 
-_LINE_BREAK = re.compile(r"(?:\\|%5C)n(?:https?:|10\.)")
+_LINE_BREAK = lazy(r"(?:\\|%5C)n(?:https?:|10\.)")
 
 
 def holds_line_break(value: str) -> bool:

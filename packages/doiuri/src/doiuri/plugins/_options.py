@@ -127,7 +127,7 @@ def open_resolver(options: Options, distribution: str, store: Store | ReadStore 
     :param store: the store to use; by default the lock file's, else the cache's.
     :raises ValueError: if the lock file or the cache cannot be used.
     """
-    from doiuri.resolver import LockedAnswers, LockFile, Resolver  # imports requests
+    from doiuri.resolver import LockedAnswers, LockFile, Resolver  # slow to import
 
     settings = options.settings
     if store is None and options.lock:

@@ -10,6 +10,8 @@ import os
 import threading
 import weakref
 from contextlib import suppress
+from functools import cache
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from doiuri._hosts import is_loopback
@@ -17,9 +19,7 @@ from doiuri._settings import MEMORY
 from doiuri._urls import origin
 from doiuri.resolver._arguments import DEFAULT, check_method
 from doiuri.resolver.http._client import Client
-from doiuri.resolver.http._connection import new_session
 from doiuri.resolver.http._limiter import LOCAL_PAUSE, PAUSE, Limiter
-from doiuri.resolver.http._transport import HTTPTransport
 from doiuri.resolver.stores._open import open_store
 
 if TYPE_CHECKING:
@@ -42,7 +42,17 @@ class Server:
 
     def __init__(self, host: str) -> None:
         self.limiter = Limiter(pause=LOCAL_PAUSE if is_loopback(host) else PAUSE)
-        self.session = new_session()
+        self._session: requests.Session | None = None
+
+    @property
+    def session(self) -> requests.Session:
+        """Our own connections."""
+        from doiuri.resolver.http._connection import new_session  # imports requests
+
+        with _lock:
+            if self._session is None:
+                self._session = new_session()
+            return self._session
 
 
 class SharedStore:
@@ -92,15 +102,23 @@ def server(base: str) -> Server:
 
 
 def new_client(config: Config, session: requests.Session | None, transport: Transport | None) -> Client:
-    """Return a client; with a transport of its own it has a limiter of its own, too."""
-    base, own = config.base, None
-    if transport is None:
-        transport = HTTPTransport(lambda: server(base).session, session, config.user_agent)
-    else:
-        own = Limiter()
+    """Return a client; with a transport of its own it has a limiter of its own, too.
+
+    :raises ImportError: if requests is needed and not installed.
+    """
+    base, own = config.base, None if transport is None else Limiter()
+    if transport is None and find_spec("requests") is None:
+        raise ImportError("a Resolver needs requests: pip install 'doiuri[resolver]'")
+
+    @cache
+    def opened() -> Transport:
+        from doiuri.resolver.http._transport import HTTPTransport  # imports requests, which takes long
+
+        return HTTPTransport(lambda: server(base).session, session, config.user_agent)
+
     return Client(
         base,
-        transport,
+        opened if transport is None else lambda: transport,
         lambda: own or server(base).limiter,
         rate=config.rate,
         concurrency=config.concurrency,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import PurePath
 from typing import TYPE_CHECKING
+
+from doiuri_cli.readers._choice import type_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,14 +18,14 @@ def entries(source: Source) -> Iterator[Entry]:
 
     :raises ReadError: if the file is not what its name says.
     """
-    match PurePath(source.path).suffix.lower():
-        case ".bib":
+    match type_of(source.path):
+        case "bibtex":
             from doiuri_cli.readers._entries._bib import read
-        case ".cff":
+        case "yaml" if source.path.lower().endswith(".cff"):
             from doiuri_cli.readers._entries._cff import read
-        case ".json":
+        case "json":
             from doiuri_cli.readers._entries._csl import read
-        case ".ris":
+        case "ris":
             from doiuri_cli.readers._entries._ris import read
         case _:
             return

@@ -44,6 +44,7 @@ class Client(ForkSafe):
     """Sends requests to one server.
 
     :param base: the server's base URL.
+    :param transport: returns the transport; called when the first request is due.
     :param limiter: returns the limiter, which is replaced after a fork.
     :param rate: requests per second; None: no limit.
     :param concurrency: requests in flight.
@@ -53,7 +54,7 @@ class Client(ForkSafe):
     def __init__(
         self,
         base: str,
-        transport: Transport,
+        transport: Callable[[], Transport],
         limiter: Callable[[], Limiter],
         *,
         rate: float | None,
@@ -120,18 +121,21 @@ class Client(ForkSafe):
     def _attempt(self, doi: Handle, request: Request, call: Call) -> Reply | TransportError:
         if self._offline:
             raise ResolverUnavailable(doi, "offline: request not sent")
+        transport = self._transport()  # before the timeout starts: it may have to be imported
         limiter, attempt = self._limiter(), request._copy()
         try:
             with limiter.slot(attempt, self._rate, self.concurrency, call.deadline):
                 self._check(doi, call)
-                return self._send(attempt, limiter, call)
+                return self._send(attempt, transport, limiter, call)
         except Paused as pause:
             reason = f"{self._host}: not asked again for {pause.seconds:.0f} s {pause.reason}"
             raise ResolverUnavailable(doi, reason, retry_after=pause.seconds) from None
         except TimeoutError:
             raise ResolverUnavailable(doi, "budget exhausted: request not sent") from None
 
-    def _send(self, request: Request, limiter: Limiter, call: Call) -> Reply | TransportError:
+    def _send(
+        self, request: Request, transport: Transport, limiter: Limiter, call: Call
+    ) -> Reply | TransportError:
         timeout = min(self._timeout, call.deadline - time.monotonic())
         counts = timeout >= min(self._timeout, MIN_TIMEOUT)
         with self._lock:
@@ -139,7 +143,7 @@ class Client(ForkSafe):
         request._start(timeout, partial(_abandoned, limiter, counts))
         with call.in_flight(request):
             try:
-                return self._transport.get(request)
+                return transport.get(request)
             except TimeoutError:
                 return TransportError(request.timeout_reason, counts=counts and not request._elsewhere)
             except TransportError as error:

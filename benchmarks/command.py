@@ -252,11 +252,12 @@ def requests() -> None:
     """Count the requests for 10,000 new names, with a few that are not registered."""
     bad = [f"10.99999/none.{n}" for n in range(5)]
     names = [f"10.1000/journal.pone.{n:09}" for n in range(10_000)]
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
         (folder / "a.txt").write_text("\n".join(names + bad) + "\n", encoding="utf-8")
         lock = folder / "doi.lock.json"
-        with running({"records": [], "agencies": {"10.1000": "Crossref"}}) as proxy:
+        records = [{"handle": name, "values": []} for name in names]
+        with running({"records": records, "agencies": {"10.1000": "Crossref"}}) as proxy:
             options = ("--resolver", proxy.url, "--cache", str(folder / "cache.sqlite3"))
             run("check", *options, ".", cwd=folder)
             first = len(proxy.log)

@@ -19,7 +19,7 @@ def test_abstract_classes_do_not_compile_their_attributes() -> None:
     class Abstract(ABC):  # noqa: B024 - looks at the attributes all the same
         broken = lazy("(")
 
-    assert Abstract.broken
+    assert "broken" in vars(Abstract)
 
 
 def test_a_lazy_pattern_is_used_like_any_other() -> None:

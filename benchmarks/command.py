@@ -117,7 +117,7 @@ class Text:
 def tree(folder: Path, number: int, seed: int = 1) -> list[str]:
     """Write a tree of so many files, 100 in a folder; return the names in it."""
     chance, text = random.Random(seed), Text(seed)
-    names = [f"10.{chance.randrange(1000, 99999)}/journal.pone.{n:07}" for n in range(10_000)]
+    names = [f"10.{chance.randrange(1000, 99999)}/journal.pone.{n:07}" for n in range(min(10_000, 5 * number))]
     endless = iter(lambda: chance.choice(names), None)
     kinds = [kind for kind, share in SHARES.items() for _ in range(share)]
     chance.shuffle(kinds)

@@ -35,7 +35,7 @@ BARE = [sys.executable, "-c", "import argparse, json, pathlib, re"]
 COMMAND = [sys.executable, "-m", "doiuri_cli"]
 SHARES = {"md": 30, "rst": 15, "py": 15, "html": 10, "bib": 10, "ipynb": 5, "yml": 5, "json": 5, "txt": 5}
 MIX = (
-    "10 kB a file, a DOI in 2 kB, of 10,000 names; "
+    "10 kB a file, a DOI in 2 kB, of at most 10,000 names; "
     + ", ".join(f"{share} % {kind}" for kind, share in SHARES.items())
     + "; markup as in find.py's last table; docstrings and comments in Python, cells with outputs in "
     "notebooks, CSL-JSON, YAML with comments"
@@ -117,7 +117,8 @@ class Text:
 def tree(folder: Path, number: int, seed: int = 1) -> list[str]:
     """Write a tree of so many files, 100 in a folder; return the names in it."""
     chance, text = random.Random(seed), Text(seed)
-    names = [f"10.{chance.randrange(1000, 99999)}/journal.pone.{n:07}" for n in range(min(10_000, 5 * number))]
+    numbers = range(min(10_000, 5 * number))
+    names = [f"10.{chance.randrange(1000, 99999)}/journal.pone.{n:07}" for n in numbers]
     endless = iter(lambda: chance.choice(names), None)
     kinds = [kind for kind, share in SHARES.items() for _ in range(share)]
     chance.shuffle(kinds)

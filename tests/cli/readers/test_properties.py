@@ -177,13 +177,13 @@ def test_text_without_code_stays_the_same_object(without_code: object) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("pattern", PIECES)
-def test_time_is_linear(pattern: str, name: str) -> None:
+def test_time_is_linear(name: str) -> None:
     read = reader_for(name)
     assert read is not None
-    text = (pattern + "10.1000/182 doi") * (20_000 // len(pattern + "10.1000/182 doi"))
-    start = time.process_time()
-    for part in read(Source(name, text)):
-        for _ in mentions_in(part):
-            pass
-    assert time.process_time() - start < 3
+    for pattern in PIECES:
+        text = (pattern + "10.1000/182 doi") * (15_000 // len(pattern + "10.1000/182 doi"))
+        start = time.process_time()
+        for part in read(Source(name, text)):
+            for _ in mentions_in(part):
+                pass
+        assert time.process_time() - start < 3, pattern

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from abc import ABC
 
 import pytest
 from doiuri._find._patterns import lazy
@@ -12,6 +13,13 @@ def test_nothing_is_compiled_before_the_first_use() -> None:
     broken = lazy("(")
     with pytest.raises(re.error, match="unterminated subpattern"):
         broken.match("")
+
+
+def test_abstract_classes_do_not_compile_their_attributes() -> None:
+    class Abstract(ABC):  # noqa: B024 - looks at the attributes all the same
+        broken = lazy("(")
+
+    assert "broken" in vars(Abstract)
 
 
 def test_a_lazy_pattern_is_used_like_any_other() -> None:

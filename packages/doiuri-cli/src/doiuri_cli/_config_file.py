@@ -43,6 +43,17 @@ def read_config(file: str | None, *, isolated: bool = False) -> Values:
     return values | {"lock": lock or None}
 
 
+def default_lock(file: str | None, *, isolated: bool = False) -> str:
+    """Return the path of the lock file that is used if none is named: beside the configuration file.
+
+    :param file: the configuration file; None: the nearest one.
+    :param isolated: read no file.
+    """
+    if isolated:
+        return LOCK_NAME
+    return _relative((Path(file) if file is not None else _nearest()[0]).parent / LOCK_NAME)
+
+
 def _relative(path: Path) -> str:
     """Return a path as it is best shown: relative to the current folder, unless that is longer."""
     absolute = os.path.abspath(path)  # noqa: PTH100

@@ -9,17 +9,24 @@ from doiuri_cli._mentions import mentions_in
 from doiuri_cli.readers import ReadError, parts_of
 from doiuri_cli.rules import LOCK_CODES, RECORD_CODES, RULES, Finding, finding_at
 from doiuri_cli.rules._ignores import Ignore, apply_ignores, ignores_in, tag_of, unused_ignores
+from doiuri_cli.rules._record_rules import record_findings
 from doiuri_cli.rules._written import file_findings, part_findings, written_findings
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
+    from doiuri.records import Work
+
     from doiuri_cli._config import Config
     from doiuri_cli._mentions import Mention
     from doiuri_cli.files import Source
     from doiuri_cli.readers import Part
+    from doiuri_cli.readers._entries import Entry
 
     Status = str
+
+NOTHING: Mapping[str, Work] = {}
+"""No works."""
 
 _FROM_ANSWERS = frozenset({"not-found", "lock-missing"})
 """The codes that depend on the answers about a file's DOIs."""
@@ -37,6 +44,7 @@ class FileReport(NamedTuple):
     :ivar problem: why it cannot be read; None if it can.
     :ivar skipped: why it was passed over; None if it was read.
     :ivar pending: whether its findings may change when the status of its DOIs is known, even if all exist.
+    :ivar entries: the names of its entries' DOIs, if they are to be compared with the registry's metadata.
     """
 
     path: str
@@ -46,6 +54,7 @@ class FileReport(NamedTuple):
     problem: str | None = None
     skipped: str | None = None
     pending: bool = False
+    entries: tuple[str, ...] = ()
 
 
 def examine(
@@ -53,6 +62,7 @@ def examine(
     config: Config,
     statuses: Mapping[str, Status] | None = None,
     missing: Collection[str] = frozenset(),
+    works: Mapping[str, Work] = NOTHING,
 ) -> FileReport:
     """Return the report on a file.
 
@@ -60,6 +70,7 @@ def examine(
     :param config: the configuration.
     :param statuses: the status of each of its DOIs by its key; None if they are not known yet.
     :param missing: the keys of DOIs that are not in the lock file.
+    :param works: the works that its entries name, by the DOI's key.
     """
     try:
         mentions, parts = read_mentions(source)
@@ -74,15 +85,30 @@ def examine(
         found += part_findings(source, part, inside)
         findings += [one for one in found if one.code in codes and not _ignored(part, one)]
     findings += [one for one in file_findings(source, mentions) if one.code in codes]
+    entries = _entries(source, codes)
+    findings += [one for one in record_findings(source, entries, works) if one.code in codes]
     ignores = _ignores(source, parts)
     pending = statuses is None and bool(ignores)
     kept, used = apply_ignores(ignores, findings)
     if ignores and not pending and "unused-ignore" in codes:
-        check = _Checked(source, codes, mentions, statuses or {})
+        check = _Checked(source, codes, mentions, statuses or {}, works)
         kept += unused_ignores(source.path, ignores, used, check, _USUAL)
     kept = sorted((one for one in kept if not config.ignores(one)), key=_place)
     names = dict.fromkeys(mention.doi.name for mention in mentions if mention.doi is not None)
-    return FileReport(source.path, tuple(names), tuple(kept), len(mentions), pending=pending)
+    named = tuple(dict.fromkeys(entry.doi.name for entry in entries))
+    return FileReport(source.path, tuple(names), tuple(kept), len(mentions), pending=pending, entries=named)
+
+
+def _entries(source: Source, codes: Collection[str]) -> list[Entry]:
+    """Return the entries to compare with the registry's metadata; none in a file that cannot be parsed."""
+    if RECORD_CODES.isdisjoint(codes):
+        return []
+    from doiuri_cli.readers._entries import entries  # may import bibtexparser, which is slow
+
+    try:
+        return list(entries(source))
+    except ReadError:
+        return []
 
 
 def read_mentions(source: Source) -> tuple[list[Mention], list[tuple[Part, list[Mention]]]]:
@@ -98,18 +124,31 @@ class _Checked:
     """Whether a code was checked on the lines that a comment is for."""
 
     def __init__(
-        self, source: Source, codes: Collection[str], mentions: list[Mention], statuses: Mapping[str, Status]
+        self,
+        source: Source,
+        codes: Collection[str],
+        mentions: list[Mention],
+        statuses: Mapping[str, Status],
+        works: Mapping[str, Work],
     ) -> None:
         self._codes = codes
+        self._undescribed: set[tuple[int | None, int | None]] = set()
         self._unknown: set[tuple[int | None, int | None]] = set()
         for mention in mentions:
-            if mention.doi is not None and statuses.get(mention.doi.key, "unknown") == "unknown":
+            if mention.doi is None:
+                continue
+            is_unknown = statuses.get(mention.doi.key, "unknown") == "unknown"
+            if is_unknown or mention.doi.key not in works:
                 place = finding_at(source, mention.part, (mention.start, mention.end), "", "")
                 lines = range(place.line, place.end_line + 1)
-                self._unknown |= {(None, None), *((place.cell, line) for line in lines)}
+                places = {(None, None), *((place.cell, line) for line in lines)}
+                self._undescribed |= places if mention.doi.key not in works else set()
+                self._unknown |= places if is_unknown else set()
 
     def __call__(self, ignore: Ignore, code: str) -> bool:
         place = (None, None) if ignore.target is None else ignore.area
+        if code in RECORD_CODES and place in self._undescribed:
+            return False
         return code in self._codes and not (code in _FROM_ANSWERS and place in self._unknown)
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import TextIO
 
-COMMANDS = ("check", "find", "fix", "rule")
+COMMANDS = ("cache", "check", "find", "fix", "lock", "resolve", "rule")
 
 WRONG_USE = 2
 """The exit code after wrong use, a wrong configuration or an unreadable file."""
@@ -33,12 +33,18 @@ class Commands(click.Group):
     def get_command(self, _ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return a subcommand; None if there is none of this name."""
         match cmd_name:
+            case "cache":
+                from doiuri_cli.commands._cache import cache as command
             case "check":
                 from doiuri_cli.commands._check import check as command
             case "find":
                 from doiuri_cli.commands._find import find as command
             case "fix":
                 from doiuri_cli.commands._fix import fix as command
+            case "lock":
+                from doiuri_cli.commands._lock import lock as command
+            case "resolve":
+                from doiuri_cli.commands._resolve import resolve as command
             case "rule":
                 from doiuri_cli.commands._rule import rule as command
             case _:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from doiuri import DOI
 
-from doiuri_cli._examine import FileReport, examine
+from doiuri_cli._examine import NOTHING, FileReport, examine
 from doiuri_cli.files import Source
 from doiuri_cli.files._select import STDIN
 from doiuri_cli.readers import ReadError
@@ -20,6 +20,8 @@ from doiuri_cli.readers import ReadError
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
     from typing import TypeVar
+
+    from doiuri.records import Work
 
     from doiuri_cli._config import Config
     from doiuri_cli.registry._check import Answers
@@ -71,11 +73,13 @@ class Question(NamedTuple):
     :ivar content: the file.
     :ivar statuses: the status of each DOI; None if they are not known yet.
     :ivar missing: the keys of DOIs that are not in the lock file.
+    :ivar works: the works that its entries name, by the DOI's key.
     """
 
     content: Content
     statuses: Mapping[str, str] | None = None
     missing: Collection[str] = frozenset()
+    works: Mapping[str, Work] = NOTHING
 
 
 @dataclass(slots=True)
@@ -115,12 +119,24 @@ class Run:
         reports = self.read(contents)
         names = dict.fromkeys(chain.from_iterable(report.names for report in reports))
         answers = check_names(names, self.config, lock, partial(self.progress, "Checking DOIs"))
-        again = dict(_doubtful(contents, reports, answers))
+        works = self._works(reports, answers)
+        again = dict(_doubtful(contents, reports, answers, works))
         for number, report in zip(
             again, self.map(self._examine, again.values(), "Examining files"), strict=True
         ):
             reports[number] = report
         return Result(reports, answers)
+
+    def _works(self, reports: Iterable[FileReport], answers: Answers) -> Mapping[str, Work]:
+        names = dict.fromkeys(chain.from_iterable(report.entries for report in reports))
+        if not names:
+            return NOTHING
+        from doiuri_cli.registry._records import look_up_works
+
+        progress = partial(self.progress, "Fetching metadata")
+        works = look_up_works(list(names), answers.statuses, self.config, progress)
+        answers.requests += works.requests
+        return works.found
 
     def read(self, contents: Sequence[Content]) -> list[FileReport]:
         """Return what the texts of some files show, in their order."""
@@ -150,17 +166,21 @@ class Run:
 
 
 def _doubtful(
-    contents: Iterable[Content], reports: Iterable[FileReport], answers: Answers
+    contents: Iterable[Content],
+    reports: Iterable[FileReport],
+    answers: Answers,
+    works: Mapping[str, Work],
 ) -> Iterator[tuple[int, Question]]:
     """Yield the files whose findings depend on the answers, each with its number."""
     bad = answers.missing | {key for key, status in answers.statuses.items() if status == "not-found"}
     for number, (content, report) in enumerate(zip(contents, reports, strict=True)):
-        if not (bad or report.pending):
+        if not (bad or works or report.pending):
             continue
         keys = {DOI(name).key for name in report.names}
-        if report.pending or not keys.isdisjoint(bad):
+        described = {key: works[key] for key in keys if key in works} if report.entries else NOTHING
+        if report.pending or described or not keys.isdisjoint(bad):
             statuses = {key: answers.statuses[key] for key in keys if key in answers.statuses}
-            yield number, Question(content, statuses, answers.missing & keys)
+            yield number, Question(content, statuses, answers.missing & keys, described)
 
 
 def _processors() -> int:
@@ -222,7 +242,7 @@ def _size(question: Question) -> int:
 def _examined(config: Config, question: Question) -> FileReport:
     return attempt(
         question.content,
-        lambda source: examine(source, config, question.statuses, question.missing),
+        lambda source: examine(source, config, question.statuses, question.missing, question.works),
     )
 
 

@@ -45,7 +45,7 @@ class Answers(NamedTuple):
     """What is known about the DOIs of a document."""
 
     missing: list[DOI]
-    """Those that certainly do not exist, in order."""
+    """Those that certainly do not exist, in order, without those that the lock file accepts."""
     unknown: list[str]
     """For each DOI that could not be checked, the reason."""
     unchecked: list[DOI]
@@ -61,7 +61,7 @@ class Works(NamedTuple):
     lacking: list[DOI]
     """Those that exist, but have no metadata, in order."""
     missing: list[DOI]
-    """Those that certainly do not exist, in order."""
+    """Those that certainly do not exist, in order, without those that the lock file accepts."""
     unknown: dict[DOI, str]
     """Those without an answer about the work or the reference, with the reason."""
 
@@ -118,8 +118,7 @@ class Verifier:
 
         answers = self._get(self._records, dois, options, deadline, request)
         unknown = {doi: answer.unknown for doi, answer in answers.items() if answer.unknown}
-        missing = [doi for doi, answer in answers.items() if answer.status == "not-found"]
-        return Answers(missing, list(unknown.values()), list(unknown))
+        return Answers(self._missing(answers), list(unknown.values()), list(unknown))
 
     def works(
         self,
@@ -153,13 +152,19 @@ class Verifier:
                 for doi, answer in answers.items()
                 if answer.work is None and answer.status in ("found", "no-values")
             ],
-            [doi for doi, answer in answers.items() if answer.status == "not-found"],
+            self._missing(answers),
             {
                 doi: answer.unknown
                 for doi, answer in [*references.items(), *answers.items()]
                 if answer.unknown
             },
         )
+
+    def _missing(self, answers: dict[DOI, _Answer]) -> list[DOI]:
+        accepted = self._lock_file.accepted if self._lock_file else {}
+        return [
+            doi for doi, answer in answers.items() if answer.status == "not-found" and doi.key not in accepted
+        ]
 
     def _get(
         self,

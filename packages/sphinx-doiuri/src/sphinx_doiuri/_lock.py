@@ -70,6 +70,21 @@ def open_lock(app: Sphinx) -> LockedAnswers | None:
         raise ConfigError(__("%s; run sphinx-build -b doi-lock to rewrite it") % error) from None
 
 
+def open_lock_file(path: Path) -> LockFile | None:
+    """Return the lock file, which need not exist; None if it is invalid."""
+    try:
+        return LockFile(path)
+    except ValueError:
+        return None
+
+
+def accepted_dois(app: Sphinx) -> AbstractSet[str]:
+    """Return the keys of the DOIs that the lock file accepts though they do not exist."""
+    path = lock_path(app.config, app.confdir)
+    file = open_lock_file(path) if path is not None and options(app.config).resolve else None
+    return file.accepted.keys() if file is not None else frozenset()
+
+
 def _path_to_read(app: Sphinx) -> Path | None:
     reads = app.builder.name != BUILDER and options(app.config).resolve
     return lock_path(app.config, app.confdir) if reads else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from doiuri.resolver import LockFile, key_doi, lock_key, open_store
+from doiuri.resolver import LockFile, RecordingStore, key_doi, lock_key, open_store
 from sphinx.builders import Builder
 from sphinx.errors import ConfigError, SphinxError
 from sphinx.util import logging
@@ -12,10 +12,10 @@ from sphinx.util import logging
 from sphinx_doiuri._config import options
 from sphinx_doiuri._environment import doi_data
 from sphinx_doiuri._locale import __
-from sphinx_doiuri._lock import BUILDER, lock_path, warn_missing
+from sphinx_doiuri._lock import BUILDER, lock_path, open_lock_file, warn_missing
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
     from collections.abc import Set as AbstractSet
     from pathlib import Path
 
@@ -25,35 +25,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-
 _METADATA = ("work ", "reference ")  # the beginnings of keys
-
-
-class RecordingStore:
-    """A store in front of the cache that records the entries which are read and written.
-
-    :param cache: the path or URL of the cache; None for the default.
-    :raises ValueError: if the cache cannot be opened.
-    """
-
-    def __init__(self, cache: str | None) -> None:
-        self._cache = open_store(cache)
-        self.entries: dict[str, Entry] = {}
-
-    def get_many(self, keys: Sequence[str]) -> dict[str, Entry]:
-        """Return the entries that the cache has."""
-        found = self._cache.get_many(keys)
-        self.entries.update(found)
-        return found
-
-    def put_many(self, entries: Mapping[str, Entry]) -> None:
-        """Add entries to the cache."""
-        self.entries.update(entries)
-        self._cache.put_many(entries)
-
-    def close(self) -> None:
-        """Close the cache."""
-        self._cache.close()
 
 
 class LockBuilder(Builder):
@@ -74,7 +46,8 @@ class LockBuilder(Builder):
 
     def open_store(self) -> RecordingStore:
         """Return the store in which the look-up has to keep its answers."""
-        self.store = RecordingStore(options(self.config).settings.cache)
+        self._cache = open_store(options(self.config).settings.cache)
+        self.store = RecordingStore(self._cache)
         return self.store
 
     def get_outdated_docs(self) -> str:
@@ -93,7 +66,7 @@ class LockBuilder(Builder):
 
     def finish(self) -> None:
         """Write the lock file, and warn of the DOIs that it has no entry for."""
-        self.store.close()
+        self._cache.close()
         data = doi_data(self.env)
         unanswered, incomplete = set(data.unanswered()), self.incomplete
         kept = self._old_entries(unanswered | incomplete)
@@ -113,9 +86,8 @@ class LockBuilder(Builder):
 
     def _old_entries(self, dois: AbstractSet[DOI]) -> dict[str, Entry]:
         """Return the lock file's present entries about some DOIs; none if the file is invalid."""
-        try:
-            file = LockFile(self.path)
-        except ValueError:
+        file = open_lock_file(self.path)
+        if file is None:
             return {}
         keys, entries = {doi.key for doi in dois}, file.keys()
         return file.get_many([entry for entry in entries if key_doi(entry) in keys])
@@ -127,12 +99,14 @@ class LockBuilder(Builder):
 
     def _write(self, entries: Mapping[str, Entry], *, may_delete: bool) -> None:
         """Replace the lock file; if there are no entries, delete it or leave it as it is."""
+        file = open_lock_file(self.path)
+        used = {doi.key for doi in doi_data(self.env).dois()}
+        accepted = {doi: reason for doi, reason in (file.accepted if file else {}).items() if doi in used}
         try:
-            if entries:
-                draft = self.path.with_name(f".{self.path.name}.new")
-                draft.unlink(missing_ok=True)
-                LockFile(draft).put_many(entries)
-                draft.replace(self.path)
+            if file is None:
+                self.path.unlink(missing_ok=True)  # it is invalid
+            if entries or accepted:
+                (file or LockFile(self.path)).replace(entries, accepted)
             elif may_delete:
                 self.path.unlink(missing_ok=True)
         except OSError as error:

@@ -9,7 +9,7 @@ from sphinx.util import logging
 from sphinx.util.logging import is_suppressed_warning
 
 from sphinx_doiuri._locale import __
-from sphinx_doiuri._lock import BUILDER
+from sphinx_doiuri._lock import BUILDER, accepted_dois
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,7 +31,10 @@ def report_uses(app: Sphinx, data: DOIData, outcomes: Mapping[DOI, str] | None) 
     :param data: the uses, and what was reported before.
     :param outcomes: the answers about DOIs; None if this build looks up nothing.
     """
-    missing = {doi for doi, status in (outcomes or {}).items() if status == "not-found"}
+    accepted = accepted_dois(app)
+    missing = {
+        doi for doi, status in (outcomes or {}).items() if status == "not-found" and doi.key not in accepted
+    }
     for docname, uses in sorted(data.uses.items()):
         reported, seen = data.reported.get(docname, set()), data.seen.setdefault(docname, set())
         now_reported = reported & missing

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from doiuri.plugins import open_resolver
-from doiuri.resolver import LockedAnswers
+from doiuri.resolver import LockedAnswers, RecordingStore
 from sphinx.errors import ConfigError
 from sphinx.util import logging
 
@@ -17,7 +17,7 @@ from sphinx_doiuri._details import details_of
 from sphinx_doiuri._environment import doi_data
 from sphinx_doiuri._locale import __
 from sphinx_doiuri._lock import open_lock, report_differences
-from sphinx_doiuri._lock_builder import LockBuilder, RecordingStore
+from sphinx_doiuri._lock_builder import LockBuilder
 from sphinx_doiuri._report import is_shown, report_uses
 from sphinx_doiuri.references._bibtex import collect_bibtex_uses
 from sphinx_doiuri.references._fetch import (

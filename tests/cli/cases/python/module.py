@@ -4,9 +4,7 @@
 """
 
 URL = "https://doi.org/10.1000/no"
-NAMES = (
-    "10.1000/no"
-)
+NAMES = "10.1000/no"
 
 
 class A:

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 @click.command()
 @file_options
 @code_options
+@click.option("--records", is_flag=True, default=None, help="Compare entries with the registry's metadata.")
 @registry_options
 @lock_options
 @config_options

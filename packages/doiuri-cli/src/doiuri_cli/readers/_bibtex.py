@@ -77,6 +77,8 @@ class _Reader:
                     position = _closing(text, entry.start("open"), limit) or limit
                 case "string":
                     position = self._string(entry.start("key"), limit)
+                case _ if text.find("@", position, limit) < 0 and not may_mention(text[position:limit]):
+                    position = limit
                 case _:
                     position = yield from self._entry(entry, limit)
 

@@ -10,15 +10,21 @@ if TYPE_CHECKING:
 
     Span = tuple[int, int]
 
+_ESCAPED = r"[\\%&{}<\xad\u200b\u2060\ufeff]"  # may stand for what a name continues with
+_BROKEN = r"10(?:[&{<]|\\(?![%&#$_]))"
 # The start of a name, also one with escapes or invisible characters, but not a decimal
-_NAME = re.compile(r"10\.[0-9.]*+[/:\\%&{}<\xad\u200b\u2060\ufeff]|10[\\&{<]")
-_LABELS = ("doi", "DOI", "Doi")
+_NAME = re.compile(rf"10\.[0-9.]*+(?:[/:]|{_ESCAPED})|{_BROKEN}")
+# One that counts without a label: versions and addresses such as v10.2/guide are frequent
+_BARE_NAME = re.compile(rf"10\.(?:[0-9]{{4}}[0-9.]*+[/:]|[0-9.]*+{_ESCAPED})|{_BROKEN}")
+_LABEL = re.compile("doi|hdl", re.IGNORECASE)
 _ON_LINE = re.compile(r"[^\r\n]+")
 
 
 def may_mention(text: str) -> bool:
     """Return whether the text may mention a DOI. Most files are passed over by this alone."""
-    return any(label in text for label in _LABELS) or _NAME.search(text) is not None
+    if "doi" in text or "DOI" in text or "Doi" in text or _BARE_NAME.search(text):
+        return True
+    return _NAME.search(text) is not None and _LABEL.search(text) is not None
 
 
 def blanked(text: str, spans: Iterable[Span]) -> str:
@@ -30,7 +36,7 @@ def blanked(text: str, spans: Iterable[Span]) -> str:
     pieces: list[str] = []
     last = 0
     for start, end in spans:
-        if start < last or not _holds_sign(text, start, end):
+        if start < last or not holds_sign(text, start, end):
             continue
         pieces += text[last:start], _ON_LINE.sub(_blanks, text[start:end])
         last = end
@@ -67,8 +73,10 @@ def _next_name(text: str, start: int) -> int:
     return name.start() if name else -1
 
 
-def _holds_sign(text: str, start: int, end: int) -> bool:
-    return any(text.find(sign, start, end) >= 0 for sign in ("10", "doi", "DOI"))
+def holds_sign(text: str, start: int, end: int) -> bool:
+    """Return whether a piece of the text may hold a sign of a DOI."""
+    find = text.find
+    return find("10", start, end) >= 0 or find("doi", start, end) >= 0 or find("DOI", start, end) >= 0
 
 
 def _blanks(line: re.Match[str]) -> str:

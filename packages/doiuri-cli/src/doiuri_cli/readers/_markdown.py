@@ -7,7 +7,7 @@ from functools import lru_cache
 from heapq import merge
 from typing import TYPE_CHECKING
 
-from doiuri_cli.readers._blank import Closers, blanked, paragraphs
+from doiuri_cli.readers._blank import Closers, blanked, holds_sign, paragraphs
 from doiuri_cli.readers._html import code_spans
 from doiuri_cli.readers._part import Part
 
@@ -121,6 +121,8 @@ def _fence_end(character: str, length: int) -> re.Pattern[str]:
 def _indented(text: str) -> Iterator[tuple[int, int]]:
     for block in _INDENTED.finditer(text):
         start = block.start()
+        if not holds_sign(text, start, block.end()):
+            continue
         before = text[max(0, start - _PARAGRAPH) : start].replace("\r\n", "\n").rstrip()
         paragraph = before[before.rfind("\n\n") + 1 :]
         if not _HOLDS_BLOCKS.search(paragraph):

@@ -52,7 +52,7 @@ def read(source: Source) -> Iterator[Part]:
     """
     encode = encoder(source)
     for number, cell in enumerate(_cells(source), 1):
-        if not cell.source:
+        if not cell.source or _is_quiet(source.text, cell.source):
             continue
         decoded = decode_all(source.text, cell.source)
         ignored = cell.ignored
@@ -61,6 +61,16 @@ def read(source: Source) -> Iterator[Part]:
             parts = [Part("", places=decoded.places, cell_text=decoded.text, encode=encode)]
         for part in parts:
             yield replace(part, cell=number, ignored=ignored)
+
+
+def _is_quiet(text: str, spans: list[tuple[int, int]]) -> bool:
+    """Return whether the strings of a cell, all but the last being whole lines, cannot mention a DOI."""
+    raw = text[spans[0][0] : spans[-1][1]]
+    return (
+        "\\u" not in raw
+        and not may_mention(raw)
+        and all(text.endswith("\\n", start, end) for start, end in spans[:-1])
+    )
 
 
 def _cells(source: Source) -> Iterable[_Cell]:

@@ -12,7 +12,7 @@ from doiuri import DOI
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from doiuri.resolver import Resolver
+    from doiuri.resolver import ReadStore, Resolver, Store
 
     from doiuri_cli._config import Config
     from doiuri_cli.registry._lock import Lock
@@ -72,10 +72,13 @@ def check_names(
     return answers
 
 
-def open_resolver(config: Config, *, offline: bool | None = None) -> Resolver:
+def open_resolver(
+    config: Config, *, offline: bool | None = None, store: Store | ReadStore | None = None
+) -> Resolver:
     """Return a Resolver for the configuration.
 
     :param offline: send no requests; by default as configured.
+    :param store: where answers are kept; by default as configured.
     :raises ValueError: if an argument is wrong; the message begins with its name.
     """
     from doiuri.plugins import Settings, user_agent
@@ -83,7 +86,9 @@ def open_resolver(config: Config, *, offline: bool | None = None) -> Resolver:
 
     settings = Settings.from_environ(config.resolver, config.offline, config.mailto, config.cache)
     options: dict[str, object] = {"rate": config.rate} if config.rate is not None else {}
-    if settings.cache is not None:
+    if store is not None:
+        options["store"] = store
+    elif settings.cache is not None:
         options["store"] = settings.cache
     offline = settings.offline if offline is None else offline
     name = "doiuri-cli"
@@ -119,12 +124,12 @@ def _ask(dois: Sequence[DOI], config: Config, answers: Answers, progress: Progre
         for doi, outcome in zip(left, resolver.check(left, "existence", progress=progress), strict=True):
             answers.statuses[doi.key] = outcome.status
             if outcome.status == "unknown":
-                answers.unknown[_reason(outcome.reason, resolver.base)] += 1
+                answers.unknown[brief_reason(outcome.reason, resolver.base)] += 1
         if not resolver.offline:
             answers.asked, answers.requests = len(left), resolver.sent
 
 
-def _reason(reason: str, base: str) -> str:
+def brief_reason(reason: str, base: str) -> str:
     """Return a reason without what differs from one DOI to the next, such as times."""
     host = base.partition("://")[2].partition("/")[0].rpartition("@")[2]
     if last := _LAST.search(reason):

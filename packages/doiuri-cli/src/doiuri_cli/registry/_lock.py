@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,13 +24,16 @@ class Lock:
     :ivar path: the file.
     :ivar text: its text.
     :ivar entries: the key of the DOI that each entry is about, by the entry's name in the file.
-    :ivar statuses: whether a DOI is registered, by its key, for those of which the file says it.
+    :ivar statuses: whether a DOI is registered, by its key, for those of which the file says it; "accepted"
+        if it is known not to be.
+    :ivar aliases: the key of the name that a DOI is an alias of, by its key.
     """
 
     path: str
     text: str
     entries: dict[str, str]
     statuses: dict[str, str]
+    aliases: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def read(cls, path: str) -> Lock:
@@ -45,6 +48,7 @@ class Lock:
             if content["doiuri-lock"] in {1, 2}:
                 lock._read_entries(content["entries"])
                 lock._read_metadata(content.get("works", {}), content.get("references", {}))
+                lock._read_accepted(content.get("accepted", {}))
                 return lock
         except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
             pass
@@ -55,7 +59,7 @@ class Lock:
 
         :param keys: the keys of the DOIs that are used.
         """
-        done = set(keys)
+        done = self._with_aliases(keys)
         for name, key in self.entries.items():
             if key in done:
                 continue
@@ -69,6 +73,16 @@ class Lock:
             yield Finding(
                 self.path, line, column, line, end, "lock-unused", message, doi=key, excerpt=excerpt[:200]
             )
+
+    def _with_aliases(self, keys: Collection[str]) -> set[str]:
+        """Return keys of DOIs with those that they are aliases of."""
+        done, left = set(keys), list(keys)
+        while left:
+            alias = self.aliases.get(left.pop())
+            if alias is not None and alias not in done:
+                done.add(alias)
+                left.append(alias)
+        return done
 
     def _read_entries(self, entries: dict[str, dict[str, object]]) -> None:
         for name, described in entries.items():
@@ -84,6 +98,8 @@ class Lock:
                 status = _ANSWERS.get(answer.get("responseCode", 0))
                 if status is not None:
                     self.statuses[key] = status
+                if alias := _alias(answer):
+                    self.aliases[key] = alias
 
     def _read_metadata(self, works: dict[str, object], references: dict[str, object]) -> None:
         for name, work in works.items():
@@ -92,6 +108,27 @@ class Lock:
                 self.statuses.setdefault(name, "found")
         for name in references:
             self.entries[name] = name.split(" ", 2)[2]
+
+    def _read_accepted(self, reasons: dict[str, str]) -> None:
+        for name in reasons:
+            self.entries[name] = name
+            self.statuses[name] = "accepted"
+
+
+def ascii_key(name: str) -> str:
+    """Return the key of a name that need not be a DOI."""
+    return "".join(letter.upper() if letter.isascii() else letter for letter in name)
+
+
+def _alias(record: dict[str, object]) -> str | None:
+    """Return the key of the name that a record is an alias of."""
+    values = record.get("values")
+    for value in values if isinstance(values, list) else ():
+        data = value.get("data") if isinstance(value, dict) and value.get("type") == "HS_ALIAS" else None
+        name = data.get("value") if isinstance(data, dict) else None
+        if isinstance(name, str):
+            return ascii_key(name)
+    return None
 
 
 def _reason(path: str) -> str:

@@ -113,30 +113,37 @@ _RECORD_RULES = (
         "title-differs",
         Severity.WARNING,
         "The entry has another title than the registered work.",
-        "The DOI probably belongs to another work. Case, markup, accents and subtitles are not compared. "
-        "Reported with `--records` only.",
+        "The DOI probably belongs to another work. Case, markup, accents, punctuation and subtitles are not "
+        "compared, and a title may be cut after 15 letters. Other titles are the same if four fifths of the "
+        "letters are, in order, and all numbers, such as those of parts. Titles in different scripts are not "
+        "compared. Reported with `--records` only.",
         "title = {Kant und die Epigonen}, doi = {10.1000/182}",
     ),
     Rule(
         "year-differs",
         Severity.WARNING,
         "The entry has another year than the registered work.",
-        "The year is wrong, or the DOI belongs to another edition. Reported with `--records` only.",
+        "The year is wrong, or the DOI belongs to another edition. A difference of one year is none: the "
+        "registry often has the year of the publication online, and the entry that of the issue in print. "
+        "Reported with `--records` only.",
         "year = {1806}, doi = {10.1000/182}",
     ),
     Rule(
         "author-differs",
         Severity.WARNING,
         "The entry has another first author than the registered work.",
-        "The DOI probably belongs to another work. Reported with `--records` only.",
+        "The DOI probably belongs to another work. The family names are compared, without accents, particles "
+        "and suffixes; one of two family names may be missing, and the names of a person be exchanged. An "
+        "editor counts as an author. A person and an institution are not compared. Reported with `--records` "
+        "only.",
         "author = {Smith, Jane}, doi = {10.1000/182}",
     ),
     Rule(
         "retracted",
         Severity.WARNING,
         "The work is retracted.",
-        "The registered metadata says so. Cite the retraction notice, or leave the work out. Reported "
-        "with `--records` only.",
+        "The registered metadata says so: in Crossref's `updated-by`, or by a word such as RETRACTED before "
+        "the title. Cite the retraction notice, or leave the work out. Reported with `--records` only.",
         "doi = {10.5555/retracted}",
     ),
 )

@@ -20,6 +20,8 @@ class LazyPattern:
         self._flags = flags
 
     def __getattr__(self, name: str) -> object:  # not called for a slot that is set
+        if name.startswith("__"):  # such as those that the metaclass of an abstract class looks for
+            raise AttributeError(name)
         compiled = re.compile(self._text, self._flags)
         for method in ("finditer", "fullmatch", "match", "search", "sub"):
             setattr(self, method, getattr(compiled, method))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from doiuri.records._json import integer
 from doiuri.records._name import known_text, read_names
+from doiuri.records._retraction import RETRACTED, is_retracted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -101,6 +102,8 @@ def reduce_csl(csl: Mapping[str, Any]) -> dict[str, Any]:
         "editor": [name.to_json() for name in read_names(csl.get("editor"))],
         "issued": {"date-parts": [date]} if date else None,
     }
+    if is_retracted(csl, str(reduced["title"])):
+        reduced["status"] = RETRACTED
     return {member: value for member, value in (reduced | texts).items() if value}
 
 

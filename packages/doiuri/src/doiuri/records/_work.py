@@ -11,6 +11,7 @@ from doiuri.records._csl import reduce_csl
 from doiuri.records._json import Malformed, brief, dump, load
 from doiuri.records._name import Name, read_names
 from doiuri.records._plain_text import shortened
+from doiuri.records._retraction import RETRACTED
 from doiuri.records._web import html_link, html_text
 
 if TYPE_CHECKING:
@@ -122,6 +123,11 @@ class Work(Immutable):
     def is_empty(self) -> bool:
         """Whether there is nothing to cite: neither title nor names nor a container or publisher."""
         return not (self.title or self.authors or self.editors or self.container or self.publisher)
+
+    @property
+    def is_retracted(self) -> bool:
+        """Whether the metadata says that the work is retracted, withdrawn or removed."""
+        return self.csl.get("status") == RETRACTED
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Work):

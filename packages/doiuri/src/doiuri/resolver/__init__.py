@@ -4,15 +4,17 @@ from doiuri.resolver._metadata import Metadata
 from doiuri.resolver._outcome import Outcome
 from doiuri.resolver._resolver import Resolver
 from doiuri.resolver.http._request import Reply, Request, Transport, TransportError
-from doiuri.resolver.stores._lock_file import LockedAnswers, LockFile
+from doiuri.resolver.stores._lock_file import Differences, LockedAnswers, LockFile
 from doiuri.resolver.stores._lock_format import key_base, key_doi, lock_key, lock_name
 from doiuri.resolver.stores._memory import MemoryStore
 from doiuri.resolver.stores._open import open_store
+from doiuri.resolver.stores._recording import RecordingStore
 from doiuri.resolver.stores._redis import RedisStore
 from doiuri.resolver.stores._sqlite import SQLiteStore
-from doiuri.resolver.stores._store import Entry, ReadStore, Store, StoreWarning, WriteStore
+from doiuri.resolver.stores._store import Entry, ReadStore, Store, StoreWarning, Usage, WriteStore
 
 __all__ = [
+    "Differences",
     "Entry",
     "LockFile",
     "LockedAnswers",
@@ -20,6 +22,7 @@ __all__ = [
     "Metadata",
     "Outcome",
     "ReadStore",
+    "RecordingStore",
     "RedisStore",
     "Reply",
     "Request",
@@ -29,6 +32,7 @@ __all__ = [
     "StoreWarning",
     "Transport",
     "TransportError",
+    "Usage",
     "WriteStore",
     "key_base",
     "key_doi",

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _COMMENT = re.compile(r"(?:(?<=[ \t\r\n])|\A)#([^\r\n]*+)")
 _NO_TEXT = re.compile(r"(?:true|false|yes|no|on|off|null|~)?", re.IGNORECASE)  # plain, it is no string
+_FIELDS = {("doi",), ("DOI",)}
 _NAMES = {"doi", "DOI", "title"}  # what has a key "id" and one of these is an entry
 
 
@@ -39,11 +40,12 @@ def read(source: Source) -> Iterator[Part]:
     identifiers = {scalar.path[:-1] for scalar in found if _says_doi(scalar)}
     place = 0
     for scalar in found:
-        yield from _comments(source.text, place, scalar.start)
+        if source.text.find("#", place, scalar.start) >= 0:
+            yield from _comments(source.text, place, scalar.start)
         place = scalar.end
-        field = _is_text(scalar) and (
-            scalar.path[-1:] in {("doi",), ("DOI",)}
-            or (scalar.path[-1:] == ("value",) and scalar.path[:-1] in identifiers)
+        last = scalar.path[-1:]
+        field = (last in _FIELDS or (last == ("value",) and scalar.path[:-1] in identifiers)) and _is_text(
+            scalar
         )
         if field or may_mention(scalar.value):
             yield _part(source.text, scalar, _entry(scalar.path, entries), field=field)
@@ -60,8 +62,6 @@ def _part(text: str, scalar: Scalar, entry: str, *, field: bool) -> Part:
 
 def _comments(text: str, start: int, end: int) -> Iterator[Part]:
     """Return the comments between two scalars."""
-    if text.find("#", start, end) < 0:
-        return
     for comment in _COMMENT.finditer(text, start, end):
         if may_mention(comment[1]):
             yield Part(comment[1], start=comment.start(1), encode=one_line)

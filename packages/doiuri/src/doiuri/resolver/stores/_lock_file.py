@@ -5,12 +5,22 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from doiuri.resolver._fork import ForkSafe
 from doiuri.resolver.stores._folder_lock import locked_folder
-from doiuri.resolver.stores._lock_format import lock_key, make_line, ordered, read_lines, render
-from doiuri.resolver.stores._store import warn
+from doiuri.resolver.stores._lock_format import (
+    accepted_key,
+    accepted_line,
+    accepted_reasons,
+    by_doi,
+    lock_key,
+    make_line,
+    ordered,
+    read_lines,
+    render,
+)
+from doiuri.resolver.stores._store import Usage, warn
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,6 +30,19 @@ if TYPE_CHECKING:
 
 
 _Stamp = tuple[int, int, int]
+
+
+class Differences(NamedTuple):
+    """How two contents of a lock file differ, as sets of the keys of DOIs."""
+
+    added: frozenset[str]
+    """The DOIs that only the new content has."""
+
+    changed: frozenset[str]
+    """The DOIs whose entries differ."""
+
+    removed: frozenset[str]
+    """The DOIs that only the old content has."""
 
 
 class LockFile(ForkSafe):
@@ -41,6 +64,7 @@ class LockFile(ForkSafe):
         self.path = Path(os.path.abspath(path))  # noqa: PTH100 - resolve() would follow symbolic links
         self._stamp: _Stamp | None = None
         self._lines: dict[str, Line] = {}  # the content of the file
+        self._accepted: dict[str, str] = {}  # a part of it
         self._unsaved: dict[str, Line] = {}
         self._refresh()
 
@@ -71,22 +95,76 @@ class LockFile(ForkSafe):
             except (OSError, ValueError) as error:
                 self._warn("written", error)
 
+    @property
+    def accepted(self) -> dict[str, str]:
+        """The DOIs that are known not to exist, by their keys, each with the reason for keeping it."""
+        with self._lock:
+            self._refresh()
+            return dict(self._accepted)
+
+    def compare(self, entries: Mapping[str, Entry], accepted: Mapping[str, str] | None = None) -> Differences:
+        """Return what ``replace`` would change."""
+        with self._lock:
+            self._refresh()
+            old, new = by_doi(self._lines), by_doi(self._replacement(entries, accepted))
+        changed = frozenset(doi for doi in old.keys() & new.keys() if old[doi] != new[doi])
+        return Differences(frozenset(new.keys() - old.keys()), changed, frozenset(old.keys() - new.keys()))
+
+    def replace(self, entries: Mapping[str, Entry], accepted: Mapping[str, str] | None = None) -> None:
+        """Replace the whole content of the file, atomically.
+
+        :param entries: the entries that the file is to have.
+        :param accepted: the DOIs that are known not to exist, by their keys, with the reasons; by default,
+            those in the file stay.
+        :raises OSError: if the file cannot be written.
+        :raises ValueError: if the file was changed, and is no longer a lock file.
+        """
+        with self._lock, locked_folder(self.path.resolve().parent):
+            self._refresh()
+            self._save(self._replacement(entries, accepted))
+
+    def usage(self) -> Usage:
+        """Return how much the file holds.
+
+        :raises ValueError: if it is no longer a lock file.
+        """
+        with self._lock:
+            self._refresh()
+            return Usage(len(self._lines) - len(self._accepted), self._stamp[1] if self._stamp else 0)
+
+    def clear(self) -> Usage:
+        """Remove all entries; return how much that was. Otherwise like ``replace``."""
+        removed = self.usage()
+        if removed.entries:
+            self.replace({})
+        return removed
+
     def close(self) -> None:
         """Do nothing: the file is not kept open."""
+
+    def _replacement(
+        self, entries: Mapping[str, Entry], accepted: Mapping[str, str] | None
+    ) -> dict[str, Line]:
+        reasons = self._accepted if accepted is None else accepted
+        kept = {accepted_key(doi): accepted_line(doi, reason) for doi, reason in reasons.items()}
+        return {key: make_line(key, entry) for key, entry in entries.items()} | kept
 
     def _save(self, lines: dict[str, Line]) -> None:
         if lines != self._lines:
             _replace(self.path, render(lines))
             self._stamp = _stamp(self.path)
-            self._lines = lines
+            self._set(lines)
         self._unsaved = {}
 
     def _refresh(self) -> None:
         """Read the file again if it changed since it was read last."""
         stamp = _stamp(self.path)
         if stamp != self._stamp:
-            self._lines = {} if stamp is None else read_lines(self.path)
+            self._set({} if stamp is None else read_lines(self.path))
             self._stamp = stamp
+
+    def _set(self, lines: dict[str, Line]) -> None:
+        self._lines, self._accepted = lines, accepted_reasons(lines)
 
     def _warn(self, what: str, error: Exception) -> None:
         warn(f"the lock file {self.path} cannot be {what} ({error}); new answers are kept in memory")

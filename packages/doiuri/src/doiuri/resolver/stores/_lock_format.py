@@ -2,8 +2,9 @@
 
 Format 2 has three objects: ``entries`` (records, agencies and other answers by the store's key), ``works``
 (CSL-JSON by DOI) and ``references`` (text by style, locale and DOI). ``null`` says that the agency has
-no such metadata. A file without works and references is written as format 1, which has ``entries`` only. The
-same answers give the same bytes.
+no such metadata. If there are DOIs that are known not to exist, a fourth object, ``accepted``, has the reason
+for each. A file with nothing but entries is written as format 1, which has ``entries`` only. The same answers
+give the same bytes.
 """
 
 from __future__ import annotations
@@ -26,11 +27,12 @@ FORMATS = (1, 2)
 
 _JSON = "application/json"
 _TEXT = "text/plain;charset=utf-8"
-_ENTRIES, _WORKS, _REFERENCES = _SECTIONS = ("entries", "works", "references")
+_ENTRIES, _WORKS, _REFERENCES, _ACCEPTED = _SECTIONS = ("entries", "works", "references", "accepted")
 _WORK_KEY = re.compile(rf"work {re.escape(DOI_ORG)} (.+)", re.DOTALL)
+_ACCEPTED_KEY = re.compile(rf"accepted {re.escape(DOI_ORG)} (.+)", re.DOTALL)
 _REFERENCE_KEY = re.compile(rf"reference (\S+ \S+) {re.escape(DOI_ORG)} (.+)", re.DOTALL)
 _ANY_KEY = re.compile(
-    r"(?:record|exists|work|bibtex|reference|metadata)(?: .+?)?? (https?://\S+) (.+)", re.DOTALL
+    r"(?:record|exists|work|bibtex|reference|metadata|accepted)(?: .+?)?? (https?://\S+) (.+)", re.DOTALL
 )
 _MEMBERS = ("responseCode", "handle", "values", "index", "type", "data", "format", "value")
 _ORDER = {name: number for number, name in enumerate(_MEMBERS)}
@@ -48,6 +50,31 @@ class Line(NamedTuple):
 def lock_key(key: str, base: str) -> str:
     """Return the key in a lock file for the key of an answer from ``base``: all count as doi.org's."""
     return key.replace(f" {base} ", f" {DOI_ORG} ", 1)
+
+
+def accepted_key(doi: str) -> str:
+    """Return the key in a lock file for a DOI, given by its key, that is known not to exist."""
+    return f"accepted {DOI_ORG} {doi}"
+
+
+def accepted_line(doi: str, reason: str) -> Line:
+    """Return the line for a DOI, given by its key, that is known not to exist."""
+    return _line(_ACCEPTED, doi, reason)
+
+
+def accepted_reasons(lines: Mapping[str, Line]) -> dict[str, str]:
+    """Return the reason for each DOI that is known not to exist, by the DOI's key."""
+    return {
+        key_doi(key): line.entry.body.decode() for key, line in lines.items() if line.section == _ACCEPTED
+    }
+
+
+def by_doi(lines: Mapping[str, Line]) -> dict[str, dict[str, str]]:
+    """Return the texts of the lines by key, for each DOI by its key."""
+    texts: dict[str, dict[str, str]] = {}
+    for key, line in lines.items():
+        texts.setdefault(key_doi(key), {})[key] = line.text
+    return texts
 
 
 def lock_name(key: str) -> str:
@@ -123,8 +150,10 @@ def render(lines: Mapping[str, Line]) -> bytes:
     rows: dict[str, list[str]] = {section: [] for section in _SECTIONS}
     for key in ordered(lines):
         rows[lines[key].section].append(lines[key].text)
-    version = 2 if rows[_WORKS] or rows[_REFERENCES] else 1
-    written = _SECTIONS if version == 2 else (_ENTRIES,)
+    version = 2 if rows[_WORKS] or rows[_REFERENCES] or rows[_ACCEPTED] else 1
+    written = [_ENTRIES]
+    if version == 2:
+        written = [section for section in _SECTIONS if section != _ACCEPTED or rows[_ACCEPTED]]
     joined = {section: ",\n".join(rows[section]) for section in written}
     objects = ",\n".join(f'"{section}": {{\n{text}\n}}' for section, text in joined.items())
     return f'{{"doiuri-lock": {version}, {objects}}}\n'.encode()
@@ -141,6 +170,8 @@ def _place(key: str) -> tuple[str, str]:
         return _WORKS, match[1]
     if match := _REFERENCE_KEY.fullmatch(key):
         return _REFERENCES, f"{match[1]} {match[2]}"
+    if match := _ACCEPTED_KEY.fullmatch(key):
+        return _ACCEPTED, match[1]
     return _ENTRIES, key
 
 
@@ -150,7 +181,7 @@ def _key(section: str, name: str) -> str:
     if section == _REFERENCES:
         style, locale, doi = name.split(" ", 2)
         return f"reference {style} {locale} {DOI_ORG} {doi}"
-    return name
+    return accepted_key(name) if section == _ACCEPTED else name
 
 
 def _line(section: str, name: str, described: Any) -> Line:
@@ -160,13 +191,13 @@ def _line(section: str, name: str, described: Any) -> Line:
 
 
 def _decoded(section: str, described: Any) -> tuple[bytes, str]:
-    if section != _ENTRIES and described is None:
+    if section in {_WORKS, _REFERENCES} and described is None:
         return b"null", _JSON
     if section == _WORKS:
         if not isinstance(described, dict):
             raise TypeError("a work must be an object")
         return dump(described).encode(), CSL_JSON
-    if section == _REFERENCES:
+    if section in {_REFERENCES, _ACCEPTED}:
         return described.encode(), _TEXT
     media_type = described.get("type", _JSON)
     if not isinstance(media_type, str):
@@ -196,10 +227,10 @@ def _described(section: str, key: str, entry: Entry) -> Any:
 
 def _described_metadata(section: str, entry: Entry) -> Any:
     """Describe a work or a reference; ``_UNDESCRIBED`` if it was not written by us."""
-    if entry.body == b"null":
+    if entry.body == b"null" and section != _ACCEPTED:
         return None
     try:
-        if section == _REFERENCES:
+        if section in {_REFERENCES, _ACCEPTED}:
             return entry.body.decode()
         work = load(entry.body)
     except ValueError:

@@ -6,6 +6,7 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING
 
 from doiuri.resolver._fork import ForkSafe
+from doiuri.resolver.stores._store import Usage
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -58,6 +59,19 @@ class MemoryStore(ForkSafe):
         with self._lock:
             for key in keys:
                 self._drop(key)
+
+    def usage(self) -> Usage:
+        """Return how much the store holds."""
+        with self._lock:
+            return Usage(len(self._entries), self._size)
+
+    def clear(self) -> Usage:
+        """Drop all entries; return how much that was."""
+        with self._lock:
+            removed = self.usage()
+            self._entries.clear()
+            self._size = 0
+            return removed
 
     def close(self) -> None:
         """Do nothing: there is nothing to close."""

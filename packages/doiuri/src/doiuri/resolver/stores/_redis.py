@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import re
 import time
+from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from doiuri.resolver._fork import ForkSafe
 from doiuri.resolver.stores._memory import MemoryStore
-from doiuri.resolver.stores._store import Entry, warn
+from doiuri.resolver.stores._store import Entry, Usage, warn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -60,6 +61,15 @@ class RedisStore(ForkSafe):
             self._memory.discard(entries)
         else:
             self._memory.put_many(entries)
+
+    def usage(self) -> Usage | None:
+        """Return how much the store holds; None if the server does not answer, with a StoreWarning."""
+        return self._work("read", lambda client: _visit(client, remove=False))
+
+    def clear(self) -> Usage | None:
+        """Delete all entries; return how much that was; None if that failed, with a StoreWarning."""
+        self._memory.clear()
+        return self._work("written", lambda client: _visit(client, remove=True))
 
     def close(self) -> None:
         """Close the connections; the store opens new ones when used."""
@@ -137,6 +147,23 @@ def _write(client: Any, entries: Mapping[str, Entry]) -> bool:
             pipeline.set(_name(key), _pack(entry), ex=int(seconds) + KEEP)
         pipeline.execute()
     return True
+
+
+def _visit(client: Any, *, remove: bool) -> Usage:
+    """Count our entries, and delete them if that is wanted."""
+    entries = octets = 0
+    names = client.scan_iter(match=_name("*"), count=1000)
+    while batch := list(islice(names, BATCH)):
+        pipeline = client.pipeline(transaction=False)
+        for name in batch:
+            pipeline.strlen(name)
+            if remove:
+                pipeline.delete(name)
+        replies = pipeline.execute(raise_on_error=False)
+        for size in replies[:: 2 if remove else 1]:
+            if isinstance(size, int) and size:  # 0: deleted meanwhile
+                entries, octets = entries + 1, octets + size
+    return Usage(entries, octets)
 
 
 def _name(key: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
+from contextlib import suppress
 from hashlib import blake2b
 from math import inf
 from typing import TYPE_CHECKING, TypeVar
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 from doiuri.resolver._fork import ForkSafe
 from doiuri.resolver.stores._memory import MemoryStore
 from doiuri.resolver.stores._sqlite_file import LOCKED, SQLiteFile, absolute, check_kind, has_code
-from doiuri.resolver.stores._store import Entry
+from doiuri.resolver.stores._store import Entry, Usage
 
 if TYPE_CHECKING:
     import os
@@ -86,6 +87,25 @@ class SQLiteStore(ForkSafe):
         else:
             self._memory.discard(entries)
 
+    def usage(self) -> Usage | None:
+        """Return how much the store holds; None if it cannot be read, with a StoreWarning."""
+        if not self.path.exists():
+            return Usage(0, 0)
+        count = self._run("read", _count)
+        return None if count is None else Usage(count, self._file.size())
+
+    def clear(self) -> Usage | None:
+        """Delete all entries; return how much that was; None if that failed, with a StoreWarning.
+
+        Other processes may use the store meanwhile.
+        """
+        self._memory.clear()
+        if not self.path.exists():
+            return Usage(0, 0)
+        octets = self._file.size()
+        count = self._run("written", _delete_all)
+        return None if count is None else Usage(count, max(octets - self._file.size(), 0))
+
     def close(self) -> None:
         """Close the file; the store opens it again when used."""
         if self._lock.acquire(timeout=1.0):  # otherwise a thread that waits for a lock has the file open
@@ -150,6 +170,21 @@ def _read(db: sqlite3.Connection, keys: Sequence[str]) -> dict[str, Entry]:
             if encoded == key.encode() and _is_entry(body, media_type, expires):
                 found[key] = Entry(body, media_type.decode(errors="replace"), expires)
     return found
+
+
+def _count(db: sqlite3.Connection) -> int:
+    (count,) = db.execute("SELECT count(*) FROM entries").fetchone()
+    return int(count)
+
+
+def _delete_all(db: sqlite3.Connection) -> int:
+    with db:
+        db.execute("BEGIN IMMEDIATE")
+        count = db.execute("DELETE FROM entries").rowcount
+    with suppress(sqlite3.OperationalError):  # another process is reading: the file keeps its size
+        db.execute("VACUUM")
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+    return count
 
 
 def _is_entry(body: object, media_type: object, expires: object) -> bool:

@@ -64,6 +64,11 @@ class SQLiteFile:
             self.db.close()
             self.db = None
 
+    def size(self) -> int:
+        """Return the size in bytes, with the files that SQLite keeps beside it."""
+        names = (self.path.with_name(f"{self.path.name}{end}") for end in ("", "-wal", "-shm"))
+        return sum(name.stat().st_size for name in names if name.exists())
+
     def recover(self, error: Exception) -> bool:
         """Set a damaged store aside; return False for any other error or file, or if it cannot be renamed."""
         if not has_code(error, _DAMAGED):

@@ -30,6 +30,16 @@ class Entry(NamedTuple):
     """Unix time in seconds. A later entry is stale; the store may still return it."""
 
 
+class Usage(NamedTuple):
+    """How much a store holds."""
+
+    entries: int
+    """The number of entries."""
+
+    octets: int
+    """Their size in bytes, or that of the file."""
+
+
 class ReadStore(Protocol):
     """A store to read from."""
 

@@ -1,0 +1,65 @@
+"""``doiuri cache``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from doiuri_cli.commands._options import config_options, make_config
+
+if TYPE_CHECKING:
+    from doiuri.resolver import LockFile, MemoryStore, RedisStore, SQLiteStore, Usage
+
+    Cache = SQLiteStore | RedisStore | LockFile | MemoryStore
+
+
+@click.command()
+@click.argument("action", type=click.Choice(["path", "size", "clear"]), default="size")
+@click.option("--cache", metavar="PATH", help="Where answers are kept.")
+@config_options
+def cache(action: str, **options: object) -> None:
+    """Show where the answers of the registry are kept and how large that is, or remove them.
+
+    The actions: path; size, in entries and bytes (the default); clear, which other processes do not notice.
+    """
+    address, store = _open(make_config(**options).cache)  # type: ignore[arg-type]
+    try:
+        if action == "path":
+            click.echo(address)
+        elif action == "size":
+            click.echo(f"{address}: {_described(store.usage())}")
+        else:
+            click.echo(f"{address}: removed {_described(store.clear())}")
+    finally:
+        store.close()
+
+
+def _open(cache: str | None) -> tuple[str, Cache]:
+    """Return the address of the cache, without a password, and the cache."""
+    from doiuri.plugins import Settings
+    from doiuri.resolver import LockFile, MemoryStore, SQLiteStore, open_store
+
+    try:
+        where = Settings.from_environ(cache=cache).cache
+        store = open_store(where)
+    except (ValueError, ImportError) as error:
+        raise click.ClickException(f"cache: {error}") from None
+    if isinstance(store, SQLiteStore | LockFile):
+        return str(store.path), store
+    if isinstance(store, MemoryStore):
+        return ":memory:", store
+    return _without_password(where or ""), store
+
+
+def _without_password(url: str) -> str:
+    scheme, _, rest = url.partition("?")[0].partition("://")
+    place = rest.rpartition("@")[2]
+    return f"{scheme}://{place}"
+
+
+def _described(usage: Usage | None) -> str:
+    if usage is None:  # a warning has said why
+        raise click.ClickException("the cache cannot be used")
+    entries = "1 entry" if usage.entries == 1 else f"{usage.entries:,} entries"
+    return f"{entries}, {usage.octets:,} bytes"

@@ -1,0 +1,273 @@
+"""``doiuri lock``."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+import click
+from doiuri import DOI, DOISyntaxError
+
+from doiuri_cli._config_file import default_lock
+from doiuri_cli._examine import FileReport, read_mentions
+from doiuri_cli._run import Question, Run, attempt, contents_of
+from doiuri_cli.commands._options import (
+    FileOptions,
+    config_options,
+    file_options,
+    make_config,
+    registry_options,
+)
+from doiuri_cli.commands._outcome import PROBLEM, write_problems
+from doiuri_cli.commands._progress import show_progress
+from doiuri_cli.files._replace import replace_file
+from doiuri_cli.output import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from doiuri.resolver import Differences, LockFile
+
+    from doiuri_cli._config import Config
+    from doiuri_cli._run import Content, Progress
+    from doiuri_cli.files import Source
+    from doiuri_cli.registry._locking import Draft, Wanted
+
+_DUE = 1
+"""The exit code of ``--check`` if the file would change."""
+
+
+@dataclass(slots=True)
+class Locking:
+    """One run of the command.
+
+    :ivar config: the configuration.
+    :ivar file: the lock file.
+    :ivar wanted: what to lock.
+    :ivar dois: the DOIs that the files mention, by their keys.
+    :ivar progress: called with what is being done, the number done, and that of all.
+    """
+
+    config: Config
+    file: LockFile
+    wanted: Wanted
+    dois: dict[str, DOI]
+    progress: Progress
+
+
+@click.command()
+@file_options
+@click.option("--lock", metavar="FILE", help="The lock file (doi.lock.json).")
+@click.option("--check", is_flag=True, help="Only say what is due, and change no file.")
+@click.option("--prune", is_flag=True, help="Drop DOIs that no file mentions.")
+@click.option("--refresh", is_flag=True, help="Look up DOIs that the lock file has, too.")
+@click.option("--existence", is_flag=True, help="Lock that DOIs exist, without their records: few requests.")
+@click.option("--works", is_flag=True, help="Also lock what citations need: works and references.")
+@click.option("--style", default="apa", metavar="NAME", help="The CSL style of the references (apa).")
+@click.option("--locale", default="en-US", metavar="NAME", help="The language of the references (en-US).")
+@click.option("--bib", metavar="FILE", help="Also write a BibTeX file whose keys are the DOIs.")
+@click.option("--accept", metavar="NAME", help="Accept that this DOI does not exist.")
+@click.option("--reason", metavar="TEXT", help="Why: it is kept in the lock file.")
+@registry_options
+@config_options
+@click.option("-q", "--quiet", is_flag=True, help="Write no progress and no summary.")
+def lock(
+    paths: tuple[str, ...],
+    files_from: str | None,
+    changed: str | None,
+    stdin_filename: str | None,
+    jobs: int | None,
+    *,
+    check: bool,
+    prune: bool,
+    refresh: bool,
+    existence: bool,
+    works: bool,
+    style: str,
+    locale: str,
+    bib: str | None,
+    accept: str | None,
+    reason: str | None,
+    quiet: bool,
+    **options: object,
+) -> int:
+    """Write the lock file: what the registry says about the DOIs in files and folders.
+
+    Sphinx, Markdown and doiuri check read it, and then need no network. Without PATHS, the current folder is
+    read. What the file has already stays; a DOI without an answer keeps its entry. Exit codes: 0 done, 1 with
+    --check, changes are due, 2 a file or the configuration cannot be read, or a file cannot be written.
+    """
+    if prune and changed is not None:
+        raise click.UsageError("--prune needs all files; leave out --changed")
+    accepted = _accepted(accept, reason)
+    config = make_config(locked=False, **options)  # type: ignore[arg-type]
+    file = _open(config.lock or _default(**options))  # type: ignore[arg-type]
+    wanted = _wanted(existence=existence, works=works, style=style, locale=locale, refresh=refresh)
+    selection = FileOptions(paths, files_from, changed, stdin_filename).select(config)
+    contents = contents_of(
+        (path for path in selection.paths if not _is_one_of(path, bib, file)), stdin_filename
+    )
+    with show_progress(hidden=quiet) as progress:
+        failed: list[FileReport] = []
+        dois = _dois(Run(config, jobs, progress), contents, failed)
+        locking = Locking(config, file, wanted, dois, progress)
+        is_broken = write_problems(selection, failed)
+        try:
+            due = _update(locking, accepted, check=check, prune=prune and not is_broken, quiet=quiet)
+            if bib is not None:
+                due |= _update_bib(locking, bib, check=check, prune=prune and not is_broken)
+        except ValueError as error:
+            raise click.ClickException(str(error)) from None
+    if is_broken:
+        return PROBLEM
+    return _DUE if check and due else 0
+
+
+def _default(config_file: str | None, *, isolated: bool, **_: object) -> str:
+    return default_lock(config_file, isolated=isolated)
+
+
+def _accepted(name: str | None, reason: str | None) -> tuple[DOI, str] | None:
+    """Return the DOI to accept and the reason."""
+    if (name is None) != (reason is None):
+        raise click.UsageError("--accept NAME needs --reason TEXT, and the other way round")
+    if name is None or reason is None:
+        return None
+    if not reason.strip():
+        raise click.UsageError("--reason is empty; say why the DOI stays")
+    try:
+        return DOI.parse(name), " ".join(reason.split())
+    except DOISyntaxError as error:
+        raise click.ClickException(f"--accept: {error}") from None
+
+
+def _wanted(*, existence: bool, works: bool, style: str, locale: str, refresh: bool) -> Wanted:
+    from doiuri.rest import check_locale, check_style
+
+    from doiuri_cli.registry._locking import Wanted  # imports requests
+
+    try:
+        return Wanted(
+            "existence" if existence else "records", works, check_style(style), check_locale(locale), refresh
+        )
+    except ValueError as error:
+        raise click.ClickException(str(error)) from None
+
+
+def _open(path: str) -> LockFile:
+    from doiuri.resolver import LockFile  # imports requests
+
+    try:
+        return LockFile(path)
+    except ValueError as error:
+        raise click.ClickException(str(error)) from None
+
+
+def _is_one_of(path: str, bib: str | None, file: LockFile) -> bool:
+    """Return whether a path is one of the files that are written."""
+    return os.path.abspath(path) in {str(file.path), bib and os.path.abspath(bib)}  # noqa: PTH100
+
+
+def _dois(run: Run, contents: Sequence[Content], failed: list[FileReport]) -> dict[str, DOI]:
+    """Return the DOIs that files mention, by their keys; add the files that cannot be read to a list."""
+    dois: dict[str, DOI] = {}
+    for result in run.map(_names_in, map(Question, contents), "Reading files"):
+        if isinstance(result, FileReport):
+            failed.append(result)
+        else:
+            for name in result:
+                doi = DOI(name)
+                dois.setdefault(doi.key, doi)
+    return dois
+
+
+def _names_in(question: Question) -> list[str] | FileReport:
+    return attempt(question.content, _named)
+
+
+def _named(source: Source) -> list[str]:
+    mentions, _ = read_mentions(source)
+    return list(dict.fromkeys(mention.doi.name for mention in mentions if mention.doi is not None))
+
+
+def _update(
+    locking: Locking, accepted: tuple[DOI, str] | None, *, check: bool, prune: bool, quiet: bool
+) -> bool:
+    """Bring the lock file up to date; return whether it changes.
+
+    :raises ValueError: if the resolver or the cache is not configured rightly.
+    """
+    from doiuri_cli.registry._locking import Draft
+
+    draft = Draft.read(locking.file)
+    if accepted is not None:
+        _accept(draft, locking, *accepted)
+    missing = draft.missing(locking.dois.values(), locking.wanted)
+    if not check or locking.wanted.refresh:
+        progress = partial(locking.progress, "Looking up DOIs")
+        draft.look_up(list(locking.dois.values()), locking.wanted, locking.config, progress)
+    if prune:
+        draft.prune(locking.dois.keys() | ({accepted[0].key} if accepted else set()))
+    differences = locking.file.compare(draft.entries, draft.accepted)
+    if check:
+        lines = {doi.key: f"{doi.name} is not in the lock file" for doi in missing}
+        lines |= {key: f"{key} changes" for key in differences.added | differences.changed}
+        lines |= {key: f"{key} is in the lock file, but no file mentions it" for key in differences.removed}
+        for _, line in sorted(lines.items()):
+            click.echo(visible(line))
+        return bool(lines)
+    if any(differences):
+        locking.file.replace(draft.entries, draft.accepted)
+    if not quiet:
+        click.echo(_summary(locking, draft, differences), err=True)
+    return any(differences)
+
+
+def _accept(draft: Draft, locking: Locking, doi: DOI, reason: str) -> None:
+    """Accept that a DOI does not exist.
+
+    :raises click.ClickException: if it does.
+    """
+    if draft.status(doi) is None or locking.wanted.refresh:
+        draft.look_up([doi], locking.wanted, locking.config, None)
+        draft.unknown.clear()
+    if draft.status(doi) == "found":
+        raise click.ClickException(f"{visible(doi.name)} is registered, so there is nothing to accept")
+    draft.accept(doi, reason)
+
+
+def _summary(locking: Locking, draft: Draft, differences: Differences) -> str:
+    count = len(draft.dois())
+    added, changed, removed = map(len, differences)
+    text = f"{count:,} DOI{'' if count == 1 else 's'} in {visible(locking.file.path.name)}: "
+    text += f"{added:,} added, {changed:,} changed, {removed:,} removed."
+    if draft.unknown:
+        total, reason = draft.unknown.total(), draft.unknown.most_common(1)[0][0]
+        text += f" {total:,} without an answer: {visible(reason)}."
+    return text
+
+
+def _update_bib(locking: Locking, path: str, *, check: bool, prune: bool) -> bool:
+    """Bring the BibTeX file up to date; return whether it changes.
+
+    :raises ValueError: if it has other entries in it.
+    """
+    from doiuri_cli.registry._bib import read_bib, render_bib
+    from doiuri_cli.registry._bib_lookup import look_up_entries
+    from doiuri_cli.registry._locking import Draft
+
+    old, locked = read_bib(path), Draft.read(locking.file)
+    new = {key: entry for key, entry in old.items() if not prune or key in locking.dois}
+    dois = [doi for doi in locking.dois.values() if locked.status(doi) != "not-found"]
+    wanted = [doi for doi in dois if locking.wanted.refresh or doi.key not in old]
+    for problem in look_up_entries(wanted, new, locking.config):
+        click.echo(f"doiuri: {visible(problem)}", err=True)
+    if new == old:
+        return False
+    if check:
+        click.echo(f"{visible(path)} changes")
+    else:
+        replace_file(path, render_bib(new).encode())
+    return True

@@ -1,0 +1,87 @@
+"""A file of BibTeX entries whose keys are DOIs, for sphinxcontrib-bibtex."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from doiuri import DOI, DOISyntaxError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from bibtexparser.library import Library
+
+_KEY = re.compile(r"\A\s*@\s*(\w+)\s*\{\s*([^,{}]*?)\s*,")
+# What ends a key in BibTeX, in pybtex or in a role of Sphinx, or is a comment or a command in LaTeX
+_UNFIT = re.compile(r"[\s,{}%#~\\\"=]")
+
+
+class BibEntry(NamedTuple):
+    """An entry.
+
+    :ivar name: its key, the name of the DOI.
+    :ivar text: its BibTeX.
+    """
+
+    name: str
+    text: str
+
+
+def read_bib(path: str) -> dict[str, BibEntry]:
+    """Return the entries of a file, by the DOI's key; none if it does not exist.
+
+    :raises ValueError: if the file has anything else in it: it is not one that ``render_bib`` wrote.
+    """
+    file = Path(path)
+    if not file.exists():
+        return {}
+    try:
+        library = _parsed(file.read_text("utf-8"))
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}; name a file that only doiuri writes") from None
+    entries = {}
+    for block in library.blocks:
+        key = getattr(block, "key", "")
+        try:
+            doi = DOI(key if block in library.entries else "")
+        except DOISyntaxError:
+            what = f"the entry {key}" if key else "more than entries whose keys are DOIs"
+            raise ValueError(f"{path} contains {what}; name a file that only doiuri writes") from None
+        entries[doi.key] = BibEntry(doi.name, str(block.raw).strip())
+    return entries
+
+
+def render_bib(entries: Mapping[str, BibEntry]) -> str:
+    """Return the text of a file: the same entries give the same text."""
+    return "\n".join(f"{entries[key].text}\n" for key in sorted(entries))
+
+
+def is_fit(name: str) -> bool:
+    """Return whether a name can be the key of an entry."""
+    return _UNFIT.search(name) is None
+
+
+def keyed(name: str, text: str) -> BibEntry | None:
+    """Return an entry with a name as its key; None if the text is not one entry."""
+    if not _KEY.match(text):
+        return None
+    written = _KEY.sub(lambda match: f"@{match[1]}{{{name},", text.strip(), count=1)
+    try:
+        library = _parsed(written)
+    except ValueError:
+        return None
+    if len(library.blocks) != 1 or [entry.key for entry in library.entries] != [name]:
+        return None
+    return BibEntry(name, written)
+
+
+def _parsed(text: str) -> Library:
+    from bibtexparser.entrypoint import parse_string  # slow to import
+    from bibtexparser.exceptions import ParserStateException
+
+    try:
+        return parse_string(text, parse_stack=[])
+    except ParserStateException as error:
+        raise ValueError("not BibTeX") from error

@@ -1,0 +1,72 @@
+"""The works that the entries of bibliographies name: from the lock file, the store or the registry."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from doiuri import DOI
+
+from doiuri_cli.registry._check import open_resolver
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from doiuri.records import Work
+
+    from doiuri_cli._config import Config
+    from doiuri_cli.registry._check import Progress
+
+
+@dataclass(slots=True)
+class Works:
+    """What is known about works.
+
+    :ivar found: the works by the DOI's key.
+    :ivar requests: how many requests were sent.
+    """
+
+    found: dict[str, Work] = field(default_factory=dict)
+    requests: int = 0
+
+
+def look_up_works(
+    names: Collection[str], statuses: Mapping[str, str], config: Config, progress: Progress | None = None
+) -> Works:
+    """Return the works that names name, as far as they are known.
+
+    :param names: the names.
+    :param statuses: the status of DOIs by their keys; those that do not exist name no work.
+    :param config: the configuration.
+    :param progress: called with the number of DOIs done, and of all.
+    :raises ValueError: if the resolver or the cache is not configured rightly.
+    """
+    dois = {doi.key: doi for doi in map(DOI, names)}
+    left = [doi for key, doi in dois.items() if statuses.get(key) not in {"not-found", "accepted"}]
+    works = Works()
+    if config.lock is not None:
+        left = _add_locked(left, works, config)
+    if left and not config.locked:
+        with open_resolver(config) as resolver:
+            for doi, outcome in zip(left, resolver.works(left, progress=progress), strict=True):
+                if outcome.work is not None:
+                    works.found[doi.key] = outcome.work
+            works.requests = resolver.sent
+    return works
+
+
+def _add_locked(dois: list[DOI], works: Works, config: Config) -> list[DOI]:
+    """Add the works in the lock file; return the DOIs that it says nothing about."""
+    from doiuri.plugins import Settings
+    from doiuri.resolver import LockedAnswers, LockFile  # imports requests
+
+    settings = Settings.from_environ(config.resolver, config.offline, config.mailto, config.cache)
+    left = []
+    locked = LockedAnswers(LockFile(config.lock or ""), settings.base)
+    with open_resolver(config, offline=True, store=locked) as resolver:
+        for doi, outcome in zip(dois, resolver.works(dois), strict=True):
+            if outcome.work is not None:
+                works.found[doi.key] = outcome.work
+            elif outcome.status == "unknown":
+                left.append(doi)
+    return left

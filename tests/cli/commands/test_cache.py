@@ -1,0 +1,76 @@
+"""``doiuri cache``."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+from doiuri.resolver import Entry, MemoryStore, RedisStore, SQLiteStore
+from support.cli.command import doiuri
+from support.servers import redis
+
+ANSWER = Entry(b"{}" * 500, "application/json", 9e9)
+ENTRIES = {f"record https://doi.org 10.1000/{number}": ANSWER for number in range(900)}
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    store = SQLiteStore(tmp_path / "answers.sqlite")
+    store.put_many(ENTRIES)
+    store.close()
+    return store.path
+
+
+def test_path_size_and_clear(path: Path) -> None:
+    folder = path.parent
+    assert doiuri("cache", "path", "--cache", path, cwd=folder).stdout == f"{path}\n"
+    size = doiuri("cache", "size", cwd=folder, DOIURI_CACHE=str(path)).stdout
+    assert size.startswith(f"{path}: 900 entries, ")
+    assert int(size.split()[-2].replace(",", "")) >= 900_000
+    run = doiuri("cache", "clear", "--cache", path, cwd=folder)
+    assert run.stdout.startswith(f"{path}: removed 900 entries, ")
+    assert (run.returncode, path.stat().st_size < 100_000) == (0, True)
+    assert doiuri("cache", "--cache", path, cwd=folder).stdout.startswith(f"{path}: 0 entries, ")
+
+
+def test_clear_while_another_process_reads(path: Path) -> None:
+    reader = sqlite3.connect(path)
+    reader.execute("BEGIN")
+    reader.execute("SELECT count(*) FROM entries").fetchone()
+    run = doiuri("cache", "clear", "--cache", path, cwd=path.parent)
+    assert (run.returncode, "removed 900 entries" in run.stdout) == (0, True)
+    assert reader.execute("SELECT count(*) FROM entries").fetchone() == (900,)
+    reader.close()
+
+
+def test_no_cache_and_no_store(tmp_path: Path) -> None:
+    gone = tmp_path / "gone.sqlite"
+    assert doiuri("cache", "--cache", gone, cwd=tmp_path).stdout == f"{gone}: 0 entries, 0 bytes\n"
+    assert not gone.exists()
+    run = doiuri("cache", "clear", "--cache", ":memory:", cwd=tmp_path)
+    assert run.stdout == ":memory:: removed 0 entries, 0 bytes\n"
+    (tmp_path / "notes.txt").write_text("mine")
+    for arguments in (["--cache", "notes.txt"], ["--cache", "ftp://x"], ["drop"]):
+        run = doiuri("cache", *arguments, cwd=tmp_path)
+        assert (run.returncode, run.stdout) == (2, ""), run
+        assert run.stderr.startswith("doiuri: ")
+    assert (tmp_path / "notes.txt").read_text() == "mine"
+
+
+def test_redis(tmp_path: Path) -> None:
+    with redis.running() as server:
+        RedisStore(server.url).put_many(ENTRIES)
+        run = doiuri("cache", "--cache", server.url, cwd=tmp_path)
+        assert run.stdout.startswith(f"{server.url}: 900 entries, ")
+        run = doiuri("cache", "clear", "--cache", server.url, cwd=tmp_path)
+        assert "removed 900 entries, " in run.stdout
+        assert RedisStore(server.url).usage() == (0, 0)
+
+
+def test_memory() -> None:
+    store = MemoryStore()
+    store.put_many(ENTRIES)
+    assert store.usage().entries == 900
+    assert store.clear().entries == 900
+    assert store.usage() == (0, 0)

@@ -1,0 +1,248 @@
+"""``doiuri lock``: what it writes, keeps and drops, and in how many requests."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from doiuri_proxy.pytest_plugin import Proxies
+from support.cli.command import doiuri
+from support.cli.library import ALIAS, BAD, BARE, DEAD, DIKES, KAHN, RECORDS
+from support.servers.faults import FAULTS
+
+pytestmark = pytest.mark.doi_records(RECORDS)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "tree").mkdir()
+    (tmp_path / "tree" / "a.md").write_text(f"<https://doi.org/{KAHN}> doi:{DEAD}\n")
+    (tmp_path / "tree" / "b.rst").write_text(f":doi:`{ALIAS}`\n")
+    return tmp_path / "tree"
+
+
+def lock(proxy: Proxies, folder: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
+    options = ("--resolver", proxy.url, "--cache", folder.parent / "cache.sqlite")
+    return doiuri("lock", *options, *arguments, cwd=folder)
+
+
+def content(folder: Path) -> Any:
+    return json.loads((folder / "doi.lock.json").read_text())
+
+
+def names(folder: Path) -> list[str]:
+    return sorted({key.split(" ")[-1] for key in content(folder)["entries"]})
+
+
+def test_records_sorted_and_without_the_resolver(folder: Path, doi_proxy: Proxies) -> None:
+    run = lock(doi_proxy, folder)
+    assert (run.returncode, run.stdout) == (0, "")
+    assert run.stderr == "4 DOIs in doi.lock.json: 4 added, 0 changed, 0 removed.\n"
+    entries = content(folder)["entries"]
+    assert [*entries] == sorted(entries)
+    assert names(folder) == ["10.5555/ALIAS", "10.5555/KAHN-2006", "10.5555/NOPE", "10.5555/TARGET"]
+    assert entries[f"record https://doi.org {DEAD.upper()}"]["json"]["responseCode"] == 100
+
+
+def test_nothing_is_asked_twice(folder: Path, doi_proxy: Proxies) -> None:
+    lock(doi_proxy, folder)
+    before, requests = (folder / "doi.lock.json").read_bytes(), len(doi_proxy.log)
+    (folder.parent / "cache.sqlite").unlink()
+    (folder / "a.md").write_text(f"<https://doi.org/{KAHN}>\n")
+    run = lock(doi_proxy, folder)
+    assert run.stderr == "4 DOIs in doi.lock.json: 0 added, 0 changed, 0 removed.\n"
+    assert (folder / "doi.lock.json").read_bytes() == before
+    assert len(doi_proxy.log) == requests
+
+
+def test_check_says_what_is_due_without_a_request(folder: Path, doi_proxy: Proxies) -> None:
+    run = lock(doi_proxy, folder, "--check")
+    assert run.returncode == 1
+    lines = [f"{name} is not in the lock file" for name in (ALIAS, KAHN, DEAD)]
+    assert run.stdout.splitlines() == lines
+    assert not (folder / "doi.lock.json").exists()
+    assert doi_proxy.log == []
+    lock(doi_proxy, folder)
+    assert lock(doi_proxy, folder, "--check").returncode == 0
+    assert lock(doi_proxy, folder, "--check", "--works").returncode == 1
+
+
+def test_only_prune_drops_entries_and_not_those_of_aliases(folder: Path, doi_proxy: Proxies) -> None:
+    lock(doi_proxy, folder)
+    (folder / "a.md").write_text("No DOI.\n")
+    assert lock(doi_proxy, folder, "--check").returncode == 0
+    run = lock(doi_proxy, folder, "--check", "--prune")
+    assert run.returncode == 1
+    gone = ["10.5555/KAHN-2006", "10.5555/NOPE"]
+    assert run.stdout.splitlines() == [
+        f"{name} is in the lock file, but no file mentions it" for name in gone
+    ]
+    assert len(names(folder)) == 4
+    run = doiuri("check", "--locked", "-o", "concise", cwd=folder)
+    assert [line.split("] ")[1].split(" ")[0] for line in run.stdout.splitlines()] == gone
+    lock(doi_proxy, folder, "--prune")
+    assert names(folder) == ["10.5555/ALIAS", "10.5555/TARGET"]
+    assert lock(doi_proxy, folder, "--prune", "--changed").returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "more"),
+    # a page in place of metadata would mean that there are none
+    [("429 in seconds", ["--works"]), ("refused", ["--works"]), ("HTML in place of JSON", [])],
+)
+def test_no_entry_is_lost_without_a_network(
+    name: str, more: list[str], folder: Path, doi_proxy: Proxies
+) -> None:
+    lock(doi_proxy, folder)
+    before = (folder / "doi.lock.json").read_bytes()
+    (folder.parent / "cache.sqlite").unlink()
+    (folder / "c.md").write_text(f"doi:{BARE}\n")
+    (fault,) = (fault for fault in FAULTS if str(fault) == name)
+    with fault.serve() as server:
+        options = ("--resolver", server.url, "--cache", ":memory:", "--budget", 3)
+        run = doiuri("lock", *options, "--refresh", "--prune", *more, cwd=folder)
+    assert run.returncode == 0
+    assert "without an answer: " in run.stderr
+    assert (folder / "doi.lock.json").read_bytes() == before
+
+
+def test_refresh_asks_for_all(folder: Path, doi_proxy: Proxies) -> None:
+    lock(doi_proxy, folder)
+    (folder.parent / "cache.sqlite").unlink()
+    records = {"records": [{"handle": name, "values": []} for name in (KAHN, ALIAS, DEAD)]}
+    doi_proxy.load(records)
+    run = lock(doi_proxy, folder, "--check", "--refresh")
+    assert (run.returncode, len(run.stdout.splitlines())) == (1, 3)
+    run = lock(doi_proxy, folder, "--refresh")
+    assert run.stderr == "4 DOIs in doi.lock.json: 0 added, 3 changed, 0 removed.\n"
+    code = content(folder)["entries"][f"record https://doi.org {DEAD.upper()}"]["json"]["responseCode"]
+    assert code != 100
+
+
+def test_existence_takes_few_requests(folder: Path, doi_proxy: Proxies) -> None:
+    (folder / "a.md").write_text("".join(f"doi:10.5555/{number}\n" for number in range(300)))
+    (folder / "b.rst").unlink()
+    items = [{"handle": f"10.5555/{number}", "values": []} for number in range(300)]
+    doi_proxy.load({"records": items, "agencies": {"10.5555": "Crossref"}})
+    lock(doi_proxy, folder, "--existence")
+    assert len(content(folder)["entries"]) == 300
+    assert len(doi_proxy.log) <= 10
+    assert doiuri("check", "--locked", cwd=folder).returncode == 0
+
+
+def test_works_and_references(folder: Path, doi_proxy: Proxies) -> None:
+    lock(doi_proxy, folder, "--works")
+    written = content(folder)
+    assert written["works"]["10.5555/KAHN-2006"]["author"][0]["family"] == "Kahn"
+    assert written["works"]["10.5555/ALIAS"] is None
+    assert [*written["references"]] == ["apa en-US 10.5555/KAHN-2006"]
+    assert "10.5555/NOPE" not in written["works"]
+    requests = len(doi_proxy.log)
+    lock(doi_proxy, folder, "--works")
+    assert len(doi_proxy.log) == requests
+
+
+def test_accept_needs_a_reason_and_a_dead_name(folder: Path, doi_proxy: Proxies) -> None:
+    for arguments in (["--accept", DEAD], ["--reason", "x"], ["--accept", "x", "--reason", "x"]):
+        assert lock(doi_proxy, folder, *arguments).returncode == 2
+    assert lock(doi_proxy, folder, "--accept", DEAD, "--reason", " ").returncode == 2
+    run = lock(doi_proxy, folder, "--accept", KAHN, "--reason", "it is new")
+    assert (run.returncode, "is registered" in run.stderr) == (2, True)
+    assert not (folder / "doi.lock.json").exists()
+
+
+def test_an_accepted_name_is_no_finding_and_stays(folder: Path, doi_proxy: Proxies) -> None:
+    assert doiuri("check", "--resolver", doi_proxy.url, cwd=folder).returncode == 1
+    assert lock(doi_proxy, folder, "--accept", f"doi:{DEAD}", "--reason", "an\nexample").returncode == 0
+    assert content(folder)["accepted"] == {"10.5555/NOPE": "an example"}
+    for options in (["--offline"], ["--locked"], ["--resolver", doi_proxy.url]):
+        run = doiuri("check", *options, cwd=folder)
+        assert (run.returncode, run.stdout) == (0, "")
+    lock(doi_proxy, folder, "--refresh", "--works")
+    assert content(folder)["accepted"] == {"10.5555/NOPE": "an example"}
+    doi_proxy.load([{"handle": DEAD, "values": []}])
+    lock(doi_proxy, folder, "--refresh", "--cache", ":memory:")
+    assert "accepted" not in content(folder)
+
+
+def test_accept_without_a_network(folder: Path) -> None:
+    options = ("--offline", "--cache", ":memory:", "--accept", DEAD, "--reason", "withdrawn")
+    assert doiuri("lock", *options, cwd=folder).returncode == 0
+    assert content(folder)["accepted"] == {"10.5555/NOPE": "withdrawn"}
+    assert names(folder) == ["10.5555/NOPE"]
+
+
+def test_a_broken_lock_file_stays(folder: Path, doi_proxy: Proxies) -> None:
+    (folder / "doi.lock.json").write_text("<<<<<<< ours\n")
+    run = lock(doi_proxy, folder)
+    assert run.returncode == 2
+    assert "cannot be read as a lock file" in run.stderr
+    assert (folder / "doi.lock.json").read_text() == "<<<<<<< ours\n"
+
+
+def test_a_file_that_cannot_be_read_drops_nothing(folder: Path, doi_proxy: Proxies) -> None:
+    lock(doi_proxy, folder)
+    (folder / "a.md").unlink()
+    (folder / "broken.ipynb").write_text("{")
+    run = lock(doi_proxy, folder, "--prune")
+    assert run.returncode == 2
+    assert "doiuri: broken.ipynb: " in run.stderr
+    assert len(names(folder)) == 4
+
+
+def test_the_place_of_the_lock_file(folder: Path, doi_proxy: Proxies) -> None:
+    (folder / "pyproject.toml").write_text("[tool.doiuri]\nlocked = true\n")
+    (folder / "deep").mkdir()
+    (folder / "deep" / "c.md").write_text(f"doi:{BARE}\n")
+    lock(doi_proxy, folder / "deep", "--cache", ":memory:")
+    assert names(folder) == ["10.5555/BARE"]
+    lock(doi_proxy, folder, "--lock", "other.json")
+    assert (folder / "other.json").is_file()
+
+
+def test_bibtex_entries_keyed_by_name(folder: Path, doi_proxy: Proxies) -> None:
+    (folder / "c.txt").write_text(f"doi:{BAD} {BARE}\n<https://doi.org/10.5555/dikes,%7B1%7D>\n")
+    run = lock(doi_proxy, folder, "--bib", "refs.bib")
+    assert run.returncode == 0
+    text = (folder / "refs.bib").read_text()
+    assert text == (
+        "@article{10.5555/kahn-2006, title={A framework}, DOI={10.5555/kahn-2006}, year={2006} }\n\n"
+        "@article{10.5555/Retracted, title={On cold fusion}}\n"
+    )
+    problems = [line.split(": ")[1] for line in run.stderr.splitlines() if "BibTeX" in line]
+    assert sorted(problems) == [ALIAS, BARE, DIKES]
+    assert f"{DIKES}: not in the BibTeX file: a key cannot hold this name" in run.stderr
+    requests = len(doi_proxy.log)
+    assert lock(doi_proxy, folder, "--bib", "refs.bib", "--check").returncode == 0
+    lock(doi_proxy, folder, "--bib", "refs.bib")
+    assert (folder / "refs.bib").read_text() == text
+    assert len(doi_proxy.log) == requests
+
+
+def test_bibtex_entries_stay_without_a_network_and_go_with_prune(folder: Path, doi_proxy: Proxies) -> None:
+    lock(doi_proxy, folder, "--bib", "refs.bib")
+    text = (folder / "refs.bib").read_text()
+    options = ("--offline", "--cache", ":memory:", "--bib", "refs.bib")
+    doiuri("lock", *options, "--refresh", cwd=folder)
+    assert (folder / "refs.bib").read_text() == text
+    (folder / "a.md").unlink()
+    assert doiuri("lock", *options, "--check", cwd=folder).returncode == 0
+    assert doiuri("lock", *options, "--prune", "--check", cwd=folder).returncode == 1
+    doiuri("lock", *options, "--prune", cwd=folder)
+    assert (folder / "refs.bib").read_text() == ""
+
+
+def test_a_bibliography_of_other_entries_is_not_overwritten(folder: Path, doi_proxy: Proxies) -> None:
+    for text in (
+        "@article{kahn, title={A}}\n",
+        "My notes\n@misc{10.5555/x, title={A}}\n",
+        "@misc{10.5555/x, tit",
+    ):
+        (folder / "mine.bib").write_text(text)
+        run = lock(doi_proxy, folder, "--bib", "mine.bib")
+        assert run.returncode == 2, text
+        assert "name a file that only doiuri writes" in run.stderr
+        assert (folder / "mine.bib").read_text() == text

@@ -52,7 +52,7 @@ def read(source: Source) -> Iterator[Part]:
     """
     encode = encoder(source)
     for number, cell in enumerate(_cells(source), 1):
-        if not cell.source or _is_quiet(source.text, cell.source):
+        if not cell.source or (not cell.tags and _is_quiet(source.text, cell.source)):
             continue
         decoded = decode_all(source.text, cell.source)
         ignored = cell.ignored

@@ -41,9 +41,15 @@ def read(source: Source) -> Iterator[Part]:
     for scalar in found:
         yield from _comments(source.text, place, scalar.start)
         place = scalar.end
-        field = _is_text(scalar) and (
-            scalar.path[-1:] in {("doi",), ("DOI",)}
-            or (scalar.path[-1:] == ("value",) and scalar.path[:-1] in identifiers)
+        # Outside of CITATION.cff, the key may be a setting that templates use as a link
+        is_link = not is_citation and scalar.value.startswith(("http://", "https://"))
+        field = (
+            _is_text(scalar)
+            and not is_link
+            and (
+                scalar.path[-1:] in {("doi",), ("DOI",)}
+                or (scalar.path[-1:] == ("value",) and scalar.path[:-1] in identifiers)
+            )
         )
         if field or may_mention(scalar.value):
             yield _part(source.text, scalar, _entry(scalar.path, entries), field=field)

@@ -23,6 +23,11 @@ _PLACEHOLDER = re.compile(
     r"[{}<>\[\]$*…|]|%(?:[(sdr]|\Z)|#[0-9]|\.\.\.|(?i:x{3}|n{4}|y{4}|10\.x|10\.n|todo|tbd|tba|\byour\b|\bfixme\b)|_{3}|-{3}|\?\?|@[A-Z_]+@"
     r"|\A(?i:doi|name|number|prefix|suffix|prefix/suffix|none|null|nil|id|identifier)\Z"
 )
+# What a field says if there is no DOI; styles of BibTeX would make a link of it
+_NONE = re.compile(
+    r"[-–—.?/\s]*|n\.?/?\s?a\.?|(?:no|without)\s+doi(?:\s+\w+)?|(?:not|un)\s?(?:yet\s+)?(?:available|assigned|known|published)",
+    re.IGNORECASE,
+)
 _TO_BE_NUMBERED = re.compile(r"X{4}|x{4}")  # 10.5281/zenodo.XXXXXXX
 _HOST = r"\.org/(?:api/handles/)?(?=10\.)"
 _BEFORE_HOST = re.compile(r"(?:https?://)?(?:dx\.|www\.)?\Z", re.IGNORECASE)
@@ -117,7 +122,7 @@ def _field(part: Part) -> Iterator[Mention]:
     except DOISyntaxError as error:
         if found := list(find(part.text, part.syntax)):  # a doubled link, or one to another site
             yield from (Mention(part, *match) for match in found)
-        elif not _PLACEHOLDER.search(text):
+        elif not (_PLACEHOLDER.search(text) or (part.syntax != "bibtex" and _NONE.fullmatch(text))):
             yield Mention(part, *place, None, error)
 
 

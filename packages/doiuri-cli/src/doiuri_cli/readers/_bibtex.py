@@ -33,6 +33,8 @@ _OTHERS = re.compile(  # short fields that hold no DOI by their name
 )
 _JOINED = re.compile(r"\s*#\s*")
 _BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
+# Paths of files, which may look like names
+_FILES = re.compile(r"(?<![\w-])(?:file|pdf|local-url)\s*=\s*(?:\{[^{}]*\}|\"[^\"]*\")", re.IGNORECASE)
 _COMMENT_LINE = re.compile(r"\n[ \t]*%[^\r\n]*")
 
 
@@ -185,6 +187,7 @@ def _between(text: str, start: int, end: int, key: str) -> Iterator[Part]:
     if may_mention(content):
         if "%" in content:
             content = blanked(content, (line.span() for line in _COMMENT_LINE.finditer(content)))
+        content = blanked(content, (file.span() for file in _FILES.finditer(content)))
         yield Part(content, _SYNTAX, start, entry=key)
 
 

@@ -43,9 +43,15 @@ def read(source: Source) -> Iterator[Part]:
         if source.text.find("#", place, scalar.start) >= 0:
             yield from _comments(source.text, place, scalar.start)
         place = scalar.end
-        last = scalar.path[-1:]
-        field = (last in _FIELDS or (last == ("value",) and scalar.path[:-1] in identifiers)) and _is_text(
-            scalar
+        # Outside of CITATION.cff, the key may be a setting that templates use as a link
+        is_link = not is_citation and scalar.value.startswith(("http://", "https://"))
+        field = (
+            _is_text(scalar)
+            and not is_link
+            and (
+                scalar.path[-1:] in _FIELDS
+                or (scalar.path[-1:] == ("value",) and scalar.path[:-1] in identifiers)
+            )
         )
         if field or may_mention(scalar.value):
             yield _part(source.text, scalar, _entry(scalar.path, entries), field=field)

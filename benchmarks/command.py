@@ -24,9 +24,11 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from urllib.parse import unquote
 
 import idutils  # type: ignore[import-untyped]
 from doiuri import DOI, DOISyntaxError, find
+from doiuri.resolver import Reply, Request, Resolver
 from doiuri_proxy import running
 from markup import SYNTAXES  # type: ignore[import-not-found]  # beside this file
 
@@ -184,8 +186,6 @@ def hook(rounds: int) -> None:
 
 def fill_store(path: Path, names: list[str]) -> None:
     """Write a store that knows the names, asked of a local proxy in the name of doi.org."""
-    from doiuri.resolver import Resolver
-
     with Resolver(store=path, transport=_Registry(), rate=None) as resolver:
         for _ in resolver.check(names, "existence"):
             pass
@@ -194,14 +194,10 @@ def fill_store(path: Path, names: list[str]) -> None:
 class _Registry:
     """Says of every name that Crossref registers it."""
 
-    def get(self, request: object) -> object:
-        from urllib.parse import unquote
-
-        from doiuri.resolver import Reply
-
-        url = str(getattr(request, "url", ""))
-        answer = [{"DOI": unquote(one), "RA": "Crossref"} for one in url.partition("/doiRA/")[2].split(",")]
-        return Reply(200, {"Content-Type": "application/json"}, json.dumps(answer).encode(), url)
+    def get(self, request: Request) -> Reply:
+        names = request.url.partition("/doiRA/")[2].split(",")
+        answer = [{"DOI": unquote(name), "RA": "Crossref"} for name in names]
+        return Reply(200, {"Content-Type": "application/json"}, json.dumps(answer).encode(), request.url)
 
 
 def find_all(folder: Path) -> int:

@@ -191,9 +191,9 @@ def test_any_text_is_read_or_refused_with_a_value_error(xml: str | bytes) -> Non
 
 def _seconds(xml: str, **request: Any) -> float:
     locations = parse_locations(xml)
-    started = time.perf_counter()
+    started = time.process_time()
     choose(locations, **request)
-    return time.perf_counter() - started
+    return time.process_time() - started
 
 
 MANY = "<location href='http://a.example/' x='1'/>" * 10_000
@@ -260,8 +260,8 @@ def test_the_templates_of_all_values_share_the_bound() -> None:
 def test_the_values_of_a_record_are_joined_in_linear_time() -> None:
     xml = "<locations a{0}='{0}' b='{0}'><location href='http://{0}.example/'/></locations>"
     values = [Value(index, "10320/loc", Data("string", xml.format(index))) for index in range(20_000)]
-    started = time.perf_counter()
+    started = time.process_time()
     locations = locations_of(values, "10.1000/1")
-    assert time.perf_counter() - started < 6
+    assert time.process_time() - started < 6
     assert len(locations) == 20_000
     assert (locations.attributes["b"], locations.attributes["a7"]) == ("0", "7")

@@ -268,9 +268,9 @@ def test_numbers_of_any_size_are_read() -> None:
 
 def test_sizes_are_bounded() -> None:
     people = [{"family": f"F{number}", "given": "x" * 1000} for number in range(3000)]
-    before = time.perf_counter()
+    before = time.process_time()
     found = work(title="<i>x</i> " * 1250, author=people, publisher="y" * 10_000)
-    assert time.perf_counter() - before < 1
+    assert time.process_time() - before < 1
     assert len(found.authors) == 100
     assert len(found.authors[0].given) == 200
     assert (len(found.title), len(found.publisher)) == (1000, 300)
@@ -288,9 +288,9 @@ def test_sizes_are_bounded() -> None:
     ids=lambda text: text[:6],
 )
 def test_hostile_titles_take_no_time(text: str) -> None:
-    before = time.perf_counter()
+    before = time.process_time()
     title = work(title=text).title
-    assert time.perf_counter() - before < 1
+    assert time.process_time() - before < 1
     assert work(title=title).title == title
 
 

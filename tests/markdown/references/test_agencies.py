@@ -25,7 +25,7 @@ def test_metadata_that_cannot_be_had_is_counted_once(
     fault: Fault, render: Render, caplog: pytest.LogCaptureFixture
 ) -> None:
     with faulty_agency(RECORDS, fault) as proxy:
-        rendered = render(SOURCE, resolve="records", resolver=proxy.url, budget=3)
+        rendered = render(SOURCE, resolve="records", resolver=proxy.url, budget=15)
     assert rendered.html == render(SOURCE).html
     assert rendered.html.count('<a class="doi" href="https://doi.org/') == 4
     assert rendered.problems == []

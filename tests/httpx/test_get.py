@@ -66,7 +66,9 @@ def test_httpx_urls_are_refused_since_they_change_names(uri: str, clients: Clien
     with site(lambda _: Answer()) as anything:
         client = clients.open(anything.url)
         for ask in (client.get, lambda url: client.send(httpx.Request("GET", url))):
-            with pytest.raises(httpx.InvalidURL, match=r"^'doi:.*pass the doi: URI to the client as a string"):
+            with pytest.raises(
+                httpx.InvalidURL, match=r"^'doi:.*pass the doi: URI to the client as a string"
+            ):
                 ask(httpx.URL(uri))
         assert anything.seen == []
 
@@ -118,7 +120,9 @@ def test_a_doi_is_read_not_written(method: str, anything: Site, clients: Clients
     assert anything.seen == []
 
 
-@pytest.mark.parametrize("body", [{"content": b"x"}, {"data": {"a": "b"}}, {"json": {}}, {"files": {"a": b"x"}}])
+@pytest.mark.parametrize(
+    "body", [{"content": b"x"}, {"data": {"a": "b"}}, {"json": {}}, {"files": {"a": b"x"}}]
+)
 def test_a_body_is_refused_not_dropped(body: dict[str, object], anything: Site, clients: Clients) -> None:
     anything.seen.clear()
     with pytest.raises(httpx.UnsupportedProtocol, match=r"10\.1000/1: a DOI is read-only"):
@@ -176,7 +180,7 @@ def test_a_wrong_setting_is_said_at_once(
     name: str, kind: type[Client | AsyncClient], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(ValueError, match=name):
-        kind(**{name: "not right"})
+        kind(**{name: "not right"})  # type: ignore[arg-type]
     monkeypatch.setenv(f"DOIURI_{name.upper()}", "not right")
     with pytest.raises(ValueError, match=f"DOIURI_{name.upper()}"):
         kind()
@@ -215,16 +219,19 @@ NAMES = [f"10.1000/{number}" for number in range(200)]
 
 
 def test_many_threads_with_one_client() -> None:
-    with site(resolver(dict.fromkeys(NAMES[::2], "http://x.example/"))) as server:
-        with Client(resolver=server.url) as client, ThreadPoolExecutor(8) as pool:
-            answers = list(pool.map(lambda name: client.get(f"doi:{name}").json(), NAMES))
+    with (
+        site(resolver(dict.fromkeys(NAMES[::2], "http://x.example/"))) as server,
+        Client(resolver=server.url) as client,
+        ThreadPoolExecutor(8) as pool,
+    ):
+        answers = list(pool.map(lambda name: client.get(f"doi:{name}").json(), NAMES))
     assert [answer["handle"] for answer in answers] == NAMES
     assert [answer["responseCode"] for answer in answers] == [1, 100] * 100
 
 
 def test_many_tasks_with_one_client() -> None:
     async def ask(base: str) -> list[httpx.Response]:
-        async with AsyncClient(resolver=base) as client:
+        async with AsyncClient(resolver=base, limits=httpx.Limits(max_connections=8)) as client:
             return await asyncio.gather(*(client.get(f"doi:{name}") for name in NAMES))
 
     with site(resolver(dict.fromkeys(NAMES[::2], "http://x.example/"))) as server:

@@ -29,6 +29,7 @@ PUBLIC = [
     "docutils_doiuri",
     "docutils_doiuri.nodes",
     "doiuri_proxy",
+    "httpx_doiuri",
     "markdown_doiuri",
     "requests_doiuri",
     "sphinx_doiuri",

@@ -13,7 +13,7 @@ PROJECTS = sorted(ROOT.glob("packages/*/pyproject.toml"))
 NAMES = {path.parent.name for path in PROJECTS}
 
 
-def test_all_seven_packages_are_here() -> None:
+def test_all_eight_packages_are_here() -> None:
     assert {
         "doiuri",
         "docutils-doiuri",
@@ -21,6 +21,7 @@ def test_all_seven_packages_are_here() -> None:
         "markdown-doiuri",
         "urllib-doiuri",
         "requests-doiuri",
+        "httpx-doiuri",
         "doiuri-proxy",
     } == NAMES
 

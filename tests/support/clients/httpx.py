@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
-from typing import Any, cast
+from typing import Any, Self, cast
 
 import httpx
 from anyio.from_thread import BlockingPortal, start_blocking_portal
@@ -37,11 +37,14 @@ class Blocking:
         with self._portal.wrap_async_context_manager(context) as response:
             yield response
 
-    def chunks(self, response: httpx.Response) -> list[bytes]:
-        async def read() -> list[bytes]:
-            return [chunk async for chunk in response.aiter_bytes()]
+    def chunks(self, response: httpx.Response, size: int | None) -> Iterator[bytes]:
+        chunks = response.aiter_bytes(size)
 
-        return self._portal.call(read)
+        async def following() -> bytes | None:
+            return await anext(chunks, None)
+
+        while (chunk := self._portal.call(following)) is not None:
+            yield chunk
 
 
 class Clients:
@@ -52,7 +55,7 @@ class Clients:
         self.is_async = kind != KINDS[0]
         self._stack = ExitStack()
 
-    def __enter__(self) -> Clients:
+    def __enter__(self) -> Self:
         if self.is_async:
             self._portal = self._stack.enter_context(start_blocking_portal(self.kind.split()[-1]))
         return self
@@ -83,6 +86,8 @@ class Clients:
 
         return call
 
-    def chunks(self, client: Client, response: httpx.Response) -> list[bytes]:
+    def chunks(self, client: Client, response: httpx.Response, size: int | None = None) -> Iterator[bytes]:
         """Return the parts of a streamed response."""
-        return cast("Blocking", client).chunks(response) if self.is_async else list(response.iter_bytes())
+        if self.is_async:
+            return cast("Blocking", client).chunks(response, size)
+        return response.iter_bytes(size)

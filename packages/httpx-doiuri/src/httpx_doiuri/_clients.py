@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Client(httpx.Client):
-    """An ``httpx.Client`` that gets ``doi:`` URIs. The arguments not named here are those of ``httpx.Client``.
+    """An ``httpx.Client`` that gets ``doi:`` URIs. Other arguments than these are those of ``httpx.Client``.
 
     A ``doi:`` request is sent to the resolver. As with any URL, redirects are followed only with
     ``follow_redirects=True``: without it, a request that is not for the record returns the resolver's

@@ -105,7 +105,7 @@ def _changed(uri: httpx.URL) -> str:
 
 
 def _query(own: httpx.QueryParams, given: Any) -> str:
-    """Return the query for the client's ``own`` parameters and those ``given``, which replace them by name."""
+    """Return the query for the client's ``own`` parameters; those ``given`` replace them by name."""
     if isinstance(given, httpx.QueryParams):
         given = given.multi_items()
     query = encode_params(given)

@@ -72,8 +72,8 @@ class Trace:
         self._peers = peers
         self._check = check
         self._place: Place | None = None
-        given = request.extensions.get("trace")
-        self._given = given._given if isinstance(given, Trace) else given
+        given: Any = request.extensions.get("trace")
+        self._given: Any = given._given if isinstance(given, Trace) else given
 
     @classmethod
     def set_on(

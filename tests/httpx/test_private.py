@@ -19,6 +19,11 @@ REFUSED = r"10\.1000/1: redirected to .* in a private network; private=True allo
 NO_HOSTS = {"0177.0.0.1", "\uff11\uff12\uff17.0.0.1", "metadata.google.inter\ufe00nal"}
 
 
+@pytest.fixture(scope="module")
+def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
+    return Authority(tmp_path_factory.mktemp("tls"))
+
+
 def opened(clients: Clients, base: str, private: bool | None = False, **options: Any) -> Client:
     return clients.open(base, private=private, follow="target", follow_redirects=True, **options)
 
@@ -103,9 +108,8 @@ def test_a_name_that_resolves_to_this_machine_gets_no_request(
 
 
 def test_a_refused_name_gets_no_tls_handshake(
-    clients: Clients, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+    clients: Clients, authority: Authority, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    authority = Authority(tmp_path_factory.mktemp("tls"))
     resolve_as(monkeypatch, "agency.example", "127.0.0.1")
     with (
         site(lambda _: PAGE, tls=authority.server()) as landing,
@@ -177,11 +181,14 @@ def test_a_public_resolver(private: bool | None, clients: Clients, monkeypatch: 
         assert len(landing.seen) == (2 if private else 0)
 
 
-def test_through_a_proxy_names_decide(clients: Clients, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("secure", [False, True], ids=["forwarded", "tunnelled"])
+def test_through_a_proxy_names_decide(
+    secure: bool, clients: Clients, authority: Authority, monkeypatch: pytest.MonkeyPatch
+) -> None:
     resolve_as(monkeypatch, "agency.example", "127.0.0.1")
-    with site(lambda _: PAGE) as landing, http_proxy() as proxy:
+    with site(lambda _: PAGE, tls=authority.server() if secure else None) as landing, http_proxy() as proxy:
         with site(resolver({"10.1000/1": landing.at("agency.example")})) as server:
-            client = opened(clients, server.url, proxy=proxy.url)
+            client = opened(clients, server.url, proxy=proxy.url, verify=False)
             client.get(landing.at("agency.example"))  # opens the connection that is used next
             for _ in range(2):
                 assert client.get("doi:10.1000/1").status_code == 200

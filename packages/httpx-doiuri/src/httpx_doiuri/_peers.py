@@ -6,6 +6,7 @@ connection from one to a proxy.
 
 from __future__ import annotations
 
+import threading
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -25,13 +26,15 @@ class Peers:
 
     def __init__(self) -> None:
         self._addresses: dict[Place, str] = {}
+        self._lock = threading.Lock()
 
     def add(self, place: Place, address: str) -> None:
         """Note the address of a connection to a host, which may be a proxy."""
-        self._addresses.pop(place, None)
-        self._addresses[place] = address
-        if len(self._addresses) > _MOST:
-            self._addresses.pop(next(iter(self._addresses)), None)
+        with self._lock:
+            self._addresses.pop(place, None)
+            self._addresses[place] = address
+            if len(self._addresses) > _MOST:
+                del self._addresses[next(iter(self._addresses))]
 
     def of(self, url: httpx.URL) -> str | None:
         """Return the address of the latest direct connection to a URL's host."""
@@ -45,7 +48,8 @@ class Peers:
         peer = peer_of(response.extensions.get("network_stream"))
         if peer is None or self.of(response.request.url) is not None:
             return None
-        opened = {(address, port) for (_, port), address in [*self._addresses.items()]}
+        with self._lock:
+            opened = {(address, port) for (_, port), address in self._addresses.items()}
         return None if peer in opened else peer[0]
 
 

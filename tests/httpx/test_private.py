@@ -165,6 +165,20 @@ def test_a_private_resolver_may_lead_anywhere(
         assert len(landing.seen) == 3
 
 
+def test_an_unknown_peer_does_not_make_the_resolver_private(
+    clients: Clients, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may be a proxy."""
+    resolve_as(monkeypatch, "resolver.example", "127.0.0.1")
+    transport = clients.transport()
+    drop_trace(transport, monkeypatch, clients)
+    with site(lambda _: PAGE) as landing, site(resolver({"10.1000/1": landing.at("localhost")})) as proxy:
+        client = opened(clients, proxy.at("resolver.example"), None, transport=transport)
+        with pytest.raises(httpx.ConnectError, match=REFUSED):
+            client.get("doi:10.1000/1")
+        assert not landing.seen
+
+
 @pytest.mark.parametrize("private", [None, True, False])
 def test_a_public_resolver(private: bool | None, clients: Clients, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its name and the proxy's answer are all that this machine knows of it."""

@@ -107,6 +107,23 @@ def test_a_name_that_resolves_to_this_machine_gets_no_request(
         assert len(landing.seen) == 1
 
 
+def test_a_connection_of_another_request_is_known(clients: Clients, monkeypatch: pytest.MonkeyPatch) -> None:
+    resolve_as(monkeypatch, "agency.example", "127.0.0.1")
+    resolve_as(monkeypatch, "resolver.example", "127.0.0.1")
+    with site(lambda _: PAGE) as landing:
+        with site(resolver({"10.1000/1": landing.at("agency.example")})) as proxy:
+            for private in (None, False):
+                client = opened(clients, proxy.at("resolver.example"), private)
+                client.get(proxy.at("resolver.example"))
+                client.get(landing.at("agency.example"))
+                if private is None:
+                    assert client.get("doi:10.1000/1").status_code == 200
+                else:
+                    with pytest.raises(httpx.ConnectError, match=REFUSED):
+                        client.get("doi:10.1000/1")
+        assert len(landing.seen) == 3
+
+
 def test_a_refused_name_gets_no_tls_handshake(
     clients: Clients, authority: Authority, monkeypatch: pytest.MonkeyPatch
 ) -> None:

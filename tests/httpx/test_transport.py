@@ -232,3 +232,12 @@ def test_a_refused_redirect_leaks_no_connection(clients: Clients) -> None:
                 client.get(URI, follow_redirects=True, timeout=httpx.Timeout(5, pool=0.5))
             with client.stream("GET", URI, timeout=httpx.Timeout(5, pool=0.5)) as response:
                 assert response.status_code == 302
+
+
+def test_too_many_redirects_leak_no_connection(clients: Clients) -> None:
+    with site(lambda _: Answer(302, {"Location": "/x"}, b"moved")) as server:
+        limits = httpx.Limits(max_connections=1)
+        client = clients.open(server.url, follow_redirects=True, max_redirects=0, limits=limits)
+        for _ in range(3):
+            with pytest.raises(httpx.TooManyRedirects):
+                client.get(URI, timeout=httpx.Timeout(5, pool=0.5))

@@ -30,7 +30,7 @@ def recipe() -> dict[str, Any]:
 
 
 @pytest.fixture
-def slow(monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
+def slow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
     """A resolver that thinks; it knows every second name."""
     known = resolver(dict.fromkeys(NAMES[::2], "https://x.example/"))
 
@@ -40,7 +40,7 @@ def slow(monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
 
     with site(answer) as server:
         monkeypatch.setenv("DOIURI_RESOLVER", server.url)
-        monkeypatch.setenv("DOIURI_CACHE", "memory")
+        monkeypatch.setenv("DOIURI_CACHE", str(tmp_path / "cache.sqlite"))
         yield server
 
 

@@ -1,4 +1,4 @@
-"""Fuzz urllib and requests: every legal name arrives at the server as it is, whatever clients tidy in a URL.
+"""Fuzz urllib, requests, httpx: every legal name arrives at the server as it is, whatever they tidy in a URL.
 
 python tests/fuzz/adapters.py [--seconds 60] [--seed N]
 """
@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from urllib.parse import unquote
 from urllib.request import Request, build_opener
 
+import httpx_doiuri
 import requests
 import requests_doiuri
 import urllib_doiuri
@@ -84,7 +85,12 @@ def asking(server: Site) -> Iterator[list[Way]]:
     record, target = (
         build_opener(urllib_doiuri.DOIHandler(server.url, follow=how)) for how in ("record", "target")
     )
-    with requests.Session() as one, requests.Session() as other:
+    with (
+        requests.Session() as one,
+        requests.Session() as other,
+        httpx_doiuri.Client(resolver=server.url) as client,
+        httpx_doiuri.Client(resolver=server.url, follow="target") as client_for_targets,
+    ):
         requests_doiuri.mount(one, server.url)
         requests_doiuri.mount(other, server.url, follow="target")
         params = {"type": "URL"}
@@ -103,6 +109,10 @@ def asking(server: Site) -> Iterator[list[Way]]:
             ("requests target", "/", lambda doi: other.get(doi.uri)),
             ("requests Accept", "/", lambda doi: one.get(doi.uri, headers=BIBTEX)),
             ("requests type", API, lambda doi: one.get(doi.uri, params=params)),
+            ("httpx record", API, lambda doi: client.get(doi.uri)),
+            ("httpx target", "/", lambda doi: client_for_targets.get(doi.uri)),
+            ("httpx Accept", "/", lambda doi: client.get(doi.uri, headers=BIBTEX)),
+            ("httpx type", API, lambda doi: client.get(doi.uri, params=params)),
         ]
 
 

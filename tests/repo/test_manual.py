@@ -34,6 +34,7 @@ PUBLIC = [
     "docutils_doiuri.nodes",
     "doiuri_cli",
     "doiuri_proxy",
+    "httpx_doiuri",
     "markdown_doiuri",
     "requests_doiuri",
     "sphinx_doiuri",

@@ -21,6 +21,7 @@ def test_all_packages_are_here() -> None:
         "markdown-doiuri",
         "urllib-doiuri",
         "requests-doiuri",
+        "httpx-doiuri",
         "doiuri-proxy",
         "doiuri-cli",
     } == NAMES

@@ -12,7 +12,7 @@ from requests_doiuri import mount
 from requests_doiuri._url import DOIURL
 
 if TYPE_CHECKING:
-    from requests_doiuri._url import Params
+    from doiuri.plugins import Params
 from support.servers.web import JSON, Answer, record, site
 
 ENCODED: list[tuple[Params, str]] = [

@@ -2,6 +2,7 @@
 
 from typing import Literal, assert_type
 
+import httpx
 import pytest
 from doiuri import DOI
 from doiuri.plugins import (
@@ -10,12 +11,14 @@ from doiuri.plugins import (
     Settings,
     check_display,
     display,
+    encode_params,
     open_resolver,
     origin,
     user_agent,
     wants_record,
 )
 from doiuri.resolver import Resolver
+from httpx_doiuri import AsyncClient, Client
 
 
 def test_options() -> None:
@@ -41,8 +44,18 @@ def test_helpers() -> None:
     assert_type(user_agent("doiuri", "me@example.org"), str)
     assert_type(origin("https://doi.org/"), tuple[str, str | None, int | None])
     assert_type(wants_record("application/json"), bool)
+    assert_type(encode_params({"type": ["URL"], "auth": True}), str)
     with open_resolver(Options(Settings(offline=True), text="link"), "doiuri") as resolver:
         assert_type(resolver, Resolver)
+
+
+def test_httpx_clients() -> None:
+    with Client(follow="target", timeout=5, follow_redirects=True) as client:
+        assert_type(client, Client)
+        assert_type(client.doi_options, ClientOptions)
+        assert_type(client.build_request("GET", "doi:10.1000/182", params={"type": "URL"}), httpx.Request)
+    with pytest.raises(ValueError, match="follow"):
+        AsyncClient(follow="page")  # type: ignore[arg-type]
 
 
 def test_wrong_use() -> None:

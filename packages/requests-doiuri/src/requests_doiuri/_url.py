@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING
-from urllib.parse import quote, urlencode
 
 from doiuri import DOI
+from doiuri.plugins import encode_params
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
+    from doiuri.plugins import Params
     from requests import PreparedRequest
-
-    Params = Mapping[str, object] | Mapping[bytes, object] | Iterable[tuple[str, object]] | str | bytes | None
 
 _QUERY = "_doi_query"  # an attribute of prepared requests: pickled, a DOIURL is an ordinary string
 
@@ -64,25 +60,3 @@ class DOIURL(str):
     def __reduce__(self) -> tuple[type[str], tuple[str]]:
         """Pickle as ``str``: a cache may be read where this package is not installed."""
         return str, (str(self),)
-
-
-def encode_params(params: Params) -> str:
-    """Return the query for the DOI proxy.
-
-    Unlike requests, encode True as a name without a value, leave out False as well as None, and write a space
-    as "%20", never as "+".
-    """
-    if not params:
-        return ""
-    if isinstance(params, str | bytes):
-        text = params.decode() if isinstance(params, bytes) else params
-        return quote(text.lstrip("?"), safe="%/:?@!$&'()*+,;=-._~")
-    fields = []
-    for name, value in params.items() if hasattr(params, "items") else params:
-        items = value if isinstance(value, Iterable) and not isinstance(value, str | bytes) else [value]
-        for item in items:
-            if item is True:
-                fields.append(quote(name if isinstance(name, bytes) else str(name), safe=""))
-            elif item is not None and item is not False:
-                fields.append(urlencode({name: item}, quote_via=quote))
-    return "&".join(fields)

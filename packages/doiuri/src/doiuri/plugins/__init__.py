@@ -6,6 +6,7 @@ from doiuri._urls import DOI_ORG, origin
 from doiuri.plugins._clients import ClientOptions, Follow
 from doiuri.plugins._display import check_display, display, needs_work
 from doiuri.plugins._options import Options, open_resolver
+from doiuri.plugins._params import Params, encode_params
 from doiuri.plugins._targets import TargetCheck, TargetError
 from doiuri.records._accept import wants_record
 
@@ -14,11 +15,13 @@ __all__ = [
     "ClientOptions",
     "Follow",
     "Options",
+    "Params",
     "Settings",
     "TargetCheck",
     "TargetError",
     "check_display",
     "display",
+    "encode_params",
     "needs_work",
     "open_resolver",
     "origin",

@@ -1,0 +1,154 @@
+"""httpx' clients, extended for ``doi:`` URIs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import httpx
+from doiuri.plugins import ClientOptions
+
+from httpx_doiuri._dois import DOIRequests, is_doi_uri
+from httpx_doiuri._peers import AsyncTrace, SyncTrace
+
+if TYPE_CHECKING:
+    from doiuri.plugins import Follow
+
+
+class Client(httpx.Client):
+    """An ``httpx.Client`` that gets ``doi:`` URIs. Other arguments than these are those of ``httpx.Client``.
+
+    A ``doi:`` request is sent to the resolver. As with any URL, redirects are followed only with
+    ``follow_redirects=True``: without it, a request that is not for the record returns the resolver's
+    redirect, whose ``next_request`` leads to the target.
+
+    >>> client = Client(resolver="https://doi.org", follow="target", follow_redirects=True)
+    >>> client.build_request("GET", "doi:10.1000/456%23789").url
+    URL('https://doi.org/10.1000/456%23789')
+
+    :param resolver: base URL of the DOI resolver; default ``DOIURI_RESOLVER``, else ``https://doi.org``.
+    :param offline: send no requests for DOIs; default ``DOIURI_OFFLINE``, else false.
+    :param mailto: mail address for the User-Agent header; default ``DOIURI_MAILTO``, else none.
+    :param follow: what to get: the DOI's ``"record"`` (draft-lemieux-doi-uri-scheme-00 §3), or the
+        ``"target"`` that it points to. An ``Accept`` header that prefers another type than JSON asks for
+        content negotiation instead of the record.
+    :param private: whether redirects may lead to this machine or into a private network; default only if the
+        resolver itself is there.
+    :raises ValueError: if an option or a variable is invalid. The environment is read here, not later.
+    """
+
+    def __init__(
+        self,
+        *,
+        resolver: str | None = None,
+        offline: bool | str | None = None,
+        mailto: str | None = None,
+        follow: Follow = "record",
+        private: bool | None = None,
+        **options: Any,  # httpx does not export the types of its own
+    ) -> None:
+        self.doi_options = ClientOptions.read(resolver, offline, mailto, follow, private)
+        """The options for DOIs in use, those from the environment included."""
+        self._doi_requests = DOIRequests(self.doi_options, SyncTrace)
+        super().__init__(**options)
+
+    def build_request(self, method: str, url: httpx.URL | str, **options: Any) -> httpx.Request:
+        """Return a request as ``httpx.Client`` does; for a ``doi:`` URI, one to the resolver.
+
+        :param url: any URL, or a strict ``doi:`` URI, as a string.
+        :raises httpx.InvalidURL: if a ``doi:`` URI is not strict, with the position and the repaired form.
+        :raises httpx.UnsupportedProtocol: if a DOI is requested by another method than GET or HEAD, or with a
+            body.
+        """
+        if not is_doi_uri(url):
+            return super().build_request(method, url, **options)
+        return self._doi_requests.build(self, super().build_request, method, url, options)
+
+    def send(
+        self,
+        request: httpx.Request,
+        *,
+        stream: bool = False,
+        auth: Any = httpx.USE_CLIENT_DEFAULT,
+        follow_redirects: Any = httpx.USE_CLIENT_DEFAULT,
+    ) -> httpx.Response:
+        """Return the response to a request, as ``httpx.Client`` does.
+
+        For a DOI, ``auth`` and the client's own credentials are sent to the resolver only.
+
+        :raises httpx.ConnectError: if ``offline`` is set and the request is for a DOI, or if it leads into a
+            private network and must not.
+        """
+        if not self._doi_requests.is_for_doi(request):
+            self._doi_requests.watch(request)
+            return super().send(request, stream=stream, auth=auth, follow_redirects=follow_redirects)
+        redirects = self._doi_requests.redirects(self, request, auth, follow_redirects)
+        while True:
+            with redirects.sending():
+                response = super().send(
+                    redirects.request, stream=True, auth=redirects.auth, follow_redirects=False
+                )
+            try:
+                goes_on = redirects.follow(response)
+                if goes_on or not stream:
+                    response.read()
+            except BaseException:
+                response.close()
+                raise
+            if not goes_on:
+                return response
+
+
+class AsyncClient(httpx.AsyncClient):
+    """An ``httpx.AsyncClient`` that gets ``doi:`` URIs; for the arguments and options see :class:`Client`.
+
+    It runs on asyncio and on trio, as httpx does.
+    """
+
+    def __init__(
+        self,
+        *,
+        resolver: str | None = None,
+        offline: bool | str | None = None,
+        mailto: str | None = None,
+        follow: Follow = "record",
+        private: bool | None = None,
+        **options: Any,
+    ) -> None:
+        self.doi_options = ClientOptions.read(resolver, offline, mailto, follow, private)
+        """The options for DOIs in use, those from the environment included."""
+        self._doi_requests = DOIRequests(self.doi_options, AsyncTrace)
+        super().__init__(**options)
+
+    def build_request(self, method: str, url: httpx.URL | str, **options: Any) -> httpx.Request:
+        """Return a request; see :meth:`Client.build_request`."""
+        if not is_doi_uri(url):
+            return super().build_request(method, url, **options)
+        return self._doi_requests.build(self, super().build_request, method, url, options)
+
+    async def send(
+        self,
+        request: httpx.Request,
+        *,
+        stream: bool = False,
+        auth: Any = httpx.USE_CLIENT_DEFAULT,
+        follow_redirects: Any = httpx.USE_CLIENT_DEFAULT,
+    ) -> httpx.Response:
+        """Return the response to a request; see :meth:`Client.send`."""
+        if not self._doi_requests.is_for_doi(request):
+            self._doi_requests.watch(request)
+            return await super().send(request, stream=stream, auth=auth, follow_redirects=follow_redirects)
+        redirects = self._doi_requests.redirects(self, request, auth, follow_redirects)
+        while True:
+            with redirects.sending():
+                response = await super().send(
+                    redirects.request, stream=True, auth=redirects.auth, follow_redirects=False
+                )
+            try:
+                goes_on = redirects.follow(response)
+                if goes_on or not stream:
+                    await response.aread()
+            except BaseException:
+                await response.aclose()
+                raise
+            if not goes_on:
+                return response

@@ -10,7 +10,7 @@ from doiuri.resolver.stores._memory import MemoryStore
 from doiuri.resolver.stores._open import open_store
 from doiuri.resolver.stores._redis import RedisStore
 from doiuri.resolver.stores._sqlite import SQLiteStore
-from doiuri.resolver.stores._store import Entry, ReadStore, Store, StoreWarning, WriteStore
+from doiuri.resolver.stores._store import Entry, ReadStore, Store, StoreSnapshot, StoreWarning, WriteStore
 
 __all__ = [
     "Entry",
@@ -26,6 +26,7 @@ __all__ = [
     "Resolver",
     "SQLiteStore",
     "Store",
+    "StoreSnapshot",
     "StoreWarning",
     "Transport",
     "TransportError",

@@ -19,6 +19,7 @@ from doiuri.resolver._arguments import DEFAULT, check_method
 from doiuri.resolver.http._client import Client
 from doiuri.resolver.http._connection import new_session
 from doiuri.resolver.http._limiter import LOCAL_PAUSE, PAUSE, Limiter
+from doiuri.resolver.http._request import ObservedTransport
 from doiuri.resolver.http._transport import HTTPTransport
 from doiuri.resolver.stores._open import open_store
 
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
     from doiuri.resolver._arguments import Config, Default
     from doiuri.resolver._outcome import Outcome
-    from doiuri.resolver.http._request import Transport
+    from doiuri.resolver.http._request import OnReply, Transport
     from doiuri.resolver.stores._lock_file import LockFile
     from doiuri.resolver.stores._memory import MemoryStore
     from doiuri.resolver.stores._redis import RedisStore
@@ -91,13 +92,20 @@ def server(base: str) -> Server:
         return _servers[place]
 
 
-def new_client(config: Config, session: requests.Session | None, transport: Transport | None) -> Client:
+def new_client(
+    config: Config,
+    session: requests.Session | None,
+    transport: Transport | None,
+    on_reply: OnReply | None = None,
+) -> Client:
     """Return a client; with a transport of its own it has a limiter of its own, too."""
     base, own = config.base, None
     if transport is None:
         transport = HTTPTransport(lambda: server(base).session, session, config.user_agent)
     else:
         own = Limiter()
+    if on_reply is not None:
+        transport = ObservedTransport(transport, on_reply)
     return Client(
         base,
         transport,

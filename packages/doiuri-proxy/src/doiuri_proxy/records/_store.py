@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
+import time
 from typing import TYPE_CHECKING
 
-from doiuri.resolver import Entry, SQLiteStore, open_store
+from doiuri.resolver import Entry, RedisStore, SQLiteStore, open_store
 from doiuri.rest import ascii_upper, prefixes, read_metadata, write_json
 
 from doiuri_proxy.records._source import LocalSource, PublicValues, SourceError
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from doiuri_proxy.records._files import HandleRecord
     from doiuri_proxy.records._source import Registration
 
+_log = logging.getLogger("doiuri_proxy")
 NEVER_EXPIRES = 253402300799.0  # Unix seconds: the end of the year 9999
 
 _PUBLIC = ";profile=public"  # all values may be sent, as they stand in the body
@@ -38,6 +41,9 @@ class StoreSource(LocalSource):
         self._base = base.rstrip("/")
         # SQLite answers within microseconds, less than a thread takes to start
         self._is_fast = isinstance(self._store, SQLiteStore)
+        self._count: int | None = None
+        self._count_again = 0.0  # on the clock of time.monotonic
+        self._was_complete = False  # at a check
 
     async def lookup(self, handle: str, *, auth: bool = False, cert: bool = False) -> PublicValues | None:  # noqa: ARG002
         """Return the values of a handle, however old its entry is."""
@@ -53,7 +59,7 @@ class StoreSource(LocalSource):
         """Return all metadata of a handle."""
         key, record = metadata_key(self._base, handle), record_key(self._base, handle)
         entries = await self._get([key, record])
-        if entries.keys() != {key, record} or not _has_metadata(entries[record]):  # an earlier record's
+        if entries.keys() != {key, record} or not states_metadata(entries[record]):  # an earlier record's
             return {}
         try:
             return read_metadata(json.loads(entries[key].body))
@@ -84,9 +90,44 @@ class StoreSource(LocalSource):
         entries = await asyncio.to_thread(self._store.get_many, list(keys))
         return await _Entries(entries, self._base).registrations(names)
 
+    async def count(self) -> int | None:
+        """Return the number of entries for records, which may be some seconds old; None if that fails."""
+        if time.monotonic() >= self._count_again:
+            start = time.monotonic()
+            try:
+                self._count = await asyncio.to_thread(self._count_records)
+            except OSError as error:
+                _log.error("records not counted: %s", error)
+                return None
+            # counting reads all of the store, so that it takes at most 5 % of the time
+            self._count_again = time.monotonic() + 20 * (time.monotonic() - start)
+        return self._count
+
+    async def check(self) -> Mapping[str, str]:
+        """Return why the store cannot be read, or that it no longer is a complete registry."""
+        try:
+            has_mark = await asyncio.to_thread(self._has_mark)
+        except OSError as error:
+            return {"records": str(error)}
+        self._was_complete = self._was_complete or has_mark
+        return {"records": "" if has_mark or not self._was_complete else "the records are gone"}
+
     def close(self) -> None:
         """Close the store."""
         self._store.close()
+
+    def _count_records(self) -> int | None:
+        if not isinstance(self._store, SQLiteStore | RedisStore):
+            return None
+        with self._store.snapshot() as snapshot:
+            return snapshot.count(record_key(self._base, ""))
+
+    def _has_mark(self) -> bool:
+        key = mark_key(self._base)
+        if not isinstance(self._store, SQLiteStore | RedisStore):
+            return key in self._store.get_many([key])
+        with self._store.snapshot() as snapshot:
+            return key in snapshot.get_many([key])
 
     async def _get(self, keys: list[str]) -> dict[str, Entry]:
         if self._is_fast:
@@ -106,6 +147,14 @@ class _Entries(StoreSource):
 
     async def _get(self, keys: list[str]) -> dict[str, Entry]:
         return {key: self._entries[key] for key in keys if key in self._entries}
+
+
+def open_records_store(address: str) -> SQLiteStore | RedisStore:
+    """Open a store that can hold records, at a path or URL. Raises ValueError for any other address."""
+    store = open_store(address)
+    if not isinstance(store, SQLiteStore | RedisStore) or address.endswith((".jsonl", ".ndjson")):
+        raise ValueError(f"{address} is neither an SQLite file nor a Redis URL: cannot register records")
+    return store
 
 
 def record_key(base: str, handle: str) -> str:
@@ -144,12 +193,13 @@ def metadata_entry(record: HandleRecord) -> Entry:
     return Entry(write_json(texts), "application/json", NEVER_EXPIRES)
 
 
-def _has_metadata(record: Entry) -> bool:
+def states_metadata(record: Entry) -> bool:
+    """Return whether the entry of a record says that there is an entry with its metadata."""
     return record.media_type.endswith(_WITH_METADATA)
 
 
 def _public_values(handle: str, entry: Entry) -> PublicValues | None:
-    has_metadata = _has_metadata(entry)
+    has_metadata = states_metadata(entry)
     if _PUBLIC in entry.media_type:
         # Quotes inside strings are escaped, so the first match is where the list starts.
         return PublicValues(entry.body[entry.body.index(_VALUES) + len(_VALUES) : -1], has_metadata)

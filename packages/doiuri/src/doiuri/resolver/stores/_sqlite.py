@@ -105,7 +105,7 @@ class SQLiteStore(ForkSafe):
         lack the latest entries, which may still be in the file ``PATH-wal``.
 
         :param path: the file to write, complete or not at all; one that exists is replaced.
-        :raises OSError: if the store cannot be read, or the copy cannot be written.
+        :raises OSError: if the store is damaged or cannot be read, or the copy cannot be written.
         """
         copy_store(self.path, absolute(path), self._timeout)
 

@@ -35,7 +35,7 @@ class SQLiteSnapshot:
         """Yield the keys that begin with ``prefix``, in the order of their code points."""
         with _readable(self._path):
             rows = self._db.execute(
-                f"SELECT CAST(key AS BLOB) {_KEYS} ORDER BY key",
+                f"SELECT CAST(key AS BLOB) {_KEYS} ORDER BY CAST(key AS BLOB)",
                 (len(prefix), prefix),
             )
             for (encoded,) in rows:
@@ -69,7 +69,7 @@ def open_snapshot(path: Path, timeout: float) -> Iterator[SQLiteSnapshot]:
 def copy_store(path: Path, target: Path, timeout: float) -> None:
     """Write a copy of the store at ``path`` to a new file, complete or not at all.
 
-    :raises OSError: if the store cannot be read, or the file cannot be written.
+    :raises OSError: if the store is damaged or cannot be read, or the file cannot be written.
     """
     part = target.with_name(f"{target.name}.part")
     part.unlink(missing_ok=True)
@@ -82,6 +82,9 @@ def copy_store(path: Path, target: Path, timeout: float) -> None:
             # In one step, so that writers cannot make it start again
             source.backup(copy)
             copy.execute("PRAGMA journal_mode = DELETE")  # one file, which also opens in a read-only folder
+            (problem,) = copy.execute("PRAGMA quick_check(1)").fetchone()
+            if problem != "ok":  # damaged pages are copied as they are
+                raise OSError(f"cannot copy the store {path}, because it is damaged: {problem}")
         _sync(part)
         part.replace(target)
         _sync(target.parent)
@@ -133,7 +136,7 @@ def _open(path: Path, timeout: float) -> sqlite3.Connection:
 def _connect(uri: str, timeout: float) -> sqlite3.Connection:
     db = sqlite3.connect(uri, uri=True, timeout=timeout, isolation_level=None, check_same_thread=False)
     try:
-        db.execute("SELECT key FROM entries LIMIT 1").fetchone()
+        db.execute("SELECT key IS NULL FROM entries LIMIT 1").fetchone()
     except BaseException:
         db.close()
         raise

@@ -58,22 +58,27 @@ class Listing:
 
     def _agencies(self) -> dict[str, str]:
         start = prefix_key(self._base, "")
-        return {
-            key.removeprefix(start): entry.body.decode()
-            for batch in _batches(self._snapshot.keys(start))
-            for key, entry in self._snapshot.get_many(batch).items()
-            if entry.body
-        }
+        agencies: dict[str, str] = {}
+        for batch in _batches(self._snapshot.keys(start)):
+            entries = self._snapshot.get_many(batch)
+            found = ((key, entries[key].body.decode()) for key in batch if key in entries)
+            agencies |= {key.removeprefix(start): name for key, name in found if name}
+        return agencies
 
     def _entries(self, start: str = "") -> Iterator[tuple[str, Entry, Entry | None]]:
         """Yield the key and the entry of each record, and that of its metadata."""
         prefix = record_key(self._base, "")
         for batch in _batches(self._snapshot.keys(record_key(self._base, start))):
-            contents = {key: metadata_key(self._base, key.removeprefix(prefix)) for key in batch}
-            entries = self._snapshot.get_many([*batch, *contents.values()])
+            entries = self._snapshot.get_many(batch)
+            contents = {
+                key: metadata_key(self._base, key.removeprefix(prefix))
+                for key, entry in entries.items()
+                if states_metadata(entry)
+            }
+            metadata = self._snapshot.get_many([*contents.values()])
             for key in batch:
                 if key in entries:
-                    yield key, entries[key], entries.get(contents[key])
+                    yield key, entries[key], metadata.get(contents.get(key, ""))
 
 
 @contextmanager
@@ -104,7 +109,7 @@ def _line(key: str, entry: Entry, metadata: Entry | None) -> bytes | None:
         entry = record_entry(HandleRecord(*record, Position(key)))
     elif _parse(key, entry) is None:
         return None
-    if metadata is None or not states_metadata(entry):
+    if metadata is None:
         return entry.body + b"\n"
     return entry.body[:-1] + b',"metadata":' + metadata.body + b"}\n"
 

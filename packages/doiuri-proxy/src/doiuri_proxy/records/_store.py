@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import threading
 import time
 from typing import TYPE_CHECKING
 
@@ -20,9 +21,10 @@ if TYPE_CHECKING:
     from doiuri_proxy.records._files import HandleRecord
     from doiuri_proxy.records._source import Registration
 
-_log = logging.getLogger("doiuri_proxy")
 NEVER_EXPIRES = 253402300799.0  # Unix seconds: the end of the year 9999
+COUNT_TIME = 1  # seconds that a client may wait for the number of records
 
+_log = logging.getLogger("doiuri_proxy")
 _PUBLIC = ";profile=public"  # all values may be sent, as they stand in the body
 _WITH_METADATA = ";metadata=stored"  # the record has an entry with its metadata, too
 _VALUES = b',"values":'
@@ -43,6 +45,7 @@ class StoreSource(LocalSource):
         self._is_fast = isinstance(self._store, SQLiteStore)
         self._count: int | None = None
         self._count_again = 0.0  # on the clock of time.monotonic
+        self._counting: threading.Thread | None = None
         self._was_complete = False  # at a check
 
     async def lookup(self, handle: str, *, auth: bool = False, cert: bool = False) -> PublicValues | None:  # noqa: ARG002
@@ -91,16 +94,14 @@ class StoreSource(LocalSource):
         return await _Entries(entries, self._base).registrations(names)
 
     async def count(self) -> int | None:
-        """Return the number of entries for records, which may be some seconds old; None if that fails."""
-        if time.monotonic() >= self._count_again:
-            start = time.monotonic()
-            try:
-                self._count = await asyncio.to_thread(self._count_records)
-            except OSError as error:
-                _log.error("records not counted: %s", error)
-                return None
-            # counting reads all of the store, so that it takes at most 5 % of the time
-            self._count_again = time.monotonic() + 20 * (time.monotonic() - start)
+        """Return the number of entries for records, of an earlier count if counting takes long; else None."""
+        if time.monotonic() >= self._count_again and self._counting is None:
+            # not the event loop's threads, which it waits for when it stops
+            self._counting = threading.Thread(target=self._count_records, name="count", daemon=True)
+            self._counting.start()
+        deadline = time.monotonic() + COUNT_TIME
+        while self._counting is not None and time.monotonic() < deadline:
+            await asyncio.sleep(0.01)
         return self._count
 
     async def check(self) -> Mapping[str, str]:
@@ -116,11 +117,19 @@ class StoreSource(LocalSource):
         """Close the store."""
         self._store.close()
 
-    def _count_records(self) -> int | None:
-        if not isinstance(self._store, SQLiteStore | RedisStore):
-            return None
-        with self._store.snapshot() as snapshot:
-            return snapshot.count(record_key(self._base, ""))
+    def _count_records(self) -> None:
+        start = time.monotonic()
+        try:
+            if isinstance(self._store, SQLiteStore | RedisStore):
+                with self._store.snapshot() as snapshot:
+                    self._count = snapshot.count(record_key(self._base, ""))
+        except OSError as error:
+            _log.error("records not counted: %s", error)
+            self._count = None
+        finally:
+            # counting reads all of the store, so that it takes at most 5 % of the time
+            self._count_again = time.monotonic() + 20 * (time.monotonic() - start)
+            self._counting = None
 
     def _has_mark(self) -> bool:
         key = mark_key(self._base)

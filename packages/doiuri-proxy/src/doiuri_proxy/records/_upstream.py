@@ -129,13 +129,14 @@ class UpstreamSource:
 
     def _ask(self, budget: float) -> None:
         """Request a record; any usable answer will do. Raises SourceError."""
+        start = time.monotonic()
         try:
             self._resolver.resolve(_KNOWN, auth=True, follow=False, budget=budget)  # auth: not from the cache
         except (DOINotFound, NoValues):
             pass
         except ResolutionError as error:
             raise SourceError(str(error)) from error
-        if time.monotonic() > self._last_answer + CHECK_INTERVAL:
+        if self._last_answer < start:
             raise SourceError("upstream does not answer; the cache does")
 
     def _note(self, reply: Reply | TransportError | TimeoutError) -> None:

@@ -1,6 +1,7 @@
 """Content negotiation: metadata from the records, the redirect for those who prefer a page, else 406."""
 
 import json
+import re
 from collections.abc import Iterator
 from contextlib import closing
 from email.utils import parsedate_to_datetime
@@ -226,6 +227,41 @@ def test_records_that_are_wrong_are_named_with_their_line(
 def test_a_misspelt_handle_is_named() -> None:
     with pytest.raises(RecordsError, match=r"record 1: unknown member 'handel'; did you mean \"handle\"\?"):
         running([{"handel": "10.1000/1", "values": []}]).__enter__()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "right"),
+    [("permission", "permissions"), ("idx", "index"), ("tll", "ttl"), ("timestmp", "timestamp")],
+)
+def test_a_misspelt_member_of_a_value_is_named(tmp_path: Path, wrong: str, right: str) -> None:
+    """A misspelt ``permissions`` would make public what it was to hide."""
+    one = link("10.1000/x", URL)
+    one["values"][0][wrong] = one["values"][0].pop(right, "1100")
+    file = tmp_path / "r.jsonl"
+    file.write_text(json.dumps(one))
+    done = run("import", file, "--store", tmp_path / "s.sqlite3")
+    reason = f"""10.1000/x: unknown member '{wrong}'; did you mean "{right}"?"""
+    assert (done.returncode, done.stderr) == (1, f"doiuri-proxy: {file}:1: {reason}\n")
+
+
+def test_a_misspelt_member_of_data_or_of_a_file_is_named() -> None:
+    one = link("10.1000/x", URL)
+    one["values"][0]["data"] = {"fromat": "string", "value": URL}
+    for records, reason in (
+        ([one], """10.1000/x: unknown member 'fromat'; did you mean "format"?"""),
+        ({"record": []}, """records: unknown member 'record'; did you mean "records"?"""),
+        ({"records": [], "agency": {}}, """records: unknown member 'agency'; did you mean "agencies"?"""),
+    ):
+        with pytest.raises(RecordsError, match=re.escape(reason)):
+            running(records).__enter__()
+
+
+def test_members_that_only_look_a_little_alike_are_kept() -> None:
+    one = link("10.1000/x", URL)
+    del one["values"][0]["ttl"], one["values"][0]["timestamp"]
+    one["values"][0] |= {"title": "not a ttl", "time": "not a timestamp", "note": 1}
+    with running([one]) as proxy:
+        assert ask(proxy.url, "/api/handles/10.1000/x").json()["values"][0]["title"] == "not a ttl"
 
 
 def test_other_members_of_a_record_are_ignored() -> None:

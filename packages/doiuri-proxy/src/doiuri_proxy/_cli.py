@@ -3,33 +3,26 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 import logging
 import os
 import random
 import re
 import sys
-import time
-import warnings
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from doiuri import DOI
 from doiuri.plugins import DOI_ORG
 
+from doiuri_proxy._commands import add_commands
 from doiuri_proxy.app._redirect import Choice
-from doiuri_proxy.app._targets import header_url
-from doiuri_proxy.records._files import read_json
-from doiuri_proxy.records._validation import DEFAULT_TTL, RecordsError
+from doiuri_proxy.records._validation import RecordsError
 from doiuri_proxy.server._access_log import AccessLog
+from doiuri_proxy.server._forwarded import TrustedPeers
 from doiuri_proxy.server._protocol import Limits
 from doiuri_proxy.server._service import Service
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from typing import TextIO
-
-    from doiuri_proxy.records._registry import Registry
+    from collections.abc import Sequence
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -40,8 +33,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     logging.captureWarnings(capture=True)
     try:
         status: int = options.run(options)
+    except BrokenPipeError:  # a subclass of OSError
+        # Python flushes standard output at exit, which would fail again
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141  # as shells report a process that SIGPIPE ended
     except (RecordsError, ValueError, OSError, UserWarning) as error:
-        _print(f"doiuri-proxy: {error}", sys.stderr)
+        sys.stderr.write(f"doiuri-proxy: {error}\n")
         return 1
     except KeyboardInterrupt:
         return 130  # as shells report a process that SIGINT ended
@@ -62,6 +59,7 @@ def _serve(options: argparse.Namespace) -> int:
         limits=Limits(connections=options.max_connections, head=options.max_header),
         max_target=options.max_url,
         access_log=None if options.access_log is None else AccessLog(options.access_log),
+        trusted=options.forwarded_allow_ips,
     ).run()
 
 
@@ -76,69 +74,16 @@ def _check_serve(options: argparse.Namespace) -> None:
         raise ValueError("multiple workers need os.fork, which this system lacks")
 
 
-def _import(options: argparse.Namespace) -> int:
-    with _registry(options) as registry:
-        count = registry.register(options.file)
-        _print(f"{count} record{'' if count == 1 else 's'} registered in {registry.address}")
-    return 0
-
-
-def _add(options: argparse.Namespace) -> int:
-    doi = DOI.parse(options.doi)
-    if header_url(options.url) is None:
-        raise ValueError(f"{options.url!r} is not an http or https URL")
-    metadata = {} if options.metadata is None else {"metadata": read_json(options.metadata)}
-    with _registry(options) as registry:
-        name = registry.registered(doi.name)
-        if name is not None and not (options.replace and name == doi.name):
-            raise ValueError(f"{doi.name} already exists" + (f" as {name}" if name != doi.name else ""))
-        registry.register([_url_record(doi, options.url) | metadata])
-    _print(f"{doi.name} now resolves to {options.url}")
-    return 0
-
-
-def _url_record(doi: DOI, url: str) -> dict[str, object]:
-    now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-    data = {"format": "string", "value": url}
-    return {
-        "handle": doi.name,
-        "values": [{"index": 1, "type": "URL", "data": data, "ttl": DEFAULT_TTL, "timestamp": now}],
-    }
-
-
-@contextlib.contextmanager
-def _registry(options: argparse.Namespace) -> Iterator[Registry]:
-    from doiuri_proxy.records._registry import Registry
-
-    store = os.environ.get("DOIURI_CACHE") if options.store is None else options.store
-    if not store:
-        raise ValueError("no store: give --store, or set DOIURI_CACHE")
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", UserWarning)  # the store only warns if it cannot be written
-        try:
-            registry = Registry(store, options.base)
-        except ValueError as error:
-            raise ValueError(f"--store or DOIURI_CACHE: {error}") from None
-        with contextlib.closing(registry):
-            yield registry
-
-
-def _print(text: str, file: TextIO | None = None) -> None:
-    print(text, file=file)
-
-
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="doiuri-proxy",
-        description="A local DOI proxy. Without a command it serves records; the commands register records.",
+        description="A local DOI proxy. Without a command it serves; the commands work on a store.",
     )
     parser.add_argument("--version", action="version", version=f"%(prog)s {version('doiuri-proxy')}")
     parser.set_defaults(run=_serve)
     _records_options(parser)
     _server_options(parser)
-    commands = parser.add_subparsers(title="commands", metavar="{import,add}")
-    _import_options(commands.add_parser("import", help="register the records of a file in a store"))
-    _add_options(commands.add_parser("add", help="register one DOI with its URL in a store"))
+    add_commands(parser.add_subparsers(title="commands", metavar="COMMAND"))
     return parser
 
 
@@ -179,6 +124,13 @@ def _server_options(parser: argparse.ArgumentParser) -> None:
         help="append a line for each request to FILE; without FILE or with -, write it to standard error",
     )
     add(
+        "--forwarded-allow-ips",
+        metavar="IPS",
+        type=_trusted,
+        help="addresses and networks of reverse proxies, separated by commas, whose X-Forwarded-For or"
+        " Forwarded names the client in the access log; * trusts all (default: none)",
+    )
+    add(
         "--max-connections",
         metavar="COUNT",
         type=_positive,
@@ -201,32 +153,17 @@ def _server_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _import_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", help="JSON or JSON Lines file with records, or a folder of them")
-    _store_options(parser)
-    parser.set_defaults(run=_import)
-
-
-def _add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("doi", help="DOI, in any usual form")
-    parser.add_argument("url", help="http or https URL that the DOI resolves to")
-    parser.add_argument("--replace", action="store_true", help="replace the record if there is one already")
-    parser.add_argument("--metadata", metavar="FILE", help="JSON file with its metadata by media type")
-    _store_options(parser)
-    parser.set_defaults(run=_add)
-
-
-def _store_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--store", help="SQLite file or redis:// URL (default: DOIURI_CACHE)")
-    parser.add_argument(
-        "--base", default=DOI_ORG, help="base URL to which the records belong (default: %(default)s)"
-    )
-
-
 def _port(text: str) -> int:
     if not (text.isascii() and text.isdigit() and int(text) <= 65535):
         raise argparse.ArgumentTypeError(f"{text!r} is not a port number, 0 to 65535")
     return int(text)
+
+
+def _trusted(text: str) -> TrustedPeers:
+    try:
+        return TrustedPeers(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def _positive(text: str) -> int:

@@ -16,7 +16,6 @@ from doiuri.resolver.stores._bounded import BoundedStore
 from doiuri.resolver.stores._folder_lock import locked_folder
 from doiuri.resolver.stores._lock_file import LockedAnswers
 from doiuri.resolver.stores._redis import BATCH, KEEP, _pack, _public, _safe, _unpack, _write
-from doiuri.resolver.stores._sqlite import _is_entry
 from doiuri.resolver.stores._sqlite_file import (
     APPLICATION_ID,
     LOCKED,
@@ -25,6 +24,7 @@ from doiuri.resolver.stores._sqlite_file import (
     has_code,
     is_store,
 )
+from doiuri.resolver.stores._sqlite_read import _is_entry
 from support.servers.redis import until
 
 if TYPE_CHECKING:

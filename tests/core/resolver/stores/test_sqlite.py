@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from doiuri.resolver import Entry, Resolver, SQLiteStore, StoreWarning
-from doiuri.resolver.stores import _sqlite
+from doiuri.resolver.stores import _sqlite, _sqlite_read
 from doiuri.resolver.stores._sqlite import KEEP
 from doiuri.resolver.stores._sqlite_file import APPLICATION_ID, FORMAT
 from support.servers.rest import handling, proxy
@@ -359,7 +359,8 @@ def test_a_file_of_another_format_is_left_alone(path: Path) -> None:
 
 
 def test_keys_in_one_place_are_told_apart(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_sqlite, "_id", lambda _: 7)
+    for module in (_sqlite, _sqlite_read):
+        monkeypatch.setattr(module, "entry_id", lambda _: 7)
     with closing(SQLiteStore(path)) as store:
         for key in KEYS[:2]:
             store.put_many({key: ENTRIES[key]})

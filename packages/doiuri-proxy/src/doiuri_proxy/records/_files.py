@@ -11,7 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
-from doiuri_proxy.records._validation import RecordsError, RecordsInput, check_record
+from doiuri_proxy.records._validation import (
+    RecordsError,
+    RecordsInput,
+    check_document,
+    check_record,
+    check_spelling,
+)
 
 if TYPE_CHECKING:
     from doiuri.records import Value
@@ -140,6 +146,10 @@ def _from_document(document: object, source: str, text: str) -> Iterator[HandleR
         if "handle" in document:
             yield from _from_item(document, Position(source, line))
             return
+        try:
+            check_document(document)
+        except ValueError as error:
+            raise RecordsError(source, line, str(error)) from None
         if "agencies" in document:
             yield _agencies(document["agencies"], source, line)
         items = document.get("records", [] if "agencies" in document else None)
@@ -151,6 +161,8 @@ def _from_document(document: object, source: str, text: str) -> Iterator[HandleR
 
 def _from_item(item: object, position: Position) -> Iterator[HandleRecord]:
     try:
+        if isinstance(item, Mapping):
+            check_spelling(item)
         record = check_record(item)
     except ValueError as error:
         raise position.error(str(error)) from None

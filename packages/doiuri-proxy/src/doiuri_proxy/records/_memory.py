@@ -59,3 +59,7 @@ class MemorySource(LocalSource):
     async def registered_agency(self, handle: str) -> str | None:
         """Return the agency that the records file gives for the longest prefix of ``handle``."""
         return agency_of(handle, self._agencies)
+
+    async def count(self) -> int:
+        """Return the number of records."""
+        return len(self._records)

@@ -13,6 +13,8 @@ from doiuri_proxy.records._memory import MemorySource
 from doiuri_proxy.records._validation import RecordsError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from doiuri_proxy.records._source import LocalSource, Source
     from doiuri_proxy.records._validation import RecordsInput
 
@@ -26,6 +28,7 @@ def open_source(
     base: str = DOI_ORG,
     upstream: str | None = None,
     cache: str | None = None,
+    on_reply: Callable[[bool], None] = lambda _: None,
 ) -> Source:
     """Return a source for records and, with ``upstream``, for those of another proxy.
 
@@ -33,6 +36,7 @@ def open_source(
     :param base: the base URL whose records to read from a store
     :param upstream: the base URL of the proxy to ask for what is not in the records
     :param cache: the store for upstream's answers; None takes the Resolver's default
+    :param on_reply: called after each request to upstream, with whether it failed
     :raises RecordsError: if the records cannot be read or are not valid
     :raises ValueError: for a bad URL
     """
@@ -41,7 +45,7 @@ def open_source(
         return local
     from doiuri_proxy.records._upstream import UpstreamSource
 
-    return UpstreamSource(local, upstream, cache)
+    return UpstreamSource(local, upstream, cache, on_reply)
 
 
 def _open_local(records: RecordsInput | None, base: str) -> LocalSource:

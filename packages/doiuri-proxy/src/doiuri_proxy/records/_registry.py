@@ -7,7 +7,7 @@ import json
 import os
 from typing import IO, TYPE_CHECKING
 
-from doiuri.resolver import Entry, RedisStore, SQLiteStore, open_store
+from doiuri.resolver import Entry, SQLiteStore
 from doiuri.rest import ascii_upper
 
 from doiuri_proxy.records._files import Agencies, read_records
@@ -16,13 +16,14 @@ from doiuri_proxy.records._store import (
     mark_key,
     metadata_entry,
     metadata_key,
+    open_records_store,
     prefix_key,
     record_entry,
     record_key,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
     from doiuri_proxy.records._files import HandleRecord
@@ -39,9 +40,7 @@ class Registry:
 
         On an SQLite file, waits until no other process registers records in it.
         """
-        self._store = open_store(address)
-        if not isinstance(self._store, SQLiteStore | RedisStore) or address.endswith((".jsonl", ".ndjson")):
-            raise ValueError(f"{address} is neither an SQLite file nor a Redis URL: cannot register records")
+        self._store = open_records_store(address)
         #: the store's path or URL; for a folder, the path of the file in it
         self.address = str(self._store.path) if isinstance(self._store, SQLiteStore) else address
         self._lock = _lock(self._store.path) if isinstance(self._store, SQLiteStore) else None
@@ -60,6 +59,20 @@ class Registry:
     def registered(self, handle: str) -> str | None:
         """Return the name under which ``handle`` is registered, which may differ in ASCII case, or None."""
         return self._registered([handle]).get(ascii_upper(handle))
+
+    def remove(self, handles: Sequence[str]) -> list[str]:
+        """Delete records with their metadata and return their names.
+
+        Raises ValueError if one is not registered, and then deletes none.
+        """
+        names = self._registered(handles)
+        for handle in handles:
+            if ascii_upper(handle) not in names:
+                raise ValueError(f"{handle} is not in {self.address}")
+        self._store.delete_many(
+            [key(self._base, handle) for handle in handles for key in (record_key, metadata_key)]
+        )
+        return list(names.values())
 
     def close(self) -> None:
         """Close the store, and let other processes register."""

@@ -73,6 +73,12 @@ class Source(Protocol):
     async def registrations(self, names: Sequence[str]) -> list[Registration]:
         """Return the registration of each DOI or bare prefix, in order."""
 
+    async def count(self) -> int | None:
+        """Return the number of local records; None if it is unknown."""
+
+    async def check(self) -> Mapping[str, str]:
+        """Return what is wrong with each part of the source, "" if it works: "records" and "upstream"."""
+
     def close(self) -> None:
         """Release stores and threads."""
 
@@ -95,6 +101,14 @@ class LocalSource(ABC):
     @abstractmethod
     async def registered_agency(self, handle: str) -> str | None:
         """Return the agency given for the longest prefix of a handle."""
+
+    @abstractmethod
+    async def count(self) -> int | None:
+        """Return the number of records; None if it is unknown."""
+
+    async def check(self) -> Mapping[str, str]:
+        """Return what is wrong with the records, "" if they can be read."""
+        return {"records": ""}
 
     async def registrations(self, names: Sequence[str]) -> list[Registration]:
         """Return the registration of each DOI or bare prefix, in order."""

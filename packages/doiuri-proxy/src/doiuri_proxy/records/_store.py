@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
+import threading
+import time
 from typing import TYPE_CHECKING
 
-from doiuri.resolver import Entry, SQLiteStore, open_store
+from doiuri.resolver import Entry, RedisStore, SQLiteStore, open_store
 from doiuri.rest import ascii_upper, prefixes, read_metadata, write_json
 
 from doiuri_proxy.records._source import LocalSource, PublicValues, SourceError
@@ -19,7 +22,9 @@ if TYPE_CHECKING:
     from doiuri_proxy.records._source import Registration
 
 NEVER_EXPIRES = 253402300799.0  # Unix seconds: the end of the year 9999
+COUNT_TIME = 1  # seconds that a client may wait for the number of records
 
+_log = logging.getLogger("doiuri_proxy")
 _PUBLIC = ";profile=public"  # all values may be sent, as they stand in the body
 _WITH_METADATA = ";metadata=stored"  # the record has an entry with its metadata, too
 _VALUES = b',"values":'
@@ -38,6 +43,10 @@ class StoreSource(LocalSource):
         self._base = base.rstrip("/")
         # SQLite answers within microseconds, less than a thread takes to start
         self._is_fast = isinstance(self._store, SQLiteStore)
+        self._count: int | None = None
+        self._count_again = 0.0  # on the clock of time.monotonic
+        self._counting: threading.Thread | None = None
+        self._was_complete = False  # at a check
 
     async def lookup(self, handle: str, *, auth: bool = False, cert: bool = False) -> PublicValues | None:  # noqa: ARG002
         """Return the values of a handle, however old its entry is."""
@@ -53,7 +62,7 @@ class StoreSource(LocalSource):
         """Return all metadata of a handle."""
         key, record = metadata_key(self._base, handle), record_key(self._base, handle)
         entries = await self._get([key, record])
-        if entries.keys() != {key, record} or not _has_metadata(entries[record]):  # an earlier record's
+        if entries.keys() != {key, record} or not states_metadata(entries[record]):  # an earlier record's
             return {}
         try:
             return read_metadata(json.loads(entries[key].body))
@@ -84,9 +93,50 @@ class StoreSource(LocalSource):
         entries = await asyncio.to_thread(self._store.get_many, list(keys))
         return await _Entries(entries, self._base).registrations(names)
 
+    async def count(self) -> int | None:
+        """Return the number of entries for records, of an earlier count if counting takes long; else None."""
+        if time.monotonic() >= self._count_again and self._counting is None:
+            # not the event loop's threads, which it waits for when it stops
+            self._counting = threading.Thread(target=self._count_records, name="count", daemon=True)
+            self._counting.start()
+        deadline = time.monotonic() + COUNT_TIME
+        while self._counting is not None and time.monotonic() < deadline:
+            await asyncio.sleep(0.01)
+        return self._count
+
+    async def check(self) -> Mapping[str, str]:
+        """Return why the store cannot be read, or that it no longer is a complete registry."""
+        try:
+            has_mark = await asyncio.to_thread(self._has_mark)
+        except OSError as error:
+            return {"records": str(error)}
+        self._was_complete = self._was_complete or has_mark
+        return {"records": "" if has_mark or not self._was_complete else "the records are gone"}
+
     def close(self) -> None:
         """Close the store."""
         self._store.close()
+
+    def _count_records(self) -> None:
+        start = time.monotonic()
+        try:
+            if isinstance(self._store, SQLiteStore | RedisStore):
+                with self._store.snapshot() as snapshot:
+                    self._count = snapshot.count(record_key(self._base, ""))
+        except OSError as error:
+            _log.error("records not counted: %s", error)
+            self._count = None
+        finally:
+            # counting reads all of the store, so that it takes at most 5 % of the time
+            self._count_again = time.monotonic() + 20 * (time.monotonic() - start)
+            self._counting = None
+
+    def _has_mark(self) -> bool:
+        key = mark_key(self._base)
+        if not isinstance(self._store, SQLiteStore | RedisStore):
+            return key in self._store.get_many([key])
+        with self._store.snapshot() as snapshot:
+            return key in snapshot.get_many([key])
 
     async def _get(self, keys: list[str]) -> dict[str, Entry]:
         if self._is_fast:
@@ -106,6 +156,14 @@ class _Entries(StoreSource):
 
     async def _get(self, keys: list[str]) -> dict[str, Entry]:
         return {key: self._entries[key] for key in keys if key in self._entries}
+
+
+def open_records_store(address: str) -> SQLiteStore | RedisStore:
+    """Open a store that can hold records, at a path or URL. Raises ValueError for any other address."""
+    store = open_store(address)
+    if not isinstance(store, SQLiteStore | RedisStore) or address.endswith((".jsonl", ".ndjson")):
+        raise ValueError(f"{address} is neither an SQLite file nor a Redis URL: cannot register records")
+    return store
 
 
 def record_key(base: str, handle: str) -> str:
@@ -144,12 +202,13 @@ def metadata_entry(record: HandleRecord) -> Entry:
     return Entry(write_json(texts), "application/json", NEVER_EXPIRES)
 
 
-def _has_metadata(record: Entry) -> bool:
+def states_metadata(record: Entry) -> bool:
+    """Return whether the entry of a record says that there is an entry with its metadata."""
     return record.media_type.endswith(_WITH_METADATA)
 
 
 def _public_values(handle: str, entry: Entry) -> PublicValues | None:
-    has_metadata = _has_metadata(entry)
+    has_metadata = states_metadata(entry)
     if _PUBLIC in entry.media_type:
         # Quotes inside strings are escaped, so the first match is where the list starts.
         return PublicValues(entry.body[entry.body.index(_VALUES) + len(_VALUES) : -1], has_metadata)

@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
+import time
 from functools import partial
+from math import inf
 from typing import TYPE_CHECKING
 
-from doiuri import BadRecord, DOINotFound, DOISyntaxError, Handle, NoValues, Prefix, ResolutionError
+from doiuri import DOI, BadRecord, DOINotFound, DOISyntaxError, Handle, NoValues, Prefix, ResolutionError
 from doiuri.plugins import Settings, user_agent
-from doiuri.resolver import Resolver
+from doiuri.resolver import Reply, Resolver
 from doiuri.rest import ascii_upper
 
 from doiuri_proxy.records._queue import Queue
 from doiuri_proxy.records._source import PublicValues, Registration, SourceError, citation_type
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
+
+    from doiuri.resolver import TransportError
 
     from doiuri_proxy.records._source import LocalSource
+
+
+CHECK_INTERVAL = 30  # seconds for which an answer of upstream shows that it works
+CHECK_BUDGET = 5  # seconds that upstream has to answer a check
+
+_KNOWN = DOI("10.1000/182")  # the DOI Handbook
 
 
 class UpstreamSource:
@@ -26,11 +36,22 @@ class UpstreamSource:
     SourceError is raised, never "not found".
     """
 
-    def __init__(self, local: LocalSource, base: str, cache: str | None) -> None:
-        """Open the cache, a store's path or URL. Raises ValueError for a bad ``base`` or ``cache``."""
+    def __init__(
+        self,
+        local: LocalSource,
+        base: str,
+        cache: str | None,
+        on_reply: Callable[[bool], None] = lambda _: None,
+    ) -> None:
+        """Open the cache, a store's path or URL. Raises ValueError for a bad ``base`` or ``cache``.
+
+        ``on_reply`` is called after each request to upstream, with whether it failed.
+        """
         self._local = local
+        self._on_reply = on_reply
+        self._last_answer = -inf  # when upstream last sent a usable one, on the clock of time.monotonic
         agent = user_agent("doiuri-proxy", Settings.from_environ().mailto)
-        resolver = partial(Resolver, base, user_agent=agent)
+        resolver = partial(Resolver, base, user_agent=agent, on_reply=self._note)
         self._resolver = resolver() if cache is None else resolver(store=cache)
         self._queue = Queue()
 
@@ -63,6 +84,24 @@ class UpstreamSource:
             known.update(zip(missing, await self._ask_agencies(missing), strict=True))
         return [known[name] for name in names]
 
+    async def count(self) -> int | None:
+        """Return the number of local records."""
+        return await self._local.count()
+
+    async def check(self) -> Mapping[str, str]:
+        """Return what is wrong with the local records and with upstream.
+
+        Upstream is asked only if it has not answered another request lately.
+        """
+        problems = dict(await self._local.check())
+        problems["upstream"] = ""
+        if time.monotonic() > self._last_answer + CHECK_INTERVAL:
+            try:
+                await self._queue.run("check", lambda budget: self._ask(min(budget, CHECK_BUDGET)))
+            except SourceError as error:
+                problems["upstream"] = str(error)
+        return problems
+
     def close(self) -> None:
         """Close the stores; requests under way end by themselves."""
         self._local.close()
@@ -87,6 +126,25 @@ class UpstreamSource:
             return PublicValues.of(())
         except ResolutionError as error:
             raise SourceError(str(error)) from error
+
+    def _ask(self, budget: float) -> None:
+        """Request a record; any usable answer will do. Raises SourceError."""
+        start = time.monotonic()
+        try:
+            self._resolver.resolve(_KNOWN, auth=True, follow=False, budget=budget)  # auth: not from the cache
+        except (DOINotFound, NoValues):
+            pass
+        except ResolutionError as error:
+            raise SourceError(str(error)) from error
+        if self._last_answer < start:
+            raise SourceError("upstream does not answer; the cache does")
+
+    def _note(self, reply: Reply | TransportError | TimeoutError) -> None:
+        """Note how a request to upstream ended."""
+        failed = not isinstance(reply, Reply) or reply.status in {403, 429} or reply.status >= 500
+        if not failed:
+            self._last_answer = time.monotonic()
+        self._on_reply(failed)
 
     def _negotiate(self, doi: Handle, accept: str, budget: float) -> Mapping[str, bytes]:
         media_type = citation_type(accept)

@@ -6,6 +6,7 @@ import difflib
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeGuard
 
@@ -15,7 +16,10 @@ from doiuri.rest import read_metadata
 
 DEFAULT_TTL = 86400  # seconds: how long the DOI proxy caches a value that states no TTL
 
-_MEMBERS = frozenset({"handle", "values", "responseCode", "metadata"})
+_RECORD_MEMBERS = frozenset({"handle", "values", "responseCode", "metadata"})
+_VALUE_MEMBERS = frozenset({"index", "type", "data", "permissions", "ttl", "timestamp", "references"})
+_DATA_MEMBERS = frozenset({"format", "value"})
+_DOCUMENT_MEMBERS = frozenset({"records", "agencies"})
 _LONGEST_NAME = 20  # characters of a member's name that are compared
 
 RecordsInput = str | Path | Iterable[Mapping[str, Any]] | Mapping[str, Any]
@@ -52,7 +56,6 @@ def check_record(item: object) -> tuple[str, tuple[Value, ...], Mapping[str, byt
     """
     if not isinstance(item, Mapping):
         raise ValueError("a record is an object with handle and values")  # noqa: TRY004 - callers expect one type
-    _check_members(item)
     handle = check_handle(item.get("handle"))
     code = item.get("responseCode", 1)
     if code == 100:
@@ -68,14 +71,41 @@ def check_record(item: object) -> tuple[str, tuple[Value, ...], Mapping[str, byt
         raise ValueError(f"{handle}: {error}") from None
 
 
-def _check_members(record: Mapping[str, Any]) -> None:
+def check_spelling(record: Mapping[str, Any]) -> None:
+    """Refuse a record in which a member, of a value or its data, too, is misspelt. Raises ValueError."""
+    handle = record.get("handle")
+    where = f"{handle}: " if isinstance(handle, str) else ""
+    _check_members(record, _RECORD_MEMBERS, where)
+    values = record.get("values")
+    for value in values if isinstance(values, list | tuple) else ():
+        if isinstance(value, Mapping):
+            _check_members(value, _VALUE_MEMBERS, where)
+            data = value.get("data")
+            if isinstance(data, Mapping):
+                _check_members(data, _DATA_MEMBERS, where)
+
+
+def check_document(document: Mapping[str, Any]) -> None:
+    """Refuse a document in which ``records`` or ``agencies`` is misspelt. Raises ValueError."""
+    _check_members(document, _DOCUMENT_MEMBERS)
+
+
+def _check_members(members: Mapping[str, Any], known: frozenset[str], where: str = "") -> None:
     """Refuse a member whose name is nearly that of a missing one; others are ignored. Raises ValueError."""
-    for name in record.keys() - _MEMBERS:
-        missing = _MEMBERS - record.keys()
-        if near := difflib.get_close_matches(str(name).lower()[:_LONGEST_NAME], missing, 1, 0.75):
-            handle = record.get("handle")
-            where = f"{handle}: " if isinstance(handle, str) else ""
-            raise ValueError(f'{where}unknown member {name!r}; did you mean "{near[0]}"?')
+    for name in members.keys() - known:
+        if near := _nearest(str(name).lower()[:_LONGEST_NAME], known.difference(members)):
+            raise ValueError(f'{where}unknown member {name!r}; did you mean "{near}"?')
+
+
+@lru_cache(maxsize=256)  # millions of records may have the same undocumented member
+def _nearest(name: str, missing: frozenset[str]) -> str | None:
+    for near in difflib.get_close_matches(name, sorted(missing), len(missing) or 1, 0.66):
+        # "title" is not a misspelt "ttl", nor "time" a misspelt "timestamp"
+        if len(near) > 4 and difflib.SequenceMatcher(None, name, near).ratio() > 0.7:
+            return near
+        if len(near) <= 4 and abs(len(name) - len(near)) <= 1:
+            return near
+    return None
 
 
 def check_handle(handle: object) -> str:

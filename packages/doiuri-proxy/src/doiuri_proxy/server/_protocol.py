@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import sys
+import time
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Literal
@@ -60,6 +61,7 @@ class Protocol(asyncio.Protocol):
         self._reader = Reader(limits.head)
         self._request: Request | None = None  # has begun to arrive, and its end is not here
         self._form = bytearray()  # its body
+        self._began = 0.0  # when its head had arrived
         self._answered = False  # a response to it was written
         self._task: asyncio.Task[None] | None = None  # answers a request
         self._stopping = False
@@ -77,9 +79,10 @@ class Protocol(asyncio.Protocol):
         transport.set_write_buffer_limits(high=0)  # pause_writing: the client has not taken all
         self._client = str((transport.get_extra_info("peername") or ("-",))[0])
         self._connections.add(self)
+        self._app.metrics.set_connections(len(self._connections))
         if len(self._connections) > self._limits.connections:
             self._closing = True
-            self._log_refusal(503, 0)
+            self._app.record_refusal(503, 0, self._client)
             transport.write(UNAVAILABLE)
             transport.close()
         else:
@@ -88,6 +91,7 @@ class Protocol(asyncio.Protocol):
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002
         """Cancel the answer that nobody waits for any more."""
         self._connections.discard(self)
+        self._app.metrics.set_connections(len(self._connections))
         self._closing = True
         for timer in (self._timer, self._stall_timer):
             if timer is not None:
@@ -169,7 +173,7 @@ class Protocol(asyncio.Protocol):
             self._await("next", self._limits.keep_alive)
 
     def _begin(self, request: Request) -> None:
-        self._request, self._answered = request, False
+        self._request, self._answered, self._began = request, False, time.perf_counter()
         refusal = self._app.refusal(request)
         if refusal is not None:
             self._write(request, refusal, close=True)
@@ -211,8 +215,7 @@ class Protocol(asyncio.Protocol):
         # A client that waits for 100 may leave out the body now: what it sends next could be a request.
         close = close or self._stopping or self._reader.expects_continue or closes(request)
         data = write_response(request, response, close=close)
-        if self._app.on_response is not None:
-            self._app.on_response(request, response, self._client)
+        self._app.record(request, response, self._client, time.perf_counter() - self._began)
         self._transport.write(data)
         self._answered = True
         if close:
@@ -223,7 +226,7 @@ class Protocol(asyncio.Protocol):
         if self._request is None or not self._answered:
             body = message.encode()
             self._transport.write(write_refusal(status, body))
-            self._log_refusal(status, len(body))
+            self._app.record_refusal(status, len(body), self._client)
         self._cancel_task()
         self._linger()
 
@@ -249,10 +252,6 @@ class Protocol(asyncio.Protocol):
         if self._task is not None:
             self._task.cancel()
             self._task = None
-
-    def _log_refusal(self, status: int, size: int) -> None:
-        if self._app.on_refusal is not None:
-            self._app.on_refusal(status, size, self._client)
 
     def _await(self, awaited: Literal["request", "next", "end"], seconds: float) -> None:
         """Set the deadline of what is awaited now, unless it is set already."""

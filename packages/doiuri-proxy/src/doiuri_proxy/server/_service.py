@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING
 from doiuri.plugins import DOI_ORG
 
 from doiuri_proxy.app._app import App
+from doiuri_proxy.app._metrics import Metrics
 from doiuri_proxy.app._redirect import Choice
 from doiuri_proxy.records._memory import MemorySource
 from doiuri_proxy.records._open import open_source
 from doiuri_proxy.records._validation import RecordsError
 from doiuri_proxy.server._protocol import Limits
 from doiuri_proxy.server._server import STOP_TIME, Server, bind, url_of
-from doiuri_proxy.server._workers import Workers
+from doiuri_proxy.server._workers import WORKER_SIGNALS, Workers
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
     from doiuri_proxy.records._source import Source
     from doiuri_proxy.server._access_log import AccessLog
+    from doiuri_proxy.server._forwarded import TrustedPeers
 
 CLOSE_DELAY = 60  # seconds after which a replaced source is closed; its last look-ups have ended by then
 
@@ -49,10 +51,18 @@ class Service:
     limits: Limits = field(default_factory=Limits)
     max_target: int = 8192
     access_log: AccessLog | None = None
+    trusted: TrustedPeers | None = None
+    metrics: Metrics = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Allocate the metrics, which the workers share."""
+        object.__setattr__(self, "metrics", Metrics(self.workers))
 
     def run(self) -> int:
         """Serve until SIGTERM or SIGINT; return the exit status. Raises RecordsError, ValueError, OSError."""
-        app = App(self._open(), self.choice, max_target=self.max_target)
+        app = App(self._open(), self.choice, max_target=self.max_target, metrics=self.metrics)
+        if self.trusted is not None:
+            app.client_of = self.trusted.client_of
         if self.access_log is not None:
             app.on_response, app.on_refusal = self.access_log.write, self.access_log.write_refusal
         listener = self._listen()
@@ -61,19 +71,25 @@ class Service:
         def announce() -> None:
             print(f"doiuri-proxy ready at {url_of(listener)}", flush=True)  # noqa: T201 - callers wait for it
 
-        def serve(on_ready: Callable[[], None], lifeline: int | None = None) -> None:
+        def serve(on_ready: Callable[[], None], number: int = 0, lifeline: int | None = None) -> None:
+            self.metrics.start_worker(number)
             asyncio.run(self._serve(app, listener, on_ready, lifeline))
 
         if self.workers == 1:
             serve(announce)
             return 0
         # Workers share the memory of the records loaded here; each opens its own connection to a store.
-        workers = Workers(self.workers, serve, lambda: self._reload(app))
+        workers = Workers(self.workers, serve, self._reopen_log, lambda: self._reload(app))
         # Close this process's copy of the socket first, so that the system refuses new connections.
         return workers.run(announce, listener.close, STOP_TIME + 2)
 
     def _open(self) -> Source:
-        return open_source(self.records, base=self.base, upstream=self.upstream, cache=self.cache)
+        def on_reply(failed: bool) -> None:
+            self.metrics.count_upstream(failed=failed)
+
+        return open_source(
+            self.records, base=self.base, upstream=self.upstream, cache=self.cache, on_reply=on_reply
+        )
 
     def _listen(self) -> socket:
         try:
@@ -83,7 +99,6 @@ class Service:
 
     def _reload(self, app: App) -> bool:
         """Load the records again; if that fails, log why and keep the old ones."""
-        self._reopen_log()
         try:
             app.source = self._open()
         except (RecordsError, ValueError, OSError) as error:
@@ -91,6 +106,10 @@ class Service:
             return False
         _log.info("records reloaded")
         return True
+
+    def _hang_up(self, reloads: _Reloads) -> None:
+        self._reopen_log()  # at once: a reload may take long, and others may be waiting
+        reloads.request()
 
     def _reopen_log(self) -> None:
         if self.access_log is not None:
@@ -108,7 +127,9 @@ class Service:
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, server.stop)
-        loop.add_signal_handler(signal.SIGHUP, reloads.request)
+        loop.add_signal_handler(signal.SIGUSR1, self._reopen_log)
+        loop.add_signal_handler(signal.SIGHUP, self._hang_up, reloads)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, WORKER_SIGNALS)
         if lifeline is not None:
             loop.add_reader(lifeline, server.stop)
         await server.serve(listener)

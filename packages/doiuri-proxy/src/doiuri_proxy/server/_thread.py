@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from doiuri_proxy.app._app import App
+from doiuri_proxy.app._metrics import Metrics
 from doiuri_proxy.app._redirect import Choice
 from doiuri_proxy.records._open import open_source
 from doiuri_proxy.server._protocol import Limits
@@ -48,7 +49,7 @@ class Running:
         """
         self._app.source = self._load(records)
 
-    def _record(self, request: Request, _response: Response, _client: str) -> None:
+    def _record(self, request: Request, _response: Response, _client: str, _seconds: float) -> None:
         self.log.append(request)
 
 
@@ -89,8 +90,13 @@ def running(
     :raises ValueError: if ``upstream`` or ``cache`` is not valid
     :raises OSError: if the port cannot be bound
     """
-    load = partial(open_source, upstream=upstream, cache=cache)
-    app = App(load(records), Choice(pick, country))
+    metrics = Metrics()
+
+    def on_reply(failed: bool) -> None:
+        metrics.count_upstream(failed=failed)
+
+    load = partial(open_source, upstream=upstream, cache=cache, on_reply=on_reply)
+    app = App(load(records), Choice(pick, country), metrics=metrics)
     listener = bind(host, port)
     ready = threading.Event()
     server = Server(app, limits or Limits(), ready.set)

@@ -6,7 +6,7 @@ import os
 import signal
 import time
 import traceback
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -14,27 +14,43 @@ if TYPE_CHECKING:
 
 _STOP_SIGNALS = {signal.SIGTERM, signal.SIGINT}
 _SIGNALS = _STOP_SIGNALS | {signal.SIGHUP, signal.SIGCHLD, signal.SIGALRM}
+#: signals that a worker has to unblock when it can take them
+WORKER_SIGNALS = _SIGNALS | {signal.SIGUSR1}
 _MIN_LIFETIME = 1  # seconds: limits how often a worker that dies at once is replaced
+
+
+class _Worker(NamedTuple):
+    """A worker: its number, and time.monotonic() when it was forked."""
+
+    number: int
+    started: float
 
 
 class Workers:
     """Forks worker processes and supervises them.
 
     :param count: how many workers
-    :param serve: called in each worker as ``serve(ready, lifeline)``: calls ``ready()`` when it accepts
-        connections, and returns after SIGTERM, or when the file descriptor ``lifeline`` becomes readable: the
-        parent process has died
-    :param reload: called in this process on SIGHUP; if it returns True, the workers get the signal too
+    :param serve: called in each worker as ``serve(ready, number, lifeline)``, with the signals blocked: calls
+        ``ready()`` when it accepts connections, and returns after SIGTERM, or when the file descriptor
+        ``lifeline`` becomes readable: the parent process has died. ``number``, 0-based, is that of the worker
+        that it replaces.
+    :param reopen: called in this process on SIGHUP, before the workers get SIGUSR1, and then
+    :param reload: is called; if it returns True, the workers get SIGHUP, too
     """
 
     def __init__(
-        self, count: int, serve: Callable[[Callable[[], None], int], None], reload: Callable[[], bool]
+        self,
+        count: int,
+        serve: Callable[[Callable[[], None], int, int], None],
+        reopen: Callable[[], None],
+        reload: Callable[[], bool],
     ) -> None:
         """Prepare; `run` starts the workers."""
         self._count = count
         self._serve = serve
+        self._reopen = reopen
         self._reload = reload
-        self._started: dict[int, float] = {}  # process id → time.monotonic() when it was forked
+        self._started: dict[int, _Worker] = {}  # by process id
         # Only this process holds the writing end. When it dies, the workers read the end of the file.
         self._lifeline, self._lifeline_writer = os.pipe()
 
@@ -45,7 +61,8 @@ class Workers:
         :param on_stop: called before the workers are stopped
         :param stop_time: seconds that the workers have to finish their requests
         """
-        signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)  # sigwait takes them one by one
+        # sigwait takes them one by one; SIGUSR1 waits until a worker can take it
+        signal.pthread_sigmask(signal.SIG_BLOCK, WORKER_SIGNALS)
         if not self._start_all():
             self._send(signal.SIGKILL)
             return 1
@@ -63,25 +80,24 @@ class Workers:
             os.write(writer, b".")
             os.close(writer)
 
-        for _ in range(self._count):
-            self._start(ready)
+        for number in range(self._count):
+            self._start(ready, number)
         os.close(writer)
         with os.fdopen(reader, "rb") as pipe:
             # Ends when every worker has closed the pipe, by being ready or by exiting.
             return len(pipe.read()) == self._count
 
-    def _start(self, ready: Callable[[], None]) -> None:
+    def _start(self, ready: Callable[[], None], number: int) -> None:
         pid = os.fork()
         if pid == 0:
-            self._run_worker(ready)
-        self._started[pid] = time.monotonic()
+            self._run_worker(ready, number)
+        self._started[pid] = _Worker(number, time.monotonic())
 
-    def _run_worker(self, ready: Callable[[], None]) -> NoReturn:
+    def _run_worker(self, ready: Callable[[], None], number: int) -> NoReturn:
         status = 1
         try:
             os.close(self._lifeline_writer)
-            signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
-            self._serve(ready, self._lifeline)
+            self._serve(ready, number, self._lifeline)
             status = 0
         except BaseException:  # noqa: BLE001 - nothing may unwind into the parent's code
             traceback.print_exc()
@@ -96,14 +112,17 @@ class Workers:
                 return
             if number == signal.SIGCHLD:
                 self._replace_exited()
-            elif number == signal.SIGHUP and self._reload():
-                self._send(signal.SIGHUP)
+            elif number == signal.SIGHUP:
+                self._reopen()
+                self._send(signal.SIGUSR1)  # not after reloading, which may take long or fail
+                if self._reload():
+                    self._send(signal.SIGHUP)
 
     def _replace_exited(self) -> None:
-        for started in self._reap():
-            if time.monotonic() - started < _MIN_LIFETIME:
+        for worker in self._reap():
+            if time.monotonic() - worker.started < _MIN_LIFETIME:
                 time.sleep(_MIN_LIFETIME)
-            self._start(ready=lambda: None)
+            self._start(lambda: None, worker.number)
 
     def _stop_all(self, stop_time: int) -> None:
         """Stop the workers; kill them after ``stop_time`` seconds or on a second SIGTERM or SIGINT."""
@@ -116,8 +135,8 @@ class Workers:
             self._reap()
         signal.alarm(0)
 
-    def _reap(self) -> list[float]:
-        """Reap exited workers, and kill stopped ones; return when each of the exited was forked."""
+    def _reap(self) -> list[_Worker]:
+        """Reap exited workers, and kill stopped ones; return those that exited."""
         exited = []
         for pid in self._started:
             changed, status = os.waitpid(pid, os.WNOHANG | os.WUNTRACED)

@@ -11,7 +11,15 @@ from doiuri.resolver.stores._open import open_store
 from doiuri.resolver.stores._recording import RecordingStore
 from doiuri.resolver.stores._redis import RedisStore
 from doiuri.resolver.stores._sqlite import SQLiteStore
-from doiuri.resolver.stores._store import Entry, ReadStore, Store, StoreWarning, Usage, WriteStore
+from doiuri.resolver.stores._store import (
+    Entry,
+    ReadStore,
+    Store,
+    StoreSnapshot,
+    StoreWarning,
+    Usage,
+    WriteStore,
+)
 
 __all__ = [
     "Differences",
@@ -29,6 +37,7 @@ __all__ = [
     "Resolver",
     "SQLiteStore",
     "Store",
+    "StoreSnapshot",
     "StoreWarning",
     "Transport",
     "TransportError",

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from doiuri.resolver._arguments import Default
     from doiuri.resolver._batch import Lookup
     from doiuri.resolver._outcome import Outcome
-    from doiuri.resolver.http._request import Transport
+    from doiuri.resolver.http._request import OnReply, Transport
     from doiuri.resolver.stores._store import ReadStore, Store
 
     Progress = Callable[[int, int | None], None]
@@ -48,13 +48,14 @@ class BaseResolver:
         progress: Progress | None = None,
         user_agent: str | None = None,
         transport: Transport | None = None,
+        on_reply: OnReply | None = None,
     ) -> None:
         self._config = Config.read(base, offline, timeout, budget, concurrency, rate, mailto, user_agent)
         check_method("prepare_request", session=session)
         check_method("get", transport=transport)
-        check_callable(progress=progress)
+        check_callable(progress=progress, on_reply=on_reply)
         self._progress = progress
-        self._client = _process.new_client(self._config, session, transport)
+        self._client = _process.new_client(self._config, session, transport, on_reply)
         self._store, self._shared = _process.open_argument(store, self._config.cache)
         self._release = None if self._shared is None else weakref.finalize(self, self._shared.release)
 

@@ -20,6 +20,7 @@ from doiuri._urls import origin
 from doiuri.resolver._arguments import DEFAULT, check_method
 from doiuri.resolver.http._client import Client
 from doiuri.resolver.http._limiter import LOCAL_PAUSE, PAUSE, Limiter
+from doiuri.resolver.http._request import ObservedTransport
 from doiuri.resolver.stores._open import open_store
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
     from doiuri.resolver._arguments import Config, Default
     from doiuri.resolver._outcome import Outcome
-    from doiuri.resolver.http._request import Transport
+    from doiuri.resolver.http._request import OnReply, Transport
     from doiuri.resolver.stores._lock_file import LockFile
     from doiuri.resolver.stores._memory import MemoryStore
     from doiuri.resolver.stores._redis import RedisStore
@@ -101,7 +102,12 @@ def server(base: str) -> Server:
         return _servers[place]
 
 
-def new_client(config: Config, session: requests.Session | None, transport: Transport | None) -> Client:
+def new_client(
+    config: Config,
+    session: requests.Session | None,
+    transport: Transport | None,
+    on_reply: OnReply | None = None,
+) -> Client:
     """Return a client; with a transport of its own it has a limiter of its own, too.
 
     :raises ImportError: if requests is needed and not installed.
@@ -112,13 +118,17 @@ def new_client(config: Config, session: requests.Session | None, transport: Tran
 
     @cache
     def opened() -> Transport:
+        used = transport or new_transport()
+        return used if on_reply is None else ObservedTransport(used, on_reply)
+
+    def new_transport() -> Transport:
         from doiuri.resolver.http._transport import HTTPTransport  # imports requests, which takes long
 
         return HTTPTransport(lambda: server(base).session, session, config.user_agent)
 
     return Client(
         base,
-        opened if transport is None else lambda: transport,
+        opened,
         lambda: own or server(base).limiter,
         rate=config.rate,
         concurrency=config.concurrency,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import time
+from contextlib import contextmanager
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -13,7 +14,7 @@ from doiuri.resolver.stores._memory import MemoryStore
 from doiuri.resolver.stores._store import Entry, Usage, warn
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     T = TypeVar("T")
 
@@ -71,6 +72,26 @@ class RedisStore(ForkSafe):
         self._memory.clear()
         return self._work("written", lambda client: _visit(client, remove=True))
 
+    def delete_many(self, keys: Sequence[str]) -> None:
+        """Delete the entries for these keys."""
+        self._work("written", lambda client: _delete(client, keys))
+        self._memory.discard(keys)
+
+    @contextmanager
+    def snapshot(self) -> Iterator[RedisSnapshot]:
+        """Return a context manager that yields a ``StoreSnapshot`` of the server.
+
+        :raises OSError: on entering, if the server does not answer.
+        """
+        try:
+            client = self._connected()
+            client.ping()
+            yield RedisSnapshot(client)
+        except OSError:
+            raise
+        except self._failures as error:
+            raise OSError(f"cannot read the store at {_public(self._url)}: {error}") from error
+
     def close(self) -> None:
         """Close the connections; the store opens new ones when used."""
         with self._lock:
@@ -106,6 +127,32 @@ class RedisStore(ForkSafe):
             return bool(self._single.info("cluster").get("cluster_enabled"))
         except self._library.ResponseError:  # the user has no permission for INFO
             return False
+
+
+class RedisSnapshot:
+    """The entries of a Redis store; see ``StoreSnapshot``."""
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+
+    def keys(self, prefix: str) -> Iterator[str]:
+        """Yield the keys that begin with ``prefix``, in the order of their code points."""
+        yield from sorted(self._names(prefix))
+
+    def count(self, prefix: str) -> int:
+        """Return how many keys begin with ``prefix``."""
+        return len(self._names(prefix))
+
+    def get_many(self, keys: Sequence[str]) -> dict[str, Entry]:
+        """Return the entries that exist for these keys."""
+        return _read(self._client, keys)
+
+    def _names(self, prefix: str) -> set[str]:
+        pattern = re.sub(r"([*?\[\]\\])", r"\\\1", _name(prefix)) + "*"
+        start = len(_name(""))
+        # SCAN may return a key more than once
+        found = self._client.scan_iter(match=pattern, count=1000)
+        return {name.decode(errors="replace")[start:] for name in found}
 
 
 def _library() -> tuple[Any, tuple[type[Exception], ...]]:
@@ -164,6 +211,15 @@ def _visit(client: Any, *, remove: bool) -> Usage:
             if isinstance(size, int) and size:  # 0: deleted meanwhile
                 entries, octets = entries + 1, octets + size
     return Usage(entries, octets)
+
+
+def _delete(client: Any, keys: Sequence[str]) -> bool:
+    for start in range(0, len(keys), BATCH):
+        pipeline = client.pipeline(transaction=False)
+        for key in keys[start : start + BATCH]:
+            pipeline.delete(_name(key))
+        pipeline.execute()
+    return True
 
 
 def _name(key: str) -> str:

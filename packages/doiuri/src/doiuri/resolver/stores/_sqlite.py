@@ -5,30 +5,29 @@ from __future__ import annotations
 import sqlite3
 import time
 from contextlib import suppress
-from hashlib import blake2b
 from math import inf
 from typing import TYPE_CHECKING, TypeVar
 
 from doiuri.resolver._fork import ForkSafe
 from doiuri.resolver.stores._memory import MemoryStore
 from doiuri.resolver.stores._sqlite_file import LOCKED, SQLiteFile, absolute, check_kind, has_code
-from doiuri.resolver.stores._store import Entry, Usage
+from doiuri.resolver.stores._sqlite_read import copy_store, entry_id, open_snapshot, read_entries
+from doiuri.resolver.stores._store import Usage
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Mapping, Sequence
+    from contextlib import AbstractContextManager
     from pathlib import Path
+
+    from doiuri.resolver.stores._sqlite_read import SQLiteSnapshot
+    from doiuri.resolver.stores._store import Entry
 
     T = TypeVar("T")
 
 KEEP = 180 * 86400  # seconds after which a stale entry that was not renewed is deleted
-BATCH = 500  # keys in one query; SQLite's lowest limit is 999 parameters
 SIZE_CHECK_INTERVAL = 3600.0  # seconds between two checks of the size by one process
 
-# Text as bytes: text of another program that is not UTF-8 would make the whole query fail
-_SELECT = """SELECT id, CAST(key AS BLOB), body,
-    CASE typeof(media_type) WHEN 'text' THEN CAST(media_type AS BLOB) END, expires
-    FROM entries WHERE id IN"""
 _DELETE_OLD = "DELETE FROM entries WHERE stored < ? AND expires < ? AND expires < 1e11"
 # The size is an upper bound, so at least half of the limit is kept
 _DELETE_OLDEST = """DELETE FROM entries WHERE id IN (
@@ -62,6 +61,7 @@ class SQLiteStore(ForkSafe):
     ) -> None:
         # before ForkSafe.__init__: another thread may fork right after it
         self._file = SQLiteFile(absolute(path), timeout)
+        self._timeout = timeout
         if path is not None:
             check_kind(self._file.path)
         super().__init__()
@@ -77,7 +77,7 @@ class SQLiteStore(ForkSafe):
 
     def get_many(self, keys: Sequence[str]) -> dict[str, Entry]:
         """Return the entries that exist for these keys, stale ones included."""
-        found = self._run("read", lambda db: _read(db, keys)) or {}
+        found = self._run("read", lambda db: read_entries(db, keys)) or {}
         return found | self._memory.get_many(keys)
 
     def put_many(self, entries: Mapping[str, Entry]) -> None:
@@ -105,6 +105,30 @@ class SQLiteStore(ForkSafe):
         octets = self._file.size()
         count = self._run("written", _delete_all)
         return None if count is None else Usage(count, max(octets - self._file.size(), 0))
+
+    def delete_many(self, keys: Sequence[str]) -> None:
+        """Delete the entries for these keys in one transaction, before returning."""
+        if keys:
+            self._run("written", lambda db: _delete(db, keys))
+            self._memory.discard(keys)
+
+    def snapshot(self) -> AbstractContextManager[SQLiteSnapshot]:
+        """Return a context manager that yields a ``StoreSnapshot`` of the file; writers are not blocked.
+
+        :raises OSError: on entering, if the file does not exist or cannot be read.
+        """
+        return open_snapshot(self.path, self._timeout)
+
+    def backup(self, path: str | os.PathLike[str]) -> None:
+        """Write a copy of all entries to a new file, while other processes read and write the store.
+
+        Every entry that was stored before the call is in the copy. A copy of the file by other means would
+        lack the latest entries, which may still be in the file ``PATH-wal``.
+
+        :param path: the file to write, complete or not at all; one that exists is replaced.
+        :raises OSError: if the store is damaged or cannot be read, or the copy cannot be written.
+        """
+        copy_store(self.path, absolute(path), self._timeout)
 
     def close(self) -> None:
         """Close the file; the store opens it again when used."""
@@ -148,7 +172,7 @@ class SQLiteStore(ForkSafe):
 
     def _write(self, db: sqlite3.Connection, entries: Mapping[str, Entry]) -> bool:
         now = time.time()
-        rows = [(_id(key), key, e.body, e.media_type, e.expires, now) for key, e in entries.items()]
+        rows = [(entry_id(key), key, e.body, e.media_type, e.expires, now) for key, e in entries.items()]
         with db:
             db.execute("BEGIN IMMEDIATE")
             db.executemany("INSERT OR REPLACE INTO entries VALUES (?, ?, ?, ?, ?, ?)", rows)
@@ -158,18 +182,6 @@ class SQLiteStore(ForkSafe):
                 self._size_checked = time.monotonic()
         self._file.restore_timeout()
         return True
-
-
-def _read(db: sqlite3.Connection, keys: Sequence[str]) -> dict[str, Entry]:
-    found = {}
-    for start in range(0, len(keys), BATCH):
-        batch = {_id(key): key for key in keys[start : start + BATCH]}
-        query = f"{_SELECT} ({','.join('?' * len(batch))})"
-        for number, encoded, body, media_type, expires in db.execute(query, tuple(batch)):
-            key = batch[number]
-            if encoded == key.encode() and _is_entry(body, media_type, expires):
-                found[key] = Entry(body, media_type.decode(errors="replace"), expires)
-    return found
 
 
 def _count(db: sqlite3.Connection) -> int:
@@ -187,17 +199,15 @@ def _delete_all(db: sqlite3.Connection) -> int:
     return count
 
 
-def _is_entry(body: object, media_type: object, expires: object) -> bool:
-    """Return whether the columns of a row, whose types SQLite does not enforce, are those of an entry."""
-    return isinstance(body, bytes) and isinstance(media_type, bytes) and isinstance(expires, (int, float))
-
-
-def _id(key: str) -> int:
-    """Return the id of an entry. Of two keys with one id the later replaces the earlier.
-
-    With a million entries the chance of any such pair is 1 in 37 million.
-    """
-    return int.from_bytes(blake2b(key.encode(), digest_size=8).digest(), signed=True)
+def _delete(db: sqlite3.Connection, keys: Sequence[str]) -> bool:
+    with db:
+        db.execute("BEGIN IMMEDIATE")
+        # the key, too: another one may have the same id
+        db.executemany(
+            "DELETE FROM entries WHERE id = ? AND CAST(key AS BLOB) = ?",
+            [(entry_id(key), key.encode()) for key in keys],
+        )
+    return True
 
 
 def _limit_size(db: sqlite3.Connection, limit: int) -> None:

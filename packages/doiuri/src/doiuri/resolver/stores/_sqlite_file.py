@@ -20,7 +20,7 @@ FORMAT = 2  # of the tables; kept in SQLite's user_version
 APPLICATION_ID = 0x444F4931  # "DOI1"; in bytes 68 to 71 of the file
 SHORT_TIMEOUT = 0.1  # seconds to wait for a lock after a full timeout was in vain, until a write succeeds
 
-_MAGIC = b"SQLite format 3\0"
+MAGIC = b"SQLite format 3\0"
 _COLUMNS = """
         id INTEGER PRIMARY KEY, key TEXT, body BLOB, media_type TEXT, expires REAL, stored REAL
     """
@@ -165,7 +165,7 @@ def is_store(path: Path) -> bool:
     """
     with path.open("rb") as file:
         page = file.read(4096)
-    if not page.startswith(_MAGIC):
+    if not page.startswith(MAGIC):
         return False
     return page[68:72] == APPLICATION_ID.to_bytes(4, "big") or (
         page[68:72] == bytes(4) and f"CREATE TABLE entries ({_COLUMNS})".encode() in page
@@ -176,10 +176,10 @@ def check_kind(path: Path) -> None:
     """Raise ValueError if there is a file at ``path`` that is not an SQLite file."""
     try:
         with path.open("rb") as file:
-            head = file.read(len(_MAGIC))
+            head = file.read(len(MAGIC))
     except OSError:  # it may become readable later
         return
-    if head and head != _MAGIC:
+    if head and head != MAGIC:
         raise ValueError(f"{path} is not a store but some other file; choose another path")
 
 

@@ -6,7 +6,7 @@ import warnings
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 
 class StoreWarning(UserWarning):
@@ -60,6 +60,23 @@ class Store(ReadStore, WriteStore, Protocol):
     It is safe to use from several threads and after a fork. If the medium fails, it warns with StoreWarning
     and does not raise.
     """
+
+
+class StoreSnapshot(Protocol):
+    """The entries of a store, in the order of their keys.
+
+    In an SQLite file they are those of one moment, whatever is written meanwhile; a Redis server is read as
+    it goes, and the keys are held in memory. If the store cannot be read, methods raise OSError.
+    """
+
+    def keys(self, prefix: str) -> Iterator[str]:
+        """Yield the keys that begin with ``prefix``."""
+
+    def count(self, prefix: str) -> int:
+        """Return how many keys begin with ``prefix``."""
+
+    def get_many(self, keys: Sequence[str]) -> dict[str, Entry]:
+        """Return the entries that exist for these keys, stale ones included."""
 
 
 def warn(message: str) -> None:

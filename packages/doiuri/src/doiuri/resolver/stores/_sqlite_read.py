@@ -1,0 +1,162 @@
+"""Read an SQLite store: entries by key, all keys in one snapshot, a copy of the file."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from contextlib import closing, contextmanager, suppress
+from hashlib import blake2b
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from doiuri.resolver.stores._sqlite_file import MAGIC, is_store
+from doiuri.resolver.stores._store import Entry
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+BATCH = 500  # keys in one query; SQLite's lowest limit is 999 parameters
+
+# Text as bytes: text of another program that is not UTF-8 would make the whole query fail
+_SELECT = """SELECT id, CAST(key AS BLOB), body,
+    CASE typeof(media_type) WHEN 'text' THEN CAST(media_type AS BLOB) END, expires
+    FROM entries WHERE id IN"""
+_KEYS = "FROM entries WHERE typeof(key) = 'text' AND substr(key, 1, ?) = ?"
+
+
+class SQLiteSnapshot:
+    """The entries of an SQLite store at one moment; see ``StoreSnapshot``."""
+
+    def __init__(self, db: sqlite3.Connection, path: Path) -> None:
+        self._db = db
+        self._path = path
+
+    def keys(self, prefix: str) -> Iterator[str]:
+        """Yield the keys that begin with ``prefix``, in the order of their code points."""
+        with _readable(self._path):
+            rows = self._db.execute(
+                f"SELECT CAST(key AS BLOB) {_KEYS} ORDER BY CAST(key AS BLOB)",
+                (len(prefix), prefix),
+            )
+            for (encoded,) in rows:
+                with suppress(UnicodeDecodeError):  # another program's
+                    yield encoded.decode()
+
+    def count(self, prefix: str) -> int:
+        """Return how many keys begin with ``prefix``."""
+        with _readable(self._path):
+            query = f"SELECT count(*) {_KEYS}"
+            return int(self._db.execute(query, (len(prefix), prefix)).fetchone()[0])
+
+    def get_many(self, keys: Sequence[str]) -> dict[str, Entry]:
+        """Return the entries that exist for these keys."""
+        with _readable(self._path):
+            return read_entries(self._db, keys)
+
+
+@contextmanager
+def open_snapshot(path: Path, timeout: float) -> Iterator[SQLiteSnapshot]:
+    """Open a snapshot of the store at ``path``, which is never created, renamed or written.
+
+    :raises OSError: if it cannot be read.
+    """
+    with _readable(path), closing(_open(path, timeout)) as db:
+        db.execute("BEGIN")
+        db.execute("SELECT 1 FROM entries LIMIT 1").fetchone()  # a transaction begins with its first query
+        yield SQLiteSnapshot(db, path)
+
+
+def copy_store(path: Path, target: Path, timeout: float) -> None:
+    """Write a copy of the store at ``path`` to a new file, complete or not at all.
+
+    :raises OSError: if the store is damaged or cannot be read, or the file cannot be written.
+    """
+    part = target.with_name(f"{target.name}.part")
+    part.unlink(missing_ok=True)
+    try:
+        with (
+            _readable(path),
+            closing(_open(path, timeout)) as source,
+            closing(sqlite3.connect(part)) as copy,
+        ):
+            # In one step, so that writers cannot make it start again
+            source.backup(copy)
+            copy.execute("PRAGMA journal_mode = DELETE")  # one file, which also opens in a read-only folder
+            (problem,) = copy.execute("PRAGMA quick_check(1)").fetchone()
+            if problem != "ok":  # damaged pages are copied as they are
+                raise OSError(f"cannot copy the store {path}, because it is damaged: {problem}")
+        _sync(part)
+        part.replace(target)
+        _sync(target.parent)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def read_entries(db: sqlite3.Connection, keys: Sequence[str]) -> dict[str, Entry]:
+    """Return the entries that exist for these keys."""
+    found = {}
+    for start in range(0, len(keys), BATCH):
+        batch = {entry_id(key): key for key in keys[start : start + BATCH]}
+        query = f"{_SELECT} ({','.join('?' * len(batch))})"
+        for number, encoded, body, media_type, expires in db.execute(query, tuple(batch)):
+            key = batch[number]
+            if encoded == key.encode() and _is_entry(body, media_type, expires):
+                found[key] = Entry(body, media_type.decode(errors="replace"), expires)
+    return found
+
+
+def entry_id(key: str) -> int:
+    """Return the id of an entry. Of two keys with one id the later replaces the earlier.
+
+    With a million entries the chance of any such pair is 1 in 37 million.
+    """
+    return int.from_bytes(blake2b(key.encode(), digest_size=8).digest(), signed=True)
+
+
+def _is_entry(body: object, media_type: object, expires: object) -> bool:
+    """Return whether the columns of a row, whose types SQLite does not enforce, are those of an entry."""
+    return isinstance(body, bytes) and isinstance(media_type, bytes) and isinstance(expires, (int, float))
+
+
+def _open(path: Path, timeout: float) -> sqlite3.Connection:
+    with path.open("rb") as file:  # its OSError names the reason, SQLite's does not
+        head = file.read(len(MAGIC))
+    if head != MAGIC or not is_store(path):
+        raise OSError(f"{path} is not a store")
+    try:
+        return _connect(f"{path.absolute().as_uri()}?mode=ro", timeout)
+    except sqlite3.OperationalError:
+        # A folder without room for the files that WAL needs; but a WAL holds the latest entries
+        wal = Path(f"{path}-wal")
+        if wal.exists() and wal.stat().st_size:
+            raise
+        return _connect(f"{path.absolute().as_uri()}?immutable=1", timeout)
+
+
+def _connect(uri: str, timeout: float) -> sqlite3.Connection:
+    db = sqlite3.connect(uri, uri=True, timeout=timeout, isolation_level=None, check_same_thread=False)
+    try:
+        db.execute("SELECT key IS NULL FROM entries LIMIT 1").fetchone()
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
+@contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise OSError(f"cannot read the store {path}: {error}") from error
+
+
+def _sync(path: Path) -> None:
+    """Write a file or a folder to the disk, so that not even a power failure loses it."""
+    if os.name == "nt":  # a folder cannot be opened there
+        return
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,155 @@
+"""Copies of a store that is being written, and writers that are killed."""
+
+import json
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from doiuri_proxy import running
+from support.command import run, run_apart
+from support.http import ask
+from support.proxy_records import link
+
+pytestmark = pytest.mark.once
+
+# Registers names one by one, and acknowledges each by a line, as the command does
+WRITER = """
+import sys
+from doiuri_proxy._cli import main
+store, start = sys.argv[1], int(sys.argv[2])
+for number in range(start, 10_000_000):
+    assert main(["add", f"10.1000/{number}", f"https://example.org/{number}", "--store", store]) == 0
+    sys.stdout.flush()
+"""
+
+
+def names(store: Path) -> set[str]:
+    return {*run("list", "--store", store).stdout.splitlines()}
+
+
+def is_whole(file: Path) -> bool:
+    with closing(sqlite3.connect(file)) as db:
+        return bool(db.execute("PRAGMA integrity_check").fetchall() == [("ok",)])
+
+
+class Writer:
+    """A process that registers names, and the names that it has acknowledged."""
+
+    def __init__(self, store: Path, folder: Path, start: int) -> None:
+        self._log = folder / f"acknowledged-{start}"
+        with self._log.open("wb") as log:
+            words = [sys.executable, "-c", WRITER, str(store), str(start)]
+            self.process = subprocess.Popen(words, stdout=log)
+
+    def acknowledged(self) -> set[str]:
+        lines = self._log.read_text().split("\n")[:-1]
+        return {line.partition(" now resolves to ")[0] for line in lines}
+
+    def wait_for(self, count: int) -> None:
+        deadline = time.monotonic() + 100
+        while len(self.acknowledged()) < count:
+            assert time.monotonic() < deadline, "the writer does not write"
+            assert self.process.poll() is None
+            time.sleep(0.01)
+
+    def kill(self) -> None:
+        self.process.kill()
+        assert self.process.wait(30) == -signal.SIGKILL
+
+
+def test_a_backup_holds_all_that_was_acknowledged_before(tmp_path: Path) -> None:
+    store = tmp_path / "records.sqlite3"
+    writer = Writer(store, tmp_path, 0)
+    try:
+        for round_ in range(1, 5):
+            writer.wait_for(20 * round_)
+            copy = tmp_path / f"copy-{round_}.sqlite3"
+            before = writer.acknowledged()
+            done = run("backup", copy, "--store", store)
+            assert (done.returncode, done.stderr) == (0, "")
+            assert is_whole(copy)
+            assert names(copy) >= before
+            assert not [*tmp_path.glob("*.part")]
+        assert len(writer.acknowledged()) > len(before)  # it was writing all the time
+    finally:
+        writer.kill()
+    with running(copy) as proxy:
+        assert ask(proxy.url, "/10.1000/0").headers["location"] == "https://example.org/0"
+
+
+def test_a_copied_file_lacks_what_is_in_the_wal(tmp_path: Path) -> None:
+    """What the manual says of cp, and that backup and export do better."""
+    store, copied, backup = (tmp_path / name for name in ("a.sqlite3", "b.sqlite3", "c.sqlite3"))
+    assert run("add", "10.1000/1", "https://example.org/", "--store", store).returncode == 0
+    with running(store) as proxy:  # keeps the store open, so that its WAL stays
+        assert ask(proxy.url, "/10.1000/1").status == 302
+        assert run("add", "10.1000/2", "https://example.org/", "--store", store).returncode == 0
+        copied.write_bytes(store.read_bytes())
+        assert run("backup", backup, "--store", store).returncode == 0
+        assert names(store) == names(backup) == {"10.1000/1", "10.1000/2"}
+        assert "10.1000/2" not in names(copied)
+
+
+def test_a_backup_replaces_only_if_told_to_and_never_the_store(tmp_path: Path) -> None:
+    store, copy = tmp_path / "a.sqlite3", tmp_path / "b.sqlite3"
+    run("add", "10.1000/1", "https://example.org/", "--store", store)
+    assert run("backup", copy, "--store", store).returncode == 0
+    run("add", "10.1000/2", "https://example.org/", "--store", store)
+    refused = run("backup", copy, "--store", store)
+    assert (refused.returncode, refused.stderr) == (1, f"doiuri-proxy: {copy} already exists\n")
+    assert names(copy) == {"10.1000/1"}
+    assert run("backup", copy, "--replace", "--store", store).returncode == 0
+    assert names(copy) == {"10.1000/1", "10.1000/2"}
+    assert run("backup", store, "--replace", "--store", store).returncode == 1
+    assert names(store) == {"10.1000/1", "10.1000/2"}
+
+
+def test_a_backup_that_cannot_be_written_leaves_nothing(tmp_path: Path) -> None:
+    store = tmp_path / "a.sqlite3"
+    run("add", "10.1000/1", "https://example.org/", "--store", store)
+    done = run("backup", tmp_path / "nowhere" / "b.sqlite3", "--store", store)
+    assert done.returncode == 1
+    assert done.stderr.startswith("doiuri-proxy: cannot ")
+    assert not (tmp_path / "nowhere").exists()
+
+
+def test_a_killed_writer_loses_nothing_that_it_acknowledged(tmp_path: Path) -> None:
+    store = tmp_path / "records.sqlite3"
+    generator = random.Random(15)
+    acknowledged: set[str] = set()
+    for round_ in range(4):
+        writer = Writer(store, tmp_path, 100_000 * round_)
+        writer.wait_for(5)
+        time.sleep(generator.random() / 10)
+        writer.kill()
+        acknowledged |= writer.acknowledged()
+        assert is_whole(store)
+        assert names(store) >= acknowledged
+    assert len(acknowledged) >= 20
+
+
+def test_a_killed_import_answers_nothing_with_not_found(tmp_path: Path) -> None:
+    store, file = tmp_path / "records.sqlite3", tmp_path / "records.jsonl"
+    lines = [json.dumps(link(f"10.1000/{n}", f"https://example.org/{n}")) for n in range(20_000)]
+    file.write_text("\n".join(lines))
+    words = [sys.executable, "-m", "doiuri_proxy", "import", str(file), "--store", str(store)]
+    with subprocess.Popen(words, stdout=subprocess.DEVNULL) as process:
+        wal, deadline = Path(f"{store}-wal"), time.monotonic() + 100
+        while not wal.exists() or wal.stat().st_size < 500_000:
+            assert time.monotonic() < deadline
+            assert process.poll() is None
+            time.sleep(0.001)
+        process.kill()
+    assert is_whole(store)
+    with running(store) as proxy:
+        assert ask(proxy.url, "/api/handles/10.1000/19999").json()["responseCode"] == 2
+        again = run_apart("import", file, "--store", store)
+        assert again.stdout.startswith("20000 records registered")
+        assert ask(proxy.url, "/api/handles/10.1000/19999").json()["responseCode"] == 1
+        assert ask(proxy.url, "/api/handles/10.1000/20000").json()["responseCode"] == 100

@@ -1,0 +1,219 @@
+"""``/metrics``, read by Prometheus' own parsers."""
+
+import contextlib
+import os
+import signal
+import socket
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from doiuri.resolver.stores._sqlite_read import SQLiteSnapshot
+from doiuri_proxy import Running, running
+from doiuri_proxy.app._counters import Counters
+from doiuri_proxy.app._metrics import BUCKETS, ENDPOINTS
+from doiuri_proxy.records import _store
+from prometheus_client.openmetrics.parser import text_string_to_metric_families as read_openmetrics
+from prometheus_client.parser import text_string_to_metric_families
+from support.command import command, run
+from support.http import ask, send
+from support.ports import refusing
+from support.proxy_records import RECORDS, link
+
+pytestmark = pytest.mark.once
+
+Samples = dict[tuple[str, ...], float]
+
+
+def scrape(url: str) -> Samples:
+    """The samples by name and label values."""
+    answer = ask(url, "/metrics")
+    assert answer.status == 200
+    assert answer.headers["content-type"].startswith("text/plain; version=")
+    families = [*text_string_to_metric_families(answer.text)]
+    assert all(family.name.startswith("doiuri_proxy_") and family.documentation for family in families)
+    samples = [sample for family in families for sample in family.samples]
+    found = {(sample.name, *sample.labels.values()): sample.value for sample in samples}
+    assert len(found) == len(samples)
+    return found
+
+
+def requests(samples: Samples) -> dict[tuple[str, ...], float]:
+    name = "doiuri_proxy_requests_total"
+    return {key[1:]: value for key, value in samples.items() if key[0] == name and value}
+
+
+def wait_for(what: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 60
+    while not what():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def test_requests_are_counted_by_endpoint_and_class_of_status() -> None:
+    with running(RECORDS) as proxy:
+        for path in ("/10.1000/1", "/10.1000/alias", "/10.1000/none", "/", "/10.1000/%zz", "/metrics/x"):
+            ask(proxy.url, path)
+        for path in ("/api/handles/10.1000/1", "/api/handles/10.1000/none", "/api", "/api/metrics"):
+            ask(proxy.url, path)
+        for path in ("/doiRA/10.1000", "/ra/10.1000", "/healthz", "/readyz", "/metrics"):
+            ask(proxy.url, path)
+        ask(proxy.url, "/10.1000/1", "DELETE")
+        send(proxy.url, b"nonsense\r\n\r\n")
+        assert requests(scrape(proxy.url)) == {
+            ("redirect", "2xx"): 1,
+            ("redirect", "3xx"): 2,
+            ("redirect", "4xx"): 3,
+            ("redirect", "5xx"): 1,
+            ("api", "2xx"): 1,
+            ("api", "4xx"): 3,
+            ("doira", "2xx"): 2,
+            ("healthz", "2xx"): 1,
+            ("readyz", "2xx"): 1,
+            ("metrics", "2xx"): 1,
+            ("none", "4xx"): 1,
+        }
+
+
+def test_durations_are_a_histogram() -> None:
+    with running(RECORDS) as proxy:
+        for _ in range(5):
+            ask(proxy.url, "/10.1000/1")
+        samples = scrape(proxy.url)
+    name = "doiuri_proxy_request_duration_seconds"
+    counts = [samples[f"{name}_bucket", "redirect", bound] for bound in [*map(str, BUCKETS), "+Inf"]]
+    assert counts == sorted(counts)
+    assert counts[-1] == samples[f"{name}_count", "redirect"] == 5
+    assert 0 < samples[f"{name}_sum", "redirect"] < 5
+
+
+def test_names_in_requests_are_never_labels() -> None:
+    """Whatever clients send, the number of series stays."""
+    with running(RECORDS) as proxy:
+        before = scrape(proxy.url).keys()
+        for number in range(50):
+            ask(proxy.url, f"/10.{number}/x{number}", headers={"User-Agent": f"agent/{number}"})
+            ask(proxy.url, f"/unknown-{number}", f"VERB{number}")
+            ask(proxy.url, f"/api/{number}")
+        assert scrape(proxy.url).keys() == before
+    assert len(before) < 250
+
+
+def test_the_number_of_records_follows_the_store(tmp_path: Path) -> None:
+    store = tmp_path / "r.sqlite3"
+    with running(RECORDS) as proxy:
+        assert scrape(proxy.url)["doiuri_proxy_records",] == len(RECORDS)
+    run("add", "10.1000/1", "https://example.org/", "--store", store)
+    with running(store) as proxy:
+        assert scrape(proxy.url)["doiuri_proxy_records",] == 1
+        run("add", "10.1000/2", "https://example.org/", "--store", store)
+        wait_for(lambda: scrape(proxy.url)["doiuri_proxy_records",] == 2)
+
+
+def test_a_store_that_takes_long_to_count_keeps_nobody_waiting(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, go_on = tmp_path / "r.sqlite3", threading.Event()
+    run("add", "10.1000/1", "https://example.org/", "--store", store)
+    count = SQLiteSnapshot.count
+
+    def slow(self: SQLiteSnapshot, prefix: str) -> int:
+        go_on.wait(60)
+        return count(self, prefix)
+
+    monkeypatch.setattr(SQLiteSnapshot, "count", slow)
+    monkeypatch.setattr(_store, "COUNT_TIME", 0.1)
+    with running(store) as proxy:
+        for _ in range(3):
+            assert ("doiuri_proxy_records",) not in scrape(proxy.url)
+        assert sum(thread.name == "count" for thread in threading.enumerate()) == 1
+        go_on.set()
+        wait_for(lambda: scrape(proxy.url).get(("doiuri_proxy_records",)) == 1)
+
+
+def test_requests_to_upstream_and_their_failures_are_counted() -> None:
+    def upstream(proxy: Running) -> tuple[float, float]:
+        samples = scrape(proxy.url)
+        name = "doiuri_proxy_upstream"
+        return samples[f"{name}_requests_total",], samples[f"{name}_failures_total",]
+
+    with (
+        running([link("10.1000/1", "https://example.org/")]) as upper,
+        running(upstream=upper.url, cache=":memory:") as proxy,
+    ):
+        assert upstream(proxy) == (0, 0)
+        for path in ("/10.1000/1", "/10.1000/1", "/10.1000/none"):
+            ask(proxy.url, path)
+        assert upstream(proxy) == (2, 0)  # the second came from the cache
+    with refusing() as port, running(upstream=f"http://127.0.0.1:{port}", cache=":memory:") as proxy:
+        ask(proxy.url, "/10.1000/2")
+        sent, failed = upstream(proxy)
+        assert sent == failed > 0
+
+
+def test_open_connections_are_counted() -> None:
+    with running(RECORDS) as proxy, contextlib.ExitStack() as stack:
+        parts = urlsplit(proxy.url)
+        for _ in range(7):
+            stack.enter_context(socket.create_connection((parts.hostname, parts.port)))
+        wait_for(lambda: scrape(proxy.url)["doiuri_proxy_connections",] == 8)
+        stack.close()
+        wait_for(lambda: scrape(proxy.url)["doiuri_proxy_connections",] == 1)
+
+
+def test_openmetrics_is_negotiated() -> None:
+    with running(RECORDS) as proxy:
+        ask(proxy.url, "/10.1000/1")
+        answer = ask(proxy.url, "/metrics", headers={"Accept": "application/openmetrics-text; version=1.0.0"})
+        assert answer.headers["content-type"].startswith("application/openmetrics-text")
+        names = {family.name for family in read_openmetrics(answer.text)}  # type: ignore[no-untyped-call]
+        assert "doiuri_proxy_request_duration_seconds" in names
+
+
+def test_the_paths_of_the_proxy_are_not_those_of_handles() -> None:
+    """A handle has a slash after its prefix; /metrics, /readyz and /healthz have none."""
+    names = ["metrics/x", "readyz/x", "healthz/x", "metrics/"]
+    with running([link(name, "https://example.org/") for name in names[:3]]) as proxy:
+        assert [ask(proxy.url, f"/{name}").status for name in names] == [302, 302, 302, 404]
+        for name in ("metrics", "readyz"):
+            assert ask(proxy.url, f"/api/handles/{name}/x").json()["responseCode"] == 1
+            assert (
+                ask(proxy.url, f"/{name}")
+                .headers["content-type"]
+                .startswith(("text/plain", "application/json"))
+            )
+            assert ask(proxy.url, f"/{name}", "HEAD").status == 200
+            assert ask(proxy.url, f"//{name}").status == 404
+
+
+def test_workers_count_together_and_go_on_when_one_is_killed(tmp_path: Path) -> None:
+    file = tmp_path / "r.jsonl"
+    file.write_text('{"handle":"10.1000/1","values":[]}\n')
+    with command(tmp_path, "--records", file, "--workers", 3) as proxy:
+        for _ in range(60):
+            ask(proxy.url, "/api/handles/10.1000/1")
+        wait_for(lambda: requests(scrape(proxy.url))["api", "2xx"] == 60)
+        parts = urlsplit(proxy.url)
+        with contextlib.ExitStack() as stack:
+            for _ in range(9):
+                stack.enter_context(socket.create_connection((parts.hostname, parts.port)))
+            wait_for(lambda: scrape(proxy.url)["doiuri_proxy_connections",] == 10)
+            old = proxy.children()
+            for pid in old:
+                os.kill(pid, signal.SIGKILL)
+            wait_for(lambda: len(proxy.children()) == 3 and not {*old} & {*proxy.children()})
+        wait_for(lambda: scrape(proxy.url)["doiuri_proxy_connections",] == 1)
+        assert requests(scrape(proxy.url))["api", "2xx"] == 60
+
+
+def test_counters_of_rows_do_not_touch_each_other() -> None:
+    counters = Counters(["a", "b"], 2)
+    counters.add("a", 2)
+    counters.use_row(1)
+    counters.add("a")
+    counters.set("b", 5)
+    assert (counters.total("a"), counters.total("b")) == (3, 5)
+    assert len({*ENDPOINTS}) == len(ENDPOINTS)

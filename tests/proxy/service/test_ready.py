@@ -1,0 +1,94 @@
+"""``/readyz``: whether the records can be read and upstream answers."""
+
+from pathlib import Path
+
+import pytest
+from doiuri_proxy import Running, running
+from doiuri_proxy.records import _upstream
+from support.command import run
+from support.http import ask
+from support.ports import refusing
+from support.proxy_records import link
+from support.servers import redis
+
+pytestmark = pytest.mark.once
+
+
+def ready(proxy: Running) -> tuple[int, dict[str, str]]:
+    answer = ask(proxy.url, "/readyz")
+    assert answer.headers["content-type"] == "application/json;charset=utf-8"
+    assert answer.headers["cache-control"] == "no-store"
+    return answer.status, answer.json()
+
+
+def test_records_in_memory_are_ready() -> None:
+    with running([]) as proxy:
+        assert ready(proxy) == (200, {"status": "ok", "records": "ok"})
+
+
+def test_a_store_that_is_gone_or_damaged_is_not_ready(tmp_path: Path) -> None:
+    store = tmp_path / "r.sqlite3"
+    run("add", "10.1000/1", "https://example.org/", "--store", store)
+    with running(store) as proxy:
+        assert ready(proxy)[0] == 200
+        aside = store.rename(tmp_path / "aside")
+        status, body = ready(proxy)
+        assert (status, body["status"]) == (503, "unavailable")
+        assert "No such file" in body["records"]
+        assert ask(proxy.url, "/healthz").status == 200
+        ask(proxy.url, "/10.1000/1")  # creates an empty store
+        assert ready(proxy) == (503, {"status": "unavailable", "records": "the records are gone"})
+        aside.replace(store)
+        for suffix in ("-wal", "-shm"):
+            Path(f"{store}{suffix}").unlink(missing_ok=True)
+        assert ready(proxy)[0] == 200
+
+
+def test_a_cache_that_is_served_is_ready(tmp_path: Path) -> None:
+    """It is no complete registry, and need not be one."""
+    cache = tmp_path / "cache.sqlite3"
+    with (
+        running([link("10.1000/1", "https://example.org/")]) as upper,
+        running(upstream=upper.url, cache=str(cache)) as proxy,
+    ):
+        ask(proxy.url, "/10.1000/1")
+    with running(cache) as proxy:
+        assert ready(proxy) == (200, {"status": "ok", "records": "ok"})
+
+
+def test_upstream_is_asked_only_if_it_has_not_answered_lately(monkeypatch: pytest.MonkeyPatch) -> None:
+    with (
+        running([link("10.1000/1", "https://example.org/")]) as upper,
+        running(upstream=upper.url, cache=":memory:") as proxy,
+    ):
+        for _ in range(3):
+            assert ready(proxy) == (200, {"status": "ok", "records": "ok", "upstream": "ok"})
+        assert [request.target for request in upper.log] == ["/api/handles/10.1000/182?auth"]
+        monkeypatch.setattr(_upstream, "CHECK_INTERVAL", 0)
+        assert ready(proxy)[0] == 200
+        assert len(upper.log) == 2
+
+
+def test_an_upstream_that_does_not_answer_is_not_ready() -> None:
+    local = [link("10.1000/1", "https://example.org/")]
+    with refusing() as port, running(local, upstream=f"http://127.0.0.1:{port}", cache=":memory:") as proxy:
+        status, body = ready(proxy)
+        assert (status, body["status"], body["records"]) == (503, "unavailable", "ok")
+        assert "Connection refused" in body["upstream"]
+        assert ask(proxy.url, "/healthz").status == 200
+        assert ask(proxy.url, "/10.1000/1").status == 302
+
+
+@pytest.mark.newest
+def test_redis_that_is_gone_is_not_ready() -> None:
+    with redis.running() as server:
+        run("add", "10.1000/1", "https://example.org/", "--store", server.url)
+        with running(server.url) as proxy:
+            assert ready(proxy) == (200, {"status": "ok", "records": "ok"})
+            assert "doiuri_proxy_records 1.0" in ask(proxy.url, "/metrics").text
+            server.stop()
+            status, body = ready(proxy)
+            assert status == 503
+            assert body["records"].startswith("cannot read the store at redis://")
+            metrics = ask(proxy.url, "/metrics")
+            assert metrics.status == 200

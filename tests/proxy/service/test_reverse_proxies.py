@@ -1,0 +1,182 @@
+"""nginx and Caddy in front of the proxy, with the configuration files in the repository."""
+
+import contextlib
+import http.client
+import json
+import os
+import re
+import signal
+import socket
+import ssl
+import subprocess
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from support import browser
+from support.command import Command, command
+from support.ports import free_port
+from support.proxy_records import RECORDS, link
+from support.servers.deploy import deployed
+from support.servers.tls import Authority
+
+pytestmark = [pytest.mark.once, pytest.mark.newest]
+
+HOST = "doi.example.org"
+LONG = "10.1000/" + "x" * 7000
+# nginx needs a configuration around the site's own
+NGINX = """
+daemon off; pid {folder}/nginx.pid; error_log {folder}/error.log; {user}
+events {{ worker_connections 256; }}
+http {{ access_log off; client_body_temp_path {folder}/body; proxy_temp_path {folder}/proxy;
+fastcgi_temp_path {folder}/fastcgi; uwsgi_temp_path {folder}/uwsgi; scgi_temp_path {folder}/scgi;
+include {folder}/doiuri-proxy.conf; }}
+"""
+PATHS = [
+    "/10.1000/1",
+    "/10.1000%2F1",
+    "//10.1000/1",
+    "/doi:10.1000/1",
+    "/10.1000/456%23789",
+    "/10.1000/456",
+    "/10.123/456ABC/zyz",
+    "/10.123/456ABC%2Fzyz",
+    "/10.1000%2F..",
+    "/10.1000/x;y&z%3F+%C3%BC",
+    "/10.26321/%C3%81.GUTI%C3%89RREZ.ZARZA.02.2018.03",
+    "/10.1000/%3Cscript%3Ealert(1)%3C/script%3E",
+    "/10.1000/a:b?noredirect",
+    "/10.1000/a,b?urlappend=%2F%2Fx%3Fy",
+    "/10.1000/alias2?x=1&y=%20",
+    "/api/handles/10.1000/456%23789",
+    "/api/handles/10.1000/FORMATS?type=EMAIL&index=2&pretty",
+    "/api/handles/10.1000%2Fnone",
+    "/doiRA/10.1000/a%2Cb,10.2000",
+    f"/{LONG}",
+    "/healthz",
+]
+
+
+@dataclass
+class Front:
+    """A reverse proxy, and the proxy behind it with its access log."""
+
+    port: int
+    trust: ssl.SSLContext
+    proxy: Command
+    log: Path
+
+    def get(self, path: str, client: str = "127.0.0.1", **headers: str) -> tuple[int, str | None, bytes]:
+        """The status, the location and the body of an answer over TLS."""
+        plain = socket.create_connection(("127.0.0.1", self.port), timeout=30, source_address=(client, 0))
+        connection = http.client.HTTPConnection(HOST)
+        connection.sock = self.trust.wrap_socket(plain, server_hostname=HOST)
+        return answer_of(connection, path, headers)
+
+    def direct(self, path: str) -> tuple[int, str | None, bytes]:
+        """The same from the proxy itself."""
+        return answer_of(http.client.HTTPConnection(self.proxy.url.removeprefix("http://")), path, {})
+
+    def clients(self) -> list[str]:
+        """The clients in the access log."""
+        return [line.partition(" ")[0] for line in self.log.read_text().splitlines()]
+
+
+def answer_of(
+    connection: http.client.HTTPConnection, path: str, headers: dict[str, str]
+) -> tuple[int, str | None, bytes]:
+    with contextlib.closing(connection):
+        connection.request("GET", path, headers=headers)
+        answer = connection.getresponse()
+        return answer.status, answer.getheader("Location"), answer.read()
+
+
+def start_nginx(folder: Path, files: dict[str, object]) -> tuple[list[str], dict[str, str]]:
+    text = deployed(
+        "nginx.conf",
+        {
+            "listen 443 ssl": f"listen 127.0.0.1:{files['port']} ssl",
+            "127.0.0.1:8053": files["backend"],
+            "/etc/ssl/certs/doi.example.org.pem": files["chain"],
+            "/etc/ssl/private/doi.example.org.key": files["key"],
+        },
+    )
+    (folder / "doiuri-proxy.conf").write_text(text)
+    user = "user root;" if os.geteuid() == 0 else ""
+    (folder / "nginx.conf").write_text(NGINX.format(folder=folder, user=user))
+    return [browser.command("nginx"), "-p", str(folder), "-c", str(folder / "nginx.conf")], {}
+
+
+def start_caddy(folder: Path, files: dict[str, object]) -> tuple[list[str], dict[str, str]]:
+    site = f"https://{HOST}:{files['port']} {{\n\tbind 127.0.0.1\n\ttls {files['chain']} {files['key']}"
+    text = deployed("Caddyfile", {f"{HOST} {{": site, "127.0.0.1:8053": files["backend"]})
+    options = "{\n\tadmin off\n\tauto_https disable_redirects\n}\n"
+    (folder / "Caddyfile").write_text(options + text)
+    words = [browser.command("caddy"), "run", "--adapter", "caddyfile", "--config", str(folder / "Caddyfile")]
+    return words, {"HOME": str(folder), "XDG_DATA_HOME": str(folder), "XDG_CONFIG_HOME": str(folder)}
+
+
+@pytest.fixture(scope="module", params=[start_nginx, start_caddy], ids=["nginx", "caddy"])
+def front(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Front]:
+    folder = tmp_path_factory.mktemp("front")
+    records, log, port = folder / "r.jsonl", folder / "access.log", free_port()
+    with records.open("w") as file:
+        file.writelines(json.dumps(one) + "\n" for one in [*RECORDS, link(LONG, "https://example.org/long")])
+    authority = Authority(folder)
+    chain, key = authority.files(folder, HOST)
+    words = ("--records", records, "--access-log", log, "--forwarded-allow-ips", "127.0.0.1")
+    with command(folder, *words) as proxy:
+        backend = proxy.url.removeprefix("http://")
+        start, environ = request.param(folder, {"port": port, "backend": backend, "chain": chain, "key": key})
+        with (folder / "front.log").open("wb") as errors:
+            process = subprocess.Popen(start, stdout=errors, stderr=errors, env={**os.environ, **environ})
+        try:
+            wait_for_port(port, process, folder / "front.log")
+            yield Front(port, authority.trusting(), proxy, log)
+        finally:
+            process.send_signal(signal.SIGTERM)
+            process.wait(30)
+
+
+def wait_for_port(port: int, process: subprocess.Popen[bytes], log: Path) -> None:
+    deadline = time.monotonic() + 60
+    while True:
+        assert process.poll() is None, log.read_text()
+        assert time.monotonic() < deadline, log.read_text()
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+            return
+        time.sleep(0.05)
+
+
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: path[:40])
+def test_names_arrive_as_they_were_sent(front: Front, path: str) -> None:
+    assert front.get(path) == front.direct(path)
+
+
+def test_the_paths_are_worth_the_test(front: Front) -> None:
+    statuses = [front.direct(path)[0] for path in PATHS]
+    assert statuses.count(200) + statuses.count(301) + statuses.count(302) >= len(PATHS) - 2
+
+
+def test_the_access_log_names_the_client_and_believes_nobody_else(front: Front) -> None:
+    before = len(front.clients())
+    front.get("/10.1000/1", "127.0.0.2")
+    front.get("/10.1000/1", "127.0.0.3", **{"X-Forwarded-For": "192.0.2.1"})
+    front.get("/10.1000/1", "127.0.0.4", Forwarded="for=192.0.2.1")
+    assert front.clients()[before:] == ["127.0.0.2", "127.0.0.3", "127.0.0.4"]
+
+
+@pytest.mark.parametrize("path", ["/metrics", "/readyz"])
+def test_metrics_are_for_the_machine_itself(front: Front, path: str) -> None:
+    assert front.get(path)[0] == 200
+    for spelled in (path, path.replace("e", "%65"), f"/{path}", f"/x/..{path}"):
+        status, _, body = front.get(spelled, "127.0.0.2")
+        assert status in {403, 404}, spelled
+        assert not re.search(rb"doiuri_proxy_|status.:.ok", body)
+
+
+def test_many_requests_over_kept_connections(front: Front) -> None:
+    statuses = {front.get(f"/10.1000/{number % 2}")[0] for number in range(100)}
+    assert statuses == {302, 404}

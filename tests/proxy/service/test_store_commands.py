@@ -1,0 +1,240 @@
+"""The commands list, export and remove."""
+
+import json
+import os
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from doiuri.resolver import Entry, SQLiteStore
+from doiuri_proxy import running
+from doiuri_proxy.records import _listing
+from doiuri_proxy.records._store import NEVER_EXPIRES
+from support.command import run, run_apart
+from support.http import ask
+from support.proxy_records import AGENCIES, RECORDS, link, record, value
+from support.servers import redis
+
+pytestmark = pytest.mark.once
+
+METADATA = {
+    "application/x-bibtex": '@misc{a,\n title = {Ä\u2028 \\ "}\n}',
+    "application/vnd.citationstyles.csl+json": {"title": "é\n", "author": [{"family": "\ud83d\ude00"}]},
+}
+MANY = [*RECORDS, {**link("10.1000/meta", "https://example.org/"), "metadata": METADATA}]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    return tmp_path / "records.sqlite3"
+
+
+def filled(store: object, folder: Path, records: Any = MANY, agencies: Any = AGENCIES) -> None:
+    file = folder / "records.json"
+    file.write_text(json.dumps({"records": records, "agencies": agencies}))
+    done = run("import", file, "--store", store)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def entries(store: Path) -> dict[str, Entry]:
+    with SQLiteStore(store).snapshot() as snapshot:
+        return snapshot.get_many([*snapshot.keys("")])
+
+
+def test_an_export_is_imported_with_the_same_bytes(
+    tmp_path: Path, store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_listing, "BATCH_SIZE", 7)
+    filled(store, tmp_path)
+    file, second = tmp_path / "export.jsonl", tmp_path / "second.sqlite3"
+    done = run("export", file, "--store", store)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert run("import", file, "--store", second).returncode == 0
+    assert entries(second) == entries(store)
+    assert len(entries(store)) > len(MANY)
+    assert run("export", "--store", second).stdout.encode() == file.read_bytes()
+    lines = [json.loads(line) for line in file.read_text("utf-8").split("\n")[:-1]]
+    assert lines[0] == {"agencies": AGENCIES}
+    names = [line["handle"] for line in lines[1:]]
+    assert {*names} == {one["handle"] for one in MANY}
+    assert run("list", "--store", store).stdout.splitlines() == names
+
+
+def test_what_a_resolver_cached_is_exported_in_the_same_form(tmp_path: Path, store: Path) -> None:
+    filled(store, tmp_path, [link("10.1000/x", "https://example.org/x")], {})
+    cached = link("10.1000/y", "https://example.org/y")
+    pretty = json.dumps({"handle": "10.1000/y", "values": cached["values"], "responseCode": 1}, indent=1)
+    with closing(SQLiteStore(store)) as opened:
+        opened.put_many(
+            {
+                "record https://doi.org 10.1000/Y": Entry(pretty.encode(), "application/json", 2e9),
+                "record https://doi.org 10.1000/NO": Entry(
+                    b'{"responseCode":100,"handle":"10.1000/no"}', "application/json", 2e9
+                ),
+                "record https://doi.org 10.1000/Z": Entry(b"{", "application/json", 2e9),
+                "record https://other.example 10.1000/O": Entry(
+                    b'{"handle":"10.1000/o","values":[]}', "application/json", 2e9
+                ),
+            }
+        )
+    file = tmp_path / "e.jsonl"
+    assert run("export", file, "--store", store).returncode == 0
+    lines = [json.loads(line) for line in file.read_text().splitlines()]
+    assert [line["handle"] for line in lines] == ["10.1000/x", "10.1000/y"]
+    assert run("import", file, "--store", tmp_path / "b.sqlite3").returncode == 0
+
+
+def test_list_begins_where_it_is_told_to(tmp_path: Path, store: Path) -> None:
+    names = ["10.1000/abc", "10.1000/ABD", "10.1000/b_c", "10.1000/b%c", "10.2000/abc", "10.1000/é"]
+    filled(store, tmp_path, [link(name, "https://example.org/") for name in names], {})
+
+    def listed(*start: str) -> list[str]:
+        return run("list", *start, "--store", store).stdout.splitlines()
+
+    assert listed() == sorted(names, key=str.upper)
+    assert listed("10.1000/aB") == ["10.1000/abc", "10.1000/ABD"]
+    assert listed("10.1000/b_") == ["10.1000/b_c"]
+    assert listed("10.1000/é") == ["10.1000/é"]
+    assert listed("10.3") == []
+    assert listed("--base", "https://other.example") == []
+
+
+def test_a_removed_record_is_not_found_at_once(tmp_path: Path, store: Path) -> None:
+    filled(store, tmp_path)
+    with running(store) as proxy:
+        assert ask(proxy.url, "/10.1000/meta").status == 302
+        done = run("remove", "https://doi.org/10.1000/META", "0.na/10.2000", "--store", store)
+        assert done.stdout == "10.1000/meta removed\n0.NA/10.2000 removed\n"
+        assert ask(proxy.url, "/10.1000/meta").status == 404
+        assert ask(proxy.url, "/api/handles/10.1000/meta").json()["responseCode"] == 100
+        assert ask(proxy.url, "/10.1000/1").status == 302
+    assert not [key for key in entries(store) if "META" in key]
+    assert run("add", "10.1000/meta", "https://example.org/", "--store", store).returncode == 0
+    with running(store) as proxy:  # the metadata of the earlier record is gone
+        assert ask(proxy.url, "/10.1000/meta", headers={"Accept": "application/x-bibtex"}).status == 406
+
+
+def test_remove_deletes_all_or_nothing(tmp_path: Path, store: Path) -> None:
+    filled(store, tmp_path)
+    before = entries(store)
+    done = run("remove", "10.1000/1", "10.1000/nowhere", "--store", store)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == f"doiuri-proxy: 10.1000/nowhere is not in {store}\n"
+    assert entries(store) == before
+    done = run("remove", "nonsense", "--store", store)
+    assert done.returncode == 1
+    assert "nonsense" in done.stderr
+    assert entries(store) == before
+
+
+@pytest.mark.parametrize(
+    "command", [["list"], ["export"], ["backup", "copy.sqlite3"], ["remove", "10.1000/1"]]
+)
+def test_a_store_that_does_not_exist_is_not_created(tmp_path: Path, store: Path, command: list[str]) -> None:
+    done = run(*command, "--store", store)
+    assert (done.returncode, done.stderr) == (1, f"doiuri-proxy: there is no store at {store}\n")
+    assert not [*tmp_path.iterdir()]
+
+
+def test_a_file_that_is_not_a_store_stays_as_it_is(tmp_path: Path) -> None:
+    other = tmp_path / "other.sqlite3"
+    other.write_bytes(b"SQLite format 3\0 and then nothing of the kind")
+    before = other.read_bytes()
+    for command in (["list"], ["export"], ["backup", tmp_path / "copy.sqlite3"]):
+        done = run(*command, "--store", other)
+        assert done.returncode == 1
+        assert f"{other}" in done.stderr
+    assert other.read_bytes() == before
+    assert [path.name for path in tmp_path.iterdir()] == ["other.sqlite3"]
+
+
+def test_a_damaged_entry_is_named_and_the_file_stays(tmp_path: Path, store: Path) -> None:
+    filled(store, tmp_path, [link("10.1000/x", "https://example.org/x")], {})
+    file = tmp_path / "e.jsonl"
+    file.write_text("the old export")
+    with closing(SQLiteStore(store)) as opened:
+        opened.put_many({"record https://doi.org 10.1000/Y": Entry(b"{", "application/json", NEVER_EXPIRES)})
+    done = run("export", file, "--store", store)
+    assert done.returncode == 1
+    assert "10.1000/Y' is damaged" in done.stderr
+    assert file.read_text() == "the old export"
+    assert not [*tmp_path.glob("*.part")]
+
+
+def test_export_refuses_a_name_that_import_would_read_otherwise(tmp_path: Path, store: Path) -> None:
+    filled(store, tmp_path)
+    done = run("export", tmp_path / "e.json", "--store", store)
+    assert done.returncode == 1
+    assert "must end in .jsonl or .ndjson" in done.stderr
+
+
+def test_a_closed_pipe_ends_list_quietly(tmp_path: Path, store: Path) -> None:
+    filled(store, tmp_path, [link(f"10.1000/{n:050}", "https://example.org/") for n in range(4000)], {})
+    words = [sys.executable, "-m", "doiuri_proxy", "list", "--store", str(store)]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert process.stdout.readline()
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        assert process.wait(60) == 141
+
+
+def test_names_are_utf8_whatever_the_locale_says(tmp_path: Path, store: Path) -> None:
+    filled(store, tmp_path, [record("10.1000/é", value(1, "X", "ü"))], {})
+    words = [sys.executable, "-m", "doiuri_proxy", "list", "--store", str(store)]
+    env = {**os.environ, "PYTHONIOENCODING": "latin-1"}
+    assert subprocess.run(words, capture_output=True, check=True, env=env).stdout == "10.1000/é\n".encode()
+
+
+def test_export_streams(tmp_path: Path, store: Path) -> None:
+    """The memory of an export does not grow with the records: here 60,000 with 1.4 kB each."""
+    text = "x" * 1300
+    batch = 2000
+    with closing(SQLiteStore(store)) as opened:
+        for start in range(0, 60_000, batch):
+            names = [f"10.1000/{n:08}" for n in range(start, start + batch)]
+            opened.put_many(
+                {
+                    f"record https://doi.org {name}": Entry(
+                        json.dumps({"responseCode": 1, "handle": name, "values": [], "x": text}).encode(),
+                        "application/json;profile=public",
+                        NEVER_EXPIRES,
+                    )
+                    for name in names
+                }
+            )
+    program = (
+        "import resource, sys; from doiuri_proxy._cli import main; "
+        "status = main(sys.argv[1:]); "
+        "print(status, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)"
+    )
+    words = [sys.executable, "-c", program, "export", str(tmp_path / "e.jsonl"), "--store", str(store)]
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    status, megabytes = map(int, done.stdout.split())
+    assert status == 0
+    assert (tmp_path / "e.jsonl").stat().st_size > 75_000_000
+    assert megabytes < 90
+
+
+@pytest.mark.newest
+def test_the_commands_work_on_redis(tmp_path: Path) -> None:
+    with redis.running() as server:
+        filled(server.url, tmp_path)
+        file, second = tmp_path / "e.jsonl", tmp_path / "second.sqlite3"
+        assert run("export", file, "--store", server.url).returncode == 0
+        assert run("import", file, "--store", second).returncode == 0
+        assert run("export", "--store", second).stdout.encode() == file.read_bytes()
+        assert run("remove", "10.1000/1", "--store", server.url).stdout == "10.1000/1 removed\n"
+        listed = run("list", "--store", server.url).stdout.splitlines()
+        assert "10.1000/1" not in listed
+        assert len(listed) == len(MANY) - 1
+        refused = run("backup", tmp_path / "copy", "--store", server.url)
+        assert (refused.returncode, "Redis" in refused.stderr) == (1, True)
+        server.stop()
+        gone = run_apart("list", "--store", server.url)
+        assert (gone.returncode, gone.stdout) == (1, "")
+        assert gone.stderr.startswith("doiuri-proxy: cannot read the store at redis://")

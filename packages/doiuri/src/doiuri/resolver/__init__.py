@@ -9,6 +9,7 @@ from doiuri.resolver.stores._lock_format import key_base, key_doi, lock_key, loc
 from doiuri.resolver.stores._memory import MemoryStore
 from doiuri.resolver.stores._open import open_store
 from doiuri.resolver.stores._redis import RedisStore
+from doiuri.resolver.stores._redis_lock import RedisLock
 from doiuri.resolver.stores._sqlite import SQLiteStore
 from doiuri.resolver.stores._store import Entry, ReadStore, Store, StoreWarning, WriteStore
 
@@ -20,6 +21,7 @@ __all__ = [
     "Metadata",
     "Outcome",
     "ReadStore",
+    "RedisLock",
     "RedisStore",
     "Reply",
     "Request",

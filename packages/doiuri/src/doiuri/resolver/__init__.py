@@ -4,6 +4,7 @@ from doiuri.resolver._metadata import Metadata
 from doiuri.resolver._outcome import Outcome
 from doiuri.resolver._resolver import Resolver
 from doiuri.resolver.http._request import Reply, Request, Transport, TransportError
+from doiuri.resolver.http._shared_pace import PaceWarning
 from doiuri.resolver.stores._lock_file import LockedAnswers, LockFile
 from doiuri.resolver.stores._lock_format import key_base, key_doi, lock_key, lock_name
 from doiuri.resolver.stores._memory import MemoryStore
@@ -20,6 +21,7 @@ __all__ = [
     "MemoryStore",
     "Metadata",
     "Outcome",
+    "PaceWarning",
     "ReadStore",
     "RedisLock",
     "RedisStore",

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from doiuri.resolver._fork import ForkSafe
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 class RedisConnection(ForkSafe):
@@ -17,21 +14,21 @@ class RedisConnection(ForkSafe):
     :param url: a URL with the scheme redis, rediss, valkey, valkeys or unix.
     :param timeout: seconds to wait for a connection and for each answer.
     :param what: what needs the server, for error messages.
-    :param options: further options of redis-py's client of a single server.
+    :param retries: how often to connect again at once if a single server has closed the connection; None:
+        as redis-py does.
     :raises ValueError: if the URL is invalid.
     :raises ImportError: if redis-py is not installed.
     """
 
-    def __init__(
-        self, url: str, timeout: float, what: str, options: Mapping[str, object] | None = None
-    ) -> None:
+    def __init__(self, url: str, timeout: float, what: str, *, retries: int | None = None) -> None:
         super().__init__()
         self.library, self.failures = _library(what)
         self.public = _public(url)
         self._url = re.sub(r"^valkey", "redis", url, flags=re.IGNORECASE)
         self._options: dict[str, Any] = {"socket_timeout": timeout, "socket_connect_timeout": timeout}
+        single = {} if retries is None else {"retry": self._retry(retries)}
         try:
-            self._single = self.library.Redis.from_url(self._url, **self._options, **(options or {}))
+            self._single = self.library.Redis.from_url(self._url, **self._options, **single)
             # not connected yet: it refuses options that it does not know
             self._single.connection_pool.connection_class(**self._single.connection_pool.connection_kwargs)
         except (ValueError, TypeError, AttributeError) as error:
@@ -58,6 +55,13 @@ class RedisConnection(ForkSafe):
                 self._client.close()
             self._single.close()
             self._client = None
+
+    def _retry(self, retries: int) -> object:
+        from redis.backoff import NoBackoff
+        from redis.retry import Retry
+
+        # not after a timeout, which is long enough
+        return Retry(NoBackoff(), retries, supported_errors=(self.library.ConnectionError,))
 
     def _is_cluster(self) -> bool:
         try:

@@ -28,6 +28,13 @@ local function set(name, value)
   redis.call('HSET', state, name, value)
 end
 
+local function keep(date)  -- for an hour longer: failures are counted
+  redis.call('PEXPIRE', state, math.ceil((math.max(date, number('tat'), now) - now) / 1000) + 3600000)
+end
+
+-- The first write of each operation must need no memory: then a full server accepts the others, too
+redis.call('ZREMRANGEBYSCORE', leases, '-inf', now)
+
 local back = number('seen') - now
 if back > 1000000 then  -- the clock was set back, or another server took over
   for _, name in ipairs({'tat', 'held', 'paused'}) do set(name, number(name) - back) end
@@ -45,7 +52,6 @@ local function acquire(lease, process, interval, concurrency, duration, patience
   redis.call('ZREMRANGEBYSCORE', processes, '-inf', now - $MEMORY)
   redis.call('ZADD', processes, now, process)
   redis.call('PEXPIRE', processes, $MEMORY / 1000)
-  redis.call('ZREMRANGEBYSCORE', leases, '-inf', now)
   local paused = math.min(number('paused'), now + $MAX_RETRY_AFTER)
   local held = math.min(number('held'), now + $MAX_RETRY_AFTER)
   if paused > now or held > now then
@@ -76,7 +82,7 @@ local function acquire(lease, process, interval, concurrency, duration, patience
     set('tat', tat)
     redis.call('ZADD', leases, math.max(slot, now) + duration, lease)
     redis.call('PEXPIRE', leases, math.ceil((math.max(slot - now, 0) + duration) / 1000) + 60000)
-    redis.call('PEXPIRE', state, math.ceil((tat - now) / 1000) + 3600000)
+    keep(math.max(tat, held))
   end
   set('seen', now)
   return slot > now and reply('wait', slot - now, slot) or reply('send', 0, slot)
@@ -87,10 +93,6 @@ local function release(lease)
     redis.call('RPUSH', wake, '')
     redis.call('PEXPIRE', wake, 10000)
   end
-end
-
-local function keep(date)
-  redis.call('PEXPIRE', state, math.ceil((math.max(date, number('tat')) - now) / 1000) + 3600000)
 end
 
 local function hold(duration)

@@ -1,0 +1,113 @@
+"""Processes on one pace against the real proxy: what its access log says about each second."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import time
+from collections import Counter
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING
+
+import pytest
+from support.command import command
+from support.servers import redis as redis_server
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+pytestmark = [pytest.mark.once, pytest.mark.newest]
+
+RATE = 100
+MOST = 110
+LOGGED = re.compile(r"\[(.*)\] .*/10\.1000/(\w+)-\d+ HTTP")
+
+# The clock of each machine is wrong by so many seconds
+WORKER = """
+import sys, time
+base, pace, name, rate, seconds, wrong = sys.argv[1:]
+right = time.time
+time.time = lambda: right() + float(wrong)
+from doiuri.resolver import Resolver
+resolver = Resolver(base, store=None, pace=pace, rate=float(rate), concurrency=3, timeout=2)
+names = (f"10.1000/{name}-{number}" for number in range(100_000))
+for outcome in resolver.resolve_many(names, budget=float(seconds)):
+    print(outcome.status, flush=True)
+    if outcome.status == "unknown":
+        break
+"""
+
+
+class Fleet:
+    """Workers that request records from a proxy, and the proxy's log."""
+
+    def __init__(self, url: str, log: Path, pace: str) -> None:
+        self.url = url
+        self.log = log
+        self.pace = pace
+        self.workers: dict[str, subprocess.Popen[str]] = {}
+
+    def start(self, name: str, seconds: float, *, rate: float = RATE, wrong: float = 0) -> None:
+        words = [sys.executable, "-c", WORKER, self.url, self.pace, name, str(rate), str(seconds), str(wrong)]
+        self.workers[name] = subprocess.Popen(
+            words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+
+    def finish(self) -> str:
+        """Wait for the workers and return what they wrote to standard error."""
+        return "".join(worker.communicate(timeout=120)[1] for worker in self.workers.values())
+
+    def requests(self) -> list[tuple[str, str]]:
+        """The second and the worker's name of each request."""
+        return [(found[1], found[2]) for found in LOGGED.finditer(self.log.read_text())]
+
+    def seconds(self) -> Counter[str]:
+        """The number of requests in each second."""
+        return Counter(second for second, _ in self.requests())
+
+
+@contextmanager
+def fleet(folder: Path, pace: str) -> Iterator[Fleet]:
+    records = folder / "records.json"
+    records.write_text("[]")
+    log = folder / "access.log"
+    with command(folder, "--records", records, "--access-log", log) as proxy, ExitStack() as stack:
+        made = Fleet(proxy.url, log, pace)
+        stack.callback(lambda: [worker.kill() for worker in made.workers.values()])
+        yield made
+        for worker in made.workers.values():
+            worker.communicate(timeout=60)
+
+
+def test_no_second_has_more_than_the_pace_whatever_the_clocks(tmp_path: Path) -> None:
+    """Two groups, one of them with a lower rate, on machines whose clocks differ by an hour."""
+    with redis_server.running() as server, fleet(tmp_path, server.url) as many:
+        many.start("early", 8, wrong=-3600)
+        many.start("right", 8)
+        many.start("late", 8, rate=RATE / 2, wrong=3600)
+        assert many.finish() == ""
+        seconds = many.seconds()
+        assert max(seconds.values()) <= MOST, seconds
+        assert max(seconds.values()) >= RATE / 4, "the pace is used"
+        assert min(Counter(name for _, name in many.requests()).values()) >= 10, "each has its turn"
+
+
+def test_the_pace_holds_when_redis_is_killed_and_a_worker_too(tmp_path: Path) -> None:
+    with redis_server.running() as server, fleet(tmp_path, server.url) as many:
+        for name in ("a", "b", "c"):
+            many.start(name, 18)
+        redis_server.until(lambda: len(many.requests()) > 50, "no requests")
+        server.stop()
+        time.sleep(3)
+        begun = len(many.requests())
+        time.sleep(3)
+        meanwhile = len(many.requests()) - begun
+        assert 1 <= meanwhile <= 3 * (RATE / 10 + 1), "few, but some"
+        server.start()
+        many.workers["a"].kill()
+        redis_server.until(lambda: len(many.requests()) > begun + meanwhile + 60, "it stays slow")
+        said = many.finish()
+        assert said.count("PaceWarning: the shared pace at redis://") == 2
+        assert max(many.seconds().values()) <= MOST, many.seconds()

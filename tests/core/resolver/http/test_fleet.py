@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -11,8 +12,15 @@ from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
+import redis
+from doiuri import DOI, ResolverUnavailable
+from doiuri.resolver import Resolver, _process
+from doiuri.testing import resolver_for
 from support.command import command
+from support.processes import in_child
 from support.servers import redis as redis_server
+from support.servers.faults import reply
+from support.servers.rest import handling, proxy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -111,3 +119,84 @@ def test_the_pace_holds_when_redis_is_killed_and_a_worker_too(tmp_path: Path) ->
         said = many.finish()
         assert said.count("PaceWarning: the shared pace at redis://") == 2
         assert max(many.seconds().values()) <= MOST, many.seconds()
+
+
+def test_resolvers_of_a_process_share_its_pace_and_a_child_has_its_own(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with redis_server.running() as server, handling(proxy()) as web:
+        monkeypatch.setenv("DOIURI_PACE", server.url)
+        first, second = (Resolver(web.url, store=None, rate=1000) for _ in range(2))
+        assert first.resolve("10.1000/a").url
+        assert (first.pace, second.resolve("10.1000/a").doi) == (server.url, DOI("10.1000/a"))
+        parent = _process.pace(server.url, web.url)
+
+        def work() -> None:
+            assert first.resolve("10.1000/b").url
+            assert _process.pace(server.url, web.url) is not parent
+
+        assert in_child(work) == 0
+        with redis.Redis(port=server.port) as client:
+            assert client.zcard(f"doiuri:pace:1:{{{web.url}}}:processes") == 2
+            assert client.zcard(f"doiuri:pace:1:{{{web.url}}}:leases") == 0
+
+
+def test_a_refusal_to_one_process_stops_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_target: str) -> bytes:
+        return reply("429 Too Many Requests", b"", "Retry-After: 1000")
+
+    with redis_server.running() as server, handling(refuse) as web:
+        monkeypatch.setenv("DOIURI_PACE", server.url)
+
+        def ask() -> None:
+            with pytest.raises(ResolverUnavailable, match="429"):
+                Resolver(web.url, store=None).resolve("10.1000/a")
+
+        assert in_child(ask) == 0
+        with pytest.raises(ResolverUnavailable, match=r"not asked again for .* as its Retry-After") as caught:
+            Resolver(web.url, store=None).resolve("10.1000/b")
+        assert caught.value.retry_after is not None
+        assert 900 < caught.value.retry_after <= 1000
+        assert len(web.requests) == 1
+
+
+def test_a_call_ends_at_its_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
+    with redis_server.running() as server, handling(proxy()) as web:
+        monkeypatch.setenv("DOIURI_PACE", server.url)
+        resolver = Resolver(web.url, store=None, rate=0.01)
+        resolver.resolve("10.1000/a")
+        begun = time.monotonic()
+        with pytest.raises(ResolverUnavailable, match="budget exhausted"):
+            resolver.resolve("10.1000/b", budget=0.5)
+        assert server.process
+        server.process.send_signal(signal.SIGSTOP)  # Redis hangs
+        with pytest.raises(ResolverUnavailable, match="budget exhausted"):
+            resolver.resolve("10.1000/c", budget=0.5)
+        assert time.monotonic() - begun < 10
+
+
+def test_a_transport_of_its_own_has_a_pace_only_if_it_is_given_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    url = {"index": 1, "type": "URL", "data": {"format": "string", "value": "https://example.org/"}}
+    records = [{"handle": "10.1000/182", "values": [url]}]
+    with redis_server.running() as server:
+        monkeypatch.setenv("DOIURI_PACE", server.url)
+        with redis.Redis(port=server.port) as client:
+            assert resolver_for(records).resolve("10.1000/182").url
+            assert client.dbsize() == 0
+            assert resolver_for(records, pace=server.url).resolve("10.1000/182").url
+            assert client.dbsize() > 0
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["localhost", "http://localhost", "redis://u:secret@localhost:port", "redis://u:secret@h?db=secret"],
+)
+def test_a_pace_that_is_none_is_refused_at_once(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ValueError, match=r"^pace: not a URL of a Redis server") as caught:
+        Resolver(store=None, pace=url)
+    assert "secret" not in str(caught.value)
+    monkeypatch.setenv("DOIURI_PACE", url)
+    with pytest.raises(ValueError, match=r"^DOIURI_PACE: not a URL of a Redis server"):
+        Resolver(store=None)
+    with pytest.raises(TypeError, match="pace must be a str"):
+        Resolver(store=None, pace=7)  # type: ignore[arg-type]

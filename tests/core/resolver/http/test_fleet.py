@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
@@ -81,12 +81,14 @@ def fleet(folder: Path, pace: str) -> Iterator[Fleet]:
     records = folder / "records.json"
     records.write_text("[]")
     log = folder / "access.log"
-    with command(folder, "--records", records, "--access-log", log) as proxy, ExitStack() as stack:
-        made = Fleet(proxy.url, log, pace)
-        stack.callback(lambda: [worker.kill() for worker in made.workers.values()])
-        yield made
-        for worker in made.workers.values():
-            worker.communicate(timeout=60)
+    with command(folder, "--records", records, "--access-log", log) as server:
+        made = Fleet(server.url, log, pace)
+        try:
+            yield made
+        finally:
+            for worker in made.workers.values():
+                worker.kill()
+                worker.communicate(timeout=60)
 
 
 def test_no_second_has_more_than_the_pace_whatever_the_clocks(tmp_path: Path) -> None:

@@ -202,6 +202,14 @@ def test_a_long_retry_after_pauses_all_processes(server: redis_server.Server) ->
     assert 900 < state.seconds <= 1000
 
 
+def test_a_pause_is_kept_to_its_end(server: redis_server.Server, client: redis.Redis) -> None:
+    one = limiter(server.url)
+    one.failed("HTTP status 429", retry_after=50_000)
+    one.hold(1)
+    one.failed("HTTP status 429", retry_after=1)
+    assert client.ttl(f"{TAG}:state") > 50_000
+
+
 def test_each_pause_is_twice_as_long_as_the_last(server: redis_server.Server, client: redis.Redis) -> None:
     for pause in (PAUSE, 2 * PAUSE, 4 * PAUSE):
         one = limiter(server.url)

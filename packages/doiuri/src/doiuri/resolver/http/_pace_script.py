@@ -28,8 +28,9 @@ local function set(name, value)
   redis.call('HSET', state, name, value)
 end
 
-local function keep(date)  -- for an hour longer: failures are counted
-  redis.call('PEXPIRE', state, math.ceil((math.max(date, number('tat'), now) - now) / 1000) + 3600000)
+local function keep()  -- for an hour after the last date: failures are remembered
+  local last = math.max(now, number('tat'), number('held'), number('paused'))
+  redis.call('PEXPIRE', state, math.ceil((last - now) / 1000) + 3600000)
 end
 
 -- The first write of each operation must need no memory: then a full server accepts the others, too
@@ -72,17 +73,15 @@ local function acquire(lease, process, interval, concurrency, duration, patience
   if slot > math.max(now, number('tat')) then slot = 0 end  -- booked before the clock was set back
   if slot > now then return reply('wait', slot - now, slot) end
   if now - slot > $GRACE then
-    local tat = number('tat')
-    slot = math.max(now - $GRACE, tat)
+    slot = math.max(now - $GRACE, number('tat'))
     if slot - now > patience then
       redis.call('ZREM', leases, lease)
       return reply('late', slot - now)
     end
-    tat = slot + interval
-    set('tat', tat)
+    set('tat', slot + interval)
     redis.call('ZADD', leases, math.max(slot, now) + duration, lease)
     redis.call('PEXPIRE', leases, math.ceil((math.max(slot - now, 0) + duration) / 1000) + 60000)
-    keep(math.max(tat, held))
+    keep()
   end
   set('seen', now)
   return slot > now and reply('wait', slot - now, slot) or reply('send', 0, slot)
@@ -96,9 +95,8 @@ local function release(lease)
 end
 
 local function hold(duration)
-  local held = math.max(number('held'), now + math.min(duration, $MAX_RETRY_AFTER))
-  set('held', held)
-  keep(held)
+  set('held', math.max(number('held'), now + math.min(duration, $MAX_RETRY_AFTER)))
+  keep()
 end
 
 local function failed(weight, reason, asked, pause)
@@ -116,7 +114,7 @@ local function failed(weight, reason, asked, pause)
   end
   set('failures', failures)
   set('paused', paused)
-  keep(paused)
+  keep()
 end
 
 local operation = ARGV[1]

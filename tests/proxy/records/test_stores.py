@@ -168,6 +168,20 @@ def test_of_many_who_add_one_name_on_redis_at_once_one_does(redis: str) -> None:
         assert ask(proxy.url, f"/{winner}").headers["location"] == f"https://example.org/{winner}"
 
 
+@pytest.mark.once
+def test_who_registers_on_redis_waits_until_another_has_registered(redis: str) -> None:
+    first = Registry(redis, "https://doi.org")
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(Registry, redis, "https://doi.org")
+        time.sleep(0.5)
+        assert not waiting.done()
+        first.register([link("10.1000/abc", "https://example.org/")])
+        first.close()
+        second = waiting.result(60)
+    assert second.registered("10.1000/ABC") == "10.1000/abc"
+    second.close()
+
+
 def test_import_says_where_the_records_are(tmp_path: Path) -> None:
     file = put(tmp_path / "r.jsonl", link("10.1000/x", "https://example.org/"))
     assert f"in {tmp_path}/doiuri.sqlite3" in run("import", file, "--store", tmp_path).stdout

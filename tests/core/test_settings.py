@@ -16,6 +16,7 @@ FULL = {
     "DOIURI_OFFLINE": "1",
     "DOIURI_MAILTO": "me@example.org",
     "DOIURI_CACHE": "/tmp/store",
+    "DOIURI_PACE": "redis://here",
 }
 
 
@@ -25,15 +26,22 @@ def test_defaults() -> None:
 
 def test_environment() -> None:
     assert Settings.from_environ(environ=FULL) == Settings(
-        "http://localhost:8000", True, "me@example.org", "/tmp/store"
+        "http://localhost:8000", True, "me@example.org", "/tmp/store", "redis://here"
     )
 
 
 def test_options_win() -> None:
     settings = Settings.from_environ(
-        "https://proxy.example/doi/", False, "mailto:you@example.org", Path("here"), FULL
+        "https://proxy.example/doi/",
+        False,
+        "mailto:you@example.org",
+        Path("here"),
+        FULL,
+        pace="redis://there",
     )
-    assert settings == Settings("https://proxy.example/doi", False, "you@example.org", "here")
+    assert settings == Settings(
+        "https://proxy.example/doi", False, "you@example.org", "here", "redis://there"
+    )
 
 
 def test_empty_variables_count_as_not_set() -> None:

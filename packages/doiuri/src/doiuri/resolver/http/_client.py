@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from doiuri.resolver._call import Call
     from doiuri.resolver.http._limiter import Limiter
     from doiuri.resolver.http._request import Reply, Request, Transport
+    from doiuri.resolver.http._shared_limiter import SharedLimiter
 
     T = TypeVar("T")
 
@@ -55,7 +56,7 @@ class Client(ForkSafe):
         self,
         base: str,
         transport: Callable[[], Transport],
-        limiter: Callable[[], Limiter],
+        limiter: Callable[[], Limiter | SharedLimiter],
         *,
         rate: float | None,
         concurrency: int,
@@ -134,7 +135,7 @@ class Client(ForkSafe):
             raise ResolverUnavailable(doi, "budget exhausted: request not sent") from None
 
     def _send(
-        self, request: Request, transport: Transport, limiter: Limiter, call: Call
+        self, request: Request, transport: Transport, limiter: Limiter | SharedLimiter, call: Call
     ) -> Reply | TransportError:
         timeout = min(self._timeout, call.deadline - time.monotonic())
         counts = timeout >= min(self._timeout, MIN_TIMEOUT)
@@ -181,8 +182,8 @@ class Client(ForkSafe):
         self._limiter().failed(reason.removeprefix(f"{self._host}: "), weight=weight, retry_after=too_long)
 
 
-def _abandoned(limiter: Limiter, counts: bool, request: Request) -> None:
+def _abandoned(limiter: Limiter | SharedLimiter, counts: bool, request: Request) -> None:
     """Free the slot of an abandoned request. Unless its caller left early, the server failed to answer."""
     overdue = time.monotonic() >= request.deadline - TOLERANCE
     if limiter.release(request) and counts and overdue and not request._elsewhere:
-        limiter.failed(request.timeout_reason)
+        limiter.overdue(request.timeout_reason)

@@ -32,7 +32,10 @@ def answers(
     :param known: keys of names that exist, each with its agency.
     """
     found = [read(item) for item in items]
-    handles = {ascii_upper(one.name): one for one in found if isinstance(one, Handle)}
+    handles: dict[str, Handle] = {}
+    for one in found:
+        if isinstance(one, Handle):
+            handles.setdefault(ascii_upper(one.name), one)
     rows: dict[str, tuple[str, str | None, str | None]] = {
         key: ("found", known[key], None) for key in handles if key in known
     }

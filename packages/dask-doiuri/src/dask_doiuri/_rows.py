@@ -40,7 +40,7 @@ def as_frame(data: dd.DataFrame | dd.Series, column: Hashable) -> tuple[dd.DataF
 
 
 def with_fixed_partitions(frame: dd.DataFrame) -> dd.DataFrame:
-    """Return the frame with its final partitions: Dask may otherwise read several small files as one, later."""
+    """Return the frame with its final partitions; otherwise Dask may read several small files as one."""
     frame = frame.optimize()
     parts = frame.to_delayed()
     known = frame.known_divisions and len(parts) == frame.npartitions

@@ -152,6 +152,22 @@ def test_of_many_who_add_one_name_at_once_one_does(store: Path) -> None:
     assert all("already exists" in one.stderr for one in done if one.returncode)
 
 
+@pytest.mark.once
+def test_of_many_who_add_one_name_on_redis_at_once_one_does(redis: str) -> None:
+    names = ["10.1000/abc", "10.1000/ABC"] * 2
+
+    def add(name: str) -> subprocess.CompletedProcess[str]:
+        return run_apart("add", name, f"https://example.org/{name}", "--store", redis)
+
+    with ThreadPoolExecutor(len(names)) as pool:
+        done = list(pool.map(add, names))
+    assert sorted(one.returncode for one in done) == [0, 1, 1, 1]
+    assert all("already exists" in one.stderr for one in done if one.returncode)
+    winner = next(name for name, one in zip(names, done, strict=True) if not one.returncode)
+    with running(redis) as proxy:
+        assert ask(proxy.url, f"/{winner}").headers["location"] == f"https://example.org/{winner}"
+
+
 def test_import_says_where_the_records_are(tmp_path: Path) -> None:
     file = put(tmp_path / "r.jsonl", link("10.1000/x", "https://example.org/"))
     assert f"in {tmp_path}/doiuri.sqlite3" in run("import", file, "--store", tmp_path).stdout

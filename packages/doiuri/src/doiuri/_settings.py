@@ -21,12 +21,13 @@ _TRUE = {"1", "true", "yes", "on"}
 _FALSE = {"0", "false", "no", "off"}
 _NOT_IN_ADDRESSES = frozenset(' ();<>,"')
 _REDIS = {"redis", "rediss", "valkey", "valkeys", "unix"}
+_NOT_REDIS = "not a URL of a Redis server, such as redis://localhost:6379/0"
 _LOCK_FILES = (".json", ".lock")
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The resolver to query, whether it may be queried, the user's mail address, and the cache."""
+    """The resolver to query, whether it may be queried, the user's mail address, the cache, and the pace."""
 
     base: str = DOI_ORG
     """The URL of the resolver, without a slash at the end."""
@@ -40,6 +41,9 @@ class Settings:
     cache: str | None = None
     """A path, ``:memory:``, or the URL of a store; None stands for the default of ``Resolver``."""
 
+    pace: str | None = None
+    """The URL of the Redis server through which processes share a pace, or None."""
+
     @classmethod
     def from_environ(
         cls,
@@ -49,11 +53,13 @@ class Settings:
         cache: str | os.PathLike[str] | None = None,
         environ: Mapping[str, str] | None = None,
         *,
+        pace: str | None = None,
         prefix: str = "",
     ) -> Settings:
         """Return the settings: of each argument, or else of its environment variable.
 
-        An empty variable counts as not set. The cache is not checked: ``open_store`` does that.
+        An empty variable counts as not set. The cache and the pace are not checked: ``open_store`` and
+        ``Resolver`` do that.
 
         :param resolver: URL of the resolver; default ``DOIURI_RESOLVER``, else ``https://doi.org``.
         :param offline: send no requests; default ``DOIURI_OFFLINE``, else false. Text may be "1", "true",
@@ -61,6 +67,7 @@ class Settings:
         :param mailto: mail address; default ``DOIURI_MAILTO``, else none.
         :param cache: path, ``:memory:`` or URL of a store; default ``DOIURI_CACHE``, else None.
         :param environ: variables to read in place of the process's environment.
+        :param pace: URL of a Redis server; default ``DOIURI_PACE``, else None.
         :param prefix: what the user's names of the options begin with, for error messages.
         :raises ValueError: if a value is invalid; the message begins with the name of the option or variable.
         """
@@ -74,11 +81,13 @@ class Settings:
             return variable, variables.get(variable) or default
 
         _, store = setting("cache", cache, None)
+        _, limits = setting("pace", pace, None)
         return cls(
             base=check_base(*setting("resolver", resolver, DOI_ORG)),
             offline=_flag(*setting("offline", offline, None)),
             mailto=_address(*setting("mailto", mailto, None)),
             cache=None if store is None else os.fspath(store),
+            pace=limits,
         )
 
 
@@ -102,6 +111,17 @@ def _address(where: str, value: str | None) -> str | None:
     return address
 
 
+def check_pace(url: str) -> str:
+    """Return the URL of a shared pace.
+
+    :raises ValueError: if it is not the URL of a Redis server, or redis-py is needed and not installed.
+    """
+    scheme, _, rest = url.partition(":")
+    if scheme.lower() not in _REDIS or not rest.startswith("//"):
+        raise ValueError(_NOT_REDIS)
+    return _redis_url(url, "a shared pace")
+
+
 def store_kind(address: str) -> tuple[Literal["memory", "redis", "lock", "sqlite"], str]:
     """Return the kind of store that an address names, and the store's path or URL; open nothing.
 
@@ -111,7 +131,7 @@ def store_kind(address: str) -> tuple[Literal["memory", "redis", "lock", "sqlite
     if address == MEMORY:
         return "memory", ""
     if colon and scheme.lower() in _REDIS and rest.startswith("//"):
-        return "redis", _redis_url(address)
+        return "redis", _redis_url(address, "a store")
     path = address
     if re.match(r"[A-Za-z][A-Za-z0-9+.-]+:", address):
         if scheme.lower() != "sqlite":
@@ -122,13 +142,13 @@ def store_kind(address: str) -> tuple[Literal["memory", "redis", "lock", "sqlite
     return "lock" if path.lower().endswith(_LOCK_FILES) else "sqlite", path
 
 
-def _redis_url(url: str) -> str:
+def _redis_url(url: str, what: str) -> str:
     if find_spec("redis") is None:
-        raise ValueError("a store on Redis needs redis-py: pip install 'doiuri[redis]'")
+        raise ValueError(f"{what} on Redis needs redis-py: pip install 'doiuri[redis]'")
     try:
         _ = urlsplit(url).port
     except ValueError:  # its text may hold a part of the password
-        raise ValueError("not a URL of a Redis server, such as redis://localhost:6379/0") from None
+        raise ValueError(_NOT_REDIS) from None
     return url
 
 

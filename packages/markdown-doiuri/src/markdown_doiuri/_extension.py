@@ -31,6 +31,8 @@ class DOIExtension(Extension):
     :param budget: seconds for all requests of one conversion; default 2.
     :param lock: path of a lock file: DOIs in it are not requested again, new ones are added. Default none.
     :param cache: path or URL of the cache; default ``DOIURI_CACHE``, else a file in the user's cache folder.
+    :param pace: URL of a Redis server, through which processes share the rate limit; default ``DOIURI_PACE``,
+        else none.
     :param mailto: mail address for the User-Agent header; default ``DOIURI_MAILTO``, else none.
     :param text: text of links without one: ``"name"`` (default, ``doi:10.1000/182``), ``"link"`` (the
         URL), or a template such as ``"DOI {name}"``.

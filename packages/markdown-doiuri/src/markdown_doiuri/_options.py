@@ -25,6 +25,7 @@ def default_config() -> dict[str, list[object]]:
         "budget": [2.0, "Seconds for all requests of one conversion"],
         "lock": ["", "Path of a lock file"],
         "cache": ["", "Path or URL of the cache (default: DOIURI_CACHE)"],
+        "pace": ["", "URL of a Redis server, to share the rate limit (default: DOIURI_PACE)"],
         "mailto": ["", "Mail address for the User-Agent header (default: DOIURI_MAILTO)"],
         "text": ["name", 'Text of links without one: "name", "link" or a template'],
         "link": [plugins.DOI_ORG, "Base URL of the links"],

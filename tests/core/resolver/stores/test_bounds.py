@@ -15,7 +15,8 @@ from doiuri.resolver import Entry, LockFile, MemoryStore, SQLiteStore, lock_key
 from doiuri.resolver.stores._bounded import BoundedStore
 from doiuri.resolver.stores._folder_lock import locked_folder
 from doiuri.resolver.stores._lock_file import LockedAnswers
-from doiuri.resolver.stores._redis import BATCH, KEEP, _pack, _public, _safe, _unpack, _write
+from doiuri.resolver.stores._redis import BATCH, KEEP, _last, _newest, _pack, _unpack, _write
+from doiuri.resolver.stores._redis_connection import _public, _safe
 from doiuri.resolver.stores._sqlite import _is_entry
 from doiuri.resolver.stores._sqlite_file import (
     APPLICATION_ID,
@@ -28,7 +29,7 @@ from doiuri.resolver.stores._sqlite_file import (
 from support.servers.redis import until
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
 ENTRY = Entry(b"12345", "text/plain", 0.0)
@@ -207,14 +208,22 @@ class Pipeline:
     def set(self, name: str, _value: bytes, *, ex: int) -> None:
         self.batches[-1].append((name, ex))
 
-    def execute(self) -> None:
+    def execute_command(self, *words: str | bytes | int) -> None:
+        assert isinstance(words[3], str)
+        assert isinstance(words[-1], int)
+        self.batches[-1].append((words[3], words[-1]))
+
+    def execute(self, *, raise_on_error: bool) -> list[int]:
+        assert not raise_on_error
         self.batches[-1].append(("sent", 0))
+        return [1] * (len(self.batches[-1]) - 1)
 
 
-def test_redis_keeps_entries_for_a_month_after_they_expire() -> None:
+@pytest.mark.parametrize("put", [_newest, _last])
+def test_redis_keeps_entries_for_a_month_after_they_expire(put: Callable[[object, str, Entry], None]) -> None:
     client, soon = Pipeline(), time.time() + 1000.5
     entries: Mapping[str, Entry] = {str(n): Entry(b"", "", n) for n in (0.0, soon, inf)}
-    assert _write(client, entries)
+    assert _write(client, entries, put)
     ((past, future, never),) = [[seconds for _, seconds in batch[:-1]] for batch in client.batches]
     assert past == KEEP == 30 * 86400
     assert KEEP + 900 < future <= KEEP + 1000
@@ -225,7 +234,7 @@ def test_redis_keeps_entries_for_a_month_after_they_expire() -> None:
 @pytest.mark.parametrize(("count", "sizes"), [(BATCH, [500]), (BATCH + 1, [500, 1]), (0, [])])
 def test_redis_gets_so_many_commands_at_once(count: int, sizes: list[int]) -> None:
     client = Pipeline()
-    _write(client, {str(n): ENTRY for n in range(count)})
+    _write(client, {str(n): ENTRY for n in range(count)}, _newest)
     assert [len(batch) - 1 for batch in client.batches] == sizes
     assert all(batch[-1][0] == "sent" for batch in client.batches)
 

@@ -7,7 +7,7 @@ import json
 import os
 from typing import IO, TYPE_CHECKING
 
-from doiuri.resolver import Entry, RedisStore, SQLiteStore, open_store
+from doiuri.resolver import Entry, RedisLock, RedisStore, SQLiteStore, open_store
 from doiuri.rest import ascii_upper
 
 from doiuri_proxy.records._files import Agencies, read_records
@@ -37,20 +37,21 @@ class Registry:
     def __init__(self, address: str, base: str) -> None:
         """Open the store at a path or URL, or create it. Raises ValueError if the address is not valid.
 
-        On an SQLite file, waits until no other process registers records in it.
+        Waits until no other process registers records in the store.
         """
         self._store = open_store(address)
         if not isinstance(self._store, SQLiteStore | RedisStore) or address.endswith((".jsonl", ".ndjson")):
             raise ValueError(f"{address} is neither an SQLite file nor a Redis URL: cannot register records")
         #: the store's path or URL; for a folder, the path of the file in it
         self.address = str(self._store.path) if isinstance(self._store, SQLiteStore) else address
-        self._lock = _lock(self._store.path) if isinstance(self._store, SQLiteStore) else None
         self._base = base.rstrip("/")
+        self._lock = _lock(self._store, self._base)
 
     def register(self, records: RecordsInput) -> int:
         """Store records and return how many. Raises RecordsError if one is invalid, and then stores none."""
         seen: set[str] = set()
         for batch in _batches(records):
+            self._extend_lock()
             self._check(batch, seen)
         counts = [self._put(batch) for batch in _batches(records)]
         if counts:  # until all are stored, a name that the store lacks is unknown, not "not found"
@@ -63,9 +64,14 @@ class Registry:
 
     def close(self) -> None:
         """Close the store, and let other processes register."""
-        self._store.close()
         if self._lock is not None:
             self._lock.close()
+        self._store.close()
+
+    def _extend_lock(self) -> None:
+        """Keep the lock of a Redis server, which ends after a time; that of a file does not."""
+        if isinstance(self._lock, RedisLock):
+            self._lock.extend()
 
     def _registered(self, handles: Iterable[str]) -> dict[str, str]:
         """Return the registered names of those handles that have one, by the handle in upper case."""
@@ -92,6 +98,7 @@ class Registry:
                 raise record.position.error(f"{record.handle}: {error}") from None
 
     def _put(self, batch: list[HandleRecord | Agencies]) -> int:
+        self._extend_lock()
         records = [item for item in batch if not isinstance(item, Agencies)]
         entries = self._prefix_entries(records)
         for item in batch:
@@ -112,8 +119,12 @@ class Registry:
         return dict.fromkeys(keys - self._store.get_many(list(keys)).keys(), _text_entry(""))
 
 
-def _lock(store: Path) -> IO[bytes] | None:
-    """Lock the registry of a store against other processes, until the file returned is closed."""
+def _lock(store: SQLiteStore | RedisStore, base: str) -> IO[bytes] | RedisLock | None:
+    """Lock the registry of a store against other processes, until what is returned is closed."""
+    return store.lock(f"registry {base}") if isinstance(store, RedisStore) else _lock_file(store.path)
+
+
+def _lock_file(store: Path) -> IO[bytes] | None:
     if os.name == "nt":  # no fcntl: the last writer wins
         return None
     import fcntl

@@ -4,11 +4,13 @@ from doiuri.resolver._metadata import Metadata
 from doiuri.resolver._outcome import Outcome
 from doiuri.resolver._resolver import Resolver
 from doiuri.resolver.http._request import Reply, Request, Transport, TransportError
+from doiuri.resolver.http._shared_pace import PaceWarning
 from doiuri.resolver.stores._lock_file import LockedAnswers, LockFile
 from doiuri.resolver.stores._lock_format import key_base, key_doi, lock_key, lock_name
 from doiuri.resolver.stores._memory import MemoryStore
 from doiuri.resolver.stores._open import open_store
 from doiuri.resolver.stores._redis import RedisStore
+from doiuri.resolver.stores._redis_lock import RedisLock
 from doiuri.resolver.stores._sqlite import SQLiteStore
 from doiuri.resolver.stores._store import Entry, ReadStore, Store, StoreWarning, WriteStore
 
@@ -19,7 +21,9 @@ __all__ = [
     "MemoryStore",
     "Metadata",
     "Outcome",
+    "PaceWarning",
     "ReadStore",
+    "RedisLock",
     "RedisStore",
     "Reply",
     "Request",

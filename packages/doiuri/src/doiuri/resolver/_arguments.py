@@ -43,6 +43,7 @@ class Config:
     mailto: str | None
     user_agent: str
     cache: str | None
+    pace: str | None
 
     @classmethod
     def read(
@@ -55,10 +56,11 @@ class Config:
         rate: float | Default | None,
         mailto: str | None,
         user_agent: str | None,
+        pace: str | None,
     ) -> Config:
         """Check the arguments; raise ValueError or TypeError."""
-        check_text(base=base, mailto=mailto, user_agent=user_agent)
-        settings = Settings.from_environ(resolver=base, offline=offline, mailto=mailto)
+        check_text(base=base, mailto=mailto, user_agent=user_agent, pace=pace)
+        settings = Settings.from_environ(resolver=base, offline=offline, mailto=mailto, pace=pace)
         check_positive(timeout=timeout, concurrency=concurrency)
         check_optional(budget=budget, rate=rate)
         if not isinstance(concurrency, int):
@@ -76,6 +78,7 @@ class Config:
             settings.mailto,
             user_agent or default_user_agent(mailto=settings.mailto),
             settings.cache,
+            settings.pace,
         )
 
     def deadline(self, budget: float | Default | None) -> float:

@@ -43,18 +43,21 @@ class BaseResolver:
         budget: float | None = None,
         concurrency: int = 3,
         rate: float | Default | None = DEFAULT,
+        pace: str | None = None,
         mailto: str | None = None,
         session: requests.Session | None = None,
         progress: Progress | None = None,
         user_agent: str | None = None,
         transport: Transport | None = None,
     ) -> None:
-        self._config = Config.read(base, offline, timeout, budget, concurrency, rate, mailto, user_agent)
+        self._config = Config.read(
+            base, offline, timeout, budget, concurrency, rate, mailto, user_agent, pace
+        )
         check_method("prepare_request", session=session)
         check_method("get", transport=transport)
         check_callable(progress=progress)
         self._progress = progress
-        self._client = _process.new_client(self._config, session, transport)
+        self._client = _process.new_client(self._config, session, transport, pace)
         self._store, self._shared = _process.open_argument(store, self._config.cache)
         self._release = None if self._shared is None else weakref.finalize(self, self._shared.release)
 
@@ -87,6 +90,11 @@ class BaseResolver:
     def rate(self) -> float | None:
         """Requests per second; None: no limit."""
         return self._config.rate
+
+    @property
+    def pace(self) -> str | None:
+        """The URL of the Redis server through which processes share the rate and the concurrency, or None."""
+        return self._config.pace
 
     @property
     def mailto(self) -> str | None:

@@ -9,11 +9,12 @@ from doiuri._resolution_errors import DOINotFound, NoValues, ResolutionError
 from doiuri.records._json import dump
 from doiuri.records._record import Record
 from doiuri.resolver._outcome import Outcome
-from doiuri.resolver.stores._store import Entry
+from doiuri.resolver.stores._store import new_entry
 from doiuri.rest._client import read_record
 
 if TYPE_CHECKING:
     from doiuri._doi import Handle
+    from doiuri.resolver.stores._store import Entry
     from doiuri.rest._answer import ResponseCode
 
 JSON = "application/json"
@@ -49,13 +50,13 @@ def is_fresh(entry: Entry, now: float, max_age: float = MAX_AGE) -> bool:
 def record_entry(record: Record) -> Entry:
     """Return the entry of a record."""
     ttl = DEFAULT_TTL if record.ttl is None else min(record.ttl, MAX_AGE)
-    return Entry(record.to_json().encode(), JSON, time.time() + ttl)
+    return new_entry(record.to_json().encode(), JSON, ttl)
 
 
 def negative_entry(doi: Handle, code: ResponseCode) -> Entry:
     """Return the entry of a negative answer."""
     body = dump({"responseCode": code, "handle": doi.name, "values": []})
-    return Entry(body.encode(), JSON, time.time() + NEGATIVE_TTL)
+    return new_entry(body.encode(), JSON, NEGATIVE_TTL)
 
 
 def read_entry(doi: Handle, entry: Entry | None, now: float) -> Outcome | None:

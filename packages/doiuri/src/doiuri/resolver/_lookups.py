@@ -17,7 +17,7 @@ from doiuri.resolver._entries import JSON, MAX_AGE, is_fresh, read_entry
 from doiuri.resolver._outcome import Outcome
 from doiuri.resolver._records import MAX_RECORD
 from doiuri.resolver.http._request import Request
-from doiuri.resolver.stores._store import Entry
+from doiuri.resolver.stores._store import new_entry
 from doiuri.rest._client import MAX_AGENCY_URL, agency_batches, agency_url, read_agencies
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from doiuri._doi import Handle
     from doiuri.resolver._records import Records
     from doiuri.resolver._workers import Task, WorkerPool
+    from doiuri.resolver.stores._store import Entry
     from doiuri.rest._client import Agency
 
     Answers = list[Outcome | Pending]
@@ -170,7 +171,7 @@ class ExistenceLookup(BaseLookup):
         for pending, agency in zip(batch, agencies, strict=True):
             if agency is not None and agency.status == "found":
                 body = dump({"DOI": pending.doi.name, "RA": agency.name}).encode()
-                call.fresh[self._key(pending.doi)] = Entry(body, JSON, time.time() + MAX_AGE)
+                call.fresh[self._key(pending.doi)] = new_entry(body, JSON, MAX_AGE)
                 pending.outcome = Outcome(pending.doi, "found", agency=agency.name)
             elif not call.cancelled:
                 pending.task = self._submit(partial(self._confirm, pending))

@@ -10,7 +10,7 @@ from doiuri._resolution_errors import BadRecord, NoValues, ResolverUnavailable
 from doiuri.resolver._call import run_call
 from doiuri.resolver._entries import is_fresh
 from doiuri.resolver.http._request import Request
-from doiuri.resolver.stores._store import Entry
+from doiuri.resolver.stores._store import new_entry
 from doiuri.rest._client import retry_after
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def metadata(doi: Handle, media_type: str, records: Records, deadline: float) ->
             if entry is None:
                 raise
         else:
-            entry = Entry(bytes(answer), answer.content_type, time.time() + TTL)
+            entry = new_entry(bytes(answer), answer.content_type, TTL)
             records.store.put_many({key: entry})
     return Metadata(entry.body, entry.media_type)
 

@@ -12,7 +12,7 @@ from doiuri.resolver._entries import MAX_AGE, is_fresh, read_entry
 from doiuri.resolver._records import MAX_URL
 from doiuri.resolver.content._kinds import MAX_SIZE
 from doiuri.resolver.http._request import Request, is_elsewhere
-from doiuri.resolver.stores._store import Entry
+from doiuri.resolver.stores._store import new_entry
 from doiuri.rest._client import retry_after
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from doiuri.resolver._records import Records
     from doiuri.resolver.content._kinds import Kind
     from doiuri.resolver.http._request import Reply
+    from doiuri.resolver.stores._store import Entry
 
 T = TypeVar("T")
 
@@ -98,9 +99,9 @@ def fetch_content(kind: Kind[T], doi: Handle, records: Records, call: Call) -> T
     try:
         text = _request(kind, doi, records, call)
     except NoValues:
-        call.fresh[key] = Entry(_NOTHING, "application/json", time.time() + NOTHING_TTL)
+        call.fresh[key] = new_entry(_NOTHING, "application/json", NOTHING_TTL)
         raise
-    call.fresh[key] = Entry(text.encode(), kind.media_type, time.time() + MAX_AGE)
+    call.fresh[key] = new_entry(text.encode(), kind.media_type, MAX_AGE)
     return kind.parse(doi, text)
 
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from doiuri.resolver._call import Call
     from doiuri.resolver.http._limiter import Limiter
     from doiuri.resolver.http._request import Reply, Request, Transport
+    from doiuri.resolver.http._shared_limiter import SharedLimiter
 
     T = TypeVar("T")
 
@@ -53,7 +54,7 @@ class Client:
         self,
         base: str,
         transport: Transport,
-        limiter: Callable[[], Limiter],
+        limiter: Callable[[], Limiter | SharedLimiter],
         *,
         rate: float | None,
         concurrency: int,
@@ -122,7 +123,7 @@ class Client:
         except TimeoutError:
             raise ResolverUnavailable(doi, "budget exhausted: request not sent") from None
 
-    def _send(self, request: Request, limiter: Limiter, call: Call) -> Reply | TransportError:
+    def _send(self, request: Request, limiter: Limiter | SharedLimiter, call: Call) -> Reply | TransportError:
         timeout = min(self._timeout, call.deadline - time.monotonic())
         counts = timeout >= min(self._timeout, MIN_TIMEOUT)
         request._start(timeout, partial(_abandoned, limiter, counts))
@@ -166,8 +167,8 @@ class Client:
         self._limiter().failed(reason.removeprefix(f"{self._host}: "), weight=weight, retry_after=too_long)
 
 
-def _abandoned(limiter: Limiter, counts: bool, request: Request) -> None:
+def _abandoned(limiter: Limiter | SharedLimiter, counts: bool, request: Request) -> None:
     """Free the slot of an abandoned request. Unless its caller left early, the server failed to answer."""
     overdue = time.monotonic() >= request.deadline - TOLERANCE
     if limiter.release(request) and counts and overdue and not request._elsewhere:
-        limiter.failed(request.timeout_reason)
+        limiter.overdue(request.timeout_reason)

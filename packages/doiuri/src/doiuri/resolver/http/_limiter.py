@@ -115,6 +115,15 @@ class Limiter:
                 self._failures = 0.0
                 self._next_pause = self._first_pause
 
+    @property
+    def first_pause(self) -> float:
+        """Seconds of the first pause."""
+        return self._first_pause
+
+    def overdue(self, reason: str) -> None:
+        """Note that there was no answer in time; called by a thread that must not wait."""
+        self.failed(reason)
+
     def failed(self, reason: str = "", *, weight: float = 1.0, retry_after: float | None = None) -> None:
         """Note a failure; after several in a row the server gets no requests for a while.
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
 import time
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from doiuri.resolver._fork import ForkSafe
 from doiuri.resolver.stores._memory import MemoryStore
-from doiuri.resolver.stores._store import Entry, warn
+from doiuri.resolver.stores._redis_connection import RedisConnection
+from doiuri.resolver.stores._redis_lock import RedisLock
+from doiuri.resolver.stores._store import Entry, NewEntry, warn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -22,11 +22,31 @@ BATCH = 500  # commands in one pipeline
 PAUSE = 30.0  # seconds without requests after a failure
 
 
-class RedisStore(ForkSafe):
+# KEYS[1]: the entry's key. ARGV: media type and expiry as JSON, the body, seconds since the answer came, and
+# seconds to keep it. An answer is dated by the server's clock: those of the machines may differ.
+# What is not an entry is replaced.
+_PUT = """
+local old = redis.pcall('GETRANGE', KEYS[1], 0, 999)
+if type(old) == 'table' then
+  if not string.find(old.err, 'WRONGTYPE', 1, true) then return old end
+  old = ''
+end
+local time = redis.call('TIME')
+local now = time[1] + time[2] / 1000000
+local answered = now - ARGV[3]
+local known = tonumber(string.match(old, '^[^\\n]*", [^,"]+, ([%d.]+)%]\\n'))
+if known and known > answered and known <= now then return 1 end
+local head = string.format('%s, %.6f]\\n', string.sub(ARGV[1], 1, -2), answered)
+redis.call('SET', KEYS[1], head .. ARGV[2], 'EX', ARGV[4])
+return 1
+"""
+
+
+class RedisStore:
     """A store on a Redis or Valkey server or cluster.
 
-    While the server does not answer or refuses to write, new entries are kept in memory and a StoreWarning
-    is issued.
+    Of two answers for one key the newer one is kept, whichever is written last. While the server does not
+    answer or refuses to write, new entries are kept in memory and a StoreWarning is issued.
 
     :param url: a ``redis://`` or ``rediss://`` URL.
     :param timeout: seconds to wait for a connection and for each answer.
@@ -35,17 +55,7 @@ class RedisStore(ForkSafe):
     """
 
     def __init__(self, url: str, *, timeout: float = 2.0) -> None:
-        super().__init__()
-        self._library, self._failures = _library()
-        self._url = re.sub(r"^valkey", "redis", url, flags=re.IGNORECASE)
-        self._options: dict[str, Any] = {"socket_timeout": timeout, "socket_connect_timeout": timeout}
-        try:
-            self._single = self._library.Redis.from_url(self._url, **self._options)
-            # not connected yet: it refuses options that it does not know
-            self._single.connection_pool.connection_class(**self._single.connection_pool.connection_kwargs)
-        except (ValueError, TypeError, AttributeError) as error:
-            raise ValueError(f"not a URL of a Redis server: {_public(url)} ({_safe(error, url)})") from None
-        self._client: Any = None
+        self._server = RedisConnection(url, timeout, "a store")
         self._memory = MemoryStore()
         self._paused_until = {"read": 0.0, "written": 0.0}
 
@@ -56,55 +66,43 @@ class RedisStore(ForkSafe):
 
     def put_many(self, entries: Mapping[str, Entry]) -> None:
         """Store the entries; they are kept for 30 days after they expire."""
-        if self._work("written", lambda client: _write(client, entries)):
+        if self._work("written", lambda client: self._write(client, entries)):
             self._memory.discard(entries)
         else:
             self._memory.put_many(entries)
 
+    def lock(self, name: str, *, seconds: float = 60.0) -> RedisLock:
+        """Return a lock on the server that no other process has; wait until it is free.
+
+        :param name: what is locked.
+        :param seconds: after that time it is free again, unless it is extended.
+        :raises OSError: if the server fails.
+        """
+        return RedisLock(self._server, _name(f"lock {name}"), seconds)
+
     def close(self) -> None:
         """Close the connections; the store opens new ones when used."""
-        with self._lock:
-            if self._client is not None:
-                self._client.close()
-            self._single.close()
-            self._client = None
+        self._server.close()
 
     def _work(self, what: str, work: Callable[[Any], T]) -> T | None:
         if time.monotonic() < self._paused_until[what]:
             return None
         try:
-            return work(self._connected())
-        except self._failures as error:
+            return work(self._server.client())
+        except self._server.failures as error:
             # a server that is full or read-only still answers reads
-            refused = isinstance(error, self._library.ResponseError)
+            refused = self._server.refused(error)
             for operation in [what] if refused else self._paused_until:
                 self._paused_until[operation] = time.monotonic() + PAUSE
             trouble = f"cannot be {what}" if refused else "does not answer"
-            warn(f"the DOI store at {_public(self._url)} {trouble} ({error}); answers are kept in memory")
+            warn(f"the DOI store at {self._server.public} {trouble} ({error}); answers are kept in memory")
             return None
 
-    def _connected(self) -> Any:
-        client = self._client
-        if client is None:  # without the lock: a server that hangs would block a fork
-            cluster = self._library.RedisCluster if self._is_cluster() else None
-            client = cluster.from_url(self._url, **self._options) if cluster else self._single
-            self._client = client
-        return client
-
-    def _is_cluster(self) -> bool:
+    def _write(self, client: Any, entries: Mapping[str, Entry]) -> bool:
         try:
-            return bool(self._single.info("cluster").get("cluster_enabled"))
-        except self._library.ResponseError:  # the user has no permission for INFO
-            return False
-
-
-def _library() -> tuple[Any, tuple[type[Exception], ...]]:
-    """Return redis-py and the exceptions it raises if the server fails."""
-    try:
-        import redis
-    except ImportError as error:
-        raise ImportError("a store on Redis needs redis-py: pip install 'doiuri[redis]'") from error
-    return redis, (redis.RedisError, redis.exceptions.RedisClusterException, OSError)
+            return _write(client, entries, _newest)
+        except self._server.library.exceptions.NoPermissionError:  # no scripts for this user
+            return _write(client, entries, _last)
 
 
 def _read(client: Any, keys: Sequence[str]) -> dict[str, Entry]:
@@ -127,24 +125,47 @@ def _read(client: Any, keys: Sequence[str]) -> dict[str, Entry]:
     return found
 
 
-def _write(client: Any, entries: Mapping[str, Entry]) -> bool:
+def _write(client: Any, entries: Mapping[str, Entry], put: Callable[[Any, str, Entry], None]) -> bool:
     items = list(entries.items())
-    now = time.time()
     for start in range(0, len(items), BATCH):
         pipeline = client.pipeline(transaction=False)
         for key, entry in items[start : start + BATCH]:
-            seconds = min(max(entry.expires - now, 0), 10 * 365 * 86400)
-            pipeline.set(_name(key), _pack(entry), ex=int(seconds) + KEEP)
-        pipeline.execute()
+            put(pipeline, key, entry)
+        for reply in pipeline.execute(raise_on_error=False):  # an error raised there quotes the script
+            if isinstance(reply, Exception):
+                raise reply
     return True
+
+
+def _newest(pipeline: Any, key: str, entry: Entry) -> None:
+    """Store an entry, unless the stored one is newer."""
+    age = max(time.time() - entry.received, 0.0) if isinstance(entry, NewEntry) else 0.0
+    # not eval(), which the pipeline of a cluster lacks
+    pipeline.execute_command(
+        "EVAL", _PUT, 1, _name(key), _head(entry), entry.body, f"{age:.6f}", _seconds(entry)
+    )
+
+
+def _last(pipeline: Any, key: str, entry: Entry) -> None:
+    """Store an entry, whatever is there."""
+    pipeline.set(_name(key), _pack(entry), ex=_seconds(entry))
+
+
+def _seconds(entry: Entry) -> int:
+    """Return for how long the server keeps an entry."""
+    return int(min(max(entry.expires - time.time(), 0), 10 * 365 * 86400)) + KEEP
 
 
 def _name(key: str) -> str:
     return f"doiuri:{FORMAT}:{key}"
 
 
+def _head(entry: Entry) -> bytes:
+    return json.dumps([entry.media_type, entry.expires]).encode()
+
+
 def _pack(entry: Entry) -> bytes:
-    return json.dumps([entry.media_type, entry.expires]).encode() + b"\n" + entry.body
+    return _head(entry) + b"\n" + entry.body
 
 
 def _unpack(stored: object) -> Entry | None:
@@ -153,18 +174,8 @@ def _unpack(stored: object) -> Entry | None:
         return None
     head, _, body = stored.partition(b"\n")
     try:
-        media_type, expires = json.loads(head)
-        return Entry(body, str(media_type), float(expires))
+        media_type, expires, *answered = json.loads(head)
+        known = isinstance(media_type, str) and len(answered) <= 1
+        return Entry(body, media_type, float(expires)) if known else None
     except (ValueError, TypeError, OverflowError, RecursionError):
         return None
-
-
-def _safe(error: Exception, url: str) -> str:
-    """Return the text of an error, unless it may hold a part of the password."""
-    text = str(error)
-    return type(error).__name__ if "@" in url or "password" in url.lower() else text
-
-
-def _public(url: str) -> str:
-    """Return the URL without user and password."""
-    return re.sub(r"//[^/]*@", "//", url.partition("?")[0])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import warnings
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
@@ -28,6 +29,23 @@ class Entry(NamedTuple):
 
     expires: float
     """Unix time in seconds. A later entry is stale; the store may still return it."""
+
+
+class NewEntry(Entry):
+    """An entry that knows when its answer was received, in Unix time."""
+
+    received: float = 0.0
+
+
+def new_entry(body: bytes, media_type: str, lifetime: float) -> NewEntry:
+    """Return an entry for an answer that was just received.
+
+    :param lifetime: seconds for which it is fresh.
+    """
+    now = time.time()
+    entry = NewEntry(body, media_type, now + lifetime)
+    entry.received = now
+    return entry
 
 
 class ReadStore(Protocol):

@@ -1,0 +1,90 @@
+"""The connection to a Redis or Valkey server or cluster."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from doiuri.resolver._fork import ForkSafe
+
+
+class RedisConnection(ForkSafe):
+    """The connection to a server or cluster; it is opened when it is first used.
+
+    :param url: a URL with the scheme redis, rediss, valkey, valkeys or unix.
+    :param timeout: seconds to wait for a connection and for each answer.
+    :param what: what needs the server, for error messages.
+    :param retries: how often to connect again at once if a single server has closed the connection; None:
+        as redis-py does.
+    :raises ValueError: if the URL is invalid.
+    :raises ImportError: if redis-py is not installed.
+    """
+
+    def __init__(self, url: str, timeout: float, what: str, *, retries: int | None = None) -> None:
+        super().__init__()
+        self.library, self.failures = _library(what)
+        self.public = _public(url)
+        self._url = re.sub(r"^valkey", "redis", url, flags=re.IGNORECASE)
+        self._options: dict[str, Any] = {"socket_timeout": timeout, "socket_connect_timeout": timeout}
+        single = {} if retries is None else {"retry": self._retry(retries)}
+        try:
+            self._single = self.library.Redis.from_url(self._url, **self._options, **single)
+            # not connected yet: it refuses options that it does not know
+            self._single.connection_pool.connection_class(**self._single.connection_pool.connection_kwargs)
+        except (ValueError, TypeError, AttributeError) as error:
+            raise ValueError(f"not a URL of a Redis server: {self.public} ({_safe(error, url)})") from None
+        self._client: Any = None
+
+    def client(self) -> Any:
+        """Return redis-py's client of the server or cluster; connect if that was not done yet."""
+        client = self._client
+        if client is None:  # without the lock: a server that hangs would block a fork
+            cluster = self.library.RedisCluster if self._is_cluster() else None
+            client = cluster.from_url(self._url, **self._options) if cluster else self._single
+            self._client = client
+        return client
+
+    def refused(self, error: Exception) -> bool:
+        """Return whether the server answers, but refuses: it is full, or read-only, or lacks a permission."""
+        return isinstance(error, self.library.ResponseError)
+
+    def close(self) -> None:
+        """Close the connections; new ones are opened when needed."""
+        with self._lock:
+            if self._client is not None:
+                self._client.close()
+            self._single.close()
+            self._client = None
+
+    def _retry(self, retries: int) -> object:
+        from redis.backoff import NoBackoff
+        from redis.retry import Retry
+
+        # not after a timeout, which is long enough
+        return Retry(NoBackoff(), retries, supported_errors=(self.library.ConnectionError,))
+
+    def _is_cluster(self) -> bool:
+        try:
+            return bool(self._single.info("cluster").get("cluster_enabled"))
+        except self.library.ResponseError:  # the user has no permission for INFO
+            return False
+
+
+def _library(what: str) -> tuple[Any, tuple[type[Exception], ...]]:
+    """Return redis-py and the exceptions it raises if the server fails."""
+    try:
+        import redis
+    except ImportError as error:
+        raise ImportError(f"{what} on Redis needs redis-py: pip install 'doiuri[redis]'") from error
+    return redis, (redis.RedisError, redis.exceptions.RedisClusterException, OSError)
+
+
+def _safe(error: Exception, url: str) -> str:
+    """Return the text of an error, unless it may hold a part of the password."""
+    text = str(error)
+    return type(error).__name__ if "@" in url or "password" in url.lower() else text
+
+
+def _public(url: str) -> str:
+    """Return the URL without user and password."""
+    return re.sub(r"//[^/]*@", "//", url.partition("?")[0])

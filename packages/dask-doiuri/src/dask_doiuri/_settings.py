@@ -51,8 +51,7 @@ class Asking:
         """Check the arguments; what was left out is read from the environment of this process."""
         if resolve not in {"existence", "records"}:
             raise ValueError(f'resolve must be "existence" or "records", not {resolve!r}')
-        found = Settings.from_environ(resolver=base, offline=offline, mailto=mailto, cache=cache)
-        pace = pace or os.environ.get("DOIURI_PACE") or None
+        found = Settings.from_environ(resolver=base, offline=offline, mailto=mailto, cache=cache, pace=pace)
         options: dict[str, Any] = {} if rate == "default" else {"rate": rate}
         with Resolver(
             found.base,
@@ -62,8 +61,8 @@ class Asking:
             budget=budget,
             concurrency=concurrency,
             mailto=found.mailto,
+            pace=found.pace,
             **options,
-            **_pace(pace),
         ) as checked:
             rate = checked.rate
         return cls(
@@ -71,7 +70,7 @@ class Asking:
             offline=found.offline,
             mailto=found.mailto,
             cache=None if found.cache is None else _address(found.cache),
-            pace=pace,
+            pace=found.pace,
             rate=rate,
             budget=budget,
             timeout=timeout,
@@ -93,9 +92,9 @@ class Asking:
             timeout=self.timeout,
             concurrency=self.concurrency,
             rate=self.rate / processes() if self.is_divided and self.rate else self.rate,
+            pace=self.pace,
             mailto=self.mailto,
             **store,
-            **_pace(self.pace),
         )
 
 
@@ -123,7 +122,3 @@ def _address(cache: str) -> str:
     """Return the address of a store, which is checked; a path is made absolute."""
     open_store(cache).close()
     return cache if cache == ":memory:" or "://" in cache else os.path.abspath(cache)  # noqa: PTH100
-
-
-def _pace(pace: str | None) -> dict[str, Any]:
-    return {} if pace is None else {"pace": pace}

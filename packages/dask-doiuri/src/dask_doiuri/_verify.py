@@ -82,7 +82,7 @@ def verify(
     :param resolve: ``"existence"``: many names in one request. ``"records"``: one request for each name,
         which tells names without values and dead aliases apart, but not the agencies.
     :param timeout: seconds for one request.
-    :param concurrency: requests in flight at the same time, for each worker process.
+    :param concurrency: requests in flight at the same time, for each worker process; with ``pace``, of all.
     :param mailto: mail address for the User-Agent header; by default ``DOIURI_MAILTO``.
     :param offline: send no requests, use ``known`` and the cache only; by default ``DOIURI_OFFLINE``, else
         False.

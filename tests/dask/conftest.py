@@ -12,7 +12,7 @@ from distributed import Client, LocalCluster
 def client() -> Iterator[Client]:
     """The client of a cluster of two worker processes with one thread each."""
     with (
-        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, memory_limit=None) as cluster,
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0", memory_limit=None) as cluster,
         Client(cluster) as client,
     ):
         yield client

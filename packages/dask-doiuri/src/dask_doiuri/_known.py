@@ -27,7 +27,8 @@ def known_in_bag(bag: db.Bag, column: Hashable, known: Known) -> db.Bag:
     dtype = text_dtype()
     numbers = db.from_sequence(range(bag.npartitions), npartitions=bag.npartitions)
     wanted = bag.map_partitions(_pairs, numbers, column).to_dataframe(meta=_part_frame([], 0, dtype))
-    return _sorted_back(wanted, bag.npartitions, known, dtype).to_bag(format="tuple")
+    # not "p2p": the graph of a bag is optimized, and then lacks the barrier that it needs
+    return _sorted_back(wanted, bag.npartitions, known, dtype, "tasks").to_bag(format="tuple")
 
 
 def known_in_frame(frame: dd.DataFrame, column: Hashable, known: Known) -> dd.DataFrame:
@@ -40,14 +41,17 @@ def known_in_frame(frame: dd.DataFrame, column: Hashable, known: Known) -> dd.Da
     return _sorted_back(wanted, frame.npartitions, known, dtype)
 
 
-def _sorted_back(wanted: dd.DataFrame, count: int, known: Known, dtype: Any) -> dd.DataFrame:
+def _sorted_back(
+    wanted: dd.DataFrame, count: int, known: Known, dtype: Any, shuffle: str | None = None
+) -> dd.DataFrame:
     """Return those of the wanted keys that are known, in their partitions.
 
     The keys are joined, and what matches returns to its partition: so neither side needs to fit into the
     memory of one worker, and the rows that have the keys stay where they are.
     """
-    found = wanted.merge(_keys(known, dtype), on=KEY, how="inner")
-    return found.set_index(PART, divisions=[*range(count), count - 1])[[KEY, AGENCY]].reset_index(drop=True)
+    found = wanted.merge(_keys(known, dtype), on=KEY, how="inner", shuffle_method=shuffle)
+    back = found.set_index(PART, divisions=[*range(count), count - 1], shuffle_method=shuffle)
+    return back[[KEY, AGENCY]].reset_index(drop=True)
 
 
 def _pairs(part: Iterable[object], numbers: Iterable[int], column: Hashable) -> list[tuple[str, int]]:

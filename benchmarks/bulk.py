@@ -21,6 +21,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import dask.dataframe as dd
 import pandas as pd
@@ -40,12 +41,13 @@ def names(start: int, rows: int) -> pd.DataFrame:
 
 def frame(count: int, rows: int = ROWS) -> dd.DataFrame:
     """Names that are made on the workers."""
-    return dd.from_map(names, range(0, count, rows), rows=min(rows, count), meta=names(0, 1))
+    made: dd.DataFrame = dd.from_map(names, range(0, count, rows), rows=min(rows, count), meta=names(0, 1))
+    return made
 
 
 @contextmanager
 def workers(count: int) -> Iterator[Client]:
-    options = {"threads_per_worker": 1, "dashboard_address": ":0", "memory_limit": None}
+    options: dict[str, Any] = {"threads_per_worker": 1, "dashboard_address": ":0", "memory_limit": None}
     with LocalCluster(n_workers=count, **options) as cluster, Client(cluster) as client:
         client.run(start)
         yield client
@@ -95,10 +97,10 @@ def redis(folder: Path) -> Iterator[str]:
             server.terminate()
 
 
-def verified(client: Client, base: str, count: int, **options: object) -> tuple[float, int]:
+def verified(client: Client, base: str, count: int, **options: Any) -> tuple[float, int]:
     """The seconds that it takes to verify so many names, and the peak memory of a worker, in kB."""
     begun = time.perf_counter()
-    statuses = verify(frame(count), base=base, **options)["doi_status"]  # type: ignore[arg-type]
+    statuses = verify(frame(count), base=base, **options)["doi_status"]
     found = int((statuses == "found").sum().compute())
     seconds = time.perf_counter() - begun
     assert found == count, f"{count - found} names have no answer"

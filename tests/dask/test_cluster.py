@@ -34,7 +34,8 @@ def texts(count: int) -> list[str]:
 
 
 def frame(items: list[str], partitions: int) -> dd.DataFrame:
-    return dd.from_pandas(pd.DataFrame({"doi": items}), npartitions=partitions)
+    made: dd.DataFrame = dd.from_pandas(pd.DataFrame({"doi": items}), npartitions=partitions)
+    return made
 
 
 def serve(folder: Path, *words: object) -> Any:

@@ -119,7 +119,7 @@ def test_many_small_files_that_dask_reads_at_once(server: Server, tmp_path: Path
 OPENERS: dict[str, Callable[..., Any]] = {"": open, ".gz": gzip.open, ".bz2": bz2.open}
 CROSSREF = [{"DOI": "10.1000/name-é", "title": ["x"]}, {"title": ["no DOI"]}, {"DOI": "10.1002/50%25(x)<y>"}]
 DATACITE = [{"id": "10.1000/NAME-é", "attributes": {"doi": "10.1000/NAME-é"}}, {"attributes": None}, []]
-OPENALEX = [
+OPENALEX: list[dict[str, str | None]] = [
     {"doi": "https://doi.org/10.1000/name-é"},
     {"doi": None},
     {"doi": "https://doi.org/10.1002/50%25(x)<y>"},

@@ -56,7 +56,10 @@ def asked(server: Server) -> list[str]:
 
 
 def frame(*texts: str | None, partitions: int = 1) -> dd.DataFrame:
-    return dd.from_pandas(pd.DataFrame({"doi": [*texts]}, dtype="object"), npartitions=partitions, sort=False)
+    made: dd.DataFrame = dd.from_pandas(
+        pd.DataFrame({"doi": [*texts]}, dtype="object"), npartitions=partitions, sort=False
+    )
+    return made
 
 
 def statuses(result: Any) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import isnan
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import dask.bag as db
 import dask.dataframe as dd
@@ -25,6 +25,14 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
 
 PARSED = ("doi_name", "doi_key", "doi_reason")
+
+
+@overload
+def parse(data: db.Bag, column: Hashable = ...) -> db.Bag: ...
+
+
+@overload
+def parse(data: dd.DataFrame | dd.Series, column: Hashable = ...) -> dd.DataFrame: ...
 
 
 def parse(data: db.Bag | dd.DataFrame | dd.Series, column: Hashable = "doi") -> db.Bag | dd.DataFrame:

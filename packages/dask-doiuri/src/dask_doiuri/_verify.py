@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import dask.bag as db
 import dask.dataframe as dd
@@ -29,6 +29,44 @@ if TYPE_CHECKING:
 
     from dask_doiuri._known import Known
     from dask_doiuri._settings import Rate, Resolve
+
+
+@overload
+def verify(
+    data: db.Bag,
+    column: Hashable = ...,
+    *,
+    known: Known | None = ...,
+    base: str | None = ...,
+    rate: Rate = ...,
+    pace: str | None = ...,
+    cache: str | os.PathLike[str] | None = ...,
+    budget: float | None = ...,
+    resolve: Resolve = ...,
+    timeout: float = ...,
+    concurrency: int = ...,
+    mailto: str | None = ...,
+    offline: bool | None = ...,
+) -> db.Bag: ...
+
+
+@overload
+def verify(
+    data: dd.DataFrame | dd.Series,
+    column: Hashable = ...,
+    *,
+    known: Known | None = ...,
+    base: str | None = ...,
+    rate: Rate = ...,
+    pace: str | None = ...,
+    cache: str | os.PathLike[str] | None = ...,
+    budget: float | None = ...,
+    resolve: Resolve = ...,
+    timeout: float = ...,
+    concurrency: int = ...,
+    mailto: str | None = ...,
+    offline: bool | None = ...,
+) -> dd.DataFrame: ...
 
 
 def verify(

@@ -106,6 +106,7 @@ def test_empty_partitions(server: Server) -> None:
         assert [*verified.compute()["doi_name"]] == TEXTS[: len(few)]
 
 
+@pytest.mark.filterwarnings("ignore:The inplace keyword")  # Dask 2026.8 on pandas 3.1
 def test_many_small_files_that_dask_reads_at_once(server: Server, tmp_path: Path) -> None:
     wide = pd.DataFrame(
         {f"text {n}": [f"{m} {n}" * 50 for m in range(100)] for n in range(20)} | {"doi": TEXTS}
@@ -165,6 +166,7 @@ def test_parquet(tmp_path: Path) -> None:
         assert [*known.compute()["doi_key"]] == ["10.1000/NAME-é", "10.1002/50%25(X)<Y>"] * 3
 
 
+@pytest.mark.filterwarnings("ignore:The inplace keyword")  # Dask 2026.8 on pandas 3.1
 def test_a_dump_that_is_read_once(server: Server, tmp_path: Path) -> None:
     """As the manual recommends: the keys of a large dump as Parquet."""
     path = tmp_path / "part.jsonl"

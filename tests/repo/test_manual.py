@@ -23,6 +23,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 PAGES = sorted([*DOCS.rglob("*.rst"), *DOCS.rglob("*.md")])
 PACKAGES = DOCS.parent / "packages"
 PUBLIC = [
+    "dask_doiuri",
     "doiuri",
     "doiuri.plugins",
     "doiuri.records",

@@ -24,6 +24,7 @@ def test_all_packages_are_here() -> None:
         "httpx-doiuri",
         "doiuri-proxy",
         "doiuri-cli",
+        "dask-doiuri",
     } == NAMES
 
 

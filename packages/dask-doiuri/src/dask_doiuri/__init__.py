@@ -1,0 +1,7 @@
+"""Parse and verify millions of DOIs on Dask."""
+
+from dask_doiuri._dumps import read_known
+from dask_doiuri._parse import parse
+from dask_doiuri._verify import verify
+
+__all__ = ["parse", "read_known", "verify"]

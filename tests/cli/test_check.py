@@ -120,13 +120,19 @@ def test_a_closed_output_is_no_traceback(tmp_path: Path) -> None:
 
 def test_an_interrupt_is_no_traceback(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.md")
-    words = [sys.executable, "-m", "doiuri_cli", "check", "--offline", "pipe.md"]
+    # A shell lets its background jobs ignore interrupts, and their children inherit that.
+    default = "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "
+    words = [sys.executable, "-c", default + "from doiuri_cli._main import main; main()"]
+    words += ["check", "--offline", "pipe.md"]
     with subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         writer = os.open(tmp_path / "pipe.md", os.O_WRONLY)  # waits until the command reads
-        time.sleep(0.2)
-        process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=60)
-        os.close(writer)
+        try:
+            time.sleep(0.2)
+            process.send_signal(signal.SIGINT)
+            _, errors = process.communicate(timeout=60)
+        finally:
+            process.kill()
+            os.close(writer)
     assert process.returncode == 130
     assert b"Traceback" not in errors
 

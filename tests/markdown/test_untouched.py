@@ -17,7 +17,7 @@ def documents() -> dict[str, str]:
         text = distribution.read_text("METADATA") or ""
         head, _, body = text.partition("\n\n")
         name = distribution.name
-        if body.strip() and not name.endswith("doiuri") and ("text/markdown" in head or name == "Markdown"):
+        if body.strip() and "doiuri" not in name and ("text/markdown" in head or name == "Markdown"):
             found[name] = body
     return found
 

@@ -4,7 +4,9 @@
 """
 
 URL = "https://doi.org/10.1000/no"
-NAMES = "10.1000/no"
+NAMES = (
+    "10.1000/no"
+)
 
 
 class A:

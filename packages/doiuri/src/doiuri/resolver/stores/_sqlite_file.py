@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
-from contextlib import nullcontext, suppress
+from contextlib import closing, nullcontext, suppress
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,6 +20,7 @@ FORMAT = 2  # of the tables; kept in SQLite's user_version
 APPLICATION_ID = 0x444F4931  # "DOI1"; in bytes 68 to 71 of the file
 SHORT_TIMEOUT = 0.1  # seconds to wait for a lock after a full timeout was in vain, until a write succeeds
 
+_SMALLEST = 512  # octets of an SQLite file that is not empty
 MAGIC = b"SQLite format 3\0"
 _COLUMNS = """
         id INTEGER PRIMARY KEY, key TEXT, body BLOB, media_type TEXT, expires REAL, stored REAL
@@ -174,6 +175,8 @@ def is_store(path: Path) -> bool:
 
 def check_kind(path: Path) -> None:
     """Raise ValueError if there is a file at ``path`` that is not an SQLite file."""
+    if not _is_no_database(path):
+        return
     try:
         with path.open("rb") as file:
             head = file.read(len(MAGIC))
@@ -181,6 +184,26 @@ def check_kind(path: Path) -> None:
         return
     if head and head != MAGIC:
         raise ValueError(f"{path} is not a store but some other file; choose another path")
+
+
+def _is_no_database(path: Path) -> bool:
+    """Return whether SQLite says so.
+
+    To close the file by ourselves would release the locks of all connections of this process to it
+    (sqlite.org, How To Corrupt An SQLite Database File, 2.2), so SQLite is asked first.
+    """
+    try:
+        size = path.stat().st_size
+    except (OSError, ValueError):  # it does not exist, or cannot
+        return False
+    if size < _SMALLEST:  # nobody has a lock on it: SQLite writes whole pages
+        return size > 0
+    try:
+        with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, timeout=0)) as db:
+            db.execute("PRAGMA schema_version").fetchone()
+    except sqlite3.Error as error:
+        return has_code(error, frozenset({sqlite3.SQLITE_NOTADB}))
+    return False
 
 
 def has_code(error: Exception, codes: frozenset[int]) -> bool:

@@ -1,12 +1,14 @@
-"""Sites built by MkDocs in this process."""
+"""Sites built by MkDocs in this process, and pages of its server."""
 
 from __future__ import annotations
 
 import json
 import logging
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.request import ProxyHandler, build_opener
 
 import pytest
 from mkdocs.commands.build import build
@@ -65,3 +67,21 @@ def site(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> MakeSite:
         return Site(tmp_path, caplog)
 
     return make
+
+
+def fetch(url: str) -> str:
+    with build_opener(ProxyHandler({})).open(url, timeout=10) as page:
+        return str(page.read().decode())
+
+
+def wait_for(url: str, text: str) -> str:
+    """Wait until a page has the text, and return the page."""
+    deadline, found = time.monotonic() + 60, ""
+    while text not in found:
+        assert time.monotonic() < deadline, found
+        time.sleep(0.1)
+        try:
+            found = fetch(url)
+        except OSError as error:
+            found = str(error)
+    return found

@@ -7,8 +7,6 @@ import os
 import re
 import subprocess
 import sys
-import time
-from urllib.request import ProxyHandler, build_opener
 
 import pytest
 from doiuri_proxy.pytest_plugin import Proxies
@@ -17,7 +15,7 @@ from mkdocs.config import load_config
 from support.ports import free_port
 from support.references import RECORDS
 
-from .conftest import MakeSite, Site
+from .conftest import MakeSite, Site, fetch, wait_for
 
 PAGES = {
     "index.md": "# A\n\n[@doi:10.5555/kahn-a]\n",
@@ -32,24 +30,6 @@ SETTINGS = {
 }
 
 pytestmark = pytest.mark.newest
-
-
-def fetch(url: str) -> str:
-    with build_opener(ProxyHandler({})).open(url, timeout=10) as page:
-        return str(page.read().decode())
-
-
-def wait_for(url: str, text: str) -> str:
-    """Wait until a page has the text, and return the page."""
-    deadline, found = time.monotonic() + 60, ""
-    while text not in found:
-        assert time.monotonic() < deadline, found
-        time.sleep(0.1)
-        try:
-            found = fetch(url)
-        except OSError as error:
-            found = str(error)
-    return found
 
 
 def entries(page: str) -> list[str]:

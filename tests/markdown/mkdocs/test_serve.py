@@ -5,9 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
-from urllib.request import ProxyHandler, build_opener
 
 import pytest
 from doiuri_proxy.pytest_plugin import Proxies
@@ -15,7 +13,7 @@ from markdown_doiuri._mkdocs._sources import Lines, Sources
 from mkdocs.structure.files import File
 from support.ports import free_port
 
-from .conftest import RECORDS, MakeSite
+from .conftest import RECORDS, MakeSite, wait_for
 
 pytestmark = pytest.mark.newest
 
@@ -49,24 +47,6 @@ def test_only_changed_sources_are_read_again(tmp_path: Path) -> None:
 def test_lines_that_other_plugins_add_have_the_line_before_or_replaced() -> None:
     lines = Lines("---\na: 1\n---\none\ntwo\nthree\n", "zero\none\nTWO\nTWO\nthree\nfour\n")
     assert [lines[line] for line in range(1, 7)] == [1, 4, 5, 5, 6, 6]
-
-
-def fetch(url: str) -> str:
-    with build_opener(ProxyHandler({})).open(url, timeout=10) as page:
-        return str(page.read().decode())
-
-
-def wait_for(url: str, text: str) -> None:
-    """Wait until a page has the text."""
-    deadline = time.monotonic() + 60
-    found = ""
-    while text not in found:
-        assert time.monotonic() < deadline, found
-        time.sleep(0.1)
-        try:
-            found = fetch(url)
-        except OSError as error:
-            found = str(error)
 
 
 def test_a_change_is_built_and_only_new_dois_are_requested(site: MakeSite, doi_proxy: Proxies) -> None:

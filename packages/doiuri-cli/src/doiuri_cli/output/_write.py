@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
+from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
+
+from doiuri_cli.files._replace import replace_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -118,20 +121,8 @@ def _write_file(report: Report, write: Writer, path: str) -> None:
             with target.open("w", encoding="utf-8", errors="backslashreplace", newline="\n") as stream:
                 write(report, stream)
         else:
-            _replace(report, write, target)
+            text = StringIO(newline="\n")
+            write(report, text)
+            replace_file(path, text.getvalue().encode(errors="backslashreplace"))
     except OSError as error:
         raise click.ClickException(f"cannot write {path}: {error.strerror or error}") from error
-
-
-def _replace(report: Report, write: Writer, target: Path) -> None:
-    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
-    try:
-        with temporary.open("x", encoding="utf-8", errors="backslashreplace", newline="\n") as stream:
-            write(report, stream)
-            stream.flush()
-            os.fsync(stream.fileno())
-        if target.exists():
-            temporary.chmod(target.stat().st_mode & 0o7777)
-        temporary.replace(target)
-    finally:
-        temporary.unlink(missing_ok=True)

@@ -95,6 +95,21 @@ def demo(session: nox.Session) -> None:
     session.run("python", "examples/demo.py", *session.posargs)
 
 
+@nox.session(python=NEWEST or False)
+def pictures(session: nox.Session) -> None:
+    """Make the pictures of the README and the manual; it needs Chromium and Graphviz."""
+    install(session, "test", "examples", "integration")
+    session.run("python", "examples/demo.py")
+    session.run("python", "examples/pictures.py", *session.posargs, env={"PYTHONPATH": "tests"})
+
+
+@nox.session(python=NEWEST or False)
+def readme(session: nox.Session) -> None:
+    """Write the README's table of packages anew, from the metadata of the packages."""
+    install(session, "test")
+    session.run("python", "-m", "support.readme", env={"PYTHONPATH": "tests"})
+
+
 @nox.session(python=FOUND or False)
 def tests(session: nox.Session) -> None:
     """Run the tests; ``nox -s tests -- FILE`` for one file, at once and on the newest interpreter only."""
@@ -160,9 +175,13 @@ def types(session: nox.Session) -> None:
 
 @nox.session(python=NEWEST or False)
 def docs(session: nox.Session) -> None:
-    """Build the manual, with warnings as errors."""
+    """Build the manual, with warnings as errors; ``-- serve`` shows it on a local port."""
     install(session, "docs")
-    session.run("sphinx-build", "-W", "-n", "-b", "html", "docs", "build/docs", *session.posargs)
+    serve = "serve" in session.posargs
+    options = [word for word in session.posargs if word != "serve"]
+    session.run("sphinx-build", "-W", "-n", "-b", "html", "docs", "build/docs", *options)
+    if serve:
+        session.run("python", "-m", "http.server", "--bind", "127.0.0.1", "--directory", "build/docs", "8000")
 
 
 @nox.session(python=NEWEST or False)

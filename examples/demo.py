@@ -6,11 +6,14 @@ every citation leads to the entry of its work, every entry leads back, and there
 
 from __future__ import annotations
 
+import argparse
 import os
 import shutil
 import subprocess
 import sys
 import time
+import webbrowser
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -31,7 +34,7 @@ DOI_ORG = "https://doi.org/"
 # Sphinx and Markdown have different names for the list and its links back.
 LISTS = {"doi-bibliography", "doi-references"}
 BACK = {"doi-back", "doi-backref"}
-CITATIONS = {"site": 10, "blog": 5, "mkdocs": 4, "pelican": 2}
+CITATIONS = {"site": 12, "blog": 5, "mkdocs": 4, "pelican": 2}
 """How many works the pages of each example cite, each as often as it is cited."""
 VOID = {"area", "base", "br", "col", "hr", "img", "input", "link", "meta", "source", "wbr"}
 
@@ -178,7 +181,7 @@ def build() -> list[Path]:
     for script in sorted(EXAMPLES.glob("scripts/[!_]*.py")):
         print(f"    {run(f'Script {script.name}', str(script))[-1]}")
     return [
-        *(OUTPUT / "site" / f"{name}.html" for name in ("index", "myst", "citations", "references")),
+        *(OUTPUT / "site" / f"{name}.html" for name in ("index", "paper", "citations", "references", "myst")),
         *sorted((OUTPUT / "blog").glob("*.html")),
         *(OUTPUT / "mkdocs" / name / "index.html" for name in ("", "citing", "reading", "references")),
         OUTPUT / "pelican" / "dois-in-a-blog.html",
@@ -188,29 +191,46 @@ def build() -> list[Path]:
 def sum_up(paths: list[Path], base: str) -> None:
     """Print the summary; exit with an error if the pages and the proxy disagree."""
     pages = [Page(path) for path in paths]
-    links = [link for page in pages for link in page.found]
-    marked = {DOI.from_url(href) for href, missing in links if missing}
-    dois = sorted({DOI.from_url(href) for href, _ in links})
+    dois = sorted({DOI.from_url(href) for page in pages for href, _ in page.found})
     with Resolver(base, store=None) as resolver:
-        outcomes = list(resolver.resolve_many(dois))
+        statuses = {o.doi: o.status for o in resolver.resolve_many(dois) if o.doi}
         wrong = list(wrong_references(pages, resolver))
-    status = {
-        kind: [o.doi for o in outcomes if o.doi and o.status == kind]
-        for kind in ("found", "not-found", "unknown")
-    }
-    print("\nPages to open:", *(f"  {os.path.relpath(path)}" for path in paths), sep="\n")
-    missing = ", ".join(doi.name for doi in status["not-found"])
-    print(f"DOIs: {len(links)} links to {len(dois)} DOIs; {len(status['found'])} verified, ", end="")
-    print(f"{len(status['not-found'])} not found ({missing}), {len(status['unknown'])} unknown")
+    print("", *table(pages, statuses), "", sep="\n")
     cited, entries = sum(len(page.citations) for page in pages), sum(len(page.entries) for page in pages)
     cards = sum(page.cards for page in pages)
-    print(f"Citations: {cited}, of {entries} entries in lists of references; cards: {cards}")
+    missing = {doi for doi, status in statuses.items() if status == "not-found"}
+    print("Dead, and marked on the pages:", ", ".join(doi.name for doi in sorted(missing)))
+    print(f"{cited} citations of {entries} works in lists of references; {cards} cards")
+    marked = {DOI.from_url(href) for page in pages for href, dead in page.found if dead}
     if wrong:
         sys.exit("\n".join(wrong))
     if not cards:
         sys.exit("there are no cards on the pages")
-    if set(status["not-found"]) != marked or status["unknown"] or not links:
+    if missing != marked or "unknown" in statuses.values() or not dois:
         sys.exit("the DOIs marked on the pages are not those that the proxy reports as missing")
+
+
+def table(pages: list[Page], statuses: dict[DOI, str]) -> Iterator[str]:
+    """Return a line for each page, with its path and how many of its links are right, dead or unknown."""
+    rows: list[tuple[str, Counter[str]]] = [
+        (os.path.relpath(page.path), Counter(statuses[DOI.from_url(href)] for href, _ in page.found))
+        for page in pages
+    ]
+    rows.append(("all pages", sum((counts for _, counts in rows), Counter())))
+    width = max(len(name) for name, _ in rows)
+    yield f"{'page':{width}}  links to DOIs  right  dead  unknown"
+    for name, counts in rows:
+        dead, unknown = counts["not-found"], counts["unknown"]
+        right = counts.total() - dead - unknown
+        yield f"{name:{width}}  {counts.total():13}  {right:5}  {dead:4}  {unknown:7}"
+
+
+def show(paths: list[Path]) -> None:
+    """Open the first page of each example in a browser."""
+    first = {path.relative_to(OUTPUT).parts[0]: path for path in reversed(paths)}
+    for path in reversed(first.values()):
+        if not webbrowser.open(path.as_uri()):
+            sys.exit("no browser found; open the pages above by hand")
 
 
 def wrong_references(pages: list[Page], resolver: Resolver) -> Iterator[str]:
@@ -246,6 +266,11 @@ def names_the_author(text: str, entry: Entry, resolver: Resolver) -> bool:
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument(
+        "--open", action="store_true", help="show the first page of each example in a browser"
+    )
+    options = parser.parse_args()
     start = time.perf_counter()
     shutil.rmtree(OUTPUT, ignore_errors=True)
     OUTPUT.mkdir(parents=True)
@@ -253,8 +278,13 @@ def main() -> None:
         os.environ |= {"DOIURI_RESOLVER": base, "DOIURI_CACHE": str(OUTPUT / "cache.sqlite")}
         os.environ["NO_MKDOCS_2_WARNING"] = "1"  # Material for MkDocs prints it in each build
         os.environ.pop("DOIURI_OFFLINE", None)
-        sum_up(build(), base)
+        paths = build()
+        sum_up(paths, base)
     print(f"Time: {time.perf_counter() - start:.1f} s")
+    if options.open:
+        show(paths)
+    else:
+        print("To open the pages in a browser: nox -s demo -- --open")
 
 
 if __name__ == "__main__":

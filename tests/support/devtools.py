@@ -99,9 +99,9 @@ class Page:
         nodes = self.call("Accessibility.getFullAXTree")["nodes"]
         return [node["name"]["value"] for node in nodes if node.get("role", {}).get("value") == "link"]
 
-    def picture(self, path: Path) -> None:
-        """Save a screenshot as PNG."""
-        path.write_bytes(base64.b64decode(self.call("Page.captureScreenshot")["data"]))
+    def picture(self, path: Path, **options: object) -> None:
+        """Save a screenshot as PNG; the options are those of ``Page.captureScreenshot``."""
+        path.write_bytes(base64.b64decode(self.call("Page.captureScreenshot", **options)["data"]))
 
 
 @contextmanager

@@ -1,0 +1,83 @@
+"""The README: its examples print what it says, its table is that of the packages, its links work."""
+
+from __future__ import annotations
+
+import doctest
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from doiuri_proxy import running
+from support.readme import README, ROOT, renewed
+
+TEXT = README.read_text(encoding="utf-8")
+METHODS = """# Methods
+
+The samples were cleaned as in [our first study](https://doi.org/10.1177/5555555555555555).
+"""
+PAPER = """@article{bak1987,
+  title = {Self-organized criticality},
+  doi = {http://dx.doi.org/10.1103/PhysRevLett.59.381},
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def proxy() -> Iterator[str]:
+    with running(ROOT / "examples" / "records.json") as server:
+        yield server.url
+
+
+@pytest.fixture(autouse=True)
+def environment(proxy: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DOIURI_RESOLVER", proxy)
+    monkeypatch.setenv("DOIURI_CACHE", ":memory:")
+
+
+def test_the_python_examples_print_what_it_says() -> None:
+    examples = TEXT.replace("```", "")  # the end of a fence is not part of the output
+    runner = doctest.DocTestRunner()
+    runner.run(doctest.DocTestParser().get_doctest(examples, {}, "README.md", str(README), 0))
+    assert runner.summarize() == (0, 6)
+
+
+def test_the_command_prints_what_it_says(tmp_path: Path) -> None:
+    shown = re.search(r"```console\n\$ doiuri check\n(.*?)```", TEXT, re.DOTALL)
+    assert shown
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "methods.md").write_text(METHODS, encoding="utf-8")
+    (tmp_path / "paper.bib").write_text(PAPER, encoding="utf-8")
+    run = subprocess.run(
+        [sys.executable, "-m", "doiuri_cli", "check"],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        encoding="utf-8",
+        check=False,
+    )
+    assert (run.returncode, run.stdout) == (1, shown[1])
+
+
+def test_the_table_of_packages_is_made_from_their_metadata() -> None:
+    assert renewed(TEXT) == TEXT, "run nox -s readme"
+
+
+def test_every_link_and_picture_leads_to_a_file() -> None:
+    targets = re.findall(r"\]\(((?!https?:|doi:)[^)#]+)\)", TEXT)
+    targets += re.findall(r'(?:src|srcset)="([^"]+)"', TEXT)
+    assert len(targets) > 15
+    assert [target for target in targets if not (ROOT / target).exists()] == []
+    assert os.sep not in {target[0] for target in targets}
+
+
+def test_the_badges_say_what_the_metadata_says() -> None:
+    project = (ROOT / "packages" / "doiuri" / "pyproject.toml").read_text(encoding="utf-8")
+    assert 'license = "MIT"' in project
+    versions = ", ".join(re.findall(r"Python :: (3\.\d+)", project))
+    assert f"![Python {versions}]" in TEXT
+    assert f">{versions}</text>" in (ROOT / "docs" / "pictures" / "python.svg").read_text(encoding="utf-8")

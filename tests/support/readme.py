@@ -1,0 +1,35 @@
+"""What is generated in the README: the table of packages. ``nox -s readme`` writes it, a test compares it."""
+
+from __future__ import annotations
+
+import tomllib
+from operator import itemgetter
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+README = ROOT / "README.md"
+NAMED = itemgetter("name", "description")
+HEAD = "| package | what it is |\n| --- | --- |\n"
+# The core first, then by what most readers look for
+ORDER = ["doiuri", "sphinx", "docutils", "markdown", "doiuri-cli", "urllib", "requests", "httpx", "dask"]
+ORDER += ["doiuri-proxy"]
+
+
+def packages() -> str:
+    """The table of packages, from the descriptions in their metadata."""
+    paths = ROOT.glob("packages/*/pyproject.toml")
+    projects = [tomllib.loads(path.read_text(encoding="utf-8"))["project"] for path in paths]
+    projects.sort(key=lambda project: ORDER.index(project["name"].removesuffix("-doiuri")))
+    rows = [f"| [{name}](packages/{name}) | {text} |\n" for name, text in map(NAMED, projects)]
+    return "".join([HEAD, *rows])
+
+
+def renewed(text: str) -> str:
+    """The README with its table of packages renewed."""
+    before, head, rest = text.partition(HEAD)
+    assert head, f"no table begins with {HEAD!r}"
+    return before + packages() + "\n" + rest.partition("\n\n")[2]
+
+
+if __name__ == "__main__":
+    README.write_text(renewed(README.read_text(encoding="utf-8")), encoding="utf-8")

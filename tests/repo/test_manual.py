@@ -64,7 +64,7 @@ def test_every_warning_is_listed() -> None:
         text = source.read_text("utf-8")
         known |= set(re.findall(r'subtype="([a-z-]+)"', text))
         known |= set(re.findall(r'Advice\(\s*"([a-z-]+)"', text))
-    listed = (DOCS / "warnings.rst").read_text("utf-8")
+    listed = (DOCS / "reference" / "warnings.rst").read_text("utf-8")
     assert len(known) > 15
     assert [code for code in sorted(known) if f"{code}``" not in listed] == []
     assert {advice.code for advice in advise("10.1000/978–3")} <= known
@@ -72,14 +72,14 @@ def test_every_warning_is_listed() -> None:
 
 def test_every_option_is_listed() -> None:
     source = (PACKAGES / "sphinx-doiuri/src/sphinx_doiuri/_config.py").read_text("utf-8")
-    listed = (DOCS / "options.rst").read_text("utf-8") + (DOCS / "sphinx.rst").read_text("utf-8")
+    listed = (DOCS / "reference" / "options.rst").read_text("utf-8") + (DOCS / "howto" / "sphinx.rst").read_text("utf-8")
     names = re.findall(r'^    "doi_(\w+)":', source, re.MULTILINE)
     assert len(names) > 10
     assert [name for name in names if f"``{name}``" not in listed and f"doi_{name}" not in listed] == []
 
 
 def test_every_option_and_format_of_the_command_is_described() -> None:
-    page = (DOCS / "command.rst").read_text("utf-8")
+    page = (DOCS / "reference" / "command.rst").read_text("utf-8")
     missing = [f"doiuri {name}" for name in COMMANDS if f"``doiuri {name}``" not in page]
     missing += [name for name in FORMATS if f"``{name}``" not in page]
     for name in COMMANDS:
@@ -119,7 +119,7 @@ def test_it_builds(manual: Path) -> None:
 
 @pytest.mark.newest
 def test_every_code_has_a_section(manual: Path) -> None:
-    page = (manual / "codes.html").read_text("utf-8")
+    page = (manual / "reference" / "codes.html").read_text("utf-8")
     assert [code for code in RULES if f'<span id="code-{code}"></span>' not in page] == []
     assert page.count("10.1000/978\u20133") == 1
 

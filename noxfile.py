@@ -154,7 +154,7 @@ def coverage(session: nox.Session) -> None:
 
 @nox.session(python=NEWEST or False)
 def lint(session: nox.Session) -> None:
-    """Check style, format and the repository's YAML files; ``nox -s lint -- --fix`` corrects Python files."""
+    """Check style, format, spelling and YAML files; ``nox -s lint -- --fix`` corrects Python files."""
     install(session, "lint", packages=[])
     fix = "--fix" in session.posargs
     session.run("ruff", "check", *(["--fix"] if fix else []), ".")
@@ -163,6 +163,7 @@ def lint(session: nox.Session) -> None:
         files = [str(path.relative_to(ROOT)) for path in sorted(ROOT.glob(pattern))]
         session.run("check-jsonschema", "--quiet", "--builtin-schema", schema, *files)
     session.run("pre-commit", "validate-manifest", ".pre-commit-hooks.yaml")
+    session.run("codespell")
     session.run("zizmor", "--offline", "--quiet", ".github", "action.yml")
 
 

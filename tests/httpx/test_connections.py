@@ -14,6 +14,7 @@ import anyio
 import httpx
 import pytest
 from doiuri._hosts import is_private
+from httpx_doiuri._peers import Peer
 from support.clients.httpx import Clients
 from support.servers.web import Answer, Asked, Site, resolver, site
 from support.targets import resolve_as
@@ -139,6 +140,27 @@ def test_connections_that_are_closed_are_forgotten(clients: Clients, monkeypatch
             client.get(server.at(host))
         gc.collect()
         assert len(client._doi_requests._peers._by_stream) <= 2
+
+
+class Stream:
+    """A network stream of a user's own transport, to which there are no weak references."""
+
+    __slots__ = ()
+
+    def get_extra_info(self, _name: str) -> tuple[str, int]:
+        return PRIVATE, 80
+
+
+def test_a_stream_that_is_not_httpcores_is_checked_when_the_response_arrives(clients: Clients) -> None:
+    def answer(request: httpx.Request) -> httpx.Response:
+        headers = {"Location": "http://agency.example"} if request.url.host == "r.example" else {}
+        stream = {"network_stream": Stream()}
+        return httpx.Response(302 if headers else 200, headers=headers, extensions=stream)
+
+    client = clients.open("http://r.example", follow="target", transport=httpx.MockTransport(answer))
+    client._doi_requests._peers.add(Stream(), Peer(None, PRIVATE))
+    with pytest.raises(httpx.ConnectError, match=REFUSED.format(PRIVATE)):
+        client.get("doi:10.1000/1", follow_redirects=True)
 
 
 def moved(asked: Asked) -> Answer:

@@ -40,7 +40,7 @@ class _DOIClient(BaseClient):
 
     @property
     def params(self) -> httpx.QueryParams:
-        """The parameters of all requests; for DOIs, True and None are sent as for a single request."""
+        """The parameters of all requests. For DOIs they are encoded as those of a single request."""
         return super().params
 
     @params.setter

@@ -30,7 +30,7 @@ def is_doi_uri(url: httpx.URL | str) -> bool:
 
 
 class DOIRequests:
-    """Builds the requests of one client for DOIs, and prepares all of them to be sent."""
+    """Builds the requests of one client for DOIs, and knows the connections of the client."""
 
     def __init__(self, options: ClientOptions, params: Any, trace: type[Trace]) -> None:
         self._options = options

@@ -46,14 +46,15 @@ class Peers:
 
     def add(self, stream: Any, peer: Peer) -> None:
         """Note a new connection."""
-        with self._lock:
+        with self._lock, suppress(TypeError):  # a transport's own stream may not have weak references
             self._by_stream[stream] = peer
 
     def addresses_of(self, url: httpx.URL) -> list[str]:
         """Return the addresses of the open connections to a URL's host, any of which a request may use."""
+        place = place_of(url)
         with self._lock:
-            known = list(self._by_stream.items())
-        return [peer.address for stream, peer in known if peer.serves(url) and address_of(stream) is not None]
+            known = [(stream, peer) for stream, peer in self._by_stream.items() if peer.place == place]
+        return [peer.address for stream, peer in known if address_of(stream) is not None]
 
     def of(self, response: httpx.Response) -> Peer | None:
         """Return the peer that a response comes from; None if the client did not open the connection.
@@ -61,8 +62,9 @@ class Peers:
         A transport may be shared between clients, or be one that drops the ``trace`` extension.
         """
         stream = response.extensions.get("network_stream")
-        with self._lock:
-            return None if stream is None else self._by_stream.get(stream)
+        with self._lock, suppress(TypeError):
+            return self._by_stream.get(stream)
+        return None
 
     @contextmanager
     def traced(self, request: httpx.Request, check: Check | None = None) -> Iterator[Trace]:
@@ -106,20 +108,19 @@ class Trace:
         return response
 
     def note(self, name: str, info: Event) -> None:
-        """Note a connection.
+        """Note a new connection, and check the connections.
 
         :raises Exception: what the check raises.
         """
         if name.endswith(".connect_tcp.started"):
             self._place = info["host"], info["port"]
-        elif name.endswith((".connect_tcp.complete", ".start_tls.complete")):
+        connected = name.endswith((".connect_tcp.complete", ".start_tls.complete"))
+        if connected:
             stream = info["return_value"]
             address = address_of(stream)
             if address is not None:
                 self._peers.add(stream, Peer(self._place, address))
-        elif not name.endswith(".send_request_headers.started"):
-            return
-        if self._check is not None:
+        if self._check is not None and (connected or name.endswith(".send_request_headers.started")):
             self._check()
 
 

@@ -30,9 +30,9 @@ class Chain:
 
     doi: DOI
     left: bool = False
-    """Whether a redirect has led to another host than the resolver's, be it back again."""
+    """Whether a redirect has led to another host; a later one may have led back to the resolver."""
     check: TargetCheck | None = None
-    """The check that the first request began with; None if this is the first, or was pickled."""
+    """The check of the whole chain; None for its first request, and for one that was pickled."""
 
     def set_on(self, request: httpx.Request) -> None:
         """Make a request part of the chain."""

@@ -29,7 +29,7 @@ class Redirects(dict[str, int]):
         self.record = record
         self.check = check
         self.credentials: dict[str, str] = {}
-        self._left = False  # whether a redirect has led away from the resolver, be it back again
+        self._left = False  # whether a redirect has led to another host; a later one may lead back
 
     def add_credentials(self, request: Request) -> None:
         """Send the caller's credentials with ``request`` if it goes to the resolver.

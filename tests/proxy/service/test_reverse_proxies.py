@@ -18,7 +18,7 @@ import pytest
 from support import browser
 from support.command import Command, command
 from support.ports import free_port
-from support.proxy_records import RECORDS, link
+from support.proxy_records import RECORDS, link, loc
 from support.servers.deploy import deployed
 from support.servers.tls import Authority
 
@@ -26,6 +26,12 @@ pytestmark = [pytest.mark.once, pytest.mark.newest]
 
 HOST = "doi.example.org"
 LONG = "10.1000/" + "x" * 7000
+LONG_URL = "https://example.org/" + "y" * 20_000
+LINKS = "".join(f'<location href="https://example.org/{n:0>990}" rel="item"/>' for n in range(4))
+LONG_ANSWERS = [
+    link("10.1000/long-url", LONG_URL),
+    loc("10.1000/long-links", f"<locations>{LINKS}</locations>"),
+]
 # nginx needs a configuration around the site's own
 NGINX = """
 daemon off; pid {folder}/nginx.pid; error_log {folder}/error.log; {user}
@@ -63,6 +69,7 @@ PATHS = [
 class Front:
     """A reverse proxy, and the proxy behind it with its access log."""
 
+    kind: str
     port: int
     trust: ssl.SSLContext
     proxy: Command
@@ -123,7 +130,8 @@ def front(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     folder = tmp_path_factory.mktemp("front")
     records, log, port = folder / "r.jsonl", folder / "access.log", free_port()
     with records.open("w") as file:
-        file.writelines(json.dumps(one) + "\n" for one in [*RECORDS, link(LONG, "https://example.org/long")])
+        served = [*RECORDS, link(LONG, "https://example.org/long"), *LONG_ANSWERS]
+        file.writelines(json.dumps(one) + "\n" for one in served)
     authority = Authority(folder)
     chain, key = authority.files(folder, HOST)
     words = ("--records", records, "--access-log", log, "--forwarded-allow-ips", "127.0.0.1")
@@ -134,7 +142,7 @@ def front(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
             process = subprocess.Popen(start, stdout=errors, stderr=errors, env={**os.environ, **environ})
         try:
             wait_for_port(port, process, folder / "front.log")
-            yield Front(port, authority.trusting(), proxy, log)
+            yield Front(Path(start[0]).name, port, authority.trusting(), proxy, log)
         finally:
             process.send_signal(signal.SIGTERM)
             process.wait(30)
@@ -158,6 +166,21 @@ def test_names_arrive_as_they_were_sent(front: Front, path: str) -> None:
 def test_the_paths_are_worth_the_test(front: Front) -> None:
     statuses = [front.direct(path)[0] for path in PATHS]
     assert statuses.count(200) + statuses.count(301) + statuses.count(302) >= len(PATHS) - 2
+
+
+def test_long_headers_of_answers_arrive(front: Front) -> None:
+    assert front.get("/10.1000/long-url")[:2] == (302, LONG_URL)
+    assert front.get("/10.1000/long-links")[0] == 302
+
+
+def test_paths_that_do_not_arrive_as_they_were_sent(front: Front) -> None:
+    """The exceptions that the manual names."""
+    above_root, not_a_path = "/10.1000/../../x", "/doiRA/10.1000/a%2Cb|c"
+    is_nginx = front.kind == "nginx"
+    assert (front.get(above_root)[0] == 400) == is_nginx
+    assert front.direct(above_root)[0] == 404
+    assert len(json.loads(front.direct(not_a_path)[2])) == 1
+    assert len(json.loads(front.get(not_a_path)[2])) == (1 if is_nginx else 2)
 
 
 def test_the_access_log_names_the_client_and_believes_nobody_else(front: Front) -> None:

@@ -52,6 +52,7 @@ def test_the_command_of_the_unit_serves(tmp_path: Path) -> None:
         exec_start[0] = exec_start[0].replace(f"${{{name}_DIRECTORY}}", str(tmp_path))
     process = started([*shlex.split(exec_start[0]), "--port", "0"])
     assert "ExecReload=/bin/kill -HUP $MAINPID" in text
+    assert "Restart=always" in text
     process.send_signal(signal.SIGHUP)
     stop(process)
     assert (tmp_path / "access.log").exists()

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 import signal
 import socket
 import threading
@@ -162,6 +163,23 @@ def test_open_connections_are_counted() -> None:
         wait_for(lambda: scrape(proxy.url)["doiuri_proxy_connections",] == 8)
         stack.close()
         wait_for(lambda: scrape(proxy.url)["doiuri_proxy_connections",] == 1)
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_requests_whose_client_left_are_logged_and_counted(tmp_path: Path, workers: int) -> None:
+    log = tmp_path / "access.log"
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        upstream = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        words = ("--upstream", upstream, "--cache", ":memory:", "--access-log", log, "--workers", workers)
+        with command(tmp_path, *words) as proxy:
+            with pytest.raises(TimeoutError):
+                ask(proxy.url, "/10.1000/1", timeout=0.3)
+            wait_for(lambda: " 499 " in log.read_text())
+            assert requests(scrape(proxy.url)) == {("redirect", "4xx"): 1}
+    line = log.read_text().splitlines()[0]
+    assert re.fullmatch(
+        r'127\.0\.0\.1 - - \[[^]]+\] "GET /10\.1000/1 HTTP/1\.1" 499 0 0\.[2-9]\d{5}', line
+    ), line
 
 
 def test_openmetrics_is_negotiated() -> None:

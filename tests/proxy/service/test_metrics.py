@@ -191,6 +191,19 @@ def test_openmetrics_is_negotiated() -> None:
         assert "doiuri_proxy_request_duration_seconds" in names
 
 
+@pytest.mark.parametrize(
+    "version", ["", ";version", ";version=x", ";version=1.x", ";version=9;escaping=x", ";;="]
+)
+@pytest.mark.parametrize("media_type", ["application/openmetrics-text", "text/plain", "*/*", "é"])
+def test_every_accept_header_gets_metrics(proxy: Running, media_type: str, version: str) -> None:
+    answer = ask(proxy.url, "/metrics", headers={"Accept": media_type + version})
+    assert answer.status == 200
+    kind = media_type if "openmetrics" in media_type else "text/plain"
+    written = "1.0.0" if "openmetrics" in media_type else "0.0.4"
+    assert answer.headers["content-type"] == f"{kind}; version={written}; charset=utf-8"
+    assert "doiuri_proxy_connections" in answer.text
+
+
 def test_the_paths_of_the_proxy_are_not_those_of_handles() -> None:
     """A handle has a slash after its prefix; /metrics, /readyz and /healthz have none."""
     names = ["metrics/x", "readyz/x", "healthz/x", "metrics/"]

@@ -20,6 +20,7 @@ _STATUSES = ("1xx", "2xx", "3xx", "4xx", "5xx")
 #: upper bounds in seconds: from an answer from memory to the time that a client may wait for upstream
 BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 20.0)
 
+_OPENMETRICS = "application/openmetrics-text"
 _CONNECTIONS = "connections"
 _UPSTREAM_REQUESTS = "upstream requests"
 _UPSTREAM_FAILURES = "upstream failures"
@@ -73,7 +74,8 @@ class Metrics:
 
         registry = CollectorRegistry(auto_describe=False)
         registry.register(_Collector([*self._families(records)]))
-        encoder, content_type = choose_encoder(accept)
+        # of all else, such as a version that is not a number, the encoder makes an error
+        encoder, content_type = choose_encoder(_OPENMETRICS if _OPENMETRICS in accept.lower() else "")
         return content_type, encoder(registry)
 
     def _families(self, records: int | None) -> Iterator[Metric]:

@@ -8,12 +8,14 @@ import socket
 import threading
 import time
 from collections.abc import Callable
+from importlib.metadata import version
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 from doiuri.resolver.stores._sqlite_read import SQLiteSnapshot
 from doiuri_proxy import Running, running
+from doiuri_proxy.app import _metrics
 from doiuri_proxy.app._counters import Counters
 from doiuri_proxy.app._metrics import BUCKETS, ENDPOINTS
 from doiuri_proxy.records import _store
@@ -192,16 +194,24 @@ def test_openmetrics_is_negotiated() -> None:
 
 
 @pytest.mark.parametrize(
-    "version", ["", ";version", ";version=x", ";version=1.x", ";version=9;escaping=x", ";;="]
+    "parameters", ["", ";version", ";version=x", ";version=1.x", ";version=9;escaping=x", ";;="]
 )
 @pytest.mark.parametrize("media_type", ["application/openmetrics-text", "text/plain", "*/*", "é"])
-def test_every_accept_header_gets_metrics(proxy: Running, media_type: str, version: str) -> None:
-    answer = ask(proxy.url, "/metrics", headers={"Accept": media_type + version})
+def test_every_accept_header_gets_metrics(proxy: Running, media_type: str, parameters: str) -> None:
+    answer = ask(proxy.url, "/metrics", headers={"Accept": media_type + parameters})
     assert answer.status == 200
     kind = media_type if "openmetrics" in media_type else "text/plain"
     written = "1.0.0" if "openmetrics" in media_type else "0.0.4"
     assert answer.headers["content-type"] == f"{kind}; version={written}; charset=utf-8"
     assert "doiuri_proxy_connections" in answer.text
+
+
+def test_the_version_is_the_one_that_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also after an upgrade, which replaces the files of the package."""
+    with running([]) as proxy:
+        monkeypatch.setattr(_metrics, "version", lambda _: "99")
+        found = [key[1] for key in scrape(proxy.url) if key[0] == "doiuri_proxy_build_info"]
+        assert found == [version("doiuri-proxy")]
 
 
 def test_the_paths_of_the_proxy_are_not_those_of_handles() -> None:

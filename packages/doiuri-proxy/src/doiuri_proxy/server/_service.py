@@ -71,6 +71,7 @@ class Service:
         if self.trusted is not None:
             app.client_of = self.trusted.client_of
         if self.access_log is not None:
+            self.access_log.on_failure = self.metrics.count_log_failure
             app.on_response, app.on_refusal = self.access_log.write, self.access_log.write_refusal
         listener = self._listen()
         _raise_file_limit(self.limits.connections)

@@ -100,7 +100,7 @@ def test_an_export_never_turns_unknown_into_not_found(tmp_path: Path, store: Pat
     file, second = tmp_path / "e.jsonl", tmp_path / "second.sqlite3"
     done = run("export", file, "--store", store)
     assert done.returncode == 1
-    assert f"{store} has no complete records of https://doi.org" in done.stderr
+    assert f"{store} is not a complete registry of https://doi.org" in done.stderr
     assert not file.exists()
 
     filled(store, tmp_path, [link("10.1000/y", "https://example.org/y")], {})

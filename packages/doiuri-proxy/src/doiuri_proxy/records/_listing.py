@@ -47,14 +47,13 @@ class Listing:
     def lines(self) -> Iterator[bytes]:
         """Yield the lines of a records file (JSON Lines) with all agencies, records and metadata.
 
-        Raises ValueError unless the records are complete: who imports the file takes any other name for
-        "not found".
+        Raises ValueError if the store is not a complete registry: one that imports the lines would be.
         """
         mark = mark_key(self._base)
         if mark not in self._snapshot.get_many([mark]):
             raise ValueError(
-                f"{self._address} has no complete records of {self._base}: it is a cache, or an import was"
-                " interrupted; repeat the import before you export"
+                f"{self._address} is not a complete registry of {self._base}: it is a cache, or an import was"
+                " interrupted; repeat the import first"
             )
         if agencies := self._agencies():
             yield write_json({"agencies": agencies}) + b"\n"

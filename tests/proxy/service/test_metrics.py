@@ -25,6 +25,7 @@ from support.command import command, run
 from support.http import ask, send
 from support.ports import refusing
 from support.proxy_records import RECORDS, link
+from support.servers.deploy import DEPLOY
 
 pytestmark = pytest.mark.once
 
@@ -248,6 +249,16 @@ def test_workers_count_together_and_go_on_when_one_is_killed(tmp_path: Path) -> 
             wait_for(lambda: len(proxy.children()) == 3 and not {*old} & {*proxy.children()})
         wait_for(lambda: scrape(proxy.url)["doiuri_proxy_connections",] == 1)
         assert requests(scrape(proxy.url))["api", "2xx"] == 60
+
+
+def test_the_manual_names_the_metrics_that_there_are() -> None:
+    manual = (DEPLOY.parents[2] / "docs" / "proxy-service.rst").read_text("utf-8")
+    named = {*re.findall(r"doiuri_proxy_\w+", manual)}
+    with running(RECORDS) as proxy:
+        ask(proxy.url, "/10.1000/1")
+        samples = {key[0] for key in scrape(proxy.url)}
+    parts = re.compile("_(bucket|count|sum)$")
+    assert {parts.sub("", name) for name in named} == {parts.sub("", name) for name in samples}
 
 
 def test_counters_of_rows_do_not_touch_each_other() -> None:

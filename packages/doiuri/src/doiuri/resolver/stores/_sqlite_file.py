@@ -33,6 +33,7 @@ _SCHEMA = (
     "CREATE INDEX IF NOT EXISTS entries_stored ON entries (stored) WHERE expires < 1e11",
     f"PRAGMA user_version = {FORMAT}",
 )
+_Version = tuple[int, ...]
 _DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 LOCKED = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
 
@@ -49,11 +50,13 @@ class SQLiteFile:
         self.path = path
         self._timeout = self._current_timeout = timeout
         self._inode: int | None = None
+        self._version: _Version | None = None  # of a file that SQLite takes for immutable
         self._warned: set[str] = set()
 
     def connection(self) -> sqlite3.Connection:
         """Return the connection to the file that is at the path now."""
-        if self._inode != _inode(self.path):  # another process set the file aside, or somebody deleted it
+        # Another process set the file aside, somebody deleted it, or an immutable one was written
+        if self._inode != _inode(self.path) or self._is_outdated():
             self.close()
         if self.db is None:
             self.db = self._open()
@@ -61,6 +64,7 @@ class SQLiteFile:
 
     def close(self) -> None:
         """Close the file, if it is open."""
+        self._version = None
         if self.db is not None:
             self.db.close()
             self.db = None
@@ -72,6 +76,9 @@ class SQLiteFile:
 
     def recover(self, error: Exception) -> bool:
         """Set a damaged store aside; return False for any other error or file, or if it cannot be renamed."""
+        if self._is_outdated():  # written while it was read without locks
+            self.close()
+            return True
         if not has_code(error, _DAMAGED):
             return False
         self.close()
@@ -100,6 +107,9 @@ class SQLiteFile:
             self._warned.add(text)
             warn(f"the DOI store {self.path} {text}")
 
+    def _is_outdated(self) -> bool:
+        return self._version is not None and self._version != _version(self.path)
+
     def _set_timeout(self, timeout: float) -> None:
         timeout = min(timeout, self._timeout)
         if timeout != self._current_timeout:
@@ -125,6 +135,8 @@ class SQLiteFile:
         try:
             return self._connect(f"{uri}?mode=ro", _check)
         except sqlite3.OperationalError:  # the folder has no room for the files that WAL needs
+            # SQLite would never notice that another process writes the file
+            self._version = _version(self.path)
             return self._connect(f"{uri}?immutable=1", _check)
 
     def _connect(self, uri: str, prepare: Callable[[sqlite3.Connection, float], None]) -> sqlite3.Connection:
@@ -218,6 +230,16 @@ def _inode(path: Path) -> int | None:
         return path.stat().st_ino
     except OSError:
         return None
+
+
+def _version(path: Path) -> _Version:
+    """Return what tells whether a file or its WAL was written."""
+    version: list[int] = []
+    for file in (path, Path(f"{path}-wal")):
+        with suppress(OSError):
+            status = file.stat()
+            version += (status.st_mtime_ns, status.st_size)
+    return tuple(version)
 
 
 def _prepare(db: sqlite3.Connection, timeout: float) -> None:

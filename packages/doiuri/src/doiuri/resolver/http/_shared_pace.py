@@ -215,7 +215,7 @@ class SharedPace:
             now = time.monotonic()
             self.retry_at = now + RETRY
             known, self._lost = self._lost, True
-            if now > self._answered + MEMORY:  # others may have started since
+            if not known and now > self._answered + MEMORY:  # others may have started since
                 self._processes = max(self._processes, UNKNOWN_FLEET)
         if not known:
             self.slow.hold(random.random() / self.slow_rate(self._rate))  # noqa: S311 - not all at once

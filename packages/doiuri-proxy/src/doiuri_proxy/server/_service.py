@@ -47,6 +47,7 @@ class Service:
     base: str = DOI_ORG
     upstream: str | None = None
     cache: str | None = None
+    pace: str | None = None
     choice: Choice = field(default_factory=Choice)
     limits: Limits = field(default_factory=Limits)
     max_target: int = 8192
@@ -96,7 +97,12 @@ class Service:
             self.metrics.count_upstream(failed=failed)
 
         return open_source(
-            self.records, base=self.base, upstream=self.upstream, cache=self.cache, on_reply=on_reply
+            self.records,
+            base=self.base,
+            upstream=self.upstream,
+            cache=self.cache,
+            pace=self.pace,
+            on_reply=on_reply,
         )
 
     def _listen(self) -> socket:

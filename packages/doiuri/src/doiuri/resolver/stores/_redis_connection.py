@@ -14,8 +14,8 @@ class RedisConnection(ForkSafe):
     :param url: a URL with the scheme redis, rediss, valkey, valkeys or unix.
     :param timeout: seconds to wait for a connection and for each answer.
     :param what: what needs the server, for error messages.
-    :param retries: how often to connect again at once if a single server has closed the connection; None:
-        as redis-py does.
+    :param retries: how often to try again at once after a closed connection or, in a cluster, any failure;
+        None: as redis-py does.
     :raises ValueError: if the URL is invalid.
     :raises ImportError: if redis-py is not installed.
     """
@@ -26,9 +26,10 @@ class RedisConnection(ForkSafe):
         self.public = _public(url)
         self._url = re.sub(r"^valkey", "redis", url, flags=re.IGNORECASE)
         self._options: dict[str, Any] = {"socket_timeout": timeout, "socket_connect_timeout": timeout}
-        single = {} if retries is None else {"retry": self._retry(retries)}
+        if retries is not None:
+            self._options["retry"] = self._retry(retries)
         try:
-            self._single = self.library.Redis.from_url(self._url, **self._options, **single)
+            self._single = self.library.Redis.from_url(self._url, **self._options)
             # not connected yet: it refuses options that it does not know
             self._single.connection_pool.connection_class(**self._single.connection_pool.connection_kwargs)
         except (ValueError, TypeError, AttributeError) as error:

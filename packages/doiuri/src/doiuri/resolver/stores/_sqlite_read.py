@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sqlite3
 from contextlib import closing, contextmanager, suppress
@@ -9,7 +10,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from doiuri.resolver.stores._sqlite_file import MAGIC, is_store
+from doiuri.resolver.stores._sqlite_file import has_code, is_store
 from doiuri.resolver.stores._store import Entry
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def open_snapshot(path: Path, timeout: float) -> Iterator[SQLiteSnapshot]:
 
     :raises OSError: if it cannot be read.
     """
-    with _readable(path), closing(_open(path, timeout)) as db:
+    with _opened(path, timeout) as db:
         db.execute("BEGIN")
         db.execute("SELECT 1 FROM entries LIMIT 1").fetchone()  # a transaction begins with its first query
         yield SQLiteSnapshot(db, path)
@@ -74,11 +75,7 @@ def copy_store(path: Path, target: Path, timeout: float) -> None:
     part = target.with_name(f"{target.name}.part")
     part.unlink(missing_ok=True)
     try:
-        with (
-            _readable(path),
-            closing(_open(path, timeout)) as source,
-            closing(sqlite3.connect(part)) as copy,
-        ):
+        with _opened(path, timeout) as source, closing(sqlite3.connect(part)) as copy:
             # In one step, so that writers cannot make it start again
             source.backup(copy)
             copy.execute("PRAGMA journal_mode = DELETE")  # one file, which also opens in a read-only folder
@@ -118,25 +115,34 @@ def _is_entry(body: object, media_type: object, expires: object) -> bool:
     return isinstance(body, bytes) and isinstance(media_type, bytes) and isinstance(expires, (int, float))
 
 
+@contextmanager
+def _opened(path: Path, timeout: float) -> Iterator[sqlite3.Connection]:
+    with _readable(path), closing(_open(path, timeout)) as db:
+        if not is_store(db):
+            raise OSError(f"{path} is not a store")
+        yield db
+
+
 def _open(path: Path, timeout: float) -> sqlite3.Connection:
-    with path.open("rb") as file:  # its OSError names the reason, SQLite's does not
-        head = file.read(len(MAGIC))
-    if head != MAGIC or not is_store(path):
-        raise OSError(f"{path} is not a store")
+    # SQLite does not name the reason. To try with open() would release the process's locks on the file.
+    path.stat()
+    if not os.access(path, os.R_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
     try:
-        return _connect(f"{path.absolute().as_uri()}?mode=ro", timeout)
+        return _connect(path, "mode=ro", timeout)
     except sqlite3.OperationalError:
         # A folder without room for the files that WAL needs; but a WAL holds the latest entries
         wal = Path(f"{path}-wal")
         if wal.exists() and wal.stat().st_size:
             raise
-        return _connect(f"{path.absolute().as_uri()}?immutable=1", timeout)
+        return _connect(path, "immutable=1", timeout)
 
 
-def _connect(uri: str, timeout: float) -> sqlite3.Connection:
+def _connect(path: Path, mode: str, timeout: float) -> sqlite3.Connection:
+    uri = f"{path.absolute().as_uri()}?{mode}"
     db = sqlite3.connect(uri, uri=True, timeout=timeout, isolation_level=None, check_same_thread=False)
     try:
-        db.execute("SELECT key IS NULL FROM entries LIMIT 1").fetchone()
+        db.execute("PRAGMA schema_version").fetchone()
     except BaseException:
         db.close()
         raise
@@ -147,7 +153,9 @@ def _connect(uri: str, timeout: float) -> sqlite3.Connection:
 def _readable(path: Path) -> Iterator[None]:
     try:
         yield
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeDecodeError) as error:
+        if has_code(error, frozenset({sqlite3.SQLITE_NOTADB})):
+            raise OSError(f"{path} is not a store") from None
         raise OSError(f"cannot read the store {path}: {error}") from error
 
 

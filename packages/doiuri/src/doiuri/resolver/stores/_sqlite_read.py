@@ -5,9 +5,11 @@ from __future__ import annotations
 import errno
 import os
 import sqlite3
+import stat
 from contextlib import closing, contextmanager, suppress
 from hashlib import blake2b
 from pathlib import Path
+from tempfile import mkstemp
 from typing import TYPE_CHECKING
 
 from doiuri.resolver.stores._sqlite_file import has_code, is_store
@@ -22,6 +24,8 @@ BATCH = 500  # keys in one query; SQLite's lowest limit is 999 parameters
 _SELECT = """SELECT id, CAST(key AS BLOB), body,
     CASE typeof(media_type) WHEN 'text' THEN CAST(media_type AS BLOB) END, expires
     FROM entries WHERE id IN"""
+_WRITE_ERRORS = frozenset({sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY})
+_READ_ERRORS = frozenset({sqlite3.SQLITE_IOERR_READ, sqlite3.SQLITE_IOERR_SHORT_READ})
 _KEYS = "FROM entries WHERE typeof(key) = 'text' AND substr(key, 1, ?) = ?"
 
 
@@ -68,25 +72,54 @@ def open_snapshot(path: Path, timeout: float) -> Iterator[SQLiteSnapshot]:
 
 
 def copy_store(path: Path, target: Path, timeout: float) -> None:
-    """Write a copy of the store at ``path`` to a new file, complete or not at all.
+    """Write a copy of the store at ``path`` to a new file with the same mode, complete or not at all.
 
     :raises OSError: if the store is damaged or cannot be read, or the file cannot be written.
+    :raises ValueError: if ``target`` is the store.
     """
-    part = target.with_name(f"{target.name}.part")
-    part.unlink(missing_ok=True)
-    try:
-        with _opened(path, timeout) as source, closing(sqlite3.connect(part)) as copy:
-            # In one step, so that writers cannot make it start again
-            source.backup(copy)
-            copy.execute("PRAGMA journal_mode = DELETE")  # one file, which also opens in a read-only folder
+    mode = stat.S_IMODE(path.stat().st_mode)
+    if target.exists() and target.samefile(path):
+        raise ValueError(f"{target} is the store itself; give another file for the copy")
+    with _opened(path, timeout) as source, _new_file(target) as part:
+        with closing(sqlite3.connect(part)) as copy:
+            with _writable(target):
+                # In one step, so that writers cannot make it start again
+                source.backup(copy)
+                copy.execute("PRAGMA journal_mode = DELETE")  # one file, also in a read-only folder
             (problem,) = copy.execute("PRAGMA quick_check(1)").fetchone()
-            if problem != "ok":  # damaged pages are copied as they are
-                raise OSError(f"cannot copy the store {path}, because it is damaged: {problem}")
+        if problem != "ok":  # damaged pages are copied as they are
+            raise OSError(f"cannot copy the store {path}, because it is damaged: {problem}")
+        part.chmod(mode)
+
+
+@contextmanager
+def _new_file(target: Path) -> Iterator[Path]:
+    """Yield the path of a new file, which replaces ``target`` at the end."""
+    try:
+        descriptor, name = mkstemp(".part", f".{target.name[:100]}.", target.parent)
+    except OSError as error:
+        raise OSError(f"cannot write {target}: {error.strerror}") from None
+    os.close(descriptor)
+    part = Path(name)
+    try:
+        yield part
         _sync(part)
+        for suffix in ("-wal", "-shm"):  # of an earlier file: SQLite would apply them to the new one
+            Path(f"{target}{suffix}").unlink(missing_ok=True)
         part.replace(target)
         _sync(target.parent)
     finally:
         part.unlink(missing_ok=True)
+
+
+@contextmanager
+def _writable(target: Path) -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.Error as error:
+        if error.sqlite_errorcode in _READ_ERRORS or not has_code(error, _WRITE_ERRORS):
+            raise  # the error is the source's
+        raise OSError(f"cannot write {target}: {error}") from None
 
 
 def read_entries(db: sqlite3.Connection, keys: Sequence[str]) -> dict[str, Entry]:

@@ -113,6 +113,8 @@ class RedisStore:
     def lock(self, name: str, *, seconds: float = 60.0) -> RedisLock:
         """Return a lock on the server that no other process has; wait until it is free.
 
+        Its method ``extend`` keeps it for as many seconds again, ``close`` frees it.
+
         :param name: what is locked.
         :param seconds: after that time it is free again, unless it is extended.
         :raises OSError: if the server fails.

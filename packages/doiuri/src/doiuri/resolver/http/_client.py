@@ -73,6 +73,19 @@ class Client:
         self._rate = rate
         self._timeout = timeout
         self._offline = offline
+        self._loaded = offline
+
+    def load(self) -> float:
+        """Load what sends requests, if it is not there yet; return the seconds that it took.
+
+        They are no part of a call's budget: on a slow disk they may be longer.
+        """
+        if self._loaded:
+            return 0.0
+        begun = time.monotonic()
+        self._transport()
+        self._loaded = True
+        return time.monotonic() - begun
 
     def get(self, doi: Handle, request: Request, call: Call, read: Callable[[Reply], T]) -> T:
         """Send a request about ``doi``, and repeat it if the failure may be transient.

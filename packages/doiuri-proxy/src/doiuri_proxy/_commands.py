@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import secrets
 import sys
 import time
 import warnings
@@ -126,9 +127,10 @@ def _backup(options: argparse.Namespace) -> int:
 @contextlib.contextmanager
 def _replacing(file: Path) -> Iterator[IO[bytes]]:
     """Yield a new file that replaces ``file`` when it is complete."""
-    part = file.with_name(f"{file.name}.part")
+    # not mkstemp, whose files only their owner may read
+    part = file.with_name(f".{file.name[:100]}.{secrets.token_hex(8)}.part")
     try:
-        with part.open("wb") as output:
+        with part.open("xb") as output:
             yield output
             output.flush()
             os.fsync(output.fileno())

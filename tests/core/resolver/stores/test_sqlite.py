@@ -797,25 +797,3 @@ def test_a_transaction_takes_its_lock_at_once(stored: Path) -> None:
         store._file.db.set_trace_callback(statements.append)
         store.put_many(ENTRIES)
     assert [text for text in statements if text.startswith("BEGIN")] == ["BEGIN IMMEDIATE"]
-
-
-def test_a_second_store_of_the_file_leaves_the_locks_of_the_first(tmp_path: Path) -> None:
-    # POSIX drops all locks of a process on a file as soon as it closes any descriptor of it. The other
-    # process would then take itself for the last user of the WAL, and delete it.
-    path = tmp_path / "store.sqlite3"
-    write = (
-        "import sys; from doiuri.resolver import Entry, SQLiteStore; s = SQLiteStore(sys.argv[1]);"
-        "s.put_many({f'{sys.argv[2]}{n}': Entry(b'x' * 3000, 't', 9e9) for n in range(100)}); s.close()"
-    )
-    store = SQLiteStore(path)
-    store.put_many({f"a{n}": Entry(b"x" * 3000, "t", 9e9) for n in range(100)})
-    SQLiteStore(path).close()
-    subprocess.run([sys.executable, "-c", write, path, "b"], check=True)
-    assert path.with_name("store.sqlite3-wal").exists()
-    store.put_many({f"c{n}": Entry(b"x" * 3000, "t", 9e9) for n in range(100)})
-    subprocess.run([sys.executable, "-c", write, path, "d"], check=True)
-    names = [f"{letter}{n}" for letter in "abcd" for n in range(100)]
-    assert store.get_many(names).keys() == set(names)
-    store.close()
-    with closing(sqlite3.connect(path)) as db:
-        assert db.execute("PRAGMA integrity_check").fetchall() == [("ok",)]

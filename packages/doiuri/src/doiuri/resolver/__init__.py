@@ -11,7 +11,6 @@ from doiuri.resolver.stores._memory import MemoryStore
 from doiuri.resolver.stores._open import open_store
 from doiuri.resolver.stores._recording import RecordingStore
 from doiuri.resolver.stores._redis import RedisStore
-from doiuri.resolver.stores._redis_lock import RedisLock
 from doiuri.resolver.stores._sqlite import SQLiteStore
 from doiuri.resolver.stores._store import (
     Entry,
@@ -34,7 +33,6 @@ __all__ = [
     "PaceWarning",
     "ReadStore",
     "RecordingStore",
-    "RedisLock",
     "RedisStore",
     "Reply",
     "Request",

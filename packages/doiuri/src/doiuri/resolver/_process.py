@@ -20,7 +20,6 @@ from doiuri._urls import origin
 from doiuri.resolver._arguments import DEFAULT, check_method
 from doiuri.resolver.http._client import Client
 from doiuri.resolver.http._limiter import LOCAL_PAUSE, PAUSE, Limiter
-from doiuri.resolver.http._request import ObservedTransport
 from doiuri.resolver.http._shared_limiter import SharedLimiter
 from doiuri.resolver.http._shared_pace import SharedPace
 from doiuri.resolver.stores._open import open_store
@@ -136,10 +135,8 @@ def new_client(
 
     @cache
     def opened() -> Transport:
-        used = transport or new_transport()
-        return used if on_reply is None else ObservedTransport(used, on_reply)
-
-    def new_transport() -> Transport:
+        if transport is not None:
+            return transport
         from doiuri.resolver.http._transport import HTTPTransport  # imports requests, which takes long
 
         return HTTPTransport(lambda: server(base).session, session, config.user_agent)
@@ -152,6 +149,7 @@ def new_client(
         base,
         opened,
         limiter,
+        on_reply,
         rate=config.rate,
         concurrency=config.concurrency,
         timeout=config.timeout,

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 from doiuri.resolver._fork import ForkSafe
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 class RedisConnection(ForkSafe):
@@ -48,6 +52,14 @@ class RedisConnection(ForkSafe):
     def refused(self, error: Exception) -> bool:
         """Return whether the server answers, but refuses: it is full, or read-only, or lacks a permission."""
         return isinstance(error, self.library.ResponseError)
+
+    @contextmanager
+    def errors(self, what: str) -> Iterator[None]:
+        """Raise OSError if the server fails, with a message that says what cannot be done to the store."""
+        try:
+            yield
+        except self.failures as error:
+            raise OSError(f"cannot {what} the store at {self.public}: {error}") from None
 
     def close(self) -> None:
         """Close the connections; new ones are opened when needed."""

@@ -21,7 +21,7 @@ APPLICATION_ID = 0x444F4931  # "DOI1"; in bytes 68 to 71 of the file
 SHORT_TIMEOUT = 0.1  # seconds to wait for a lock after a full timeout was in vain, until a write succeeds
 
 _SMALLEST = 512  # octets of an SQLite file that is not empty
-MAGIC = b"SQLite format 3\0"
+_MAGIC = b"SQLite format 3\0"
 _COLUMNS = """
         id INTEGER PRIMARY KEY, key TEXT, body BLOB, media_type TEXT, expires REAL, stored REAL
     """
@@ -85,7 +85,7 @@ class SQLiteFile:
         try:
             with locked_folder(self.path.parent, self._current_timeout):
                 if self._inode == _inode(self.path):  # otherwise another process has done so
-                    if not is_store(self.path):
+                    if not was_store(self.path):
                         return False
                     aside = self._rename()
                     self.warn(f"is damaged ({error}) and was set aside as {aside.name}")
@@ -171,14 +171,23 @@ def absolute(path: str | os.PathLike[str] | None) -> Path:
     return default_path() if path is None else Path(os.path.abspath(path))  # noqa: PTH100
 
 
-def is_store(path: Path) -> bool:
-    """Return whether the first page of a file, damaged or not, is that of a store.
+def is_store(db: sqlite3.Connection) -> bool:
+    """Return whether a database is a store.
 
     Stores of earlier versions have no application id; they are recognised by their table.
     """
+    _, _, application_id, columns = _format(db)
+    return application_id == APPLICATION_ID or (not application_id and columns == _COLUMN_NAMES)
+
+
+def was_store(path: Path) -> bool:
+    """Return whether the first page of a damaged file is that of a store.
+
+    Only for a file that SQLite cannot read, because closing it releases this process's locks on it.
+    """
     with path.open("rb") as file:
         page = file.read(4096)
-    if not page.startswith(MAGIC):
+    if not page.startswith(_MAGIC):
         return False
     return page[68:72] == APPLICATION_ID.to_bytes(4, "big") or (
         page[68:72] == bytes(4) and f"CREATE TABLE entries ({_COLUMNS})".encode() in page
@@ -191,10 +200,10 @@ def check_kind(path: Path) -> None:
         return
     try:
         with path.open("rb") as file:
-            head = file.read(len(MAGIC))
+            head = file.read(len(_MAGIC))
     except OSError:  # it may become readable later
         return
-    if head and head != MAGIC:
+    if head and head != _MAGIC:
         raise ValueError(f"{path} is not a store but some other file; choose another path")
 
 
@@ -275,9 +284,9 @@ def _use_wal(db: sqlite3.Connection, timeout: float) -> None:
 
 
 def _check(db: sqlite3.Connection, _timeout: float) -> None:
-    version, _, application_id, columns = _format(db)
-    if application_id != APPLICATION_ID and (application_id or columns != _COLUMN_NAMES):
+    if not is_store(db):
         raise sqlite3.OperationalError("the database belongs to another program")
+    (version,) = db.execute("PRAGMA user_version").fetchone()
     if version != FORMAT:
         raise sqlite3.OperationalError(f"its format is {version}; this version of doiuri reads {FORMAT}")
 

@@ -9,7 +9,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Self
 
 from doiuri import advise, find
-from doiuri.plugins import DOI_ORG, unescape_html
+from doiuri.plugins import DOI_ORG, unescape_html, with_suggestion
 from markdown.preprocessors import Preprocessor
 
 from markdown_doiuri._code import without_code
@@ -102,7 +102,7 @@ class Report:
 
     def bad(self, text: str, error: DOISyntaxError) -> None:
         """Note an occurrence of ``text``, which looks like a DOI but is not one."""
-        known, times = self._bad.get(text, (error, 0))
+        known, times = self._bad.get(text) or (with_suggestion(error), 0)
         self._bad[text] = known, times + 1
 
     def marker(self) -> None:

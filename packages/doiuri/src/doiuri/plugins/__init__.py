@@ -7,6 +7,7 @@ from doiuri.plugins._clients import ClientOptions, Follow
 from doiuri.plugins._display import check_display, display, needs_work
 from doiuri.plugins._options import Options, open_resolver
 from doiuri.plugins._params import Params, encode_params
+from doiuri.plugins._suggestion import with_suggestion
 from doiuri.plugins._targets import TargetCheck, TargetError
 from doiuri.records._accept import wants_record
 
@@ -28,4 +29,5 @@ __all__ = [
     "unescape_html",
     "user_agent",
     "wants_record",
+    "with_suggestion",
 ]

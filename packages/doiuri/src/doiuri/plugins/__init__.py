@@ -7,6 +7,7 @@ from doiuri.plugins._clients import ClientOptions, Follow
 from doiuri.plugins._display import check_display, display, needs_work
 from doiuri.plugins._options import Options, open_resolver
 from doiuri.plugins._params import Params, encode_params
+from doiuri.plugins._reasons import common_cause
 from doiuri.plugins._suggestion import with_suggestion
 from doiuri.plugins._targets import TargetCheck, TargetError
 from doiuri.records._accept import wants_record
@@ -21,6 +22,7 @@ __all__ = [
     "TargetCheck",
     "TargetError",
     "check_display",
+    "common_cause",
     "display",
     "encode_params",
     "needs_work",

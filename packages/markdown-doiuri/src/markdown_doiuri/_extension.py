@@ -8,6 +8,7 @@ from markdown.extensions import Extension
 
 from markdown_doiuri._inline import AutolinkProcessor, CitationPattern, MentionPattern
 from markdown_doiuri._links import Links
+from markdown_doiuri._looks import LooksTreeprocessor
 from markdown_doiuri._options import Options, default_config, hint
 from markdown_doiuri._references import HeadingTreeprocessor, PlaceProcessor, ReferencesTreeprocessor, Writer
 from markdown_doiuri._report import Report, SourcePreprocessor
@@ -89,6 +90,8 @@ class DOIExtension(Extension):
             md.parser.blockprocessors.register(PlaceProcessor(md.parser, report), "doiuri-place", 12)
             references = ReferencesTreeprocessor(md, links, processor.citations, self._writer)
             md.treeprocessors.register(references, "doiuri-references", 5.5)
+        # After toc (5), which reads the headings
+        md.treeprocessors.register(LooksTreeprocessor(md, self.options.shared.link), "doiuri-looks", 4)
         report.follow(md)
 
     def _lookups(self) -> Lookups:

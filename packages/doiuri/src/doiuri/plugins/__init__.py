@@ -4,7 +4,7 @@ from doiuri._entities import unescape_html
 from doiuri._settings import Settings, user_agent
 from doiuri._urls import DOI_ORG, origin
 from doiuri.plugins._clients import ClientOptions, Follow
-from doiuri.plugins._display import check_display, display, needs_work
+from doiuri.plugins._display import breakable, check_display, display, needs_work
 from doiuri.plugins._options import Options, open_resolver
 from doiuri.plugins._params import Params, encode_params
 from doiuri.plugins._reasons import common_cause
@@ -21,6 +21,7 @@ __all__ = [
     "Settings",
     "TargetCheck",
     "TargetError",
+    "breakable",
     "check_display",
     "common_cause",
     "display",

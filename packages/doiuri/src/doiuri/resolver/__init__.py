@@ -1,5 +1,13 @@
 """The Resolver and its stores (``pip install "doiuri[resolver]"``)."""
 
+from importlib.util import find_spec
+
+for _needed in ("requests", "platformdirs"):
+    if find_spec(_needed) is None:  # found, not imported: that takes long, and stored answers need neither
+        raise ModuleNotFoundError(
+            f'doiuri.resolver needs {_needed}: pip install "doiuri[resolver]"', name=_needed
+        )
+
 from doiuri.resolver._metadata import Metadata
 from doiuri.resolver._outcome import Outcome
 from doiuri.resolver._resolver import Resolver

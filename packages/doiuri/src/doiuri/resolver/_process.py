@@ -11,7 +11,6 @@ import threading
 import weakref
 from contextlib import suppress
 from functools import cache
-from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from doiuri._hosts import is_loopback
@@ -123,12 +122,9 @@ def new_client(
     """Return a client; with a transport of its own it has a limiter of its own, too.
 
     :param given_pace: the pace for requests over such a transport.
-    :raises ImportError: if requests is needed and not installed.
     :raises ValueError: if the pace is invalid.
     """
     base, own = config.base, None if transport is None else Limiter()
-    if transport is None and find_spec("requests") is None:
-        raise ImportError("a Resolver needs requests: pip install 'doiuri[resolver]'")
     url = config.pace if own is None else given_pace
     if url is not None:
         check_pace_argument(url, base, "DOIURI_PACE" if given_pace is None else "pace")

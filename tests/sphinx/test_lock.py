@@ -76,6 +76,20 @@ def test_missing_and_unused_entries_are_told(
     assert built.status == 0
 
 
+def test_dois_that_are_known_not_to_exist_are_unused_only_if_no_document_has_them(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lock(source, tmp_path, monkeypatch)
+    file = LockFile(source / "doi.lock.json")
+    found = [key for key in file.keys() if key.endswith("/1")]  # noqa: SIM118
+    file.replace(file.get_many(found), {"10.1000/LOST": "withdrawn", "10.1000/OTHER": "withdrawn"})
+    told = warnings(build(source, tmp_path / "out"))
+    (unused,) = (line for line in told if "lock-unused" in line)
+    assert unused.startswith(
+        "doi.lock.json:12: WARNING: 10.1000/OTHER is in the lock file but in no document"
+    )
+
+
 def test_writing_it_anew_drops_what_is_unused_and_learns_what_changed(
     source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

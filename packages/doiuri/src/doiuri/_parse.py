@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 LABELS = ("info:doi/", "info:hdl/", "urn:doi:", "hdl:", "doi:")
 """The labels that may precede a name, in lower case; the proxy accepts them in the path of a link, too."""
 
-API_PATH = "api/handles/"
-"""The path of the REST API, which links may have too."""
+PATHS = ("api/handles/", "doi/")
+"""What may precede a name in the path of a link: the path of the REST API, and that of publishers' links."""
 
 FIXED_SPACES = "\u00a0\u2007\u2009\u202f"
 """The spaces that typesetters put between a label and its name."""
@@ -227,10 +227,11 @@ def _why_no_link(authority: str, has_scheme: bool, lenient: bool) -> str:
 
 
 def _path_label(path: str) -> str:
-    """Return what precedes the name in a link's path: the REST API's path; or a slash, a label, or both."""
+    """Return what precedes the name in a link's path: one of the PATHS; or a slash, a label, or both."""
     if path.startswith("10."):
         return ""
-    if path.startswith(API_PATH):
-        return API_PATH
+    for folder in PATHS:
+        if path.startswith(folder):
+            return folder
     start = 1 if path[:1] == "/" else 0
     return path[: start + _label_length(path[start : start + 9].lower())]

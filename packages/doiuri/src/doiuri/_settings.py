@@ -132,6 +132,10 @@ def store_kind(address: str) -> tuple[Literal["memory", "redis", "lock", "sqlite
         return "memory", ""
     if colon and scheme.lower() in _REDIS and rest.startswith("//"):
         return "redis", _redis_url(address, "a store")
+    if address.strip(":").lower() == "memory":
+        raise ValueError(
+            f"{address!r} is not a store: give {MEMORY} for a store in memory, ./memory for a file"
+        )
     path = address
     if re.match(r"[A-Za-z][A-Za-z0-9+.-]+:", address):
         if scheme.lower() != "sqlite":

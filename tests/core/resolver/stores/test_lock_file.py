@@ -226,3 +226,22 @@ def test_a_change_in_place_of_the_same_size_is_seen(path: Path) -> None:
     assert (before.st_ino, before.st_size) == (after.st_ino, after.st_size)
     key = "metadata text/plain https://doi.org 10.1000/1"
     assert store.get_many([key])[key].body == b"Liang\n"
+
+
+def test_dois_that_are_known_not_to_exist_are_no_entries(path: Path) -> None:
+    store = LockFile(path)
+    store.replace(ENTRIES, {"10.1000/GONE": "withdrawn"})
+    assert store.keys() == sorted(ENTRIES)
+    assert store.usage().entries == 4
+    size = path.stat().st_size
+    assert store.clear() == (4, size - path.stat().st_size)
+    assert (store.keys(), store.accepted) == ([], {"10.1000/GONE": "withdrawn"})
+    assert store.clear() == (0, 0)
+
+
+def test_a_reason_is_text(path: Path) -> None:
+    store = LockFile(path)
+    for change in (store.replace, store.compare):
+        with pytest.raises(TypeError, match=r"expected a reason as str for 10\.1000/GONE, not None"):
+            change({}, {"10.1000/GONE": None})  # type: ignore[dict-item]
+    assert not path.exists()

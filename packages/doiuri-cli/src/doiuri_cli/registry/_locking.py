@@ -69,9 +69,7 @@ class Draft:
     @classmethod
     def read(cls, file: LockFile) -> Draft:
         """Return the content of a file."""
-        accepted = file.accepted
-        entries = file.get_many([key for key in file.keys() if not key.startswith("accepted ")])  # noqa: SIM118
-        return cls(entries, accepted)
+        return cls(file.get_many(file.keys()), file.accepted)
 
     def status(self, doi: DOI) -> str | None:
         """Return whether a DOI is found; None if the file does not say it."""

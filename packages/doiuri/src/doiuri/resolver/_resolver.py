@@ -52,7 +52,7 @@ class Resolver(BaseResolver):
     :param user_agent: the User-Agent header; by default the version of doiuri and ``mailto``.
     :param transport: sends the requests instead of HTTP; see ``Transport``.
     :param on_reply: called after each request, in the thread that sent it, with its ``Reply``, or with the
-        TransportError or TimeoutError that it ended with.
+        TransportError or TimeoutError that it ended with. What it raises ends the call.
     :raises ValueError: if an argument has an impossible value.
     :raises TypeError: if an argument has the wrong type.
 

@@ -79,10 +79,11 @@ class LockFile(ForkSafe):
             return {key: lines[key].entry for key in keys if key in lines}
 
     def keys(self) -> list[str]:
-        """Return the keys of all entries, in the order of the file."""
+        """Return the keys of all entries, in the order of the file; DOIs in ``accepted`` are none."""
         with self._lock:
             self._refresh()
-            return ordered(self._lines)
+            accepted = {accepted_key(doi) for doi in self._accepted}
+            return [key for key in ordered(self._lines) if key not in accepted]
 
     def put_many(self, entries: Mapping[str, Entry]) -> None:
         """Add or replace entries. The file is only written if that changes it."""
@@ -118,6 +119,7 @@ class LockFile(ForkSafe):
             those in the file stay.
         :raises OSError: if the file cannot be written.
         :raises ValueError: if the file was changed, and is no longer a lock file.
+        :raises TypeError: if a reason is not a string.
         """
         with self._lock, locked_folder(self.path.resolve().parent):
             self._refresh()
@@ -133,11 +135,11 @@ class LockFile(ForkSafe):
             return Usage(len(self._lines) - len(self._accepted), self._stamp[1] if self._stamp else 0)
 
     def clear(self) -> Usage:
-        """Remove all entries; return how much that was. Otherwise like ``replace``."""
-        removed = self.usage()
-        if removed.entries:
+        """Remove all entries; return how much that was. ``accepted`` stays. Otherwise like ``replace``."""
+        before = self.usage()
+        if before.entries:
             self.replace({})
-        return removed
+        return Usage(before.entries, max(before.octets - self.usage().octets, 0))
 
     def close(self) -> None:
         """Do nothing: the file is not kept open."""

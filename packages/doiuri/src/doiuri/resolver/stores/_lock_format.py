@@ -59,6 +59,8 @@ def accepted_key(doi: str) -> str:
 
 def accepted_line(doi: str, reason: str) -> Line:
     """Return the line for a DOI, given by its key, that is known not to exist."""
+    if not isinstance(reason, str):
+        raise TypeError(f"accepted: expected a reason as str for {doi}, not {reason!r:.60}")
     return _line(_ACCEPTED, doi, reason)
 
 

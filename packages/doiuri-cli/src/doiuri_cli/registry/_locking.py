@@ -12,7 +12,7 @@ from doiuri import ResolutionError
 from doiuri.records import Record
 from doiuri.resolver import Entry, key_doi
 
-from doiuri_cli.registry._lock import ascii_key
+from doiuri_cli.registry._lock import ascii_key, status_of
 from doiuri_cli.registry._lookup import LookUp
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class Draft:
         """Return whether a DOI is found; None if the file does not say it."""
         record = self.entries.get(f"record {DOI_ORG} {doi.key}")
         if record is not None:
-            return "not-found" if record.body.startswith(_NOT_FOUND) else "found"
+            return status_of(_parsed(record.body))
         if f"exists {DOI_ORG} {doi.key}" in self.entries or self.has_work(doi):
             return "found"
         return None
@@ -184,6 +184,13 @@ class Draft:
         if self.status(doi) is None:
             body = _NOT_FOUND + f'"handle":{json.dumps(doi.name, ensure_ascii=False)},"values":[]}}'.encode()
             self.entries[f"record {DOI_ORG} {doi.key}"] = Entry(body, "application/json", inf)
+
+
+def _parsed(body: bytes) -> object:
+    try:
+        return json.loads(body)
+    except ValueError:
+        return None
 
 
 def _with(statuses: Mapping[str, str], wanted: str) -> set[str]:

@@ -210,16 +210,15 @@ def _update(
         draft.look_up(list(locking.dois.values()), locking.wanted, locking.config, progress)
     if prune:
         draft.prune(locking.dois.keys() | ({accepted[0].key} if accepted else set()))
-    differences = locking.file.compare(draft.entries, draft.accepted)
     if check:
+        differences = locking.file.compare(draft.entries, draft.accepted)
         lines = {doi.key: f"{doi.name} is not in the lock file" for doi in missing}
         lines |= {key: f"{key} changes" for key in differences.added | differences.changed}
         lines |= {key: f"{key} is in the lock file, but no file mentions it" for key in differences.removed}
         for _, line in sorted(lines.items()):
             click.echo(visible(line))
         return bool(lines)
-    if any(differences):
-        locking.file.replace(draft.entries, draft.accepted)
+    differences = locking.file.edit(draft.redone)
     if not quiet:
         click.echo(_summary(locking, draft, differences), err=True)
     return any(differences)
@@ -239,7 +238,9 @@ def _accept(draft: Draft, locking: Locking, doi: DOI, reason: str) -> None:
 
 
 def _summary(locking: Locking, draft: Draft, differences: Differences) -> str:
-    count = len(draft.dois())
+    from doiuri_cli.registry._locking import Draft
+
+    count = len(Draft.read(locking.file).dois())
     added, changed, removed = map(len, differences)
     text = f"{count:,} DOI{'' if count == 1 else 's'} in {visible(locking.file.path.name)}: "
     text += f"{added:,} added, {changed:,} changed, {removed:,} removed."

@@ -103,7 +103,9 @@ def lock(
         raise click.UsageError("--prune needs all files; leave out --changed")
     accepted = _accepted(accept, reason)
     config = make_config(locked=False, **options)  # type: ignore[arg-type]
-    file = _open(config.lock or _default(**options))  # type: ignore[arg-type]
+    file = _open(_default(**options) if config.lock is None else config.lock)  # type: ignore[arg-type]
+    if bib is not None:
+        _check_bib(bib, file)
     wanted = _wanted(existence=existence, works=works, style=style, locale=locale, refresh=refresh)
     selection = FileOptions(paths, files_from, changed, stdin_filename).select(config)
     contents = contents_of(
@@ -161,6 +163,18 @@ def _open(path: str) -> LockFile:
 
     try:
         return LockFile(path)
+    except ValueError as error:
+        raise click.ClickException(str(error)) from None
+
+
+def _check_bib(path: str, file: LockFile) -> None:
+    """Check that a BibTeX file can be written, before any look-up."""
+    from doiuri_cli.registry._bib import read_bib
+
+    if os.path.realpath(path) == os.path.realpath(file.path):
+        raise click.UsageError("--bib and --lock name the same file")
+    try:
+        read_bib(path)
     except ValueError as error:
         raise click.ClickException(str(error)) from None
 

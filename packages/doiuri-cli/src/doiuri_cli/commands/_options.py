@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from dataclasses import dataclass
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -86,16 +87,29 @@ code_options = _decorate(
 )  # fmt: skip
 """The options that choose findings."""
 
+
+class _Positive(click.FloatRange):
+    """A finite number greater than 0, as in the configuration file."""
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> object:
+        number = super().convert(value, param, ctx)
+        if not isfinite(number):
+            self.fail(f"{value} is not a finite number.", param, ctx)
+        return number
+
+
+_POSITIVE = _Positive(0, min_open=True)
+
 registry_options = _decorate(
     click.option("--resolver", metavar="URL", help="The DOI proxy to ask."),
     click.option("--offline/--online", default=None, help="Send no requests."),
     click.option("--mailto", metavar="ADDRESS", help="Mail address for the operator of the resolver."),
     click.option("--cache", metavar="PATH", help="Path or URL of the cache."),
-    click.option("--timeout", type=click.FloatRange(0, min_open=True), metavar="SECONDS",
+    click.option("--timeout", type=_POSITIVE, metavar="SECONDS",
                  help="Limit of one request (10)."),
-    click.option("--budget", type=click.FloatRange(0, min_open=True), metavar="SECONDS",
+    click.option("--budget", type=_POSITIVE, metavar="SECONDS",
                  help="Limit of all requests (none)."),
-    click.option("--rate", type=click.FloatRange(0, min_open=True), metavar="NUMBER",
+    click.option("--rate", type=_POSITIVE, metavar="NUMBER",
                  help="Requests per second."),
 )  # fmt: skip
 """The options that say whom to ask, and how."""

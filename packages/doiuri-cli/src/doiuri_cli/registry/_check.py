@@ -99,6 +99,7 @@ def open_resolver(
             timeout=config.timeout,
             budget=config.budget,
             mailto=settings.mailto,
+            pace=settings.pace,
             user_agent=name if offline else user_agent(name, settings.mailto),  # slow: reads versions
             **options,  # type: ignore[arg-type]
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
@@ -66,7 +67,7 @@ def fix(
     is written to standard output. Exit codes: 0 nothing left, 1 findings left or, with --check and --diff,
     changes due, 2 a file or the configuration cannot be read or a file cannot be written.
     """
-    config = make_config(**options)  # type: ignore[arg-type]
+    config = replace(make_config(**options), records=False)  # type: ignore[arg-type]  # they have no fixes
     selection = FileOptions(paths, files_from, changed, stdin_filename).select(config)
     contents = contents_of(selection.paths, stdin_filename)
     try:

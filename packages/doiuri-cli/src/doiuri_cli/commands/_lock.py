@@ -14,7 +14,6 @@ from doiuri_cli._config_file import default_lock
 from doiuri_cli._examine import FileReport, read_mentions
 from doiuri_cli._run import Question, Run, attempt, contents_of
 from doiuri_cli.commands._options import (
-    FileOptions,
     config_options,
     file_options,
     make_config,
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
 
     from doiuri_cli._config import Config
     from doiuri_cli._run import Content, Progress
+    from doiuri_cli.commands._options import FileOptions
     from doiuri_cli.files import Source
     from doiuri_cli.registry._locking import Draft, Wanted
 
@@ -74,11 +74,7 @@ class Locking:
 @config_options
 @click.option("-q", "--quiet", is_flag=True, help="Write no progress and no summary.")
 def lock(
-    paths: tuple[str, ...],
-    files_from: str | None,
-    changed: str | None,
-    stdin_filename: str | None,
-    jobs: int | None,
+    files: FileOptions,
     *,
     check: bool,
     prune: bool,
@@ -99,7 +95,7 @@ def lock(
     read. What the file has already stays; a DOI without an answer keeps its entry. Exit codes: 0 done, 1 with
     --check, changes are due, 2 a file or the configuration cannot be read, or a file cannot be written.
     """
-    if prune and changed is not None:
+    if prune and files.changed is not None:
         raise click.UsageError("--prune needs all files; leave out --changed")
     accepted = _accepted(accept, reason)
     config = make_config(locked=False, **options)  # type: ignore[arg-type]
@@ -107,13 +103,13 @@ def lock(
     if bib is not None:
         _check_bib(bib, file)
     wanted = _wanted(existence=existence, works=works, style=style, locale=locale, refresh=refresh)
-    selection = FileOptions(paths, files_from, changed, stdin_filename).select(config)
+    selection = files.select(config)
     contents = contents_of(
-        (path for path in selection.paths if not _is_one_of(path, bib, file)), stdin_filename
+        (path for path in selection.paths if not _is_one_of(path, bib, file)), files.stdin_filename
     )
     with show_progress(hidden=quiet) as progress:
         failed: list[FileReport] = []
-        dois = _dois(Run(config, jobs, progress), contents, failed)
+        dois = _dois(Run(config, files.jobs, progress), contents, failed)
         locking = Locking(config, file, wanted, dois, progress)
         is_broken = write_problems(selection, failed)
         try:

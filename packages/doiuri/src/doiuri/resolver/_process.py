@@ -130,7 +130,7 @@ def new_client(
     base, own = config.base, None if transport is None else Limiter()
     if transport is None and find_spec("requests") is None:
         raise ImportError("a Resolver needs requests: pip install 'doiuri[resolver]'")
-    url = config.pace if own is None else given_pace
+    url = config.pace if own is None else given_pace or None
     if url is not None:
         check_pace_argument(url, base, "DOIURI_PACE" if given_pace is None else "pace")
 

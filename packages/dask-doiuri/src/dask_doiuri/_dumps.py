@@ -13,7 +13,7 @@ from doiuri.rest import ascii_upper
 from fsspec.core import open_files
 
 from dask_doiuri._known import AGENCY, KEY
-from dask_doiuri._rows import text_dtype
+from dask_doiuri._partitions import text_dtype
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

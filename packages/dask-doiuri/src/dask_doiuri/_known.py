@@ -9,7 +9,7 @@ import dask.dataframe as dd
 import pandas as pd
 
 from dask_doiuri._parse import columns_of
-from dask_doiuri._rows import items_in, text_dtype
+from dask_doiuri._partitions import items_in, text_dtype
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Sequence

@@ -1,4 +1,4 @@
-"""Rows of frames and bags: where their DOIs are, and how they get new columns."""
+"""Partitions of frames and bags: where their DOIs are, and how they get new columns."""
 
 from __future__ import annotations
 

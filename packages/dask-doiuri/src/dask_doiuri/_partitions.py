@@ -39,16 +39,6 @@ def as_frame(data: dd.DataFrame | dd.Series, column: Hashable) -> tuple[dd.DataF
     return data, column
 
 
-def with_fixed_partitions(frame: dd.DataFrame) -> dd.DataFrame:
-    """Return the frame with its final partitions; otherwise Dask may read several small files as one."""
-    frame = frame.optimize()
-    parts = frame.to_delayed()
-    known = frame.known_divisions and len(parts) == frame.npartitions
-    return dd.from_delayed(
-        parts, meta=frame._meta, divisions=frame.divisions if known else None, verify_meta=False
-    )
-
-
 def check_free(present: Iterable[Hashable], names: Iterable[str]) -> None:
     """Raise ValueError if the name of a column to add is taken."""
     taken = [name for name in names if name in set(present)]

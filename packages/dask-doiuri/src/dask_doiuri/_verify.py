@@ -16,9 +16,9 @@ from dask_doiuri._partitions import (
     items_in,
     text_dtype,
     with_columns,
-    with_fixed_partitions,
     with_members,
 )
+from dask_doiuri._reading import items_of, read_each_time, read_twice
 from dask_doiuri._settings import VerifySettings
 
 if TYPE_CHECKING:
@@ -110,7 +110,9 @@ def verify(
         has no name, and the member of a bag of DOIs.
     :param known: DOIs that exist, such as those of a public data file; they are not requested. A frame with a
         column ``doi_key`` (from ``read_known`` or ``parse``) or ``doi``, and perhaps ``doi_agency``; or a
-        series of DOIs. They count as ``"found"``.
+        series of DOIs. They count as ``"found"``. Only keys travel between the workers. The data is read
+        twice, first for its keys and then for its rows, so that it need not fit into memory; data that comes
+        out of a shuffle or is persisted is kept instead.
     :param base: URL of the DOI proxy; by default ``DOIURI_RESOLVER`` or https://doi.org.
     :param rate: requests per second of the whole cluster; None: no limit. By default 10, and no limit for a
         proxy on this machine. Without ``pace``, each worker process of a ``distributed`` cluster gets an
@@ -163,6 +165,7 @@ def verify(
 def _verify_bag(bag: db.Bag, column: Hashable, known: Known | None, settings: VerifySettings) -> db.Bag:
     if known is None:
         return bag.map_partitions(_verify_items, column, settings)
+    bag = read_each_time(bag)
     return bag.map_partitions(_verify_items, column, settings, known_in_bag(bag, column, known))
 
 
@@ -173,8 +176,8 @@ def _verify_frame(
     meta = with_columns(frame._meta, dict.fromkeys(VERIFIED, ()), dtype)
     if known is None:
         return frame.map_partitions(_verify_part, column, dtype, settings, meta=meta)
-    frame = with_fixed_partitions(frame)
-    names = known_in_frame(frame, column, known)
+    keys, frame = read_twice(frame)
+    names = known_in_frame(keys, column, known)
     return frame.map_partitions(
         _verify_part, column, dtype, settings, names, meta=meta, align_dataframes=False
     )
@@ -197,5 +200,5 @@ def _verify_items(
     settings: VerifySettings,
     names: Iterable[tuple[str, object]] = (),
 ) -> list[dict[Hashable, object]]:
-    items = list(part)
+    items = items_of(part)
     return with_members(items, column, answers(items_in(items, column), settings, agencies_of(names)))

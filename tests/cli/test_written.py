@@ -5,6 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from doiuri_cli._config import Config
+from doiuri_cli._examine import examine
 from doiuri_cli._mentions import mentions_in
 from doiuri_cli.files import Source
 from doiuri_cli.fixes._apply import apply, compatible
@@ -83,3 +85,22 @@ def test_places_and_escapes_of_the_format() -> None:
     (finding,) = written_findings(source, mention)
     assert finding.fix is not None
     assert finding.fix[:3] == (10, 10 + 2 * len("http://doi.org"), "https:\\/\\/doi.org")
+
+
+def test_a_link_in_front_matter_is_a_link_not_a_field() -> None:
+    """Templates use it as the address of a link, so it is not to be replaced by the name."""
+    text = "---\ndoi: {}\n---\n\nText.\n"
+    codes = {}
+    for value in (
+        "https://doi.org/10.1000/182",
+        "http://dx.doi.org/10.1000/182",
+        "doi:10.1000/182",
+        "10.1000/182",
+    ):
+        report = examine(Source("post.md", text.format(value)), Config())
+        codes[value] = [(one.code, one.fix and one.fix.replacement) for one in report.findings]
+    assert [*codes.values()] == [[], [("not-https", "https://doi.org")], [("field-form", "10.1000/182")], []]
+    (finding,) = examine(Source("post.md", text.format("https://doi.org/1000/182")), Config()).findings
+    assert finding.code == "syntax"
+    (finding,) = examine(Source("x.cff", "doi: https://doi.org/10.1000/182\n"), Config()).findings
+    assert finding.code == "field-form"

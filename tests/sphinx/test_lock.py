@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 
 import pytest
-from doiuri.resolver import LockFile, Resolver
+from doiuri.resolver import Entry, LockFile, Resolver, SQLiteStore
 from support.servers.web import resolver, site
 from support.sphinx_build import Build, build, write
 
@@ -197,3 +198,17 @@ def test_answers_of_another_resolver_are_told_once(
     same = build(source, tmp_path / "same", "html", "-D", f"doi_resolver={server.url}")
     assert len(warnings(same)) == 1
     assert "10.1000/lost is not in the lock file" in same.warnings
+
+
+def test_an_expired_answer_is_not_written_for_a_doi_without_an_answer(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lock(source, tmp_path, monkeypatch)
+    before = (source / "doi.lock.json").read_bytes()
+    base, cache = "http://127.0.0.1:1", tmp_path / "cache.sqlite"
+    expired = Entry(b'{"responseCode":100,"handle":"10.1000/1"}', "application/json", time.time() - 60)
+    SQLiteStore(cache).put_many({f"record {base} 10.1000/1": expired})
+    monkeypatch.setenv("DOIURI_RESOLVER", base)
+    monkeypatch.setenv("DOIURI_CACHE", str(cache))
+    build(source, tmp_path / "again", "doi-lock")
+    assert (source / "doi.lock.json").read_bytes() == before

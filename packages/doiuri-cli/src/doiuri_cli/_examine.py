@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from doiuri_cli._mentions import mentions_in
 from doiuri_cli.readers import ReadError, parts_of
 from doiuri_cli.rules import LOCK_CODES, RECORD_CODES, RULES, Finding, finding_at
+from doiuri_cli.rules._finding import located
 from doiuri_cli.rules._ignores import Ignore, apply_ignores, ignores_in, tag_of, unused_ignores
 from doiuri_cli.rules._record_rules import record_findings
 from doiuri_cli.rules._written import file_findings, part_findings, written_findings
@@ -92,7 +93,8 @@ def examine(
     kept, used = apply_ignores(ignores, findings)
     if ignores and not pending and "unused-ignore" in codes:
         check = _Checked(source, codes, mentions, statuses or {}, works)
-        kept += unused_ignores(source.path, ignores, used, check, _USUAL)
+        unused = unused_ignores(source.path, ignores, used, check, _USUAL)
+        kept += [located(source, (part for part, _ in parts), one) for one in unused]
     kept = sorted((one for one in kept if not config.ignores(one)), key=_place)
     names = dict.fromkeys(mention.doi.name for mention in mentions if mention.doi is not None)
     named = tuple(dict.fromkeys(entry.doi.name for entry in entries))

@@ -67,7 +67,7 @@ class Settings:
         :param mailto: mail address; default ``DOIURI_MAILTO``, else none.
         :param cache: path, ``:memory:`` or URL of a store; default ``DOIURI_CACHE``, else None.
         :param environ: variables to read in place of the process's environment.
-        :param pace: URL of a Redis server; default ``DOIURI_PACE``, else None.
+        :param pace: URL of a Redis server, "" for none; default ``DOIURI_PACE``, else None.
         :param prefix: what the user's names of the options begin with, for error messages.
         :raises ValueError: if a value is invalid; the message begins with the name of the option or variable.
         """
@@ -87,7 +87,7 @@ class Settings:
             offline=_flag(*setting("offline", offline, None)),
             mailto=_address(*setting("mailto", mailto, None)),
             cache=None if store is None else os.fspath(store),
-            pace=limits,
+            pace=limits or None,
         )
 
 

@@ -46,6 +46,25 @@ def test_one_line_an_entry_sorted_and_without_times(path: Path) -> None:
     assert path.read_text("utf-8") == CONTENT
 
 
+def test_edit_changes_what_the_file_has_by_then(path: Path) -> None:
+    file, one = LockFile(path), KEY
+    LockFile(path).put_many(ENTRIES)
+    LockFile(path).replace(ENTRIES, {"10.1000/4": "a reason"})
+
+    def change(
+        entries: dict[str, Entry], accepted: dict[str, str]
+    ) -> tuple[dict[str, Entry], dict[str, str]]:
+        assert (entries.keys(), accepted) == (ENTRIES.keys(), {"10.1000/4": "a reason"})
+        return {one: entries[one]}, {"10.1000/3": "dead"}
+
+    added, changed, removed = file.edit(change)
+    assert (added, changed, removed) == ({"10.1000/3"}, {"10.1000/1"}, {"10.1000/2", "10.1000/4"})
+    assert LockFile(path).keys() == [one, "accepted https://doi.org 10.1000/3"]
+    before = path.stat().st_mtime_ns
+    assert not any(file.edit(lambda entries, accepted: (entries, accepted)))
+    assert path.stat().st_mtime_ns == before
+
+
 def test_the_bytes_depend_on_the_answers_alone(path: Path) -> None:
     order = list(ENTRIES)
     for seed in range(5):

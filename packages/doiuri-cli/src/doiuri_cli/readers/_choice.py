@@ -15,13 +15,13 @@ _EXTENSIONS = {
     "bibtex": (".bib", ".bibtex"),
     "html": (".html", ".htm", ".xhtml", ".xml"),
     "json": (".json",),
-    "markdown": (".md", ".markdown", ".mdown", ".mkd", ".qmd", ".rmd"),
+    "markdown": (".md", ".markdown", ".mdown", ".mkd", ".mdx", ".qmd", ".rmd"),
     "notebook": (".ipynb",),
     "python": (".py", ".pyi", ".pyw"),
     "ris": (".ris",),
     "rst": (".rst", ".rest"),
     "tex": (".tex", ".ltx", ".latex", ".bbl", ".sty", ".cls"),
-    "text": (".txt",),
+    "text": (".txt", ".enw", ".nbib"),
     "yaml": (".cff", ".yaml", ".yml"),
 }
 _TYPES = {extension: name for name, extensions in _EXTENSIONS.items() for extension in extensions}

@@ -62,7 +62,7 @@ def check_names(
         answers.statuses = {key: lock.statuses[key] for key in dois if key in lock.statuses}
         answers.known = len(answers.statuses)
         if config.needs_lock:
-            answers.missing = frozenset(dois.keys() - lock.entries.values())
+            answers.missing = frozenset(dois.keys() - lock.statuses.keys())
     left = [doi for key, doi in dois.items() if key not in answers.statuses]
     if config.locked:
         answers.unknown["not in the lock file"] += len(left)
@@ -105,6 +105,7 @@ def open_resolver(
             budget=config.budget,
             mailto=settings.mailto,
             on_reply=on_reply,
+            pace=settings.pace,
             user_agent=name if offline else user_agent(name, settings.mailto),  # slow: reads versions
             **options,  # type: ignore[arg-type]
         )

@@ -125,7 +125,7 @@ def new_client(
     :raises ValueError: if the pace is invalid.
     """
     base, own = config.base, None if transport is None else Limiter()
-    url = config.pace if own is None else given_pace
+    url = config.pace if own is None else given_pace or None
     if url is not None:
         check_pace_argument(url, base, "DOIURI_PACE" if given_pace is None else "pace")
 

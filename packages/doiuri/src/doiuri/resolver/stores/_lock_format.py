@@ -64,11 +64,14 @@ def accepted_line(doi: str, reason: str) -> Line:
     return _line(_ACCEPTED, doi, reason)
 
 
+def is_accepted(line: Line) -> bool:
+    """Return whether a line names a DOI that is known not to exist."""
+    return line.section == _ACCEPTED
+
+
 def accepted_reasons(lines: Mapping[str, Line]) -> dict[str, str]:
     """Return the reason for each DOI that is known not to exist, by the DOI's key."""
-    return {
-        key_doi(key): line.entry.body.decode() for key, line in lines.items() if line.section == _ACCEPTED
-    }
+    return {key_doi(key): line.entry.body.decode() for key, line in lines.items() if is_accepted(line)}
 
 
 def by_doi(lines: Mapping[str, Line]) -> dict[str, dict[str, str]]:

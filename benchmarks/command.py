@@ -84,7 +84,8 @@ class Text:
             case "json":
                 return json.dumps([self._item(names) for _ in range(FILE_SIZE // GAP)], indent=2)
             case "txt":
-                return re.sub(r"[<>`*\\]", "", self.markup("rst", FILE_SIZE, names))
+                # of links, what follows the quote too: a name may end with an underscore
+                return re.sub(r"`_{0,2}|[<>*\\]", "", self.markup("rst", FILE_SIZE, names))
             case _:
                 return self.markup(SYNTAX[kind], FILE_SIZE, names)
 
@@ -117,11 +118,19 @@ class Text:
 
 
 def tree(folder: Path, number: int, seed: int = 1) -> list[str]:
-    """Write a tree of so many files, 100 in a folder; return the names in it."""
+    """Write a tree of so many files, 100 in a folder; return the names in it, each once."""
     chance, text = random.Random(seed), Text(seed)
     numbers = range(min(10_000, 5 * number))
     names = [f"10.{chance.randrange(1000, 99999)}/journal.pone.{n:07}" for n in numbers]
-    endless = iter(lambda: chance.choice(names), None)
+    used: dict[str, None] = {}
+
+    def chosen() -> Iterator[str]:
+        while True:
+            name = chance.choice(names)
+            used[name] = None
+            yield name
+
+    endless = chosen()
     kinds = [kind for kind, share in SHARES.items() for _ in range(share)]
     chance.shuffle(kinds)
     for n in range(number):
@@ -129,7 +138,7 @@ def tree(folder: Path, number: int, seed: int = 1) -> list[str]:
         place.mkdir(exist_ok=True)
         kind = kinds[n % 100]
         (place / f"{n:05}.{kind}").write_text(text.file(kind, endless), encoding="utf-8")
-    return names
+    return list(used)
 
 
 def write_lock(path: Path, names: list[str]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import shutil
+import stat
 from pathlib import Path
 
 
@@ -22,7 +22,7 @@ def replace_file(path: str, content: bytes) -> None:
             stream.flush()
             os.fsync(stream.fileno())
         if target.exists():
-            shutil.copymode(target, temporary)
+            temporary.chmod(stat.S_IMODE(target.stat().st_mode))
         temporary.replace(target)
     finally:
         temporary.unlink(missing_ok=True)

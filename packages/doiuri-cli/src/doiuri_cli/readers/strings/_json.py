@@ -35,9 +35,7 @@ _EXPECTED = {
         (_END, r"\Z"),
     )
 }
-_SKIPPED = re.compile(
-    r'(?>(?:[^"{}\[\]]++|"[^"\\\r\n]*+"){0,1000})'
-)  # no brackets, and no strings with escapes
+_SKIPPED = re.compile(r'(?>(?:[^"{}\[\]]++|"[^"\\\r\n]*+"){0,1000})')  # strings without escapes too
 _BLANKS = re.compile(r"[ \t\r\n]*+")
 _ESCAPE = re.compile(
     r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|(?P<character>.))",

@@ -1,6 +1,7 @@
 """What the text itself shows: texts with their findings, and the texts after the fixes."""
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -83,3 +84,20 @@ def test_places_and_escapes_of_the_format() -> None:
     (finding,) = written_findings(source, mention)
     assert finding.fix is not None
     assert finding.fix[:3] == (10, 10 + 2 * len("http://doi.org"), "https:\\/\\/doi.org")
+
+
+@pytest.mark.parametrize("syntax", ["text", "markdown"])
+def test_many_links_on_a_line_take_linear_time(syntax: str) -> None:
+    def seconds(count: int) -> float:
+        part = Part("https://doi.org/10.1000/1#" * count, syntax)
+        start = time.process_time()
+        findings(part)
+        return time.process_time() - start
+
+    seconds(100)
+    assert seconds(8000) < 40 * max(seconds(500), 0.01)
+
+
+def test_the_rest_of_a_link_is_bounded() -> None:
+    for length, count in ((900, 1), (1100, 0)):
+        assert len(findings(Part(f"https://doi.org/10.1000/1#{'1' * length}", "text"))) == count

@@ -1,6 +1,7 @@
 """What the text itself shows: texts with their findings, and the texts after the fixes."""
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -104,3 +105,20 @@ def test_a_link_in_front_matter_is_a_link_not_a_field() -> None:
     assert finding.code == "syntax"
     (finding,) = examine(Source("x.cff", "doi: https://doi.org/10.1000/182\n"), Config()).findings
     assert finding.code == "field-form"
+
+
+@pytest.mark.parametrize("syntax", ["text", "markdown"])
+def test_many_links_on_a_line_take_linear_time(syntax: str) -> None:
+    def seconds(count: int) -> float:
+        part = Part("https://doi.org/10.1000/1#" * count, syntax)
+        start = time.process_time()
+        findings(part)
+        return time.process_time() - start
+
+    seconds(100)
+    assert seconds(8000) < 40 * max(seconds(500), 0.01)
+
+
+def test_the_rest_of_a_link_is_bounded() -> None:
+    for length, count in ((900, 1), (1100, 0)):
+        assert len(findings(Part(f"https://doi.org/10.1000/1#{'1' * length}", "text"))) == count

@@ -10,11 +10,10 @@ from doiuri_cli.readers import ReadError, parts_of
 from doiuri_cli.rules import LOCK_CODES, RECORD_CODES, RULES, Finding, finding_at
 from doiuri_cli.rules._finding import located
 from doiuri_cli.rules._ignores import Ignore, apply_ignores, ignores_in, tag_of, unused_ignores
-from doiuri_cli.rules._record_rules import record_findings
 from doiuri_cli.rules._written import file_findings, part_findings, written_findings
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from doiuri.records import Work
 
@@ -87,7 +86,7 @@ def examine(
         findings += [one for one in found if one.code in codes and not _ignored(part, one)]
     findings += [one for one in file_findings(source, mentions) if one.code in codes]
     entries = _entries(source, codes)
-    findings += [one for one in record_findings(source, entries, works) if one.code in codes]
+    findings += [one for one in _about_entries(source, entries, works) if one.code in codes]
     ignores = _ignores(source, parts)
     pending = statuses is None and bool(ignores)
     kept, used = apply_ignores(ignores, findings)
@@ -111,6 +110,14 @@ def _entries(source: Source, codes: Collection[str]) -> list[Entry]:
         return list(entries(source))
     except ReadError:
         return []
+
+
+def _about_entries(source: Source, entries: list[Entry], works: Mapping[str, Work]) -> Iterable[Finding]:
+    if not (entries and works):
+        return ()
+    from doiuri_cli.rules._record_rules import record_findings  # rarely needed
+
+    return record_findings(source, entries, works)
 
 
 def read_mentions(source: Source) -> tuple[list[Mention], list[tuple[Part, list[Mention]]]]:

@@ -16,7 +16,7 @@ from doiuri_cli._config import FAIL_ON, Config, ConfigError
 from doiuri_cli._config_file import check_codes, check_patterns, read_config
 from doiuri_cli.files._git import GitError, changed_files
 from doiuri_cli.files._select import STDIN, Filter, Selection, select, select_changed
-from doiuri_cli.readers import reader_for
+from doiuri_cli.readers import is_read
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -226,7 +226,7 @@ class FileOptions:
             paths = [os.curdir]
         if paths.count(STDIN) > 0 and self.files_from == STDIN:
             raise click.UsageError("standard input cannot be both a file and a list of files")
-        wanted = Filter(_is_known, config.include, config.exclude, config.max_size, config.force_exclude)
+        wanted = Filter(is_read, config.include, config.exclude, config.max_size, config.force_exclude)
         if self.changed is None:
             return select(paths, wanted)
         try:
@@ -234,10 +234,6 @@ class FileOptions:
         except GitError as error:
             raise click.ClickException(str(error)) from None
         return select_changed(changed, paths, wanted)
-
-
-def _is_known(path: str) -> bool:
-    return reader_for(path) is not None
 
 
 def _listed(file: str) -> list[str]:

@@ -133,7 +133,7 @@ def _indented(text: str) -> Iterator[tuple[int, int]]:
 
 def _spans(text: str) -> Iterator[tuple[int, int]]:
     """Yield the code spans in paragraphs that may mention a DOI; after a brace they are MyST's roles."""
-    for first, end in paragraphs(text):
+    for first, end in paragraphs(text) if "`" in text else ():
         position = first
         while (quiet := _QUIET.match(text, position, end)) and (run := _TICKS.search(text, quiet.end(), end)):
             start, position = run.span()

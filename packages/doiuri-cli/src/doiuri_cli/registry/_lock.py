@@ -9,6 +9,7 @@ from pathlib import Path
 from types import NoneType
 from typing import TYPE_CHECKING
 
+from doiuri_cli.files import Lines
 from doiuri_cli.rules import Finding
 
 if TYPE_CHECKING:
@@ -64,18 +65,27 @@ class Lock:
         :param keys: the keys of the DOIs that are used.
         """
         done = self._with_aliases(keys)
+        lines = Lines(self.text)
+        start = 0
         for name, key in self.entries.items():
             if key in done:
                 continue
             done.add(key)
-            start = self.text.find(f"{json.dumps(name, ensure_ascii=False)}:")
-            before = self.text[: max(start, 0)]
-            line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
+            written = f"{json.dumps(name, ensure_ascii=False)}:"
+            start = max(self.text.find(written, start), 0) or max(self.text.find(written), 0)
+            line, column = lines.position(start)
             message = f"{key} is in the lock file, but no file mentions it; run doiuri lock --prune"
-            excerpt = self.text.splitlines()[line - 1]
             end = column + len(name) + 2
             yield Finding(
-                self.path, line, column, line, end, "lock-unused", message, doi=key, excerpt=excerpt[:200]
+                self.path,
+                line,
+                column,
+                line,
+                end,
+                "lock-unused",
+                message,
+                doi=key,
+                excerpt=lines.line(line, 1, 200),
             )
 
     def _with_aliases(self, keys: Collection[str]) -> set[str]:

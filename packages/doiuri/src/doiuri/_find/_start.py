@@ -134,7 +134,7 @@ def _is_inside_word(text: str, start: int, before: str) -> bool:
     earlier = text[start - 2 : start - 1]
     if before.isalnum():
         follows_escape = _ESCAPED_OR_SUBFIELD.search(text, max(0, start - 6), start)
-        return not follows_escape and not _UNSPACED.match(before)
+        return not follows_escape and (before.isascii() or not _UNSPACED.match(before))
     if before in ".-":
         return earlier.isdigit() and not in_badge(text, start)
     if before in "_@":

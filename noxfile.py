@@ -107,7 +107,7 @@ def pictures(session: nox.Session) -> None:
 def readme(session: nox.Session) -> None:
     """Write the README's table of packages anew, from the metadata of the packages."""
     install(session, "test")
-    session.run("python", "-m", "support.readme", env={"PYTHONPATH": "tests"})
+    session.run("python", "-m", "repo.readme", env={"PYTHONPATH": "tests"})
 
 
 @nox.session(python=FOUND or False)

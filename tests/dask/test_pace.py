@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 from dask_doiuri import verify
 from distributed import Client, LocalCluster
-from support.arrivals import fullest_second, timed
 from support.servers import redis
+from support.servers.arrivals import fullest_second, timed
 from support.servers.rest import proxy
 
 pytestmark = pytest.mark.once

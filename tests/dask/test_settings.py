@@ -18,8 +18,8 @@ from dask_doiuri._processes import client_id, lock_file, turn
 from dask_doiuri._settings import VerifySettings
 from distributed import Client
 from doiuri.resolver import open_store
-from support.arrivals import fullest_second, timed
 from support.processes import in_child
+from support.servers.arrivals import fullest_second, timed
 from support.servers.rest import handling, header, proxy
 
 pytestmark = pytest.mark.once

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from doiuri_proxy import running
-from support.readme import README, ROOT, renewed
+from repo.readme import README, ROOT, renewed
 
 TEXT = README.read_text(encoding="utf-8")
 METHODS = """# Methods

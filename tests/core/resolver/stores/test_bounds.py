@@ -17,14 +17,8 @@ from doiuri.resolver.stores._folder_lock import locked_folder
 from doiuri.resolver.stores._lock_file import LockedAnswers
 from doiuri.resolver.stores._redis import BATCH, KEEP, _last, _newest, _pack, _unpack, _write
 from doiuri.resolver.stores._redis_connection import _public, _safe
-from doiuri.resolver.stores._sqlite_file import (
-    APPLICATION_ID,
-    LOCKED,
-    SQLiteFile,
-    check_kind,
-    has_code,
-    was_store,
-)
+from doiuri.resolver.stores._sqlite_file import SQLiteFile
+from doiuri.resolver.stores._sqlite_format import APPLICATION_ID, LOCKED, check_kind, has_code, was_store
 from doiuri.resolver.stores._sqlite_read import _is_entry
 from support.servers.redis import until
 

@@ -24,7 +24,7 @@ import pytest
 from doiuri.resolver import Entry, Resolver, SQLiteStore, StoreWarning
 from doiuri.resolver.stores import _sqlite, _sqlite_read
 from doiuri.resolver.stores._sqlite import KEEP
-from doiuri.resolver.stores._sqlite_file import APPLICATION_ID, FORMAT
+from doiuri.resolver.stores._sqlite_format import APPLICATION_ID, FORMAT
 from support.servers.rest import handling, proxy
 
 if TYPE_CHECKING:
@@ -297,13 +297,13 @@ def test_processes_that_find_the_same_damage_lose_nothing_new(tmp_path: Path) ->
 def test_a_damaged_file_is_not_replaced_while_another_process_opens_it(path: Path) -> None:
     text = """
         from doiuri.resolver.stores import _sqlite_file
-        prepare = _sqlite_file._prepare
+        prepare = _sqlite_file.prepare
         def wait(db, timeout):
-            _sqlite_file._prepare = prepare
+            _sqlite_file.prepare = prepare
             print("opened", flush=True)
             input()
             prepare(db, timeout)
-        _sqlite_file._prepare = wait
+        _sqlite_file.prepare = wait
         warnings.simplefilter("ignore")
         store = SQLiteStore(sys.argv[1])
         store.put_many(entries("theirs", 10))

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 from doiuri.resolver._fork import ForkSafe
 from doiuri.resolver.stores._memory import MemoryStore
-from doiuri.resolver.stores._sqlite_file import LOCKED, SQLiteFile, absolute, check_kind, has_code
+from doiuri.resolver.stores._sqlite_file import SQLiteFile, absolute
+from doiuri.resolver.stores._sqlite_format import LOCKED, check_kind, has_code
 from doiuri.resolver.stores._sqlite_read import copy_store, entry_id, open_snapshot, read_entries
 from doiuri.resolver.stores._store import Usage
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from tempfile import mkstemp
 from typing import TYPE_CHECKING
 
-from doiuri.resolver.stores._sqlite_file import has_code, is_store
+from doiuri.resolver.stores._sqlite_format import has_code, is_store
 from doiuri.resolver.stores._store import Entry
 
 if TYPE_CHECKING:

@@ -105,7 +105,7 @@ def pictures(session: nox.Session) -> None:
 
 @nox.session(python=NEWEST or False)
 def readme(session: nox.Session) -> None:
-    """Write the README's table of packages anew, from the metadata of the packages."""
+    """Write the table of packages, and how to install each, into the READMEs anew, from the metadata."""
     install(session, "test")
     session.run("python", "-m", "support.readme", env={"PYTHONPATH": "tests"})
 

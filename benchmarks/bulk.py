@@ -112,7 +112,8 @@ def unlimited(base: str, count: int, folder: Path) -> Iterator[Row]:
     for number in (1, 3):
         with workers(number) as client:
             cache = folder / f"cache-{number}.sqlite3"
-            times[number], memory = verified(client, base, count, rate=None, cache=cache)
+            times[number], used = verified(client, base, count, rate=None, cache=cache)
+            memory = max(memory, used)
             again, _ = verified(client, base, count, rate=None, cache=cache)
         yield (
             f"`verify` of {count:,} names from the cache, {number} workers",
@@ -156,7 +157,7 @@ def parsing(count: int) -> Iterator[Row]:
             begun = time.perf_counter()
             assert int(parse(frame(count, 100_000))["doi_key"].count().compute()) == count
             times[number] = time.perf_counter() - begun
-            memory = max(client.run(peak).values())
+            memory = max(memory, *client.run(peak).values())
     yield (
         f"`parse` of {count:,} names, 2 workers",
         f"{count / times[2]:,.0f} names/s",

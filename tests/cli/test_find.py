@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 from support.cli.command import doiuri
 
 TEXT = "See https://doi.org/10.1000/182,\ndoi:10.1000/ABC and doi:10.1000/abc.\n"
@@ -52,3 +53,16 @@ def test_an_unreadable_file(tmp_path: Path) -> None:
     assert run.returncode == 2
     assert run.stdout == "b.txt:1:1: 10.1000/182\n"
     assert run.stderr.startswith("doiuri: a.ipynb: ")
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("post.mdx", "import X from 'x'\n\n[Kahn](https://doi.org/10.1000/182) `10.1000/code`\n"),
+        ("one.nbib", "PMID- 1\nLID - 10.1000/182 [doi]\n"),
+        ("one.enw", "%0 Journal Article\n%R 10.1000/182\n"),
+    ],
+)
+def test_more_types_of_files_in_folders(name: str, text: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(text)
+    assert doiuri("find", "--unique", cwd=tmp_path).stdout == "10.1000/182\n"

@@ -167,3 +167,26 @@ def test_many_comments_take_linear_time(path: str, unit: str) -> None:
         codes(path, unit * (size // len(unit)))
         seconds.append(time.process_time() - start)
     assert seconds[1] < 10 * seconds[0] + 1
+
+
+def test_comments_in_notebooks_have_a_place_in_the_file() -> None:
+    mark = "doiuri: ignore[not-https]"
+    cells = [
+        {"cell_type": "markdown", "metadata": {}, "source": ["doi:10.1000/182\n", f"é\t<!-- {mark} -->"]},
+        {
+            "cell_type": "code",
+            "metadata": {},
+            "source": [f"# {DEAD}\n", "x = 1\n", f"y = 2  # {mark} doi:10.1000/182"],
+        },
+    ]
+    text = json.dumps({"cells": cells, "metadata": {}, "nbformat": 4}, indent=1)
+    found = [
+        one
+        for one in examine(Source("a.ipynb", text), Config(), STATUSES).findings
+        if one.code == "unused-ignore"
+    ]
+    assert [(one.cell, one.line) for one in found] == [(1, 2), (2, 3)]
+    for one in found:
+        assert one.in_file is not None
+        line, column, _, _ = one.in_file
+        assert text.splitlines()[line - 1][column - 1 :].lstrip().startswith(("<!-- doiuri", "doiuri"))

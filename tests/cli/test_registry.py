@@ -8,10 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from doiuri import DOI
 from doiuri.resolver import LockedAnswers, LockFile, Resolver
 from doiuri_cli._config import Config
 from doiuri_cli.registry._check import check_names
 from doiuri_cli.registry._lock import Lock
+from doiuri_cli.registry._locking import Draft
 from doiuri_proxy.pytest_plugin import Proxies
 from support.cli.command import doiuri
 from support.servers.faults import FAULTS, NAME, Fault
@@ -118,6 +120,40 @@ def test_broken_lock_files(content: str, tmp_path: Path) -> None:
     path.write_text(content)
     with pytest.raises(ValueError, match=re.escape(str(path))):
         Lock.read(str(path))
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        {"doiuri-lock": True, "entries": {}},
+        {"doiuri-lock": 1, "entries": {"record https://doi.org 10.1000/182": 5}},
+        {"doiuri-lock": 1, "entries": {"record https://doi.org 10.1000/182": {}}},
+        {"doiuri-lock": 2, "entries": {}, "works": {"10.1000/182": 5}},
+        {"doiuri-lock": 2, "entries": {}, "references": {"10.1000/182": "A book."}},
+        {"doiuri-lock": 2, "entries": {}, "references": {"apa en-US 10.1000/182": 5}},
+        {"doiuri-lock": 2, "entries": {}, "accepted": {"10.1000/182": 5}},
+    ],
+)
+def test_lock_files_that_the_resolver_refuses_are_refused(content: object, tmp_path: Path) -> None:
+    path = tmp_path / "doi.lock.json"
+    path.write_text(json.dumps(content))
+    with pytest.raises(ValueError, match=re.escape(str(path))):
+        LockFile(path)
+    with pytest.raises(ValueError, match=re.escape(str(path))):
+        Lock.read(str(path))
+
+
+@pytest.mark.parametrize(
+    "answer", [{"json": {"responseCode": 2}}, {"json": {"responseCode": [1]}}, {"text": ""}]
+)
+def test_an_entry_without_an_answer_is_missing_and_used(answer: object, tmp_path: Path) -> None:
+    path = tmp_path / "doi.lock.json"
+    path.write_text(json.dumps({"doiuri-lock": 1, "entries": {"record https://doi.org 10.1000/182": answer}}))
+    lock = Lock.read(str(path))
+    answers = check_names(["10.1000/182"], Config(lock=str(path), locked=True), lock)
+    assert answers.missing == {"10.1000/182"}
+    assert not [*lock.unused(answers.statuses.keys() | answers.missing)]
+    assert Draft.read(LockFile(path)).status(DOI("10.1000/182")) is None
 
 
 def test_a_lock_file_that_does_not_exist(tmp_path: Path) -> None:

@@ -131,6 +131,15 @@ def test_include_and_exclude() -> None:
     assert selected(exclude="docs/* !docs/d.txt").paths == ["a.md", "docs/d.txt", "old/e.md"]
 
 
+def test_named_pipes_are_passed_over_but_not_what_the_shell_opened() -> None:
+    write("a.md")
+    os.mkfifo("pipe.md")
+    selection = selected("a.md", "pipe.md", "/dev/stdin", "/dev/fd/0", "-")
+    assert selection.paths == ["a.md", "/dev/stdin", "/dev/fd/0", "-"]
+    assert selection.skipped == {"not a regular file": 1}
+    assert selected(".").paths == ["a.md"]
+
+
 def test_links_are_not_followed_in_folders() -> None:
     write("a/x.md")
     Path("a/loop").symlink_to("..")
@@ -181,7 +190,22 @@ def test_changed_files() -> None:
     assert select_changed(changed_files("HEAD~1"), ["."], wanted()).paths == names
 
 
-@pytest.mark.parametrize("reference", ["nope", "--output=x"])
+def test_changed_files_with_odd_names_and_renamed() -> None:
+    odd = ["new\nline.md", "sp ace.md", os.fsdecode(b"caf\xe9.md"), "old.md"]
+    write(*odd)
+    git("init")
+    assert select_changed(changed_files(None), ["."], wanted()).paths == sorted(odd)
+    git("add", ".")
+    git("commit", "-m", "one")
+    git("checkout", "--detach")
+    git("mv", "old.md", "moved.md")
+    write(*odd[:3], text="other")
+    assert select_changed(changed_files(None), ["."], wanted()).paths == sorted([*odd[:3], "moved.md"])
+    git("commit", "-a", "-m", "two")
+    assert len(changed_files("HEAD~1")) == len(changed_files("HEAD~1...HEAD")) == 4
+
+
+@pytest.mark.parametrize("reference", ["nope", "--output=x", "..", "docs", "HEAD:a.md"])
 def test_no_such_commit(reference: str) -> None:
     git("init")
     with pytest.raises(GitError, match=reference):

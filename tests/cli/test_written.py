@@ -1,10 +1,13 @@
 """What the text itself shows: texts with their findings, and the texts after the fixes."""
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
+from doiuri_cli._config import Config
+from doiuri_cli._examine import examine
 from doiuri_cli._mentions import mentions_in
 from doiuri_cli.files import Source
 from doiuri_cli.fixes._apply import apply, compatible
@@ -83,3 +86,39 @@ def test_places_and_escapes_of_the_format() -> None:
     (finding,) = written_findings(source, mention)
     assert finding.fix is not None
     assert finding.fix[:3] == (10, 10 + 2 * len("http://doi.org"), "https:\\/\\/doi.org")
+
+
+def test_a_link_in_front_matter_is_a_link_not_a_field() -> None:
+    """Templates use it as the address of a link, so it is not to be replaced by the name."""
+    text = "---\ndoi: {}\n---\n\nText.\n"
+    codes = {}
+    for value in (
+        "https://doi.org/10.1000/182",
+        "http://dx.doi.org/10.1000/182",
+        "doi:10.1000/182",
+        "10.1000/182",
+    ):
+        report = examine(Source("post.md", text.format(value)), Config())
+        codes[value] = [(one.code, one.fix and one.fix.replacement) for one in report.findings]
+    assert [*codes.values()] == [[], [("not-https", "https://doi.org")], [("field-form", "10.1000/182")], []]
+    (finding,) = examine(Source("post.md", text.format("https://doi.org/1000/182")), Config()).findings
+    assert finding.code == "syntax"
+    (finding,) = examine(Source("x.cff", "doi: https://doi.org/10.1000/182\n"), Config()).findings
+    assert finding.code == "field-form"
+
+
+@pytest.mark.parametrize("syntax", ["text", "markdown"])
+def test_many_links_on_a_line_take_linear_time(syntax: str) -> None:
+    def seconds(count: int) -> float:
+        part = Part("https://doi.org/10.1000/1#" * count, syntax)
+        start = time.process_time()
+        findings(part)
+        return time.process_time() - start
+
+    seconds(100)
+    assert seconds(8000) < 40 * max(seconds(500), 0.01)
+
+
+def test_the_rest_of_a_link_is_bounded() -> None:
+    for length, count in ((900, 1), (1100, 0)):
+        assert len(findings(Part(f"https://doi.org/10.1000/1#{'1' * length}", "text"))) == count

@@ -18,6 +18,7 @@ from doiuri import (
     ResolverUnavailable,
     ShortDOI,
 )
+from doiuri.plugins import with_suggestion
 
 
 def error_of(text: str) -> DOISyntaxError:
@@ -206,3 +207,27 @@ def test_a_suggestion_is_shown_on_one_line_and_in_visible_characters() -> None:
     error = DOISyntaxError("doi:10.1/a", 0, "a label", "10.1/\u0378\x1b[2J")
     assert str(error).endswith(r"; write '10.1/\u0378\x1b[2J'")
     assert str(DOISyntaxError("doi:10.1/á", 0, "a label", "10.1/á")).endswith("; write 10.1/á")
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("https://onlinelibrary.wiley.com/doi/10.1002/abc.123/full?x=1", "doi:10.1002/abc.123"),
+        ("doi:https://dl.acm.org/doi/pdf/10.1145/3292500.3330701", "doi:10.1145/3292500.3330701"),
+        ("https://link.springer.com/article/10.1007%2Fs00-1", "doi:10.1007/s00-1"),
+        ("https://doi.org/abs/10.1000/182", "doi:10.1000/182"),
+        ("https://example.org/10.1000/%C3%A9%3C", "doi:10.1000/%C3%A9%3C"),
+        ("https://example.org/article/5", None),
+        ("https://example.org/10.1000/1?other=10.1000/2", None),  # two
+        ("https://example.org/10.1000/1/" + "a" * 3000, None),
+        ("see 10.1000/182", None),
+        ("10.1000", None),
+        ("doi:10.1000/a#b", "doi:10.1000/a%23b"),  # its own
+    ],
+)
+def test_the_doi_in_a_publisher_s_url_is_suggested(text: str, meant: str | None) -> None:
+    error = error_of(text)
+    suggested = with_suggestion(error)
+    assert suggested.suggestion == meant
+    assert (suggested.text, suggested.position, suggested.reason) == (text, error.position, error.reason)
+    assert meant is None or str(suggested).endswith(f"; write {meant}")

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from importlib.metadata import version
+from pathlib import Path
 
 import doiuri
 import pytest
@@ -58,11 +59,29 @@ def test_answers_from_the_store_need_no_http_client() -> None:
     assert loaded(program).isdisjoint({"requests", "urllib3", "platformdirs"})
 
 
-def test_a_resolver_says_what_to_install() -> None:
-    code = (
-        "import sys; sys.modules['requests'] = None\n"
-        "from doiuri.resolver import Resolver\n"
-        "Resolver(store=None)"
-    )
+@pytest.mark.parametrize("missing", ["requests", "platformdirs"])
+@pytest.mark.parametrize(
+    "program",
+    [
+        "import doiuri.resolver",
+        "from doiuri.resolver import Resolver",
+        "from doiuri.plugins import Options, open_resolver; open_resolver(Options.read({}), 'doiuri')",
+    ],
+)
+def test_the_resolver_says_what_to_install(program: str, missing: str) -> None:
+    code = f"import sys; sys.modules[{missing!r}] = None\n{program}"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert run.stderr.endswith("ImportError: a Resolver needs requests: pip install 'doiuri[resolver]'\n")
+    message = f'ModuleNotFoundError: doiuri.resolver needs {missing}: pip install "doiuri[resolver]"'
+    assert run.stderr.splitlines()[-1] == message
+
+
+def test_the_core_needs_the_standard_library_only() -> None:
+    """``-S`` leaves out site-packages, so that nothing else is installed."""
+    program = (
+        f"import sys; sys.path.append({str(Path(doiuri.__file__).parents[1])!r})\n"
+        "from doiuri import DOI, Record, advise, find\n"
+        "import doiuri.plugins, doiuri.records, doiuri.rest\n"
+        "try:\n    import doiuri.resolver\nexcept ImportError as error:\n    print(error.name, error)"
+    )
+    run = subprocess.run([sys.executable, "-S", "-c", program], capture_output=True, text=True, check=True)
+    assert run.stdout == 'requests doiuri.resolver needs requests: pip install "doiuri[resolver]"\n'

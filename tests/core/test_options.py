@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 from doiuri import DOI
-from doiuri.plugins import Options, Settings, open_resolver
+from doiuri.plugins import Options, Settings, common_cause, open_resolver
 from doiuri.records import Work
+from doiuri.resolver import Resolver
+from support.ports import refusing
 
 
 def read(prefix: str = "", /, **given: object) -> Options:
@@ -175,3 +177,15 @@ def test_options_of_references() -> None:
 def test_wrong_options_of_references(name: str, value: object, complaint: str) -> None:
     with pytest.raises(ValueError, match=f"^doi_{name}: {re.escape(complaint)}"):
         read("doi_", **{f"doi_{name}": value})
+
+
+def test_the_cause_of_requests_that_were_not_sent_is_that_of_the_failures() -> None:
+    with refusing() as port, Resolver(f"http://127.0.0.1:{port}", store=None, budget=20) as resolver:
+        reasons = [outcome.reason for outcome in resolver.check([f"10.1000/{n}" for n in range(60)])]
+    assert any("not asked again" in reason for reason in reasons)
+    assert common_cause(reasons) == f"127.0.0.1:{port}: Connection refused"
+
+
+def test_the_most_frequent_cause_is_told() -> None:
+    assert common_cause(["a", "b", "b"]) == "b"
+    assert common_cause(["a", "b"]) == "a"

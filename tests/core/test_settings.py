@@ -44,6 +44,14 @@ def test_options_win() -> None:
     )
 
 
+def test_no_pace_whatever_the_environment_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert Settings.from_environ(environ=FULL, pace="").pace is None
+    monkeypatch.setenv("DOIURI_PACE", "nonsense")
+    assert Resolver(pace="", store=None).pace is None
+    with pytest.raises(ValueError, match="DOIURI_PACE: not a URL"):
+        Resolver(store=None)
+
+
 def test_empty_variables_count_as_not_set() -> None:
     assert Settings.from_environ(environ=dict.fromkeys(FULL, "")) == Settings()
 

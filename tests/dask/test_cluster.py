@@ -151,11 +151,11 @@ def test_a_resolver_of_another_process(client: Client) -> None:
     """Each of the two processes gets half of the rate, and a thread of this one all of it."""
 
     def share() -> tuple[str, float | None]:
-        from dask_doiuri._settings import Asking
+        from dask_doiuri._settings import VerifySettings
 
         options: dict[str, Any] = dict.fromkeys(("base", "offline", "mailto", "cache", "pace", "budget"))
-        asking = Asking.read(**options, rate=8, timeout=10, concurrency=3, resolve="existence")
-        return get_worker().address, asking.resolver().rate
+        settings = VerifySettings.read(**options, rate=8, timeout=10, concurrency=3, resolve="existence")
+        return get_worker().address, settings.resolver().rate
 
     futures = [client.submit(share, workers=[worker], pure=False) for worker in client.nthreads()]
     wait(futures)

@@ -183,3 +183,49 @@ def test_wrong_paths(tmp_path: Path) -> None:
         read_known(tmp_path / "nothing*")
     with pytest.raises(ValueError, match="read them separately"):
         read_known(["a.parquet", "b.jsonl"])
+
+
+@pytest.mark.parametrize(
+    ("records", "member", "members"),
+    [
+        (CROSSREF, "doi", "the members are 'DOI', 'title'$"),
+        (DATACITE, "attributes.DOI", "the members are 'attributes.doi'$"),
+        ([{str(n): 1 for n in range(30)}], "doi", "'18', '19', …$"),
+    ],
+)
+def test_a_member_that_no_record_has(tmp_path: Path, records: list[Any], member: str, members: str) -> None:
+    path = tmp_path / "part.jsonl"
+    path.write_text("".join(f"{json.dumps(record)}\n" for record in records))
+    known = read_known(path, member)
+    with pytest.raises(ValueError, match=rf"part\.jsonl: no record has a member '{member}'; .*{members}"):
+        known.compute()
+
+
+def test_a_column_that_no_file_has(tmp_path: Path) -> None:
+    pd.DataFrame({"title": ["x"], "doi": "10.1000/a"}).to_parquet(tmp_path / "a.parquet")
+    with pytest.raises(ValueError, match=r"no record has a member 'DOI'; the members are 'title', 'doi'$"):
+        read_known(tmp_path / "a.parquet")
+
+
+def test_files_without_records_or_names(tmp_path: Path) -> None:
+    for number, text in enumerate(("", '{"DOI": null}\n', "[]\n")):
+        (tmp_path / f"{number}.jsonl").write_text(text)
+    assert len(read_known(tmp_path / "*.jsonl").compute()) == 0
+
+
+def test_the_keys_of_dask_are_not_computed_early() -> None:
+    read: list[int] = []
+
+    def rows(number: int) -> pd.DataFrame:
+        read.append(number)
+        return pd.DataFrame({"doi": KNOWN[number * 4 : number * 4 + 4], "n": number})
+
+    data = dd.from_map(rows, range(3), meta=pd.DataFrame({"doi": ["x"], "n": [1]}))
+    verified = verify(data, known=known_frame(), offline=True)
+    assert not read
+    assert {*verified.compute()["doi_status"]} == {"found"}
+    assert sorted(read) == sorted([0, 1, 2] * 2)  # for the keys, and for the rows
+    read.clear()
+    shuffled = verify(data.shuffle("n", shuffle_method="tasks"), known=known_frame(), offline=True)
+    assert len(shuffled.compute()) == 12
+    assert sorted(read) == [0, 1, 2]  # what a shuffle made is kept

@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 from dask.dataframe.utils import assert_eq
 from dask_doiuri import verify
-from dask_doiuri._settings import processes
+from dask_doiuri._processes import processes
 from doiuri import Handle
 from support.ports import refusing
 from support.servers.faults import Server, reply, value
@@ -210,8 +210,8 @@ def test_wrong_options(options: dict[str, Any], error: type[Exception], message:
             verify(data, **options)
 
 
-def test_threads_share_one_process() -> None:
-    assert processes() == 1
+def test_threads_have_no_cluster() -> None:
+    assert processes() is None
 
 
 def test_dois_of_every_kind(server: Server) -> None:

@@ -51,6 +51,15 @@ def test_exclamation_mark_makes_no_link() -> None:
     )
 
 
+@pytest.mark.parametrize("written", [":doi:`{}`", ":doi:`Title <{}>`"])
+def test_a_publisher_s_url_comes_with_its_doi(written: str, capsys: pytest.CaptureFixture[str]) -> None:
+    body(written.format("https://example.org/doi/10.1002/abc.1/full"), report_level=2)
+    assert (
+        "the host 'example.org' is not a DOI proxy (position 8); write doi:10.1002/abc.1"
+        in capsys.readouterr().err
+    )
+
+
 def test_what_is_no_doi_is_problematic_with_its_line(capsys: pytest.CaptureFixture[str]) -> None:
     page = body("One.\n\nTwo :doi:`10.1000` and :doi:`10.1000/1`.", report_level=2)
     assert 'class="problematic"' in page

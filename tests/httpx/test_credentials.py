@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Generator
 from typing import Any
 
@@ -59,8 +60,16 @@ def test_credentials_go_to_the_resolver_and_nowhere_else(
         assert not landing.seen[0].headers.keys() & {"authorization", "cookie"}
 
 
-def test_credentials_do_not_come_back_to_the_resolver(clients: Clients) -> None:
-    """Else any host could have a request of its choice made there in the user's name."""
+@pytest.mark.parametrize("by_hand", [False, True], ids=["followed", "by hand"])
+@pytest.mark.parametrize("pickled", [False, True])
+@pytest.mark.parametrize("options", [{"auth": ("u", "p")}, {"headers": {"Authorization": "Basic dTpw"}}])
+def test_credentials_do_not_come_back_to_the_resolver(
+    options: dict[str, Any], pickled: bool, by_hand: bool, clients: Clients
+) -> None:
+    """Else any host could have a request of its choice made there in the user's name.
+
+    Cookies do, as a browser's and those of requests.
+    """
     proxies: list[Site] = []
     with site(lambda _: Answer(302, {"Location": f"{proxies[0].url}/delete"})) as landing:
 
@@ -69,9 +78,24 @@ def test_credentials_do_not_come_back_to_the_resolver(clients: Clients) -> None:
 
         with site(answer) as proxy:
             proxies.append(proxy)
-            client = clients.open(proxy.url, follow="target", auth=("u", "p"), follow_redirects=True)
-            client.get("doi:10.1000/1")
+            client = clients.open(proxy.url, follow="target", cookies={"a": "b"}, **options)
+            response = client.get("doi:10.1000/1", follow_redirects=not by_hand)
+            while response.next_request is not None:
+                following = response.next_request
+                if pickled:
+                    following = pickle.loads(pickle.dumps(following))
+                    following.stream = httpx.ByteStream(b"")  # httpx does not pickle it
+                response = client.send(following)
             assert [one.headers.get("authorization") for one in proxy.seen] == ["Basic dTpw", None]
+            assert [one.headers.get("cookie") for one in proxy.seen] == ["a=b", "a=b"]
+        assert not landing.seen[0].headers.keys() & {"authorization", "cookie"}
+
+
+def test_a_request_built_for_another_resolver_gets_no_credentials(clients: Clients) -> None:
+    with site(lambda _: Answer(200, JSON, b"{}")) as proxy:
+        request = clients.open(proxy.url).build_request("GET", "doi:10.1000/1")
+        clients.open(proxy.at("localhost"), auth=("u", "p")).send(request)
+        assert "authorization" not in proxy.seen[0].headers
 
 
 def test_the_callers_explicit_auth_for_a_redirect_is_used(clients: Clients) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+import copy
+import pickle
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import version
 from urllib.parse import unquote
@@ -200,6 +202,20 @@ def test_offline_asks_nobody_about_dois(anything: Site, clients: Clients) -> Non
     assert caught.value.request.url == f"{anything.url}/api/handles/10.1000/1"
     assert anything.seen == []
     assert client.get(anything.url).status_code == 200
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))])
+def test_offline_holds_for_requests_that_come_from_elsewhere(
+    copied: Callable[[httpx.Request], httpx.Request], clients: Clients
+) -> None:
+    with site(lambda _: Answer(200, JSON, b"{}")) as server:
+        request = clients.open(server.url).build_request("GET", "doi:10.1000/1")
+        for one in (request, copied(request)):
+            one.stream = httpx.ByteStream(b"")  # httpx does not copy it
+            with pytest.raises(httpx.ConnectError, match=r"10\.1000/1: offline: request not sent"):
+                clients.open(server.url, offline=True).send(one)
+            assert server.seen == []
+        assert clients.open(server.url).send(one).json() == {}
 
 
 def test_who_asks_is_named_unless_the_caller_names_itself(clients: Clients) -> None:

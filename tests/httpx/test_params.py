@@ -51,10 +51,19 @@ def test_values_are_chosen_by_type_and_index(clients: Clients) -> None:
         ({"type": "URL", "index": 1}, {"type": ["EMAIL", "DESC"]}, "index=1&type=EMAIL&type=DESC"),
         ({"type": "a b"}, "index=1", "type=a%20b&index=1"),
         ({"auth": "yes"}, {"auth": True}, "auth"),
+        ({"auth": True, "cert": False, "type": None}, {"index": 1}, "auth&index=1"),
+        ({"auth": True, "type": ["a b", "c"]}, {"type": "d"}, "auth&type=d"),
+        ([("type", "a"), ("type", "b")], None, "type=a&type=b"),
+        (httpx.QueryParams([("type", "a"), ("type", "b")]), None, "type=a&type=b"),
+        ("type=a b&auth", {"index": 1}, "type=a%20b&auth&index=1"),
     ],
 )
-def test_the_clients_own_params_come_along(own: Any, given: Any, query: str) -> None:
-    client = Client(resolver="https://r.example", params=own)
+@pytest.mark.parametrize("set_later", [False, True])
+def test_the_clients_own_params_come_along(own: Any, given: Any, query: str, set_later: bool) -> None:
+    client = Client(resolver="https://r.example", params=None if set_later else own)
+    if set_later:
+        client.params = own
+    assert client.params == httpx.QueryParams(own)
     request = client.build_request("GET", "doi:10.1000/1", params=given)
     assert request.url == f"https://r.example/api/handles/10.1000/1?{query}"
     assert request.headers["Host"] == "r.example"

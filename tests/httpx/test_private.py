@@ -270,15 +270,3 @@ def test_the_callers_own_trace_is_called_once_for_each_event(private: bool, clie
             client.get(url, extensions={"trace": trace})
             assert events.count("http11.send_request_headers.started") == 2
             assert events.count("connection.connect_tcp.complete") == (1 if url == server.url else 0)
-
-
-def test_many_hosts_do_not_fill_the_memory(clients: Clients, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("httpx_doiuri._peers._MOST", 3)
-    hosts = [f"h{number}.example" for number in range(9)]
-    for host in hosts:
-        resolve_as(monkeypatch, host, "127.0.0.1")
-    with site(lambda _: PAGE) as server:
-        client = clients.open(server.url, private=False)
-        for host in hosts:
-            client.get(server.at(host))
-        assert len(client._doi_requests._peers._addresses) == 3

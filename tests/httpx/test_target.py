@@ -125,12 +125,67 @@ def test_only_http_and_https_are_opened(target: str, follow: bool, clients: Clie
             ask(client, follow)
 
 
-def test_a_redirect_to_what_is_no_url_names_the_doi(clients: Clients) -> None:
-    """httpx' own error is not an HTTPError, as if the caller's URL were wrong."""
-    with site(resolver({"10.1000/1": "javascript:alert(1)"})) as proxy:
-        client = clients.open(proxy.url, follow="target")
-        with pytest.raises(httpx.RemoteProtocolError, match=r"10\.1000/1: redirected to an invalid URL: "):
-            client.get("doi:10.1000/1")
+@pytest.mark.parametrize("private", [None, False, True])
+@pytest.mark.parametrize("by_hand", [False, True])
+def test_no_mount_makes_another_scheme_a_target(
+    by_hand: bool, private: bool | None, clients: Clients
+) -> None:
+    opened: list[str] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        opened.append(str(request.url))
+        return httpx.Response(200)
+
+    with site(resolver({"10.1000/1": "file:///etc/passwd"})) as proxy:
+        mounts = {"file://": httpx.MockTransport(answer)}
+        client = clients.open(proxy.url, private=private, follow="target", mounts=mounts)
+        with pytest.raises(
+            httpx.UnsupportedProtocol, match=r"10\.1000/1: redirected to 'file:.*not an http or"
+        ):
+            ask(client, not by_hand)
+        assert not opened
+        assert client.get("file://host/etc/passwd").status_code == 200
+
+
+HOSTILE = [
+    "javascript:alert(1)",
+    "doi:10.1000/2",
+    "http:a",
+    "http://a.example:65536/",
+    "http://a.example:-1/",
+    "//a.example:99999",
+    "http://[::1]:99999/",
+    "http://xn--/",
+    "http://xn--a.example/",
+    "http://a..example/",
+    f"http://{'a' * 64}.example/",
+    "/" + "a" * 65_520,
+]
+
+
+@pytest.mark.parametrize("private", [False, True])
+@pytest.mark.parametrize("follow", [False, True])
+@pytest.mark.parametrize("target", HOSTILE, ids=lambda target: target[:24])
+def test_a_redirect_to_what_is_no_url_names_the_doi(
+    target: str, follow: bool, private: bool, clients: Clients
+) -> None:
+    """httpx' own error is not an HTTPError, as if the caller's URL were wrong, or there is none."""
+    with site(resolver({"10.1000/1": target})) as proxy:
+        client = clients.open(proxy.url, private=private, follow="target", cookies={"a": "b"})
+        with pytest.raises(
+            httpx.RemoteProtocolError, match=r"^10\.1000/1: redirected to an invalid URL: "
+        ) as caught:
+            client.get("doi:10.1000/1", follow_redirects=follow)
+        assert len(str(caught.value)) < 400
+        assert caught.value.request.url == f"{proxy.url}/10.1000/1"
+
+
+def test_other_requests_are_redirected_by_httpx(clients: Clients) -> None:
+    with (
+        site(lambda _: Answer(302, {"Location": "javascript:alert(1)"})) as server,
+        pytest.raises(httpx.InvalidURL),
+    ):
+        clients.open(server.url).get(server.url)
 
 
 @pytest.mark.parametrize("most", [0, 5])

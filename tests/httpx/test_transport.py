@@ -199,6 +199,22 @@ def test_an_error_of_a_hook_is_the_callers(clients: Clients) -> None:
             client.get(URI)
 
 
+@pytest.mark.parametrize("event", ["request", "response"])
+@pytest.mark.parametrize("error", [httpx.InvalidURL("mine"), ValueError("mine")])
+def test_no_error_of_a_hook_is_taken_for_one_of_the_redirect(
+    error: Exception, event: str, clients: Clients
+) -> None:
+    def fail(_: object) -> None:
+        raise error
+
+    with site(lambda _: Answer(302, {"Location": "/x"})) as server:
+        client = clients.open(
+            server.url, event_hooks={event: [clients.callback(fail)]}, follow_redirects=True
+        )
+        with pytest.raises(type(error), match=r"^mine$"):
+            client.get(URI)
+
+
 def test_netrc_serves_the_resolver(tmp_path: Path, clients: Clients) -> None:
     (tmp_path / "netrc").write_text("machine 127.0.0.1 login u password p\n")
     with site(resolver(TARGETS)) as server:

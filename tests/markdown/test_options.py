@@ -56,8 +56,10 @@ def test_a_wrong_option_is_named(option: str, value: Any, message: str) -> None:
 
 
 def test_an_unknown_option_is_refused() -> None:
-    with pytest.raises(KeyError, match="resolvr"):
+    with pytest.raises(KeyError, match="unknown option 'resolvr'; did you mean 'resolver'"):
         markdown_doiuri.makeExtension(resolvr="https://doi.org")
+    with pytest.raises(KeyError, match="unknown option 'x'; known are resolver, resolve, "):
+        markdown.markdown("", extensions=["doiuri"], extension_configs={"doiuri": {"x": 1}})
 
 
 def test_a_file_that_is_no_lock_file_is_refused(tmp_path: Path) -> None:

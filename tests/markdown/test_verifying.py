@@ -29,7 +29,10 @@ KNOWN: list[dict[str, object]] = [
     record("10.1000/Mixed"),
     {"handle": "10.1000/empty", "values": []},
 ]
-MARKED = '<a class="doi doi-not-found" href="https://doi.org/10.1000/none">{}</a>'
+MARKED = (
+    '<a class="doi doi-not-found" href="https://doi.org/10.1000/none" title="This DOI was not found.">'
+    "<s>{}</s></a>"
+)
 
 
 @pytest.mark.parametrize("how", ["records", "existence"])

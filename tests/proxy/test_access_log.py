@@ -63,3 +63,14 @@ def test_sighup_opens_the_log_again(tmp_path: Path, workers: int) -> None:
             ask(proxy.url, "/10.1000/x")
     assert (tmp_path / "access.log.1").read_text().count("302") == 1
     assert log.read_text().count("302") == 10
+
+
+def test_lines_that_cannot_be_written_are_reported_once_and_counted(tmp_path: Path) -> None:
+    words = ("--records", write(tmp_path / "r.json"), "--access-log", "/dev/full")
+    with command(tmp_path, *words) as proxy:
+        for _ in range(5):
+            assert ask(proxy.url, "/10.1000/x").status == 302
+        assert "doiuri_proxy_access_log_failures_total 5.0" in ask(proxy.url, "/metrics").text
+        assert proxy.errors == (
+            "doiuri-proxy: cannot write the access log /dev/full: No space left on device; lines are lost\n"
+        )

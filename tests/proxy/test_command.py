@@ -102,6 +102,8 @@ def test_host_and_port(tmp_path: Path) -> None:
             ["--records", "good.json", "--cache", "c.sqlite3"],
             "--cache stores the answers of --upstream: give",
         ),
+        (["--records", "good.json", "--pace", "redis://h"], "--pace limits the requests to --upstream: give"),
+        (["--upstream", "https://doi.org", "--pace", "h:6379"], "pace: not a URL of a Redis server"),
         (["--records", "good.json", "--access-log", "."], "cannot write the access log .: Is a directory"),
     ],
 )

@@ -345,6 +345,21 @@ def test_a_client_that_goes_on_sending_gets_the_response(url: str, raw: bytes, e
             trickle(connection, b"a" * 3000)
 
 
+@pytest.mark.parametrize(
+    ("raw", "expected"),
+    [(POST + b"Content-Length: 9000000\r\n\r\n" + b"a" * 70_000, 413), (GET + b"X: " + b"a" * 40_000, 431)],
+)
+def test_a_slow_client_gets_the_response(url: str, raw: bytes, expected: int) -> None:
+    """It reads only after it has sent all that it has."""
+    with connect(url) as connection:
+        connection.sendall(raw)
+        for _ in range(10):
+            time.sleep(0.1)
+            connection.sendall(b"a" * 100)
+        answer = b"".join(iter(lambda: connection.recv(65536), b""))
+    assert status(answer) == expected
+
+
 def test_more_connections_than_allowed_are_refused() -> None:
     with running([], limits=Limits(connections=20)) as proxy:
         with ExitStack() as stack:

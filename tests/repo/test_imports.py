@@ -51,6 +51,7 @@ CLI_ROOT = PACKAGES / "doiuri-cli" / "src" / "doiuri_cli"
 CLI_LAYERS = [
     {"files"},
     {"readers"},
+    {"_placeholders"},
     {"_mentions"},
     {"rules"},
     {"output"},

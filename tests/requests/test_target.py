@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import io
+from typing import Any
+
 import pytest
 import requests
 from doiuri_proxy import running
 from requests.auth import AuthBase, HTTPDigestAuth
 from requests_doiuri import mount
 from support.proxy_records import value
-from support.servers.web import JSON, Answer, Asked, resolver, site
+from support.servers.web import JSON, Answer, Asked, Site, resolver, site
 
 PAGE = Answer(200, {"Content-Type": "text/html"}, b"<p>the article")
 BIBTEX = "application/x-bibtex"
@@ -143,12 +146,105 @@ def test_cookies_that_the_resolver_sets_stay_with_it() -> None:
         assert all("cookie" not in one.headers for one in landing.seen)
 
 
-@pytest.mark.parametrize("target", ["ftp://localhost/x", "file:///etc/passwd", "javascript:alert(1)"])
-def test_only_http_and_https_are_opened(target: str) -> None:
+class Opened(requests.adapters.BaseAdapter):
+    """A user's adapter for another scheme."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.urls: list[str | None] = []
+
+    def send(self, request: requests.PreparedRequest, *_: object, **_options: object) -> requests.Response:
+        self.urls.append(request.url)
+        response = requests.Response()
+        response.request, response.status_code, response.raw = request, 200, io.BytesIO()
+        return response
+
+    def close(self) -> None:
+        pass
+
+
+def ask(session: requests.Session, by_hand: bool) -> None:
+    response = session.get("doi:10.1000/1", allow_redirects=not by_hand)
+    while response.next is not None:
+        response = session.send(response.next, allow_redirects=False)
+
+
+@pytest.mark.parametrize(
+    "target", ["ftp://localhost/x", "FILE:///etc/passwd", "javascript:alert(1)", "doi:10.1000/2"]
+)
+@pytest.mark.parametrize("private", [None, False, True])
+@pytest.mark.parametrize("by_hand", [False, True])
+def test_only_http_and_https_are_opened(by_hand: bool, private: bool | None, target: str) -> None:
     with site(resolver({"10.1000/1": target})) as proxy:
-        session = mount(requests.Session(), proxy.url, follow="target")
-        with pytest.raises(requests.exceptions.InvalidSchema):
-            session.get("doi:10.1000/1")
+        session = mount(requests.Session(), proxy.url, follow="target", private=private)
+        session.mount("file://", adapter := Opened())
+        refused = r"10\.1000/1: redirected to .*, which is not an http or https URL"
+        with pytest.raises(requests.exceptions.InvalidSchema, match=refused):
+            ask(session, by_hand)
+        assert not adapter.urls
+        assert session.get("file:///etc/passwd").status_code == 200
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "http://[::1",
+        "http://a]b/",
+        "http://a.example:65536/",
+        "//a.example:-1",
+        "http://a..example/",
+        f"http://{'a' * 64}.example/",
+        "http://\xff/",
+    ],
+)
+@pytest.mark.parametrize("private", [False, True])
+@pytest.mark.parametrize("by_hand", [False, True])
+def test_a_redirect_to_what_is_no_url_names_the_doi(by_hand: bool, private: bool, target: str) -> None:
+    """Some of the errors about it are none of requests'."""
+    with site(resolver({"10.1000/1": target})) as proxy:
+        session = mount(requests.Session(), proxy.url, follow="target", private=private)
+        with pytest.raises(requests.ConnectionError, match=r"10\.1000/1: redirected to an invalid URL: "):
+            ask(session, by_hand)
+
+
+@pytest.mark.parametrize("by_hand", [False, True])
+@pytest.mark.parametrize("where", ["request", "session", "headers"])
+def test_only_cookies_come_back_to_the_resolver(where: str, by_hand: bool) -> None:
+    """Those without a domain are the resolver's, also if they are the session's."""
+    proxies: list[Site] = []
+    with site(lambda _: Answer(302, {"Location": f"{proxies[0].url}/back"})) as landing:
+
+        def answer(asked: Asked) -> Answer:
+            return PAGE if asked.target == "/back" else Answer(302, {"Location": landing.at("localhost")})
+
+        with site(answer) as proxy:
+            proxies.append(proxy)
+            session = mount(requests.Session(), proxy.url, follow="target")
+            given: dict[str, Any] = {}
+            if where == "request":
+                given = {"cookies": {"a": "b"}, "headers": {"Authorization": "Basic dTpw"}}
+            elif where == "session":
+                session.cookies.set("a", "b")
+                session.auth = ("u", "p")
+            else:
+                session.headers.update({"Authorization": "Basic dTpw", "Cookie": "a=b"})
+            response = session.get("doi:10.1000/1", allow_redirects=not by_hand, **given)
+            while response.next is not None:
+                response = session.send(response.next, allow_redirects=False)
+            assert [one.headers.get("authorization") for one in proxy.seen] == ["Basic dTpw", None]
+            assert [one.headers.get("cookie") for one in proxy.seen] == ["a=b", "a=b"]
+        assert not landing.seen[0].headers.keys() & {"authorization", "cookie"}
+        assert [(cookie.name, cookie.domain) for cookie in session.cookies] == [("a", "")] * (
+            where == "session"
+        )
+
+
+def test_other_requests_keep_the_sessions_cookies() -> None:
+    with site(lambda asked: PAGE if asked.target == "/b" else Answer(302, {"Location": "/b"})) as other:
+        session = mount(requests.Session(), "https://r.example")
+        session.cookies.set("a", "b")
+        session.get(other.url)
+        assert [one.headers["cookie"] for one in other.seen] == ["a=b"] * 2
 
 
 def test_endless_redirects_end() -> None:

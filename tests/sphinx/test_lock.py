@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 
 import pytest
-from doiuri.resolver import LockFile, Resolver
+from doiuri.resolver import Entry, LockFile, Resolver, SQLiteStore
 from support.servers.web import resolver, site
 from support.sphinx_build import Build, build, write
 
@@ -74,6 +75,20 @@ def test_missing_and_unused_entries_are_told(
         f"index.rst:8: WARNING: {missing}",
     ]
     assert built.status == 0
+
+
+def test_dois_that_are_known_not_to_exist_are_unused_only_if_no_document_has_them(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lock(source, tmp_path, monkeypatch)
+    file = LockFile(source / "doi.lock.json")
+    found = [key for key in file.keys() if key.endswith("/1")]  # noqa: SIM118
+    file.replace(file.get_many(found), {"10.1000/LOST": "withdrawn", "10.1000/OTHER": "withdrawn"})
+    told = warnings(build(source, tmp_path / "out"))
+    (unused,) = (line for line in told if "lock-unused" in line)
+    assert unused.startswith(
+        "doi.lock.json:12: WARNING: 10.1000/OTHER is in the lock file but in no document"
+    )
 
 
 def test_writing_it_anew_drops_what_is_unused_and_learns_what_changed(
@@ -183,3 +198,17 @@ def test_answers_of_another_resolver_are_told_once(
     same = build(source, tmp_path / "same", "html", "-D", f"doi_resolver={server.url}")
     assert len(warnings(same)) == 1
     assert "10.1000/lost is not in the lock file" in same.warnings
+
+
+def test_an_expired_answer_is_not_written_for_a_doi_without_an_answer(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lock(source, tmp_path, monkeypatch)
+    before = (source / "doi.lock.json").read_bytes()
+    base, cache = "http://127.0.0.1:1", tmp_path / "cache.sqlite"
+    expired = Entry(b'{"responseCode":100,"handle":"10.1000/1"}', "application/json", time.time() - 60)
+    SQLiteStore(cache).put_many({f"record {base} 10.1000/1": expired})
+    monkeypatch.setenv("DOIURI_RESOLVER", base)
+    monkeypatch.setenv("DOIURI_CACHE", str(cache))
+    build(source, tmp_path / "again", "doi-lock")
+    assert (source / "doi.lock.json").read_bytes() == before

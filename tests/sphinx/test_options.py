@@ -58,6 +58,20 @@ def test_wrong_option_stops_the_build_and_says_why(tmp_path: Path, conf: str, sa
     assert stopped(page(tmp_path, conf)).startswith(said)
 
 
+def test_a_misspelt_option_is_named_with_the_right_one(tmp_path: Path) -> None:
+    built = page(tmp_path, "doi_resolvr = 'https://doi.org'\ndoi_detail = 1\ndoi_prefix = '10.1000'")
+    assert built.status == 0
+    assert built.warnings.splitlines() == [
+        "WARNING: doi_resolvr is not an option; did you mean doi_resolver? [doi.option]",
+        "WARNING: doi_detail is not an option; did you mean doi_details? [doi.option]",
+    ]
+
+
+def test_what_other_extensions_call_doi_is_no_mistake(tmp_path: Path) -> None:
+    theirs = "def setup(app):\n    app.add_config_value('doi_links', 'a', '')"
+    assert page(tmp_path, f"{theirs}\ndoi_links = 'b'").warnings == ""
+
+
 @pytest.mark.parametrize(
     ("conf", "href", "text"),
     [

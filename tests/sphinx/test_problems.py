@@ -33,6 +33,13 @@ def test_no_doi_is_problematic_text_and_one_warning(tmp_path: Path, role: str) -
     assert role.replace("<", "&lt;").replace(">", "&gt;") in built.text()
 
 
+@pytest.mark.parametrize("role", [":doi:`{}`", ":doi:`Title <{}>`", ":doi:p:`{}`", "`Title <doi:{}>`__"])
+def test_a_publisher_s_url_comes_with_its_doi(tmp_path: Path, role: str) -> None:
+    built = page(tmp_path, role.format("https://example.org/doi/10.1002/abc.1/full"))
+    (warning,) = warnings(built)
+    assert "; write doi:10.1002/abc.1 [doi.syntax]" in warning
+
+
 def test_each_of_several_in_a_paragraph_has_its_own_line(tmp_path: Path) -> None:
     built = page(tmp_path, ":doi:`1` and\n:doi:`2`\nand :doi:`1`,\n*emphasis\nand* :doi:`3`")
     assert [line.split(":")[1] for line in warnings(built)] == ["4", "5", "6", "8"]

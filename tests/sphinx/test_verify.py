@@ -11,6 +11,7 @@ import pytest
 from doiuri import DOI
 from doiuri.resolver import _arguments
 from doiuri_proxy import running
+from support.ports import refusing
 from support.servers.faults import FAULTS, NAME, Fault
 from support.servers.web import Site, resolver, site
 from support.sphinx_build import Build, build, write
@@ -95,6 +96,17 @@ def test_only_what_is_new_is_asked(source: Path, tmp_path: Path, monkeypatch: py
         built = build(source, tmp_path / "out")
     assert asked(server) == ["10.1000/77"]
     assert warnings(built) == ["b.rst:6: WARNING: DOI not found: 10.1000/lost [doi.not-found]"]
+
+
+def test_without_a_network_the_first_cause_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Most DOIs are not even asked about, because earlier requests failed."""
+    page = "T\n=\n\n" + "\n".join(f":doi:`10.1000/{number}`" for number in range(60))
+    source = write(tmp_path / "src", {"conf.py": 'extensions = ["sphinx_doiuri"]', "index.rst": page})
+    with refusing() as port:
+        monkeypatch.setenv("DOIURI_RESOLVER", f"http://127.0.0.1:{port}")
+        built = build(source, tmp_path / "out")
+    assert (built.status, built.warnings) == (0, "")
+    assert f"60 of 60 DOIs could not be checked: 127.0.0.1:{port}: Connection refused\n" in built.said
 
 
 def test_a_page_that_did_not_change_is_written_again_when_its_doi_turns_out_to_be_missing(

@@ -66,6 +66,11 @@ def test_redis(tmp_path: Path) -> None:
         run = doiuri("cache", "clear", "--cache", server.url, cwd=tmp_path)
         assert "removed 900 entries, " in run.stdout
         assert RedisStore(server.url).usage() == (0, 0)
+        server.stop()
+        for action, what in (("size", "read"), ("clear", "clear")):
+            run = doiuri("cache", action, "--cache", server.url, cwd=tmp_path)
+            assert (run.returncode, run.stdout) == (2, "")
+            assert run.stderr.startswith(f"doiuri: cache: cannot {what} the store at {server.url}: ")
 
 
 def test_memory() -> None:

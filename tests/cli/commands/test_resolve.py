@@ -127,3 +127,23 @@ def test_answers_come_before_the_input_ends(tmp_path: Path, doi_proxy: Proxies) 
         process.stdin.close()
         assert process.stdout.read().count(b"\n") == 599
     assert process.returncode == 0
+
+
+def test_messages_name_what_is_wrong(tmp_path: Path) -> None:
+    for option in ("--rate", "--timeout", "--budget"):
+        run = doiuri("resolve", "--offline", option, "nan", KAHN, cwd=tmp_path)
+        assert (run.returncode, run.stderr) == (
+            2,
+            f"doiuri: Invalid value for '{option}': nan is not a finite number.\n",
+        )
+    run = doiuri("resolve", "--offline", "", "10.5555/" + 10_000 * "a", cwd=tmp_path)
+    assert run.stderr.startswith("doiuri: '': not a DOI: the text is empty\ndoiuri: 10.5555/aaa")
+    assert len(run.stderr) < 700
+
+
+def test_the_pace_of_the_environment_is_kept(doi_proxy: Proxies, tmp_path: Path) -> None:
+    run = doiuri(
+        "resolve", "--resolver", doi_proxy.url, KAHN, cwd=tmp_path, DOIURI_PACE="redis://127.0.0.1:1/0"
+    )
+    assert run.stdout == "https://example.org/kahn-2006\n"
+    assert run.stderr.startswith("doiuri: the shared pace at redis://127.0.0.1:1/0 does not answer")

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from doiuri_proxy.pytest_plugin import Proxies
+from support.cli.command import doiuri
 from support.proxy_records import link
 
 OLD = "See [x](http://dx.doi.org/10.1000/182) é\nand doi:doi:10.1000/183.\n"
@@ -165,3 +166,11 @@ def test_killed_while_fixing(tmp_path: Path) -> None:
     done = fix(tmp_path)
     assert done.returncode == 0
     assert all(path.read_bytes() == new for path in paths)
+
+
+@pytest.mark.doi_records([link("10.1000/182", "https://publisher.example/")])
+def test_fixes_need_no_metadata(tmp_path: Path, doi_proxy: Proxies) -> None:
+    (tmp_path / "doiuri.toml").write_text("records = true\n")
+    (tmp_path / "a.bib").write_text("@book{a, title = {Another}, doi = {10.1000/182}}\n")
+    doiuri("fix", "--unsafe-fixes", "--resolver", doi_proxy.url, cwd=tmp_path)
+    assert {request.headers["accept"] for request in doi_proxy.log} == {"application/json"}

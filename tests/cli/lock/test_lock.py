@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import json
 import subprocess
+from math import inf
 from pathlib import Path
 from typing import Any
 
 import pytest
+from doiuri import DOI
+from doiuri.resolver import Entry, LockFile
+from doiuri_cli.registry._locking import Draft
 from doiuri_proxy.pytest_plugin import Proxies
 from support.cli.command import doiuri
 from support.cli.library import ALIAS, BAD, BARE, DEAD, DIKES, KAHN, RECORDS
@@ -246,3 +250,39 @@ def test_a_bibliography_of_other_entries_is_not_overwritten(folder: Path, doi_pr
         assert run.returncode == 2, text
         assert "name a file that only doiuri writes" in run.stderr
         assert (folder / "mine.bib").read_text() == text
+
+
+def test_a_draft_is_redone_on_what_another_process_wrote(folder: Path) -> None:
+    file = LockFile(folder / "doi.lock.json")
+    entry = Entry(b'{"responseCode":1}', "application/json", inf)
+    draft = Draft.read(file)
+    draft.accept(DOI(DEAD), "a reason")
+    LockFile(file.path).put_many({f"record https://doi.org {KAHN.upper()}": entry})
+    assert file.edit(draft.redone).added == {DEAD.upper()}
+    assert names(folder) == [KAHN.upper(), DEAD.upper()]
+    draft.prune([])
+    assert file.edit(draft.redone).removed == {KAHN.upper(), DEAD.upper()}
+
+
+def test_a_doi_without_an_answer_is_counted_once(folder: Path) -> None:
+    run = doiuri("lock", "--works", "--resolver", "http://127.0.0.1:1", cwd=folder)
+    assert " 3 without an answer: 127.0.0.1:1: Connection refused." in run.stderr
+
+
+def test_a_bibliography_that_cannot_be_written_is_known_before_any_look_up(
+    folder: Path, doi_proxy: Proxies
+) -> None:
+    for options in (
+        ("--bib", "doi.lock.json"),
+        ("--bib", "."),
+        ("--bib", ""),
+        ("--lock", "x.bib", "--bib", "./x.bib"),
+    ):
+        run = lock(doi_proxy, folder, *options)
+        assert (run.returncode, run.stdout) == (2, "")
+        assert "the same file" in run.stderr or "is not a file" in run.stderr
+    (folder / "half.bib").write_text("@article{10.5555/kahn-2006,\n title = {x\n")
+    run = lock(doi_proxy, folder, "--bib", "half.bib")
+    message = "contains more than entries whose keys are DOIs; name a file that only doiuri writes"
+    assert (run.returncode, run.stderr) == (2, f"doiuri: half.bib {message}\n")  # and no log of the parser
+    assert doi_proxy.log == []

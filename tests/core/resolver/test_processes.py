@@ -237,3 +237,38 @@ def test_a_forgotten_iteration_may_end_at_any_moment(tmp_path: Path) -> None:
         worker.join(20)
         assert not worker.is_alive()
     store.close()
+
+
+SLOW_DISK = """
+import sys, time
+
+class Slow:
+    def find_spec(self, name, path=None, target=None):
+        if name == "requests":
+            time.sleep(4.5)
+
+from doiuri.resolver import Resolver
+resolver = Resolver(sys.argv[1], store=None, budget=4, rate=float(sys.argv[2]))
+sys.meta_path.insert(0, Slow())
+"""
+
+
+@pytest.mark.once
+@pytest.mark.parametrize(
+    ("rate", "look_up"),
+    [
+        (9, "resolver.resolve('10.1000/1').url and 'found'"),
+        (9, "next(resolver.resolve_many(['10.1000/1'])).status"),
+        (5, "next(resolver.check([f'10.1000/{n}' for n in range(30)])).status"),  # existence first
+    ],
+)
+def test_the_budget_does_not_pay_for_the_first_import_of_requests(rate: int, look_up: str) -> None:
+    with handling(proxy()) as server:
+        run = subprocess.run(
+            [sys.executable, "-c", f"{SLOW_DISK}print({look_up})", server.url, str(rate)],
+            capture_output=True,
+            text=True,
+            timeout=100,
+            check=False,
+        )
+    assert (run.stdout, run.stderr) == ("found\n", "")

@@ -35,8 +35,10 @@ def test_an_invalid_option_is_an_error_that_names_it(
 
 def test_an_unknown_option_is_reported(site: MakeSite) -> None:
     built = site({"index.md": ""})
-    built.build(plugins=[{"doiuri": {"resolv": "records"}}])
-    assert "Plugin 'doiuri' option 'resolv': Unrecognised configuration name" in built.log.text
+    built.build(plugins=[{"doiuri": {"resolv": "records", "bibliografy": "x.md"}}])
+    for name, meant in [("resolv", "resolve"), ("bibliografy", "bibliography")]:
+        message = f"option '{name}': Unrecognised configuration name: {name}; did you mean '{meant}'?"
+        assert message in built.log.text
 
 
 def test_an_invalid_variable_is_reported_once(site: MakeSite, monkeypatch: pytest.MonkeyPatch) -> None:

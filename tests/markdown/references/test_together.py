@@ -102,7 +102,7 @@ def test_metadata_is_text(style: str, serve: Serve, render: Render) -> None:
     html = page_of_attacks(render, citation=style)
     assert Tags(html).names <= {
         "h1", "p", "span", "a", "div", "ul", "ol", "li", "i", "code",
-        "id", "class", "href", "role", "title",
+        "id", "class", "href", "role", "title", "wbr",
     }  # fmt: skip
     assert not set(html) & set("\x02\x03\u202e\u2066\u200b\ud800")
     assert html.count("<i>raw</i>") == html.count("<code>code</code>") == 1

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from support import browser
-from support.command import READY
+from support.command import READY, run
 from support.ports import free_port
 from support.servers.deploy import DEPLOY, deployed
 
@@ -52,9 +52,39 @@ def test_the_command_of_the_unit_serves(tmp_path: Path) -> None:
         exec_start[0] = exec_start[0].replace(f"${{{name}_DIRECTORY}}", str(tmp_path))
     process = started([*shlex.split(exec_start[0]), "--port", "0"])
     assert "ExecReload=/bin/kill -HUP $MAINPID" in text
+    assert "Restart=always" in text
     process.send_signal(signal.SIGHUP)
     stop(process)
     assert (tmp_path / "access.log").exists()
+
+
+def test_the_command_of_the_drop_in_serves_records(tmp_path: Path) -> None:
+    """ExecStart of the unit for records of one's own, after an import."""
+    assert run("add", "10.1000/1", "https://example.org/", "--store", tmp_path / "records.sqlite3").stdout
+    text = deployed("records.conf", {"/opt/doiuri/bin/doiuri-proxy": COMMAND})
+    reset, exec_start = re.findall("^ExecStart=(.*)$", text, re.MULTILINE)
+    assert reset == ""
+    for name in ("STATE", "LOGS"):
+        exec_start = exec_start.replace(f"${{{name}_DIRECTORY}}", str(tmp_path))
+    process = started([*shlex.split(exec_start), "--port", "0"])
+    stop(process)
+    assert (tmp_path / "access.log").exists()
+
+
+@pytest.mark.newest
+def test_systemd_accepts_the_drop_in(tmp_path: Path) -> None:
+    folder = tmp_path / "doiuri-proxy.service.d"
+    folder.mkdir()
+    drop_in = deployed("records.conf", {"/opt/doiuri/bin/doiuri-proxy": COMMAND})
+    (folder / "records.conf").write_text(drop_in)
+    analyze = browser.command("systemd-analyze")
+    done = subprocess.run([analyze, "verify", unit(tmp_path)], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_the_unit_names_no_address_of_its_own() -> None:
+    active = [line for line in (DEPLOY / "doiuri-proxy.service").read_text().splitlines() if line[:1] != "#"]
+    assert not [line for line in active if "@example" in line]
 
 
 def started(words: list[str], **environ: str) -> subprocess.Popen[str]:
@@ -110,6 +140,8 @@ def test_the_steps_of_the_containerfile_run(tmp_path: Path) -> None:
     ]
     assert only("USER") == "doiuri"
     assert only("VOLUME") == "/data"
+    assert only("ENV") == "DOIURI_CACHE=/data/cache.sqlite3"
+    assert "build --format docker " in (DEPLOY / "Containerfile").read_text("utf-8")  # OCI drops HEALTHCHECK
     assert not {"ADD", "COPY"} & {name for name, _ in instructions()}  # it can be built in any folder
 
 

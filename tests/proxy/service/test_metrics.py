@@ -2,17 +2,20 @@
 
 import contextlib
 import os
+import re
 import signal
 import socket
 import threading
 import time
 from collections.abc import Callable
+from importlib.metadata import version
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 from doiuri.resolver.stores._sqlite_read import SQLiteSnapshot
 from doiuri_proxy import Running, running
+from doiuri_proxy.app import _metrics
 from doiuri_proxy.app._counters import Counters
 from doiuri_proxy.app._metrics import BUCKETS, ENDPOINTS
 from doiuri_proxy.records import _store
@@ -22,6 +25,7 @@ from support.command import command, run
 from support.http import ask, send
 from support.ports import refusing
 from support.proxy_records import RECORDS, link
+from support.servers.deploy import DEPLOY
 
 pytestmark = pytest.mark.once
 
@@ -164,6 +168,23 @@ def test_open_connections_are_counted() -> None:
         wait_for(lambda: scrape(proxy.url)["doiuri_proxy_connections",] == 1)
 
 
+@pytest.mark.parametrize("workers", [1, 2])
+def test_requests_whose_client_left_are_logged_and_counted(tmp_path: Path, workers: int) -> None:
+    log = tmp_path / "access.log"
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        upstream = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        words = ("--upstream", upstream, "--cache", ":memory:", "--access-log", log, "--workers", workers)
+        with command(tmp_path, *words) as proxy:
+            with pytest.raises(TimeoutError):
+                ask(proxy.url, "/10.1000/1", timeout=0.3)
+            wait_for(lambda: " 499 " in log.read_text())
+            assert requests(scrape(proxy.url)) == {("redirect", "4xx"): 1}
+    line = log.read_text().splitlines()[0]
+    assert re.fullmatch(
+        r'127\.0\.0\.1 - - \[[^]]+\] "GET /10\.1000/1 HTTP/1\.1" 499 0 0\.[2-9]\d{5}', line
+    ), line
+
+
 def test_openmetrics_is_negotiated() -> None:
     with running(RECORDS) as proxy:
         ask(proxy.url, "/10.1000/1")
@@ -171,6 +192,27 @@ def test_openmetrics_is_negotiated() -> None:
         assert answer.headers["content-type"].startswith("application/openmetrics-text")
         names = {family.name for family in read_openmetrics(answer.text)}  # type: ignore[no-untyped-call]
         assert "doiuri_proxy_request_duration_seconds" in names
+
+
+@pytest.mark.parametrize(
+    "parameters", ["", ";version", ";version=x", ";version=1.x", ";version=9;escaping=x", ";;="]
+)
+@pytest.mark.parametrize("media_type", ["application/openmetrics-text", "text/plain", "*/*", "é"])
+def test_every_accept_header_gets_metrics(proxy: Running, media_type: str, parameters: str) -> None:
+    answer = ask(proxy.url, "/metrics", headers={"Accept": media_type + parameters})
+    assert answer.status == 200
+    kind = media_type if "openmetrics" in media_type else "text/plain"
+    written = "1.0.0" if "openmetrics" in media_type else "0.0.4"
+    assert answer.headers["content-type"] == f"{kind}; version={written}; charset=utf-8"
+    assert "doiuri_proxy_connections" in answer.text
+
+
+def test_the_version_is_the_one_that_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also after an upgrade, which replaces the files of the package."""
+    with running([]) as proxy:
+        monkeypatch.setattr(_metrics, "version", lambda _: "99")
+        found = [key[1] for key in scrape(proxy.url) if key[0] == "doiuri_proxy_build_info"]
+        assert found == [version("doiuri-proxy")]
 
 
 def test_the_paths_of_the_proxy_are_not_those_of_handles() -> None:
@@ -207,6 +249,16 @@ def test_workers_count_together_and_go_on_when_one_is_killed(tmp_path: Path) -> 
             wait_for(lambda: len(proxy.children()) == 3 and not {*old} & {*proxy.children()})
         wait_for(lambda: scrape(proxy.url)["doiuri_proxy_connections",] == 1)
         assert requests(scrape(proxy.url))["api", "2xx"] == 60
+
+
+def test_the_manual_names_the_metrics_that_there_are() -> None:
+    manual = (DEPLOY.parents[2] / "docs" / "proxy-service.rst").read_text("utf-8")
+    named = {*re.findall(r"doiuri_proxy_\w+", manual)}
+    with running(RECORDS) as proxy:
+        ask(proxy.url, "/10.1000/1")
+        samples = {key[0] for key in scrape(proxy.url)}
+    parts = re.compile("_(bucket|count|sum)$")
+    assert {parts.sub("", name) for name in named} == {parts.sub("", name) for name in samples}
 
 
 def test_counters_of_rows_do_not_touch_each_other() -> None:

@@ -1,10 +1,16 @@
 """``/readyz``: whether the records can be read and upstream answers."""
 
+import re
+import socket
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 from doiuri_proxy import Running, running
-from doiuri_proxy.records import _upstream
+from doiuri_proxy.records import _queue, _upstream
 from support.command import run
 from support.http import ask
 from support.ports import refusing
@@ -77,6 +83,53 @@ def test_an_upstream_that_does_not_answer_is_not_ready() -> None:
         assert "Connection refused" in body["upstream"]
         assert ask(proxy.url, "/healthz").status == 200
         assert ask(proxy.url, "/10.1000/1").status == 302
+
+
+def test_a_failed_check_is_not_repeated_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    def sent() -> float:
+        (line,) = re.findall("^doiuri_proxy_upstream_requests_total (.*)$", metrics(), re.MULTILINE)
+        return float(line)
+
+    def metrics() -> str:
+        return ask(proxy.url, "/metrics").text
+
+    with refusing() as port, running(upstream=f"http://127.0.0.1:{port}", cache=":memory:") as proxy:
+        answers = [ready(proxy)]
+        once = sent()
+        answers += [ready(proxy) for _ in range(5)]
+        assert sent() == once > 0
+        assert answers == [answers[0]] * 6
+        assert answers[0][0] == 503
+        monkeypatch.setattr(_upstream, "FAILURE_LIFETIME", 0)
+        ready(proxy)
+        assert sent() > once
+
+
+@pytest.mark.parametrize("clients", [0, _queue.THREADS + 8])
+def test_checks_do_not_wait_for_upstream(clients: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not even when all threads are busy with look-ups that upstream does not answer."""
+    monkeypatch.setattr(_queue, "BUDGET", 6)
+    with socket.create_server(("127.0.0.1", 0), backlog=200) as silent:
+        upstream = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        with running(upstream=upstream, cache=":memory:") as proxy, ThreadPoolExecutor() as pool:
+            names = [f"/10.1000/{number}" for number in range(clients)]
+            with ExitStack() as stack:
+                for name in names:
+                    stack.enter_context(sending(proxy.url, name))
+                start = time.monotonic()
+                answers = [*pool.map(lambda _: ready(proxy), range(3))]
+                assert time.monotonic() - start < 4
+    for status, body in answers:
+        assert (status, body["records"]) == (503, "ok")
+        assert body["upstream"] != "ok"
+
+
+def sending(url: str, target: str) -> socket.socket:
+    """A connection on which a request was sent whose answer nobody reads."""
+    parts = urlsplit(url)
+    connection = socket.create_connection((parts.hostname, parts.port), timeout=20)
+    connection.sendall(f"GET {target} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+    return connection
 
 
 @pytest.mark.newest

@@ -112,7 +112,7 @@ def test_no_line_is_lost(tmp_path: Path, workers: int) -> None:
                 "doiuri-proxy.logrotate",
                 {
                     "/var/log/doiuri-proxy/access.log": log,
-                    "systemctl reload doiuri-proxy.service": f"kill -HUP {proxy.process.pid}",
+                    "systemctl kill --signal=SIGUSR1 doiuri-proxy.service": f"kill -USR1 {proxy.process.pid}",
                 },
             )
         )
@@ -125,6 +125,7 @@ def test_no_line_is_lost(tmp_path: Path, workers: int) -> None:
                 wait_for(lambda: log.exists() and opened(proxy, log))
         finally:
             load.stop()
+        assert "reloaded" not in proxy.errors
     assert len([*folder.iterdir()]) == ROTATIONS + 1
     assert len([*folder.glob("*.gz")]) == ROTATIONS - 1
     assert sorted(logged(folder)) == sorted(load.sent)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from doiuri.resolver import Entry, SQLiteStore
-from doiuri_proxy import running
+from doiuri_proxy import _commands, running
 from doiuri_proxy.records import _listing
 from doiuri_proxy.records._store import NEVER_EXPIRES
 from support.command import run, run_apart
@@ -63,28 +63,57 @@ def test_an_export_is_imported_with_the_same_bytes(
     assert run("list", "--store", store).stdout.splitlines() == names
 
 
-def test_what_a_resolver_cached_is_exported_in_the_same_form(tmp_path: Path, store: Path) -> None:
+def test_what_a_resolver_cached_is_left_out(tmp_path: Path, store: Path) -> None:
     filled(store, tmp_path, [link("10.1000/x", "https://example.org/x")], {})
-    cached = link("10.1000/y", "https://example.org/y")
-    pretty = json.dumps({"handle": "10.1000/y", "values": cached["values"], "responseCode": 1}, indent=1)
+    cached = {**link("10.1000/y", "https://example.org/y"), "responseCode": 1}
+    bodies = {
+        "https://doi.org 10.1000/Y": json.dumps(cached).encode(),
+        "https://doi.org 10.1000/NO": b'{"responseCode":100,"handle":"10.1000/no"}',
+        "https://doi.org 10.1000/Z": b"{",
+        "https://other.example 10.1000/O": b'{"handle":"10.1000/o","values":[]}',
+    }
     with closing(SQLiteStore(store)) as opened:
         opened.put_many(
-            {
-                "record https://doi.org 10.1000/Y": Entry(pretty.encode(), "application/json", 2e9),
-                "record https://doi.org 10.1000/NO": Entry(
-                    b'{"responseCode":100,"handle":"10.1000/no"}', "application/json", 2e9
-                ),
-                "record https://doi.org 10.1000/Z": Entry(b"{", "application/json", 2e9),
-                "record https://other.example 10.1000/O": Entry(
-                    b'{"handle":"10.1000/o","values":[]}', "application/json", 2e9
-                ),
-            }
+            {f"record {key}": Entry(body, "application/json", 2e9) for key, body in bodies.items()}
         )
     file = tmp_path / "e.jsonl"
+    done, listed = run_apart("export", file, "--store", store), run_apart("list", "--store", store)
+    assert [json.loads(line)["handle"] for line in file.read_text().splitlines()] == ["10.1000/x"]
+    assert listed.stdout == "10.1000/x\n"
+    said = "doiuri-proxy: 3 cached answers left out: they are not registered\n"
+    for one in (done, listed):
+        assert (one.returncode, one.stderr) == (0, said)
+
+
+def codes(store: Path) -> list[int]:
+    """The response codes of a proxy that serves the store."""
+    with running(store) as proxy:
+        names = ("10.1000/x", "10.1000/y", "10.1000/none")
+        return [ask(proxy.url, f"/api/handles/{name}").json()["responseCode"] for name in names]
+
+
+def test_an_export_never_turns_unknown_into_not_found(tmp_path: Path, store: Path) -> None:
+    cached = json.dumps({**link("10.1000/x", "https://example.org/x"), "responseCode": 1}).encode()
+    with closing(SQLiteStore(store)) as opened:
+        opened.put_many({"record https://doi.org 10.1000/X": Entry(cached, "application/json", 2e9)})
+    assert codes(store) == [1, 2, 2]
+    file, second = tmp_path / "e.jsonl", tmp_path / "second.sqlite3"
+    done = run("export", file, "--store", store)
+    assert done.returncode == 1
+    assert f"{store} is not a complete registry of https://doi.org" in done.stderr
+    assert not file.exists()
+
+    filled(store, tmp_path, [link("10.1000/y", "https://example.org/y")], {})
+    with closing(SQLiteStore(store)) as opened:
+        opened.delete_many(["registry https://doi.org"])  # as an import leaves it that was interrupted
+    assert codes(store) == [1, 1, 2]
+    assert run("export", file, "--store", store).returncode == 1
+    assert run("export", "--store", store).stdout == ""
+
+    filled(store, tmp_path, [link("10.1000/y", "https://example.org/y")], {})
     assert run("export", file, "--store", store).returncode == 0
-    lines = [json.loads(line) for line in file.read_text().splitlines()]
-    assert [line["handle"] for line in lines] == ["10.1000/x", "10.1000/y"]
-    assert run("import", file, "--store", tmp_path / "b.sqlite3").returncode == 0
+    assert run("import", file, "--store", second).returncode == 0
+    assert codes(second) == [100, 1, 100]
 
 
 def test_list_begins_where_it_is_told_to(tmp_path: Path, store: Path) -> None:
@@ -164,6 +193,19 @@ def test_a_damaged_entry_is_named_and_the_file_stays(tmp_path: Path, store: Path
     assert not [*tmp_path.glob("*.part")]
 
 
+def test_two_exports_to_one_file_at_once(tmp_path: Path) -> None:
+    file = tmp_path / "e.jsonl"
+    with _commands._replacing(file) as first:
+        first.write(b"first")
+        with _commands._replacing(file) as second:
+            second.write(b"second")
+        assert file.read_bytes() == b"second"
+    assert file.read_bytes() == b"first"
+    assert [*tmp_path.iterdir()] == [file]
+    (tmp_path / "other").touch()
+    assert file.stat().st_mode == (tmp_path / "other").stat().st_mode
+
+
 def test_export_refuses_a_name_that_import_would_read_otherwise(tmp_path: Path, store: Path) -> None:
     filled(store, tmp_path)
     done = run("export", tmp_path / "e.json", "--store", store)
@@ -194,6 +236,7 @@ def test_export_streams(tmp_path: Path, store: Path) -> None:
     """The memory of an export does not grow with the records: here 60,000 with 1.4 kB each."""
     text = "x" * 1300
     batch = 2000
+    filled(store, tmp_path, [], {"10.1000": "Crossref"})
     with closing(SQLiteStore(store)) as opened:
         for start in range(0, 60_000, batch):
             names = [f"10.1000/{n:08}" for n in range(start, start + batch)]
@@ -208,9 +251,9 @@ def test_export_streams(tmp_path: Path, store: Path) -> None:
                 }
             )
     program = (
-        "import resource, sys; from doiuri_proxy._cli import main; "
-        "status = main(sys.argv[1:]); "
-        "print(status, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)"
+        "import re, sys; from doiuri_proxy._cli import main; "
+        "status = main(sys.argv[1:]); "  # ru_maxrss would include the parent's memory, from before exec
+        "print(status, int(re.search('VmHWM:[^0-9]*([0-9]+)', open('/proc/self/status').read())[1]) // 1024)"
     )
     words = [sys.executable, "-c", program, "export", str(tmp_path / "e.jsonl"), "--store", str(store)]
     done = subprocess.run(words, capture_output=True, text=True, check=True)

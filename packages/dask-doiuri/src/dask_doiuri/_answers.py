@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import nullcontext
 from math import inf
 from typing import TYPE_CHECKING
 
@@ -10,13 +11,14 @@ from doiuri import Handle
 from doiuri.rest import ascii_upper
 
 from dask_doiuri._parse import read
+from dask_doiuri._processes import turn
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from doiuri.resolver import Outcome
 
-    from dask_doiuri._settings import Asking
+    from dask_doiuri._settings import VerifySettings
 
 VERIFIED = ("doi_name", "doi_status", "doi_agency", "doi_reason")
 
@@ -25,7 +27,7 @@ AT_ONCE = 2_000
 
 
 def answers(
-    items: Iterable[object], asking: Asking, known: Mapping[str, str | None]
+    items: Iterable[object], settings: VerifySettings, known: Mapping[str, str | None]
 ) -> dict[str, list[str | None]]:
     """Return the new columns for some DOIs; each name is asked for once.
 
@@ -40,7 +42,7 @@ def answers(
         key: ("found", known[key], None) for key in handles if key in known
     }
     new = [(key, handle) for key, handle in handles.items() if key not in rows]
-    outcomes = ask([handle for _, handle in new], asking)
+    outcomes = check([handle for _, handle in new], settings)
     for (key, _), outcome in zip(new, outcomes, strict=True):
         rows[key] = (outcome.status, outcome.agency, outcome.reason or None)
     del handles, new
@@ -54,11 +56,19 @@ def answers(
     return dict(zip(VERIFIED, columns, strict=True))
 
 
-def ask(dois: Sequence[Handle], asking: Asking) -> Iterator[Outcome]:
+def check(dois: Sequence[Handle], settings: VerifySettings) -> Iterator[Outcome]:
     """Yield one Outcome for each DOI."""
-    deadline = inf if asking.budget is None else time.monotonic() + asking.budget
-    step = AT_ONCE if asking.is_divided else max(len(dois), 1)
-    for start in range(0, len(dois), step):
-        left = None if deadline == inf else max(deadline - time.monotonic(), 0.001)
-        with asking.resolver() as resolver:
-            yield from resolver.check(dois[start : start + step], asking.resolve, budget=left)
+    if not dois:
+        return
+    takes_turns = settings.takes_turns
+    with turn(settings.client) if takes_turns else nullcontext():
+        deadline = inf if settings.budget is None else time.monotonic() + settings.budget
+        step = AT_ONCE if settings.is_divided else len(dois)
+        sent = 0
+        for start in range(0, len(dois), step):
+            left = None if deadline == inf else max(deadline - time.monotonic(), 0.001)
+            with settings.resolver() as resolver:
+                yield from resolver.check(dois[start : start + step], settings.resolve, budget=left)
+                sent += resolver.sent
+        if sent and takes_turns and settings.rate:
+            time.sleep(1 / settings.rate)  # the next process may send its first request at once

@@ -9,7 +9,8 @@ import dask.dataframe as dd
 import pandas as pd
 
 from dask_doiuri._parse import columns_of
-from dask_doiuri._rows import items_in, text_dtype
+from dask_doiuri._partitions import items_in, text_dtype
+from dask_doiuri._reading import items_of
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Sequence
@@ -56,7 +57,7 @@ def _sorted_back(
 
 def _pairs(part: Iterable[object], numbers: Iterable[int], column: Hashable) -> list[tuple[str, int]]:
     (number,) = numbers
-    return [(key, number) for key in _distinct(part, column)]
+    return [(key, number) for key in _distinct(items_of(part), column)]
 
 
 def _wanted(part: pd.DataFrame, numbers: pd.DataFrame, column: Hashable, dtype: Any) -> pd.DataFrame:

@@ -11,7 +11,7 @@ import pandas as pd
 from doiuri import DOISyntaxError, Handle
 from doiuri.rest import ascii_upper
 
-from dask_doiuri._rows import (
+from dask_doiuri._partitions import (
     as_frame,
     check_data,
     check_free,

@@ -1,17 +1,16 @@
-"""What the workers need to know to verify DOIs, and what rate each of them may use."""
+"""How to verify DOIs: settled where the task graph is made, and sent to the workers."""
 
 from __future__ import annotations
 
 import os
-import sys
-from dataclasses import dataclass
-from multiprocessing import parent_process
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
+from uuid import uuid4
 
-import dask
-from dask.system import CPU_COUNT
 from doiuri.plugins import Settings
 from doiuri.resolver import Resolver, open_store
+
+from dask_doiuri._processes import client_id, processes, remove_lock_file_at_exit
 
 if TYPE_CHECKING:
     Resolve = Literal["existence", "records"]
@@ -19,19 +18,22 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Asking:
-    """How to ask: settled where the task graph is made, and sent to the workers."""
+class VerifySettings:
+    """The arguments of one call of ``verify``; nothing is left to the environment of the workers."""
 
     base: str
     offline: bool
-    mailto: str | None
-    cache: str | None
-    pace: str | None
+    user_agent: str
+    cache: str | None = field(repr=False)  # URLs of Redis may have a password
+    pace: str | None = field(repr=False)
     rate: float | None
     budget: float | None
     timeout: float
     concurrency: int
     resolve: Resolve
+    client: str = field(default_factory=client_id)
+    call: str = field(default_factory=lambda: uuid4().hex)
+    """Part of Dask's keys: otherwise a call could return the answers of an equal one, "unknown" ones too."""
 
     @classmethod
     def read(
@@ -47,11 +49,12 @@ class Asking:
         timeout: float,
         concurrency: int,
         resolve: Resolve,
-    ) -> Asking:
+    ) -> VerifySettings:
         """Check the arguments; what was left out is read from the environment of this process."""
         if resolve not in {"existence", "records"}:
             raise ValueError(f'resolve must be "existence" or "records", not {resolve!r}')
         found = Settings.from_environ(resolver=base, offline=offline, mailto=mailto, cache=cache, pace=pace)
+        remove_lock_file_at_exit(client_id())
         options: dict[str, Any] = {} if rate == "default" else {"rate": rate}
         with Resolver(
             found.base,
@@ -61,61 +64,45 @@ class Asking:
             budget=budget,
             concurrency=concurrency,
             mailto=found.mailto,
-            pace=found.pace,
+            pace=pace,
             **options,
         ) as checked:
-            rate = checked.rate
-        return cls(
-            base=found.base,
-            offline=found.offline,
-            mailto=found.mailto,
-            cache=None if found.cache is None else _address(found.cache),
-            pace=found.pace,
-            rate=rate,
-            budget=budget,
-            timeout=timeout,
-            concurrency=concurrency,
-            resolve=resolve,
-        )
+            return cls(
+                base=checked.base,
+                offline=checked.offline,
+                user_agent=checked.user_agent,
+                cache=None if found.cache is None else _address(found.cache),
+                pace=checked.pace,
+                rate=checked.rate,
+                budget=budget,
+                timeout=timeout,
+                concurrency=concurrency,
+                resolve=resolve,
+            )
 
     @property
     def is_divided(self) -> bool:
-        """Whether each process gets a share of the rate."""
-        return self.rate is not None and self.pace is None
+        """Whether the processes divide the rate among themselves."""
+        return self.rate is not None and self.pace is None and not self.offline
+
+    @property
+    def takes_turns(self) -> bool:
+        """Whether the processes use the rate in turns, since this one does not know how many there are."""
+        return self.is_divided and self.client != client_id() and processes() is None
 
     def resolver(self) -> Resolver:
         """Return a Resolver for this process; without a pace it has this process's share of the rate."""
-        store: dict[str, Any] = {} if self.cache is None else {"store": self.cache}
         return Resolver(
             self.base,
+            # not None: that stands for the worker's own DOIURI_CACHE
+            store=str(open_store().path) if self.cache is None else self.cache,
             offline=self.offline,
             timeout=self.timeout,
             concurrency=self.concurrency,
-            rate=self.rate / processes() if self.is_divided and self.rate else self.rate,
-            pace=self.pace,
-            mailto=self.mailto,
-            **store,
+            rate=self.rate / (processes() or 1) if self.is_divided and self.rate else self.rate,
+            pace=self.pace or "",
+            user_agent=self.user_agent,
         )
-
-
-def processes() -> int:
-    """Return how many processes share the work of the task that calls this."""
-    distributed = sys.modules.get("distributed")
-    if distributed is not None:
-        try:
-            distributed.get_worker()
-        except ValueError:
-            pass  # not a task of a cluster
-        else:
-            return max(1, len(set(map(_process, distributed.get_client().nthreads()))))
-    if parent_process() is None:
-        return 1  # threads
-    return max(1, dask.config.get("num_workers", None) or CPU_COUNT)
-
-
-def _process(address: str) -> str:
-    """Return what the workers of one process have in common."""
-    return address.rpartition("/")[0] if address.startswith("inproc://") else address
 
 
 def _address(cache: str) -> str:

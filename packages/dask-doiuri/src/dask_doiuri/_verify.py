@@ -9,17 +9,17 @@ import dask.dataframe as dd
 
 from dask_doiuri._answers import VERIFIED, answers
 from dask_doiuri._known import AGENCY, KEY, agencies_of, known_in_bag, known_in_frame
-from dask_doiuri._rows import (
+from dask_doiuri._partitions import (
     as_frame,
     check_data,
     check_free,
     items_in,
     text_dtype,
     with_columns,
-    with_fixed_partitions,
     with_members,
 )
-from dask_doiuri._settings import Asking
+from dask_doiuri._reading import items_of, read_each_time, read_twice
+from dask_doiuri._settings import VerifySettings
 
 if TYPE_CHECKING:
     import os
@@ -99,6 +99,8 @@ def verify(
     ``doi_reason``
         why a DOI was not found; missing if it was.
 
+    The environment is read here; that of the workers does not matter.
+
     Answers are kept in the cache. A name that the cache has is not requested, so a computation that was
     interrupted can simply be started again. Names without an answer are not in the cache.
 
@@ -108,15 +110,20 @@ def verify(
         has no name, and the member of a bag of DOIs.
     :param known: DOIs that exist, such as those of a public data file; they are not requested. A frame with a
         column ``doi_key`` (from ``read_known`` or ``parse``) or ``doi``, and perhaps ``doi_agency``; or a
-        series of DOIs. They count as ``"found"``.
+        series of DOIs. They count as ``"found"``. Only keys travel between the workers. The data is read
+        twice, first for its keys and then for its rows, so that it need not fit into memory; data that comes
+        out of a shuffle or is persisted is kept instead.
     :param base: URL of the DOI proxy; by default ``DOIURI_RESOLVER`` or https://doi.org.
     :param rate: requests per second of the whole cluster; None: no limit. By default 10, and no limit for a
-        proxy on this machine. Without ``pace``, each worker process gets an equal share.
-    :param pace: ``redis://`` URL of the pace that all workers, and other programs, share; by default
-        ``DOIURI_PACE``.
+        proxy on this machine. Without ``pace``, each worker process of a ``distributed`` cluster gets an
+        equal share. The processes of any other scheduler, such as ``"processes"``, do not know how many they
+        are: on each machine they use the whole rate in turns, a partition at a time.
+    :param pace: ``redis://`` URL of the pace that all workers, and other programs, share, "" for none; by
+        default ``DOIURI_PACE``.
     :param cache: address of the store, as in ``DOIURI_CACHE``, its default. Without one, each machine uses
         the SQLite file in its user's cache folder. A path has to be valid on the workers.
-    :param budget: seconds for each partition; None: no limit. What has no answer by then is ``"unknown"``.
+    :param budget: seconds for each partition, from its turn; None: no limit. What has no answer by then is
+        ``"unknown"``.
     :param resolve: ``"existence"``: many names in one request. ``"records"``: one request for each name,
         which tells names without values and dead aliases apart, but not the agencies.
     :param timeout: seconds for one request.
@@ -136,7 +143,7 @@ def verify(
     unknown offline: request not sent
     """
     check_data(data)
-    asking = Asking.read(
+    settings = VerifySettings.read(
         base=base,
         offline=offline,
         mailto=mailto,
@@ -149,37 +156,49 @@ def verify(
         resolve=resolve,
     )
     if isinstance(data, db.Bag):
-        return _verify_bag(data, column, known, asking)
+        return _verify_bag(data, column, known, settings)
     frame, column = as_frame(data, column)
     check_free(frame.columns, VERIFIED)
-    return _verify_frame(frame, column, known, asking)
+    return _verify_frame(frame, column, known, settings)
 
 
-def _verify_bag(bag: db.Bag, column: Hashable, known: Known | None, asking: Asking) -> db.Bag:
+def _verify_bag(bag: db.Bag, column: Hashable, known: Known | None, settings: VerifySettings) -> db.Bag:
     if known is None:
-        return bag.map_partitions(_items, column, asking)
-    return bag.map_partitions(_items, column, asking, known_in_bag(bag, column, known))
+        return bag.map_partitions(_verify_items, column, settings)
+    bag = read_each_time(bag)
+    return bag.map_partitions(_verify_items, column, settings, known_in_bag(bag, column, known))
 
 
-def _verify_frame(frame: dd.DataFrame, column: Hashable, known: Known | None, asking: Asking) -> dd.DataFrame:
+def _verify_frame(
+    frame: dd.DataFrame, column: Hashable, known: Known | None, settings: VerifySettings
+) -> dd.DataFrame:
     dtype = text_dtype()
     meta = with_columns(frame._meta, dict.fromkeys(VERIFIED, ()), dtype)
     if known is None:
-        return frame.map_partitions(_rows, column, dtype, asking, meta=meta)
-    frame = with_fixed_partitions(frame)
-    names = known_in_frame(frame, column, known)
-    return frame.map_partitions(_rows, column, dtype, asking, names, meta=meta, align_dataframes=False)
+        return frame.map_partitions(_verify_part, column, dtype, settings, meta=meta)
+    keys, frame = read_twice(frame)
+    names = known_in_frame(keys, column, known)
+    return frame.map_partitions(
+        _verify_part, column, dtype, settings, names, meta=meta, align_dataframes=False
+    )
 
 
-def _rows(
-    part: pd.DataFrame, column: Hashable, dtype: Any, asking: Asking, names: pd.DataFrame | None = None
+def _verify_part(
+    part: pd.DataFrame,
+    column: Hashable,
+    dtype: Any,
+    settings: VerifySettings,
+    names: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
     known = {} if names is None else agencies_of(zip(names[KEY], names[AGENCY], strict=True))
-    return with_columns(part, answers(items_in(part, column), asking, known), dtype)
+    return with_columns(part, answers(items_in(part, column), settings, known), dtype)
 
 
-def _items(
-    part: Iterable[object], column: Hashable, asking: Asking, names: Iterable[tuple[str, object]] = ()
+def _verify_items(
+    part: Iterable[object],
+    column: Hashable,
+    settings: VerifySettings,
+    names: Iterable[tuple[str, object]] = (),
 ) -> list[dict[Hashable, object]]:
-    items = list(part)
-    return with_members(items, column, answers(items_in(items, column), asking, agencies_of(names)))
+    items = items_of(part)
+    return with_members(items, column, answers(items_in(items, column), settings, agencies_of(names)))

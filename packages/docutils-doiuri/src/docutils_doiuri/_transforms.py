@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 from docutils import nodes
 from docutils.transforms import Transform
 from doiuri import DOI, DOISyntaxError
-from doiuri.plugins import open_resolver
+from doiuri.plugins import common_cause, open_resolver
 
 from docutils_doiuri._advice import report_links
 from docutils_doiuri._report import report
@@ -70,10 +68,9 @@ class VerifyDOIs(Transform):
         dois: list[DOI] = list(dict.fromkeys(link["doi"] for link in links))
         with open_resolver(options, "docutils-doiuri") as resolver:
             outcomes = list(resolver.check(dois, how=options.resolve))
-        reasons = Counter(outcome.reason for outcome in outcomes if outcome.status == "unknown")
+        reasons = [outcome.reason for outcome in outcomes if outcome.status == "unknown"]
         if reasons:
-            [(reason, _)] = reasons.most_common(1)
-            text = f"{reasons.total()} of {len(dois)} DOIs could not be checked: {reason}"
+            text = f"{len(reasons)} of {len(dois)} DOIs could not be checked: {common_cause(reasons)}"
             reporter = self.document.reporter
             report(reporter, reporter.INFO_LEVEL, text, source=reporter.source)  # about no line
         return {doi for doi, outcome in zip(dois, outcomes, strict=True) if outcome.status == "not-found"}

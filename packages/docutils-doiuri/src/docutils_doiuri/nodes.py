@@ -15,6 +15,7 @@ from docutils import nodes
 from docutils.transforms.parts import ContentsFilter
 from docutils.utils import unescape
 from doiuri import DOI, DOISyntaxError, advise, suggest
+from doiuri.plugins import with_suggestion
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Sequence
@@ -78,7 +79,7 @@ def parse_target(text: str) -> Target:
     try:
         return Target(DOI.parse(typed), typed)
     except DOISyntaxError as wrong:
-        raise error or wrong from None
+        raise with_suggestion(error or wrong) from None
 
 
 def reference(rawtext: str, target: Target, options: Options, classes: Sequence[str] = ()) -> nodes.reference:
@@ -199,7 +200,10 @@ def link_uri(link: nodes.Element, options: Options) -> DOI | None:
     uri = link.get("refuri", "")
     if uri[:4].lower() != "doi:":
         return None
-    doi = DOI.parse(uri)
+    try:
+        doi = DOI.parse(uri)
+    except DOISyntaxError as error:
+        raise with_suggestion(error) from None
     link["refuri"] = doi.link(base=options.link)
     link["internal"] = False
     link["doi"] = doi

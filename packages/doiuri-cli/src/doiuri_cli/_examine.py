@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from doiuri_cli._mentions import mentions_in
 from doiuri_cli.readers import ReadError, parts_of
 from doiuri_cli.rules import LOCK_CODES, RECORD_CODES, RULES, Finding, finding_at
+from doiuri_cli.rules._finding import located
 from doiuri_cli.rules._ignores import Ignore, apply_ignores, ignores_in, tag_of, unused_ignores
-from doiuri_cli.rules._record_rules import record_findings
 from doiuri_cli.rules._written import file_findings, part_findings, written_findings
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from doiuri.records import Work
 
@@ -86,13 +86,14 @@ def examine(
         findings += [one for one in found if one.code in codes and not _ignored(part, one)]
     findings += [one for one in file_findings(source, mentions) if one.code in codes]
     entries = _entries(source, codes)
-    findings += [one for one in record_findings(source, entries, works) if one.code in codes]
+    findings += [one for one in _about_entries(source, entries, works) if one.code in codes]
     ignores = _ignores(source, parts)
     pending = statuses is None and bool(ignores)
     kept, used = apply_ignores(ignores, findings)
     if ignores and not pending and "unused-ignore" in codes:
         check = _Checked(source, codes, mentions, statuses or {}, works)
-        kept += unused_ignores(source.path, ignores, used, check, _USUAL)
+        unused = unused_ignores(source.path, ignores, used, check, _USUAL)
+        kept += [located(source, (part for part, _ in parts), one) for one in unused]
     kept = sorted((one for one in kept if not config.ignores(one)), key=_place)
     names = dict.fromkeys(mention.doi.name for mention in mentions if mention.doi is not None)
     named = tuple(dict.fromkeys(entry.doi.name for entry in entries))
@@ -109,6 +110,14 @@ def _entries(source: Source, codes: Collection[str]) -> list[Entry]:
         return list(entries(source))
     except ReadError:
         return []
+
+
+def _about_entries(source: Source, entries: list[Entry], works: Mapping[str, Work]) -> Iterable[Finding]:
+    if not (entries and works):
+        return ()
+    from doiuri_cli.rules._record_rules import record_findings  # rarely needed
+
+    return record_findings(source, entries, works)
 
 
 def read_mentions(source: Source) -> tuple[list[Mention], list[tuple[Part, list[Mention]]]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 import warnings
@@ -18,6 +19,8 @@ COMMANDS = ("cache", "check", "find", "fix", "lock", "resolve", "rule")
 
 WRONG_USE = 2
 """The exit code after wrong use, a wrong configuration or an unreadable file."""
+
+_GARBAGE = 100_000  # objects between two collections: there are hardly any cycles
 
 _INTERRUPTED = 130  # 128 + SIGINT, as shells say it
 _BROKEN_PIPE = 141  # 128 + SIGPIPE
@@ -78,6 +81,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
     :param arguments: the arguments; by default those of the process.
     """
+    gc.set_threshold(_GARBAGE)
     _prepare_streams()
     try:
         code = doiuri.main(arguments, prog_name="doiuri", standalone_mode=False)

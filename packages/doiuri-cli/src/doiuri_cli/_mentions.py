@@ -18,16 +18,6 @@ if TYPE_CHECKING:
     Span = tuple[int, int]
 
 _SIMPLE_FIELD = re.compile(r"10\.[0-9]+/[A-Za-z0-9._/()-]+\Z")
-# What a person or a program is to fill in
-_PLACEHOLDER = re.compile(
-    r"[{}<>\[\]$*…|]|%(?:[(sdr]|\Z)|#[0-9]|\.\.\.|(?i:x{3}|n{4}|y{4}|10\.x|10\.n|todo|tbd|tba|\byour\b|\bfixme\b)|_{3}|-{3}|\?\?|@[A-Z_]+@"
-    r"|\A(?i:doi|name|number|prefix|suffix|prefix/suffix|none|null|nil|id|identifier)\Z"
-)
-# What a field says if there is no DOI; styles of BibTeX would make a link of it
-_NONE = re.compile(
-    r"[-–—.?/\s]*|n\.?/?\s?a\.?|(?:no|without)\s+doi(?:\s+\w+)?|(?:not|un)\s?(?:yet\s+)?(?:available|assigned|known|published)",
-    re.IGNORECASE,
-)
 _TO_BE_NUMBERED = re.compile(r"X{4}|x{4}")  # 10.5281/zenodo.XXXXXXX
 _HOST = r"\.org/(?:api/handles/)?(?=10\.)"
 _BEFORE_HOST = re.compile(r"(?:https?://)?(?:dx\.|www\.)?\Z", re.IGNORECASE)
@@ -122,7 +112,10 @@ def _field(part: Part) -> Iterator[Mention]:
     except DOISyntaxError as error:
         if found := list(find(part.text, part.syntax)):  # a doubled link, or one to another site
             yield from (Mention(part, *match) for match in found)
-        elif not (_PLACEHOLDER.search(text) or (part.syntax != "bibtex" and _NONE.fullmatch(text))):
+            return
+        from doiuri_cli._placeholders import PLACEHOLDER, says_none  # slow to import, and rarely needed
+
+        if not (PLACEHOLDER.search(text) or (part.syntax != "bibtex" and says_none(text))):
             yield Mention(part, *place, None, error)
 
 
@@ -179,10 +172,12 @@ def _span(text: str, token: re.Match[str], kind: str, syntax: str) -> Span | Non
 def _invalid(part: Part, start: int, end: int) -> Mention | None:
     """Return the mention with what is wrong with it; None if nothing is, or it is still to be filled in."""
     text = part.text[start:end]
-    if not text.strip() or _PLACEHOLDER.search(text):
+    if not text.strip():
         return None
     try:
         DOI.parse(text)
     except DOISyntaxError as error:
-        return Mention(part, start, end, text, None, error)
+        from doiuri_cli._placeholders import PLACEHOLDER  # slow to import, and rarely needed
+
+        return None if PLACEHOLDER.search(text) else Mention(part, start, end, text, None, error)
     return None

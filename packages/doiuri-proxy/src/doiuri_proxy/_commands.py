@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import secrets
 import sys
 import time
 import warnings
@@ -126,9 +127,10 @@ def _backup(options: argparse.Namespace) -> int:
 @contextlib.contextmanager
 def _replacing(file: Path) -> Iterator[IO[bytes]]:
     """Yield a new file that replaces ``file`` when it is complete."""
-    part = file.with_name(f"{file.name}.part")
+    # not mkstemp, whose files only their owner may read
+    part = file.with_name(f".{file.name[:100]}.{secrets.token_hex(8)}.part")
     try:
-        with part.open("wb") as output:
+        with part.open("xb") as output:
             yield output
             output.flush()
             os.fsync(output.fileno())
@@ -164,8 +166,8 @@ def add_commands(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
         ("import", "register the records of a file in a store", _import_options, _import),
         ("add", "register one DOI with its URL in a store", _add_options, _add),
         ("remove", "delete records from a store", _remove_options, _remove),
-        ("list", "print the names of the records in a store", _list_options, _list),
-        ("export", "write the records of a store to a file that import reads", _export_options, _export),
+        ("list", "print the names of the registered records", _list_options, _list),
+        ("export", "write the registered records to a file that import reads", _export_options, _export),
         ("backup", "copy a store, even while it is being written", _backup_options, _backup),
     ):
         parser = commands.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.")
@@ -198,7 +200,8 @@ def _list_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _export_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", nargs="?", default="-", help="file to write (.jsonl); - is standard output")
+    text = "file (.jsonl) to write or replace; - is standard output"
+    parser.add_argument("file", nargs="?", default="-", help=text)
     _base_option(parser)
 
 

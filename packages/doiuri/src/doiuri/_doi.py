@@ -5,7 +5,7 @@ from doiuri._encoding import LINK, encode
 from doiuri._errors import DOISyntaxError
 from doiuri._immutable import Keyed
 from doiuri._names import doi_flaw, exact, is_plain, lone_prefix_flaw, short_doi_flaw
-from doiuri._urls import DOI_ORG, HOSTS, check_base, query_string
+from doiuri._urls import DOI_ORG, HOSTS, check_base, link_query
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ class Handle(Keyed):
         """
         base = base if base == DOI_ORG else check_base("not a base for links", base)
         path = f"{base}/{encode(self.name, LINK)}"
-        return f"{path}?{fields}" if (fields := query_string(query)) else path
+        return f"{path}?{fields}" if query and (fields := link_query(query)) else path
 
     def __str__(self) -> str:
         return self.uri

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 LABELS = ("info:doi/", "info:hdl/", "urn:doi:", "hdl:", "doi:")
 """The labels that may precede a name, in lower case; the proxy accepts them in the path of a link, too."""
 
-API_PATH = "api/handles/"
-"""The path of the REST API, which links may have too."""
+PATHS = ("api/handles/", "doi/")
+"""What may precede a name in the path of a link: the path of the REST API, and that of publishers' links."""
 
 FIXED_SPACES = "\u00a0\u2007\u2009\u202f"
 """The spaces that typesetters put between a label and its name."""
@@ -29,6 +29,8 @@ _SCHEMES = ("https://", "http://", "//")
 _MAX_PORT = 65535
 _LINK_HEADS = ("https://", "http://", *(f"{host}/" for host in HOSTS))
 _LINK_HEAD_LENGTH = len("www.doi.org/")
+_PROXY_LINKS = tuple(f"{scheme}{host}/" for scheme in ("https://", "http://", "") for host in HOSTS)
+_PROXY_LINK_LENGTH = max(map(len, _PROXY_LINKS))
 # For bytes.translate: it changes all octets but those that are never decoded, stripped or cut off
 LITERAL = bytes(byte if 0x21 <= byte < 0x7F and byte not in b"%#?" else byte ^ 0x80 for byte in range(256))
 _EXPECTED = 'expected "10.", a label such as "doi:", or a link to doi.org'
@@ -79,6 +81,13 @@ def typed(text: str) -> Spelling:
     start, end = stripped(text)
     if text.startswith("10", start, end):
         return Spelling(unescape(text, start, end, lenient=True), start)
+    spelling = _labelled(text, start, end)
+    if not spelling.name.startswith("10.") and (second := _second_head(text, start, end)):
+        return _labelled(text, second, end)
+    return spelling
+
+
+def _labelled(text: str, start: int, end: int) -> Spelling:
     after = label_end(text, start, end)
     if after == start or (text[start] in "dD" and is_link(text, after, end)):
         return _read_link(text, after, end, HOSTS, lenient=True)
@@ -139,6 +148,22 @@ def label_end(text: str, start: int, end: int) -> int:
             return place
         return start
     return start + _label_length(head)
+
+
+def _second_head(text: str, start: int, end: int) -> int:
+    """Return where a second label or link begins, which programs put before a DOI that had one; 0 if none."""
+    if text[start : start + 4].lower() == "doi:":
+        second = start + 4
+        if text[second : second + 4].lower() == "doi:":
+            return second
+    else:
+        scheme = _scheme_length(text[start : start + 8].lower())
+        slash = text.find("/", start + scheme, start + scheme + _LINK_HEAD_LENGTH)
+        if text[start + scheme : slash].lower() not in HOSTS:
+            return 0
+        second = slash + 1
+    rest = text[second : min(second + _PROXY_LINK_LENGTH, end)].lower()
+    return second if rest.startswith(_PROXY_LINKS) else 0
 
 
 def is_link(text: str, start: int, end: int) -> bool:
@@ -227,10 +252,11 @@ def _why_no_link(authority: str, has_scheme: bool, lenient: bool) -> str:
 
 
 def _path_label(path: str) -> str:
-    """Return what precedes the name in a link's path: the REST API's path; or a slash, a label, or both."""
+    """Return what precedes the name in a link's path: one of the PATHS; or a slash, a label, or both."""
     if path.startswith("10."):
         return ""
-    if path.startswith(API_PATH):
-        return API_PATH
+    for folder in PATHS:
+        if path.startswith(folder):
+            return folder
     start = 1 if path[:1] == "/" else 0
     return path[: start + _label_length(path[start : start + 9].lower())]

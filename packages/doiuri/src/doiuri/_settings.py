@@ -67,7 +67,7 @@ class Settings:
         :param mailto: mail address; default ``DOIURI_MAILTO``, else none.
         :param cache: path, ``:memory:`` or URL of a store; default ``DOIURI_CACHE``, else None.
         :param environ: variables to read in place of the process's environment.
-        :param pace: URL of a Redis server; default ``DOIURI_PACE``, else None.
+        :param pace: URL of a Redis server, "" for none; default ``DOIURI_PACE``, else None.
         :param prefix: what the user's names of the options begin with, for error messages.
         :raises ValueError: if a value is invalid; the message begins with the name of the option or variable.
         """
@@ -87,7 +87,7 @@ class Settings:
             offline=_flag(*setting("offline", offline, None)),
             mailto=_address(*setting("mailto", mailto, None)),
             cache=None if store is None else os.fspath(store),
-            pace=limits,
+            pace=limits or None,
         )
 
 
@@ -132,6 +132,10 @@ def store_kind(address: str) -> tuple[Literal["memory", "redis", "lock", "sqlite
         return "memory", ""
     if colon and scheme.lower() in _REDIS and rest.startswith("//"):
         return "redis", _redis_url(address, "a store")
+    if address.strip(":").lower() == "memory":
+        raise ValueError(
+            f"{address!r} is not a store: give {MEMORY} for a store in memory, ./memory for a file"
+        )
     path = address
     if re.match(r"[A-Za-z][A-Za-z0-9+.-]+:", address):
         if scheme.lower() != "sqlite":

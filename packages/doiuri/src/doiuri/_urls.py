@@ -2,7 +2,7 @@
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from typing import TypeAlias
 
     QueryValue: TypeAlias = str | int | bool | Sequence[str | int] | None
@@ -68,22 +68,35 @@ def origin(url: str) -> "Origin":
     return parts.scheme, parts.hostname, parts.port or _PORTS.get(parts.scheme)
 
 
-def query_string(query: "Mapping[str, QueryValue]") -> str:
-    """Return the parameters percent-encoded and joined by ``&``; colons and slashes in values stay readable.
+def query_string(query: "Iterable[tuple[object, object]]", safe: str = "") -> str:
+    """Return the parameters percent-encoded and joined by ``&``; characters in ``safe`` stay in values.
 
     A sequence repeats its parameter, True adds it without a value, False and None leave it out.
     """
-    return "&".join(field for key, value in query.items() for field in _fields(key, value))
-
-
-def _fields(key: str, value: "QueryValue") -> list[str]:
+    from collections.abc import Iterable
     from urllib.parse import quote
 
-    if value is None or value is False:
-        return []
-    if value is True:
-        return [quote(key, safe="")]
-    values = [value] if isinstance(value, str | int) else [*value]
-    if isinstance(value, bytes | bytearray) or not all(isinstance(item, str | int) for item in values):
-        raise TypeError(f"{key}: expected str, int or a sequence of them, not {value!r:.60}")
-    return [f"{quote(key, safe='')}={quote(str(item), safe=':/')}" for item in values]
+    def quoted(text: object, safe: str = "") -> str:
+        return quote(text if isinstance(text, bytes) else str(text), safe=safe)
+
+    fields = []
+    for name, value in query:
+        for item in value if isinstance(value, Iterable) and not isinstance(value, str | bytes) else [value]:
+            if item is True:
+                fields.append(quoted(name))
+            elif item is not None and item is not False:
+                fields.append(f"{quoted(name)}={quoted(item, safe)}")
+    return "&".join(fields)
+
+
+def link_query(query: "Mapping[str, QueryValue]") -> str:
+    """Return the query of a link; colons and slashes in values stay readable.
+
+    Raises TypeError for a parameter that is neither str, int, None nor a sequence of str and int.
+    """
+    for key, value in query.items():
+        items = [value] if value is None or isinstance(value, str | int) else [*value]
+        known = value is None or all(isinstance(item, str | int) for item in items)
+        if not known or isinstance(value, bytes | bytearray):
+            raise TypeError(f"{key}: expected str, int or a sequence of them, not {value!r:.60}")
+    return query_string(query.items(), safe=":/")

@@ -1,115 +1,139 @@
-"""The addresses that a client is connected to, from httpcore's ``trace`` extension.
+"""The connections of a client, from httpcore's ``trace`` extension.
 
-Unlike a look-up of the host, they are known for certain, before a request is sent, and also tell a direct
-connection from one to a proxy.
+Unlike a look-up of the host, they tell the address that a request is sent to, before it is sent, and whether
+that is the host itself or a proxy.
 """
 
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Any
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any, NamedTuple
+from weakref import WeakKeyDictionary
+
+import httpx
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import httpx
+    from collections.abc import Callable, Iterator
 
     Place = tuple[str, int]
     Event = dict[str, Any]
+    Check = Callable[[], None]
 
 _PORTS = {"http": 80, "https": 443}
-_MOST = 1000  # many more than a client keeps open
+
+
+class Peer(NamedTuple):
+    """What a connection leads to."""
+
+    place: Place | None
+    """The host and port, perhaps of a proxy; None if another request connected to the proxy."""
+    address: str
+    """The IP address."""
+
+    def serves(self, url: httpx.URL) -> bool:
+        """Return whether this is the host of a URL, not a proxy."""
+        return self.place == place_of(url)
 
 
 class Peers:
-    """The addresses by host and port, of the latest direct connections."""
+    """The peers of the connections that one client has opened."""
 
-    def __init__(self) -> None:
-        self._addresses: dict[Place, str] = {}
+    def __init__(self, trace: type[Trace]) -> None:
+        self._trace = trace
+        self._by_stream: WeakKeyDictionary[Any, Peer] = WeakKeyDictionary()
         self._lock = threading.Lock()
 
-    def add(self, place: Place, address: str) -> None:
-        """Note the address of a connection to a host, which may be a proxy."""
+    def add(self, stream: Any, peer: Peer) -> None:
+        """Note a new connection."""
+        with self._lock, suppress(TypeError):  # a transport's own stream may not have weak references
+            self._by_stream[stream] = peer
+
+    def addresses_of(self, url: httpx.URL) -> list[str]:
+        """Return the addresses of the open connections to a URL's host, any of which a request may use."""
+        place = place_of(url)
         with self._lock:
-            self._addresses.pop(place, None)
-            self._addresses[place] = address
-            if len(self._addresses) > _MOST:
-                del self._addresses[next(iter(self._addresses))]
+            known = [(stream, peer) for stream, peer in self._by_stream.items() if peer.place == place]
+        return [peer.address for stream, peer in known if address_of(stream) is not None]
 
-    def of(self, url: httpx.URL) -> str | None:
-        """Return the address of the latest direct connection to a URL's host."""
-        return self._addresses.get(place_of(url))
-
-    def untraced(self, response: httpx.Response) -> str | None:
-        """Return the address that a response comes from if this client did not open the connection.
+    def of(self, response: httpx.Response) -> Peer | None:
+        """Return the peer that a response comes from; None if the client did not open the connection.
 
         A transport may be shared between clients, or be one that drops the ``trace`` extension.
         """
-        peer = peer_of(response.extensions.get("network_stream"))
-        if peer is None or self.of(response.request.url) is not None:
-            return None
-        with self._lock:
-            opened = {(address, port) for (_, port), address in self._addresses.items()}
-        return None if peer in opened else peer[0]
-
-
-def place_of(url: httpx.URL) -> Place:
-    """Return the host and port of a URL, as httpcore writes them."""
-    return url.raw_host.decode("ascii"), url.port or _PORTS.get(url.scheme, 0)
-
-
-def peer_of(stream: Any) -> Place | None:
-    """Return the address and port that a network stream is connected to; None if it is not TCP or closed."""
-    try:
-        peer = stream.get_extra_info("server_addr") if stream is not None else None
-    except OSError:
+        stream = response.extensions.get("network_stream")
+        with self._lock, suppress(TypeError):
+            return self._by_stream.get(stream)
         return None
-    return (str(peer[0]), peer[1]) if isinstance(peer, tuple) else None
+
+    @contextmanager
+    def traced(self, request: httpx.Request, check: Check | None = None) -> Iterator[Trace]:
+        """Trace the connections of a request while it is sent; a callback of the caller's own is called, too.
+
+        :param check: called for each new connection, and before anything is sent.
+        """
+        trace = self._trace(self, check, request)
+        try:
+            yield trace
+        except httpx.HTTPError as error:
+            with suppress(RuntimeError):  # it has no request
+                trace.remove_from(error.request)
+            raise
+        finally:
+            trace.remove_from(request)
 
 
 class Trace:
-    """A callback of the ``trace`` extension for one request: notes new connections, and has them checked."""
+    """A callback of the ``trace`` extension for one request, and for those that follow its redirects."""
 
-    def __init__(
-        self, peers: Peers, check: Callable[[Place, str], None] | None, request: httpx.Request
-    ) -> None:
+    def __init__(self, peers: Peers, check: Check | None, request: httpx.Request) -> None:
         self._peers = peers
         self._check = check
         self._place: Place | None = None
-        given: Any = request.extensions.get("trace")
-        self._given: Any = given._given if isinstance(given, Trace) else given
+        self._given: Any = request.extensions.get("trace")
+        request.extensions = {**request.extensions, "trace": self}
 
-    @classmethod
-    def set_on(
-        cls, request: httpx.Request, peers: Peers, check: Callable[[Place, str], None] | None = None
-    ) -> None:
-        """Trace the connections of a request; a callback of the caller's own is called, too."""
-        request.extensions = {**request.extensions, "trace": cls(peers, check, request)}
+    def remove_from(self, request: httpx.Request) -> None:
+        """Restore the extensions of a request: another client may send it later."""
+        if request.extensions.get("trace") is self:
+            others = {name: value for name, value in request.extensions.items() if name != "trace"}
+            request.extensions = others if self._given is None else {**others, "trace": self._given}
+
+    def removed(self, response: httpx.Response) -> httpx.Response:
+        """Return a response, with the extensions of its requests restored."""
+        for one in (*response.history, response):
+            self.remove_from(one.request)
+            if one.next_request is not None:
+                self.remove_from(one.next_request)
+        return response
 
     def note(self, name: str, info: Event) -> None:
-        """Note a connection.
+        """Note a new connection, and check the connections.
 
         :raises Exception: what the check raises.
         """
         if name.endswith(".connect_tcp.started"):
             self._place = info["host"], info["port"]
-        elif name.endswith(".connect_tcp.complete") and self._place is not None:
-            peer = peer_of(info["return_value"])
-            if peer is not None:
-                self._peers.add(self._place, peer[0])
-                if self._check is not None:
-                    self._check(self._place, peer[0])
+        connected = name.endswith((".connect_tcp.complete", ".start_tls.complete"))
+        if connected:
+            stream = info["return_value"]
+            address = address_of(stream)
+            if address is not None:
+                self._peers.add(stream, Peer(self._place, address))
+        if self._check is not None and (connected or name.endswith(".send_request_headers.started")):
+            self._check()
 
 
 class SyncTrace(Trace):
     """For ``Client``."""
 
     def __call__(self, name: str, info: Event) -> None:
-        """Note an event, and close a connection that is refused."""
+        """Note an event, and close a new connection that is refused."""
         try:
             self.note(name, info)
         except BaseException:
-            info["return_value"].close()
+            if "return_value" in info:
+                info["return_value"].close()
             raise
         if self._given is not None:
             self._given(name, info)
@@ -119,11 +143,27 @@ class AsyncTrace(Trace):
     """For ``AsyncClient``."""
 
     async def __call__(self, name: str, info: Event) -> None:
-        """Note an event, and close a connection that is refused."""
+        """Note an event, and close a new connection that is refused."""
         try:
             self.note(name, info)
         except BaseException:
-            await info["return_value"].aclose()
+            if "return_value" in info:
+                await info["return_value"].aclose()
             raise
         if self._given is not None:
             await self._given(name, info)
+
+
+def place_of(url: httpx.URL) -> Place:
+    """Return the host and port of a URL, as httpcore writes them."""
+    port = _PORTS.get(url.scheme, 0) if url.port is None else url.port
+    return url.raw_host.decode("ascii"), port
+
+
+def address_of(stream: Any) -> str | None:
+    """Return the IP address that a network stream is connected to; None if it is not TCP or closed."""
+    try:
+        peer = stream.get_extra_info("server_addr") if stream is not None else None
+    except OSError:
+        return None
+    return str(peer[0]) if isinstance(peer, tuple) else None

@@ -8,7 +8,8 @@ from markdown.extensions import Extension
 
 from markdown_doiuri._inline import AutolinkProcessor, CitationPattern, MentionPattern
 from markdown_doiuri._links import Links
-from markdown_doiuri._options import Options, default_config
+from markdown_doiuri._looks import LooksTreeprocessor
+from markdown_doiuri._options import Options, default_config, hint
 from markdown_doiuri._references import HeadingTreeprocessor, PlaceProcessor, ReferencesTreeprocessor, Writer
 from markdown_doiuri._report import Report, SourcePreprocessor
 from markdown_doiuri._treeprocessor import LinkTreeprocessor
@@ -50,12 +51,15 @@ class DOIExtension(Extension):
         default false.
     :param warn: called with each :class:`Problem`; default the ``warning`` method of the logger ``doiuri``.
     :raises ValueError: if an option is invalid; the message begins with its name.
-    :raises KeyError: if an option is unknown.
+    :raises KeyError: if an option is unknown; the message names the option that was probably meant.
     """
 
     def __init__(self, **options: object) -> None:
         self.config = default_config()
         """The default and description of each option."""
+        for name in options:
+            if name not in self.config:
+                raise KeyError(f"unknown option {name!r}{hint(name, self.config)}")
         super().__init__(**options)
         self.options = Options.read(self.getConfigs())
         """The options in use, checked."""
@@ -86,6 +90,8 @@ class DOIExtension(Extension):
             md.parser.blockprocessors.register(PlaceProcessor(md.parser, report), "doiuri-place", 12)
             references = ReferencesTreeprocessor(md, links, processor.citations, self._writer)
             md.treeprocessors.register(references, "doiuri-references", 5.5)
+        # After toc (5), which reads the headings
+        md.treeprocessors.register(LooksTreeprocessor(md, self.options.shared.link), "doiuri-looks", 4)
         report.follow(md)
 
     def _lookups(self) -> Lookups:

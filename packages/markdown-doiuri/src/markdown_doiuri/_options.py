@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from doiuri import plugins
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
 
 def default_config() -> dict[str, list[object]]:
@@ -40,6 +40,14 @@ def default_config() -> dict[str, list[object]]:
         "tidy_links": [False, "Change links to dx.doi.org, www.doi.org and http to https://doi.org"],
         "warn": [logging.getLogger("doiuri").warning, "Called with each Problem, a str"],
     }
+
+
+def hint(name: str, names: Iterable[str]) -> str:
+    """Return which of ``names`` an unknown name was probably meant to be, to end a message with."""
+    from difflib import get_close_matches  # slow to import
+
+    near = get_close_matches(name, names, 1)
+    return f"; did you mean {near[0]!r}?" if near else f"; known are {', '.join(names)}"
 
 
 @dataclass(frozen=True, slots=True)

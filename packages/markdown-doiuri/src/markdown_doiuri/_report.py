@@ -5,11 +5,10 @@ from __future__ import annotations
 import logging
 import re
 import sys
-from collections import Counter
 from typing import TYPE_CHECKING, Self
 
 from doiuri import advise, find
-from doiuri.plugins import DOI_ORG, unescape_html
+from doiuri.plugins import DOI_ORG, common_cause, unescape_html, with_suggestion
 from markdown.preprocessors import Preprocessor
 
 from markdown_doiuri._code import without_code
@@ -102,7 +101,7 @@ class Report:
 
     def bad(self, text: str, error: DOISyntaxError) -> None:
         """Note an occurrence of ``text``, which looks like a DOI but is not one."""
-        known, times = self._bad.get(text, (error, 0))
+        known, times = self._bad.get(text) or (with_suggestion(error), 0)
         self._bad[text] = known, times + 1
 
     def marker(self) -> None:
@@ -175,8 +174,8 @@ class Report:
         That is no mistake of the author: it is not for ``warn``, and fails no build.
         """
         if reasons:
-            [(reason, _)] = Counter(reasons).most_common(1)
-            _logger.info("%d of %d DOIs could not be checked: %s", len(reasons), total, reason)
+            cause = common_cause(reasons)
+            _logger.info("%d of %d DOIs could not be checked: %s", len(reasons), total, cause)
 
     def _line(self, spellings: tuple[str, ...]) -> int | None:
         """Return the first line that has one of ``spellings``, as written or once decoded."""

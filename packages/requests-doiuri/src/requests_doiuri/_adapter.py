@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import io
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 from doiuri.plugins import ClientOptions, user_agent
 from requests import exceptions
 from requests.adapters import BaseAdapter
 from requests.models import Response
 from requests.structures import CaseInsensitiveDict
-from requests.utils import default_user_agent, to_native_string
+from requests.utils import default_user_agent
 from urllib3 import HTTPResponse
 
+from requests_doiuri._cookies import bind_cookies, cookie_host
 from requests_doiuri._targets import TargetHook
 from requests_doiuri._url import DOIURL
 
@@ -54,7 +54,7 @@ class DOIAdapter(BaseAdapter):
         self.options = ClientOptions.read(resolver, offline, mailto, follow, private)
         """The options in use, those from the environment included."""
         settings = self.options.settings
-        self._host = _cookie_host(settings.base)
+        self._host = cookie_host(settings.base)
         self._user_agent = user_agent("requests-doiuri", settings.mailto)
 
     def send(
@@ -86,8 +86,8 @@ class DOIAdapter(BaseAdapter):
         request.url = url
         if request.headers.get("User-Agent") in {None, default_user_agent()}:
             request.headers["User-Agent"] = self._user_agent
-        _bind_cookies(request, self._host)
-        TargetHook.set_on(request, url.doi, self.options.target_check())
+        bind_cookies(request, self._host)
+        TargetHook.set_on(request, url.doi, self.options.target_check(), self._host)
         return self._redirect(request, self._location(url, request.headers.get("Accept")))
 
     def close(self) -> None:
@@ -110,30 +110,6 @@ class DOIAdapter(BaseAdapter):
         response.request = _answered_request(request, location)
         response.connection = self  # type: ignore[assignment]
         return response
-
-
-def _cookie_host(base: str) -> str:
-    """Return the host of ``base`` as http.cookiejar writes it: with ".local" if it has no dot."""
-    host = urlsplit(base).hostname or ""
-    host = f"[{host}]" if ":" in host else host
-    return host if "." in host else f"{host}.local"
-
-
-def _bind_cookies(request: PreparedRequest, host: str) -> None:
-    """Bind a request's own cookies to the resolver's ``host``.
-
-    At a redirect requests would send those of ``cookies=`` to every host, and a Cookie header to none.
-    """
-    jar = request._cookies  # type: ignore[attr-defined]
-    for cookie in [cookie for cookie in jar if not cookie.domain]:
-        jar.clear("", cookie.path, cookie.name)
-        cookie.domain = host
-        jar.set_cookie(cookie)
-    header = to_native_string(request.headers.get("Cookie", ""), "latin-1")  # type: ignore[no-untyped-call]
-    for pair in header.split(";"):
-        name, _, value = pair.strip().partition("=")
-        if name and name not in jar.keys():  # noqa: SIM118 - "in jar" compares cookies, not names
-            jar.set(name, value, domain=host)
 
 
 def _answered_request(request: PreparedRequest, location: str) -> PreparedRequest:

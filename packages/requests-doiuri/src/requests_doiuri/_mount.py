@@ -10,11 +10,13 @@ from requests.sessions import merge_setting
 
 from requests_doiuri._adapter import DOIAdapter
 from requests_doiuri._caches import distinguish_dois
+from requests_doiuri._cookies import rebind_cookies
+from requests_doiuri._targets import TargetHook
 from requests_doiuri._url import DOIURL
 
 if TYPE_CHECKING:
     from doiuri.plugins import Follow
-    from requests import PreparedRequest, Request
+    from requests import PreparedRequest, Request, Response
 
 AnySession = TypeVar("AnySession", bound=Session)
 
@@ -58,7 +60,7 @@ def mount(
 
 
 class _DOISession(Session):
-    """Mixed into a session's class: checks ``doi:`` URIs of requests, and adds their parameters."""
+    """Mixed into a session's class: checks ``doi:`` URIs, adds parameters, and keeps cookies."""
 
     unmounted: ClassVar[type[Session]]
     """The session's class before :func:`mount`."""
@@ -73,6 +75,12 @@ class _DOISession(Session):
             except ValueError as error:
                 raise InvalidURL(str(error), request=request) from error
         return prepared
+
+    def rebuild_auth(self, prepared_request: PreparedRequest, response: Response) -> None:
+        super().rebuild_auth(prepared_request, response)  # type: ignore[no-untyped-call]
+        hook = TargetHook.of(prepared_request)
+        if hook is not None:
+            rebind_cookies(prepared_request, hook.cookie_host)
 
     def __reduce__(self) -> tuple[object, ...]:
         # Its class has no importable name, so pickle and copy name the one before mount().

@@ -19,13 +19,13 @@ from sphinx_doiuri._lock_builder import LockBuilder
 from sphinx_doiuri._pages import (
     AddCards,
     BreakNames,
+    BreakNamesInLaTeX,
     EscapeLinks,
     MarkMissing,
+    StrikeMissing,
+    add_nodes,
     copy_style,
-    depart_link_with_card,
     link_style,
-    link_with_card,
-    visit_link_with_card,
 )
 from sphinx_doiuri._read import ReadDOIs, RestoreContents
 from sphinx_doiuri._role import DOIRole
@@ -52,8 +52,10 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     app.add_post_transform(MarkMissing)
     app.add_post_transform(EscapeLinks)
     app.add_post_transform(BreakNames)
+    app.add_post_transform(BreakNamesInLaTeX)
     app.add_post_transform(AddCards)
-    app.add_node(link_with_card, html=(visit_link_with_card, depart_link_with_card))
+    app.add_post_transform(StrikeMissing)
+    add_nodes(app)
     app.add_builder(LockBuilder)
     add_references(app)
     app.connect("config-inited", check_options, priority=900)  # after extensions that change options

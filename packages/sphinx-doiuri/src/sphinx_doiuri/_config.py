@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Literal
 
 from doiuri.plugins import DOI_ORG, Options
 from sphinx.errors import ConfigError
+from sphinx.util import logging
 
 from sphinx_doiuri._locale import __
 
@@ -14,6 +16,8 @@ if TYPE_CHECKING:
     from sphinx.config import Config
 
     _Rebuild = Literal["", "env", "html"]
+
+logger = logging.getLogger(__name__)
 
 PRODUCT = "sphinx-doiuri"
 LOCK_NAME = "doi.lock.json"
@@ -41,6 +45,7 @@ _SWITCHES: dict[str, tuple[bool, _Rebuild]] = {
     "doi_details": (False, "html"),
     "doi_hardcoded_links": (False, "env"),
 }
+_ALIKE = 0.8  # how similar a misspelt name is to the right one, from 0 to 1
 _ATTRIBUTE = "_doiuri_options"
 
 
@@ -61,6 +66,16 @@ def check_options(app: Sphinx, config: Config) -> None:  # noqa: ARG001
         raise ConfigError(str(error)) from None
     for name in _SWITCHES:
         switch(config, name)
+    _report_misspelt(config)
+
+
+def _report_misspelt(config: Config) -> None:
+    """Warn of names in conf.py that are almost those of options; Sphinx ignores unknown names."""
+    ours = [name for name in vars(config)["_raw_config"] if name.startswith("doi_") and name not in config]
+    for name in ours:
+        if near := get_close_matches(name, [*_SHARED, *_SWITCHES], 1, _ALIKE):
+            message = __("%s is not an option; did you mean %s?")
+            logger.warning(message, name, near[0], type="doi", subtype="option")
 
 
 def options(config: Config) -> Options:

@@ -120,8 +120,9 @@ def report_differences(
     message = __("the metadata of %s is not in the lock file; run sphinx-build -b doi-lock to add it")
     warn_missing(uses, incomplete - missing, message)
     message = __("%s is in the lock file but in no document; run sphinx-build -b doi-lock to update it")
-    done = {key_doi(entry) for entry in lock.seen}
-    for entry in entries:
+    accepted = lock.file.accepted
+    done = {key_doi(entry) for entry in lock.seen} | (accepted.keys() & {doi.key for doi in data.dois()})
+    for entry in (*entries, *accepted):
         key = key_doi(entry)
         if key not in done:
             done.add(key)  # one warning for all entries of a DOI

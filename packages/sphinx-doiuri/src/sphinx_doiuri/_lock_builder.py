@@ -72,7 +72,7 @@ class LockBuilder(Builder):
         kept = self._old_entries(unanswered | incomplete)
         kept_keys = {key_doi(key) for key in kept}
         missing = {doi for doi in unanswered if doi.key not in kept_keys}
-        self._write(kept | self._new_entries(), may_delete=not missing)
+        self._write(kept | self._new_entries({doi.key for doi in unanswered}), may_delete=not missing)
         described = {key_doi(key) for key in kept if key.startswith(_METADATA)}
         message = __("the metadata of %s is not in the lock file: no answer from the resolver")
         warn_missing(
@@ -92,10 +92,17 @@ class LockBuilder(Builder):
         keys, entries = {doi.key for doi in dois}, file.keys()
         return file.get_many([entry for entry in entries if key_doi(entry) in keys])
 
-    def _new_entries(self) -> dict[str, Entry]:
-        """Return the answers of this build, under the keys that they have for doi.org."""
+    def _new_entries(self, unanswered: AbstractSet[str]) -> dict[str, Entry]:
+        """Return the answers of this build, under the keys that they have for doi.org.
+
+        :param unanswered: the keys of the DOIs without an answer: what the store has about them has expired.
+        """
         base = options(self.config).settings.base
-        return {lock_key(key, base): entry for key, entry in self.store.entries.items()}
+        return {
+            lock_key(key, base): entry
+            for key, entry in self.store.entries.items()
+            if key.startswith(_METADATA) or key_doi(key) not in unanswered
+        }
 
     def _write(self, entries: Mapping[str, Entry], *, may_delete: bool) -> None:
         """Replace the lock file; if there are no entries, delete it or leave it as it is."""

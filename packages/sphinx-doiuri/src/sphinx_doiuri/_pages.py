@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from docutils import nodes
 from docutils_doiuri.nodes import doi_references
+from doiuri.plugins import breakable
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
 from sphinx_doiuri._config import switch
@@ -17,19 +17,29 @@ from sphinx_doiuri._environment import doi_data, hardcoded_links
 from sphinx_doiuri._locale import _
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
     from sphinx.writers.html5 import HTML5Translator
+    from sphinx.writers.latex import LaTeXTranslator
 
     from sphinx_doiuri._details import Details
 
 _STATIC = Path(__file__).parent / "static"
 _STYLE = "doiuri.css"
-_BREAK = re.compile(r"(?<=[/.:;,)>_])(?<!doi:)(?<!10\.)|(?=[(<])")  # after a mark, or before a bracket
 
 
 class link_with_card(nodes.reference):  # noqa: N801 (docutils: the class name is the element name)
     """A link with a hover card."""
+
+
+class line_break(nodes.Inline, nodes.Element):  # type: ignore[misc]  # noqa: N801
+    """A place where a long name may be broken."""
+
+
+class struck(nodes.inline):  # noqa: N801
+    """The text of a link to a DOI that does not exist."""
 
 
 class MarkMissing(SphinxPostTransform):
@@ -66,23 +76,48 @@ class EscapeLinks(SphinxPostTransform):
 
 
 class BreakNames(SphinxPostTransform):
-    """Allow line breaks in long names in LaTeX, which would break them at hyphens only."""
+    """Allow line breaks in long names and links in HTML, which would break them in words."""
 
     default_priority = 830
-    formats = ("latex",)
+    formats: tuple[str, ...] = ("html",)
 
     def run(self, **kwargs: Any) -> None:  # noqa: ARG002
-        """Change the links of a document, except in titles, which also become bookmarks."""
+        """Change the links of a document before it is written."""
         for link in doi_references(self.document):
-            text = link.astext()
-            is_name = link.get("support_smartquotes") is False and text != link.get(
-                "refuri"
-            )  # LaTeX breaks URLs
-            if is_name and not isinstance(link.parent, nodes.title):
-                first, *others = filter(None, _BREAK.split(text))
+            if link.get("support_smartquotes") is False:
+                first, *others = self.parts(link)
                 link[:] = [nodes.Text(first)]
                 for part in others:
-                    link += [nodes.raw("", r"\allowbreak{}", format="latex"), nodes.Text(part)]
+                    link += [line_break(), nodes.Text(part)]
+
+    def parts(self, link: nodes.reference) -> list[str]:
+        """Return the parts of a link's text between which a line may break."""
+        return breakable(link.astext())
+
+
+class BreakNamesInLaTeX(BreakNames):
+    """Allow line breaks in names in LaTeX, which would break them at hyphens only."""
+
+    formats = ("latex",)
+
+    def parts(self, link: nodes.reference) -> list[str]:
+        """Return the parts; LaTeX breaks URLs by itself, and titles also become bookmarks."""
+        text = link.astext()
+        whole = text == link.get("refuri") or isinstance(link.parent, nodes.title)
+        return [text] if whole else breakable(text, 0)
+
+
+class StrikeMissing(SphinxPostTransform):
+    """Strike out links to DOIs that do not exist in HTML, so that they look like that in every theme."""
+
+    default_priority = 840
+    formats = ("html",)
+
+    def run(self, **kwargs: Any) -> None:  # noqa: ARG002
+        """Change the links of a document before it is written."""
+        for link in self.document.findall(nodes.reference):
+            if "doi-not-found" in link["classes"]:
+                link[:] = [struck("", "", *link.children)]
 
 
 class AddCards(SphinxPostTransform):
@@ -101,6 +136,22 @@ class AddCards(SphinxPostTransform):
                 card = link_with_card(link.rawsource, "", *link.children, **link.attributes)
                 card["doi_details"], card["doi_number"] = details, number
                 link.replace_self(card)
+
+
+def add_nodes(app: Sphinx) -> None:
+    """Tell the builders how to write the nodes of this module."""
+    app.add_node(link_with_card, html=(visit_link_with_card, depart_link_with_card))
+    app.add_node(
+        line_break, html=(_writes("<wbr />"), _writes("")), latex=(_writes(r"\allowbreak{}"), _writes(""))
+    )
+    app.add_node(struck, html=(_writes("<s>"), _writes("</s>")))
+
+
+def _writes(text: str) -> Callable[[HTML5Translator | LaTeXTranslator, nodes.Node], None]:
+    def write(self: HTML5Translator | LaTeXTranslator, node: nodes.Node) -> None:  # noqa: ARG001
+        self.body.append(text)
+
+    return write
 
 
 def visit_link_with_card(self: HTML5Translator, node: link_with_card) -> None:

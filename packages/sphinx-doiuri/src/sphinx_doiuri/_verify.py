@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
-from doiuri.plugins import open_resolver
+from doiuri.plugins import common_cause, open_resolver
 from doiuri.resolver import LockedAnswers, RecordingStore
 from sphinx.errors import ConfigError
 from sphinx.util import logging
@@ -109,10 +108,10 @@ def _look_up(app: Sphinx, data: DOIData, store: _Answers) -> None:
         shown = [use for use in data.all_uses() if is_shown(app, use)]
         report_differences(app, data, shown, store, incomplete)
     elif reasons:
-        total, reason = len(data.dois()), Counter(reasons).most_common(1)[0][0]
+        total, reason = len(data.dois()), common_cause(reasons)
         logger.info(__("%d of %d DOIs could not be checked: %s"), len(reasons), total, reason)
     elif without_work:
-        reason = Counter(without_work).most_common(1)[0][0]
+        reason = common_cause(without_work)
         logger.info(__("the metadata of %d DOIs could not be read: %s"), len(without_work), reason)
 
 

@@ -29,26 +29,34 @@ class Redirects(dict[str, int]):
         self.record = record
         self.check = check
         self.credentials: dict[str, str] = {}
+        self._left = False  # whether a redirect has led to another host; a later one may lead back
 
     def add_credentials(self, request: Request) -> None:
         """Send the caller's credentials with ``request`` if it goes to the resolver.
 
         They are made unredirected headers: urllib would repeat ordinary ones at every host.
         """
+        to_resolver = self.is_to_resolver(request)
+        # urllib makes the requests that follow redirects unverifiable; a first one may be opened again
+        self._left = not to_resolver or (self._left and request.unverifiable)
         given = [name for name in CREDENTIALS if name in request.headers]
-        if (given or self.credentials) and self.is_to_resolver(request):
+        if (given or self.credentials) and to_resolver:
             for name in given:
                 self.credentials[name] = request.headers.pop(name)
             for name, value in self.credentials.items():
-                request.add_unredirected_header(name, value)
+                if self._may_send(name, request):
+                    request.add_unredirected_header(name, value)
 
     def drop_credentials(self, request: Request, addheaders: Iterable[tuple[str, str]]) -> None:
-        """Remove the credentials in an opener's ``addheaders`` unless ``request`` goes to the resolver."""
+        """Remove the credentials in an opener's ``addheaders`` that ``request`` must not have."""
         added = {name.capitalize(): value for name, value in addheaders if name.capitalize() in CREDENTIALS}
-        if added and not self.is_to_resolver(request):
-            for name, value in added.items():
-                if request.get_header(name) == value:
-                    request.remove_header(name)
+        for name, value in added.items():
+            if request.get_header(name) == value and not self._may_send(name, request):
+                request.remove_header(name)
+
+    def _may_send(self, name: str, request: Request) -> bool:
+        """Return whether ``request`` goes to the resolver and, except for cookies, was chosen by it."""
+        return self.is_to_resolver(request) and (name == "Cookie" or not self._left)
 
     def is_to_resolver(self, request: Request) -> bool:
         """Return whether ``request`` has the origin of the first request."""

@@ -46,6 +46,25 @@ def test_a_transport_of_the_user_s_own_is_observed_too() -> None:
     assert all(isinstance(error, TimeoutError) for error in seen)
 
 
+@pytest.mark.parametrize("error", [TimeoutError("of the metrics"), TransportError("mine"), ValueError("bug")])
+def test_what_it_raises_is_not_the_servers_failure(error: Exception) -> None:
+    seen: list[object] = []
+
+    def fail(reply: object) -> None:
+        seen.append(reply)
+        raise error
+
+    with running([link("10.1000/1", "https://example.org/")]) as proxy:
+        for budget in (None, 100):
+            resolver = Resolver(proxy.url, store=None, on_reply=fail, budget=budget)
+            with pytest.raises(type(error), match=str(error)):
+                resolver.resolve("10.1000/1")
+            with pytest.raises(type(error), match=str(error)):
+                list(resolver.resolve_many(["10.1000/1"]))
+        assert len(seen) == len(proxy.log) == 4
+        assert Resolver(proxy.url, store=None).resolve("10.1000/1").url == "https://example.org/"
+
+
 def test_what_cannot_be_called_is_refused() -> None:
     with pytest.raises(TypeError, match="on_reply must be callable"):
         Resolver(store=None, on_reply=7)  # type: ignore[arg-type]

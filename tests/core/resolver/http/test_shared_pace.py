@@ -107,21 +107,17 @@ def test_concurrency_is_that_of_all_processes(server: redis_server.Server) -> No
     with one.slot(object(), None, 2, deadline):
         with other.slot(object(), None, 2, deadline):
             assert not is_admitted(limiter(server.url), concurrency=2)
-            assert is_admitted(limiter(server.url), concurrency=3)
+            assert not is_admitted(limiter(server.url), concurrency=3), "the lowest counts for all"
         assert is_admitted(other, concurrency=2)
 
 
-def test_who_waits_is_woken_when_a_lease_is_freed(
-    server: redis_server.Server, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(_shared_pace, "LONGEST_WAIT", 1.9)
+def test_who_waits_soon_sees_that_a_lease_is_freed(server: redis_server.Server) -> None:
     one, other = limiter(server.url), limiter(server.url)
     freed = []
     with ThreadPoolExecutor(1) as pool, one.slot(object(), None, 1, time.monotonic() + 20):
         waiting = pool.submit(send, other, None, 1)
         time.sleep(0.3)
         freed.append(time.monotonic())
-        one._front.release(object())
     assert waiting.result() - freed[0] < 1.2
 
 
@@ -132,8 +128,9 @@ def test_waiting_costs_few_commands(server: redis_server.Server, client: redis.R
         with pytest.raises(TimeoutError):
             send(other, None, 1, within=3.0)
     commands = client.info("commandstats")
-    assert sum(commands.get(f"cmdstat_{name}", {}).get("calls", 0) for name in ("eval", "evalsha")) <= 8
-    assert commands["cmdstat_blpop"]["calls"] <= 5
+    asked = sum(commands.get(f"cmdstat_{name}", {}).get("calls", 0) for name in ("eval", "evalsha"))
+    assert asked <= 90  # less often the longer it takes
+    assert "cmdstat_blpop" not in commands
 
 
 def test_the_lease_of_a_killed_process_expires(server: redis_server.Server) -> None:
@@ -374,7 +371,7 @@ def test_a_server_that_refuses_slows_down_and_is_used_again(
         with pytest.warns(PaceWarning, match=said) as caught:
             sent = slow(one, 100.0, 2.0)
         assert len(caught) == 1
-        assert 5 <= sent <= 25  # a tenth of the rate
+        assert 2 <= sent <= 15  # a twentieth of the rate
         permit()
         time.sleep(0.6)
         with warnings.catch_warnings():
@@ -403,7 +400,7 @@ def test_a_server_that_goes_away_and_comes_back(monkeypatch: pytest.MonkeyPatch)
         send(one, 100.0)
         server.stop()
         with pytest.warns(PaceWarning, match="does not answer") as caught:
-            assert 5 <= slow(one, 100.0, 2.0) <= 25
+            assert 2 <= slow(one, 100.0, 2.0) <= 15
         assert len(caught) == 1
         one.hold(0.0)
         one.failed("x")
@@ -434,15 +431,15 @@ def test_without_redis_from_the_start_a_process_assumes_a_large_fleet() -> None:
         with pytest.warns(PaceWarning, match="redis://127") as caught:
             assert slow(one, 1000.0, 2.5) in {1, 2, 3}
     assert not any("secret" in str(warning.message) for warning in caught)
-    assert one._pace.slow_rate(10.0) == pytest.approx(0.01)
+    assert one._pace.slow_rate(10.0) == pytest.approx(0.005)
     assert one._pace.slow_rate(None) == 1.0
 
 
-def test_the_slow_pace_is_a_tenth_of_the_share(server: redis_server.Server) -> None:
+def test_the_slow_pace_is_a_twentieth_of_the_share(server: redis_server.Server) -> None:
     limiters = [limiter(server.url) for _ in range(4)]
     for one in [*limiters, limiters[0]]:
         send(one, 1000.0)
-    assert limiters[0]._pace.slow_rate(10.0) == pytest.approx(10 / 4 / 10)
+    assert limiters[0]._pace.slow_rate(10.0) == pytest.approx(10 / 4 / 20)
 
 
 def test_a_cluster() -> None:

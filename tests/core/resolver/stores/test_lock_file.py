@@ -46,6 +46,25 @@ def test_one_line_an_entry_sorted_and_without_times(path: Path) -> None:
     assert path.read_text("utf-8") == CONTENT
 
 
+def test_edit_changes_what_the_file_has_by_then(path: Path) -> None:
+    file, one = LockFile(path), KEY
+    LockFile(path).put_many(ENTRIES)
+    LockFile(path).replace(ENTRIES, {"10.1000/4": "a reason"})
+
+    def change(
+        entries: dict[str, Entry], accepted: dict[str, str]
+    ) -> tuple[dict[str, Entry], dict[str, str]]:
+        assert (entries.keys(), accepted) == (ENTRIES.keys(), {"10.1000/4": "a reason"})
+        return {one: entries[one]}, {"10.1000/3": "dead"}
+
+    added, changed, removed = file.edit(change)
+    assert (added, changed, removed) == ({"10.1000/3"}, {"10.1000/1"}, {"10.1000/2", "10.1000/4"})
+    assert LockFile(path).keys() == [one, "accepted https://doi.org 10.1000/3"]
+    before = path.stat().st_mtime_ns
+    assert not any(file.edit(lambda entries, accepted: (entries, accepted)))
+    assert path.stat().st_mtime_ns == before
+
+
 def test_the_bytes_depend_on_the_answers_alone(path: Path) -> None:
     order = list(ENTRIES)
     for seed in range(5):
@@ -226,3 +245,22 @@ def test_a_change_in_place_of_the_same_size_is_seen(path: Path) -> None:
     assert (before.st_ino, before.st_size) == (after.st_ino, after.st_size)
     key = "metadata text/plain https://doi.org 10.1000/1"
     assert store.get_many([key])[key].body == b"Liang\n"
+
+
+def test_dois_that_are_known_not_to_exist_are_no_entries(path: Path) -> None:
+    store = LockFile(path)
+    store.replace(ENTRIES, {"10.1000/GONE": "withdrawn"})
+    assert store.keys() == sorted(ENTRIES)
+    assert store.usage().entries == 4
+    size = path.stat().st_size
+    assert store.clear() == (4, size - path.stat().st_size)
+    assert (store.keys(), store.accepted) == ([], {"10.1000/GONE": "withdrawn"})
+    assert store.clear() == (0, 0)
+
+
+def test_a_reason_is_text(path: Path) -> None:
+    store = LockFile(path)
+    for change in (store.replace, store.compare):
+        with pytest.raises(TypeError, match=r"expected a reason as str for 10\.1000/GONE, not None"):
+            change({}, {"10.1000/GONE": None})  # type: ignore[dict-item]
+    assert not path.exists()

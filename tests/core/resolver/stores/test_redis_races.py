@@ -50,6 +50,15 @@ def test_the_newest_answer_stays_whichever_is_written_last(
         assert store.get_many(["k"])["k"].body.startswith(b"a record")
 
 
+def test_an_answer_that_a_program_changes_keeps_its_date(server: redis_server.Server) -> None:
+    with closing(RedisStore(server.url)) as store:
+        store.put_many({"changed": answer("old", 9)})
+        store.put_many({"changed": answer("new", 1)._replace(expires=2e9)})
+        assert store.get_many(["changed"]) == {"changed": Entry(b"new", 'a/"b", 1, 2]', 2e9)}
+        store.put_many({"changed": answer("old", 9)._replace(expires=3e9)})
+        assert store.get_many(["changed"])["changed"].body == b"new"
+
+
 def test_processes_that_write_one_key_at_once(server: redis_server.Server) -> None:
     stores = [RedisStore(server.url) for _ in range(4)]
     answers = [[answer(f"{number}-{age}", age) for age in range(20, 0, -1)] for number in range(4)]

@@ -406,6 +406,57 @@ def test_a_read_only_folder_is_read() -> None:
         assert sorted(file.name for file in folder.iterdir()) == ["store"]
 
 
+WRITER = """
+import sys
+from doiuri.resolver import Entry, SQLiteStore
+store = SQLiteStore(sys.argv[1])
+store.put_many({"later": Entry(b"2", "", 0)})
+print("written", flush=True)
+sys.stdin.read()
+store.close()
+"""
+
+
+@pytest.mark.parametrize("is_closed", [False, True], ids=["open", "closed"])
+@pytest.mark.filterwarnings("ignore::doiuri.resolver.StoreWarning")
+def test_a_read_only_folder_that_its_owner_writes(is_closed: bool) -> None:
+    """As on a read-only mount: the folder may be written from elsewhere."""
+    with nobody() as folder, closing(SQLiteStore(folder / "store")) as store:
+        assert store.get_many(KEYS) == ENTRIES
+        with written_by_owner(folder) as process:
+            if is_closed:
+                process.communicate()
+            for _ in range(2):
+                assert store.get_many(["later", KEYS[0]]) == {
+                    "later": Entry(b"2", "", 0),
+                    KEYS[0]: ENTRIES[KEYS[0]],
+                }
+
+
+@contextmanager
+def written_by_owner(folder: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """A process that may write the folder, has written its store, and ends when its input does."""
+    user = os.geteuid()
+    os.seteuid(os.getuid())
+    folder.chmod(0o755)
+    (folder / "store").chmod(0o644)
+    words = [sys.executable, "-c", WRITER, str(folder / "store")]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"written\n"
+        (folder / "store").chmod(0o444)
+        folder.chmod(0o555)
+        os.seteuid(user)
+        try:
+            yield process
+        finally:
+            os.seteuid(os.getuid())
+            folder.chmod(0o755)
+            if process.poll() is None:
+                process.communicate()
+    os.seteuid(user)
+
+
 def test_a_corrupt_file_in_a_read_only_folder_stays_where_it_is() -> None:
     with nobody(GARBAGE) as folder, closing(SQLiteStore(folder / "store")) as store:
         with pytest.warns(StoreWarning, match="cannot be written .(file is not a database|.*malformed)"):
@@ -746,25 +797,3 @@ def test_a_transaction_takes_its_lock_at_once(stored: Path) -> None:
         store._file.db.set_trace_callback(statements.append)
         store.put_many(ENTRIES)
     assert [text for text in statements if text.startswith("BEGIN")] == ["BEGIN IMMEDIATE"]
-
-
-def test_a_second_store_of_the_file_leaves_the_locks_of_the_first(tmp_path: Path) -> None:
-    # POSIX drops all locks of a process on a file as soon as it closes any descriptor of it. The other
-    # process would then take itself for the last user of the WAL, and delete it.
-    path = tmp_path / "store.sqlite3"
-    write = (
-        "import sys; from doiuri.resolver import Entry, SQLiteStore; s = SQLiteStore(sys.argv[1]);"
-        "s.put_many({f'{sys.argv[2]}{n}': Entry(b'x' * 3000, 't', 9e9) for n in range(100)}); s.close()"
-    )
-    store = SQLiteStore(path)
-    store.put_many({f"a{n}": Entry(b"x" * 3000, "t", 9e9) for n in range(100)})
-    SQLiteStore(path).close()
-    subprocess.run([sys.executable, "-c", write, path, "b"], check=True)
-    assert path.with_name("store.sqlite3-wal").exists()
-    store.put_many({f"c{n}": Entry(b"x" * 3000, "t", 9e9) for n in range(100)})
-    subprocess.run([sys.executable, "-c", write, path, "d"], check=True)
-    names = [f"{letter}{n}" for letter in "abcd" for n in range(100)]
-    assert store.get_many(names).keys() == set(names)
-    store.close()
-    with closing(sqlite3.connect(path)) as db:
-        assert db.execute("PRAGMA integrity_check").fetchall() == [("ok",)]

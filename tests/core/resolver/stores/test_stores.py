@@ -213,6 +213,8 @@ def test_the_store_of_the_user(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
         ("redis://user:secret@localhost?db=x", "not a URL of a Redis server: redis://localhost"),
         ("redis://user:sec/ret@localhost", "URL of a Redis server"),
         ("redis:localhost", "no store is known"),
+        ("memory", "'memory' is not a store: give :memory: for a store in memory, ./memory for a file"),
+        (":Memory:", "give :memory: for a store in memory"),
         ("~nobody-of-that-name/x", "not a path for a store"),
     ],
 )

@@ -31,6 +31,8 @@ def cache(action: str, **options: object) -> None:
             click.echo(f"{address}: {_described(store.usage())}")
         else:
             click.echo(f"{address}: removed {_described(store.clear())}")
+    except OSError as error:
+        raise click.ClickException(f"cache: {error}") from None
     finally:
         store.close()
 

@@ -11,7 +11,6 @@ import click
 
 from doiuri_cli._run import Run, contents_of
 from doiuri_cli.commands._options import (
-    FileOptions,
     code_options,
     color_option,
     config_options,
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
 
     from doiuri_cli._config import Config
     from doiuri_cli._run import Result
+    from doiuri_cli.commands._options import FileOptions
     from doiuri_cli.files._select import Selection
     from doiuri_cli.output import Output
     from doiuri_cli.rules import Finding
@@ -46,11 +46,7 @@ if TYPE_CHECKING:
 @color_option
 @click.option("-q", "--quiet", is_flag=True, help="Write no progress and no summary.")
 def check(
-    paths: tuple[str, ...],
-    files_from: str | None,
-    changed: str | None,
-    stdin_filename: str | None,
-    jobs: int | None,
+    files: FileOptions,
     outputs: Sequence[Output],
     *,
     quiet: bool,
@@ -63,11 +59,11 @@ def check(
     """
     config = make_config(**options)  # type: ignore[arg-type]
     lock = _read_lock(config)
-    selection = FileOptions(paths, files_from, changed, stdin_filename).select(config)
-    contents = contents_of(selection.paths, stdin_filename)
+    selection = files.select(config)
+    contents = contents_of(selection.paths, files.stdin_filename)
     with show_progress(hidden=quiet) as progress:
         try:
-            result = Run(config, jobs, progress).check(contents, lock)
+            result = Run(config, files.jobs, progress).check(contents, lock)
         except ValueError as error:
             raise click.ClickException(str(error)) from None
     report = make_report(selection, result, _unused(selection, result, config, lock))

@@ -11,7 +11,7 @@ from doiuri import DOI
 
 from doiuri_cli._examine import FileReport, read_mentions
 from doiuri_cli._run import Question, Run, attempt, contents_of
-from doiuri_cli.commands._options import FileOptions, config_options, file_options, make_config
+from doiuri_cli.commands._options import config_options, file_options, make_config
 from doiuri_cli.commands._outcome import PROBLEM, write_problems
 from doiuri_cli.output import visible
 from doiuri_cli.rules import finding_at
@@ -19,6 +19,7 @@ from doiuri_cli.rules import finding_at
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from doiuri_cli.commands._options import FileOptions
     from doiuri_cli.files import Source
 
 FORMATS = ("concise", "json", "jsonl")
@@ -51,11 +52,7 @@ class Place(NamedTuple):
     help="Format of the list.",
 )
 def find(
-    paths: tuple[str, ...],
-    files_from: str | None,
-    changed: str | None,
-    stdin_filename: str | None,
-    jobs: int | None,
+    files: FileOptions,
     output: str,
     *,
     unique: bool,
@@ -66,10 +63,10 @@ def find(
     Without PATHS, the current folder is searched.
     """
     config = make_config(**options)  # type: ignore[arg-type]
-    selection = FileOptions(paths, files_from, changed, stdin_filename).select(config)
-    questions = map(Question, contents_of(selection.paths, stdin_filename))
+    selection = files.select(config)
+    questions = map(Question, contents_of(selection.paths, files.stdin_filename))
     failed: list[FileReport] = []
-    places = _places(Run(config, jobs).map(_places_in, questions, "Reading files"), failed)
+    places = _places(Run(config, files.jobs).map(_places_in, questions, "Reading files"), failed)
     _write(_unique(places) if unique else places, output, unique=unique)
     return PROBLEM if write_problems(selection, failed) else 0
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
 
 from doiuri_cli._run import Run, contents_of
 from doiuri_cli.commands._options import (
-    FileOptions,
     code_options,
     config_options,
     file_options,
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from doiuri_cli._examine import FileReport
     from doiuri_cli._run import Content
+    from doiuri_cli.commands._options import FileOptions
     from doiuri_cli.fixes._files import Fixed
     from doiuri_cli.output import Output
 
@@ -47,11 +48,7 @@ if TYPE_CHECKING:
 @output_option
 @click.option("-q", "--quiet", is_flag=True, help="Write no summary.")
 def fix(
-    paths: tuple[str, ...],
-    files_from: str | None,
-    changed: str | None,
-    stdin_filename: str | None,
-    jobs: int | None,
+    files: FileOptions,
     outputs: Sequence[Output],
     *,
     show: bool,
@@ -66,16 +63,16 @@ def fix(
     is written to standard output. Exit codes: 0 nothing left, 1 findings left or, with --check and --diff,
     changes due, 2 a file or the configuration cannot be read or a file cannot be written.
     """
-    config = make_config(**options)  # type: ignore[arg-type]
-    selection = FileOptions(paths, files_from, changed, stdin_filename).select(config)
-    contents = contents_of(selection.paths, stdin_filename)
+    config = replace(make_config(**options), records=False)  # type: ignore[arg-type]  # they have no fixes
+    selection = files.select(config)
+    contents = contents_of(selection.paths, files.stdin_filename)
     try:
-        reports, statuses = _examined(Run(config, jobs), contents, unsafe=unsafe)
+        reports, statuses = _examined(Run(config, files.jobs), contents, unsafe=unsafe)
     except ValueError as error:
         raise click.ClickException(str(error)) from None
     results = []
-    files = Files(config, unsafe, dry=show or only)
-    for content, fixed in zip(contents, files.fix(contents, reports, statuses), strict=True):
+    mender = Files(config, unsafe, dry=show or only)
+    for content, fixed in zip(contents, mender.fix(contents, reports, statuses), strict=True):
         results.append(fixed)
         if show:
             _write_diff(fixed)

@@ -14,7 +14,6 @@ from doiuri_cli._config_file import default_lock
 from doiuri_cli._examine import FileReport, read_mentions
 from doiuri_cli._run import Question, Run, attempt, contents_of
 from doiuri_cli.commands._options import (
-    FileOptions,
     config_options,
     file_options,
     make_config,
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
 
     from doiuri_cli._config import Config
     from doiuri_cli._run import Content, Progress
+    from doiuri_cli.commands._options import FileOptions
     from doiuri_cli.files import Source
     from doiuri_cli.registry._locking import Draft, Wanted
 
@@ -74,11 +74,7 @@ class Locking:
 @config_options
 @click.option("-q", "--quiet", is_flag=True, help="Write no progress and no summary.")
 def lock(
-    paths: tuple[str, ...],
-    files_from: str | None,
-    changed: str | None,
-    stdin_filename: str | None,
-    jobs: int | None,
+    files: FileOptions,
     *,
     check: bool,
     prune: bool,
@@ -99,19 +95,21 @@ def lock(
     read. What the file has already stays; a DOI without an answer keeps its entry. Exit codes: 0 done, 1 with
     --check, changes are due, 2 a file or the configuration cannot be read, or a file cannot be written.
     """
-    if prune and changed is not None:
+    if prune and files.changed is not None:
         raise click.UsageError("--prune needs all files; leave out --changed")
     accepted = _accepted(accept, reason)
     config = make_config(locked=False, **options)  # type: ignore[arg-type]
-    file = _open(config.lock or _default(**options))  # type: ignore[arg-type]
+    file = _open(_default(**options) if config.lock is None else config.lock)  # type: ignore[arg-type]
+    if bib is not None:
+        _check_bib(bib, file)
     wanted = _wanted(existence=existence, works=works, style=style, locale=locale, refresh=refresh)
-    selection = FileOptions(paths, files_from, changed, stdin_filename).select(config)
+    selection = files.select(config)
     contents = contents_of(
-        (path for path in selection.paths if not _is_one_of(path, bib, file)), stdin_filename
+        (path for path in selection.paths if not _is_one_of(path, bib, file)), files.stdin_filename
     )
     with show_progress(hidden=quiet) as progress:
         failed: list[FileReport] = []
-        dois = _dois(Run(config, jobs, progress), contents, failed)
+        dois = _dois(Run(config, files.jobs, progress), contents, failed)
         locking = Locking(config, file, wanted, dois, progress)
         is_broken = write_problems(selection, failed)
         try:
@@ -165,6 +163,18 @@ def _open(path: str) -> LockFile:
         raise click.ClickException(str(error)) from None
 
 
+def _check_bib(path: str, file: LockFile) -> None:
+    """Check that a BibTeX file can be written, before any look-up."""
+    from doiuri_cli.registry._bib import read_bib
+
+    if os.path.realpath(path) == os.path.realpath(file.path):
+        raise click.UsageError("--bib and --lock name the same file")
+    try:
+        read_bib(path)
+    except ValueError as error:
+        raise click.ClickException(str(error)) from None
+
+
 def _is_one_of(path: str, bib: str | None, file: LockFile) -> bool:
     """Return whether a path is one of the files that are written."""
     return os.path.abspath(path) in {str(file.path), bib and os.path.abspath(bib)}  # noqa: PTH100
@@ -210,16 +220,15 @@ def _update(
         draft.look_up(list(locking.dois.values()), locking.wanted, locking.config, progress)
     if prune:
         draft.prune(locking.dois.keys() | ({accepted[0].key} if accepted else set()))
-    differences = locking.file.compare(draft.entries, draft.accepted)
     if check:
+        differences = locking.file.compare(draft.entries, draft.accepted)
         lines = {doi.key: f"{doi.name} is not in the lock file" for doi in missing}
         lines |= {key: f"{key} changes" for key in differences.added | differences.changed}
         lines |= {key: f"{key} is in the lock file, but no file mentions it" for key in differences.removed}
         for _, line in sorted(lines.items()):
             click.echo(visible(line))
         return bool(lines)
-    if any(differences):
-        locking.file.replace(draft.entries, draft.accepted)
+    differences = locking.file.edit(draft.redone)
     if not quiet:
         click.echo(_summary(locking, draft, differences), err=True)
     return any(differences)
@@ -239,7 +248,9 @@ def _accept(draft: Draft, locking: Locking, doi: DOI, reason: str) -> None:
 
 
 def _summary(locking: Locking, draft: Draft, differences: Differences) -> str:
-    count = len(draft.dois())
+    from doiuri_cli.registry._locking import Draft
+
+    count = len(Draft.read(locking.file).dois())
     added, changed, removed = map(len, differences)
     text = f"{count:,} DOI{'' if count == 1 else 's'} in {visible(locking.file.path.name)}: "
     text += f"{added:,} added, {changed:,} changed, {removed:,} removed."

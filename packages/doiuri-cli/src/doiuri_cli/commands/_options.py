@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import sys
 from dataclasses import dataclass
+from functools import wraps
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -14,7 +16,7 @@ from doiuri_cli._config import FAIL_ON, Config, ConfigError
 from doiuri_cli._config_file import check_codes, check_patterns, read_config
 from doiuri_cli.files._git import GitError, changed_files
 from doiuri_cli.files._select import STDIN, Filter, Selection, select, select_changed
-from doiuri_cli.readers import reader_for
+from doiuri_cli.readers import is_read
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -49,7 +51,7 @@ def _codes(_ctx: click.Context, _param: click.Parameter, values: Sequence[str]) 
         raise click.BadParameter(str(error)) from None
 
 
-file_options = _decorate(
+_file_options = _decorate(
     click.argument("paths", nargs=-1, type=click.Path(path_type=str)),
     click.option("--include", multiple=True, callback=_patterns, metavar="PATTERN",
                  help="In folders, read only files that match, as in .gitignore."),
@@ -68,7 +70,24 @@ file_options = _decorate(
     click.option("-j", "--jobs", type=click.IntRange(1), metavar="N",
                  help="The number of processes (one, or one for each processor if there is much to read)."),
 )  # fmt: skip
-"""The options that choose files; ``FileOptions`` takes their values."""
+
+
+def file_options(function: Callable[..., object]) -> Callable[..., object]:
+    """Add the options that choose files; the command gets them as a ``FileOptions``, its first argument."""
+
+    @wraps(function)
+    def command(
+        paths: Sequence[str],
+        files_from: str | None,
+        changed: str | None,
+        stdin_filename: str | None,
+        jobs: int | None,
+        **others: object,
+    ) -> object:
+        return function(FileOptions(paths, files_from, changed, stdin_filename, jobs), **others)
+
+    return _file_options(command)
+
 
 config_options = _decorate(
     click.option("--config", "config_file", metavar="FILE", help="The configuration file to read."),
@@ -86,16 +105,29 @@ code_options = _decorate(
 )  # fmt: skip
 """The options that choose findings."""
 
+
+class _Positive(click.FloatRange):
+    """A finite number greater than 0, as in the configuration file."""
+
+    def convert(self, value: str | float, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        number = float(super().convert(value, param, ctx))  # type: ignore[arg-type]
+        if not isfinite(number):
+            self.fail(f"{value} is not a finite number.", param, ctx)
+        return number
+
+
+_POSITIVE = _Positive(0, min_open=True)
+
 registry_options = _decorate(
     click.option("--resolver", metavar="URL", help="The DOI proxy to ask."),
     click.option("--offline/--online", default=None, help="Send no requests."),
     click.option("--mailto", metavar="ADDRESS", help="Mail address for the operator of the resolver."),
     click.option("--cache", metavar="PATH", help="Path or URL of the cache."),
-    click.option("--timeout", type=click.FloatRange(0, min_open=True), metavar="SECONDS",
+    click.option("--timeout", type=_POSITIVE, metavar="SECONDS",
                  help="Limit of one request (10)."),
-    click.option("--budget", type=click.FloatRange(0, min_open=True), metavar="SECONDS",
+    click.option("--budget", type=_POSITIVE, metavar="SECONDS",
                  help="Limit of all requests (none)."),
-    click.option("--rate", type=click.FloatRange(0, min_open=True), metavar="NUMBER",
+    click.option("--rate", type=_POSITIVE, metavar="NUMBER",
                  help="Requests per second."),
 )  # fmt: skip
 """The options that say whom to ask, and how."""
@@ -182,6 +214,7 @@ class FileOptions:
     files_from: str | None = None
     changed: str | None = None
     stdin_filename: str | None = None
+    jobs: int | None = None
 
     def select(self, config: Config) -> Selection:
         """Return the files to read.
@@ -193,7 +226,7 @@ class FileOptions:
             paths = [os.curdir]
         if paths.count(STDIN) > 0 and self.files_from == STDIN:
             raise click.UsageError("standard input cannot be both a file and a list of files")
-        wanted = Filter(_is_known, config.include, config.exclude, config.max_size, config.force_exclude)
+        wanted = Filter(is_read, config.include, config.exclude, config.max_size, config.force_exclude)
         if self.changed is None:
             return select(paths, wanted)
         try:
@@ -201,10 +234,6 @@ class FileOptions:
         except GitError as error:
             raise click.ClickException(str(error)) from None
         return select_changed(changed, paths, wanted)
-
-
-def _is_known(path: str) -> bool:
-    return reader_for(path) is not None
 
 
 def _listed(file: str) -> list[str]:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _STDIN = "-"
 _NOT_FOUND, _UNKNOWN = 1, 3
+_LONGEST = 500  # characters of a name in a message
 _NOTHING = {"json": "null", "csl": "null"}
 """The line for a name without an answer, by the form; of the others it is empty."""
 
@@ -96,11 +97,13 @@ def _write(found: Iterable[Answer], form: str) -> int:
 
 
 def _problem(answer: Answer) -> str:
+    name = answer.name if len(answer.name) <= _LONGEST else f"{answer.name[:_LONGEST]}…"
+    name = name if name.strip() else repr(name)
     match answer.status:
         case "not-found":
-            return f"{answer.name}: not found"
+            return f"{name}: not found"
         case "invalid":
-            return f"{answer.name}: not a DOI: {answer.reason}"
+            return f"{name}: not a DOI: {answer.reason}"
         case "unknown":
-            return f"{answer.name}: unknown: {answer.reason}"
-    return f"{answer.name}: {answer.reason}"
+            return f"{name}: unknown: {answer.reason}"
+    return f"{name}: {answer.reason}"

@@ -53,11 +53,14 @@ def changed_files(reference: str | None) -> list[str]:
     :raises GitError: if there is no repository, no such commit, or no git.
     """
     top = _git("rev-parse", "--show-toplevel").removesuffix("\n")
-    if reference is None and not _has_commits():
+    if reference is None and not _is_commit("HEAD"):
         return _paths(top, _git("-C", top, "ls-files", "-z", "--cached", "--others", "--exclude-standard"))
     reference = reference or "HEAD"
-    if reference.startswith("-"):
-        raise GitError(f"{reference!r} is not the name of a commit")
+    is_range = ".." in reference.strip(".")
+    if reference.startswith("-") or not (is_range or _is_commit(reference)):
+        raise GitError(
+            f"--changed: {reference!r} is not a commit; name paths before --changed, or use --changed=REF"
+        )
     changed = _git(
         "-C", top, "diff", "--name-only", "-z", "--no-ext-diff", "--diff-filter=d", reference, "--"
     )
@@ -69,9 +72,9 @@ def _paths(top: str, names: str) -> list[str]:
     return sorted({str(Path(top, name)) for name in names.split("\0") if name})
 
 
-def _has_commits() -> bool:
+def _is_commit(reference: str) -> bool:
     try:
-        _git("rev-parse", "--quiet", "--verify", "HEAD")
+        _git("rev-parse", "--quiet", "--verify", f"{reference}^{{commit}}")
     except GitError:
         return False
     return True

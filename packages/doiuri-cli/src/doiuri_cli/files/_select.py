@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
@@ -22,6 +23,12 @@ TOO_LARGE = "too large"
 
 EXCLUDED = "excluded"
 """Why a named file is passed over."""
+
+NO_FILE = "not a regular file"
+"""Why a named pipe or a device is passed over."""
+
+_OPEN = re.compile(r"/dev/stdin|(?:/dev|/proc/self)/fd/[0-9]+")
+"""What the shell opened for this process, which may be a pipe."""
 
 _Problem = tuple[str, str]
 
@@ -85,8 +92,10 @@ def select(arguments: Iterable[str], wanted: Filter) -> Selection:
         elif is_folder:
             selection.folders.append(path)
             _walk(argument, wanted, selection)
-        elif argument == STDIN or os.path.exists(argument):  # noqa: PTH110
+        elif argument == STDIN or os.path.isfile(argument) or _OPEN.fullmatch(argument):  # noqa: PTH113
             selection.paths.append(argument)
+        elif os.path.exists(argument):  # noqa: PTH110 - a pipe may block for ever
+            selection.skipped[NO_FILE] += 1
         else:
             selection.problems.append((argument, "no such file or folder"))
     selection.paths = list(dict.fromkeys(selection.paths))

@@ -53,6 +53,10 @@ class Lines:
         """The number of lines; what follows the last line end counts as one, even if it is empty."""
         return len(self._starts)
 
+    def offset(self, line: int, column: int) -> int:
+        """Return the offset in the text of a position."""
+        return self._starts[line - 1] + column - 1
+
     def line(self, number: int, first: int = 1, last: int | None = None) -> str:
         """Return a line without its end, or a piece of it.
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
+from doiuri_cli.files._replace import replace_file
 from doiuri_cli.fixes._mend import FixPolicy, mend
-from doiuri_cli.fixes._write import write
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -81,8 +81,9 @@ class Files:
         if self.dry or not mended.applied or content.content is not None:
             return fixed
         try:
-            write(content.path, source.to_bytes(source.text), mended.source.to_bytes(mended.source.text))
-        except (OSError, RuntimeError) as error:  # RuntimeError: a loop of symbolic links
+            old, new = source.to_bytes(source.text), mended.source.to_bytes(mended.source.text)
+            replace_file(content.path, new, old)
+        except OSError as error:
             return _failed(report, error)
         return fixed
 

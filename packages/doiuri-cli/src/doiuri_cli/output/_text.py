@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-import unicodedata
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
-from urllib.parse import quote
 
 from doiuri_cli.output._report import severity_of
 
@@ -34,6 +32,8 @@ def shown(character: str) -> str:
     r"""Return a character as a terminal may show it: ``\x1b`` for ESC, ``\x80`` for a byte of a file name."""
     if "\udc80" <= character <= "\udcff":  # a byte of a file name, as os.fsdecode has it
         return f"\\x{ord(character) - 0xDC00:02x}"
+    import unicodedata  # rarely needed
+
     if unicodedata.category(character) in _HIDDEN:
         return character.encode("unicode_escape").decode("ascii")
     return character
@@ -76,6 +76,8 @@ def relative(path: str) -> str:
 def uri(path: str) -> str:
     """Return a path as a URI reference: relative, or ``file:`` if the path is outside the current folder."""
     name = relative(path)
+    from urllib.parse import quote  # slow to import
+
     escaped = quote(os.fsencode(name), safe="/")
     return f"file://{escaped if escaped.startswith('/') else '/' + escaped}" if _absolute(name) else escaped
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from io import StringIO
 from pathlib import Path
@@ -114,15 +113,9 @@ def _writer(name: str) -> Writer:
 
 
 def _write_file(report: Report, write: Writer, path: str) -> None:
-    """Write a file as a whole or not at all; a pipe or a device is written to as it is."""
-    target = Path(os.path.realpath(path))
+    text = StringIO(newline="\n")
     try:
-        if target.exists() and not target.is_file():
-            with target.open("w", encoding="utf-8", errors="backslashreplace", newline="\n") as stream:
-                write(report, stream)
-        else:
-            text = StringIO(newline="\n")
-            write(report, text)
-            replace_file(path, text.getvalue().encode(errors="backslashreplace"))
+        write(report, text)
+        replace_file(path, text.getvalue().encode(errors="backslashreplace"))
     except OSError as error:
         raise click.ClickException(f"cannot write {path}: {error.strerror or error}") from error

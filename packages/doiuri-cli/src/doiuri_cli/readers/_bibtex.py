@@ -187,8 +187,13 @@ def _between(text: str, start: int, end: int, key: str) -> Iterator[Part]:
     if may_mention(content):
         if "%" in content:
             content = blanked(content, (line.span() for line in _COMMENT_LINE.finditer(content)))
-        content = blanked(content, (file.span() for file in _FILES.finditer(content)))
+        if _names_file(content.lower()):
+            content = blanked(content, (file.span() for file in _FILES.finditer(content)))
         yield Part(content, _SYNTAX, start, entry=key)
+
+
+def _names_file(content: str) -> bool:
+    return "file" in content or "pdf" in content or "local-url" in content  # faster than the expression
 
 
 def _closing(text: str, start: int, limit: int) -> int | None:

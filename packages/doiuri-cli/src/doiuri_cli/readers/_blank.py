@@ -16,6 +16,7 @@ _BROKEN = r"10(?:[&{<]|\\(?![%&#$_]))"
 _NAME = re.compile(rf"10\.[0-9.]*+(?:[/:]|{_ESCAPED})|{_BROKEN}")
 # One that counts without a label: versions and addresses such as v10.2/guide are frequent
 _BARE_NAME = re.compile(rf"10\.(?:[0-9]{{4}}[0-9.]*+[/:]|[0-9.]*+{_ESCAPED})|{_BROKEN}")
+_SIGN = re.compile(rf"[dD](?:oi|OI)|(?=1)(?:{_NAME.pattern})")
 _LABEL = re.compile("doi|hdl", re.IGNORECASE)
 _ON_LINE = re.compile(r"[^\r\n]+")
 
@@ -25,6 +26,14 @@ def may_mention(text: str) -> bool:
     if "doi" in text or "DOI" in text or "Doi" in text or _BARE_NAME.search(text):
         return True
     return _NAME.search(text) is not None and _LABEL.search(text) is not None
+
+
+def signs(text: str) -> list[int]:
+    """Return where signs of a DOI start, in order, and last the length of the text.
+
+    A piece of the text in which none starts is one for which ``may_mention`` returns False.
+    """
+    return [*(sign.start() for sign in _SIGN.finditer(text)), len(text)]
 
 
 def blanked(text: str, spans: Iterable[Span]) -> str:

@@ -22,6 +22,8 @@ _FIELD = re.compile(
     r"|(?P<plain>[^\s\"'\[{#&*!|>%@`](?:[^\r\n#]|(?<=\S)#)*?))[ \t]*(?:(?<=\s)#[^\r\n]*)?\r?$",
     re.IGNORECASE | re.MULTILINE,
 )
+# No schema says what the field holds, and templates of sites often use it as the address of a link
+_LINK = re.compile(r"(?:https?:)?//[^\s#?]*?10\.", re.IGNORECASE)
 _COMMENT_LINE = re.compile(r"^[ \t]*#[^\r\n]*", re.MULTILINE)
 _RUNS = (re.compile("````*"), re.compile("~~~~*"))
 _BEFORE_FENCE = re.compile(r"[ \t>]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+)*\Z")
@@ -64,7 +66,7 @@ def _front_matter(text: str) -> Iterator[Part]:
     for field in _FIELD.finditer(text):
         start, end = field.span(field.lastgroup or 0)
         yield Part(text[last:start], start=last)
-        yield Part(text[start:end], start=start, field=True)
+        yield Part(text[start:end], start=start, field=not _LINK.match(text, start, end))
         last = end
     if last < len(text):
         yield Part(text[last:], start=last)
@@ -131,7 +133,7 @@ def _indented(text: str) -> Iterator[tuple[int, int]]:
 
 def _spans(text: str) -> Iterator[tuple[int, int]]:
     """Yield the code spans in paragraphs that may mention a DOI; after a brace they are MyST's roles."""
-    for first, end in paragraphs(text):
+    for first, end in paragraphs(text) if "`" in text else ():
         position = first
         while (quiet := _QUIET.match(text, position, end)) and (run := _TICKS.search(text, quiet.end(), end)):
             start, position = run.span()

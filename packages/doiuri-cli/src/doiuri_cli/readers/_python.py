@@ -39,6 +39,12 @@ _BRACKET = re.compile(
     r'|"""(?>(?:[^"\\]++|\\.|"(?!"")){0,9999})(?:""")?|"(?>(?:[^"\\\r\n]++|\\.){0,9999})"?',
     re.MULTILINE | re.DOTALL,
 )
+# What opens no bracket that it does not close; a line with a statement is left to _BRACKET
+_SIMPLE_STRING = r"'(?!'')[^'\\\r\n]*+'|\"(?!\"\")[^\"\\\r\n]*+\""
+_BALANCED = re.compile(
+    rf"(?>(?:[^()\[\]{{}}#'\"\n]++|\#[^\r\n]*+|{_SIMPLE_STRING}|\n(?![ \t]*+(?:class|def|async)\b)"
+    rf"|[(\[{{](?>(?:[^()\[\]{{}}#'\"\n]++|{_SIMPLE_STRING}){{0,100}})[)\]}}]){{0,500}})"
+)
 _CLOSING = {
     "'": re.compile(r"[^'\\\r\n]*+(?>(?:\\(?:\r\n|.)[^'\\\r\n]*+){0,1000})", re.DOTALL),
     '"': re.compile(r'[^"\\\r\n]*+(?>(?:\\(?:\r\n|.)[^"\\\r\n]*+){0,1000})', re.DOTALL),
@@ -94,7 +100,11 @@ class _Brackets:
 
     def open_at(self, place: int) -> bool:
         """Return whether a bracket is open where a string starts."""
-        for token in _BRACKET.finditer(self._text, self._place, place):
+        position = self._place
+        while (balanced := _BALANCED.match(self._text, position, place)) and (
+            token := _BRACKET.search(self._text, balanced.end(), place)
+        ):
+            position = token.end()
             match token.lastgroup:
                 case "opening":
                     self._depth += 1

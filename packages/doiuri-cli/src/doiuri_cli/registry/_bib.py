@@ -37,6 +37,8 @@ def read_bib(path: str) -> dict[str, BibEntry]:
     file = Path(path)
     if not file.exists():
         return {}
+    if not file.is_file():
+        raise ValueError(f"{path!r} is not a file; name a file that only doiuri writes")
     try:
         library = _parsed(file.read_text("utf-8"))
     except ValueError as error:
@@ -78,10 +80,6 @@ def keyed(name: str, text: str) -> BibEntry | None:
 
 
 def _parsed(text: str) -> Library:
-    from bibtexparser.entrypoint import parse_string  # slow to import
-    from bibtexparser.exceptions import ParserStateException
+    from doiuri_cli.readers._entries._bib import parse  # imports bibtexparser, which is slow
 
-    try:
-        return parse_string(text, parse_stack=[])
-    except ParserStateException as error:
-        raise ValueError("not BibTeX") from error
+    return parse(text)

@@ -62,7 +62,7 @@ def check_names(
         answers.statuses = {key: lock.statuses[key] for key in dois if key in lock.statuses}
         answers.known = len(answers.statuses)
         if config.needs_lock:
-            answers.missing = frozenset(dois.keys() - lock.entries.values())
+            answers.missing = frozenset(dois.keys() - lock.statuses.keys())
     left = [doi for key, doi in dois.items() if key not in answers.statuses]
     if config.locked:
         answers.unknown["not in the lock file"] += len(left)
@@ -73,12 +73,17 @@ def check_names(
 
 
 def open_resolver(
-    config: Config, *, offline: bool | None = None, store: Store | ReadStore | None = None
+    config: Config,
+    *,
+    offline: bool | None = None,
+    store: Store | ReadStore | None = None,
+    on_reply: Callable[[object], object] | None = None,
 ) -> Resolver:
     """Return a Resolver for the configuration.
 
     :param offline: send no requests; by default as configured.
     :param store: where answers are kept; by default as configured.
+    :param on_reply: called after each request.
     :raises ValueError: if an argument is wrong; the message begins with its name.
     """
     from doiuri.plugins import Settings, user_agent
@@ -99,6 +104,8 @@ def open_resolver(
             timeout=config.timeout,
             budget=config.budget,
             mailto=settings.mailto,
+            on_reply=on_reply,
+            pace=settings.pace,
             user_agent=name if offline else user_agent(name, settings.mailto),  # slow: reads versions
             **options,  # type: ignore[arg-type]
         )
@@ -120,13 +127,14 @@ def _ask(dois: Sequence[DOI], config: Config, answers: Answers, progress: Progre
     answers.known += len(dois) - len(left)
     if not left:
         return
-    with open_resolver(config) as resolver:
+    replies: list[None] = []  # one for each request
+    with open_resolver(config, on_reply=lambda _: replies.append(None)) as resolver:
         for doi, outcome in zip(left, resolver.check(left, "existence", progress=progress), strict=True):
             answers.statuses[doi.key] = outcome.status
             if outcome.status == "unknown":
                 answers.unknown[brief_reason(outcome.reason, resolver.base)] += 1
         if not resolver.offline:
-            answers.asked, answers.requests = len(left), resolver.sent
+            answers.asked, answers.requests = len(left), len(replies)
 
 
 def brief_reason(reason: str, base: str) -> str:

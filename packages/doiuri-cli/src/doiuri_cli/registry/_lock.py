@@ -6,14 +6,17 @@ import json
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import NoneType
 from typing import TYPE_CHECKING
 
+from doiuri_cli.files import Lines
 from doiuri_cli.rules import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
 _KEY = re.compile(r"(record|exists|work|bibtex|reference|metadata)(?: .+?)?? https?://\S+ (.+)", re.DOTALL)
+_CONTENTS = frozenset({"json", "text", "base64"})
 _ANSWERS = {1: "found", 200: "found", 100: "not-found"}
 
 
@@ -45,10 +48,12 @@ class Lock:
             text = Path(path).read_text("utf-8")
             content = json.loads(text)
             lock = cls(path, text, {}, {})
-            if content["doiuri-lock"] in {1, 2}:
+            version = content["doiuri-lock"]
+            if version in {1, 2} and not isinstance(version, bool):
                 lock._read_entries(content["entries"])
-                lock._read_metadata(content.get("works", {}), content.get("references", {}))
-                lock._read_accepted(content.get("accepted", {}))
+                if version == 2:
+                    lock._read_metadata(content.get("works", {}), content.get("references", {}))
+                    lock._read_accepted(content.get("accepted", {}))
                 return lock
         except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
             pass
@@ -60,18 +65,27 @@ class Lock:
         :param keys: the keys of the DOIs that are used.
         """
         done = self._with_aliases(keys)
+        lines = Lines(self.text)
+        start = 0
         for name, key in self.entries.items():
             if key in done:
                 continue
             done.add(key)
-            start = self.text.find(f"{json.dumps(name, ensure_ascii=False)}:")
-            before = self.text[: max(start, 0)]
-            line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
+            written = f"{json.dumps(name, ensure_ascii=False)}:"
+            start = max(self.text.find(written, start), 0) or max(self.text.find(written), 0)
+            line, column = lines.position(start)
             message = f"{key} is in the lock file, but no file mentions it; run doiuri lock --prune"
-            excerpt = self.text.splitlines()[line - 1]
             end = column + len(name) + 2
             yield Finding(
-                self.path, line, column, line, end, "lock-unused", message, doi=key, excerpt=excerpt[:200]
+                self.path,
+                line,
+                column,
+                line,
+                end,
+                "lock-unused",
+                message,
+                doi=key,
+                excerpt=lines.line(line, 1, 200),
             )
 
     def _with_aliases(self, keys: Collection[str]) -> set[str]:
@@ -86,6 +100,8 @@ class Lock:
 
     def _read_entries(self, entries: dict[str, dict[str, object]]) -> None:
         for name, described in entries.items():
+            if described.keys().isdisjoint(_CONTENTS):
+                raise KeyError(name)
             match = _KEY.fullmatch(name)
             if match is None:
                 continue
@@ -94,8 +110,8 @@ class Lock:
             answer = described.get("json")
             if kind == "exists":
                 self.statuses.setdefault(key, "found")
-            elif kind == "record" and isinstance(answer, dict):
-                status = _ANSWERS.get(answer.get("responseCode", 0))
+            elif kind == "record":
+                status = status_of(answer)
                 if status is not None:
                     self.statuses[key] = status
                 if alias := _alias(answer):
@@ -105,12 +121,15 @@ class Lock:
         for name, work in works.items():
             self.entries[name] = name
             if work is not None:
+                _expect(work, dict)
                 self.statuses.setdefault(name, "found")
-        for name in references:
-            self.entries[name] = name.split(" ", 2)[2]
+        for name, reference in references.items():
+            _expect(reference, str, NoneType)
+            _, _, self.entries[name] = name.split(" ", 2)
 
     def _read_accepted(self, reasons: dict[str, str]) -> None:
-        for name in reasons:
+        for name, reason in reasons.items():
+            _expect(reason, str)
             self.entries[name] = name
             self.statuses[name] = "accepted"
 
@@ -120,9 +139,20 @@ def ascii_key(name: str) -> str:
     return "".join(letter.upper() if letter.isascii() else letter for letter in name)
 
 
-def _alias(record: dict[str, object]) -> str | None:
+def status_of(record: object) -> str | None:
+    """Return whether a record in a lock file says that its DOI exists; None if it does not say it."""
+    code = record.get("responseCode") if isinstance(record, dict) else None
+    return _ANSWERS.get(code) if isinstance(code, int) else None
+
+
+def _expect(value: object, *types: type) -> None:
+    if not isinstance(value, types):
+        raise TypeError(f"expected {types}, not {value!r}")
+
+
+def _alias(record: object) -> str | None:
     """Return the key of the name that a record is an alias of."""
-    values = record.get("values")
+    values = record.get("values") if isinstance(record, dict) else None
     for value in values if isinstance(values, list) else ():
         data = value.get("data") if isinstance(value, dict) and value.get("type") == "HS_ALIAS" else None
         name = data.get("value") if isinstance(data, dict) else None

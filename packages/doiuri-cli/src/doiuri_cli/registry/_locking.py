@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from dataclasses import dataclass, field
+from functools import partial
 from math import inf
 from typing import TYPE_CHECKING, Literal
 
@@ -12,11 +13,11 @@ from doiuri import ResolutionError
 from doiuri.records import Record
 from doiuri.resolver import Entry, key_doi
 
-from doiuri_cli.registry._lock import ascii_key
+from doiuri_cli.registry._lock import ascii_key, status_of
 from doiuri_cli.registry._lookup import LookUp
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping
 
     from doiuri import DOI
     from doiuri.resolver import LockFile
@@ -58,26 +59,23 @@ class Draft:
     :ivar entries: the entries by key.
     :ivar accepted: the DOIs that are known not to exist, by their keys, with the reasons.
     :ivar unknown: how many DOIs have no answer, by reason.
-    :ivar asked: how many DOIs were looked up.
     """
 
     entries: dict[str, Entry]
     accepted: dict[str, str]
     unknown: Counter[str] = field(default_factory=Counter)
-    asked: int = 0
+    _changes: list[Callable[[Draft], None]] = field(default_factory=list)
 
     @classmethod
     def read(cls, file: LockFile) -> Draft:
         """Return the content of a file."""
-        accepted = file.accepted
-        entries = file.get_many([key for key in file.keys() if not key.startswith("accepted ")])  # noqa: SIM118
-        return cls(entries, accepted)
+        return cls(file.get_many(file.keys()), file.accepted)
 
     def status(self, doi: DOI) -> str | None:
         """Return whether a DOI is found; None if the file does not say it."""
         record = self.entries.get(f"record {DOI_ORG} {doi.key}")
         if record is not None:
-            return "not-found" if record.body.startswith(_NOT_FOUND) else "found"
+            return status_of(_parsed(record.body))
         if f"exists {DOI_ORG} {doi.key}" in self.entries or self.has_work(doi):
             return "found"
         return None
@@ -130,6 +128,22 @@ class Draft:
 
     def prune(self, keys: Collection[str]) -> None:
         """Drop what is about a DOI that is unused."""
+        self._change(partial(Draft._prune, keys=keys))
+
+    def redone(
+        self, entries: dict[str, Entry], accepted: dict[str, str]
+    ) -> tuple[dict[str, Entry], dict[str, str]]:
+        """Return the content of a file, to which others may have written, with the changes of this one."""
+        other = Draft(entries, accepted)
+        for change in self._changes:
+            change(other)
+        return other.entries, other.accepted
+
+    def _change(self, change: Callable[[Draft], None]) -> None:
+        change(self)
+        self._changes.append(change)
+
+    def _prune(self, keys: Collection[str]) -> None:
         unused = self.unused(keys)
         self.entries = {key: entry for key, entry in self.entries.items() if key_doi(key) not in unused}
         self.accepted = {key: reason for key, reason in self.accepted.items() if key not in unused}
@@ -155,9 +169,8 @@ class Draft:
             look_up.describe(works, wanted.style, wanted.locale, progress)
         finally:
             look_up.close()
-        self._merge(dict(look_up.entries()), look_up.statuses)
+        self._change(partial(Draft._merge, new=dict(look_up.entries()), statuses=look_up.statuses))
         self.unknown += look_up.unknown
-        self.asked += len({*asked, *works})
         return look_up.statuses
 
     def _is_due(self, doi: DOI, wanted: Wanted) -> bool:
@@ -180,10 +193,20 @@ class Draft:
 
     def accept(self, doi: DOI, reason: str) -> None:
         """Note that a DOI is known not to exist."""
+        self._change(partial(Draft._accept, doi=doi, reason=reason))
+
+    def _accept(self, doi: DOI, reason: str) -> None:
         self.accepted[doi.key] = reason
         if self.status(doi) is None:
             body = _NOT_FOUND + f'"handle":{json.dumps(doi.name, ensure_ascii=False)},"values":[]}}'.encode()
             self.entries[f"record {DOI_ORG} {doi.key}"] = Entry(body, "application/json", inf)
+
+
+def _parsed(body: bytes) -> object:
+    try:
+        return json.loads(body)
+    except ValueError:
+        return None
 
 
 def _with(statuses: Mapping[str, str], wanted: str) -> set[str]:

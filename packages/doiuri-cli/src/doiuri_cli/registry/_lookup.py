@@ -34,9 +34,6 @@ class LookUp:
     statuses: dict[str, str]
     """The status of each DOI that was looked up, by its key."""
 
-    unknown: Counter[str]
-    """How many answers are missing, by reason."""
-
     def __init__(self, config: Config) -> None:
         address = Settings.from_environ(config.resolver, config.offline, config.mailto, config.cache).cache
         try:
@@ -49,7 +46,12 @@ class LookUp:
         self._deadline = inf if config.budget is None else time.monotonic() + config.budget
         self._stale: set[str] = set()
         self.statuses = {}
-        self.unknown = Counter()
+        self._unknown: dict[DOI, str] = {}
+
+    @property
+    def unknown(self) -> Counter[str]:
+        """How many DOIs have no answer, or only a part of it, by reason."""
+        return Counter(self._unknown.values())
 
     def close(self) -> None:
         """Close the resolver and the cache."""
@@ -99,4 +101,4 @@ class LookUp:
         if outcome.stale:
             self._stale.add(doi.key)
         if outcome.status == "unknown":
-            self.unknown[brief_reason(outcome.reason, self._resolver.base)] += 1
+            self._unknown.setdefault(doi, brief_reason(outcome.reason, self._resolver.base))

@@ -47,11 +47,12 @@ def look_up_works(
     if config.lock is not None:
         left = _add_locked(left, works, config)
     if left and not config.locked:
-        with open_resolver(config) as resolver:
+        replies: list[None] = []  # one for each request
+        with open_resolver(config, on_reply=lambda _: replies.append(None)) as resolver:
             for doi, outcome in zip(left, resolver.works(left, progress=progress), strict=True):
                 if outcome.work is not None:
                     works.found[doi.key] = outcome.work
-            works.requests = resolver.sent
+            works.requests = len(replies)
     return works
 
 

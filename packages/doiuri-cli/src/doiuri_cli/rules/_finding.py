@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from bisect import bisect_left
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from doiuri_cli.files import Lines
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from doiuri_cli.files import Source
     from doiuri_cli.readers import Part
 
@@ -124,6 +127,30 @@ def finding_at(
         excerpt_column=excerpt_column,
         in_file=None if part.cell is None else _in_file(source, *part.span(*span)),
     )
+
+
+def located(source: Source, parts: Iterable[Part], finding: Finding) -> Finding:
+    """Return a finding in a notebook's cell with its place in the file; any other as it is.
+
+    :param source: the file.
+    :param parts: its parts.
+    :param finding: the finding.
+    """
+    inside = [part for part in parts if part.cell == finding.cell]
+    if finding.cell is None or not inside:
+        return finding
+    lines = _lines(inside[0].cell_text or inside[0].text)
+    first = lines.offset(finding.line, finding.column)
+    last = lines.offset(finding.end_line, finding.end_column)
+    before = [part for part in inside if part.span_in_cell(0, 0)[0] < last]
+    part = before[-1] if before else inside[0]
+    return replace(finding, in_file=_in_file(source, *part.span(_in_part(part, first), _in_part(part, last))))
+
+
+def _in_part(part: Part, offset: int) -> int:
+    """Return the offset in a part's text for an offset in its cell."""
+    found = offset if part.cell_places is None else bisect_left(part.cell_places, offset)
+    return min(found, len(part.text))
 
 
 @lru_cache(4)

@@ -34,7 +34,8 @@ _PORT = re.compile(r":[0-9]{0,5}")
 _ENDS_LINK = re.compile(r"[<>\"{}|\\^`]")
 _AUTHORITY = re.compile(r"(?:https?:)?//[^/\\?#]*[/\\]?(?:api/handles/)?", re.IGNORECASE)
 _ANY_CHARACTER = frozenset({"tex", "bibtex"})  # TeX escapes what it links to
-_REST = re.compile(r"[?#][^\s<>\"'`|\\^{}\[\])]*")
+_LONGEST_REST = 1000  # characters; more belong to no name, and looking at all would take quadratic time
+_REST = re.compile(rf"[?#][^\s<>\"'`|\\^{{}}\[\])]{{0,{_LONGEST_REST}}}+")
 _PUNCTUATION = ".,;:!?"
 # What links really have: places on a page, and parameters such as ?locatt=…, ?nosfx
 _FRAGMENT = re.compile(r"#(?:[A-Za-z_!/:~].*)?")
@@ -130,8 +131,8 @@ def _raw(source: Source, mention: Mention) -> Iterator[Finding]:
 def dropped(mention: Mention) -> str:
     """Return what follows a link and may belong to its name; not a usual query or fragment."""
     rest_match = _REST.match(mention.part.text, mention.end)
-    rest = rest_match[0] if rest_match else ""
-    if rest[:1] == "#" and _SICI_CHECK.search(mention.text):
+    rest = rest_match[0] if rest_match and rest_match.end() - rest_match.start() <= _LONGEST_REST else ""
+    if mention.part.text.startswith("#", mention.end) and _SICI_CHECK.search(mention.text):
         return "#"
     rest = rest.rstrip(_PUNCTUATION)
     usual = _FRAGMENT if rest[:1] == "#" else _QUERY

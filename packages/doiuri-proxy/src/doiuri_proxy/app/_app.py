@@ -68,7 +68,7 @@ class App:
         return await _status.answer(endpoint, request, self.source, self.metrics)
 
     def record(self, request: Request, response: Response, peer: str, seconds: float) -> None:
-        """Count and log a response.
+        """Count and log a response, or with status ``CLIENT_LEFT`` that there was nobody to send one to.
 
         :param peer: the address at the other end of the connection
         :param seconds: the time from the request's head to the response

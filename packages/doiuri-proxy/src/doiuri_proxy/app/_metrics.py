@@ -20,9 +20,11 @@ _STATUSES = ("1xx", "2xx", "3xx", "4xx", "5xx")
 #: upper bounds in seconds: from an answer from memory to the time that a client may wait for upstream
 BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 20.0)
 
+_OPENMETRICS = "application/openmetrics-text"
 _CONNECTIONS = "connections"
 _UPSTREAM_REQUESTS = "upstream requests"
 _UPSTREAM_FAILURES = "upstream failures"
+_LOG_FAILURES = "access log failures"
 
 
 class Metrics:
@@ -35,9 +37,10 @@ class Metrics:
         names = [("requests", endpoint, status) for endpoint in ENDPOINTS for status in _STATUSES]
         buckets = [("bucket", endpoint, n) for endpoint in ENDPOINTS for n in range(len(BUCKETS) + 1)]
         seconds = [("seconds", endpoint) for endpoint in ENDPOINTS]
-        others = [_CONNECTIONS, _UPSTREAM_REQUESTS, _UPSTREAM_FAILURES]
+        others = [_CONNECTIONS, _UPSTREAM_REQUESTS, _UPSTREAM_FAILURES, _LOG_FAILURES]
         self._counters = Counters([*names, *buckets, *seconds, *others], workers)
         self._upstream_lock = threading.Lock()  # threads wait for upstream
+        self._version = version("doiuri-proxy")  # now: an upgrade may replace the file
 
     def start_worker(self, number: int) -> None:
         """Count as this worker, 0-based; the one before it with the number has ended."""
@@ -58,6 +61,10 @@ class Metrics:
             if failed:
                 self._counters.add(_UPSTREAM_FAILURES)
 
+    def count_log_failure(self) -> None:
+        """Count a line that could not be written to the access log."""
+        self._counters.add(_LOG_FAILURES)
+
     def set_connections(self, count: int) -> None:
         """Set the number of open connections of this worker."""
         self._counters.set(_CONNECTIONS, count)
@@ -73,7 +80,8 @@ class Metrics:
 
         registry = CollectorRegistry(auto_describe=False)
         registry.register(_Collector([*self._families(records)]))
-        encoder, content_type = choose_encoder(accept)
+        # choose_encoder fails for some headers, such as those with a version that is not a number
+        encoder, content_type = choose_encoder(_OPENMETRICS if _OPENMETRICS in accept.lower() else "")
         return content_type, encoder(registry)
 
     def _families(self, records: int | None) -> Iterator[Metric]:
@@ -87,13 +95,14 @@ class Metrics:
         for name, text, column in (
             ("upstream_requests", "Requests sent to upstream.", _UPSTREAM_REQUESTS),
             ("upstream_failures", "Requests to upstream that got no usable answer.", _UPSTREAM_FAILURES),
+            ("access_log_failures", "Lines that could not be written to the access log.", _LOG_FAILURES),
         ):
             yield CounterMetricFamily(f"doiuri_proxy_{name}", text, total(column))
         yield GaugeMetricFamily(
             "doiuri_proxy_connections", "Connections of clients that are open.", total(_CONNECTIONS)
         )
         info = GaugeMetricFamily("doiuri_proxy_build_info", "1, with the version.", labels=["version"])
-        info.add_metric([version("doiuri-proxy")], 1)
+        info.add_metric([self._version], 1)
         yield info
 
     def _requests(self) -> Metric:

@@ -6,22 +6,20 @@ import itertools
 import json
 import logging
 from contextlib import closing, contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from doiuri.resolver import Entry, SQLiteStore
 from doiuri.rest import write_json
 
-from doiuri_proxy.records._files import HandleRecord, Position
 from doiuri_proxy.records._store import (
     NEVER_EXPIRES,
+    mark_key,
     metadata_key,
     open_records_store,
     prefix_key,
-    record_entry,
     record_key,
     states_metadata,
 )
-from doiuri_proxy.records._validation import check_record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -34,27 +32,37 @@ _log = logging.getLogger("doiuri_proxy")
 
 
 class Listing:
-    """The records of one base in a snapshot of a store."""
+    """The registered records of one base in a snapshot of a store; cached answers are left out."""
 
-    def __init__(self, snapshot: StoreSnapshot, base: str) -> None:
+    def __init__(self, snapshot: StoreSnapshot, address: str, base: str) -> None:
         self._snapshot = snapshot
+        self._address = address
         self._base = base.rstrip("/")
 
     def names(self, start: str = "") -> Iterator[str]:
-        """Yield the registered names that begin with ``start``, sorted without regard to ASCII case."""
+        """Yield the names that begin with ``start``, sorted without regard to ASCII case."""
         for key, entry, _ in self._entries(start):
-            record = _parse(key, entry)
-            if record is not None:
-                yield record["handle"]
+            yield _name(key, entry)
 
     def lines(self) -> Iterator[bytes]:
-        """Yield the lines of a records file (JSON Lines) with all agencies, records and metadata."""
+        """Yield the lines of a records file (JSON Lines) with all agencies, records and metadata.
+
+        Raises ValueError if the store is not a complete registry: one that imports the lines would be.
+        """
+        mark = mark_key(self._base)
+        if mark not in self._snapshot.get_many([mark]):
+            raise ValueError(
+                f"{self._address} is not a complete registry of {self._base}: it is a cache, or an import was"
+                " interrupted; repeat the import first"
+            )
         if agencies := self._agencies():
             yield write_json({"agencies": agencies}) + b"\n"
         for key, entry, metadata in self._entries():
-            line = _line(key, entry, metadata)
-            if line is not None:
-                yield line
+            _name(key, entry)  # a damaged entry ends the export
+            if metadata is None:
+                yield entry.body + b"\n"
+            else:
+                yield entry.body[:-1] + b',"metadata":' + metadata.body + b"}\n"
 
     def _agencies(self) -> dict[str, str]:
         start = prefix_key(self._base, "")
@@ -67,9 +75,11 @@ class Listing:
 
     def _entries(self, start: str = "") -> Iterator[tuple[str, Entry, Entry | None]]:
         """Yield the key and the entry of each record, and that of its metadata."""
-        prefix = record_key(self._base, "")
+        prefix, cached = record_key(self._base, ""), 0
         for batch in _batches(self._snapshot.keys(record_key(self._base, start))):
-            entries = self._snapshot.get_many(batch)
+            found = self._snapshot.get_many(batch)
+            entries = {key: entry for key, entry in found.items() if entry.expires >= NEVER_EXPIRES}
+            cached += len(found) - len(entries)
             contents = {
                 key: metadata_key(self._base, key.removeprefix(prefix))
                 for key, entry in entries.items()
@@ -79,13 +89,15 @@ class Listing:
             for key in batch:
                 if key in entries:
                     yield key, entries[key], metadata.get(contents.get(key, ""))
+        if cached:
+            _log.warning("%d cached answers left out: they are not registered", cached)
 
 
 @contextmanager
 def open_listing(address: str, base: str) -> Iterator[Listing]:
     """Open the records of ``base`` in the store at a path or URL. Raises ValueError, OSError."""
     with closing(open_existing(address)) as store, store.snapshot() as snapshot:
-        yield Listing(snapshot, base)
+        yield Listing(snapshot, address, base)
 
 
 def open_existing(address: str) -> SQLiteStore | RedisStore:
@@ -96,30 +108,11 @@ def open_existing(address: str) -> SQLiteStore | RedisStore:
     return store
 
 
-def _line(key: str, entry: Entry, metadata: Entry | None) -> bytes | None:
-    """Return the line of a record; None if it records "not found", or is a cached one that is not valid."""
-    if entry.expires < NEVER_EXPIRES:  # cached: in the form in which a server sent it
-        try:
-            record = check_record(json.loads(entry.body))
-        except ValueError as error:
-            _log.warning("%s: left out, because it is not valid: %s", key, error)
-            return None
-        if record is None:
-            return None
-        entry = record_entry(HandleRecord(*record, Position(key)))
-    elif _parse(key, entry) is None:
-        return None
-    if metadata is None:
-        return entry.body + b"\n"
-    return entry.body[:-1] + b',"metadata":' + metadata.body + b"}\n"
-
-
-def _parse(key: str, entry: Entry) -> dict[str, Any] | None:
-    """Return a record's JSON; None if it records "not found". Raises ValueError if the entry is damaged."""
+def _name(key: str, entry: Entry) -> str:
+    """Return the name that a record states. Raises ValueError if the entry is damaged."""
     try:
-        record: dict[str, Any] = json.loads(entry.body)
-        return record if record["handle"] and record.get("responseCode") != 100 else None
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        return str(json.loads(entry.body)["handle"])
+    except (ValueError, KeyError, TypeError) as error:
         raise ValueError(f"the store's entry {key!r} is damaged: {error}") from None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -28,6 +29,7 @@ def open_source(
     base: str = DOI_ORG,
     upstream: str | None = None,
     cache: str | None = None,
+    pace: str | None = None,
     on_reply: Callable[[bool], None] = lambda _: None,
 ) -> Source:
     """Return a source for records and, with ``upstream``, for those of another proxy.
@@ -36,6 +38,7 @@ def open_source(
     :param base: the base URL whose records to read from a store
     :param upstream: the base URL of the proxy to ask for what is not in the records
     :param cache: the store for upstream's answers; None takes the Resolver's default
+    :param pace: the URL of the pace of the requests to upstream; None takes the Resolver's default
     :param on_reply: called after each request to upstream, with whether it failed
     :raises RecordsError: if the records cannot be read or are not valid
     :raises ValueError: for a bad URL
@@ -45,7 +48,7 @@ def open_source(
         return local
     from doiuri_proxy.records._upstream import UpstreamSource
 
-    return UpstreamSource(local, upstream, cache, on_reply)
+    return UpstreamSource(local, upstream, cache, on_reply, pace=pace)
 
 
 def _open_local(records: RecordsInput | None, base: str) -> LocalSource:
@@ -53,32 +56,45 @@ def _open_local(records: RecordsInput | None, base: str) -> LocalSource:
         return MemorySource([] if records is None else records)
     from doiuri_proxy.records._store import StoreSource
 
-    if "://" not in str(records):
-        _check_file(Path(str(records)))
     return StoreSource(str(records), base)
 
 
 def _is_store(records: object) -> bool:
-    """Return whether an address is that of a store: an SQLite file, or a URL."""
+    """Return whether an address is that of a store: an SQLite file, or a URL.
+
+    Raises RecordsError for an SQLite file that is damaged or not a store.
+    """
     if not isinstance(records, (str, Path)):
         return False
     if "://" in str(records):
         return True
     path = Path(records)
     try:
-        if not path.is_file():  # opening a pipe would block
-            return False
-        with path.open("rb") as file:
-            return file.read(len(_SQLITE_MAGIC)) == _SQLITE_MAGIC
+        # opening a pipe would block
+        return path.is_file() and path.stat().st_size > 0 and os.access(path, os.R_OK) and _has_records(path)
     except OSError:
         return False
 
 
-def _check_file(path: Path) -> None:
-    """Refuse an SQLite file that is damaged or not a store, because opening it as a store would rename it."""
+def _has_records(path: Path) -> bool:
+    """Return whether a file is an SQLite file.
+
+    Refuse one that is damaged or not a store, because opening it as a store would rename it. SQLite is asked
+    first: to close the file of a store that this process has open would release the locks on it
+    (sqlite.org, How To Corrupt An SQLite Database File, 2.2).
+    """
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as db:
             db.execute("SELECT id, key FROM entries LIMIT 1").fetchone()
     except sqlite3.Error as error:
-        if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_CANTOPEN:  # the store reports that itself
+        code = error.sqlite_errorcode & 0xFF
+        if code == sqlite3.SQLITE_NOTADB and not _has_magic(path):
+            return False
+        if code != sqlite3.SQLITE_CANTOPEN:  # the store reports that itself
             raise RecordsError(str(path), 0, f"an SQLite file, but not a store of records: {error}") from None
+    return True
+
+
+def _has_magic(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(len(_SQLITE_MAGIC)) == _SQLITE_MAGIC

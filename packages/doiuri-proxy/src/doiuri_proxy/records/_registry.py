@@ -5,9 +5,10 @@ from __future__ import annotations
 import itertools
 import json
 import os
+from contextlib import ExitStack, closing
 from typing import IO, TYPE_CHECKING
 
-from doiuri.resolver import Entry, RedisLock, RedisStore, SQLiteStore
+from doiuri.resolver import Entry, SQLiteStore
 from doiuri.rest import ascii_upper
 
 from doiuri_proxy.records._files import Agencies, read_records
@@ -23,7 +24,7 @@ from doiuri_proxy.records._store import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from doiuri_proxy.records._files import HandleRecord
@@ -44,7 +45,15 @@ class Registry:
         #: the store's path or URL; for a folder, the path of the file in it
         self.address = str(self._store.path) if isinstance(self._store, SQLiteStore) else address
         self._base = base.rstrip("/")
-        self._lock = _lock(self._store, self._base)
+        self._locked = ExitStack()
+        #: keeps the lock of a Redis server, which ends after a time; that of a file does not
+        self._extend_lock: Callable[[], None] = lambda: None
+        if isinstance(self._store, SQLiteStore):
+            if (file := _lock_file(self._store.path)) is not None:
+                self._locked.enter_context(file)
+        else:
+            lock = self._locked.enter_context(closing(self._store.lock(f"registry {self._base}")))
+            self._extend_lock = lock.extend
 
     def register(self, records: RecordsInput) -> int:
         """Store records and return how many. Raises RecordsError if one is invalid, and then stores none."""
@@ -77,14 +86,8 @@ class Registry:
 
     def close(self) -> None:
         """Close the store, and let other processes register."""
-        if self._lock is not None:
-            self._lock.close()
+        self._locked.close()
         self._store.close()
-
-    def _extend_lock(self) -> None:
-        """Keep the lock of a Redis server, which ends after a time; that of a file does not."""
-        if isinstance(self._lock, RedisLock):
-            self._lock.extend()
 
     def _registered(self, handles: Iterable[str]) -> dict[str, str]:
         """Return the registered names of those handles that have one, by the handle in upper case."""
@@ -132,12 +135,8 @@ class Registry:
         return dict.fromkeys(keys - self._store.get_many(list(keys)).keys(), _text_entry(""))
 
 
-def _lock(store: SQLiteStore | RedisStore, base: str) -> IO[bytes] | RedisLock | None:
-    """Lock the registry of a store against other processes, until what is returned is closed."""
-    return store.lock(f"registry {base}") if isinstance(store, RedisStore) else _lock_file(store.path)
-
-
 def _lock_file(store: Path) -> IO[bytes] | None:
+    """Lock the registry of a store against other processes, until what is returned is closed."""
     if os.name == "nt":  # no fcntl: the last writer wins
         return None
     import fcntl

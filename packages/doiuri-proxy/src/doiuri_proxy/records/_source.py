@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -12,9 +13,10 @@ from doiuri.records import Value
 from doiuri.rest import BIBTEX, CSL_JSON, prefixes, write_json, write_metadata
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Awaitable, Iterable, Mapping, Sequence
 
 MAX_CACHED = 8192  # bytes of a record: caches of N records hold at most N times as much
+CHECK_TIME = 2  # seconds that a part of a source has to answer a check
 
 _CITATION_TYPES = dict.fromkeys((CSL_JSON, BIBTEX, "text/x-bibliography"), b"")
 _DEFAULT_PERMISSIONS = "1110"  # administrators may read and write, the public may read; omitted in answers
@@ -134,6 +136,17 @@ class LocalSource(ABC):
 
     def close(self) -> None:  # noqa: B027 - sources in memory have nothing to release
         """Release the store."""
+
+
+async def bounded(check: Awaitable[str]) -> str:
+    """Return what a check returns, or why it cannot be made in time."""
+    try:
+        async with asyncio.timeout(CHECK_TIME):
+            return await check
+    except TimeoutError:
+        return f"no answer within {CHECK_TIME} s"
+    except SourceError as error:
+        return str(error)
 
 
 @lru_cache(maxsize=256)  # clients send a few different headers

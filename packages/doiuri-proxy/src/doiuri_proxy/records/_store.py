@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from doiuri.resolver import Entry, RedisStore, SQLiteStore, open_store
 from doiuri.rest import ascii_upper, prefixes, read_metadata, write_json
 
-from doiuri_proxy.records._source import LocalSource, PublicValues, SourceError
+from doiuri_proxy.records._source import LocalSource, PublicValues, SourceError, bounded
 from doiuri_proxy.records._validation import check_record
 
 if TYPE_CHECKING:
@@ -106,12 +106,7 @@ class StoreSource(LocalSource):
 
     async def check(self) -> Mapping[str, str]:
         """Return why the store cannot be read, or that it no longer is a complete registry."""
-        try:
-            has_mark = await asyncio.to_thread(self._has_mark)
-        except OSError as error:
-            return {"records": str(error)}
-        self._was_complete = self._was_complete or has_mark
-        return {"records": "" if has_mark or not self._was_complete else "the records are gone"}
+        return {"records": await bounded(asyncio.to_thread(self._problem))}
 
     def close(self) -> None:
         """Close the store."""
@@ -130,6 +125,14 @@ class StoreSource(LocalSource):
             # counting reads all of the store, so that it takes at most 5 % of the time
             self._count_again = time.monotonic() + 20 * (time.monotonic() - start)
             self._counting = None
+
+    def _problem(self) -> str:
+        try:
+            has_mark = self._has_mark()
+        except OSError as error:
+            return str(error)
+        self._was_complete = self._was_complete or has_mark
+        return "" if has_mark or not self._was_complete else "the records are gone"
 
     def _has_mark(self) -> bool:
         key = mark_key(self._base)

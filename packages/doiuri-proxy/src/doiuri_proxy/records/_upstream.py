@@ -13,7 +13,14 @@ from doiuri.resolver import Reply, Resolver
 from doiuri.rest import ascii_upper
 
 from doiuri_proxy.records._queue import Queue
-from doiuri_proxy.records._source import PublicValues, Registration, SourceError, citation_type
+from doiuri_proxy.records._source import (
+    CHECK_TIME,
+    PublicValues,
+    Registration,
+    SourceError,
+    bounded,
+    citation_type,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -24,7 +31,7 @@ if TYPE_CHECKING:
 
 
 CHECK_INTERVAL = 30  # seconds for which an answer of upstream shows that it works
-CHECK_BUDGET = 5  # seconds that upstream has to answer a check
+FAILURE_LIFETIME = 5  # seconds for which a failed check is not repeated
 
 _KNOWN = DOI("10.1000/182")  # the DOI Handbook
 
@@ -42,16 +49,19 @@ class UpstreamSource:
         base: str,
         cache: str | None,
         on_reply: Callable[[bool], None] = lambda _: None,
+        *,
+        pace: str | None = None,
     ) -> None:
-        """Open the cache, a store's path or URL. Raises ValueError for a bad ``base`` or ``cache``.
+        """Open the cache, a store's path or URL. Raises ValueError for a bad ``base``, ``cache`` or ``pace``.
 
         ``on_reply`` is called after each request to upstream, with whether it failed.
         """
         self._local = local
         self._on_reply = on_reply
         self._last_answer = -inf  # when upstream last sent a usable one, on the clock of time.monotonic
+        self._failed, self._problem = -inf, ""
         agent = user_agent("doiuri-proxy", Settings.from_environ().mailto)
-        resolver = partial(Resolver, base, user_agent=agent, on_reply=self._note)
+        resolver = partial(Resolver, base, user_agent=agent, on_reply=self._note, pace=pace)
         self._resolver = resolver() if cache is None else resolver(store=cache)
         self._queue = Queue()
 
@@ -93,20 +103,23 @@ class UpstreamSource:
 
         Upstream is asked only if it has not answered another request lately.
         """
-        problems = dict(await self._local.check())
-        problems["upstream"] = ""
-        if time.monotonic() > self._last_answer + CHECK_INTERVAL:
-            try:
-                await self._queue.run("check", lambda budget: self._ask(min(budget, CHECK_BUDGET)))
-            except SourceError as error:
-                problems["upstream"] = str(error)
-        return problems
+        return {**await self._local.check(), "upstream": await self._upstream_problem()}
 
     def close(self) -> None:
         """Close the stores; requests under way end by themselves."""
         self._local.close()
         self._queue.close()
         self._resolver.close()
+
+    async def _upstream_problem(self) -> str:
+        now = time.monotonic()
+        if now <= self._last_answer + CHECK_INTERVAL:
+            return ""
+        if now > self._failed + FAILURE_LIFETIME:
+            self._problem = await bounded(self._queue.run("check", self._ask))
+            if self._problem:
+                self._failed = time.monotonic()
+        return self._problem
 
     async def _lookup_local(self, handle: str, doi: Handle | None) -> PublicValues | None:
         try:
@@ -127,17 +140,16 @@ class UpstreamSource:
         except ResolutionError as error:
             raise SourceError(str(error)) from error
 
-    def _ask(self, budget: float) -> None:
-        """Request a record; any usable answer will do. Raises SourceError."""
+    def _ask(self, budget: float) -> str:
+        """Request a record and return what is wrong with upstream, "" after any usable answer."""
         start = time.monotonic()
-        try:
-            self._resolver.resolve(_KNOWN, auth=True, follow=False, budget=budget)  # auth: not from the cache
+        try:  # auth: not from the cache
+            self._resolver.resolve(_KNOWN, auth=True, follow=False, budget=min(budget, CHECK_TIME))
         except (DOINotFound, NoValues):
             pass
         except ResolutionError as error:
-            raise SourceError(str(error)) from error
-        if self._last_answer < start:
-            raise SourceError("upstream does not answer; the cache does")
+            return str(error)
+        return "upstream does not answer; the cache does" if self._last_answer < start else ""
 
     def _note(self, reply: Reply | TransportError | TimeoutError) -> None:
         """Note how a request to upstream ended."""

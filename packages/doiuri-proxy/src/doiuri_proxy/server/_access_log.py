@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
+import logging
 import os
 import sys
 import threading
@@ -10,7 +10,11 @@ import time
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from doiuri_proxy.app._http import Request, Response
+
+_log = logging.getLogger("doiuri_proxy")
 
 
 class AccessLog:
@@ -18,10 +22,14 @@ class AccessLog:
 
     A line ends with the seconds that the answer took. It is written at once and in one piece, so that several
     processes can write to a file, and none is lost with a process.
+
+    :ivar on_failure: called for each line that cannot be written; the first of several is reported, too.
     """
 
     def __init__(self, name: str) -> None:
         """Open the file. Raises OSError."""
+        self.on_failure: Callable[[], None] = lambda: None
+        self._failed = False
         self._name = name
         self._file = self._open()
         self._lock = threading.Lock()  # another thread may open the file again
@@ -47,11 +55,19 @@ class AccessLog:
         """Log a request that could not be read, with ``-`` in its place and in that of the seconds."""
         self._write(client, "-", status, size, "-")
 
-    def _write(self, client: str, line: str, status: int, size: int, seconds: str) -> None:
+    def _write(self, client: str, request: str, status: int, size: int, seconds: str) -> None:
         now = time.strftime("%d/%b/%Y:%H:%M:%S +0000", time.gmtime())
-        text = f'{client} - - [{now}] "{line}" {status} {size} {seconds}\n'
-        with self._lock, contextlib.suppress(OSError):  # a full disk must not stop the proxy
-            os.write(self._file, text.encode())
+        line = f'{client} - - [{now}] "{request}" {status} {size} {seconds}\n'.encode()
+        with self._lock:
+            try:
+                problem = "" if os.write(self._file, line) == len(line) else "only a part was written"
+            except OSError as error:  # a full disk must not stop the proxy
+                problem = error.strerror or str(error)
+        if problem:
+            self.on_failure()
+            if not self._failed:
+                _log.error("cannot write the access log %s: %s; lines are lost", self._name, problem)
+        self._failed = bool(problem)
 
     def _open(self) -> int:
         if self._name == "-":

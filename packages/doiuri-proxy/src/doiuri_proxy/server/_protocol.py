@@ -10,13 +10,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
-from doiuri_proxy.app._http import Request
+from doiuri_proxy.app._http import CLIENT_LEFT, Request, Response
 from doiuri_proxy.server._reader import MalformedRequestError, Reader
 from doiuri_proxy.server._writer import CONTINUE, UNAVAILABLE, closes, write_refusal, write_response
 
 if TYPE_CHECKING:
     from doiuri_proxy.app._app import App
-    from doiuri_proxy.app._http import Response
 
 _STOP_GRACE = 0.2  # seconds after the server's stop in which an idle connection may still deliver a request
 _LINGER = 2  # seconds that a refused client has to read the response while it still sends
@@ -64,6 +63,7 @@ class Protocol(asyncio.Protocol):
         self._began = 0.0  # when its head had arrived
         self._answered = False  # a response to it was written
         self._task: asyncio.Task[None] | None = None  # answers a request
+        self._asked: Request | None = None  # the request that it answers
         self._stopping = False
         self._closing = False
         self._unsent = False
@@ -96,6 +96,9 @@ class Protocol(asyncio.Protocol):
         for timer in (self._timer, self._stall_timer):
             if timer is not None:
                 timer.cancel()
+        if self._task is not None and self._asked is not None:
+            seconds = time.perf_counter() - self._began
+            self._app.record(self._asked, Response(CLIENT_LEFT), self._client, seconds)
         self._cancel_task()
 
     def data_received(self, data: bytes) -> None:
@@ -197,7 +200,7 @@ class Protocol(asyncio.Protocol):
     def _start(self, request: Request) -> None:
         """Start the answer to a request, unless that was done before its end arrived."""
         if self._task is None and not self._answered and not self._closing:
-            self._awaited = None
+            self._awaited, self._asked = None, request
             task = _start_task(self._answer(request), loop=self._loop)
             self._task = None if task.done() else task
 

@@ -20,7 +20,7 @@ from doiuri_proxy.records._open import open_source
 from doiuri_proxy.records._validation import RecordsError
 from doiuri_proxy.server._protocol import Limits
 from doiuri_proxy.server._server import STOP_TIME, Server, bind, url_of
-from doiuri_proxy.server._workers import WORKER_SIGNALS, Workers
+from doiuri_proxy.server._workers import HELD_SIGNALS, WORKER_SIGNALS, Workers
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,6 +47,7 @@ class Service:
     base: str = DOI_ORG
     upstream: str | None = None
     cache: str | None = None
+    pace: str | None = None
     choice: Choice = field(default_factory=Choice)
     limits: Limits = field(default_factory=Limits)
     max_target: int = 8192
@@ -60,10 +61,18 @@ class Service:
 
     def run(self) -> int:
         """Serve until SIGTERM or SIGINT; return the exit status. Raises RecordsError, ValueError, OSError."""
+        old = signal.pthread_sigmask(signal.SIG_BLOCK, HELD_SIGNALS)
+        try:
+            return self._run()
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, old)
+
+    def _run(self) -> int:
         app = App(self._open(), self.choice, max_target=self.max_target, metrics=self.metrics)
         if self.trusted is not None:
             app.client_of = self.trusted.client_of
         if self.access_log is not None:
+            self.access_log.on_failure = self.metrics.count_log_failure
             app.on_response, app.on_refusal = self.access_log.write, self.access_log.write_refusal
         listener = self._listen()
         _raise_file_limit(self.limits.connections)
@@ -88,7 +97,12 @@ class Service:
             self.metrics.count_upstream(failed=failed)
 
         return open_source(
-            self.records, base=self.base, upstream=self.upstream, cache=self.cache, on_reply=on_reply
+            self.records,
+            base=self.base,
+            upstream=self.upstream,
+            cache=self.cache,
+            pace=self.pace,
+            on_reply=on_reply,
         )
 
     def _listen(self) -> socket:

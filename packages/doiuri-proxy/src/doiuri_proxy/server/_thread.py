@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from doiuri_proxy.app._app import App
+from doiuri_proxy.app._http import CLIENT_LEFT
 from doiuri_proxy.app._metrics import Metrics
 from doiuri_proxy.app._redirect import Choice
 from doiuri_proxy.records._open import open_source
@@ -49,8 +50,9 @@ class Running:
         """
         self._app.source = self._load(records)
 
-    def _record(self, request: Request, _response: Response, _client: str, _seconds: float) -> None:
-        self.log.append(request)
+    def _record(self, request: Request, response: Response, _client: str, _seconds: float) -> None:
+        if response.status != CLIENT_LEFT:
+            self.log.append(request)
 
 
 @contextlib.contextmanager

@@ -13,9 +13,10 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
 _STOP_SIGNALS = {signal.SIGTERM, signal.SIGINT}
-_SIGNALS = _STOP_SIGNALS | {signal.SIGHUP, signal.SIGCHLD, signal.SIGALRM}
+#: signals that wait until the process can handle them; their default would end it
+HELD_SIGNALS = {signal.SIGHUP, signal.SIGUSR1}
 #: signals that a worker has to unblock when it can take them
-WORKER_SIGNALS = _SIGNALS | {signal.SIGUSR1}
+WORKER_SIGNALS = _STOP_SIGNALS | HELD_SIGNALS | {signal.SIGCHLD, signal.SIGALRM}
 _MIN_LIFETIME = 1  # seconds: limits how often a worker that dies at once is replaced
 
 
@@ -34,8 +35,8 @@ class Workers:
         ``ready()`` when it accepts connections, and returns after SIGTERM, or when the file descriptor
         ``lifeline`` becomes readable: the parent process has died. ``number``, 0-based, is that of the worker
         that it replaces.
-    :param reopen: called in this process on SIGHUP, before the workers get SIGUSR1, and then
-    :param reload: is called; if it returns True, the workers get SIGHUP, too
+    :param reopen: called in this process on SIGUSR1 and SIGHUP, before the workers get SIGUSR1
+    :param reload: called on SIGHUP after that; if it returns True, the workers get SIGHUP, too
     """
 
     def __init__(
@@ -61,7 +62,7 @@ class Workers:
         :param on_stop: called before the workers are stopped
         :param stop_time: seconds that the workers have to finish their requests
         """
-        # sigwait takes them one by one; SIGUSR1 waits until a worker can take it
+        # sigwait takes them one by one
         signal.pthread_sigmask(signal.SIG_BLOCK, WORKER_SIGNALS)
         if not self._start_all():
             self._send(signal.SIGKILL)
@@ -107,15 +108,15 @@ class Workers:
     def _supervise(self) -> None:
         """Replace workers that die and pass on reloads, until SIGTERM or SIGINT."""
         while True:
-            number = signal.sigwait(_SIGNALS)
+            number = signal.sigwait(WORKER_SIGNALS)
             if number in _STOP_SIGNALS:
                 return
             if number == signal.SIGCHLD:
                 self._replace_exited()
-            elif number == signal.SIGHUP:
+            elif number in HELD_SIGNALS:
                 self._reopen()
                 self._send(signal.SIGUSR1)  # not after reloading, which may take long or fail
-                if self._reload():
+                if number == signal.SIGHUP and self._reload():
                     self._send(signal.SIGHUP)
 
     def _replace_exited(self) -> None:
@@ -130,7 +131,7 @@ class Workers:
         signal.alarm(stop_time)  # macOS has no sigtimedwait
         self._reap()
         while self._started:
-            if signal.sigwait(_SIGNALS) in _STOP_SIGNALS | {signal.SIGALRM}:
+            if signal.sigwait(WORKER_SIGNALS) in _STOP_SIGNALS | {signal.SIGALRM}:
                 self._send(signal.SIGKILL)
             self._reap()
         signal.alarm(0)

@@ -28,7 +28,11 @@ def a_name(escape: str, nothing: str = "") -> str:
     An ``escape`` may stand for any character; one that stands for ``nothing`` may be inside the "10.", too.
     Of long runs of digits and dots only the first characters are read, so that the time stays linear.
     """
-    rest = rf"0?{nothing or escape}|0\.(?:[0-9.]{{0,15}}+(?:[/:\\]|%2|{escape})|[0-9.]{{16}})"
+    rest = r"0\.(?:[0-9.]{0,15}+(?:[/:\\]|%2ESCAPE)|[0-9.]{16})"
+    if nothing:
+        rest = rf"0?{nothing}|{rest.replace('ESCAPE', f'|{escape}')}"
+    else:  # with the escape once, for the time that it takes to compile
+        rest = rf"(?>(?:0(?:\.[0-9.]{{0,15}}+)?)?){escape}|{rest.replace('ESCAPE', '')}"
     return rf"1(?={rest})(?<![/ ]v1)"  # nor with the number of a version
 
 

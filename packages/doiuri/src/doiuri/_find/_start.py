@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from doiuri._find._patterns import lazy
 from doiuri._find._stops import in_badge
-from doiuri._parse import API_PATH, FIXED_SPACES, LABELS
+from doiuri._parse import FIXED_SPACES, LABELS, PATHS
 from doiuri._urls import DOI_ORG, HOSTS
 
 _BLANKS = " \t" + FIXED_SPACES
@@ -15,10 +15,11 @@ _BLANK = f"[{_BLANKS}]{{0,4}}"
 _LETTERS = "A-Za-z0-9\u00c0-\u024f"  # of scripts that put spaces between words
 _HOST = "|".join(map(re.escape, HOSTS))
 _LABEL = "|".join(map(re.escape, LABELS))
-# As in DOI.parse, only ASCII letters match in both cases ("doİ" is not a label), the API's path in lower case
+_PATH = "|".join(map(re.escape, PATHS))
+# As in DOI.parse, only ASCII letters match in both cases ("doİ" is not a label), the paths in lower case
 _LABEL_OR_LINK = lazy(
     rf"(?:(?P<link>(?:(?ai:https?)://|(?<![{_LETTERS}_:/])//|(?<![{_LETTERS}_.@/:%-]))"
-    rf"(?ai:(?:{_HOST})\.?)(?::[0-9]{{1,4}})?/(?:{re.escape(API_PATH)}|(?ai:/?(?:{_LABEL})?))"
+    rf"(?ai:(?:{_HOST})\.?)(?::[0-9]{{1,4}})?/(?:{_PATH}|(?ai:/?(?:{_LABEL})?))"
     rf"|(?ai:https?:\\/\\/(?:{_HOST})\\/))"  # in JSON
     rf"|(?<![{_LETTERS}])(?ai:{_LABEL}|doi{_BLANK}:?{_BLANK}))\Z"
 )
@@ -133,7 +134,7 @@ def _is_inside_word(text: str, start: int, before: str) -> bool:
     earlier = text[start - 2 : start - 1]
     if before.isalnum():
         follows_escape = _ESCAPED_OR_SUBFIELD.search(text, max(0, start - 6), start)
-        return not follows_escape and not _UNSPACED.match(before)
+        return not follows_escape and (before.isascii() or not _UNSPACED.match(before))
     if before in ".-":
         return earlier.isdigit() and not in_badge(text, start)
     if before in "_@":

@@ -4,9 +4,11 @@ from doiuri._entities import unescape_html
 from doiuri._settings import Settings, user_agent
 from doiuri._urls import DOI_ORG, origin
 from doiuri.plugins._clients import ClientOptions, Follow
-from doiuri.plugins._display import check_display, display, needs_work
+from doiuri.plugins._display import breakable, check_display, display, needs_work
 from doiuri.plugins._options import Options, open_resolver
 from doiuri.plugins._params import Params, encode_params
+from doiuri.plugins._reasons import common_cause
+from doiuri.plugins._suggestion import with_suggestion
 from doiuri.plugins._targets import TargetCheck, TargetError
 from doiuri.records._accept import wants_record
 
@@ -19,7 +21,9 @@ __all__ = [
     "Settings",
     "TargetCheck",
     "TargetError",
+    "breakable",
     "check_display",
+    "common_cause",
     "display",
     "encode_params",
     "needs_work",
@@ -28,4 +32,5 @@ __all__ = [
     "unescape_html",
     "user_agent",
     "wants_record",
+    "with_suggestion",
 ]

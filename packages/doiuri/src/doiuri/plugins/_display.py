@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from string import Formatter
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,9 @@ if TYPE_CHECKING:
     from doiuri._doi import DOI
     from doiuri.records._work import Work
 
+# After a mark or before a bracket, but not in "doi:10." and "https://doi.org"
+_BREAK = re.compile(r"(?<=[/.:;,)>_])(?<!doi:)(?<!10\.)(?<!https:)(?<!http:)(?<!:/)(?<!//doi\.)|(?=[(<])")
+_WIDTH = 36  # characters: what fits into a line on a phone
 _OF_WORKS = frozenset({"authors", "year", "title"})
 _FIELDS = _OF_WORKS | {"name", "prefix", "suffix", "uri", "url"}
 
@@ -82,3 +86,17 @@ def display(
         fields["authors"], fields["year"] = author_label(work, words), year_label(work, words)
         fields["title"] = work.title or doi.name
     return text.format(**fields)
+
+
+def breakable(text: str, width: int = _WIDTH) -> list[str]:
+    """Return the parts of a name or a link between which a line may break.
+
+    >>> breakable("doi:10.1000/182"), breakable("https://doi.org/10.1000/a.b(c)", 20)
+    (['doi:10.1000/182'], ['https://', 'doi.org/', '10.1000/', 'a.', 'b', '(c)'])
+
+    :param text: the visible text of a link.
+    :param width: the width of a narrow line, in characters: a text whose words are not longer is one part.
+    """
+    if len(text) <= width or max(map(len, text.split())) <= width:
+        return [text]
+    return [part for part in _BREAK.split(text) if part]

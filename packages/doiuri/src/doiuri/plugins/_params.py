@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from urllib.parse import quote, urlencode
+from urllib.parse import quote
+
+from doiuri._urls import query_string
 
 Params = Mapping[str, object] | Mapping[bytes, object] | Iterable[tuple[str, object]] | str | bytes | None
 """The parameters of a request, in any form that requests and httpx take."""
@@ -25,12 +27,4 @@ def encode_params(params: Params) -> str:
     if isinstance(params, str | bytes):
         text = params.decode() if isinstance(params, bytes) else params
         return quote(text.lstrip("?"), safe="%/:?@!$&'()*+,;=-._~")
-    fields = []
-    for name, value in params.items() if hasattr(params, "items") else params:
-        items = value if isinstance(value, Iterable) and not isinstance(value, str | bytes) else [value]
-        for item in items:
-            if item is True:
-                fields.append(quote(name if isinstance(name, bytes) else str(name), safe=""))
-            elif item is not None and item is not False:
-                fields.append(urlencode({name: item}, quote_via=quote))
-    return "&".join(fields)
+    return query_string(params.items() if hasattr(params, "items") else params)

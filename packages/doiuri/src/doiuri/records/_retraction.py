@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 RETRACTED = "retracted"
 """The value of ``status``."""
 
-_TYPES = frozenset({"retraction", "removal", "withdrawal"})
+_TYPES = ("retraction", "removal", "withdrawal")  # not a set: the type of a notice may be of any kind
 # "RETRACTED: …", "RETRACTED ARTICLE: …", "[Retracted] …"; not "Retraction: …", which is the notice
 _BEFORE_TITLE = re.compile(
     r"\[(?:retracted|withdrawn|removed)\]\s*:?\s*"

@@ -1,5 +1,13 @@
 """The Resolver and its stores (``pip install "doiuri[resolver]"``)."""
 
+from importlib.util import find_spec
+
+for _needed in ("requests", "platformdirs"):
+    if find_spec(_needed) is None:  # found, not imported: that takes long, and stored answers need neither
+        raise ModuleNotFoundError(
+            f'doiuri.resolver needs {_needed}: pip install "doiuri[resolver]"', name=_needed
+        )
+
 from doiuri.resolver._metadata import Metadata
 from doiuri.resolver._outcome import Outcome
 from doiuri.resolver._resolver import Resolver
@@ -11,7 +19,6 @@ from doiuri.resolver.stores._memory import MemoryStore
 from doiuri.resolver.stores._open import open_store
 from doiuri.resolver.stores._recording import RecordingStore
 from doiuri.resolver.stores._redis import RedisStore
-from doiuri.resolver.stores._redis_lock import RedisLock
 from doiuri.resolver.stores._sqlite import SQLiteStore
 from doiuri.resolver.stores._store import (
     Entry,
@@ -34,7 +41,6 @@ __all__ = [
     "PaceWarning",
     "ReadStore",
     "RecordingStore",
-    "RedisLock",
     "RedisStore",
     "Reply",
     "Request",

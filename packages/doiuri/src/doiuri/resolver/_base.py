@@ -107,11 +107,6 @@ class BaseResolver:
         """The User-Agent header."""
         return self._config.user_agent
 
-    @property
-    def sent(self) -> int:
-        """The number of requests sent so far. Repeated ones count; answers from the store do not."""
-        return self._client.sent
-
     def close(self) -> None:
         """Release the store; the last Resolver to do so closes it. Nothing else needs closing."""
         if self._release is not None:

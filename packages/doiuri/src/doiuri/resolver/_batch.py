@@ -8,7 +8,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Protocol
 
 from doiuri.resolver._outcome import Outcome
-from doiuri.resolver._workers import EXHAUSTED
+from doiuri.resolver._workers import EXHAUSTED, DeadlineError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -120,7 +120,7 @@ class Batch:
         self._pool.wait(pending.settled)
         if pending.outcome is None:
             error = pending.task.error if pending.task is not None else None
-            if error is not None and not isinstance(error, TimeoutError):
+            if error is not None and not isinstance(error, DeadlineError):
                 raise error
             unknown = Outcome(pending.doi, "unknown", reason=str(error or EXHAUSTED))
             pending.outcome = pending.fallback or unknown

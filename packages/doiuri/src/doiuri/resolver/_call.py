@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from doiuri._resolution_errors import ResolverUnavailable
-from doiuri.resolver._workers import run_until
+from doiuri.resolver._workers import DeadlineError, run_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -62,5 +62,5 @@ def run_call(
     entries = {} if fresh is None else fresh
     try:
         return run_until(deadline, lambda task: lookup(Call(task, entries)))
-    except TimeoutError as error:
+    except DeadlineError as error:
         raise ResolverUnavailable(doi, str(error)) from None

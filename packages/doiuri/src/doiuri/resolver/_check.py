@@ -56,7 +56,7 @@ def check_records(
     if batches.offline:
         yield from _with_stored_existence(batches, items, deadline, progress)
     elif _too_many(batches, records, items, deadline):
-        yield from _existence_first(batches, items, deadline, progress)
+        yield from _existence_first(batches, items, deadline + records.client.load(), progress)
     else:
         yield from batches.resolve_many(items, budget=_left(deadline), progress=progress)
 

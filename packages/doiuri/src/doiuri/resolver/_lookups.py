@@ -55,6 +55,7 @@ class BaseLookup:
         return pending, True
 
     def _submit(self, function: Callable[[Call], None]) -> Task:
+        self._pool.deadline += self._records.client.load()
         return self._pool.submit(lambda task: function(Call(task, self.fresh)))
 
 

@@ -57,6 +57,7 @@ def metadata(doi: Handle, media_type: str, records: Records, deadline: float) ->
     entry = records.store.get(key)
     if entry is None or not is_fresh(entry, time.time(), TTL):
         try:
+            deadline += records.client.load()
             answer = run_call(doi, lambda call: _negotiate(doi, media_type, records, call), deadline)
         except (ResolverUnavailable, BadRecord):
             if entry is None:

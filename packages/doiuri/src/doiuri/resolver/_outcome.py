@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from doiuri._doi import Handle
 from doiuri._errors import DOISyntaxError
 from doiuri._resolution_errors import DOINotFound, NoValues, ResolverUnavailable
+from doiuri.records._plain_text import shortened
+from doiuri.records._web import html_link, html_text
 
 if TYPE_CHECKING:
     from doiuri._resolution_errors import ResolutionError
@@ -14,6 +16,8 @@ if TYPE_CHECKING:
     from doiuri.records._work import Work
 
     Status = Literal["found", "not-found", "no-values", "unknown", "invalid"]
+
+_LONGEST_CELL = 200
 
 
 class Outcome(NamedTuple):
@@ -88,6 +92,28 @@ class Outcome(NamedTuple):
         if self.status == "invalid":
             raise _syntax_error(self.text, self.reason)
 
+    def _repr_html_(self) -> str:
+        """Return a table for notebooks: everything in it is escaped, only http and https URLs are links."""
+        name = html_text(shortened(self.text, _LONGEST_CELL))
+        if self.doi is not None:
+            name = html_link(self.doi.url, self.doi.uri)
+        url = None if self.record is None else self.record.url
+        cells = {
+            "status": self.status + (" (stale)" if self.stale else ""),
+            "agency": self.agency or "",
+            "title": "" if self.work is None else self.work.title,
+            "reference": self.reference,
+            "reason": self.reason,
+        }
+        rows = [
+            _html_row(label, html_text(shortened(text, _LONGEST_CELL)))
+            for label, text in cells.items()
+            if text
+        ]
+        if url:
+            rows.append(_html_row("URL", html_link(url, shortened(url, _LONGEST_CELL))))
+        return f"<table><caption>{name}</caption><tbody>{''.join(rows)}</tbody></table>"
+
     @classmethod
     def from_error(cls, doi: Handle, error: ResolutionError) -> Outcome:
         """Return the outcome that an error means for ``doi``."""
@@ -97,6 +123,10 @@ class Outcome(NamedTuple):
         elif isinstance(error, NoValues):
             status = "no-values"
         return cls(doi, status, reason=error.reason or error._default)
+
+
+def _html_row(label: str, cell: str) -> str:
+    return f"<tr><th>{label}</th><td>{cell}</td></tr>"
 
 
 def _syntax_error(text: str, reason: str) -> DOISyntaxError:

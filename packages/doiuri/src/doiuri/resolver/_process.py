@@ -11,7 +11,6 @@ import threading
 import weakref
 from contextlib import suppress
 from functools import cache
-from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from doiuri._hosts import is_loopback
@@ -20,7 +19,6 @@ from doiuri._urls import origin
 from doiuri.resolver._arguments import DEFAULT, check_method
 from doiuri.resolver.http._client import Client
 from doiuri.resolver.http._limiter import LOCAL_PAUSE, PAUSE, Limiter
-from doiuri.resolver.http._request import ObservedTransport
 from doiuri.resolver.http._shared_limiter import SharedLimiter
 from doiuri.resolver.http._shared_pace import SharedPace
 from doiuri.resolver.stores._open import open_store
@@ -124,22 +122,17 @@ def new_client(
     """Return a client; with a transport of its own it has a limiter of its own, too.
 
     :param given_pace: the pace for requests over such a transport.
-    :raises ImportError: if requests is needed and not installed.
     :raises ValueError: if the pace is invalid.
     """
     base, own = config.base, None if transport is None else Limiter()
-    if transport is None and find_spec("requests") is None:
-        raise ImportError("a Resolver needs requests: pip install 'doiuri[resolver]'")
-    url = config.pace if own is None else given_pace
+    url = config.pace if own is None else given_pace or None
     if url is not None:
         check_pace_argument(url, base, "DOIURI_PACE" if given_pace is None else "pace")
 
     @cache
     def opened() -> Transport:
-        used = transport or new_transport()
-        return used if on_reply is None else ObservedTransport(used, on_reply)
-
-    def new_transport() -> Transport:
+        if transport is not None:
+            return transport
         from doiuri.resolver.http._transport import HTTPTransport  # imports requests, which takes long
 
         return HTTPTransport(lambda: server(base).session, session, config.user_agent)
@@ -152,6 +145,7 @@ def new_client(
         base,
         opened,
         limiter,
+        on_reply,
         rate=config.rate,
         concurrency=config.concurrency,
         timeout=config.timeout,

@@ -36,6 +36,7 @@ class Query:
             return self._selected(record)
         fresh: dict[str, Entry] = {}
         try:
+            deadline += records.client.load()
             return run_call(doi, lambda call: self._fetch(doi, entry, records, call), deadline, fresh)
         except (ResolverUnavailable, BadRecord):
             record = stale_record(doi, entry)

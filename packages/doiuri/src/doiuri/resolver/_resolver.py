@@ -43,7 +43,8 @@ class Resolver(BaseResolver):
     :param rate: requests per second; None: no limit. By default 10, and no limit for a proxy on this machine.
     :param pace: URL of a Redis or Valkey server through which all processes on all machines share ``rate``,
         ``concurrency`` and the pauses after refusals. While it cannot be used, each process sends few
-        requests, and a PaceWarning is issued. By default ``DOIURI_PACE`` or none; for a ``transport`` none.
+        requests, and a PaceWarning is issued. "": none. By default ``DOIURI_PACE`` or none; for a
+        ``transport`` none.
     :param mailto: mail address for the User-Agent header; by default ``DOIURI_MAILTO``.
     :param session: a ``requests.Session`` to use instead of our own connections. What it adds to requests
         goes to no other host; its response hooks are called only for replies with status 401. An adapter that
@@ -52,7 +53,7 @@ class Resolver(BaseResolver):
     :param user_agent: the User-Agent header; by default the version of doiuri and ``mailto``.
     :param transport: sends the requests instead of HTTP; see ``Transport``.
     :param on_reply: called after each request, in the thread that sent it, with its ``Reply``, or with the
-        TransportError or TimeoutError that it ended with.
+        TransportError or TimeoutError that it ended with. What it raises ends the call.
     :raises ValueError: if an argument has an impossible value.
     :raises TypeError: if an argument has the wrong type.
 

@@ -33,6 +33,10 @@ class InFlight(Protocol):
         """Abort the request, from another thread."""
 
 
+class DeadlineError(TimeoutError):
+    """A task was not done in time. A TimeoutError of any other class is one that the task raised."""
+
+
 class Task:
     """A function that a worker runs, and how it ended."""
 
@@ -48,9 +52,9 @@ class Task:
         self._changed = changed
 
     def cancel(self, reason: str) -> None:
-        """End it with a TimeoutError."""
+        """End it with a DeadlineError."""
         self.cancelled = self.done = True
-        self.error = TimeoutError(reason)
+        self.error = DeadlineError(reason)
 
     def watch(self, request: InFlight | None) -> None:
         """Note the request that the task waits for: it is abandoned after its deadline."""
@@ -176,7 +180,7 @@ class WorkerPool(ForkSafe):
 def run_until(deadline: float, function: Callable[[Task], T]) -> T:
     """Return what ``function(task)`` returns.
 
-    :raises TimeoutError: if it is not done by the deadline; it then continues in the background.
+    :raises DeadlineError: if it is not done by the deadline; it then continues in the background.
     """
     pool = WorkerPool(1, deadline)
     results: list[T] = []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from mkdocs.config.base import LegacyConfig
 from mkdocs.exceptions import PluginError
@@ -14,11 +14,12 @@ from markdown_doiuri._mkdocs._config import beside, schema
 from markdown_doiuri._mkdocs._extension import SiteExtension
 from markdown_doiuri._mkdocs._references import with_list
 from markdown_doiuri._mkdocs._sources import Lines, Sources
+from markdown_doiuri._options import hint
 from markdown_doiuri._report import Problem
 
 if TYPE_CHECKING:
     from jinja2 import Environment
-    from mkdocs.config.base import Config
+    from mkdocs.config.base import Config, ConfigErrors, ConfigWarnings
     from mkdocs.config.defaults import MkDocsConfig
     from mkdocs.structure.files import Files
     from mkdocs.structure.nav import Navigation
@@ -43,6 +44,16 @@ class DOIPlugin(BasePlugin[LegacyConfig]):  # type: ignore[no-untyped-call]  # _
         self._dirty = False
         self._converted = ""
         self._problems: list[Problem] = []
+
+    def load_config(
+        self, options: dict[str, Any], config_file_path: str | None = None
+    ) -> tuple[ConfigErrors, ConfigWarnings]:
+        """Check the options; MkDocs' warning of an unknown one names the option that was probably meant."""
+        errors, warnings = super().load_config(options, config_file_path)
+        names = [name for name, _ in self.config_scheme]
+        return errors, [
+            (name, text if name in names else f"{text}{hint(name, names)}") for name, text in warnings
+        ]
 
     def on_startup(self, *, command: Literal["build", "gh-deploy", "serve"], dirty: bool) -> None:  # noqa: ARG002
         """Note the kind of build; because of this method ``mkdocs serve`` keeps the plugin between builds."""

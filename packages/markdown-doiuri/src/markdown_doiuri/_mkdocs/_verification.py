@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import Counter
 from typing import TYPE_CHECKING
+
+from doiuri.plugins import common_cause
 
 from markdown_doiuri._verification import Answers, Works, verifier
 
@@ -93,8 +94,7 @@ class SiteLookups:
 
     def unknown(self) -> str:
         """Return how many DOIs of the pages could not be checked, and why; "" if none."""
-        reasons = Counter(self._unknown[doi] for doi in self._linked & self._unknown.keys())
+        reasons = [self._unknown[doi] for doi in self._linked & self._unknown.keys()]
         if not reasons:
             return ""
-        [(reason, _)] = reasons.most_common(1)
-        return f"{reasons.total()} of {len(self._linked)} DOIs could not be checked: {reason}"
+        return f"{len(reasons)} of {len(self._linked)} DOIs could not be checked: {common_cause(reasons)}"

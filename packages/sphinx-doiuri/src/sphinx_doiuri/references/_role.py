@@ -9,6 +9,7 @@ from docutils import nodes
 from docutils.utils import unescape
 from docutils_doiuri.nodes import Target, reference
 from doiuri import DOI, DOISyntaxError
+from doiuri.plugins import with_suggestion
 from sphinx.util.docutils import SphinxRole
 
 from sphinx_doiuri._config import options
@@ -45,7 +46,7 @@ class CitationRole(SphinxRole):
             try:
                 target = Target(DOI.parse(typed), typed)
             except DOISyntaxError as error:
-                return nodes.problematic(self.rawtext, self.rawtext, doi_error=str(error))
+                return nodes.problematic(self.rawtext, self.rawtext, doi_error=str(with_suggestion(error)))
             if number:
                 citation += nodes.Text("; ")
             link = reference("", target, shared)

@@ -32,16 +32,24 @@ _AND = re.compile(r"\s+and\s+", re.IGNORECASE)
 logging.getLogger("bibtexparser").addHandler(logging.NullHandler())
 
 
+def parse(text: str) -> Library:
+    """Return what BibTeX defines, as it is written there.
+
+    :raises ReadError: if it cannot be parsed.
+    """
+    try:
+        return parse_string(text, parse_stack=[])
+    except ParserStateException as error:
+        raise ReadError(f"not BibTeX: {error}") from error
+
+
 def read(source: Source) -> Iterator[Entry]:
     """Return the entries that have a DOI.
 
     :raises ReadError: if the file cannot be parsed.
     """
     starts = [0, *accumulate(len(line) + 1 for line in source.text.split("\n"))]
-    try:
-        library = parse_string(source.text, parse_stack=[])
-    except ParserStateException as error:
-        raise ReadError(f"not BibTeX: {error}") from error
+    library = parse(source.text)
     for block in _blocks(library):
         fields = {field.key.lower(): field for field in block.fields}
         doi = fields.get("doi")

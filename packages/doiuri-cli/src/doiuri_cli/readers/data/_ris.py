@@ -1,4 +1,4 @@
-"""RIS: the DOI of each record, its links and its notes."""
+"""RIS: the DOI of each record, its links, its notes and its abstract."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _LINE = re.compile(r"^([A-Z][A-Z0-9])[ ]{1,2}-(?:[ ]|$)[ \t]*+([^\r\n]*)", re.MULTILINE)
 _FIELDS = {"DO"}
-_TEXTS = {"UR", "L1", "L2", "L3", "L4", "LK", "N1"}
+_TEXTS = {"AB", "L1", "L2", "L3", "L4", "LK", "M3", "N1", "N2", "UR"}
 
 
 def read(source: Source) -> Iterator[Part]:

@@ -6,7 +6,7 @@ import re
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from doiuri_cli.readers._blank import may_mention
+from doiuri_cli.readers._blank import may_mention, signs
 from doiuri_cli.readers._part import Part
 from doiuri_cli.readers.strings import _yaml as styles
 from doiuri_cli.readers.strings import one_line
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _COMMENT = re.compile(r"(?:(?<=[ \t\r\n])|\A)#([^\r\n]*+)")
 _NO_TEXT = re.compile(r"(?:true|false|yes|no|on|off|null|~)?", re.IGNORECASE)  # plain, it is no string
 _FIELDS = {("doi",), ("DOI",)}
+_KEYS = {"doi", "DOI", "value"}  # of fields, which may hold what is no DOI
 _NAMES = {"doi", "DOI", "title"}  # what has a key "id" and one of these is an entry
 
 
@@ -37,12 +38,21 @@ def read(source: Source) -> Iterator[Part]:
 
     found = list(scalars(source))
     entries = _entries(found)
-    identifiers = {scalar.path[:-1] for scalar in found if _says_doi(scalar)}
+    identifiers = {scalar.path[:-1] for scalar in found if scalar.value == "doi" and _says_doi(scalar)}
+    places = iter(signs(source.text))
+    sign = next(places)
     place = 0
     for scalar in found:
-        if source.text.find("#", place, scalar.start) >= 0:
-            yield from _comments(source.text, place, scalar.start)
-        place = scalar.end
+        path, _, start, end, *_ = scalar
+        if sign < start:
+            yield from _comments(source.text, place, start)
+            while sign < start:
+                sign = next(places)
+        place = end
+        if sign >= end and not (path and path[-1] in _KEYS) and not _has_escapes(source.text, scalar):
+            continue
+        while sign < place:
+            sign = next(places)
         # Outside of CITATION.cff, the key may be a setting that templates use as a link
         is_link = not is_citation and scalar.value.startswith(("http://", "https://"))
         field = (
@@ -56,6 +66,11 @@ def read(source: Source) -> Iterator[Part]:
         if field or may_mention(scalar.value):
             yield _part(source.text, scalar, _entry(scalar.path, entries), field=field)
     yield from _comments(source.text, place, len(source.text))
+
+
+def _has_escapes(text: str, scalar: Scalar) -> bool:
+    """Return whether a scalar may hold characters that the file does not have there."""
+    return scalar.style == '"' and text.find("\\", scalar.start, scalar.end) >= 0
 
 
 def _part(text: str, scalar: Scalar, entry: str, *, field: bool) -> Part:
@@ -80,16 +95,15 @@ def _is_text(scalar: Scalar) -> bool:
 
 def _says_doi(scalar: Scalar) -> bool:
     """Return whether a scalar says that the value beside it is a DOI, as in the identifiers of CFF."""
-    return scalar.path[-1:] == ("type",) and scalar.value == "doi" and "identifiers" in scalar.path
+    return scalar.value == "doi" and scalar.path[-1:] == ("type",) and "identifiers" in scalar.path
 
 
 def _entries(found: list[Scalar]) -> dict[Path, str]:
+    identified = [scalar for scalar in found if scalar.path and scalar.path[-1] == "id" and not scalar.is_key]
+    if not identified:
+        return {}
     named = {scalar.path[:-1] for scalar in found if scalar.path and scalar.path[-1] in _NAMES}
-    return {
-        scalar.path[:-1]: scalar.value
-        for scalar in found
-        if scalar.path[-1:] == ("id",) and not scalar.is_key and scalar.path[:-1] in named
-    }
+    return {scalar.path[:-1]: scalar.value for scalar in identified if scalar.path[:-1] in named}
 
 
 def _entry(path: Path, entries: dict[Path, str]) -> str:

@@ -35,7 +35,7 @@ _EXPECTED = {
         (_END, r"\Z"),
     )
 }
-_SKIPPED = re.compile(r'[^"{}\[\]]*+')
+_SKIPPED = re.compile(r'(?>(?:[^"{}\[\]]++|"[^"\\\r\n]*+"){0,1000})')  # strings without escapes too
 _BLANKS = re.compile(r"[ \t\r\n]*+")
 _ESCAPE = re.compile(
     r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|(?P<character>.))",
@@ -179,6 +179,9 @@ class Scanner:
                 return False
             if not mark:
                 raise self._error("expected ']' or '}'", place)
+            if mark not in '"[]{}':  # the bound of the expression
+                self._place = place
+                continue
             self._place = place + 1
             if mark == '"':
                 self._string_end()

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 DEEPEST = 200  # levels of sequences and mappings
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_STARTS_PROPERTIES = ("&", "!")
+_new = tuple.__new__  # takes half the time of Scalar(…)
 _PROPERTIES = re.compile(r"(?:(?:[&!][^ \t\r\n]*+|#[^\r\n]*+)?[ \t\r\n]++)*")
 
 
@@ -64,7 +66,7 @@ def _unprintable(source: Source) -> str:
 
 def _span(event: yaml.Event) -> tuple[int, int]:
     start, end = event.start_mark, event.end_mark
-    return (start.index, end.index) if start and end else (0, 0)
+    return (start.index, end.index) if start is not None and end is not None else (0, 0)
 
 
 class _Walk:
@@ -80,25 +82,30 @@ class _Walk:
         for event in events:
             if type(event) is yaml.ScalarEvent:
                 yield self._scalar(event)
-            elif isinstance(event, yaml.AliasEvent):
-                self._ended("")
             elif isinstance(event, yaml.CollectionStartEvent):
                 self._started(event)
             elif isinstance(event, yaml.CollectionEndEvent):
                 self._levels.pop()
                 self._path.pop()
                 self._ended("")
+            elif isinstance(event, yaml.AliasEvent):
+                self._ended("")
 
     def _scalar(self, event: yaml.ScalarEvent) -> Scalar:
-        text, (start, end) = self._source.text, _span(event)
-        if text[start : start + 1] in {"&", "!"}:
+        (start, end), text, path = _span(event), self._source.text, self._path
+        if text.startswith(_STARTS_PROPERTIES, start):
             properties = _PROPERTIES.match(text, start)
-            start = properties.end() if properties else start
-        flow, is_key = self._levels[-1] if self._levels else (False, None)
-        value, style = event.value, event.style
-        fields = (*self._path,), value, min(start, end), end, (style or "").strip(), flow, is_key is True
-        self._ended(value)
-        return tuple.__new__(Scalar, fields)  # takes half the time of Scalar(…)
+            start = min(properties.end(), end) if properties else start
+        value, style, flow, is_key = event.value, event.style, False, None
+        here = (*path,)
+        if self._levels:
+            flow, is_key = self._levels[-1]
+            if is_key is None:
+                path[-1] += 1  # type: ignore[operator] # in a sequence, it is a number
+            else:
+                path[-1] = value if is_key else path[-1]
+                self._levels[-1] = flow, not is_key
+        return _new(Scalar, (here, value, start, end, style.strip() if style else "", flow, is_key is True))
 
     def _started(self, event: yaml.CollectionStartEvent) -> None:
         if len(self._levels) == DEEPEST:

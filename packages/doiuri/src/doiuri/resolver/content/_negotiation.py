@@ -73,6 +73,7 @@ def get_content(kind: Kind[T], doi: Handle, records: Records, deadline: float) -
     check_exists(doi, entries.get(records.key(doi)))
     fresh: dict[str, Entry] = {}
     try:
+        deadline += records.client.load()
         return run_call(doi, lambda call: fetch_content(kind, doi, records, call), deadline, fresh)
     except (ResolverUnavailable, BadRecord):
         stale = read_content(kind, doi, entries.get(key), 0.0)

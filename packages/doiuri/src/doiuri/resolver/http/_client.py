@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from doiuri._resolution_errors import BadRecord, ResolverUnavailable
-from doiuri.resolver._fork import ForkSafe
 from doiuri.resolver.http._limiter import Paused
 from doiuri.resolver.http._policy import (
     MAX_RETRY_WAIT,
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from doiuri._doi import Handle
     from doiuri.resolver._call import Call
     from doiuri.resolver.http._limiter import Limiter
-    from doiuri.resolver.http._request import Reply, Request, Transport
+    from doiuri.resolver.http._request import OnReply, Reply, Request, Transport
     from doiuri.resolver.http._shared_limiter import SharedLimiter
 
     T = TypeVar("T")
@@ -41,12 +40,13 @@ TOLERANCE = 0.05
 """Seconds by which a request may be abandoned early, when the budget of its call ends."""
 
 
-class Client(ForkSafe):
+class Client:
     """Sends requests to one server.
 
     :param base: the server's base URL.
     :param transport: returns the transport; called when the first request is due.
     :param limiter: returns the limiter, which is replaced after a fork.
+    :param on_reply: called with what came of each request, if given.
     :param rate: requests per second; None: no limit.
     :param concurrency: requests in flight.
     :param timeout: seconds for one request.
@@ -57,28 +57,35 @@ class Client(ForkSafe):
         base: str,
         transport: Callable[[], Transport],
         limiter: Callable[[], Limiter | SharedLimiter],
+        on_reply: OnReply | None,
         *,
         rate: float | None,
         concurrency: int,
         timeout: float,
         offline: bool,
     ) -> None:
-        super().__init__()
         self.base = base
         self.concurrency = concurrency
         self._host = urlsplit(base).netloc
         self._transport = transport
         self._limiter = limiter
+        self._on_reply = on_reply
         self._rate = rate
         self._timeout = timeout
         self._offline = offline
-        self._sent = 0
+        self._loaded = offline
 
-    @property
-    def sent(self) -> int:
-        """The number of requests sent so far, repeated ones included."""
-        with self._lock:
-            return self._sent
+    def load(self) -> float:
+        """Load what sends requests, if it is not there yet; return the seconds that it took.
+
+        They are no part of a call's budget: on a slow disk they may be longer.
+        """
+        if self._loaded:
+            return 0.0
+        begun = time.monotonic()
+        self._transport()
+        self._loaded = True
+        return time.monotonic() - begun
 
     def get(self, doi: Handle, request: Request, call: Call, read: Callable[[Reply], T]) -> T:
         """Send a request about ``doi``, and repeat it if the failure may be transient.
@@ -127,28 +134,33 @@ class Client(ForkSafe):
         try:
             with limiter.slot(attempt, self._rate, self.concurrency, call.deadline):
                 self._check(doi, call)
-                return self._send(attempt, transport, limiter, call)
+                result = self._send(attempt, transport, limiter, call)
         except Paused as pause:
             reason = f"{self._host}: not asked again for {pause.seconds:.0f} s {pause.reason}"
             raise ResolverUnavailable(doi, reason, retry_after=pause.seconds) from None
         except TimeoutError:
             raise ResolverUnavailable(doi, "budget exhausted: request not sent") from None
+        if self._on_reply is not None:  # not above: a TimeoutError that it raises is the caller's
+            self._on_reply(result)
+        if isinstance(result, TimeoutError):
+            counts = self._is_long_enough(attempt._timeout) and not attempt._elsewhere
+            return TransportError(attempt.timeout_reason, counts=counts)
+        return result
 
     def _send(
         self, request: Request, transport: Transport, limiter: Limiter | SharedLimiter, call: Call
-    ) -> Reply | TransportError:
+    ) -> Reply | TransportError | TimeoutError:
         timeout = min(self._timeout, call.deadline - time.monotonic())
-        counts = timeout >= min(self._timeout, MIN_TIMEOUT)
-        with self._lock:
-            self._sent += 1
-        request._start(timeout, partial(_abandoned, limiter, counts))
+        request._start(timeout, partial(_abandoned, limiter, self._is_long_enough(timeout)))
         with call.in_flight(request):
             try:
                 return transport.get(request)
-            except TimeoutError:
-                return TransportError(request.timeout_reason, counts=counts and not request._elsewhere)
-            except TransportError as error:
+            except (TransportError, TimeoutError) as error:
                 return error
+
+    def _is_long_enough(self, timeout: float) -> bool:
+        """Return whether a server that did not answer within ``timeout`` seconds failed."""
+        return timeout >= min(self._timeout, MIN_TIMEOUT)
 
     def _check(self, doi: Handle, call: Call) -> None:
         if call.cancelled:

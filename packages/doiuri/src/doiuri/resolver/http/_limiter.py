@@ -108,6 +108,13 @@ class Limiter:
         with self._changed:
             self._held_until = max(self._held_until, self._clock() + seconds)
 
+    def pause(self, seconds: float, reason: str) -> None:
+        """Refuse requests for so many seconds; a pause that lasts longer is kept."""
+        with self._changed:
+            self._paused_until = max(self._paused_until, self._clock() + min(seconds, MAX_RETRY_AFTER))
+            self._pause_reason = reason
+            self._changed.notify_all()
+
     def succeeded(self) -> None:
         """Note that the server answered: forget earlier failures."""
         if self._failures:
@@ -133,13 +140,10 @@ class Limiter:
         """
         with self._changed:
             self._failures += weight
-            now = self._clock()
             if retry_after is not None:
-                self._paused_until = max(self._paused_until, now + min(retry_after, MAX_RETRY_AFTER))
-                self._pause_reason = f"as its Retry-After asked ({reason})"
-            elif self._failures >= MAX_FAILURES and now >= self._paused_until:
-                self._paused_until = now + self._next_pause
-                self._pause_reason = f"after repeated failures (last: {reason})"
+                self.pause(retry_after, f"as its Retry-After asked ({reason})")
+            elif self._failures >= MAX_FAILURES and self._clock() >= self._paused_until:
+                self.pause(self._next_pause, f"after repeated failures (last: {reason})")
                 self._next_pause = min(2 * self._next_pause, MAX_PAUSE)
                 self._failures = MAX_FAILURES - 1  # one more failure starts the next pause
             self._changed.notify_all()

@@ -4,132 +4,184 @@ from __future__ import annotations
 
 from doiuri.resolver.http._limiter import MAX_FAILURES, MAX_PAUSE, MAX_RETRY_AFTER
 
-GRACE = 0.03
-"""Seconds by which a request may be later than its slot; a later one gets another slot."""
-
 MEMORY = 60.0
 """Seconds for which a process that sent no request is counted."""
 
 # Times are microseconds on the server's clock, so those of the machines do not matter.
-# KEYS: a hash (tat: when the next request may be sent; held, paused, reason, failures, next; seen: the latest
-# time), leases by their end, processes by their latest request, and a list on which waiting processes block.
-# ARGV: an operation and its arguments. All keys have the same hash tag, and all expire.
+# KEYS, all with the same hash tag:
+#   a hash (tat: when the next request may be sent; held, paused, reason, failures, next; seen: the latest
+#   time; limit: the lowest concurrency that was asked for lately, until the time `limited`),
+#   leases by their end, processes by their latest request,
+#   waiting requests by when they began to wait, and the same by when they must have asked again.
+# ARGV: an operation and its arguments.
 SCRIPT = """
-local state, leases, processes, wake = unpack(KEYS)
+local state, leases, processes, queue, silent = unpack(KEYS)
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
 
-local function number(name)
+local function number(name, most)
   local value = tonumber(redis.call('HGET', state, name) or nil) or 0
-  return value == value and value or 0
+  return value > 0 and math.min(value, most) or 0  -- others may have written anything, NaN included
 end
 
 local function set(name, value)
   redis.call('HSET', state, name, value)
 end
 
-local function keep()  -- for an hour after the last date: failures are remembered
-  local last = math.max(now, number('tat'), number('held'), number('paused'))
-  redis.call('PEXPIRE', state, math.ceil((last - now) / 1000) + 3600000)
+local function date(name, most)  -- no later than so long after now, whoever wrote it and by which clock
+  local value = number(name, math.huge)
+  if value > now + most then
+    value = now + most
+    set(name, value)
+  end
+  return value
 end
 
--- The first write of each operation must need no memory: then a full server accepts the others, too
-redis.call('ZREMRANGEBYSCORE', leases, '-inf', now)
+local function all_leases(work)
+  local list = redis.call('ZRANGE', leases, 0, -1, 'WITHSCORES')
+  for i = 1, #list, 2 do redis.call('ZADD', leases, work(tonumber(list[i + 1])), list[i]) end
+end
 
-local back = number('seen') - now
-if back > 1000000 then  -- the clock was set back, or another server took over
-  for _, name in ipairs({'tat', 'held', 'paused'}) do set(name, number(name) - back) end
-  local old = redis.call('ZRANGE', leases, 0, -1, 'WITHSCORES')
-  for i = 1, #old, 2 do redis.call('ZADD', leases, old[i + 1] - back, old[i]) end
-  redis.call('DEL', processes)
+local function check_clock()
+  -- The first write of each operation must need no memory: then a full server accepts the others, too
+  redis.call('ZREMRANGEBYSCORE', leases, '-inf', now)
+  local back = number('seen', 9e15) - now
+  if back > 1000000 then  -- the clock was set back, or another server took over: what is left stays as long
+    for _, name in ipairs({'tat', 'held', 'paused', 'limited'}) do
+      set(name, number(name, math.huge) - back)
+    end
+    all_leases(function(last) return last - back end)
+    redis.call('DEL', processes, queue, silent)
+  elseif back > 0 then
+    now = now + back
+  end
+  set('seen', now)
+  if redis.call('ZCOUNT', leases, now + $MAX_LEASE, '+inf') > 0 then
+    all_leases(function(last) return math.min(last, now + $MAX_LEASE) end)
+  end
+end
+
+local function leave(lease)
+  redis.call('ZREM', leases, lease)
+  redis.call('ZREM', queue, lease)
+  redis.call('ZREM', silent, lease)
 end
 
 local function acquire(lease, process, interval, concurrency, duration, patience, slot)
-  local failures = number('failures')
-  local function reply(what, wait, slot)
-    return {what, wait, slot or 0, redis.call('ZCARD', processes), failures > 0 and 1 or 0,
+  local failures = number('failures', $MAX_FAILURES)
+  local function reply(what, wait)
+    return {what, wait, slot, redis.call('ZCARD', processes), failures > 0 and 1 or 0,
       redis.call('HGET', state, 'reason') or ''}
   end
   redis.call('ZREMRANGEBYSCORE', processes, '-inf', now - $MEMORY)
   redis.call('ZADD', processes, now, process)
-  redis.call('PEXPIRE', processes, $MEMORY / 1000)
-  local paused = math.min(number('paused'), now + $MAX_RETRY_AFTER)
-  local held = math.min(number('held'), now + $MAX_RETRY_AFTER)
-  if paused > now or held > now then
-    redis.call('ZREM', leases, lease)
-    return paused > now and reply('paused', paused - now) or reply('hold', held - now)
+
+  -- The lowest concurrency counts for all: else those who allow more would leave no place to the others
+  if concurrency > number('limit', math.huge) and now < date('limited', $LIMIT_MEMORY) then
+    concurrency = math.max(math.floor(number('limit', concurrency)), 1)
+  else
+    set('limit', concurrency)
+    set('limited', now + $LIMIT_MEMORY)
   end
+
+  local paused, held = date('paused', $MAX_RETRY_AFTER), date('held', $MAX_RETRY_AFTER)
+  if paused > now or held > now then
+    leave(lease)
+    return paused > now and reply('paused', paused - now) or reply('held', held - now)
+  end
+
   if not redis.call('ZSCORE', leases, lease) then
-    -- no more requests than failures that are left; one before the pause, and after it
+    slot = 0
+    for _, gone in ipairs(redis.call('ZRANGEBYSCORE', silent, '-inf', now)) do
+      redis.call('ZREM', silent, gone)
+      redis.call('ZREM', queue, gone)
+    end
+    redis.call('ZADD', queue, 'NX', now, lease)
+    local ahead = redis.call('ZRANK', queue, lease)
     local allowed = concurrency
     if failures > 0 then
+      -- no more requests than failures that are left; one before the pause, and after it
       allowed = math.min(concurrency, math.max(math.floor($MAX_FAILURES - failures), 1))
     end
-    if redis.call('ZCARD', leases) >= allowed then
-      return reply('full', redis.call('ZRANGE', leases, 0, 0, 'WITHSCORES')[2] - now)
+    if ahead >= allowed - redis.call('ZCARD', leases) then
+      -- the first ask often, the last seldom, and all less often if nothing moves: so waiting costs little
+      local often = math.max(interval / 4, (now - number('tat', now)) / 8, $MIN_POLL)
+      local wait = math.min((ahead + 1) * often, $MAX_POLL)
+      redis.call('ZADD', silent, now + wait + $MAX_POLL, lease)
+      return reply('full', wait)
     end
-    slot = 0
+    leave(lease)
   end
-  if slot > math.max(now, number('tat')) then slot = 0 end  -- booked before the clock was set back
-  if slot > now then return reply('wait', slot - now, slot) end
-  if now - slot > $GRACE then
-    slot = math.max(now - $GRACE, number('tat'))
+
+  -- A slot stays with its lease, however late it is used: so a slow connection to this server loses none
+  local tat = date('tat', math.max($MAX_AHEAD, (concurrency + 1) * interval))
+  if slot == 0 or slot > math.max(now, tat) then  -- there is none yet, or the clock was set back since
+    slot = math.max(now - $BURST, tat)
     if slot - now > patience then
-      redis.call('ZREM', leases, lease)
+      leave(lease)
       return reply('late', slot - now)
     end
     set('tat', slot + interval)
-    redis.call('ZADD', leases, math.max(slot, now) + duration, lease)
-    redis.call('PEXPIRE', leases, math.ceil((math.max(slot - now, 0) + duration) / 1000) + 60000)
-    keep()
   end
-  set('seen', now)
-  return slot > now and reply('wait', slot - now, slot) or reply('send', 0, slot)
-end
-
-local function release(lease)
-  if redis.call('ZREM', leases, lease) == 1 and redis.call('LLEN', wake) < 16 then
-    redis.call('RPUSH', wake, '')
-    redis.call('PEXPIRE', wake, 10000)
-  end
+  local wait = math.max(slot - now, 0)
+  redis.call('ZADD', leases, now + math.min(wait, $MAX_POLL) + math.min(duration, $MAX_LEASE), lease)
+  if wait <= $LEAD then return reply('send', wait) end
+  return reply('wait', math.min(wait - $LEAD, $MAX_POLL))  -- and look for a pause meanwhile
 end
 
 local function hold(duration)
-  set('held', math.max(number('held'), now + math.min(duration, $MAX_RETRY_AFTER)))
-  keep()
+  set('held', math.max(date('held', $MAX_RETRY_AFTER), now + math.min(duration, $MAX_RETRY_AFTER)))
 end
 
-local function failed(weight, reason, asked, pause)
-  local failures, paused = number('failures') + weight, number('paused')
+local function failed(reason, weight, asked, pause)
+  local failures = number('failures', $MAX_FAILURES) + weight
+  local paused = date('paused', $MAX_RETRY_AFTER)
   if asked >= 0 then
     paused = math.max(paused, now + math.min(asked, $MAX_RETRY_AFTER))
     set('reason', reason)
   elseif failures >= $MAX_FAILURES and now >= paused then
-    local next = number('next')
-    if next <= 0 then next = pause end
-    paused = now + math.min(next, $MAX_PAUSE)
-    set('next', math.min(2 * next, $MAX_PAUSE))
+    local next = number('next', $MAX_PAUSE)
+    if next == 0 then next = math.min(pause, $MAX_PAUSE) end
+    paused = now + next
+    set('next', 2 * next)
     set('reason', reason)
     failures = $MAX_FAILURES - 1  -- one more failure starts the next pause
   end
   set('failures', failures)
   set('paused', paused)
-  keep()
 end
 
-local operation = ARGV[1]
-if operation == 'acquire' then
-  return acquire(ARGV[2], ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7]),
-    tonumber(ARGV[8]))
-elseif operation == 'release' then release(ARGV[2])
-elseif operation == 'hold' then hold(tonumber(ARGV[2]))
-elseif operation == 'failed' then failed(tonumber(ARGV[2]), ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5]))
-else redis.call('HDEL', state, 'failures', 'next')
+local function numbers(first)
+  local found = {}
+  for i = first, #ARGV do found[#found + 1] = tonumber(ARGV[i]) end
+  return unpack(found)
 end
+
+local function run(operation)
+  if operation == 'acquire' then return acquire(ARGV[2], ARGV[3], numbers(4))
+  elseif operation == 'release' then leave(ARGV[2])
+  elseif operation == 'hold' then hold(numbers(2))
+  elseif operation == 'failed' then failed(ARGV[2], numbers(3))
+  else redis.call('HDEL', state, 'failures', 'next') end
+end
+
+check_clock()
+local answer = run(ARGV[1])
+-- All expire an hour after the last date: failures are remembered
+local last = now
+for _, name in ipairs({'tat', 'held', 'paused'}) do last = math.max(last, date(name, $MAX_RETRY_AFTER)) end
+for _, key in ipairs(KEYS) do redis.call('PEXPIRE', key, math.ceil((last - now) / 1000) + 3600000) end
+return answer
 """
 for _name, _number in {
+    "$LIMIT_MEMORY": 10e6,
     "$MEMORY": MEMORY * 1e6,
-    "$GRACE": GRACE * 1e6,
+    "$MIN_POLL": 0.001e6,
+    "$MAX_POLL": 1e6,
+    "$BURST": 0.03e6,  # seconds of the rate that a pace may catch up on
+    "$LEAD": 0.25e6,  # seconds before its slot at which a request is told to go
+    "$MAX_AHEAD": 60e6,
+    "$MAX_LEASE": 600e6,
     "$MAX_RETRY_AFTER": MAX_RETRY_AFTER * 1e6,
     "$MAX_PAUSE": MAX_PAUSE * 1e6,
     "$MAX_FAILURES": MAX_FAILURES,

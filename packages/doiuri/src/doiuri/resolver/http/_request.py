@@ -181,21 +181,3 @@ class Transport(Protocol):
         :raises TransportError: if there is no usable reply.
         :raises TimeoutError: if the deadline passed.
         """
-
-
-class ObservedTransport:
-    """Sends requests over another transport, and calls ``on_reply`` with what came of each."""
-
-    def __init__(self, transport: Transport, on_reply: OnReply) -> None:
-        self._transport = transport
-        self._on_reply = on_reply
-
-    def get(self, request: Request) -> Reply:
-        """Send the request; see ``Transport.get``."""
-        try:
-            reply = self._transport.get(request)
-        except (TransportError, TimeoutError) as error:
-            self._on_reply(error)
-            raise
-        self._on_reply(reply)
-        return reply

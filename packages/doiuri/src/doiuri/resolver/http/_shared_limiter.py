@@ -63,7 +63,7 @@ class SharedLimiter:
     def overdue(self, reason: str) -> None:
         """Note a failure without waiting for Redis, which is told with the next request."""
         self._front.failed(reason)
-        self._pace.failed(reason, 1.0, None, self._front.first_pause, later=True)
+        self._pace.failed_later(reason, 1.0, None, self._front.first_pause)
 
     def _enter(self, stack: ExitStack, rate: float | None, concurrency: int, deadline: float) -> None:
         pace = self._pace

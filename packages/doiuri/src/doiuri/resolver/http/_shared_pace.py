@@ -6,7 +6,6 @@ import random
 import threading
 import time
 import warnings
-from collections import deque
 from contextlib import contextmanager, suppress
 from hashlib import sha1
 from itertools import count
@@ -15,16 +14,13 @@ from secrets import token_hex
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 from doiuri.resolver.http._limiter import Limiter, Paused
-from doiuri.resolver.http._pace_script import SCRIPT
+from doiuri.resolver.http._pace_script import MEMORY, SCRIPT
 from doiuri.resolver.stores._redis_connection import RedisConnection
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from typing import TypeVar
+    from collections.abc import Iterator
 
     from doiuri._urls import Origin
-
-    T = TypeVar("T")
 
 FORMAT = 1
 """Of the keys, and part of each."""
@@ -35,15 +31,12 @@ TIMEOUT = 2.0
 RETRY = 5.0
 """Seconds without requests to Redis after it failed."""
 
-LONGEST_WAIT = 1.0
-"""Seconds after which a process that waits for another's lease looks again."""
-
 FOREVER = 10 * 365 * 86400.0
 
 UNKNOWN_FLEET = 100
-"""Processes on a pace that was never reached, as we assume."""
+"""Processes on a pace that was not reached lately, as we assume."""
 
-SLOW_SHARE = 0.1
+SLOW_SHARE = 0.05
 """The part of its share of the rate that a process uses without Redis.
 
 However many processes lose Redis while the others go on at the full rate, the sum exceeds it by no more.
@@ -85,17 +78,18 @@ class SharedPace:
         self._server = RedisConnection(url, TIMEOUT, "a shared pace", retries=1)
         scheme, host, port = place
         tag = f"doiuri:pace:{FORMAT}:{{{scheme}://{host}:{port}}}"
-        self._keys = [f"{tag}:{name}" for name in ("state", "leases", "processes", "wake")]
+        self._keys = [f"{tag}:{name}" for name in ("state", "leases", "processes", "queue", "silent")]
         self._process = token_hex(8)
         self._numbers = count()
         self._state = threading.Lock()
         self._lost = False
         self._failures = False
-        self._later: deque[tuple[str | float, ...]] = deque()
+        self._untold: list[tuple[str | float, ...]] = []
         self._rate: float | None = None
         self._processes = UNKNOWN_FLEET
+        self._answered = -inf
         self.slow = Limiter()
-        """The limiter to use while Redis fails."""
+        """The limiter to use while Redis fails; it knows the pauses that Redis told us."""
         self.retry_at = -inf
         """When Redis is asked again after a failure, on the clock of ``time.monotonic``."""
 
@@ -133,66 +127,64 @@ class SharedPace:
             self._failures = False
             self._tell("succeeded")
 
-    def failed(
-        self, reason: str, weight: float, retry_after: float | None, pause: float, *, later: bool = False
-    ) -> None:
+    def failed(self, reason: str, weight: float, retry_after: float | None, pause: float) -> None:
         """Note a failure, as ``Limiter.failed`` does.
 
         :param pause: seconds of the first pause.
-        :param later: do not wait for Redis: tell it with the next request.
         """
-        self._failures = True
+        self.failed_later(reason, weight, retry_after, pause)
+        self._tell_failures()
+
+    def failed_later(self, reason: str, weight: float, retry_after: float | None, pause: float) -> None:
+        """Note a failure without waiting for Redis, which is told with the next request."""
         why = f"after repeated failures (last: {reason})"
         if retry_after is not None:
             why = f"as its Retry-After asked ({reason})"
         asked = -1 if retry_after is None else _microseconds(retry_after)
-        self._later.append((weight, why[:300], asked, _microseconds(pause)))
-        if not later:
-            self._tell_failures()
+        with self._state:
+            self._failures = True
+            self._untold.append((why[:300], weight, asked, _microseconds(pause)))
 
     def _acquire(
         self, lease: str, interval: float, concurrency: int, timeout: float, deadline: float
     ) -> None:
         self._tell_failures()
         slot = 0
-        duration = _microseconds(timeout)
         while True:
             patience = deadline - time.monotonic()
             if patience <= 0:
                 raise TimeoutError
-            answer = self._ask(
-                lease, _microseconds(interval), concurrency, duration, _microseconds(patience), slot
-            )
+            times = map(_microseconds, (timeout, patience))
+            answer = self._ask(lease, _microseconds(interval), concurrency, *times, slot)
+            if answer.what == "paused":
+                self.slow.pause(answer.wait, answer.reason)
+                raise Paused(answer.wait, answer.reason)
+            if answer.what == "held":
+                self.slow.hold(answer.wait)
+            if answer.what == "late" or (answer.what == "held" and answer.wait >= patience):
+                raise TimeoutError
+            time.sleep(min(answer.wait, patience))
             if answer.what == "send":
                 return
-            if answer.what == "paused":
-                raise Paused(answer.wait, answer.reason)
-            if answer.what == "late" or (answer.what != "full" and answer.wait >= patience):
-                raise TimeoutError
             slot = answer.slot
-            if answer.what == "full":
-                self._wait(min(answer.wait, patience, LONGEST_WAIT))
-            else:
-                time.sleep(answer.wait)
 
     def _ask(self, lease: str, *arguments: int) -> Answer:
-        interval, concurrency, duration, patience, slot = arguments
-        reply = self._run("acquire", lease, self._process, interval, concurrency, duration, patience, slot)
-        self._regained()
+        reply = self._run("acquire", lease, self._process, *arguments)
         what, wait, slot, processes, failures, reason = cast("tuple[bytes, int, int, int, int, bytes]", reply)
-        self._processes = max(processes, 1)
-        self._failures = bool(failures)
+        with self._state:
+            self._lost = False
+            self.retry_at = -inf
+            self._answered = time.monotonic()
+            self._processes = processes
+            self._failures = bool(failures or self._untold)
         text = "".join(filter(str.isprintable, reason.decode(errors="replace")))  # others may have written it
-        return Answer(what.decode(), max(wait / 1e6, 0.0), slot, text)
-
-    def _wait(self, seconds: float) -> None:
-        """Wait until a process frees a lease, but no longer than so many seconds."""
-        self._guarded(lambda: self._server.client().blpop(self._keys[3:], max(seconds, 0.01)))
+        return Answer(what.decode(), wait / 1e6, slot, text)
 
     def _tell_failures(self) -> None:
-        with suppress(IndexError):
-            while True:
-                self._tell("failed", *self._later.popleft())
+        with self._state:
+            untold, self._untold = self._untold, []
+        for failure in untold:
+            self._tell("failed", *failure)
 
     def _tell(self, operation: str, *arguments: str | float) -> None:
         """Run an operation unless Redis fails: then what it would have noted is lost, or ends by itself."""
@@ -201,33 +193,30 @@ class SharedPace:
                 self._run(operation, *arguments)
 
     def _run(self, operation: str, *arguments: str | float) -> object:
-        def script() -> object:
-            client, words = self._server.client(), (len(self._keys), *self._keys, operation, *arguments)
-            try:
-                return client.evalsha(_SHA, *words)
-            except self._server.library.exceptions.NoScriptError:
-                return client.eval(SCRIPT, *words)
-
-        return self._guarded(script)
-
-    def _guarded(self, work: Callable[[], T]) -> T:
-        """Return what ``work`` returns; after a failure of Redis one thread tries again from time to time."""
+        """Return the script's reply; after a failure of Redis one thread tries again from time to time."""
         with self._state:
             now = time.monotonic()
             if self._lost:
                 if now < self.retry_at:
                     raise PaceLost
                 self.retry_at = now + RETRY
+        words = (len(self._keys), *self._keys, operation, *arguments)
         try:
-            return work()
+            try:
+                return self._server.client().evalsha(_SHA, *words)
+            except self._server.library.exceptions.NoScriptError:
+                return self._server.client().eval(SCRIPT, *words)
         except self._server.failures as error:
             self._lose(error)
             raise PaceLost from None
 
     def _lose(self, error: Exception) -> None:
         with self._state:
-            self.retry_at = time.monotonic() + RETRY
+            now = time.monotonic()
+            self.retry_at = now + RETRY
             known, self._lost = self._lost, True
+            if not known and now > self._answered + MEMORY:  # others may have started since
+                self._processes = max(self._processes, UNKNOWN_FLEET)
         if not known:
             self.slow.hold(random.random() / self.slow_rate(self._rate))  # noqa: S311 - not all at once
             trouble = "cannot be used" if self._server.refused(error) else "does not answer"
@@ -237,11 +226,6 @@ class SharedPace:
                 PaceWarning,
                 stacklevel=2,
             )
-
-    def _regained(self) -> None:
-        with self._state:
-            self._lost = False
-            self.retry_at = -inf
 
 
 def _microseconds(seconds: float) -> int:

@@ -14,6 +14,7 @@ from doiuri.resolver.stores._lock_format import (
     accepted_line,
     accepted_reasons,
     by_doi,
+    is_accepted,
     lock_key,
     make_line,
     ordered,
@@ -23,11 +24,12 @@ from doiuri.resolver.stores._lock_format import (
 from doiuri.resolver.stores._store import Usage, warn
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from doiuri.resolver.stores._lock_format import Line
     from doiuri.resolver.stores._store import Entry
 
+    Edit = Callable[[dict[str, Entry], dict[str, str]], tuple[Mapping[str, Entry], Mapping[str, str]]]
 
 _Stamp = tuple[int, int, int]
 
@@ -79,10 +81,11 @@ class LockFile(ForkSafe):
             return {key: lines[key].entry for key in keys if key in lines}
 
     def keys(self) -> list[str]:
-        """Return the keys of all entries, in the order of the file."""
+        """Return the keys of all entries, in the order of the file; DOIs in ``accepted`` are none."""
         with self._lock:
             self._refresh()
-            return ordered(self._lines)
+            accepted = {accepted_key(doi) for doi in self._accepted}
+            return [key for key in ordered(self._lines) if key not in accepted]
 
     def put_many(self, entries: Mapping[str, Entry]) -> None:
         """Add or replace entries. The file is only written if that changes it."""
@@ -106,9 +109,7 @@ class LockFile(ForkSafe):
         """Return what ``replace`` would change."""
         with self._lock:
             self._refresh()
-            old, new = by_doi(self._lines), by_doi(self._replacement(entries, accepted))
-        changed = frozenset(doi for doi in old.keys() & new.keys() if old[doi] != new[doi])
-        return Differences(frozenset(new.keys() - old.keys()), changed, frozenset(old.keys() - new.keys()))
+            return _differences(self._lines, self._replacement(entries, accepted))
 
     def replace(self, entries: Mapping[str, Entry], accepted: Mapping[str, str] | None = None) -> None:
         """Replace the whole content of the file, atomically.
@@ -118,10 +119,28 @@ class LockFile(ForkSafe):
             those in the file stay.
         :raises OSError: if the file cannot be written.
         :raises ValueError: if the file was changed, and is no longer a lock file.
+        :raises TypeError: if a reason is not a string.
         """
         with self._lock, locked_folder(self.path.resolve().parent):
             self._refresh()
             self._save(self._replacement(entries, accepted))
+
+    def edit(self, change: Edit) -> Differences:
+        """Return what changes in the file, which is changed atomically.
+
+        Meanwhile, other processes that write to it wait, so that no change of theirs is lost.
+
+        :param change: called with the entries of the file by key, and with the DOIs that are known not to
+            exist, by their keys, with the reasons; returns both as the file is to have them.
+        :raises OSError: if the file cannot be written.
+        :raises ValueError: if the file was changed, and is no longer a lock file.
+        """
+        with self._lock, locked_folder(self.path.resolve().parent):
+            self._refresh()
+            entries = {key: line.entry for key, line in self._lines.items() if not is_accepted(line)}
+            old, new = self._lines, self._replacement(*change(entries, dict(self._accepted)))
+            self._save(new)
+            return _differences(old, new)
 
     def usage(self) -> Usage:
         """Return how much the file holds.
@@ -133,11 +152,11 @@ class LockFile(ForkSafe):
             return Usage(len(self._lines) - len(self._accepted), self._stamp[1] if self._stamp else 0)
 
     def clear(self) -> Usage:
-        """Remove all entries; return how much that was. Otherwise like ``replace``."""
-        removed = self.usage()
-        if removed.entries:
+        """Remove all entries; return how much that was. ``accepted`` stays. Otherwise like ``replace``."""
+        before = self.usage()
+        if before.entries:
             self.replace({})
-        return removed
+        return Usage(before.entries, max(before.octets - self.usage().octets, 0))
 
     def close(self) -> None:
         """Do nothing: the file is not kept open."""
@@ -198,6 +217,14 @@ class LockedAnswers:
         self.seen.update(entries)
         found = {key: entries.get(key) or entries.get(name) for key, name in names.items()}
         return {key: entry for key, entry in found.items() if entry is not None}
+
+
+def _differences(old: Mapping[str, Line], new: Mapping[str, Line]) -> Differences:
+    before, after = by_doi(old), by_doi(new)
+    changed = frozenset(doi for doi in before.keys() & after.keys() if before[doi] != after[doi])
+    return Differences(
+        frozenset(after.keys() - before.keys()), changed, frozenset(before.keys() - after.keys())
+    )
 
 
 def _stamp(path: Path) -> _Stamp | None:

@@ -59,14 +59,19 @@ def accepted_key(doi: str) -> str:
 
 def accepted_line(doi: str, reason: str) -> Line:
     """Return the line for a DOI, given by its key, that is known not to exist."""
+    if not isinstance(reason, str):
+        raise TypeError(f"accepted: expected a reason as str for {doi}, not {reason!r:.60}")
     return _line(_ACCEPTED, doi, reason)
+
+
+def is_accepted(line: Line) -> bool:
+    """Return whether a line names a DOI that is known not to exist."""
+    return line.section == _ACCEPTED
 
 
 def accepted_reasons(lines: Mapping[str, Line]) -> dict[str, str]:
     """Return the reason for each DOI that is known not to exist, by the DOI's key."""
-    return {
-        key_doi(key): line.entry.body.decode() for key, line in lines.items() if line.section == _ACCEPTED
-    }
+    return {key_doi(key): line.entry.body.decode() for key, line in lines.items() if is_accepted(line)}
 
 
 def by_doi(lines: Mapping[str, Line]) -> dict[str, dict[str, str]]:

@@ -74,19 +74,31 @@ class RedisStore:
         else:
             self._memory.put_many(entries)
 
-    def usage(self) -> Usage | None:
-        """Return how much the store holds; None if the server does not answer, with a StoreWarning."""
-        return self._work("read", lambda client: _visit(client, remove=False))
+    def usage(self) -> Usage:
+        """Return how much the store holds.
 
-    def clear(self) -> Usage | None:
-        """Delete all entries; return how much that was; None if that failed, with a StoreWarning."""
+        :raises OSError: if the server does not answer, or refuses.
+        """
+        with self._server.errors("read"):
+            return _visit(self._server.client(), remove=False)
+
+    def clear(self) -> Usage:
+        """Delete all entries; return how much that was.
+
+        :raises OSError: if the server does not answer, or refuses.
+        """
         self._memory.clear()
-        return self._work("written", lambda client: _visit(client, remove=True))
+        with self._server.errors("clear"):
+            return _visit(self._server.client(), remove=True)
 
     def delete_many(self, keys: Sequence[str]) -> None:
-        """Delete the entries for these keys."""
-        self._work("written", lambda client: _delete(client, keys))
+        """Delete the entries for these keys.
+
+        :raises OSError: if the server does not answer, or refuses.
+        """
         self._memory.discard(keys)
+        with self._server.errors("delete entries of"):
+            _delete(self._server.client(), keys)
 
     @contextmanager
     def snapshot(self) -> Iterator[RedisSnapshot]:
@@ -94,23 +106,20 @@ class RedisStore:
 
         :raises OSError: on entering, if the server does not answer.
         """
-        try:
-            client = self._server.client()
-            client.ping()
-            yield RedisSnapshot(client)
-        except OSError:
-            raise
-        except self._server.failures as error:
-            raise OSError(f"cannot read the store at {self._server.public}: {error}") from error
+        with self._server.errors("read"):
+            self._server.client().ping()
+        yield RedisSnapshot(self._server)
 
     def lock(self, name: str, *, seconds: float = 60.0) -> RedisLock:
         """Return a lock on the server that no other process has; wait until it is free.
+
+        Its method ``extend`` keeps it for as many seconds again, ``close`` frees it.
 
         :param name: what is locked.
         :param seconds: after that time it is free again, unless it is extended.
         :raises OSError: if the server fails.
         """
-        return RedisLock(self._server, _name(f"lock {name}"), seconds)
+        return RedisLock(self._server, f"doiuri:lock:{FORMAT}:{name}", seconds)
 
     def close(self) -> None:
         """Close the connections; the store opens new ones when used."""
@@ -140,8 +149,8 @@ class RedisStore:
 class RedisSnapshot:
     """The entries of a Redis store; see ``StoreSnapshot``."""
 
-    def __init__(self, client: Any) -> None:
-        self._client = client
+    def __init__(self, server: RedisConnection) -> None:
+        self._server = server
 
     def keys(self, prefix: str) -> Iterator[str]:
         """Yield the keys that begin with ``prefix``, in the order of their code points."""
@@ -153,14 +162,16 @@ class RedisSnapshot:
 
     def get_many(self, keys: Sequence[str]) -> dict[str, Entry]:
         """Return the entries that exist for these keys."""
-        return _read(self._client, keys)
+        with self._server.errors("read"):
+            return _read(self._server.client(), keys)
 
     def _names(self, prefix: str) -> set[str]:
         pattern = re.sub(r"([*?\[\]\\])", r"\\\1", _name(prefix)) + "*"
         start = len(_name(""))
         # SCAN may return a key more than once
-        found = self._client.scan_iter(match=pattern, count=1000)
-        return {name.decode(errors="replace")[start:] for name in found}
+        with self._server.errors("read"):
+            found = self._server.client().scan_iter(match=pattern, count=1000)
+            return {name.decode(errors="replace")[start:] for name in found}
 
 
 def _read(client: Any, keys: Sequence[str]) -> dict[str, Entry]:
@@ -171,12 +182,7 @@ def _read(client: Any, keys: Sequence[str]) -> dict[str, Entry]:
         pipeline = client.pipeline(transaction=False)
         for key in batch:
             pipeline.get(_name(key))
-        replies = pipeline.execute(raise_on_error=False)
-        for reply in replies:
-            # a key of another type is somebody else's, and says nothing about the others
-            if isinstance(reply, Exception) and not str(reply).startswith("WRONGTYPE"):
-                raise reply
-        for key, stored in zip(batch, replies, strict=True):
+        for key, stored in zip(batch, _replies(pipeline), strict=True):
             entry = _unpack(stored)
             if entry is not None:
                 found[key] = entry
@@ -189,9 +195,7 @@ def _write(client: Any, entries: Mapping[str, Entry], put: Callable[[Any, str, E
         pipeline = client.pipeline(transaction=False)
         for key, entry in items[start : start + BATCH]:
             put(pipeline, key, entry)
-        for reply in pipeline.execute(raise_on_error=False):  # an error raised there quotes the script
-            if isinstance(reply, Exception):
-                raise reply
+        _replies(pipeline)
     return True
 
 
@@ -224,20 +228,27 @@ def _visit(client: Any, *, remove: bool) -> Usage:
             pipeline.strlen(name)
             if remove:
                 pipeline.delete(name)
-        replies = pipeline.execute(raise_on_error=False)
-        for size in replies[:: 2 if remove else 1]:
+        for size in _replies(pipeline)[:: 2 if remove else 1]:
             if isinstance(size, int) and size:  # 0: deleted meanwhile
                 entries, octets = entries + 1, octets + size
     return Usage(entries, octets)
 
 
-def _delete(client: Any, keys: Sequence[str]) -> bool:
+def _delete(client: Any, keys: Sequence[str]) -> None:
     for start in range(0, len(keys), BATCH):
         pipeline = client.pipeline(transaction=False)
         for key in keys[start : start + BATCH]:
             pipeline.delete(_name(key))
-        pipeline.execute()
-    return True
+        _replies(pipeline)
+
+
+def _replies(pipeline: Any) -> list[object]:
+    """Return the replies, of which an exception says that a key is not an entry: another program's."""
+    replies: list[object] = pipeline.execute(raise_on_error=False)  # an error raised there quotes the script
+    for reply in replies:
+        if isinstance(reply, Exception) and not str(reply).startswith("WRONGTYPE"):
+            raise reply
+    return replies
 
 
 def _name(key: str) -> str:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 from doiuri.resolver._fork import ForkSafe
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 class RedisConnection(ForkSafe):
@@ -14,8 +18,8 @@ class RedisConnection(ForkSafe):
     :param url: a URL with the scheme redis, rediss, valkey, valkeys or unix.
     :param timeout: seconds to wait for a connection and for each answer.
     :param what: what needs the server, for error messages.
-    :param retries: how often to connect again at once if a single server has closed the connection; None:
-        as redis-py does.
+    :param retries: how often to try again at once after a closed connection or, in a cluster, any failure;
+        None: as redis-py does.
     :raises ValueError: if the URL is invalid.
     :raises ImportError: if redis-py is not installed.
     """
@@ -26,9 +30,10 @@ class RedisConnection(ForkSafe):
         self.public = _public(url)
         self._url = re.sub(r"^valkey", "redis", url, flags=re.IGNORECASE)
         self._options: dict[str, Any] = {"socket_timeout": timeout, "socket_connect_timeout": timeout}
-        single = {} if retries is None else {"retry": self._retry(retries)}
+        if retries is not None:
+            self._options["retry"] = self._retry(retries)
         try:
-            self._single = self.library.Redis.from_url(self._url, **self._options, **single)
+            self._single = self.library.Redis.from_url(self._url, **self._options)
             # not connected yet: it refuses options that it does not know
             self._single.connection_pool.connection_class(**self._single.connection_pool.connection_kwargs)
         except (ValueError, TypeError, AttributeError) as error:
@@ -47,6 +52,14 @@ class RedisConnection(ForkSafe):
     def refused(self, error: Exception) -> bool:
         """Return whether the server answers, but refuses: it is full, or read-only, or lacks a permission."""
         return isinstance(error, self.library.ResponseError)
+
+    @contextmanager
+    def errors(self, what: str) -> Iterator[None]:
+        """Raise OSError if the server fails, with a message that says what cannot be done to the store."""
+        try:
+            yield
+        except self.failures as error:
+            raise OSError(f"cannot {what} the store at {self.public}: {error}") from None
 
     def close(self) -> None:
         """Close the connections; new ones are opened when needed."""

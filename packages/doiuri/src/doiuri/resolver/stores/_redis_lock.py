@@ -6,8 +6,6 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from doiuri.resolver.stores._redis_connection import RedisConnection
 
 RETRY = 0.2  # seconds between two attempts to get a lock
@@ -25,26 +23,19 @@ class RedisLock:
     def __init__(self, server: RedisConnection, key: str, seconds: float) -> None:
         self._server = server
 
-        def acquire() -> None:
+        with server.errors("lock"):
             self._lock = server.client().lock(key, timeout=seconds, sleep=RETRY, thread_local=False)
             self._lock.acquire()
-
-        self._run(acquire)
 
     def extend(self) -> None:
         """Keep the lock for as many seconds again.
 
         :raises OSError: if it was not extended in time, or the server fails.
         """
-        self._run(self._lock.reacquire)
+        with self._server.errors("lock"):
+            self._lock.reacquire()
 
     def close(self) -> None:
         """Free the lock."""
         with suppress(*self._server.failures):  # it is lost, or will be free after its time
             self._lock.release()
-
-    def _run(self, operation: Callable[[], object]) -> None:
-        try:
-            operation()
-        except self._server.failures as error:
-            raise OSError(f"cannot lock the store at {self._server.public} ({error})") from None

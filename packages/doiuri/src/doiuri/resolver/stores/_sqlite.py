@@ -125,8 +125,10 @@ class SQLiteStore(ForkSafe):
         Every entry that was stored before the call is in the copy. A copy of the file by other means would
         lack the latest entries, which may still be in the file ``PATH-wal``.
 
-        :param path: the file to write, complete or not at all; one that exists is replaced.
+        :param path: the file to write, complete or not at all; one that exists is replaced, and must not
+            be in use. It gets the mode of the store's file.
         :raises OSError: if the store is damaged or cannot be read, or the copy cannot be written.
+        :raises ValueError: if ``path`` is the store's own file.
         """
         copy_store(self.path, absolute(path), self._timeout)
 

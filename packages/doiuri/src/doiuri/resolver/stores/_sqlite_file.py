@@ -21,7 +21,7 @@ APPLICATION_ID = 0x444F4931  # "DOI1"; in bytes 68 to 71 of the file
 SHORT_TIMEOUT = 0.1  # seconds to wait for a lock after a full timeout was in vain, until a write succeeds
 
 _SMALLEST = 512  # octets of an SQLite file that is not empty
-MAGIC = b"SQLite format 3\0"
+_MAGIC = b"SQLite format 3\0"
 _COLUMNS = """
         id INTEGER PRIMARY KEY, key TEXT, body BLOB, media_type TEXT, expires REAL, stored REAL
     """
@@ -33,6 +33,7 @@ _SCHEMA = (
     "CREATE INDEX IF NOT EXISTS entries_stored ON entries (stored) WHERE expires < 1e11",
     f"PRAGMA user_version = {FORMAT}",
 )
+_Version = tuple[int, ...]
 _DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 LOCKED = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
 
@@ -49,11 +50,13 @@ class SQLiteFile:
         self.path = path
         self._timeout = self._current_timeout = timeout
         self._inode: int | None = None
+        self._version: _Version | None = None  # of a file that SQLite takes for immutable
         self._warned: set[str] = set()
 
     def connection(self) -> sqlite3.Connection:
         """Return the connection to the file that is at the path now."""
-        if self._inode != _inode(self.path):  # another process set the file aside, or somebody deleted it
+        # Another process set the file aside, somebody deleted it, or an immutable one was written
+        if self._inode != _inode(self.path) or self._is_outdated():
             self.close()
         if self.db is None:
             self.db = self._open()
@@ -61,6 +64,7 @@ class SQLiteFile:
 
     def close(self) -> None:
         """Close the file, if it is open."""
+        self._version = None
         if self.db is not None:
             self.db.close()
             self.db = None
@@ -72,13 +76,16 @@ class SQLiteFile:
 
     def recover(self, error: Exception) -> bool:
         """Set a damaged store aside; return False for any other error or file, or if it cannot be renamed."""
+        if self._is_outdated():  # written while it was read without locks
+            self.close()
+            return True
         if not has_code(error, _DAMAGED):
             return False
         self.close()
         try:
             with locked_folder(self.path.parent, self._current_timeout):
                 if self._inode == _inode(self.path):  # otherwise another process has done so
-                    if not is_store(self.path):
+                    if not was_store(self.path):
                         return False
                     aside = self._rename()
                     self.warn(f"is damaged ({error}) and was set aside as {aside.name}")
@@ -99,6 +106,9 @@ class SQLiteFile:
         if text not in self._warned:
             self._warned.add(text)
             warn(f"the DOI store {self.path} {text}")
+
+    def _is_outdated(self) -> bool:
+        return self._version is not None and self._version != _version(self.path)
 
     def _set_timeout(self, timeout: float) -> None:
         timeout = min(timeout, self._timeout)
@@ -125,6 +135,8 @@ class SQLiteFile:
         try:
             return self._connect(f"{uri}?mode=ro", _check)
         except sqlite3.OperationalError:  # the folder has no room for the files that WAL needs
+            # SQLite would never notice that another process writes the file
+            self._version = _version(self.path)
             return self._connect(f"{uri}?immutable=1", _check)
 
     def _connect(self, uri: str, prepare: Callable[[sqlite3.Connection, float], None]) -> sqlite3.Connection:
@@ -159,14 +171,23 @@ def absolute(path: str | os.PathLike[str] | None) -> Path:
     return default_path() if path is None else Path(os.path.abspath(path))  # noqa: PTH100
 
 
-def is_store(path: Path) -> bool:
-    """Return whether the first page of a file, damaged or not, is that of a store.
+def is_store(db: sqlite3.Connection) -> bool:
+    """Return whether a database is a store.
 
     Stores of earlier versions have no application id; they are recognised by their table.
     """
+    _, _, application_id, columns = _format(db)
+    return application_id == APPLICATION_ID or (not application_id and columns == _COLUMN_NAMES)
+
+
+def was_store(path: Path) -> bool:
+    """Return whether the first page of a damaged file is that of a store.
+
+    Only for a file that SQLite cannot read, because closing it releases this process's locks on it.
+    """
     with path.open("rb") as file:
         page = file.read(4096)
-    if not page.startswith(MAGIC):
+    if not page.startswith(_MAGIC):
         return False
     return page[68:72] == APPLICATION_ID.to_bytes(4, "big") or (
         page[68:72] == bytes(4) and f"CREATE TABLE entries ({_COLUMNS})".encode() in page
@@ -179,10 +200,10 @@ def check_kind(path: Path) -> None:
         return
     try:
         with path.open("rb") as file:
-            head = file.read(len(MAGIC))
+            head = file.read(len(_MAGIC))
     except OSError:  # it may become readable later
         return
-    if head and head != MAGIC:
+    if head and head != _MAGIC:
         raise ValueError(f"{path} is not a store but some other file; choose another path")
 
 
@@ -220,6 +241,16 @@ def _inode(path: Path) -> int | None:
         return None
 
 
+def _version(path: Path) -> _Version:
+    """Return what tells whether a file or its WAL was written."""
+    version: list[int] = []
+    for file in (path, Path(f"{path}-wal")):
+        with suppress(OSError):
+            status = file.stat()
+            version += (status.st_mtime_ns, status.st_size)
+    return tuple(version)
+
+
 def _prepare(db: sqlite3.Connection, timeout: float) -> None:
     version, tables, application_id, _ = _format(db)
     is_new = not version and not tables and application_id in {0, APPLICATION_ID}
@@ -253,9 +284,9 @@ def _use_wal(db: sqlite3.Connection, timeout: float) -> None:
 
 
 def _check(db: sqlite3.Connection, _timeout: float) -> None:
-    version, _, application_id, columns = _format(db)
-    if application_id != APPLICATION_ID and (application_id or columns != _COLUMN_NAMES):
+    if not is_store(db):
         raise sqlite3.OperationalError("the database belongs to another program")
+    (version,) = db.execute("PRAGMA user_version").fetchone()
     if version != FORMAT:
         raise sqlite3.OperationalError(f"its format is {version}; this version of doiuri reads {FORMAT}")
 

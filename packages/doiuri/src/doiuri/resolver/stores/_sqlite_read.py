@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sqlite3
+import stat
 from contextlib import closing, contextmanager, suppress
 from hashlib import blake2b
 from pathlib import Path
+from tempfile import mkstemp
 from typing import TYPE_CHECKING
 
-from doiuri.resolver.stores._sqlite_file import MAGIC, is_store
+from doiuri.resolver.stores._sqlite_file import has_code, is_store
 from doiuri.resolver.stores._store import Entry
 
 if TYPE_CHECKING:
@@ -21,6 +24,8 @@ BATCH = 500  # keys in one query; SQLite's lowest limit is 999 parameters
 _SELECT = """SELECT id, CAST(key AS BLOB), body,
     CASE typeof(media_type) WHEN 'text' THEN CAST(media_type AS BLOB) END, expires
     FROM entries WHERE id IN"""
+_WRITE_ERRORS = frozenset({sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY})
+_READ_ERRORS = frozenset({sqlite3.SQLITE_IOERR_READ, sqlite3.SQLITE_IOERR_SHORT_READ})
 _KEYS = "FROM entries WHERE typeof(key) = 'text' AND substr(key, 1, ?) = ?"
 
 
@@ -60,36 +65,61 @@ def open_snapshot(path: Path, timeout: float) -> Iterator[SQLiteSnapshot]:
 
     :raises OSError: if it cannot be read.
     """
-    with _readable(path), closing(_open(path, timeout)) as db:
+    with _opened(path, timeout) as db:
         db.execute("BEGIN")
         db.execute("SELECT 1 FROM entries LIMIT 1").fetchone()  # a transaction begins with its first query
         yield SQLiteSnapshot(db, path)
 
 
 def copy_store(path: Path, target: Path, timeout: float) -> None:
-    """Write a copy of the store at ``path`` to a new file, complete or not at all.
+    """Write a copy of the store at ``path`` to a new file with the same mode, complete or not at all.
 
     :raises OSError: if the store is damaged or cannot be read, or the file cannot be written.
+    :raises ValueError: if ``target`` is the store.
     """
-    part = target.with_name(f"{target.name}.part")
-    part.unlink(missing_ok=True)
-    try:
-        with (
-            _readable(path),
-            closing(_open(path, timeout)) as source,
-            closing(sqlite3.connect(part)) as copy,
-        ):
-            # In one step, so that writers cannot make it start again
-            source.backup(copy)
-            copy.execute("PRAGMA journal_mode = DELETE")  # one file, which also opens in a read-only folder
+    mode = stat.S_IMODE(path.stat().st_mode)
+    if target.exists() and target.samefile(path):
+        raise ValueError(f"{target} is the store itself; give another file for the copy")
+    with _opened(path, timeout) as source, _new_file(target) as part:
+        with closing(sqlite3.connect(part)) as copy:
+            with _writable(target):
+                # In one step, so that writers cannot make it start again
+                source.backup(copy)
+                copy.execute("PRAGMA journal_mode = DELETE")  # one file, also in a read-only folder
             (problem,) = copy.execute("PRAGMA quick_check(1)").fetchone()
-            if problem != "ok":  # damaged pages are copied as they are
-                raise OSError(f"cannot copy the store {path}, because it is damaged: {problem}")
+        if problem != "ok":  # damaged pages are copied as they are
+            raise OSError(f"cannot copy the store {path}, because it is damaged: {problem}")
+        part.chmod(mode)
+
+
+@contextmanager
+def _new_file(target: Path) -> Iterator[Path]:
+    """Yield the path of a new file, which replaces ``target`` at the end."""
+    try:
+        descriptor, name = mkstemp(".part", f".{target.name[:100]}.", target.parent)
+    except OSError as error:
+        raise OSError(f"cannot write {target}: {error.strerror}") from None
+    os.close(descriptor)
+    part = Path(name)
+    try:
+        yield part
         _sync(part)
+        for suffix in ("-wal", "-shm"):  # of an earlier file: SQLite would apply them to the new one
+            Path(f"{target}{suffix}").unlink(missing_ok=True)
         part.replace(target)
         _sync(target.parent)
     finally:
         part.unlink(missing_ok=True)
+
+
+@contextmanager
+def _writable(target: Path) -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.Error as error:
+        if error.sqlite_errorcode in _READ_ERRORS or not has_code(error, _WRITE_ERRORS):
+            raise  # the error is the source's
+        raise OSError(f"cannot write {target}: {error}") from None
 
 
 def read_entries(db: sqlite3.Connection, keys: Sequence[str]) -> dict[str, Entry]:
@@ -118,25 +148,34 @@ def _is_entry(body: object, media_type: object, expires: object) -> bool:
     return isinstance(body, bytes) and isinstance(media_type, bytes) and isinstance(expires, (int, float))
 
 
+@contextmanager
+def _opened(path: Path, timeout: float) -> Iterator[sqlite3.Connection]:
+    with _readable(path), closing(_open(path, timeout)) as db:
+        if not is_store(db):
+            raise OSError(f"{path} is not a store")
+        yield db
+
+
 def _open(path: Path, timeout: float) -> sqlite3.Connection:
-    with path.open("rb") as file:  # its OSError names the reason, SQLite's does not
-        head = file.read(len(MAGIC))
-    if head != MAGIC or not is_store(path):
-        raise OSError(f"{path} is not a store")
+    # SQLite does not name the reason. To try with open() would release the process's locks on the file.
+    path.stat()
+    if not os.access(path, os.R_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
     try:
-        return _connect(f"{path.absolute().as_uri()}?mode=ro", timeout)
+        return _connect(path, "mode=ro", timeout)
     except sqlite3.OperationalError:
         # A folder without room for the files that WAL needs; but a WAL holds the latest entries
         wal = Path(f"{path}-wal")
         if wal.exists() and wal.stat().st_size:
             raise
-        return _connect(f"{path.absolute().as_uri()}?immutable=1", timeout)
+        return _connect(path, "immutable=1", timeout)
 
 
-def _connect(uri: str, timeout: float) -> sqlite3.Connection:
+def _connect(path: Path, mode: str, timeout: float) -> sqlite3.Connection:
+    uri = f"{path.absolute().as_uri()}?{mode}"
     db = sqlite3.connect(uri, uri=True, timeout=timeout, isolation_level=None, check_same_thread=False)
     try:
-        db.execute("SELECT key IS NULL FROM entries LIMIT 1").fetchone()
+        db.execute("PRAGMA schema_version").fetchone()
     except BaseException:
         db.close()
         raise
@@ -147,7 +186,9 @@ def _connect(uri: str, timeout: float) -> sqlite3.Connection:
 def _readable(path: Path) -> Iterator[None]:
     try:
         yield
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeDecodeError) as error:
+        if has_code(error, frozenset({sqlite3.SQLITE_NOTADB})):
+            raise OSError(f"{path} is not a store") from None
         raise OSError(f"cannot read the store {path}: {error}") from error
 
 

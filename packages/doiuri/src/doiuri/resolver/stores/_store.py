@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import time
 import warnings
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from typing import Self
 
 
 class StoreWarning(UserWarning):
@@ -45,6 +46,11 @@ class NewEntry(Entry):
     """An entry that knows when its answer was received, in Unix time."""
 
     received: float = 0.0
+
+    def _replace(self, **changes: Any) -> Self:
+        entry = super()._replace(**changes)
+        entry.received = self.received
+        return entry
 
 
 def new_entry(body: bytes, media_type: str, lifetime: float) -> NewEntry:

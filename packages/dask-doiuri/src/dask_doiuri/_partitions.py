@@ -1,4 +1,4 @@
-"""Rows of frames and bags: where their DOIs are, and how they get new columns."""
+"""Partitions of frames and bags: where their DOIs are, and how they get new columns."""
 
 from __future__ import annotations
 
@@ -37,16 +37,6 @@ def as_frame(data: dd.DataFrame | dd.Series, column: Hashable) -> tuple[dd.DataF
         problem = f"{found} columns are named" if found else "there is no column"
         raise ValueError(f"{problem} {column!r}; the columns are {', '.join(map(repr, data.columns))}")
     return data, column
-
-
-def with_fixed_partitions(frame: dd.DataFrame) -> dd.DataFrame:
-    """Return the frame with its final partitions; otherwise Dask may read several small files as one."""
-    frame = frame.optimize()
-    parts = frame.to_delayed()
-    known = frame.known_divisions and len(parts) == frame.npartitions
-    return dd.from_delayed(
-        parts, meta=frame._meta, divisions=frame.divisions if known else None, verify_meta=False
-    )
 
 
 def check_free(present: Iterable[Hashable], names: Iterable[str]) -> None:

@@ -1,0 +1,54 @@
+"""How links look: those to DOIs that do not exist are struck out, and long names may be broken."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from xml.etree.ElementTree import Element, SubElement
+
+from doiuri.plugins import breakable
+from markdown.treeprocessors import Treeprocessor
+from markdown.util import AtomicString
+
+from markdown_doiuri._links import proxy_doi
+
+if TYPE_CHECKING:
+    from markdown import Markdown
+
+_NOT_FOUND = "This DOI was not found."
+
+
+class LooksTreeprocessor(Treeprocessor):
+    """Changes what is inside the links of a page, when all others have read their text.
+
+    :param base: the URL that links begin with, without a slash at the end.
+    """
+
+    def __init__(self, md: Markdown, base: str) -> None:
+        super().__init__(md)
+        self._base = f"{base}/"
+
+    def run(self, root: Element) -> None:
+        """Change the links in ``root``, in place."""
+        for link in list(root.iter("a")):
+            href = link.get("href") or ""
+            # a title is no AtomicString, and a name has no children
+            if isinstance(link.text, AtomicString) and not len(link):
+                parts = breakable(link.text)
+                if len(parts) > 1 and (href.startswith(self._base) or proxy_doi(href)):
+                    _break(link, parts)
+            if "doi-not-found" in (link.get("class") or "").split():
+                _strike(link)
+
+
+def _break(link: Element, parts: list[str]) -> None:
+    link.text = AtomicString(parts[0])
+    for part in parts[1:]:
+        SubElement(link, "wbr").tail = AtomicString(part)
+
+
+def _strike(link: Element) -> None:
+    """Put the content of a link into an element that looks like that without a style sheet, too."""
+    link.attrib.setdefault("title", _NOT_FOUND)
+    struck = Element("s")
+    struck.text, link.text = link.text, None
+    struck[:], link[:] = link[:], [struck]

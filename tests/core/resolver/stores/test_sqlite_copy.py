@@ -1,0 +1,107 @@
+"""Copies of a store in an SQLite file: two at once, their mode, and where they cannot be written."""
+
+import resource
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import pytest
+from doiuri.resolver import Entry, SQLiteStore
+from doiuri.resolver.stores import _sqlite_read
+
+pytestmark = pytest.mark.once
+
+ENTRIES = {f"a{n}": Entry(b"x" * 1000, "t", 9e12) for n in range(500)}
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[SQLiteStore]:
+    with closing(SQLiteStore(tmp_path / "store.sqlite3")) as store:
+        store.put_many(ENTRIES)
+        yield store
+
+
+@contextmanager
+def file_size_limit(octets: int) -> Iterator[None]:
+    """Refuse to write more into any file, as a full disk does."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (octets, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        signal.signal(signal.SIGXFSZ, handler)
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_two_copies_to_one_path_at_once(
+    store: SQLiteStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copy, sync, synced = tmp_path / "copies" / "copy.sqlite3", _sqlite_read._sync, []
+
+    def sync_and_copy_again(path: Path) -> None:
+        sync(path)
+        synced.append(path)
+        if len(synced) == 1:  # the first copy is complete, but not yet in its place
+            store.backup(copy)
+
+    copy.parent.mkdir()
+    monkeypatch.setattr(_sqlite_read, "_sync", sync_and_copy_again)
+    store.backup(copy)
+    assert len(synced) == 4
+    assert names(copy.parent) == ["copy.sqlite3"]
+    with SQLiteStore(copy).snapshot() as snapshot:
+        assert snapshot.count("") == 500
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o644])
+def test_a_copy_may_be_read_by_those_who_may_read_the_store(
+    store: SQLiteStore, tmp_path: Path, mode: int
+) -> None:
+    store.path.chmod(mode)
+    store.backup(tmp_path / "copy.sqlite3")
+    assert (tmp_path / "copy.sqlite3").stat().st_mode & 0o777 == mode
+
+
+def test_a_store_is_not_replaced_by_its_own_copy(store: SQLiteStore, tmp_path: Path) -> None:
+    link = tmp_path / "link.sqlite3"
+    link.symlink_to(store.path)
+    before = store.path.stat().st_ino
+    for path in (store.path, link):
+        with pytest.raises(ValueError, match="is the store itself; give another file"):
+            store.backup(path)
+    assert store.path.stat().st_ino == before
+    assert link.is_symlink()
+
+
+def test_a_full_disk_is_not_the_stores_fault(store: SQLiteStore, tmp_path: Path) -> None:
+    folder = tmp_path / "copies"
+    folder.mkdir()
+    with file_size_limit(100_000), pytest.raises(OSError, match=r"cannot write .*copies/copy\.sqlite3: "):
+        store.backup(folder / "copy.sqlite3")
+    assert names(folder) == []
+
+
+def test_a_folder_that_does_not_exist_is_not_the_stores_fault(store: SQLiteStore, tmp_path: Path) -> None:
+    with pytest.raises(OSError, match=r"cannot write .*none/copy\.sqlite3: No such file"):
+        store.backup(tmp_path / "none" / "copy.sqlite3")
+
+
+def test_a_copy_replaces_a_store_whose_writer_was_killed(store: SQLiteStore, tmp_path: Path) -> None:
+    write = (
+        "import os, sys; from doiuri.resolver import Entry, SQLiteStore; s = SQLiteStore(sys.argv[1]);"
+        "s.put_many({f'old{n}': Entry(b'x' * 3000, 't', 9e9) for n in range(300)}); os.kill(os.getpid(), 9)"
+    )
+    copy = tmp_path / "copy.sqlite3"
+    assert subprocess.run([sys.executable, "-c", write, copy], check=False).returncode == -signal.SIGKILL
+    assert copy.with_name("copy.sqlite3-wal").stat().st_size
+    store.backup(copy)
+    with closing(SQLiteStore(copy)) as copied:
+        assert copied.get_many([*ENTRIES, "old1"]) == ENTRIES

@@ -1,0 +1,94 @@
+"""The examples of the manual and of the README run, on small files and servers of this machine."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from textwrap import dedent
+
+import pandas as pd
+import pytest
+from distributed import Client, LocalCluster
+from support.servers import redis
+from support.servers.rest import handling, proxy, targets
+
+pytestmark = [
+    pytest.mark.once,
+    pytest.mark.filterwarnings("ignore:The inplace keyword"),  # Dask 2026.8 on pandas 3.1
+]
+
+ROOT = Path(__file__).parents[2]
+MANUAL = "".join(
+    dedent(block)
+    for block in re.findall(
+        r"^\.\. code-block:: python\n\n((?:   .*\n|\n)+)", (ROOT / "docs/bulk.rst").read_text(), re.MULTILINE
+    )
+)
+README = "".join(
+    re.findall(
+        r"^```python\n((?:.*\n)*?)```", (ROOT / "packages/dask-doiuri/README.md").read_text(), re.MULTILINE
+    )
+)
+DUMPS = {
+    "crossref/0.jsonl.gz": {"DOI": "10.1000/crossref"},
+    "crossref/1.jsonl.gz": {"DOI": "10.1000/other"},
+    "datacite/dois/updated_2026-01/0.jsonl.gz": {"id": "10.1000/datacite"},
+    "s3/openalex/data/works/2026-01-01/0.gz": {"doi": "https://doi.org/10.1000/openalex"},
+}
+
+
+@pytest.fixture
+def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, str]]:
+    """What stands for the addresses of the examples; the works and dumps are in the current folder."""
+    for name, record in DUMPS.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(gzip.compress(json.dumps(record).encode() + b"\n"))
+    (tmp_path / "works").mkdir()
+    for number, name in enumerate(("10.1000/Crossref", "10.1000/datacite", "10.1000/new", "x")):
+        pd.DataFrame({"doi": [name]}).to_parquet(tmp_path / "works" / f"{number}.parquet")
+    monkeypatch.chdir(tmp_path)
+    with (
+        LocalCluster(n_workers=1, processes=False, dashboard_address=":0") as cluster,
+        redis.running() as cache,
+        handling(proxy(None, lambda _name: {"RA": "asked"})) as server,
+    ):
+        monkeypatch.setenv("DOIURI_RESOLVER", server.url)
+        yield {
+            "tcp://scheduler:8786": cluster.scheduler_address,
+            "redis://cache:6379/0": cache.url,
+            "s3://": f"{tmp_path}/s3/",
+        }
+        asked = {name for target in targets(server) for name in target.removeprefix("/doiRA/").split(",")}
+        assert "10.1000/new" in asked
+
+
+def verified(folder: Path) -> dict[str, tuple[str, str | None]]:
+    rows = pd.concat([pd.read_parquet(path) for path in sorted(folder.glob("*.parquet"))])
+    agencies = [None if pd.isna(agency) else agency for agency in rows["doi_agency"]]
+    return dict(zip(rows["doi"], zip(rows["doi_status"], agencies, strict=True), strict=True))
+
+
+@pytest.mark.parametrize(("text", "agency"), [(MANUAL, "DataCite"), (README, "asked")])
+def test_the_examples_run(tmp_path: Path, places: dict[str, str], text: str, agency: str) -> None:
+    assert text.count("verify(") >= 1
+    for address, ours in places.items():
+        text = text.replace(address, ours)
+    names: dict[str, object] = {}
+    try:
+        exec(compile(text, "example", "exec"), names)
+    finally:
+        if isinstance(client := names.get("client"), Client):
+            client.close()
+    assert verified(tmp_path / "verified") == {
+        "10.1000/Crossref": ("found", "Crossref"),
+        "10.1000/datacite": ("found", agency),
+        "10.1000/new": ("found", "asked"),
+        "x": ("invalid", None),
+    }
+    if text.count("keys/"):
+        keys = pd.concat([pd.read_parquet(path) for path in sorted((tmp_path / "keys/openalex").glob("*"))])
+        assert [*keys["doi_key"]] == ["10.1000/OPENALEX"]

@@ -1,0 +1,90 @@
+"""One pace: two clusters, and a Redis that is killed in the middle."""
+
+from __future__ import annotations
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import dask.dataframe as dd
+import pandas as pd
+import pytest
+from dask_doiuri import verify
+from distributed import Client, LocalCluster
+from support.arrivals import fullest_second, timed
+from support.servers import redis
+from support.servers.rest import proxy
+
+pytestmark = pytest.mark.once
+
+RATE = 10
+
+
+def texts(count: int) -> list[str]:
+    """Names of which 13 fit into a request."""
+    return [f"10.1000/{'x' * 200}{number:06}" for number in range(count)]
+
+
+def frame(items: list[str], partitions: int) -> dd.DataFrame:
+    made: dd.DataFrame = dd.from_pandas(pd.DataFrame({"doi": items}), npartitions=partitions)
+    return made
+
+
+def agency(_name: str) -> dict[str, str]:
+    return {"RA": "Crossref"}
+
+
+def test_two_clusters_on_one_pace(client: Client) -> None:
+    cluster = LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=":0", memory_limit=None)
+    with (
+        redis.running() as shared,
+        timed(proxy({}, agency)) as (server, times),
+        cluster,
+        Client(cluster, set_as_default=False) as other,
+        ThreadPoolExecutor(2) as threads,
+    ):
+        options: dict[str, Any] = {
+            "base": server.url,
+            "pace": shared.url,
+            "cache": ":memory:",
+            "rate": RATE,
+            "concurrency": 1,
+        }
+        items = texts(13 * 30)
+        runs = [
+            threads.submit(lambda on=on: on.compute(verify(frame(items, 4), **options)).result())
+            for on in (client, other)
+        ]
+        for run in runs:
+            result = run.result()
+            assert [*result["doi"]] == items
+            assert {*result["doi_status"]} == {"found"}
+    assert len(times) >= 2 * 30
+    assert fullest_second(times) <= RATE + 1  # one may have been on its way
+
+
+def test_redis_is_killed(client: Client) -> None:
+    """No row is lost, and the pace holds: without Redis each process sends few requests."""
+    items = texts(13 * 40)
+    with redis.running() as shared, timed(proxy({}, agency)) as (server, times):
+        options: dict[str, Any] = {
+            "base": server.url,
+            "pace": shared.url,
+            "cache": ":memory:",
+            "rate": RATE,
+            "concurrency": 1,
+        }
+        verified = client.compute(verify(frame(items, 4), **options))
+        deadline = time.monotonic() + 100
+        while len(times) < 15:
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        shared.stop()
+        time.sleep(3)
+        lost = len(times)
+        assert lost < 40
+        shared.start()
+        result = verified.result(timeout=150)
+    assert [*result["doi"]] == items
+    assert {*result["doi_status"]} == {"found"}
+    assert fullest_second(times) <= 1.1 * RATE + 1  # a tenth without Redis; one was on its way

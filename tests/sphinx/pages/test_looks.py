@@ -1,0 +1,102 @@
+"""How links look in HTML: long names wrap at marks, links to DOIs that do not exist are struck out."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from support.devtools import browsing
+from support.servers.web import resolver, site
+from support.sphinx_build import Build, build, write
+
+LONG = "10.1002/(SICI)1522-2594(199911)42:5<952::AID-MRM16>3.0.CO;2-S"
+THEMES = [
+    "alabaster",
+    "basic",
+    "bizstyle",
+    "classic",
+    "furo",
+    "haiku",
+    "nature",
+    "pyramid",
+    "scrolls",
+    "sphinxdoc",
+]
+PAGE = f"""T
+=
+
+:doi:`{LONG}`
+
+:doi:`10.1000/182` :doi:`A title <{LONG}>`
+
+Dead: :doi:`10.1000/lost` and :doi:`a title <10.1000/lost>` and https://doi.org/10.1000/lost
+
+Head :doi:`{LONG}`
+----------------------------------------------------------------------------------
+"""
+# The lines of the first link, as text
+LINES = """(() => { const lines = [];
+  const walker = document.createTreeWalker(document.querySelector("a.doi"), 4);
+  while (walker.nextNode()) for (let i = 0; i < walker.currentNode.length; i++) {
+    const range = document.createRange();
+    range.setStart(walker.currentNode, i); range.setEnd(walker.currentNode, i + 1);
+    const top = Math.round(range.getClientRects()[0].top);
+    if (lines.at(-1)?.top !== top) lines.push({top, text: ""});
+    lines.at(-1).text += range.toString() }
+  return lines.map(line => line.text) })()"""
+COPIED = "(getSelection().selectAllChildren(document.querySelector('a.doi')), `${getSelection()}`)"
+STRUCK = """[...document.querySelectorAll("a.doi-not-found")].map(a =>
+  [a.title, a.innerText, [...a.children].map(e => getComputedStyle(e).textDecorationLine)])"""
+
+
+def page(folder: Path, builder: str = "html", *options: str) -> Build:
+    conf = 'extensions = ["sphinx_doiuri"]\ndoi_cache = ":memory:"\n'
+    with site(resolver({LONG: "https://example.org/", "10.1000/182": "https://example.org/"})) as server:
+        source = write(folder / "src", {"index.rst": PAGE, "conf.py": f"{conf}doi_resolver = {server.url!r}"})
+        return build(source, folder / "out", builder, *options)
+
+
+def test_only_long_names_may_be_broken(tmp_path: Path) -> None:
+    built = page(tmp_path)
+    text = built.text()
+    assert (
+        ">doi:10.1002/<wbr />(SICI)<wbr />1522-2594<wbr />(199911)<wbr />42:<wbr />5<wbr />&lt;952:" in text
+    )
+    assert ">doi:10.1000/182</a>" in text
+    assert ">A title</a>" in text
+    names = [link.text for link in built.links() if "doi" in link.classes and "10.1002" in link.href]
+    assert names == [f"doi:{LONG}", "A title", f"doi:{LONG}"]
+
+
+def test_neither_titles_nor_the_search_index_know_of_breaks(tmp_path: Path) -> None:
+    built = page(tmp_path)
+    assert "wbr" not in (built.out / "searchindex.js").read_text("utf-8")
+    assert re.search("<title>.*wbr.*</title>", built.text()) is None
+
+
+def test_other_formats_are_as_before(tmp_path: Path) -> None:
+    assert f"doi:{LONG}" in (page(tmp_path, "text").out / "index.txt").read_text("utf-8")
+
+
+@pytest.mark.newest
+@pytest.mark.parametrize("theme", THEMES)
+def test_in_a_narrow_window_lines_end_at_marks_and_dead_links_look_dead(tmp_path: Path, theme: str) -> None:
+    built = page(tmp_path, "html", "-D", f"html_theme={theme}")
+    with browsing() as browser:
+        browser.open(built.out / "index.html", width=400, touch=True)
+        lines = browser.run(LINES)
+        struck = browser.run(STRUCK)
+        copied = browser.run(COPIED)
+        wide = browser.run("document.querySelector('a.doi').getClientRects()[0].right > innerWidth")
+    assert copied == f"doi:{LONG}"
+    assert not wide
+    assert "".join(lines) == f"doi:{LONG}"
+    assert all(line[-1] in "/.:;,)>_-" or nxt[0] in "(<" for line, nxt in pairwise(lines))
+    title = "This DOI was not found."
+    assert struck == [
+        [title, "doi:10.1000/lost", ["line-through"]],
+        [title, "a title", ["line-through"]],
+        [title, "https://doi.org/10.1000/lost", ["line-through"]],
+    ]

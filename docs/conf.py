@@ -16,6 +16,8 @@ extensions = ["sphinx.ext.autodoc", "myst_parser", "sphinx_doiuri", "codes_direc
 exclude_patterns = ["_build"]
 html_theme = "furo"
 html_title = "doiuri"
+html_static_path = ["_static"]
+html_css_files = ["manual.css"]
 html_copy_source = False
 smartquotes = False
 

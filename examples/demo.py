@@ -14,7 +14,7 @@ import sys
 import time
 import webbrowser
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
@@ -193,7 +193,8 @@ def sum_up(paths: list[Path], base: str) -> None:
     pages = [Page(path) for path in paths]
     dois = sorted({DOI.from_url(href) for page in pages for href, _ in page.found})
     with Resolver(base, store=None) as resolver:
-        statuses = {o.doi: o.status for o in resolver.resolve_many(dois) if o.doi}
+        outcomes = resolver.resolve_many(dois)
+        statuses = {doi: outcome.status for doi, outcome in zip(dois, outcomes, strict=True)}
         wrong = list(wrong_references(pages, resolver))
     print("", *table(pages, statuses), "", sep="\n")
     cited, entries = sum(len(page.citations) for page in pages), sum(len(page.entries) for page in pages)
@@ -210,7 +211,7 @@ def sum_up(paths: list[Path], base: str) -> None:
         sys.exit("the DOIs marked on the pages are not those that the proxy reports as missing")
 
 
-def table(pages: list[Page], statuses: dict[DOI, str]) -> Iterator[str]:
+def table(pages: list[Page], statuses: Mapping[DOI, str]) -> Iterator[str]:
     """Return a line for each page, with its path and how many of its links are right, dead or unknown."""
     rows: list[tuple[str, Counter[str]]] = [
         (os.path.relpath(page.path), Counter(statuses[DOI.from_url(href)] for href, _ in page.found))

@@ -13,8 +13,6 @@ PAGE = """<!DOCTYPE html>
 <style>
   body {{ max-width: 42rem; margin: 3rem auto; padding: 0 1rem; font: 1.1rem/1.6 serif; color: #222; }}
   a.doi {{ overflow-wrap: anywhere; }}
-  a.doi-not-found {{ color: #c1121f; text-decoration: underline wavy; }}
-  a.doi-not-found::after {{ content: " (no such DOI)"; font-size: 0.85em; }}
 </style>
 {body}
 </html>

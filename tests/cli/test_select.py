@@ -44,6 +44,12 @@ def wanted(include: str = "", exclude: str = "", max_size: int = 1000) -> Filter
     return Filter(lambda path: path.endswith((".md", ".txt")), patterns(include), patterns(exclude), max_size)
 
 
+def test_folders_that_programs_make_are_passed_over_unless_named() -> None:
+    write("a.md", "docs/_build/b.md", "node_modules/c/README.md", "venv/lib/d.md", ".tox/e.md")
+    assert selected().paths == ["a.md"]
+    assert selected("docs/_build", "venv").paths == ["docs/_build/b.md", "venv/lib/d.md"]
+
+
 def test_folders_are_walked_in_order() -> None:
     write("b.md", "a.md", "z/1.md", "c/d/e.md", "c/x.txt", "c/image.png", ".zenodo.md", ".hidden/a.md")
     assert selected().paths == [".zenodo.md", "a.md", "b.md", "c/x.txt", "c/d/e.md", "z/1.md"]

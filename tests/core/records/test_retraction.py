@@ -24,8 +24,10 @@ def is_retracted(title: str = "On cold fusion", **metadata: Any) -> bool:
 
 @pytest.mark.parametrize("kind", ["retraction", "removal", "withdrawal"])
 def test_a_notice_about_the_work(kind: str) -> None:
-    assert is_retracted(**{"updated-by": [notice("correction"), notice(kind)]})
-    assert is_retracted(**{"update-to": [notice(kind, NAME.lower())]})
+    by: dict[str, Any] = {"updated-by": [notice("correction"), notice(kind)]}
+    to: dict[str, Any] = {"update-to": [notice(kind, NAME.lower())]}
+    assert is_retracted(**by)
+    assert is_retracted(**to)
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,7 @@ class link_with_card(nodes.reference):  # noqa: N801 (docutils: the class name i
     """A link with a hover card."""
 
 
-class line_break(nodes.Inline, nodes.Element):  # type: ignore[misc]  # noqa: N801
+class line_break(nodes.Inline, nodes.Element):  # noqa: N801
     """A place where a long name may be broken."""
 
 

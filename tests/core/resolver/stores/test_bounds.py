@@ -23,7 +23,7 @@ from doiuri.resolver.stores._sqlite_file import (
     SQLiteFile,
     check_kind,
     has_code,
-    is_store,
+    was_store,
 )
 from doiuri.resolver.stores._sqlite_read import _is_entry
 from support.servers.redis import until
@@ -134,14 +134,14 @@ def test_only_a_store_may_be_set_aside(
 ) -> None:
     path = tmp_path / "file"
     path.write_bytes(head.ljust(68, b"\0") + application_id + rest)
-    assert is_store(path) is ours
+    assert was_store(path) is ours
     path.write_bytes(head.ljust(68, b"\0") + application_id + bytes(5000) + rest)
-    assert is_store(path) is (application_id == OURS and head == MAGIC)
+    assert was_store(path) is (application_id == OURS and head == MAGIC)
     file = SQLiteFile(path, 1.0)
     file._inode = path.stat().st_ino
     damaged = sqlite3.DatabaseError("malformed")
     damaged.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
-    if not is_store(path):
+    if not was_store(path):
         assert not file.recover(damaged)
         assert path.exists()
 

@@ -27,6 +27,9 @@ EXCLUDED = "excluded"
 NO_FILE = "not a regular file"
 """Why a named pipe or a device is passed over."""
 
+_MADE = {"_build", "node_modules", "venv"}
+"""Folders that hold what programs made or installed."""
+
 _OPEN = re.compile(r"/dev/stdin|(?:/dev|/proc/self)/fd/[0-9]+")
 """What the shell opened for this process, which may be a pipe."""
 
@@ -160,7 +163,8 @@ def _walk(top: str, wanted: Filter, selection: Selection) -> None:
 def _read_folder(folder: _Folder, wanted: Filter, selection: Selection) -> list[_Folder]:
     """Add the files of a folder, and return the folders in it.
 
-    Hidden folders and symbolic links are passed over: what a link leads to is read in its own place.
+    Hidden folders, those that programs make, and symbolic links are passed over. What a link leads to is read
+    in its own place.
     """
     with os.scandir(folder.path) as found:
         entries = sorted(found, key=lambda entry: entry.name)
@@ -171,8 +175,10 @@ def _read_folder(folder: _Folder, wanted: Filter, selection: Selection) -> list[
     for entry in entries:
         shown, path = os.path.join(folder.shown, entry.name), os.path.join(folder.path, entry.name)  # noqa: PTH118
         if entry.is_dir(follow_symlinks=False):
-            hidden = entry.name.startswith(".") or wanted.excludes(path, folder=True)
-            if not (hidden or _ignored(ignores, path, folder=True)):
+            passed_over = (
+                entry.name.startswith(".") or entry.name in _MADE or wanted.excludes(path, folder=True)
+            )
+            if not (passed_over or _ignored(ignores, path, folder=True)):
                 inner.append(_Folder(shown, path, ignores))
         elif entry.is_file(follow_symlinks=False) and wanted.takes(path) and not _ignored(ignores, path):
             _add(shown, entry.stat(follow_symlinks=False).st_size, wanted, selection)

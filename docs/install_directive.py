@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
-from support.installing import install_lines
+from support.manual.installing import install_lines
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from doiuri_proxy import running
-from support.installing import BLOCK, install_lines, renewed_install
+from support.manual.installing import BLOCK, install_lines, renewed_install
 from support.readme import README, READMES, ROOT, renewed
 
 TEXT = README.read_text(encoding="utf-8")

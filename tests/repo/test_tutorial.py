@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from support.walkthrough import ROOT, follow, steps
+from support.manual.walkthrough import ROOT, follow, steps
 
 pytestmark = pytest.mark.newest
 

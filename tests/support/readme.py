@@ -6,7 +6,7 @@ import tomllib
 from operator import itemgetter
 from pathlib import Path
 
-from support.installing import renewed_install
+from support.manual.installing import renewed_install
 
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"

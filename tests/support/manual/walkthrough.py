@@ -12,7 +12,7 @@ from textwrap import dedent
 
 from doiuri_proxy import running
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 BLOCK = re.compile(r"^\.\. code-block:: (\w+)\n(?: +:caption: (\S+)\n)?\n((?: {3}.*\n|\n)+)", re.MULTILINE)
 
 

@@ -6,7 +6,7 @@ import re
 import tomllib
 from pathlib import Path
 
-PACKAGES = Path(__file__).parents[2] / "packages"
+PACKAGES = Path(__file__).parents[3] / "packages"
 NOW = "# now, from the root of a checkout"
 LATER = "# when it is on PyPI"
 BLOCK = re.compile(rf"^{NOW}\npip install .*\n{LATER}\npip install (.*)\n", re.MULTILINE)

@@ -38,7 +38,11 @@ nitpicky = True
 # The standard library's names, and others': there is no inventory to link them to without a network.
 nitpick_ignore_regex = [("py:.*", r"(?!(?:docutils_|markdown_|urllib_|requests_)?doiuri).*")]
 # As a default value, or as the type of a property, they show where they live
-nitpick_ignore = [("py:class", "doiuri._encoding.Profile"), ("py:class", "doiuri_cli.files._source.Lines")]
+nitpick_ignore = [
+    ("py:class", "doiuri._encoding.Profile"),
+    ("py:class", "doiuri.resolver.stores._redis_lock.RedisLock"),
+    ("py:class", "doiuri_cli.files._source.Lines"),
+]
 
 
 def setup(app: Sphinx) -> None:

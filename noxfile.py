@@ -105,9 +105,9 @@ def pictures(session: nox.Session) -> None:
 
 @nox.session(python=NEWEST or False)
 def readme(session: nox.Session) -> None:
-    """Write the README's table of packages anew, from the metadata of the packages."""
+    """Write the table of packages, and how to install each, into the READMEs anew, from the metadata."""
     install(session, "test")
-    session.run("python", "-m", "repo.readme", env={"PYTHONPATH": "tests"})
+    session.run("python", "-m", "support.manual.readme", env={"PYTHONPATH": "tests"})
 
 
 @nox.session(python=FOUND or False)

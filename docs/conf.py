@@ -6,16 +6,18 @@ from typing import Any
 
 from sphinx.application import Sphinx
 
-sys.path.append(str(Path(__file__).parent))
+sys.path += [str(Path(__file__).parent), str(Path(__file__).parents[1] / "tests")]
 
 project = "doiuri"
 author = "The doiuri developers"
 copyright = "2026, The doiuri developers"
 release = version = "0.1.0"
-extensions = ["sphinx.ext.autodoc", "myst_parser", "sphinx_doiuri", "codes_directive"]
+extensions = ["sphinx.ext.autodoc", "myst_parser", "sphinx_doiuri", "codes_directive", "install_directive"]
 exclude_patterns = ["_build"]
 html_theme = "furo"
 html_title = "doiuri"
+html_static_path = ["_static"]
+html_css_files = ["manual.css"]
 html_copy_source = False
 smartquotes = False
 

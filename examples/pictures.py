@@ -43,7 +43,8 @@ HIDDEN = ".headerlink, .theme-toggle-container, .content-icon-container { displa
 # Text colours in a dark scheme, for a background that is dark, too
 DARK = """@media (prefers-color-scheme: dark) {
   text { fill: #e6e6e6 } path, polygon, ellipse { stroke: #9a9a9a }
-  polygon[fill="#f3f6fa"], path[fill="#f3f6fa"] { fill: #202a36 } polygon[fill="#777777"] { fill: #9a9a9a }
+  polygon[fill="#f3f6fa"], path[fill="#f3f6fa"], ellipse[fill="#f3f6fa"] { fill: #202a36 }
+  polygon[fill="#777777"] { fill: #9a9a9a }
 }"""
 
 

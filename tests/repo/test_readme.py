@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 from doiuri_proxy import running
-from repo.readme import README, ROOT, renewed
+from support.manual.installing import BLOCK, install_lines, renewed_install
+from support.manual.readme import README, READMES, ROOT, renewed
 
 TEXT = README.read_text(encoding="utf-8")
 METHODS = """# Methods
@@ -65,6 +66,21 @@ def test_the_command_prints_what_it_says(tmp_path: Path) -> None:
 
 def test_the_table_of_packages_is_made_from_their_metadata() -> None:
     assert renewed(TEXT) == TEXT, "run nox -s readme"
+
+
+@pytest.mark.parametrize("path", READMES, ids=lambda path: path.parent.name)
+def test_a_package_says_how_to_install_it(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert [found.removeprefix('"').startswith(path.parent.name) for found in BLOCK.findall(text)] == [True]
+    assert renewed_install(text) == text, "run nox -s readme"
+
+
+def test_a_checkout_is_installed_with_what_it_depends_on() -> None:
+    siblings = "./packages/doiuri ./packages/docutils-doiuri ./packages/sphinx-doiuri"
+    _, now, _, later = install_lines("sphinx-doiuri", "furo")
+    assert (now, later) == (f"pip install {siblings} furo", "pip install sphinx-doiuri furo")
+    assert f"\npip install {siblings}\n" in TEXT
+    assert install_lines("doiuri[resolver]")[1] == 'pip install "./packages/doiuri[resolver]"'
 
 
 def test_every_link_and_picture_leads_to_a_file() -> None:

@@ -1,4 +1,4 @@
-"""What is generated in the README: the table of packages. ``nox -s readme`` writes it, a test compares it."""
+"""What is generated in the READMEs, by ``nox -s readme``: the table of packages, and how to install them."""
 
 from __future__ import annotations
 
@@ -6,8 +6,11 @@ import tomllib
 from operator import itemgetter
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
+from support.manual.installing import renewed_install
+
+ROOT = Path(__file__).parents[3]
 README = ROOT / "README.md"
+READMES = sorted(ROOT.glob("packages/*/README.md"))
 NAMED = itemgetter("name", "description")
 HEAD = "| package | what it is |\n| --- | --- |\n"
 # The core first, then by what most readers look for
@@ -33,3 +36,5 @@ def renewed(text: str) -> str:
 
 if __name__ == "__main__":
     README.write_text(renewed(README.read_text(encoding="utf-8")), encoding="utf-8")
+    for path in READMES:
+        path.write_text(renewed_install(path.read_text(encoding="utf-8")), encoding="utf-8")

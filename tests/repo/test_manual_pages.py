@@ -1,0 +1,57 @@
+"""The manual in Chromium: every page and table fits a phone, and the search finds."""
+
+from __future__ import annotations
+
+import functools
+import http.server
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from support.browser import command
+from support.devtools import browsing
+
+ROOT = Path(__file__).parents[2]
+PHONE = 400
+TOO_WIDE = """[document.documentElement, ...document.querySelectorAll("article .table-wrapper")]
+    .filter(e => e.scrollWidth > e.clientWidth + 1).map(e => e.innerText.slice(0, 60))"""
+FOUND = "[...document.querySelectorAll('#search-results li a')].map(a => a.innerText)"
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    command("chromium")
+    folder = tmp_path_factory.mktemp("manual") / "html"
+    subprocess.run([sys.executable, "-m", "sphinx", "-q", "-b", "html", ROOT / "docs", folder], check=True)
+    return folder
+
+
+@pytest.fixture
+def url(pages: Path) -> Iterator[str]:
+    """The search loads its words by requests, so it needs a server."""
+    handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=str(pages))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+@pytest.mark.newest
+def test_every_page_and_table_fits_a_phone(pages: Path) -> None:
+    paths = [path for path in sorted(pages.rglob("*.html")) if path.parent != pages or path.stem == "index"]
+    assert len(paths) > 30
+    with browsing() as page:
+        for path in paths:
+            page.open(path, width=PHONE)
+            assert page.run(TOO_WIDE) == [], path.relative_to(pages)
+
+
+@pytest.mark.newest
+@pytest.mark.parametrize(("words", "title"), [("lock", "The command"), ("rate limit", "Design")])
+def test_the_search_finds(url: str, words: str, title: str) -> None:
+    with browsing() as page:
+        page.open(f"{url}/search.html?q={words.replace(' ', '+')}")
+        page.wait(f"{FOUND}.includes('{title}')")

@@ -144,7 +144,9 @@ def tree(folder: Path, number: int, seed: int = 1) -> list[str]:
 
 def write_lock(path: Path, names: list[str]) -> None:
     """Write a lock file that knows the names."""
-    entries: dict[str, object] = {f"exists https://doi.org {DOI(name).key}": {} for name in names}
+    entries: dict[str, object] = {
+        f"exists https://doi.org {DOI(name).key}": {"json": {"DOI": name, "RA": "Crossref"}} for name in names
+    }
     path.write_text(json.dumps({"doiuri-lock": 1, "entries": entries}, indent=0), encoding="utf-8")
 
 
@@ -161,8 +163,9 @@ def run(*arguments: object, cwd: Path, **environ: str) -> str:
 def cpu(command: list[str], cwd: Path) -> float:
     """Return the CPU seconds of a process and its children."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run(command, cwd=cwd, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert done.returncode in {0, 1}, done.stderr
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -80,10 +79,10 @@ def test_offline_the_cache_answers_too_but_the_lock_file_is_incomplete(
     lock = lock_of(tmp_path / "doi.lock.json", KNOWN[:5], doi_proxy.url)
     config = Config(resolver=doi_proxy.url, cache=str(tmp_path / "answers.sqlite"), lock=lock.path)
     check_names(KNOWN[5:7], config)
-    answers = check_names(KNOWN, replace(config, offline=True), lock)
+    answers = check_names(KNOWN, config._replace(offline=True), lock)
     assert answers.missing == {*KNOWN[5:]}
     assert (answers.known, answers.unknown) == (7, {"offline": 3})
-    assert "lock-missing" in replace(config, offline=True).codes
+    assert "lock-missing" in config._replace(offline=True).codes
     assert "lock-missing" not in config.codes
 
 

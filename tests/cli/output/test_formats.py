@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-from dataclasses import replace
 from pathlib import Path
 
 from doiuri_cli.output import Report
@@ -89,7 +88,7 @@ def test_a_command_for_github() -> None:
         "::error title=doiuri (not-found),file=a%2Cb%3Ac%25%0A.md,line=41,endLine=41,col=21,endColumn=64"
         "::a,b:c%25\\n.md:41:21: not-found: 50%25\\r\\nno\n"
     )
-    assert "col=" not in written(report(replace(found, end_line=42)), "github")
+    assert "col=" not in written(report(found._replace(end_line=42)), "github")
 
 
 @for_any_report

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote_to_bytes
@@ -111,7 +110,7 @@ def prints(*found: Any) -> list[str]:
 
 def test_fingerprints_stay_if_lines_move_and_differ_otherwise() -> None:
     one = finding()
-    moved = replace(one, line=99, end_line=99)
+    moved = one._replace(line=99, end_line=99)
     others = [
         finding(path="b.md"),
         finding(code="look-alike"),
@@ -119,5 +118,5 @@ def test_fingerprints_stay_if_lines_move_and_differ_otherwise() -> None:
         finding(excerpt="another line"),
     ]
     assert prints(one) == prints(moved)
-    assert prints(one) == prints(replace(one, path="./docs/methods.md"))
+    assert prints(one) == prints(one._replace(path="./docs/methods.md"))
     assert len(set(prints(one, moved, *others))) == 6

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
-from functools import cache, cached_property
-from typing import TYPE_CHECKING
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
 
 from doiuri_cli.rules import LOCK_CODES, RECORD_CODES, RULES
 
@@ -27,8 +26,7 @@ class ConfigError(ValueError):
     """The configuration is wrong; the message says where."""
 
 
-@dataclass(frozen=True)
-class Config:
+class Config(NamedTuple):
     """What to check, and how.
 
     :ivar include: if there are any, a file in a folder must match one of them.
@@ -79,7 +77,7 @@ class Config:
         """Whether the lock file has to have all DOIs: nobody else is asked."""
         return self.lock is not None and bool(self.locked or self.offline)
 
-    @cached_property
+    @property
     def codes(self) -> Codes:
         """The codes that are checked."""
         codes = frozenset(RULES) if self.select is None else self.select

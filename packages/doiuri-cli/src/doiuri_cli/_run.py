@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -82,8 +81,7 @@ class Question(NamedTuple):
     works: Mapping[str, Work] = NOTHING
 
 
-@dataclass(slots=True)
-class Result:
+class Result(NamedTuple):
     """What a run has found.
 
     :ivar reports: one for each file.
@@ -94,8 +92,7 @@ class Result:
     answers: Answers
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+class Run(NamedTuple):
     """How to examine files.
 
     :ivar config: the configuration.
@@ -105,7 +102,7 @@ class Run:
 
     config: Config
     jobs: int | None = None
-    progress: Progress = field(default=lambda _what, _done, _total: None)
+    progress: Progress = lambda _what, _done, _total: None
 
     def check(self, contents: Sequence[Content], lock: Lock | None = None) -> Result:
         """Return what is found in some files, in their order.

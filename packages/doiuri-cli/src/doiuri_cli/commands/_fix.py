@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
@@ -63,7 +62,7 @@ def fix(
     is written to standard output. Exit codes: 0 nothing left, 1 findings left or, with --check and --diff,
     changes due, 2 a file or the configuration cannot be read or a file cannot be written.
     """
-    config = replace(make_config(**options), records=False)  # type: ignore[arg-type]  # they have no fixes
+    config = make_config(**options)._replace(records=False)  # type: ignore[arg-type]  # they have no fixes
     selection = files.select(config)
     contents = contents_of(selection.paths, files.stdin_filename)
     try:

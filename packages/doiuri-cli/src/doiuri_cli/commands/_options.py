@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import dataclass
 from functools import wraps
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import click
 
@@ -206,8 +205,7 @@ def _check_settings(config: Config) -> None:
         raise click.ClickException(str(error)) from None
 
 
-@dataclass(frozen=True, slots=True)
-class FileOptions:
+class FileOptions(NamedTuple):
     """The values of ``file_options``, except those that ``Config`` holds."""
 
     paths: Sequence[str]

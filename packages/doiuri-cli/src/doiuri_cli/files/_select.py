@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from doiuri_cli.files._git import ignores_in, outer_ignores
@@ -36,8 +35,7 @@ _OPEN = re.compile(r"/dev/stdin|(?:/dev|/proc/self)/fd/[0-9]+")
 _Problem = tuple[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class Filter:
+class Filter(NamedTuple):
     """Which files of a folder to read.
 
     :ivar is_known: whether files of this name are read.
@@ -64,7 +62,6 @@ class Filter:
         return not self.include or any(patterns.match(path) for patterns in self.include)
 
 
-@dataclass(slots=True)
 class Selection:
     """The files to read.
 
@@ -74,10 +71,11 @@ class Selection:
     :ivar problems: what cannot be read, with the reason.
     """
 
-    paths: list[str] = field(default_factory=list)
-    folders: list[str] = field(default_factory=list)
-    skipped: Counter[str] = field(default_factory=Counter)
-    problems: list[_Problem] = field(default_factory=list)
+    def __init__(self) -> None:
+        self.paths: list[str] = []
+        self.folders: list[str] = []
+        self.skipped: Counter[str] = Counter()
+        self.problems: list[_Problem] = []
 
 
 def select(arguments: Iterable[str], wanted: Filter) -> Selection:

@@ -6,7 +6,6 @@ import codecs
 import re
 from bisect import bisect_right
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import NamedTuple
 
@@ -71,7 +70,6 @@ class Lines:
         return self._text[start + first - 1 : end].rstrip("\r\n")
 
 
-@dataclass(frozen=True)
 class Source:
     """The text of a file."""
 
@@ -81,11 +79,17 @@ class Source:
     text: str
     """The text, with the line ends of the file and without a byte order mark."""
 
-    encoding: str = "utf-8"
+    encoding: str
     """The codec of the text."""
 
-    mark: bytes = b""
+    mark: bytes
     """The byte order mark; empty if the file has none."""
+
+    def __init__(self, path: str, text: str, encoding: str = "utf-8", mark: bytes = b"") -> None:
+        self.path = path
+        self.text = text
+        self.encoding = encoding
+        self.mark = mark
 
     @classmethod
     def from_bytes(cls, path: str, content: bytes) -> Source:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -35,8 +34,7 @@ class Fixed(NamedTuple):
     refused: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Files:
+class Files(NamedTuple):
     """How to fix files.
 
     :ivar config: the configuration.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from doiuri import DOI, DOISyntaxError
@@ -146,5 +145,5 @@ def _without(report: FileReport, refused: Sequence[Fix]) -> FileReport:
     """Return the report without the fixes that were refused."""
     if not refused:
         return report
-    findings = (replace(one, fix=None) if one.fix in refused else one for one in report.findings)
+    findings = (one._replace(fix=None) if one.fix in refused else one for one in report.findings)
     return report._replace(findings=tuple(findings))

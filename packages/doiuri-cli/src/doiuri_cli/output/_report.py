@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TypedDict
+from typing import NamedTuple, TypedDict
 
 from doiuri_cli.rules import RULES, Finding, Severity
 
+_NOTHING: Mapping[str, int] = {}
 
-@dataclass(frozen=True, slots=True)
-class Counts:
+
+class Counts(NamedTuple):
     """The figures of a run.
 
     :ivar files: how many files were read.
@@ -30,15 +30,14 @@ class Counts:
     known: int = 0
     asked: int = 0
     requests: int = 0
-    unknown: Mapping[str, int] = field(default_factory=dict)
-    skipped: Mapping[str, int] = field(default_factory=dict)
+    unknown: Mapping[str, int] = _NOTHING
+    skipped: Mapping[str, int] = _NOTHING
     errors: int = 0
     warnings: int = 0
     fixable: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
+class Report(NamedTuple):
     """The findings of a run, in the order in which they are shown, and its figures."""
 
     findings: Sequence[Finding] = ()

@@ -10,7 +10,8 @@ if TYPE_CHECKING:
 
     Span = tuple[int, int]
 
-_ESCAPED = r"[\\%&{}<\xad\u200b\u2060\ufeff]"  # may stand for what a name continues with
+# May stand for what a name continues with; one set of all of them would take long to compile
+_ESCAPED = r"(?:[\\%&{}<\xad]|(?=[\u200b\u2060])|\ufeff)"
 _BROKEN = r"10(?:[&{<]|\\(?![%&#$_]))"
 # The start of a name, also one with escapes or invisible characters, but not a decimal
 _NAME = re.compile(rf"10\.[0-9.]*+(?:[/:]|{_ESCAPED})|{_BROKEN}")

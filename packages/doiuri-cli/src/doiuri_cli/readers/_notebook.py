@@ -6,7 +6,6 @@ A cell's tags may ignore codes: ``doiuri: ignore`` all, ``doiuri: ignore[not-fou
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -30,13 +29,13 @@ _MARKDOWN = {"markdown", "heading"}  # format 3 has cells for headings
 _FORMAT_3 = "worksheets"  # its cells are in worksheets, and the source of code is called input
 
 
-@dataclass(slots=True)
 class _Cell:
     """A cell: what it is, and where the strings of its source are."""
 
-    kind: str = ""
-    source: list[tuple[int, int]] = field(default_factory=list)
-    tags: list[str] = field(default_factory=list)
+    def __init__(self) -> None:
+        self.kind = ""
+        self.source: list[tuple[int, int]] = []
+        self.tags: list[str] = []
 
     @property
     def ignored(self) -> frozenset[str]:
@@ -60,7 +59,7 @@ def read(source: Source) -> Iterator[Part]:
         if ignored and not parts:  # the tag is not needed
             parts = [Part("", places=decoded.places, cell_text=decoded.text, encode=encode)]
         for part in parts:
-            yield replace(part, cell=number, ignored=ignored)
+            yield part._replace(cell=number, ignored=ignored)
 
 
 def _is_quiet(text: str, spans: list[tuple[int, int]]) -> bool:
@@ -100,8 +99,7 @@ def _parts(kind: str, cell: Decoded, encode: Callable[[str], str]) -> Iterator[P
     elif kind == "code":
         for part in parts_of_code(cell.text):
             inner = part.places or range(part.start, part.start + len(part.text) + 1)
-            yield replace(
-                part,
+            yield part._replace(
                 places=Within(inner, cell.places),
                 cell_text=cell.text,
                 cell_places=inner,

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from doiuri_cli.files import Source
 
@@ -14,8 +13,7 @@ def unchanged(text: str) -> str:
     return text
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(NamedTuple):
     """A part of a file that is written in one syntax.
 
     A part that the file has unchanged needs ``text``, ``syntax`` and ``start`` only.

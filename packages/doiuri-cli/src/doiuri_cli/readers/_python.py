@@ -20,7 +20,10 @@ if TYPE_CHECKING:
     from doiuri_cli.files import Source
 
 # No sign of a DOI: as in may_mention, but of a long run of digits and dots only the start is read
-_OTHER = r"1(?!0(?:\.(?:[0-9.]{0,30}+[/:\\%&{}<\xad\u200b\u2060\ufeff]|[0-9.]{31})|[\\&{<]))|[dD](?![oO][iI])"
+_OTHER = (
+    r"1(?!0(?:\.(?:[0-9.]{0,30}+(?:[/:\\%&{}<\xad]|(?=[\u200b\u2060])|\ufeff)|[0-9.]{31})|[\\&{<]))"
+    r"|[dD](?![oO][iI])"
+)
 # Code, and comments and strings without a sign of a DOI
 _QUIET = re.compile(
     r"(?>(?:[^#'\"]++"

@@ -25,7 +25,7 @@ _DOCTEST = re.compile(r"\n[ \t]*>>> [^\n]*(?:\n[ \t]*[^\s][^\n]*)*")
 _IS_CODE = re.compile(rf"\.\.[ \t]+(?:\|[^|\n]+\|[ \t]+)?(?:{_CODE})::")
 # A directive, a target, a footnote or citation, or a substitution
 _IS_MARKUP = re.compile(r"\.\.[ \t]+(?:[A-Za-z0-9][\w.:+-]*?[ \t]?::(?!\S)|_|\[[^\]\n]+\](?!\S)|\||__(?!\S))")
-_MARGIN = re.compile(r"[ \t]*(?:(?:[-*+•]|[0-9A-Za-z#]{1,9}[.)]|\([0-9A-Za-z#]{1,9}\)|:[^:\n]+:)[ \t]+)*")
+_MARGIN = re.compile(r"[ \t]*(?:(?:[-*+]|•|[0-9A-Za-z#]{1,9}[.)]|\([0-9A-Za-z#]{1,9}\)|:[^:\n]+:)[ \t]+)*")
 _BLANK_LINE = re.compile(r"[ \t\r]*(?:\n|\Z)")
 _LITERAL = re.compile(r"``(?=\S)[^`]*(?:`(?!`)[^`]*)*``")
 

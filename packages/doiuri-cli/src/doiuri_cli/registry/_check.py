@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from doiuri import DOI
@@ -23,7 +22,6 @@ _STATUS = re.compile(r"HTTP status (\d+)")
 _LAST = re.compile(r"\(last: (.*)\)", re.DOTALL)
 
 
-@dataclass(slots=True)
 class Answers:
     """What is known about the DOIs of a run.
 
@@ -36,13 +34,12 @@ class Answers:
     :ivar unknown: how many DOIs could not be checked, by reason.
     """
 
-    statuses: dict[str, str] = field(default_factory=dict)
-    missing: frozenset[str] = frozenset()
-    dois: int = 0
-    known: int = 0
-    asked: int = 0
-    requests: int = 0
-    unknown: Counter[str] = field(default_factory=Counter)
+    def __init__(self, dois: int = 0) -> None:
+        self.statuses: dict[str, str] = {}
+        self.missing: frozenset[str] = frozenset()
+        self.dois = dois
+        self.known = self.asked = self.requests = 0
+        self.unknown: Counter[str] = Counter()
 
 
 def check_names(

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass, field
 from pathlib import Path
 from types import NoneType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from doiuri_cli.files import Lines
 from doiuri_cli.rules import Finding
@@ -20,8 +19,7 @@ _CONTENTS = frozenset({"json", "text", "base64"})
 _ANSWERS = {1: "found", 200: "found", 100: "not-found"}
 
 
-@dataclass(frozen=True)
-class Lock:
+class Lock(NamedTuple):
     """The content of a lock file.
 
     :ivar path: the file.
@@ -36,7 +34,7 @@ class Lock:
     text: str
     entries: dict[str, str]
     statuses: dict[str, str]
-    aliases: dict[str, str] = field(default_factory=dict)
+    aliases: dict[str, str]
 
     @classmethod
     def read(cls, path: str) -> Lock:
@@ -47,7 +45,7 @@ class Lock:
         try:
             text = Path(path).read_text("utf-8")
             content = json.loads(text)
-            lock = cls(path, text, {}, {})
+            lock = cls(path, text, {}, {}, {})
             version = content["doiuri-lock"]
             if version in {1, 2} and not isinstance(version, bool):
                 lock._read_entries(content["entries"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from doiuri import DOI
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
     from doiuri_cli.registry._check import Progress
 
 
-@dataclass(slots=True)
 class Works:
     """What is known about works.
 
@@ -26,8 +24,9 @@ class Works:
     :ivar requests: how many requests were sent.
     """
 
-    found: dict[str, Work] = field(default_factory=dict)
-    requests: int = 0
+    def __init__(self) -> None:
+        self.found: dict[str, Work] = {}
+        self.requests = 0
 
 
 def look_up_works(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -52,8 +51,7 @@ def fix_at(part: Part, span: tuple[int, int], text: str, name: str | None = None
     return Fix(*part.span(*span), written, name is None, name)
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(NamedTuple):
     """A finding. Lines and columns count characters from 1, in a notebook within the cell.
 
     :ivar path: the file, as the user gave it or as found in a folder.
@@ -144,7 +142,7 @@ def located(source: Source, parts: Iterable[Part], finding: Finding) -> Finding:
     last = lines.offset(finding.end_line, finding.end_column)
     before = [part for part in inside if part.span_in_cell(0, 0)[0] < last]
     part = before[-1] if before else inside[0]
-    return replace(finding, in_file=_in_file(source, *part.span(_in_part(part, first), _in_part(part, last))))
+    return finding._replace(in_file=_in_file(source, *part.span(_in_part(part, first), _in_part(part, last))))
 
 
 def _in_part(part: Part, offset: int) -> int:

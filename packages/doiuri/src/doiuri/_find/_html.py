@@ -22,15 +22,17 @@ if TYPE_CHECKING:
 TAG = r"<[/!?]?[A-Za-z][^<>\"']*+(?:(?:\"[^\"<]*+\"|'[^'<]*+')[^<>\"']*+)*>"
 ENTITY = r"&(?:\#[0-9]{1,7}|\#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});?"
 INVISIBLE = "\xad\u200b\u2060\ufeff"  # where a browser may break the line inside a name
+# The same as alternatives: a set with more than two ranges, one of them above U+00FF, takes long to compile
+INVISIBLE_ONE = r"\xad|[\u200b\u2060]|\ufeff"
 _BREAK = lazy(r"</?wbr\b", re.IGNORECASE)
 # For skipping: begins no entity for "1"; may begin one for a character that a name continues with
 NO_ENTITY_OF_1 = r"&(?:[A-Za-z]++(?![0-9])|\#(?![0-9]*49)[0-9]{1,7}+|(?![#A-Za-z]))"
 AMPERSAND = "&(?!(?:#82[1-3][0-9]|#160|nbsp|[nm]dash|[lr][ds]quo|amp|lt|gt|quot);)"
-_NAME = lazy(a_name(rf"(?:{AMPERSAND}|[{INVISIBLE}\t\n\r]|</?wbr)"))
+_NAME = lazy(a_name(rf"(?:{AMPERSAND}|{INVISIBLE_ONE}|[\t\n\r]|</?wbr)"))
 _ENTITY_OF_1 = lazy(r"&#(?:[0-9]*49|[xX][0-9a-fA-F]*31)")
 _UNUSUAL = lazy(r"<(?:[sS](?i:cript|tyle)|!\[(?i:cdata)\[|(?:pub|article|object)-id\b)")
 _STARTS_PART = lazy(rf"(?!(?i:</?wbr\b))(?:{TAG}|<!--)")
-_NO_NAME = no_name(rf"(?:{AMPERSAND}|[{INVISIBLE}\t\n\r])")
+_NO_NAME = no_name(r"(?:[&\t\n\r\xad]|[\u200b\u2060]|\ufeff)")
 _IN_VALUE = rf"(?:{NO_ENTITY_OF_1}|{_NO_NAME})"
 _OTHERS = r"(?>(?: [a-z-]++=(?:\"[^\"<>&1]*+\"|'[^'<>&1]*+'))*)"  # attributes
 _VALUE = (
@@ -51,11 +53,11 @@ _RAW_CLOSERS = {
 _ESCAPED_SLASH = lazy(r"\\/")  # JSON in scripts writes it, so that no "</" occurs
 # Matches a name without a value too: each is then read once, and the time stays linear.
 _ATTRIBUTE = lazy(r"([^\s=<>\"'/]++)(?:\s*+=\s*+(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+)))?")
-_ENTITY = lazy(rf"{ENTITY}|[{INVISIBLE}]")
+_ENTITY = lazy(rf"{ENTITY}|{INVISIBLE_ONE}")
 _JATS_DOI = lazy(r"<(?:pub|article|object)-id\b[^<>]*\spub-id-type\s*=\s*[\"']doi[\"']")
 _BROKEN_NAME = lazy(r"\s*(10\.[0-9]{4,9}/?(?:[^\s<>&]{0,99}\s{1,9}(?!10\.|doi)[^\s<>&]{1,99}))\s*</")
 _SPACE = lazy(r"\s+")
-_IN_URL = lazy(rf"{ENTITY}|[{INVISIBLE}\t\n\r]")  # WHATWG URL, basic parser: removes tabs and newlines
+_IN_URL = lazy(rf"{ENTITY}|{INVISIBLE_ONE}|[\t\n\r]")  # WHATWG URL, basic parser: removes tabs and newlines
 _URLS = frozenset({"href", "xlink:href", "src", "cite", "action", "resource", "about", "rdf:about", "itemid"})
 
 
@@ -63,7 +65,7 @@ class HTML(Scanner):
     """HTML or XML."""
 
     first = lazy(f"[<&{INVISIBLE}]")
-    token = lazy(rf"<!--|<!\[CDATA\[|{TAG}|{ENTITY}|[{INVISIBLE}]")
+    token = lazy(rf"<!--|<!\[CDATA\[|{TAG}|{ENTITY}|{INVISIBLE_ONE}")
 
     frequent = lazy(
         rf"<a{_OTHERS} href=(?:\"(?=[^\s<>\"'&]++\")|'(?=[^\s<>\"'&]++')){SIMPLE}[\"']{_OTHERS} ?/?>"

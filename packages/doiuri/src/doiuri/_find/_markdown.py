@@ -11,6 +11,7 @@ from doiuri._find._html import (
     AMPERSAND,
     ENTITY,
     INVISIBLE,
+    INVISIBLE_ONE,
     NO_ENTITY_OF_1,
     TAG,
     TAG_WITHOUT_NAMES,
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from doiuri._find._plain import Mention
     from doiuri._find._scan import Part
 
-_ESCAPE = rf"\\[!-/:-@\[-`{{-~]|{ENTITY}|[{INVISIBLE}]"
+_ESCAPE = rf"\\[!-/:-@\[-`{{-~]|{ENTITY}|{INVISIBLE_ONE}"
 _ESCAPES = lazy(_ESCAPE, re.IGNORECASE)
 _DEFINITION = lazy(r"\[(?!\^)[^\]\n]{1,999}\]:[ \t]*\n?[ \t]*")
 _MARGIN = 12  # blanks and quotation marks before the first character of a line
@@ -42,8 +43,10 @@ _BACKTICKS = lazy("`+")
 _NEARBY = 1000  # how far the end of a code span is looked for before all are listed
 
 # For skipping
-_NO_NAME = no_name(rf"(?:{AMPERSAND}|[\\{INVISIBLE}]|<wbr)")
-_IN_LINK = rf"(?>(?:[^\s()<>\\&1{INVISIBLE}]++|{_NO_NAME}|{NO_ENTITY_OF_1}){{0,{MOST}}})"
+_NO_NAME = no_name(rf"(?:{AMPERSAND}|\\|{INVISIBLE_ONE}|<wbr)")
+# In parts any "&" may continue a name: that is rare there, and the pattern stands there many times
+_NO_NAME_IN_PART = no_name(r"(?:[&\\\xad]|[\u200b\u2060]|\ufeff|<wbr)")
+_IN_LINK = rf"(?>(?:[^\s()<>\\&1{INVISIBLE}]++|{_NO_NAME_IN_PART}|{NO_ENTITY_OF_1}){{0,{MOST}}})"
 _ORDINARY = r"[^\\&<`~\[\]1]*+"
 _RUNNING = (
     rf"{_ORDINARY}(?>(?:(?:{_NO_NAME}|{NO_ENTITY_OF_1}|\\(?:[!-/:-@\[-`{{-~]|(?![!-/:-@\[-`{{-~]))"
@@ -53,8 +56,9 @@ _RUNNING = (
 _LINK_START = r"(?:\]\([ \t\n]*+|(?<=\n)\[(?!\^)[^\]\n]{1,99}\]:[ \t]*+(?=\S))"
 _PART = (
     rf"(?:{_LINK_START}{_IN_LINK}(?>(?:\({_IN_LINK}\){_IN_LINK}){{0,{MOST}}})(?=[\s)])|<https?:{_IN_LINK}>"
-    rf"|`(?!`)[^`1]*+(?>(?:{_NO_NAME}[^`1]*+){{0,{MOST}}})`(?!`)|``(?!`)(?>(?:[^`1]++|`(?!`)|{_NO_NAME}){{0,{MOST}}})``(?!`)"
-    rf"|```(?<=\n```)[A-Za-z0-9_ -]*+\n(?>(?:[^`1]++|`(?!``)|{_NO_NAME}){{0,{MOST}}})(?<=\n)```[ \t]*+(?=\n)"
+    rf"|`(?!`)[^`1]*+(?>(?:{_NO_NAME_IN_PART}[^`1]*+){{0,{MOST}}})`(?!`)|``(?!`)(?>(?:[^`1]++|`(?!`)|{_NO_NAME_IN_PART}){{0,{MOST}}})``(?!`)"
+    rf"|```(?<=\n```)[A-Za-z0-9_ -]*+\n(?>(?:[^`1]++|`(?!``)|{_NO_NAME_IN_PART}){{0,{MOST}}})"
+    r"(?<=\n)```[ \t]*+(?=\n)"
     rf"|{TAG_WITHOUT_NAMES})"
 )
 

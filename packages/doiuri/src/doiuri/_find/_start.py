@@ -12,16 +12,18 @@ from doiuri._urls import DOI_ORG, HOSTS
 
 _BLANKS = " \t" + FIXED_SPACES
 _BLANK = f"[{_BLANKS}]{{0,4}}"
-_LETTERS = "A-Za-z0-9\u00c0-\u024f"  # of scripts that put spaces between words
+# Of scripts that put spaces between words; a set of both ranges would take long to compile
+_LETTERS = "A-Za-z0-9"
+_NO_LETTER_BEFORE = "(?<![\u00c0-\u024f])"
 _HOST = "|".join(map(re.escape, HOSTS))
 _LABEL = "|".join(map(re.escape, LABELS))
 _PATH = "|".join(map(re.escape, PATHS))
 # As in DOI.parse, only ASCII letters match in both cases ("doİ" is not a label), the paths in lower case
 _LABEL_OR_LINK = lazy(
-    rf"(?:(?P<link>(?:(?ai:https?)://|(?<![{_LETTERS}_:/])//|(?<![{_LETTERS}_.@/:%-]))"
+    rf"(?:(?P<link>(?:(?ai:https?)://|{_NO_LETTER_BEFORE}(?<![{_LETTERS}_:/])//|{_NO_LETTER_BEFORE}(?<![{_LETTERS}_.@/:%-]))"
     rf"(?ai:(?:{_HOST})\.?)(?::[0-9]{{1,4}})?/(?:{_PATH}|(?ai:/?(?:{_LABEL})?))"
     rf"|(?ai:https?:\\/\\/(?:{_HOST})\\/))"  # in JSON
-    rf"|(?<![{_LETTERS}])(?ai:{_LABEL}|doi{_BLANK}:?{_BLANK}))\Z"
+    rf"|{_NO_LETTER_BEFORE}(?<![{_LETTERS}])(?ai:{_LABEL}|doi{_BLANK}:?{_BLANK}))\Z"
 )
 _LONGEST = 64  # characters of a label or link
 _LAST_OF_LABELS = "/:iI" + _BLANKS

@@ -54,10 +54,12 @@ def test_two_clusters_on_one_pace(client: Client) -> None:
             "concurrency": CONCURRENCY,
         }
         items = texts(13 * 30)
-        runs = [
-            threads.submit(lambda on=on: on.compute(verify(frame(items, 4), **options)).result())
-            for on in (client, other)
-        ]
+
+        def run_on(on: Client) -> pd.DataFrame:
+            result: pd.DataFrame = on.compute(verify(frame(items, 4), **options)).result()
+            return result
+
+        runs = [threads.submit(run_on, on) for on in (client, other)]
         for run in runs:
             result = run.result()
             assert [*result["doi"]] == items

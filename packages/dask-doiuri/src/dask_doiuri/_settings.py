@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from uuid import uuid4
 
 from doiuri.plugins import Settings
-from doiuri.resolver import Resolver, open_store
+from doiuri.resolver import Resolver, SQLiteStore, open_store
 
 from dask_doiuri._processes import client_id, processes, remove_lock_file_at_exit
 
@@ -100,7 +100,7 @@ class VerifySettings:
         return Resolver(
             self.base,
             # not None: that stands for the worker's own DOIURI_CACHE
-            store=str(open_store().path) if self.cache is None else self.cache,
+            store=str(SQLiteStore(None).path) if self.cache is None else self.cache,
             offline=self.offline,
             timeout=self.timeout,
             concurrency=self.concurrency,

@@ -3,22 +3,24 @@
 python benchmarks/bulk.py [--quick]
 
 Needs redis-server. Prints a Markdown table. The names are asked of a local DOI proxy in a process of its own,
-which takes a processor of its own: on two processors, three workers share what it leaves.
+which takes a processor of its own: on two processors, three workers share what it leaves. When requests come
+is read from its access log as it writes it.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import resource
+import logging
 import shutil
 import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
-from collections import Counter
-from collections.abc import Iterator
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -46,39 +48,75 @@ def frame(count: int, rows: int = ROWS) -> dd.DataFrame:
 
 
 @contextmanager
-def workers(count: int) -> Iterator[Client]:
-    options: dict[str, Any] = {"threads_per_worker": 1, "dashboard_address": ":0", "memory_limit": None}
+def workers(count: int) -> Iterator[tuple[Client, Memory]]:
+    options: dict[str, Any] = {
+        "threads_per_worker": 1,
+        "dashboard_address": ":0",
+        "memory_limit": None,
+        "silence_logs": logging.ERROR,
+    }
     with LocalCluster(n_workers=count, **options) as cluster, Client(cluster) as client:
-        client.run(start)
-        yield client
+        yield client, Memory(client)
 
 
-def start() -> None:
-    """Import what the tasks need."""
-    import dask_doiuri  # noqa: F401
+class Memory:
+    """The most memory of a worker, in MB: idle, with everything imported, and at the end."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self.idle = max(client.run(peak).values())
+
+    def row(self, what: str) -> Row:
+        most = max(self._client.run(peak).values())
+        return f"peak memory of a worker, {what}", f"{most} MB", f"idle: {self.idle} MB", "", "≤ 300 MB"
 
 
 def peak() -> int:
-    """Peak memory of this process, in kB."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    """Peak memory of this process, in MB, with all modules that the tasks need."""
+    import dask_doiuri  # noqa: F401
+    import requests  # noqa: F401
+
+    # not getrusage, which counts the process that it was forked from, too
+    status = Path("/proc/self/status").read_text(encoding="ascii")
+    return int(status.partition("VmHWM:")[2].split()[0]) // 1000
 
 
 @contextmanager
-def local_proxy(count: int, folder: Path) -> Iterator[str]:
-    """A local proxy that has so many names, with an access log."""
+def local_proxy(count: int, folder: Path) -> Iterator[tuple[str, list[float]]]:
+    """The URL of a local proxy that has so many names, and when its requests came, in seconds."""
     records = folder / "records.jsonl"
     with records.open("w", encoding="utf-8") as file:
         file.write(json.dumps({"agencies": {"10.1000": "Crossref"}}) + "\n")
         for name in names(0, count)["doi"]:
             file.write(json.dumps({"handle": name, "values": [URL]}) + "\n")
-    words = ["--records", str(records), "--port", "0", "--access-log", str(folder / "log")]
+    words = ["--records", str(records), "--port", "0", "--access-log"]
     command = [sys.executable, "-m", "doiuri_proxy", *words]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
+        assert server.stderr is not None
+        times: list[float] = []
+        reader = threading.Thread(target=read_log, args=(server.stderr, times), daemon=True)
+        reader.start()
         try:
-            yield server.stdout.readline().removeprefix(READY).strip()
+            yield server.stdout.readline().removeprefix(READY).strip(), times
         finally:
             server.terminate()
+            reader.join()
+
+
+def read_log(lines: Iterable[str], times: list[float]) -> None:
+    """Note when each request came: a line is written after its answer, and ends with the seconds it took."""
+    for line in lines:
+        if " /doiRA/" in line or " /api/" in line:
+            times.append(time.monotonic() - float(line.rsplit(" ", 1)[1]))
+        else:
+            sys.stderr.write(line)
+
+
+def fullest_second(times: Sequence[float]) -> int:
+    """The most requests in a second that may begin at any moment."""
+    order = sorted(times)
+    return max(bisect_left(order, begun + 1) - n for n, begun in enumerate(order))
 
 
 @contextmanager
@@ -97,31 +135,26 @@ def redis(folder: Path) -> Iterator[str]:
             server.terminate()
 
 
-def verified(client: Client, base: str, count: int, **options: Any) -> tuple[float, int]:
-    """The seconds that it takes to verify so many names, and the peak memory of a worker, in kB."""
+def verified(base: str, count: int, known: dd.DataFrame | None = None, **options: Any) -> float:
+    """The seconds that it takes to verify so many names."""
     begun = time.perf_counter()
-    statuses = verify(frame(count), base=base, **options)["doi_status"]
+    statuses = verify(frame(count), base=base, known=known, **options)["doi_status"]
     found = int((statuses == "found").sum().compute())
     seconds = time.perf_counter() - begun
     assert found == count, f"{count - found} names have no answer"
-    return seconds, max(client.run(peak).values())
+    return seconds
 
 
 def unlimited(base: str, count: int, folder: Path) -> Iterator[Row]:
-    times, memory = {}, 0
+    times = {}
     for number in (1, 3):
-        with workers(number) as client:
+        with workers(number) as (_, memory):
             cache = folder / f"cache-{number}.sqlite3"
-            times[number], used = verified(client, base, count, rate=None, cache=cache)
-            memory = max(memory, used)
-            again, _ = verified(client, base, count, rate=None, cache=cache)
-        yield (
-            f"`verify` of {count:,} names from the cache, {number} workers",
-            f"{count / again:,.0f} names/s",
-            "",
-            "",
-            "",
-        )
+            times[number] = verified(base, count, rate=None, cache=cache)
+            again = verified(base, count, rate=None, cache=cache)
+            what = f"`verify` of {count:,} names from the cache, workers: {number}"
+            yield what, f"{count / again:,.0f} names/s", "", "", ""
+            yield memory.row(f"`verify`, workers: {number}")
     yield (
         f"`verify` of {count:,} names, no rate, 3 workers",
         f"{count / times[3]:,.0f} names/s",
@@ -129,35 +162,40 @@ def unlimited(base: str, count: int, folder: Path) -> Iterator[Row]:
         f"{times[1] / times[3]:.2f}",
         "≥ 2",
     )
-    yield "peak memory of a worker", f"{memory / 1000:.0f} MB", "", "", "≤ 300 MB"
 
 
-def paced(base: str, count: int, folder: Path) -> Iterator[Row]:
-    """The requests in each second of the proxy's log."""
-    log = folder / "log"
-    before = log.stat().st_size
-    with redis(folder) as pace, workers(3) as client:
-        seconds, _ = verified(client, base, count, rate=100, pace=pace, cache=":memory:")
-    with log.open("rb") as file:
-        file.seek(before)
-        sent = Counter(line.split(b" ")[3] for line in file)
+def joined(base: str, count: int) -> Iterator[Row]:
+    """Names that are all in a dump, so none is requested."""
+    with workers(3) as (_, memory):
+        seconds = verified(base, count, frame(count), offline=True, cache=":memory:")
+        what = f"`verify` of {count:,} names that are in `known`, 3 workers"
+        yield what, f"{count / seconds:,.0f} names/s", "", "", ""
+        yield memory.row("`verify` with `known`")
+
+
+def paced(base: str, count: int, folder: Path, times: list[float]) -> Iterator[Row]:
+    """The requests in the fullest second, which may begin at any moment."""
+    before = len(times)
+    with redis(folder) as pace, workers(3):
+        seconds = verified(base, count, rate=100, pace=pace, cache=":memory:")
+    sent = times[before:]
     yield (
         f"`verify` of {count:,} names, pace of 100 requests/s, 3 workers",
         f"{count / seconds:,.0f} names/s",
-        f"{sum(sent.values()) / seconds:.0f} requests/s on average",
-        f"{max(sent.values())} in the fullest second",
+        f"{len(sent) / seconds:.0f} requests/s on average",
+        f"{fullest_second(sent)} in the fullest second",
         "≤ 110",
     )
 
 
 def parsing(count: int) -> Iterator[Row]:
-    times, memory = {}, 0
+    times = {}
     for number in (1, 2):
-        with workers(number) as client:
+        with workers(number) as (_, memory):
             begun = time.perf_counter()
             assert int(parse(frame(count, 100_000))["doi_key"].count().compute()) == count
             times[number] = time.perf_counter() - begun
-            memory = max(memory, *client.run(peak).values())
+            yield memory.row(f"`parse`, workers: {number}")
     yield (
         f"`parse` of {count:,} names, 2 workers",
         f"{count / times[2]:,.0f} names/s",
@@ -165,7 +203,6 @@ def parsing(count: int) -> Iterator[Row]:
         f"{times[1] / times[2]:.2f}",
         "≥ 1.6",
     )
-    yield "peak memory of a worker", f"{memory / 1000:.0f} MB", "", "", "≤ 300 MB"
 
 
 def main() -> None:
@@ -181,8 +218,9 @@ def main() -> None:
 
 
 def asking(count: int, folder: Path) -> Iterator[Row]:
-    with local_proxy(count, folder) as base:
-        yield from paced(base, min(count, 250_000), folder)
+    with local_proxy(count, folder) as (base, times):
+        yield from paced(base, min(count, 250_000), folder, times)
+        yield from joined(base, count)
         yield from unlimited(base, count, folder)
 
 

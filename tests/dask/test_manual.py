@@ -24,7 +24,9 @@ ROOT = Path(__file__).parents[2]
 MANUAL = "".join(
     dedent(block)
     for block in re.findall(
-        r"^\.\. code-block:: python\n\n((?:   .*\n|\n)+)", (ROOT / "docs/bulk.rst").read_text(), re.MULTILINE
+        r"^\.\. code-block:: python\n\n((?:   .*\n|\n)+)",
+        (ROOT / "docs/howto/bulk.rst").read_text(),
+        re.MULTILINE,
     )
 )
 README = "".join(

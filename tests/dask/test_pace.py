@@ -18,6 +18,9 @@ from support.servers.rest import proxy
 pytestmark = pytest.mark.once
 
 RATE = 10
+CONCURRENCY = 3
+MOST = 1.03 * RATE + CONCURRENCY
+"""Requests that may arrive within a second: the rate, 3 % to catch up, and those that were on their way."""
 
 
 def texts(count: int) -> list[str]:
@@ -48,23 +51,28 @@ def test_two_clusters_on_one_pace(client: Client) -> None:
             "pace": shared.url,
             "cache": ":memory:",
             "rate": RATE,
-            "concurrency": 1,
+            "concurrency": CONCURRENCY,
         }
         items = texts(13 * 30)
-        runs = [
-            threads.submit(lambda on=on: on.compute(verify(frame(items, 4), **options)).result())
-            for on in (client, other)
-        ]
+
+        def run_on(on: Client) -> pd.DataFrame:
+            result: pd.DataFrame = on.compute(verify(frame(items, 4), **options)).result()
+            return result
+
+        runs = [threads.submit(run_on, on) for on in (client, other)]
         for run in runs:
             result = run.result()
             assert [*result["doi"]] == items
             assert {*result["doi_status"]} == {"found"}
     assert len(times) >= 2 * 30
-    assert fullest_second(times) <= RATE + 1  # one may have been on its way
+    assert fullest_second(times) <= MOST
 
 
 def test_redis_is_killed(client: Client) -> None:
-    """No row is lost, and the pace holds: without Redis each process sends few requests."""
+    """No row is lost, and the pace holds: without Redis each process sends few requests.
+
+    A Redis that restarts empty does not know what is in flight: so there may be as many more, once.
+    """
     items = texts(13 * 40)
     with redis.running() as shared, timed(proxy({}, agency)) as (server, times):
         options: dict[str, Any] = {
@@ -72,7 +80,7 @@ def test_redis_is_killed(client: Client) -> None:
             "pace": shared.url,
             "cache": ":memory:",
             "rate": RATE,
-            "concurrency": 1,
+            "concurrency": CONCURRENCY,
         }
         verified = client.compute(verify(frame(items, 4), **options))
         deadline = time.monotonic() + 100
@@ -87,4 +95,5 @@ def test_redis_is_killed(client: Client) -> None:
         result = verified.result(timeout=150)
     assert [*result["doi"]] == items
     assert {*result["doi_status"]} == {"found"}
-    assert fullest_second(times) <= 1.1 * RATE + 1  # a tenth without Redis; one was on its way
+    assert fullest_second(times[:lost]) <= MOST
+    assert fullest_second(times) <= MOST + CONCURRENCY

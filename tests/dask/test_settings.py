@@ -6,6 +6,7 @@ import os
 import sqlite3
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from dask_doiuri import verify
 from dask_doiuri._processes import client_id, lock_file, turn
 from dask_doiuri._settings import VerifySettings
 from distributed import Client
-from doiuri.resolver import open_store
+from doiuri.resolver import SQLiteStore
 from support.processes import in_child
 from support.servers.arrivals import fullest_second, timed
 from support.servers.rest import handling, header, proxy
@@ -28,7 +29,9 @@ DATA = pd.DataFrame({"doi": ["10.1000/182"]})
 
 
 def settings(**options: Any) -> VerifySettings:
-    given = dict.fromkeys(("base", "offline", "mailto", "cache", "pace", "budget")) | {"rate": "default"}
+    given: dict[str, Any] = dict.fromkeys(("base", "offline", "mailto", "cache", "pace", "budget")) | {
+        "rate": "default"
+    }
     given |= {"timeout": 10, "concurrency": 3, "resolve": "existence"}
     return VerifySettings.read(**given | options)
 
@@ -70,7 +73,7 @@ def test_the_environment_of_the_workers_is_not_read(
             result = verify(data, base=server.url, timeout=20).compute()
         assert [*result["doi_status"]] == ["found"]
         assert all("mailto" not in (header(request, "User-Agent") or "") for request in server.requests)
-        (path,) = {*client.run(lambda: str(open_store().path)).values()}
+        (path,) = {*client.run(lambda: str(SQLiteStore(None).path)).values()}
         assert path.startswith(str(tmp_path))
         with closing(sqlite3.connect(path)) as store:
             assert store.execute("SELECT count(*) FROM entries").fetchone()[0]
@@ -112,12 +115,16 @@ def test_who_takes_turns(client: Client) -> None:
     assert client.submit(turns, made, pure=False).result() == (False, 4)
     for options in ({"rate": None}, {"pace": "redis://127.0.0.1:1"}, {"offline": True}):
         free = settings(base="http://127.0.0.1:1", **{"rate": 8} | options)
-        assert in_child(lambda free=free: _expect(not free.takes_turns)) == 0
+        assert in_child(partial(_expect_no_turns, free)) == 0
     assert in_child(lambda: _expect(turns(made) == (True, 8))) == 0
 
 
 def _expect(condition: bool) -> None:
     assert condition
+
+
+def _expect_no_turns(made: VerifySettings) -> None:
+    assert not made.takes_turns
 
 
 def test_the_end_of_a_process_ends_its_turn() -> None:

@@ -143,6 +143,23 @@ def ended(words: list[str]) -> object:
     return end.value.code
 
 
+@pytest.mark.parametrize(
+    ("words", "what"),
+    [
+        ("--upstream http://127.0.0.1:1 --cache redis://127.0.0.1:1", "a store"),
+        ("--upstream http://127.0.0.1:1 --cache :memory: --pace redis://127.0.0.1:1", "a shared pace"),
+        ("--records redis://127.0.0.1:1", "a store"),
+        ("list --store redis://127.0.0.1:1", "a store"),
+    ],
+)
+def test_a_missing_redis_py_is_told(
+    words: str, what: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "redis", None)
+    assert main(words.split()) == 1
+    assert f"{what} on Redis needs redis-py: pip install 'doiuri[redis]'" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("workers", [1, 2])
 def test_reload_on_sighup(tmp_path: Path, workers: int) -> None:
     file = write(tmp_path / "r.json", OLD)

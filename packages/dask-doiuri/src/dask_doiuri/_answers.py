@@ -64,11 +64,10 @@ def check(dois: Sequence[Handle], settings: VerifySettings) -> Iterator[Outcome]
     with turn(settings.client) if takes_turns else nullcontext():
         deadline = inf if settings.budget is None else time.monotonic() + settings.budget
         step = AT_ONCE if settings.is_divided else len(dois)
-        sent = 0
+        replies: list[None] = []
         for start in range(0, len(dois), step):
             left = None if deadline == inf else max(deadline - time.monotonic(), 0.001)
-            with settings.resolver() as resolver:
+            with settings.resolver(lambda _: replies.append(None)) as resolver:
                 yield from resolver.check(dois[start : start + step], settings.resolve, budget=left)
-                sent += resolver.sent
-        if sent and takes_turns and settings.rate:
+        if replies and takes_turns and settings.rate:
             time.sleep(1 / settings.rate)  # the next process may send its first request at once

@@ -5,9 +5,10 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-import dask
 import dask.bag as db
 import dask.dataframe as dd
+from dask.base import optimize
+from dask.local import get_sync
 from dask.optimization import cull
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ class Partition:
 
     def read(self) -> Any:
         """Return the partition."""
-        return dask.get(self._graph, self._key)
+        return get_sync(self._graph, self._key)
 
 
 def read_twice(frame: dd.DataFrame) -> tuple[dd.DataFrame, dd.DataFrame]:
@@ -35,7 +36,7 @@ def read_twice(frame: dd.DataFrame) -> tuple[dd.DataFrame, dd.DataFrame]:
     Optimized apart, the two could differ: Dask may read several small files as one.
     """
     frame = frame.optimize()
-    meta, divisions = frame._meta, list(frame.divisions) if frame.known_divisions else None
+    meta, divisions = frame._meta, tuple(frame.divisions) if frame.known_divisions else None
     found = _partitions(frame)
     if found is None:
         same = dd.from_delayed(frame.to_delayed(), meta=meta, divisions=divisions, verify_meta=False)
@@ -49,7 +50,7 @@ def read_twice(frame: dd.DataFrame) -> tuple[dd.DataFrame, dd.DataFrame]:
 
 def read_each_time(bag: db.Bag) -> db.Bag:
     """Return a bag of the Partitions of a bag if possible, or else the bag; see ``items_of``."""
-    (bag,) = dask.optimize(bag)
+    (bag,) = optimize(bag)
     found = _partitions(bag)
     return bag if found is None else db.from_sequence(found, npartitions=len(found))
 

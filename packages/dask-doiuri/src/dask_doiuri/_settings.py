@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any, Literal
 from uuid import uuid4
 
 from doiuri.plugins import Settings
-from doiuri.resolver import Resolver, open_store
+from doiuri.resolver import Resolver, SQLiteStore, open_store
 
 from dask_doiuri._processes import client_id, processes, remove_lock_file_at_exit
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     Resolve = Literal["existence", "records"]
     Rate = float | Literal["default"] | None
 
@@ -90,18 +92,22 @@ class VerifySettings:
         """Whether the processes use the rate in turns, since this one does not know how many there are."""
         return self.is_divided and self.client != client_id() and processes() is None
 
-    def resolver(self) -> Resolver:
-        """Return a Resolver for this process; without a pace it has this process's share of the rate."""
+    def resolver(self, on_reply: Callable[[object], None] | None = None) -> Resolver:
+        """Return a Resolver for this process; without a pace it has this process's share of the rate.
+
+        :param on_reply: called after each request.
+        """
         return Resolver(
             self.base,
             # not None: that stands for the worker's own DOIURI_CACHE
-            store=str(open_store().path) if self.cache is None else self.cache,
+            store=str(SQLiteStore(None).path) if self.cache is None else self.cache,
             offline=self.offline,
             timeout=self.timeout,
             concurrency=self.concurrency,
             rate=self.rate / (processes() or 1) if self.is_divided and self.rate else self.rate,
             pace=self.pace or "",
             user_agent=self.user_agent,
+            on_reply=on_reply,
         )
 
 

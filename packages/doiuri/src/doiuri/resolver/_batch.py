@@ -117,7 +117,8 @@ class Batch:
 
     def _settle(self, pending: Pending) -> Outcome:
         """Wait for an outcome, but not past the deadline."""
-        self._pool.wait(pending.settled)
+        if pending.outcome is None:
+            self._pool.wait(pending.settled)
         if pending.outcome is None:
             error = pending.task.error if pending.task is not None else None
             if error is not None and not isinstance(error, DeadlineError):

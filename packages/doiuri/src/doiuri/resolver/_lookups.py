@@ -146,12 +146,13 @@ class ExistenceLookup(BaseLookup):
         return None if self._agency else Outcome(doi, "found")  # without values, the name exists, too
 
     def _request(self, new: list[Pending]) -> None:
-        by_doi = {pending.doi: pending for pending in new}
-        suitable = [doi for doi in by_doi if self._suits_which_ra(doi)]
+        by_doi: dict[Handle, Pending] = {}
         for pending in new:
-            if not self._suits_which_ra(pending.doi):
+            if self._suits_which_ra(pending.doi):
+                by_doi[pending.doi] = pending
+            else:
                 pending.task = self._submit(partial(self._confirm, pending))
-        for dois, url in agency_batches(suitable, base=self._base):
+        for dois, url in agency_batches(by_doi, base=self._base):
             batch = [by_doi[doi] for doi in dois]
             task = self._submit(partial(self._ask_which_ra, batch, url))
             for pending in batch:

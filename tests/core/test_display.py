@@ -2,7 +2,7 @@
 
 import pytest
 from doiuri import DOI
-from doiuri.plugins import check_display, display, needs_work
+from doiuri.plugins import breakable, check_display, display, needs_work
 from doiuri.records import CitationWords, Work
 
 SICI = DOI("10.1002/(SICI)1<1::AID>2")
@@ -91,3 +91,8 @@ def test_without_a_work_the_name_is_shown() -> None:
     assert display(SICI, "{authors}", work=KAHN, words=words) == "Kahn und Wilensky"
     with pytest.raises(ValueError, match="not a template"):
         needs_work("{author}")
+
+
+def test_text_without_words_has_no_breaks() -> None:
+    for text in ("", " ", " " * 50):
+        assert breakable(text) == breakable(text, 0) == [text]

@@ -11,7 +11,7 @@ from doiuri import DOI
 from support.servers.web import resolver, site
 from support.sphinx_build import ROOTS, Build, build, write
 
-MANUAL = Path(__file__).parents[2] / "docs" / "migration.rst"
+MANUAL = Path(__file__).parents[2] / "docs" / "howto" / "migrating.rst"
 CHAOS = "10.1175/1520-0469(1963)020<0130:DNF>2.0.CO;2"
 
 

@@ -15,7 +15,7 @@ from doiuri import DOINotFound
 from doiuri.resolver import Resolver
 from support.servers.web import Answer, Asked, Site, resolver, site, speaking
 
-MANUAL = Path(__file__).parents[3] / "docs" / "values.rst"
+MANUAL = Path(__file__).parents[3] / "docs" / "howto" / "values.rst"
 NAMES = [f"10.1000/{number}" for number in range(1, 8)]
 WAIT = 0.3
 

@@ -252,7 +252,7 @@ def test_workers_count_together_and_go_on_when_one_is_killed(tmp_path: Path) -> 
 
 
 def test_the_manual_names_the_metrics_that_there_are() -> None:
-    manual = (DEPLOY.parents[2] / "docs" / "proxy-service.rst").read_text("utf-8")
+    manual = (DEPLOY.parents[2] / "docs" / "howto" / "proxy-service.rst").read_text("utf-8")
     named = {*re.findall(r"doiuri_proxy_\w+", manual)}
     with running(RECORDS) as proxy:
         ask(proxy.url, "/10.1000/1")

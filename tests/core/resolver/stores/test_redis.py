@@ -91,6 +91,25 @@ def test_a_url_with_impossible_options_is_refused_at_once_and_without_the_passwo
     assert caught.value.__cause__ is None
 
 
+@pytest.mark.parametrize(
+    "url",
+    [
+        "redis://user:sec/ret@localhost/0",
+        "redis://:12/ret@localhost/0",
+        "redis://:p@ss/ret@localhost",
+        "redis://:sec?ret@localhost",
+        "redis://localhost?password=sec@ret",
+        "unix://:sec/ret@/run/redis.sock",
+    ],
+)
+def test_no_part_of_an_unescaped_password_is_shown(url: str) -> None:
+    try:
+        shown = RedisConnection(url, 1, "a store").public
+    except ValueError as error:
+        shown = str(error)
+    assert not any(part in shown for part in ("sec", "ret", "12", "ss"))
+
+
 def test_a_full_server_is_still_read(server: redis_server.Server) -> None:
     with closing(RedisStore(server.url)) as store, redis.Redis(port=server.port) as client:
         store.put_many({"before": Entry(b"1", "", 0)})

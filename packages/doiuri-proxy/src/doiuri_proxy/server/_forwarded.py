@@ -13,9 +13,12 @@ if TYPE_CHECKING:
 
     from doiuri_proxy.app._http import Request
 
-# One element of Forwarded: quoted strings may contain commas and semicolons (RFC 7239 §4)
-_ELEMENT = re.compile(r'(?:[^,"]|"(?:[^"\\]|\\.)*")+')
-_FOR = re.compile(r'(?:^|;)\s*for\s*=\s*("(?:[^"\\]|\\.)*"|[^;,\s]*)\s*(?=;|$)', re.IGNORECASE)
+# One element of Forwarded: quoted strings may contain commas and semicolons (RFC 7239 §4). One without an end
+# goes to the end of the header; no repetition gives characters back, so that both take linear time.
+_ELEMENT = re.compile(r'(?:[^,"]|"(?:[^"\\]|\\.?)*+(?:"|\Z))+', re.DOTALL)
+_FOR = re.compile(
+    r'(?:^|;)\s*+for\s*+=\s*+("(?:[^"\\]|\\.)*+"|[^;,\s]*+)\s*+(?=;|$)', re.IGNORECASE | re.DOTALL
+)
 _MAX_HOPS = 50  # that are looked at, from the last one on
 
 

@@ -12,6 +12,7 @@ import pytest
 import redis
 from doiuri.resolver import Entry, RedisStore, StoreWarning
 from doiuri.resolver.stores import _redis
+from doiuri.resolver.stores._redis_connection import RedisConnection
 from support.ports import refusing
 from support.processes import forked, status_of
 from support.servers import redis as redis_server

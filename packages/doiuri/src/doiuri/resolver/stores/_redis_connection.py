@@ -99,5 +99,7 @@ def _safe(error: Exception, url: str) -> str:
 
 
 def _public(url: str) -> str:
-    """Return the URL without user and password."""
-    return re.sub(r"//[^/]*@", "//", url.partition("?")[0])
+    """Return the URL without user, password and query; a password may have any character, if not escaped."""
+    scheme, _, rest = url.partition("://")
+    place, _, query = rest.partition("?")
+    return f"{scheme}://{'…' if '@' in query else place.rpartition('@')[2]}"

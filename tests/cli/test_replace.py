@@ -71,6 +71,23 @@ def test_a_new_file_has_the_usual_mode(tmp_path: Path) -> None:
     assert (tmp_path / "new").stat().st_mode == (tmp_path / "usual").stat().st_mode
 
 
+def test_what_only_the_owner_may_read_is_never_open_to_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.md"
+    path.write_bytes(b"old")
+    path.chmod(0o600)
+    modes = []
+
+    def note(descriptor: int, _status: os.stat_result) -> None:
+        modes.append(stat.S_IMODE(os.fstat(descriptor).st_mode))
+
+    monkeypatch.setattr("doiuri_cli.files._replace._keep_owner", note)
+    replace_file(str(path), b"new")
+    assert modes == [0o600]
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
 WRITER = """
 import sys
 from doiuri_cli.files._replace import replace_file

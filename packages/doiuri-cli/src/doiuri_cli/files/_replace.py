@@ -6,6 +6,7 @@ import contextlib
 import errno
 import os
 import stat
+from functools import partial
 from pathlib import Path
 
 _LONGEST = 100  # characters of the name that the temporary file repeats
@@ -30,7 +31,9 @@ def replace_file(path: str, content: bytes, expected: bytes | None = None) -> No
         raise PermissionError(errno.EACCES, "the file is read-only", path)
     temporary = target.with_name(f".{target.name[:_LONGEST]}.{os.urandom(4).hex()}.tmp")
     try:
-        with temporary.open("xb") as stream:
+        # what only the owner may read must not be open to others meanwhile
+        mode = 0o666 if status is None else 0o600
+        with open(temporary, "xb", opener=partial(os.open, mode=mode)) as stream:
             stream.write(content)
             if status is not None:
                 _keep_owner(stream.fileno(), status)

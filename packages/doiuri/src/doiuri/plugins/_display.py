@@ -97,6 +97,6 @@ def breakable(text: str, width: int = _WIDTH) -> list[str]:
     :param text: the visible text of a link.
     :param width: the width of a narrow line, in characters: a text whose words are not longer is one part.
     """
-    if len(text) <= width or max(map(len, text.split())) <= width:
+    if len(text) <= width or max(map(len, text.split()), default=0) <= width:
         return [text]
     return [part for part in _BREAK.split(text) if part]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from doiuri import DOI, DOINotFound, NoValues, Prefix, Record, ShortDOI
+from doiuri import DOI, DOINotFound, NoValues, Prefix, Record, ResolverUnavailable, ShortDOI
 from doiuri.resolver import _process
 from doiuri.testing import resolver_for
 
@@ -130,3 +130,12 @@ def test_metadata_of_records() -> None:
 def test_metadata_that_cannot_be_read(metadata: object) -> None:
     with pytest.raises(ValueError, match="metadata"):
         resolver_for([{"handle": "10.1000/1", "values": [], "metadata": metadata}])
+
+
+def test_records_answer_where_requests_are_switched_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DOIURI_OFFLINE", "1")
+    url = {"index": 1, "type": "URL", "data": {"format": "string", "value": "https://example.org/"}}
+    resolver = resolver_for([{"handle": "10.5555/1", "values": [url]}])
+    assert resolver.resolve("10.5555/1").url == "https://example.org/"
+    with pytest.raises(ResolverUnavailable):
+        resolver_for([], offline=True).resolve("10.5555/1")

@@ -57,7 +57,8 @@ _LINK_RULES = (
         Severity.WARNING,
         "A link holds a character that must be escaped.",
         "In a link, `#` and `?` end the name, and `<`, `>` or a space end the link itself in most "
-        "formats. Escaped, they belong to the name.",
+        "formats. Escaped, they belong to the name. Whether a `#` or `?` does, only the registry knows: "
+        "`--unsafe-fixes` escapes it if the longer name exists.",
         '<a href="https://doi.org/10.1002/(SICI)1522-2594(199911)42:5<952::AID-MRM16>3.0.CO;2-S">',
         '<a href="https://doi.org/10.1002/(SICI)1522-2594(199911)42:5%3C952::AID-MRM16%3E3.0.CO;2-S">',
         "safe",

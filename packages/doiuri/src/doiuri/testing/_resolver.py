@@ -45,7 +45,8 @@ def resolver_for(records: Records, **options: Any) -> Resolver:
 
     :param records: a list of records, each as the REST API writes it or a ``Record``; a mapping
         ``{"records": […], "agencies": {prefix: name}}``; or the path of a JSON file with either
-    :param options: options of the Resolver. By default nothing is stored, and the rate is not limited
+    :param options: options of the Resolver. By default nothing is stored, the rate is not limited, and
+        ``DOIURI_OFFLINE`` does not count, since there are no requests to a server
     :raises ValueError: if something is not a record
 
     >>> url = {"index": 1, "type": "URL", "data": {"format": "string", "value": "https://example.org/"}}
@@ -60,7 +61,7 @@ def resolver_for(records: Records, **options: Any) -> Resolver:
         transport = _RecordsTransport(records)
     except (TypeError, AttributeError) as error:
         raise ValueError(f"records cannot be read: {error}") from None
-    defaults = {"store": None, "rate": None, "transport": transport}
+    defaults = {"store": None, "rate": None, "offline": False, "transport": transport}
     return Resolver(**(defaults | options))
 
 

@@ -274,6 +274,15 @@ def test_a_lock_file_keeps_its_permissions_and_leaves_no_draft(tmp_path: Path) -
     assert path.stat().st_ino == before  # not written again
 
 
+def test_no_link_that_others_put_beside_a_lock_file_is_followed(tmp_path: Path) -> None:
+    victim = tmp_path / "victim"
+    victim.write_text("x")
+    (tmp_path / f".doi.lock.json.{os.getpid()}.tmp").symlink_to(victim)
+    LockFile(tmp_path / "doi.lock.json").put_many({"a": ENTRY})
+    assert victim.read_text() == "x"
+    assert not (tmp_path / "doi.lock.json").is_symlink()
+
+
 def test_a_lock_file_has_a_fixed_order_and_no_times(tmp_path: Path) -> None:
     path = tmp_path / "doi.lock.json"
     value = {"b": 1, "a": [{"type": 1, "index": 2}], "ttl": 5, "timestamp": "x", "type": "URL", "index": 1}

@@ -238,9 +238,10 @@ def _stamp(path: Path) -> _Stamp | None:
 def _replace(path: Path, content: bytes) -> None:
     """Write the file atomically: a reader sees the old content or the new one."""
     target = path.resolve()
-    draft = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+    # a name that nobody can guess, for a link of that name would be followed
+    draft = target.with_name(f".{target.name}.{os.urandom(8).hex()}.tmp")
     try:
-        with draft.open("wb") as file:
+        with draft.open("xb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())

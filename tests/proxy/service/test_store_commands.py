@@ -63,6 +63,18 @@ def test_an_export_is_imported_with_the_same_bytes(
     assert run("list", "--store", store).stdout.splitlines() == names
 
 
+def test_an_export_keeps_the_mode_of_the_file_and_follows_a_link(tmp_path: Path, store: Path) -> None:
+    filled(store, tmp_path)
+    file, by_link = tmp_path / "export.jsonl", tmp_path / "link.jsonl"
+    file.touch(0o600)
+    by_link.symlink_to(file)
+    for name in (file, by_link):
+        assert run("export", name, "--store", store).returncode == 0
+        assert file.stat().st_mode & 0o777 == 0o600
+    assert by_link.is_symlink()
+    assert file.stat().st_size
+
+
 def test_what_a_resolver_cached_is_left_out(tmp_path: Path, store: Path) -> None:
     filled(store, tmp_path, [link("10.1000/x", "https://example.org/x")], {})
     cached = {**link("10.1000/y", "https://example.org/y"), "responseCode": 1}

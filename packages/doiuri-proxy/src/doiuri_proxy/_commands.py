@@ -5,10 +5,12 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
+import stat
 import sys
 import time
 import warnings
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
@@ -126,12 +128,16 @@ def _backup(options: argparse.Namespace) -> int:
 
 @contextlib.contextmanager
 def _replacing(file: Path) -> Iterator[IO[bytes]]:
-    """Yield a new file that replaces ``file`` when it is complete."""
+    """Yield a new file that replaces ``file``, whose mode it gets, when it is complete."""
+    file = Path(os.path.realpath(file))
+    mode = stat.S_IMODE(file.stat().st_mode) if file.exists() else None
     # not mkstemp, whose files only their owner may read
     part = file.with_name(f".{file.name[:100]}.{secrets.token_hex(8)}.part")
     try:
-        with part.open("xb") as output:
+        with open(part, "xb", opener=partial(os.open, mode=0o666 if mode is None else 0o600)) as output:
             yield output
+            if mode is not None:
+                part.chmod(mode)
             output.flush()
             os.fsync(output.fileno())
         part.replace(file)

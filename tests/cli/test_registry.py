@@ -31,7 +31,7 @@ def lock_of(path: Path, names: list[str], url: str) -> Lock:
     """Write a lock file as Sphinx does, and read it."""
     with Resolver(url, store=LockFile(path)) as resolver:
         list(resolver.check(names))
-    return Lock.read(str(path))
+    return Lock.read(str(path), url)
 
 
 def test_each_name_once_in_few_requests(doi_proxy: Proxies) -> None:
@@ -92,7 +92,7 @@ def test_our_reading_of_the_lock_file_agrees_with_the_resolver(doi_proxy: Proxie
         list(resolver.resolve_many([*KNOWN[:3], DEAD]))
         list(resolver.verify(KNOWN[3:6]))
         list(resolver.works(KNOWN[:2]))
-    lock = Lock.read(str(path))
+    lock = Lock.read(str(path), doi_proxy.url)
     names = [*KNOWN, DEAD]
     stored = Resolver(doi_proxy.url, store=LockedAnswers(LockFile(path), doi_proxy.url), offline=True)
     expected = {
@@ -101,6 +101,14 @@ def test_our_reading_of_the_lock_file_agrees_with_the_resolver(doi_proxy: Proxie
     assert len(expected) == 7
     assert lock.statuses == expected
     assert {*lock.entries} == {*LockFile(path).keys()}
+
+
+def test_the_answers_of_another_resolver_do_not_count(doi_proxy: Proxies, tmp_path: Path) -> None:
+    """What a proxy for tests says is no reason to take a DOI for registered."""
+    path = tmp_path / "doi.lock.json"
+    assert lock_of(path, KNOWN, doi_proxy.url).statuses
+    assert not Lock.read(str(path)).statuses
+    assert Lock.read(str(path)).entries
 
 
 def test_works_in_a_lock_file_exist(tmp_path: Path) -> None:
@@ -163,7 +171,7 @@ def test_a_lock_file_that_does_not_exist(tmp_path: Path) -> None:
 def test_differences_to_the_lock_file_are_findings(doi_proxy: Proxies, tmp_path: Path) -> None:
     lock_of(tmp_path / "doi.lock.json", KNOWN[:3], doi_proxy.url)
     (tmp_path / "a.txt").write_text(f"doi:{KNOWN[0]} doi:{KNOWN[5]}")
-    options = ("check", "--locked", "-o", "concise")
+    options = ("check", "--locked", "-o", "concise", "--resolver", f"{doi_proxy.url}/")
     run = doiuri(*options, cwd=tmp_path)
     lines = run.stdout.splitlines()
     assert lines[0].startswith(f"a.txt:1:17: warning[lock-missing] {KNOWN[5]} is not in the lock file")

@@ -22,7 +22,7 @@ from doiuri_cli.commands._options import (
 from doiuri_cli.commands._outcome import PROBLEM, exit_code, write_problems
 from doiuri_cli.commands._progress import show_progress
 from doiuri_cli.output import Counts, Report, findings_counts, output_option, write_report, write_summary
-from doiuri_cli.registry._lock import Lock
+from doiuri_cli.registry._lock import DOI_ORG, Lock
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -75,7 +75,8 @@ def check(
 
 def _read_lock(config: Config) -> Lock | None:
     try:
-        return None if config.lock is None else Lock.read(config.lock)
+        base = config.resolver or os.environ.get("DOIURI_RESOLVER") or DOI_ORG
+        return None if config.lock is None else Lock.read(config.lock, base.rstrip("/"))
     except ValueError as error:
         raise click.ClickException(str(error)) from None
 

@@ -14,7 +14,10 @@ from doiuri_cli.rules import Finding
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-_KEY = re.compile(r"(record|exists|work|bibtex|reference|metadata)(?: .+?)?? https?://\S+ (.+)", re.DOTALL)
+DOI_ORG = "https://doi.org"
+"""The resolver whose answers count for all; ``doiuri.plugins`` has it too, but takes long to import."""
+
+_KEY = re.compile(r"(record|exists|work|bibtex|reference|metadata)(?: .+?)?? (https?://\S+) (.+)", re.DOTALL)
 _CONTENTS = frozenset({"json", "text", "base64"})
 _ANSWERS = {1: "found", 200: "found", 100: "not-found"}
 
@@ -37,9 +40,10 @@ class Lock(NamedTuple):
     aliases: dict[str, str]
 
     @classmethod
-    def read(cls, path: str) -> Lock:
+    def read(cls, path: str, base: str = DOI_ORG) -> Lock:
         """Return the content of a file.
 
+        :param base: the base URL of the resolver. Its answers and doi.org's count, those of others do not.
         :raises ValueError: if it is no lock file.
         """
         try:
@@ -48,7 +52,7 @@ class Lock(NamedTuple):
             lock = cls(path, text, {}, {}, {})
             version = content["doiuri-lock"]
             if version in {1, 2} and not isinstance(version, bool):
-                lock._read_entries(content["entries"])
+                lock._read_entries(content["entries"], {DOI_ORG, base})
                 if version == 2:
                     lock._read_metadata(content.get("works", {}), content.get("references", {}))
                     lock._read_accepted(content.get("accepted", {}))
@@ -96,15 +100,17 @@ class Lock(NamedTuple):
                 left.append(alias)
         return done
 
-    def _read_entries(self, entries: dict[str, dict[str, object]]) -> None:
+    def _read_entries(self, entries: dict[str, dict[str, object]], bases: set[str]) -> None:
         for name, described in entries.items():
             if described.keys().isdisjoint(_CONTENTS):
                 raise KeyError(name)
             match = _KEY.fullmatch(name)
             if match is None:
                 continue
-            kind, key = match.groups()
+            kind, base, key = match.groups()
             self.entries[name] = key
+            if base not in bases:
+                continue
             answer = described.get("json")
             if kind == "exists":
                 self.statuses.setdefault(key, "found")

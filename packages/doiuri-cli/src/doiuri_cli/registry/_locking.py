@@ -13,7 +13,7 @@ from doiuri import ResolutionError
 from doiuri.records import Record
 from doiuri.resolver import Entry, key_doi
 
-from doiuri_cli.registry._lock import ascii_key, status_of
+from doiuri_cli.registry._lock import DOI_ORG, ascii_key, status_of
 from doiuri_cli.registry._lookup import LookUp
 
 if TYPE_CHECKING:
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from doiuri_cli._config import Config
     from doiuri_cli.registry._check import Progress
 
-DOI_ORG = "https://doi.org"  # in the keys of lock files
 _NOT_FOUND = b'{"responseCode":100,'
 _ALIAS = b"HS_ALIAS"
 

@@ -185,6 +185,13 @@ def test_wrong_paths(tmp_path: Path) -> None:
         read_known(["a.parquet", "b.jsonl"])
 
 
+def test_a_line_that_is_not_json_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "part.jsonl"
+    path.write_text('{"DOI": "10.1000/182"}\n{"DOI": \n', encoding="utf-8")
+    with pytest.raises(ValueError, match=r"part\.jsonl, line 2: not JSON"):
+        read_known(path).compute()
+
+
 @pytest.mark.parametrize(
     ("records", "member", "members"),
     [

@@ -80,8 +80,11 @@ def _values(lines: Iterable[str], member: str, path: str) -> Iterator[object]:
     way = member.split(".")
     present: dict[str, None] = {}
     found = False
-    for line in lines:
-        value = json.loads(line) if line.strip() else None
+    for number, line in enumerate(lines, 1):
+        try:
+            value = json.loads(line) if line.strip() else None
+        except ValueError as error:
+            raise ValueError(f"{path}, line {number}: not JSON: {error}") from None
         for depth, name in enumerate(way):
             if not isinstance(value, dict):
                 break

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 from uuid import uuid4
 
-from doiuri.plugins import Settings
+from doiuri.plugins import Settings, user_agent
 from doiuri.resolver import Resolver, SQLiteStore, open_store
 
 from dask_doiuri._processes import client_id, processes, remove_lock_file_at_exit
@@ -66,6 +66,7 @@ class VerifySettings:
             budget=budget,
             concurrency=concurrency,
             mailto=found.mailto,
+            user_agent=user_agent("dask-doiuri", found.mailto),
             pace=pace,
             **options,
         ) as checked:

@@ -83,6 +83,7 @@ def test_what_others_have_written_there_is_not_found(server: redis_server.Server
         "redis://localhost?password=secret&db=secret",
         "redis://user:secret@localhost/0?socket_timeout=secret",
         "redis://localhost/0?foo=bar",
+        "redis://localhost/0?decode_responses=1",
     ],
 )
 def test_a_url_with_impossible_options_is_refused_at_once_and_without_the_password(url: str) -> None:

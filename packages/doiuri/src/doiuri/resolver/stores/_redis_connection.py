@@ -35,9 +35,14 @@ class RedisConnection(ForkSafe):
         try:
             self._single = self.library.Redis.from_url(self._url, **self._options)
             # not connected yet: it refuses options that it does not know
-            self._single.connection_pool.connection_class(**self._single.connection_pool.connection_kwargs)
+            options = self._single.connection_pool.connection_kwargs
+            self._single.connection_pool.connection_class(**options)
         except (ValueError, TypeError, AttributeError) as error:
             raise ValueError(f"not a URL of a Redis server: {self.public} ({_safe(error, url)})") from None
+        if options.get("decode_responses"):
+            raise ValueError(
+                f"not a URL of a Redis server: {self.public} (answers are bytes: no decode_responses)"
+            )
         self._client: Any = None
 
     def client(self) -> Any:

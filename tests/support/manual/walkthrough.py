@@ -31,7 +31,7 @@ def follow(page: str, folder: Path, cache: str) -> list[tuple[str, str]]:
     """Write the files of a page into a folder, and run its commands there; the commands and their output."""
     done = []
     with running(ROOT / "examples" / "records.json") as proxy:
-        environment = os.environ | {
+        environment = {name: value for name, value in os.environ.items() if name != "FORCE_COLOR"} | {
             "DOIURI_RESOLVER": proxy.url,
             "DOIURI_CACHE": cache,
             "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",

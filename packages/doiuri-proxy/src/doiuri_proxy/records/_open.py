@@ -70,8 +70,8 @@ def _is_store(records: object) -> bool:
         return True
     path = Path(records)
     try:
-        # opening a pipe would block
-        return path.is_file() and path.stat().st_size > 0 and os.access(path, os.R_OK) and _has_records(path)
+        # opening a pipe would block; SQLite takes a file of one octet for an empty database
+        return path.is_file() and path.stat().st_size > 1 and os.access(path, os.R_OK) and _has_records(path)
     except OSError:
         return False
 

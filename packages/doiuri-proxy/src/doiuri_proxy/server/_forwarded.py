@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 # One element of Forwarded: quoted strings may contain commas and semicolons (RFC 7239 §4). One without an end
 # goes to the end of the header; no repetition gives characters back, so that both take linear time.
-_ELEMENT = re.compile(r'(?:[^,"]|"(?:[^"\\]|\\.?)*+(?:"|\Z))+', re.DOTALL)
+_ELEMENT = re.compile(r'(?:[^,"]|"(?>(?:[^"\\]|\\.?)*)(?:"|\Z))+', re.DOTALL)
 _FOR = re.compile(
-    r'(?:^|;)\s*+for\s*+=\s*+("(?:[^"\\]|\\.)*+"|[^;,\s]*+)\s*+(?=;|$)', re.IGNORECASE | re.DOTALL
+    r'(?:^|;)\s*+for\s*+=\s*+("(?>(?:[^"\\]|\\.)*)"|[^;,\s]*+)\s*+(?=;|$)', re.IGNORECASE | re.DOTALL
 )
 _MAX_HOPS = 50  # that are looked at, from the last one on
 

@@ -13,6 +13,7 @@ from textwrap import dedent
 from doiuri_proxy import running
 
 ROOT = Path(__file__).parents[3]
+COLOURS = {"CI", "FORCE_COLOR"}  # variables that make Sphinx colour its output
 BLOCK = re.compile(r"^\.\. code-block:: (\w+)\n(?: +:caption: (\S+)\n)?\n((?: {3}.*\n|\n)+)", re.MULTILINE)
 
 
@@ -31,7 +32,7 @@ def follow(page: str, folder: Path, cache: str) -> list[tuple[str, str]]:
     """Write the files of a page into a folder, and run its commands there; the commands and their output."""
     done = []
     with running(ROOT / "examples" / "records.json") as proxy:
-        environment = {name: value for name, value in os.environ.items() if name != "FORCE_COLOR"} | {
+        environment = {name: value for name, value in os.environ.items() if name not in COLOURS} | {
             "DOIURI_RESOLVER": proxy.url,
             "DOIURI_CACHE": cache,
             "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",

@@ -33,6 +33,11 @@ def frame(items: list[str], partitions: int) -> dd.DataFrame:
     return made
 
 
+def paced(base: str, pace: str) -> dict[str, Any]:
+    """The options of a ``verify`` that shares a pace."""
+    return {"base": base, "pace": pace, "cache": ":memory:", "rate": RATE, "concurrency": CONCURRENCY}
+
+
 def agency(_name: str) -> dict[str, str]:
     return {"RA": "Crossref"}
 
@@ -46,13 +51,7 @@ def test_two_clusters_on_one_pace(client: Client) -> None:
         Client(cluster, set_as_default=False) as other,
         ThreadPoolExecutor(2) as threads,
     ):
-        options: dict[str, Any] = {
-            "base": server.url,
-            "pace": shared.url,
-            "cache": ":memory:",
-            "rate": RATE,
-            "concurrency": CONCURRENCY,
-        }
+        options = paced(server.url, shared.url)
         items = texts(13 * 30)
 
         def run_on(on: Client) -> pd.DataFrame:
@@ -75,13 +74,7 @@ def test_redis_is_killed(client: Client) -> None:
     """
     items = texts(13 * 40)
     with redis.running() as shared, timed(proxy({}, agency)) as (server, times):
-        options: dict[str, Any] = {
-            "base": server.url,
-            "pace": shared.url,
-            "cache": ":memory:",
-            "rate": RATE,
-            "concurrency": CONCURRENCY,
-        }
+        options = paced(server.url, shared.url)
         verified = client.compute(verify(frame(items, 4), **options))
         deadline = time.monotonic() + 100
         while len(times) < 15:

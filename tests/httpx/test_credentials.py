@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 from support.clients.httpx import Clients
-from support.servers.web import JSON, Answer, Asked, Site, resolver, site
+from support.servers.web import JSON, Answer, Asked, leading_back, resolver, site
 
 PAGE = Answer(200, {"Content-Type": "text/html"}, b"<p>the article")
 SECRETS = {"Authorization": "Bearer s3cret", "Cookie": "session=s3cret"}
@@ -70,24 +70,17 @@ def test_credentials_do_not_come_back_to_the_resolver(
 
     Cookies do, as a browser's and those of requests.
     """
-    proxies: list[Site] = []
-    with site(lambda _: Answer(302, {"Location": f"{proxies[0].url}/delete"})) as landing:
-
-        def answer(asked: Asked) -> Answer:
-            return PAGE if asked.target == "/delete" else Answer(302, {"Location": landing.at("localhost")})
-
-        with site(answer) as proxy:
-            proxies.append(proxy)
-            client = clients.open(proxy.url, follow="target", cookies={"a": "b"}, **options)
-            response = client.get("doi:10.1000/1", follow_redirects=not by_hand)
-            while response.next_request is not None:
-                following = response.next_request
-                if pickled:
-                    following = pickle.loads(pickle.dumps(following))
-                    following.stream = httpx.ByteStream(b"")  # httpx does not pickle it
-                response = client.send(following)
-            assert [one.headers.get("authorization") for one in proxy.seen] == ["Basic dTpw", None]
-            assert [one.headers.get("cookie") for one in proxy.seen] == ["a=b", "a=b"]
+    with leading_back(PAGE, "/delete") as (proxy, landing):
+        client = clients.open(proxy.url, follow="target", cookies={"a": "b"}, **options)
+        response = client.get("doi:10.1000/1", follow_redirects=not by_hand)
+        while response.next_request is not None:
+            following = response.next_request
+            if pickled:
+                following = pickle.loads(pickle.dumps(following))
+                following.stream = httpx.ByteStream(b"")  # httpx does not pickle it
+            response = client.send(following)
+        assert [one.headers.get("authorization") for one in proxy.seen] == ["Basic dTpw", None]
+        assert [one.headers.get("cookie") for one in proxy.seen] == ["a=b", "a=b"]
         assert not landing.seen[0].headers.keys() & {"authorization", "cookie"}
 
 

@@ -7,7 +7,6 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 from urllib.parse import urlsplit
@@ -16,7 +15,6 @@ import pytest
 import requests
 from doiuri import DOI
 from doiuri.testing import resolver_for
-from doiuri_proxy import running
 from support.browser import hrefs
 from support.devtools import browsing
 from support.sphinx_build import links
@@ -162,12 +160,6 @@ def test_the_demo_finds_wrong_references(damage: str | None, demo: ModuleType, t
     pages = [demo.Page(tmp_path / "blog" / name / "index.html") for name in REFERENCES]
     wrong = list(demo.wrong_references(pages, resolver_for(EXAMPLES / "records.json")))
     assert bool(wrong) == bool(damage), wrong
-
-
-@pytest.fixture(scope="module")
-def proxy() -> Iterator[str]:
-    with running(EXAMPLES / "records.json") as server:
-        yield server.url
 
 
 @pytest.fixture(scope="module")

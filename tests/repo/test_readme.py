@@ -7,11 +7,9 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from doiuri_proxy import running
 from support.manual.installing import BLOCK, install_lines, renewed_install
 from support.manual.readme import README, READMES, ROOT, renewed
 
@@ -25,12 +23,6 @@ PAPER = """@article{bak1987,
   doi = {http://dx.doi.org/10.1103/PhysRevLett.59.381},
 }
 """
-
-
-@pytest.fixture(scope="module")
-def proxy() -> Iterator[str]:
-    with running(ROOT / "examples" / "records.json") as server:
-        yield server.url
 
 
 @pytest.fixture(autouse=True)

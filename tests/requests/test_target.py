@@ -11,7 +11,7 @@ from doiuri_proxy import running
 from requests.auth import AuthBase, HTTPDigestAuth
 from requests_doiuri import mount
 from support.proxy_records import value
-from support.servers.web import JSON, Answer, Asked, Site, resolver, site
+from support.servers.web import JSON, Answer, Asked, leading_back, resolver, site
 
 PAGE = Answer(200, {"Content-Type": "text/html"}, b"<p>the article")
 BIBTEX = "application/x-bibtex"
@@ -211,28 +211,21 @@ def test_a_redirect_to_what_is_no_url_names_the_doi(by_hand: bool, private: bool
 @pytest.mark.parametrize("where", ["request", "session", "headers"])
 def test_only_cookies_come_back_to_the_resolver(where: str, by_hand: bool) -> None:
     """Those without a domain are the resolver's, also if they are the session's."""
-    proxies: list[Site] = []
-    with site(lambda _: Answer(302, {"Location": f"{proxies[0].url}/back"})) as landing:
-
-        def answer(asked: Asked) -> Answer:
-            return PAGE if asked.target == "/back" else Answer(302, {"Location": landing.at("localhost")})
-
-        with site(answer) as proxy:
-            proxies.append(proxy)
-            session = mount(requests.Session(), proxy.url, follow="target")
-            given: dict[str, Any] = {}
-            if where == "request":
-                given = {"cookies": {"a": "b"}, "headers": {"Authorization": "Basic dTpw"}}
-            elif where == "session":
-                session.cookies.set("a", "b")
-                session.auth = ("u", "p")
-            else:
-                session.headers.update({"Authorization": "Basic dTpw", "Cookie": "a=b"})
-            response = session.get("doi:10.1000/1", allow_redirects=not by_hand, **given)
-            while response.next is not None:
-                response = session.send(response.next, allow_redirects=False)
-            assert [one.headers.get("authorization") for one in proxy.seen] == ["Basic dTpw", None]
-            assert [one.headers.get("cookie") for one in proxy.seen] == ["a=b", "a=b"]
+    with leading_back(PAGE) as (proxy, landing):
+        session = mount(requests.Session(), proxy.url, follow="target")
+        given: dict[str, Any] = {}
+        if where == "request":
+            given = {"cookies": {"a": "b"}, "headers": {"Authorization": "Basic dTpw"}}
+        elif where == "session":
+            session.cookies.set("a", "b")
+            session.auth = ("u", "p")
+        else:
+            session.headers.update({"Authorization": "Basic dTpw", "Cookie": "a=b"})
+        response = session.get("doi:10.1000/1", allow_redirects=not by_hand, **given)
+        while response.next is not None:
+            response = session.send(response.next, allow_redirects=False)
+        assert [one.headers.get("authorization") for one in proxy.seen] == ["Basic dTpw", None]
+        assert [one.headers.get("cookie") for one in proxy.seen] == ["a=b", "a=b"]
         assert not landing.seen[0].headers.keys() & {"authorization", "cookie"}
         assert [(cookie.name, cookie.domain) for cookie in session.cookies] == [("a", "")] * (
             where == "session"

@@ -16,7 +16,7 @@ from urllib.request import (
 import pytest
 from doiuri_proxy import running
 from support.proxy_records import value
-from support.servers.web import Answer, Asked, Site, record, resolver, site
+from support.servers.web import Answer, Asked, leading_back, record, resolver, site
 from urllib_doiuri import DOIHandler, record_request, urlopen
 
 SECRETS = {"Authorization": "Bearer s3cret", "Cookie": "session=s3cret"}
@@ -104,28 +104,19 @@ def test_credentials_of_a_record_request_stay_there_too() -> None:
 @pytest.mark.parametrize("for_record", [False, True])
 def test_passwords_do_not_come_back_to_the_resolver(for_record: bool, place: str) -> None:
     """Else any host could have a request of its choice made there in the user's name."""
-    proxies: list[Site] = []
-    with site(lambda _: Answer(302, {"Location": f"{proxies[0].url}/back"})) as landing:
-
-        def answer(asked: Asked) -> Answer:
-            return PAGE if asked.target == "/back" else Answer(302, {"Location": landing.at("localhost")})
-
-        with site(answer) as proxy:
-            proxies.append(proxy)
-            opener = build_opener(DOIHandler(proxy.url, follow="target"))
-            request = Request("doi:10.1000/1")
-            if for_record:
-                request = record_request("10.1000/1", resolver=proxy.url)
-            if place == "opener":
-                opener.addheaders = [*SECRETS.items()]
-            else:
-                for name, secret in SECRETS.items():
-                    (request.add_header if place == "headers" else request.add_unredirected_header)(
-                        name, secret
-                    )
-            for _ in range(2):
-                with suppress(URLError):  # the page is not a record
-                    opener.open(request).close()
+    with leading_back(PAGE) as (proxy, landing):
+        opener = build_opener(DOIHandler(proxy.url, follow="target"))
+        request = Request("doi:10.1000/1")
+        if for_record:
+            request = record_request("10.1000/1", resolver=proxy.url)
+        if place == "opener":
+            opener.addheaders = [*SECRETS.items()]
+        else:
+            for name, secret in SECRETS.items():
+                (request.add_header if place == "headers" else request.add_unredirected_header)(name, secret)
+        for _ in range(2):
+            with suppress(URLError):  # the page is not a record
+                opener.open(request).close()
         assert [one.headers.get("authorization") for one in proxy.seen] == ["Bearer s3cret", None] * 2
         if place != "unredirected":  # cookies do, as a browser's
             assert [one.headers.get("cookie") for one in proxy.seen] == ["session=s3cret"] * 4

@@ -159,3 +159,19 @@ def speaking(said: bytes | None) -> Iterator[str]:
             listener.shutdown(socket.SHUT_RDWR)
             for connection in kept:
                 connection.close()
+
+
+@contextmanager
+def leading_back(page: Answer, target: str = "/back") -> Iterator[tuple[Site, Site]]:
+    """Yield a resolver that leads to another site, and that site, which leads back to ``target`` there."""
+    proxies: list[Site] = []
+
+    def answer(asked: Asked) -> Answer:
+        return page if asked.target == target else Answer(302, {"Location": landing.at("localhost")})
+
+    with (
+        site(lambda _: Answer(302, {"Location": f"{proxies[0].url}{target}"})) as landing,
+        site(answer) as proxy,
+    ):
+        proxies.append(proxy)
+        yield proxy, landing

@@ -22,7 +22,7 @@ from support.servers import redis as redis_server
 from support.servers.relay import delaying
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    pass
 
 pytestmark = pytest.mark.once
 
@@ -30,25 +30,6 @@ PLACE = ("https", "doi.org", 443)
 TAG = "doiuri:pace:1:{https://doi.org:443}"
 TEN_YEARS = 10 * 365 * 86_400
 DAY = 86_400
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[redis_server.Server]:
-    with redis_server.running() as server:
-        yield server
-
-
-@pytest.fixture
-def client(running: redis_server.Server) -> Iterator[redis.Redis]:
-    with redis.Redis(port=running.port, decode_responses=True) as client:
-        client.flushall()
-        yield client
-
-
-@pytest.fixture
-def server(running: redis_server.Server, client: redis.Redis) -> redis_server.Server:
-    assert client.dbsize() == 0
-    return running
 
 
 def limiter(url: str, timeout: float = 25.0) -> SharedLimiter:

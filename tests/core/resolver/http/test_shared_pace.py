@@ -23,31 +23,12 @@ from support.processes import forked, status_of
 from support.servers import redis as redis_server
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
 pytestmark = pytest.mark.once
 
 PLACE = ("https", "doi.org", 443)
 TAG = "doiuri:pace:1:{https://doi.org:443}"
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[redis_server.Server]:
-    with redis_server.running() as server:
-        yield server
-
-
-@pytest.fixture
-def client(running: redis_server.Server) -> Iterator[redis.Redis]:
-    with redis.Redis(port=running.port, decode_responses=True) as client:
-        client.flushall()
-        yield client
-
-
-@pytest.fixture
-def server(running: redis_server.Server, client: redis.Redis) -> redis_server.Server:
-    assert client.dbsize() == 0
-    return running
 
 
 def limiter(url: str, timeout: float = 30 - MARGIN) -> SharedLimiter:

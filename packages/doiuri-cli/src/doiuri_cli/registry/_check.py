@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     Progress = Callable[[int, int | None], None]
 
 _STATUS = re.compile(r"HTTP status (\d+)")
-_LAST = re.compile(r"\(last: (.*)\)", re.DOTALL)
 
 
 class Answers:
@@ -136,9 +135,10 @@ def _ask(dois: Sequence[DOI], config: Config, answers: Answers, progress: Progre
 
 def brief_reason(reason: str, base: str) -> str:
     """Return a reason without what differs from one DOI to the next, such as times."""
+    from doiuri.plugins import common_cause  # slow to import
+
     host = base.partition("://")[2].partition("/")[0].rpartition("@")[2]
-    if last := _LAST.search(reason):
-        reason = last[1] if _STATUS.search(last[1]) else f"{host}: {last[1]}"
+    reason = common_cause([reason])
     if status := _STATUS.search(reason):
         return f"{host} answered {status[1]}"
     return reason.partition(": request not sent")[0]

@@ -43,21 +43,12 @@ def _open(cache: str | None) -> tuple[str, Cache]:
     from doiuri.resolver import LockFile, MemoryStore, SQLiteStore, open_store
 
     try:
-        where = Settings.from_environ(cache=cache).cache
-        store = open_store(where)
+        store = open_store(Settings.from_environ(cache=cache).cache)
     except (ValueError, ImportError) as error:
         raise click.ClickException(f"cache: {error}") from None
     if isinstance(store, SQLiteStore | LockFile):
         return str(store.path), store
-    if isinstance(store, MemoryStore):
-        return ":memory:", store
-    return _without_password(where or ""), store
-
-
-def _without_password(url: str) -> str:
-    scheme, _, rest = url.partition("?")[0].partition("://")
-    place = rest.rpartition("@")[2]
-    return f"{scheme}://{place}"
+    return ":memory:" if isinstance(store, MemoryStore) else store.address, store
 
 
 def _described(usage: Usage | None) -> str:

@@ -121,6 +121,11 @@ class RedisStore:
         """
         return RedisLock(self._server, f"doiuri:lock:{FORMAT}:{name}", seconds)
 
+    @property
+    def address(self) -> str:
+        """The URL of the server, without user, password and options."""
+        return self._server.public
+
     def close(self) -> None:
         """Close the connections; the store opens new ones when used."""
         self._server.close()

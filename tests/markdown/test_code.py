@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import textwrap
-import time
 
 import pytest
 from doiuri import find
@@ -12,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_doiuri import _verification
 from markdown_doiuri._code import without_code
+from support.growth import is_linear
 
 from .conftest import convert
 from .page import Page
@@ -125,10 +125,4 @@ OPEN = [
 
 @pytest.mark.parametrize("text", OPEN)
 def test_time_is_linear(text: str) -> None:
-    def seconds(times: int) -> float:
-        begun = time.process_time()
-        without_code(text * times)
-        return time.process_time() - begun
-
-    # Quadratic time would be 1,000 times as much.
-    assert min(seconds(64_000) for _ in range(2)) < 200 * max(min(seconds(2_000) for _ in range(3)), 0.002)
+    assert is_linear(lambda times: without_code(text * times), 2_000, 64_000)

@@ -3,13 +3,13 @@
 import html
 import json
 import re
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 import markdown
 import pytest
 from support.browser import dump_dom
+from support.growth import ATTEMPTS, seconds
 
 from .conftest import convert
 
@@ -124,17 +124,11 @@ LONG: dict[str, Callable[[int], str]] = {
 }
 
 
-def seconds(job: Callable[[], object]) -> float:
-    begun = time.process_time()
-    job()
-    return time.process_time() - begun
-
-
 @pytest.mark.once
 @pytest.mark.parametrize("kind", LONG)
 def test_time_grows_with_the_text_and_not_faster(kind: str) -> None:
     """Beyond plain Markdown's own time, four times the text may take at most eight times as long."""
-    assert any(grows_evenly(LONG[kind]) for _ in range(3)), "each time"  # the machine may be busy
+    assert any(grows_evenly(LONG[kind]) for _ in range(ATTEMPTS)), "each time"  # the machine may be busy
 
 
 @pytest.mark.once
@@ -143,7 +137,7 @@ def test_a_long_line_takes_at_most_twice_as_long_as_without_dois(form: str) -> N
     line = " ".join(f"{'some words and ' * 26}{form.format(number)}" for number in range(2_500))
     assert len(line) > 1_000_000
     ratios = []
-    for _ in range(3):  # the machine may be busy
+    for _ in range(ATTEMPTS):  # the machine may be busy
         plain = seconds(lambda: markdown.markdown(line))
         ratios.append(seconds(lambda: convert(line)) / plain)
     assert min(ratios) <= 2, ratios

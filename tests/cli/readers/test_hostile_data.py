@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import time
 
 import pytest
 from doiuri_cli import Part, ReadError, Source
@@ -12,6 +11,7 @@ from doiuri_cli._mentions import mentions_in
 from doiuri_cli.readers import reader_for
 from hypothesis import given
 from hypothesis import strategies as st
+from support.growth import is_fast, is_linear
 
 NAMES = ("a.ipynb", "a.py", "CITATION.cff", "a.yaml", "a.json", ".zenodo.json", "codemeta.json", "a.ris")
 NOTEBOOK = json.dumps(
@@ -153,13 +153,11 @@ FRAMES = {
 }
 
 
-def seconds(name: str, text: str) -> float:
-    read = reader_for(name)
-    assert read is not None
-    begin = time.process_time()
+def read(name: str, text: str) -> None:
+    reader = reader_for(name)
+    assert reader is not None
     with contextlib.suppress(ReadError):
-        list(read(Source(name, text)))
-    return time.process_time() - begin
+        list(reader(Source(name, text)))
 
 
 @pytest.mark.parametrize(
@@ -167,10 +165,7 @@ def seconds(name: str, text: str) -> float:
     [(name, frame, unit) for name in UNITS for frame in FRAMES[name] for unit in UNITS[name]],
 )
 def test_time_is_linear(name: str, frame: str, unit: str) -> None:
-    """Eight times the text takes about eight times as long, not 64 times."""
-    short, long = (frame.format(unit * (size // len(unit))) for size in (25_000, 200_000))
-    limit = 30 * max(0.004, min(seconds(name, short) for _ in range(2)))
-    assert any(seconds(name, long) <= limit for _ in range(3))
+    assert is_linear(lambda size: read(name, frame.format(unit * (size // len(unit)))), 25_000, 200_000)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -179,7 +174,7 @@ def test_a_line_of_ten_megabytes(name: str) -> None:
 
 
 def test_outputs_of_notebooks_are_passed_over_fast() -> None:
-    """Five megabytes of pictures take less time than a tenth of a second for each."""
+    """Five megabytes of pictures take less than a tenth of a second each."""
     picture = "iVBORw0KGgo+/" * 80_000
     cell = {
         "cell_type": "code",
@@ -188,4 +183,4 @@ def test_outputs_of_notebooks_are_passed_over_fast() -> None:
     }
     text = json.dumps({"cells": [cell], "nbformat": 4})
     parts_of("a.ipynb", text)
-    assert min(seconds("a.ipynb", text) for _ in range(3)) < 0.5
+    assert is_fast(lambda: read("a.ipynb", text), 0.5)

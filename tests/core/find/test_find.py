@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import doctest
 import json
-import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple
@@ -15,6 +14,7 @@ from doiuri import DOI, find
 from doiuri._find._plain import Mention
 from doiuri._find._scan import Scanner
 from support.adversary import PATTERNS, SYNTAXES
+from support.growth import is_linear
 
 DATA = Path(__file__).parents[2] / "cases" / "find"
 
@@ -143,23 +143,11 @@ def test_time_is_linear(pattern: str, syntax: str) -> None:
 
     The DOI at the end makes find read all of the text: it skips markup after the last one.
     """
-    short, long = ((pattern * (size // len(pattern) + 1))[:size] + " 10.1000/182" for size in (4_000, 32_000))
-    assert _is_linear(short, long, syntax)
 
+    def text(size: int) -> str:
+        return (pattern * (size // len(pattern) + 1))[:size] + " 10.1000/182"
 
-def _is_linear(short: str, long: str, syntax: str) -> bool:
-    """Return whether the time was linear in one of five attempts: a busy machine may slow some of them."""
-    return any(
-        _seconds(long, syntax) < 24 * min(_seconds(short, syntax), _seconds(short, syntax)) + 0.02
-        for _ in range(5)
-    )
-
-
-def _seconds(text: str, syntax: str) -> float:
-    begin = time.process_time()
-    for _ in find(text, syntax):
-        pass
-    return time.process_time() - begin
+    assert is_linear(lambda size: list(find(text(size), syntax)), 4_000, 32_000)
 
 
 @pytest.mark.once
@@ -191,8 +179,10 @@ def _seconds(text: str, syntax: str) -> float:
     ids=ascii,
 )
 def test_time_is_linear_for_names_in_other_notations(pattern: str, syntax: str) -> None:
-    short, long = (pattern * (size // len(pattern)) + " 10.1000/182" for size in (4_000, 32_000))
-    assert _is_linear(short, long, syntax)
+    def text(size: int) -> str:
+        return pattern * (size // len(pattern)) + " 10.1000/182"
+
+    assert is_linear(lambda size: list(find(text(size), syntax)), 4_000, 32_000)
 
 
 @pytest.mark.once
@@ -207,7 +197,7 @@ def test_time_is_linear_for_names_in_other_notations(pattern: str, syntax: str) 
     ids=["name of an attribute", "the same in Markdown", "fields in fields", "commands in commands"],
 )
 def test_time_is_linear_for_unclosed_tags_and_nested_values(syntax: str, text: Callable[[int], str]) -> None:
-    assert _is_linear(text(2_500), text(20_000), syntax)
+    assert is_linear(lambda size: list(find(text(size), syntax)), 2_500, 20_000)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import json
 import pickle
-import time
 from typing import Any
 
 import pytest
@@ -13,6 +12,7 @@ from doiuri import DOI, BadRecord
 from doiuri.records import Name, Work
 from hypothesis import given
 from hypothesis import strategies as st
+from support.growth import is_fast
 
 X = DOI("10.1000/x")
 CROSSREF: dict[str, Any] = {
@@ -268,9 +268,9 @@ def test_numbers_of_any_size_are_read() -> None:
 
 def test_sizes_are_bounded() -> None:
     people = [{"family": f"F{number}", "given": "x" * 1000} for number in range(3000)]
-    before = time.process_time()
-    found = work(title="<i>x</i> " * 1250, author=people, publisher="y" * 10_000)
-    assert time.process_time() - before < 1
+    sent = {"title": "<i>x</i> " * 1250, "author": people, "publisher": "y" * 10_000}
+    assert is_fast(lambda: work(**sent), 1)
+    found = work(**sent)
     assert len(found.authors) == 100
     assert len(found.authors[0].given) == 200
     assert (len(found.title), len(found.publisher)) == (1000, 300)
@@ -288,9 +288,8 @@ def test_sizes_are_bounded() -> None:
     ids=lambda text: text[:6],
 )
 def test_hostile_titles_take_no_time(text: str) -> None:
-    before = time.process_time()
+    assert is_fast(lambda: work(title=text), 1)
     title = work(title=text).title
-    assert time.process_time() - before < 1
     assert work(title=title).title == title
 
 

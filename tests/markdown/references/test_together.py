@@ -1,13 +1,13 @@
 """Citations together with other extensions, and metadata that tries to be markup."""
 
 import re
-import time
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
 import pytest
 from support.browser import chromium
+from support.growth import is_linear
 from support.references import ATTACKS, AUTHORS, HOSTILE, RECORDS, hostile_records
 
 from ..conftest import Render
@@ -160,15 +160,7 @@ def test_names_of_any_form_in_ids_and_links(name: str, serve: Serve, render: Ren
 def test_open_brackets_take_linear_time(text: str) -> None:
     from markdown_doiuri import _citations
 
-    def seconds(times: int) -> float:
-        source = text * times
-        begun = time.process_time()
-        for _ in _citations._CITATION.finditer(source):
-            pass
-        return time.process_time() - begun
-
-    # Quadratic time would be 1,000 times as much.
-    assert min(seconds(64_000) for _ in range(3)) < 200 * max(min(seconds(2_000) for _ in range(3)), 0.002)
+    assert is_linear(lambda times: list(_citations._CITATION.finditer(text * times)), 2_000, 64_000)
 
 
 HEADINGS = [

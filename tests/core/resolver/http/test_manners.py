@@ -430,7 +430,7 @@ def test_a_shorter_hold_does_not_cut_a_longer_one() -> None:
         pass
 
 
-@pytest.mark.parametrize(("hold", "rate"), [(5.0, None), (0.0, 0.1)], ids=["hold", "rate"])
+@pytest.mark.parametrize(("hold", "rate"), [(100.0, None), (0.0, 0.01)], ids=["hold", "rate"])
 def test_a_wait_beyond_the_budget_is_not_begun(hold: float, rate: float | None) -> None:
     limiter = Limiter()
     with limiter.slot(object(), rate, 1, deadline=time.monotonic() + 60):
@@ -438,17 +438,17 @@ def test_a_wait_beyond_the_budget_is_not_begun(hold: float, rate: float | None) 
     if hold:
         limiter.hold(hold)
     begun = time.monotonic()
-    with pytest.raises(TimeoutError), limiter.slot(object(), rate, 1, deadline=begun + 3):
+    with pytest.raises(TimeoutError), limiter.slot(object(), rate, 1, deadline=begun + 60):
         pass
-    assert time.monotonic() - begun < 2
+    assert time.monotonic() - begun < 50
 
 
 def test_a_retry_beyond_the_budget_is_not_waited_for() -> None:
-    with handling(lambda _target: reply("503 Busy", b"", "Retry-After: 20")) as server:
+    with handling(lambda _target: reply("503 Busy", b"", "Retry-After: 200")) as server:
         begun = time.monotonic()
         with pytest.raises(ResolverUnavailable, match="503") as caught:
-            Resolver(server.url, store=None).resolve(DOI_, budget=6)
-        assert time.monotonic() - begun < 5
+            Resolver(server.url, store=None).resolve(DOI_, budget=60)
+        assert time.monotonic() - begun < 50
     assert caught.value.status == 503
 
 

@@ -75,9 +75,9 @@ def test_a_slot_beyond_the_deadline_is_refused_at_once_and_not_taken(server: red
     one, other = limiter(server.url), limiter(server.url)
     begun = send(one, 0.2)
     with pytest.raises(TimeoutError):
-        send(other, 0.2, within=1.0)
-    assert time.monotonic() - begun < 0.9
-    assert send(other, 0.5) - begun < 8, "the refused one has not taken it"
+        send(other, 0.2, within=4.8)
+    assert time.monotonic() - begun < 4.5
+    assert send(other, 0.5) - begun < 9, "the refused one has not taken it"
     with pytest.raises(TimeoutError):
         send(other, within=0.0)
 

@@ -1,0 +1,34 @@
+"""How the time of a job grows with its input, measured on machines that may be busy."""
+
+import time
+from collections.abc import Callable
+
+ATTEMPTS = 5
+FLOOR = 0.002  # seconds; shorter times are noise
+
+
+def seconds(job: Callable[[], object]) -> float:
+    """Return the CPU seconds that a job takes in this thread."""
+    begun = time.thread_time()
+    job()
+    return time.thread_time() - begun
+
+
+def is_linear(job: Callable[[int], object], short: int, long: int) -> bool:
+    """Return whether `job(long)` takes about `long / short` times as long as `job(short)`.
+
+    Three times that is allowed, and one attempt of five is enough, since a busy machine slows any of
+    them. Quadratic time fails each time if `long` is more than a few times `short`: eight or more.
+    """
+    assert long >= 8 * short, "too close to tell linear from quadratic"
+    job(short)  # what is compiled and cached once
+    return any(
+        seconds(lambda: job(long))
+        <= 3 * long / short * max(FLOOR, min(seconds(lambda: job(short)) for _ in range(2)))
+        for _ in range(ATTEMPTS)
+    )
+
+
+def is_fast(job: Callable[[], object], limit: float) -> bool:
+    """Return whether a job takes at most `limit` CPU seconds in one of five attempts."""
+    return any(seconds(job) <= limit for _ in range(ATTEMPTS))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from docutils import nodes
+from sphinx_doiuri import _lines
 from support.sphinx_build import Build, build, write
 
 
@@ -53,6 +55,28 @@ def test_an_error_in_a_substitution_is_reported_once(tmp_path: Path) -> None:
 def test_lines_of_references_that_are_written_alike(tmp_path: Path) -> None:
     built = page(tmp_path, "`x <doi:1>`__,\n`x <doi:1>`__\nand `x <doi:1>`__")
     assert [line.split(":")[1] for line in warnings(built)] == ["4", "5", "6"]
+
+
+def test_lines_of_references_whose_texts_begin_alike_or_stand_elsewhere_too(tmp_path: Path) -> None:
+    built = page(
+        tmp_path, "`x <doi:1>`__, `x\n<doi:1>`__,\n:doi:`12`, :doi:`1`, :doi:`x`\nand :doi:`12`,\n:doi:`1`"
+    )
+    assert [line.split(":")[1] for line in warnings(built)] == ["4", "4", "6", "6", "6", "7", "8"]
+
+
+def test_a_paragraph_is_searched_once_for_all_its_roles(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    searched: list[nodes.Element] = []
+
+    def written(node: nodes.Element) -> str:
+        searched.append(node)
+        return node.rawsource
+
+    monkeypatch.setattr(_lines, "_written", written)
+    built = page(tmp_path, "\n".join(f":doi:`{number}`" for number in range(100)))
+    assert [line.split(":")[1] for line in warnings(built)] == [str(number + 4) for number in range(100)]
+    assert len(searched) == 100
 
 
 def test_lines_in_lists_and_directives(tmp_path: Path) -> None:

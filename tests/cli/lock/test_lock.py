@@ -126,6 +126,26 @@ def test_refresh_asks_for_all(folder: Path, doi_proxy: Proxies) -> None:
     assert code != 100
 
 
+@pytest.mark.parametrize("name", [KAHN, DEAD])
+def test_answers_of_other_resolvers_stay(name: str, folder: Path, doi_proxy: Proxies) -> None:
+    other, own, work = (
+        f"record https://other.example {name.upper()}",
+        f"record {doi_proxy.url} {name.upper()}",
+        f"bibtex https://other.example {name.upper()}",
+    )
+    record = Entry(json.dumps({"responseCode": 1, "handle": name, "values": []}).encode(), "", inf)
+    entries = {other: record, own: record, work: Entry(b"@misc{a}", "text/plain", inf)}
+    LockFile(folder / "doi.lock.json").put_many(entries)
+    for arguments in ([], ["--refresh", "--prune"]):
+        assert lock(doi_proxy, folder, *arguments).returncode == 0
+        written = content(folder)["entries"]
+        assert {f"record https://doi.org {name.upper()}", other, work} <= written.keys()
+        assert own not in written  # it would hide what this resolver says now
+    (folder / "a.md").write_text("")
+    lock(doi_proxy, folder, "--prune")
+    assert not [key for key in content(folder)["entries"] if key.endswith(name.upper())]
+
+
 def test_existence_takes_few_requests(folder: Path, doi_proxy: Proxies) -> None:
     (folder / "a.md").write_text("".join(f"doi:10.5555/{number}\n" for number in range(300)))
     (folder / "b.rst").unlink()

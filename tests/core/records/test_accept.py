@@ -2,7 +2,7 @@
 
 import pytest
 from doiuri.plugins import wants_record
-from doiuri.records._accept import media_ranges
+from doiuri.records._accept import is_accepted, media_ranges
 
 RECORD = [
     None,
@@ -57,6 +57,27 @@ def test_media_ranges_are_read_in_order_with_their_quality() -> None:
     accept = 'Text/Turtle;q=0.25, text/x;a="1,2;q=0.1", broken, a/b;q=0, c/d;q=7, e/f;q=.5'
     expected = [("text/turtle", 0.25), ("text/x", 1.0), ("a/b", 0.0), ("c/d", 1.0), ("e/f", 0.5)]
     assert media_ranges(accept) == expected
+
+
+@pytest.mark.parametrize(
+    ("content_type", "accept", "expected"),
+    [
+        ("Application/X-BibTeX ; charset=utf-8", "application/x-bibtex", True),
+        ("text/x-bibliography", "text/x-bibliography; style=apa", True),
+        ("text/plain", "text/*, application/json", True),
+        ("text/plain", "text/plain;q=0, text/plain;q=0.1", True),
+        ("", "*/*", True),
+        ("", "text/plain", False),
+        ("nonsense", "nonsense", False),
+        ("text/html", "application/x-bibtex", False),
+        ("text/html", "text/html;q=0, text/*, */*", False),
+        ("application/json", "application/ld+json, text/*", False),
+    ],
+)
+def test_whether_an_answer_is_of_a_type_that_was_asked_for(
+    content_type: str, accept: str, expected: bool
+) -> None:
+    assert is_accepted(content_type, accept) is expected
 
 
 def test_a_long_header_is_read_in_linear_time() -> None:

@@ -14,7 +14,7 @@ from sphinx.util import get_filetype, logging
 
 from sphinx_doiuri._config import options, switch
 from sphinx_doiuri._environment import hardcoded_doi
-from sphinx_doiuri._lines import set_line
+from sphinx_doiuri._lines import InlineLines
 from sphinx_doiuri._locale import __
 from sphinx_doiuri.references._nodes import citations_in
 
@@ -39,13 +39,14 @@ class ReadDOIs(SphinxTransform):
         """Change a document."""
         candidates = self._candidates()
         hardcoded = switch(self.config, "doi_hardcoded_links")
+        lines = InlineLines()
         for citation in citations_in(self.document):
-            set_line(citation)
+            lines.set_on(citation)
         for node in candidates:  # before any is replaced: a line depends on nodes with the same source
             if "doi_form" in node.parent:
                 node.source, node.line = node.parent.source, node.parent.line
             else:
-                set_line(node)
+                lines.set_on(node)
         for node in candidates:
             if isinstance(node, nodes.target):
                 self._target(node)

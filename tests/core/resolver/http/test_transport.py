@@ -14,7 +14,7 @@ from typing import Any
 import doiuri_proxy
 import pytest
 import requests
-from doiuri import DOI, ResolutionError, ResolverUnavailable
+from doiuri import DOI, BadRecord, ResolutionError, ResolverUnavailable
 from doiuri._hosts import is_loopback, is_private
 from doiuri.resolver import MemoryStore, Request, Resolver, TransportError
 from doiuri.resolver._records import MAX_RECORD
@@ -560,6 +560,29 @@ def test_a_404_is_confirmed_before_it_counts() -> None:
     with handling(proxy({})) as server, pytest.raises(LookupError):
         Resolver(server.url, store=None).metadata(DOI_, "text/plain")
     assert targets(server) == ["/10.1000/a", "/api/handles/10.1000/a"]
+
+
+@pytest.mark.parametrize(
+    ("sent", "reason"),
+    [
+        ("text/html;charset=utf-8", "'text/html;charset=utf-8'"),
+        ("text/plain", "'text/plain'"),
+        ("", "no media type"),
+    ],
+)
+def test_a_server_that_sends_what_was_not_asked_for(sent: str, reason: str) -> None:
+    """An agency without RIS leaves the request to the landing page, which may send anything."""
+
+    def page(_server: Server, connection: socket.socket, _request: bytes) -> None:
+        connection.sendall(reply("200 OK", b"TY  - JOUR", kind=sent))
+
+    with serving(page) as publisher, moved(elsewhere(publisher))() as server:
+        store = MemoryStore()
+        with pytest.raises(BadRecord) as caught:
+            Resolver(server.url, store=store).metadata(DOI_, "application/x-research-info-systems")
+    expected = f"localhost:{publisher.port} sent {reason} in place of 'application/x-research-info-systems'"
+    assert caught.value.reason == expected
+    assert store._entries == {}
 
 
 def test_web_pages_can_be_asked_for() -> None:

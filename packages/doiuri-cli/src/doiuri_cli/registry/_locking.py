@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 from doiuri import ResolutionError
 from doiuri.records import Record
-from doiuri.resolver import Entry, key_doi
+from doiuri.resolver import Entry, key_base, key_doi
 
 from doiuri_cli.registry._lock import DOI_ORG, ascii_key, status_of
 from doiuri_cli.registry._lookup import LookUp
@@ -168,9 +168,10 @@ class Draft:
             look_up.describe(works, wanted.style, wanted.locale, progress)
         finally:
             look_up.close()
-        self._change(partial(Draft._merge, new=dict(look_up.entries()), statuses=look_up.statuses))
+        new, statuses, bases = dict(look_up.entries()), look_up.statuses, {DOI_ORG, look_up.base}
+        self._change(partial(Draft._merge, new=new, statuses=statuses, bases=bases))
         self.unknown += look_up.unknown
-        return look_up.statuses
+        return statuses
 
     def _is_due(self, doi: DOI, wanted: Wanted) -> bool:
         if wanted.refresh:
@@ -178,13 +179,13 @@ class Draft:
         status = self.status(doi)
         return doi.key not in self.accepted and (status is None or status == "not-found")
 
-    def _merge(self, new: Mapping[str, Entry], statuses: Mapping[str, str]) -> None:
-        """Replace the entries of DOIs that have an answer now."""
+    def _merge(self, new: Mapping[str, Entry], statuses: Mapping[str, str], bases: Collection[str]) -> None:
+        """Replace the entries, of the resolvers ``bases``, about DOIs that have an answer now."""
         gone = _with(statuses, "not-found")
         decided = statuses.keys() - _with(statuses, "unknown")
         for key in list(self.entries):
             doi, is_status = key_doi(key), key.startswith(("record ", "exists "))
-            if doi in gone or (doi in decided and is_status):
+            if key_base(key) in bases and (doi in gone or (doi in decided and is_status)):
                 del self.entries[key]
         self.entries |= new
         found = _with(statuses, "found") | _with(statuses, "no-values")

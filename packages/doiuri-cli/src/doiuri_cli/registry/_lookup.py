@@ -49,6 +49,11 @@ class LookUp:
         self._unknown: dict[DOI, str] = {}
 
     @property
+    def base(self) -> str:
+        """The base URL of the resolver."""
+        return self._resolver.base
+
+    @property
     def unknown(self) -> Counter[str]:
         """How many DOIs have no answer, or only a part of it, by reason."""
         return Counter(self._unknown.values())

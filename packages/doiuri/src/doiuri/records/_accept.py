@@ -29,6 +29,24 @@ def media_ranges(accept: str) -> list[tuple[str, float]]:
     return ranges
 
 
+def is_accepted(content_type: str, accept: str) -> bool:
+    """Return whether an Accept header asks for a Content-Type; their parameters do not matter.
+
+    The most specific media range counts (RFC 9110 section 12.5.1).
+
+    >>> is_accepted("text/plain;charset=utf-8", "application/json, text/*;q=0.5")
+    True
+    >>> is_accepted("text/html", "*/*, text/html;q=0")
+    False
+    """
+    qualities: dict[str, float] = {}
+    for name, quality in media_ranges(accept):
+        qualities[name] = max(quality, qualities.get(name, 0.0))
+    own = next((name for name, _ in media_ranges(content_type)), "")
+    ranges = (own, f"{own.partition('/')[0]}/*", "*/*")
+    return next((qualities[name] for name in ranges if name in qualities), 0.0) > 0
+
+
 def wants_record(accept: str | bytes | None) -> bool:
     """Return whether an Accept header asks for the record, which is JSON, or accepts it as well as any other.
 

@@ -6,12 +6,12 @@ import re
 import time
 from typing import TYPE_CHECKING
 
-from doiuri._resolution_errors import BadRecord, NoValues, ResolverUnavailable
+from doiuri._resolution_errors import BadRecord, ResolverUnavailable
+from doiuri.records._accept import is_accepted
 from doiuri.resolver._call import run_call
 from doiuri.resolver._entries import is_fresh
-from doiuri.resolver.http._request import Request
+from doiuri.resolver.content._negotiation import host_of, negotiate
 from doiuri.resolver.stores._store import new_entry
-from doiuri.rest._client import retry_after
 
 if TYPE_CHECKING:
     from typing import Self
@@ -19,10 +19,6 @@ if TYPE_CHECKING:
     from doiuri._doi import Handle
     from doiuri.resolver._call import Call
     from doiuri.resolver._records import Records
-    from doiuri.resolver.http._request import Reply
-
-MAX_SIZE = 16_000_000
-"""Bytes of an answer."""
 
 TTL = 86400.0
 """Seconds for which an answer is fresh; it does not say so itself."""
@@ -58,7 +54,7 @@ def metadata(doi: Handle, media_type: str, records: Records, deadline: float) ->
     if entry is None or not is_fresh(entry, time.time(), TTL):
         try:
             deadline += records.client.load()
-            answer = run_call(doi, lambda call: _negotiate(doi, media_type, records, call), deadline)
+            answer = run_call(doi, lambda call: _fetch(doi, media_type, records, call), deadline)
         except (ResolverUnavailable, BadRecord):
             if entry is None:
                 raise
@@ -74,22 +70,10 @@ def _key(base: str, doi: Handle, media_type: str) -> str:
     return f"metadata {media_type} {base} {doi.key}"
 
 
-def _negotiate(doi: Handle, media_type: str, records: Records, call: Call) -> Metadata:
-    request = Request(doi.link(records.client.base), media_type, MAX_SIZE, any_host=True)
-    reply = records.client.get(doi, request, call, lambda reply: reply)
+def _fetch(doi: Handle, media_type: str, records: Records, call: Call) -> Metadata:
+    reply = negotiate(doi, media_type, records, call)
     content_type = reply.headers.get("Content-Type", "")
-    if reply.status == 404:
-        # Any server on the way may send it; only the REST API can say that the DOI does not exist
-        records.fetch(doi, call)
-    if reply.status in {204, 404, 406}:
-        raise NoValues(doi, f"not available as {media_type} (HTTP status {reply.status})")
-    if reply.status != 200:
-        wait = retry_after(reply.headers, time.time())
-        raise ResolverUnavailable(doi, f"HTTP status {reply.status} from {_host(reply)}", reply.status, wait)
-    if "html" in content_type.lower() and "html" not in media_type.lower() and "*" not in media_type:
-        raise BadRecord(doi, f"{_host(reply)} sent a web page instead of {media_type}")
+    if not is_accepted(content_type, media_type):
+        received = repr(content_type[:100]) if content_type else "no media type"
+        raise BadRecord(doi, f"{host_of(reply)} sent {received} in place of {media_type!r:.200}")
     return Metadata(reply.body, content_type)
-
-
-def _host(reply: Reply) -> str:
-    return reply.url.split("/")[2]

@@ -188,14 +188,16 @@ class Resolver(BaseResolver):
     ) -> Metadata:
         """Return metadata or citation text from the registration agency.
 
-        Redirects to other hosts are followed, without credentials. Answers are stored for a day; if there is
-        no new one, a stale one is returned.
+        The DOI proxy redirects to the agency or, if that has no such metadata, to the landing page. Up to 10
+        redirects are followed, to any host that is not in a private network, without credentials. Answers
+        are stored for a day; if there is no new one, a stale one is returned.
 
         :param doi: a DOI, or text to parse.
         :param media_type: what to request, such as ``application/x-bibtex``.
         :param budget: seconds for this call; by default that of the Resolver.
         :returns: bytes with a ``content_type``.
-        :raises NoValues: if the DOI has no metadata of that type. Otherwise like ``resolve``.
+        :raises NoValues: if the DOI has no metadata of that type.
+        :raises BadRecord: if the answer is of another media type. Otherwise like ``resolve``.
         """
         deadline = self._config.deadline(budget)
         return metadata(as_handle(doi), media_type, self._records(deadline), deadline)

@@ -107,23 +107,39 @@ def fetch_content(kind: Kind[T], doi: Handle, records: Records, call: Call) -> T
 
 
 def _request(kind: Kind[T], doi: Handle, records: Records, call: Call) -> str:
+    reply = negotiate(doi, kind.accept, records, call)
+    return kind.read(doi, reply.body, reply.headers.get("Content-Type", ""))
+
+
+def negotiate(doi: Handle, accept: str, records: Records, call: Call) -> Reply:
+    """Return the reply to a request for metadata, whose HTTP status is 200.
+
+    Redirects may lead to any server that is not in a private network: there is no list of the agencies'
+    servers, and an agency without content negotiation leaves it to the landing page.
+
+    :param accept: the Accept header.
+    :raises DOINotFound: if the DOI does not exist.
+    :raises NoValues: if the last server says that it has no such metadata.
+    :raises ResolverUnavailable: if there is no answer.
+    """
     url = doi.link(records.client.base)
     if len(url) > MAX_URL:
         raise ResolverUnavailable(doi, f"name too long: its URL has {len(url):,} characters")
-    request = Request(url, kind.accept, MAX_SIZE, any_host=True)
+    request = Request(url, accept, MAX_SIZE, any_host=True)
     reply = records.client.get(doi, request, call, lambda reply: reply)
     if reply.status == 404 and not is_elsewhere(reply.url, url):
         # Only the REST API can say that the DOI does not exist. A redirect shows that it does.
         records.current(doi, records.stored(doi), call)
     if reply.status in _ABSENT:
-        raise NoValues(
-            doi, f"not available as {kind.accept} (HTTP status {reply.status} from {_host(reply)})"
-        )
+        raise NoValues(doi, f"not available as {accept} (HTTP status {reply.status} from {host_of(reply)})")
     if reply.status != 200:
         wait = retry_after(reply.headers, time.time())
-        raise ResolverUnavailable(doi, f"HTTP status {reply.status} from {_host(reply)}", reply.status, wait)
-    return kind.read(doi, reply.body, reply.headers.get("Content-Type", ""))
+        raise ResolverUnavailable(
+            doi, f"HTTP status {reply.status} from {host_of(reply)}", reply.status, wait
+        )
+    return reply
 
 
-def _host(reply: Reply) -> str:
+def host_of(reply: Reply) -> str:
+    """Return the host and port that answered."""
     return f"{urlsplit(reply.url).netloc:.260}"

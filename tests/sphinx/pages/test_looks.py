@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+import shutil
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 from support.devtools import browsing
 from support.servers.web import resolver, site
-from support.sphinx_build import Build, build, write
+from support.sphinx_build import ROOTS, Build, build, write
 
 LONG = "10.1002/(SICI)1522-2594(199911)42:5<952::AID-MRM16>3.0.CO;2-S"
 THEMES = [
@@ -100,3 +101,19 @@ def test_in_a_narrow_window_lines_end_at_marks_and_dead_links_look_dead(tmp_path
         [title, "a title", ["line-through"]],
         [title, "https://doi.org/10.1000/lost", ["line-through"]],
     ]
+
+
+def test_an_image_that_links_to_a_dead_doi_stays_a_link(tmp_path: Path) -> None:
+    text = ".. image:: dot.png\n   :target: {}10.1000/lost\n\n"
+    page = "T\n=\n\n" + text.format("https://doi.org/") + text.format("doi:")
+    conf = 'extensions = ["sphinx_doiuri"]\ndoi_cache = ":memory:"\n'
+    with site(resolver({})) as server:
+        conf += f"doi_resolver = {server.url!r}"
+        source = write(tmp_path / "src", {"index.rst": page, "conf.py": conf})
+        shutil.copy(ROOTS / "book" / "dot.png", source)
+        built = build(source, tmp_path / "out")
+    assert built.status == 0
+    links = re.findall(
+        r'<a class="[^"]*doi-not-found[^"]*"[^>]*title="This DOI was not found.">(?=<img)', built.text()
+    )
+    assert len(links) == 2

@@ -16,7 +16,8 @@ ROOT = Path(__file__).parent
 SUPPORTED = ["3.11", "3.12", "3.13"]
 PACKAGES = sorted(path.parent.name for path in ROOT.glob("packages/*/pyproject.toml"))
 EXTRAS = {"doiuri": "[resolver,redis,testing]"}
-GROUPS = ["test", "integration", "examples", "coverage", "lint", "types", "docs", "bench", "mutants"]
+GROUPS = ["test", "integration", "examples", "notebook"]
+GROUPS += ["coverage", "lint", "types", "docs", "bench", "mutants"]
 PINS = ["-c", "constraints.txt"]
 # Many tests wait for a timeout or for a process, so four workers keep two cores busy.
 PARALLEL = ["-n", str(max(4, os.cpu_count() or 1)), "--dist", "worksteal"]
@@ -121,7 +122,7 @@ def tests(session: nox.Session) -> None:
     for version in SUPPORTED:
         if version not in FOUND:
             session.warn(f"SKIPPED: Python {version} is not on this machine")
-    install(session, "test", *(["integration", "examples", "mutants"] if newest else []))
+    install(session, "test", *(["integration", "examples", "notebook", "mutants"] if newest else []))
     marks = [] if newest else ["-m", "not newest and not once"]
     session.run("pytest", *marks, *parallel(session), *session.posargs)
 
@@ -145,7 +146,7 @@ def parallel(session: nox.Session) -> list[str]:
 @nox.session(python=NEWEST or False)
 def coverage(session: nox.Session) -> None:
     """Measure the branch coverage of all packages, child processes included; ``-- FILE`` narrows it down."""
-    install(session, "test", "integration", "examples", "mutants", "coverage")
+    install(session, "test", "integration", "examples", "notebook", "mutants", "coverage")
     session.run("coverage", "erase")
     session.run("coverage", "run", "-m", "pytest", *parallel(session), *session.posargs)
     session.run("coverage", "combine", "--quiet")
@@ -170,7 +171,7 @@ def lint(session: nox.Session) -> None:
 @nox.session(python=NEWEST or False)
 def types(session: nox.Session) -> None:
     """Check the types, tests included."""
-    install(session, "test", "integration", "types", "bench", "mutants")
+    install(session, "test", "integration", "notebook", "types", "bench", "mutants")
     session.run("mypy")
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 from doiuri_proxy.pytest_plugin import Proxies
+from support.devtools import browsing
 
 from .conftest import Render
 
@@ -48,3 +50,30 @@ def test_a_dead_link_is_struck_out_and_says_why(doi_proxy: Proxies, render: Rend
     assert f"{why}<s>doi:10.1000/<wbr />none.<wbr />" in html
     assert f"{why}<s><em>a</em> b</s></a>" in html
     assert re.search('class="doi doi-not-found" href="[^"]*" title="Mine"><s>c</s></a>', html)
+
+
+LOOK = """({
+  wide: document.documentElement.scrollWidth > innerWidth,
+  lines: document.querySelector("a.doi").getClientRects().length,
+  copied: (getSelection().selectAllChildren(document.querySelector("a.doi")), `${getSelection()}`),
+  struck: [...document.querySelectorAll("a.doi-not-found")].map(a =>
+    [a.title, a.innerText, getComputedStyle(a.firstChild).textDecorationLine])})"""
+
+
+@pytest.mark.newest
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_without_any_style_sheet_at_400_pixels(
+    scheme: str, doi_proxy: Proxies, render: Render, tmp_path: Path
+) -> None:
+    name = "10.1000/" + ".".join(["none"] * 20)
+    html = render(f"See doi:{name}", resolve="records", resolver=doi_proxy([]).url).html
+    page = tmp_path / "page.html"
+    head = '<!doctype html><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
+    page.write_text(f'{head}<meta name="color-scheme" content="light dark">{html}', "utf-8")
+    with browsing() as browser:
+        browser.open(page, width=400, touch=True, prefers_color_scheme=scheme)
+        look = browser.run(LOOK)
+    assert not look["wide"]
+    assert look["lines"] > 1
+    assert look["copied"] == f"doi:{name}"
+    assert look["struck"] == [["This DOI was not found.", f"doi:{name}", "line-through"]]

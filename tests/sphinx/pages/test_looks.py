@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import re
+import shutil
+import zipfile
 from itertools import pairwise
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from support.devtools import browsing
+from support.servers.metadata import metadata_proxy
 from support.servers.web import resolver, site
-from support.sphinx_build import Build, build, write
+from support.sphinx_build import ROOTS, Build, build, write
 
 LONG = "10.1002/(SICI)1522-2594(199911)42:5<952::AID-MRM16>3.0.CO;2-S"
 THEMES = [
@@ -100,3 +104,83 @@ def test_in_a_narrow_window_lines_end_at_marks_and_dead_links_look_dead(tmp_path
         [title, "a title", ["line-through"]],
         [title, "https://doi.org/10.1000/lost", ["line-through"]],
     ]
+
+
+def test_an_image_that_links_to_a_dead_doi_stays_a_link(tmp_path: Path) -> None:
+    text = ".. image:: dot.png\n   :target: {}10.1000/lost\n\n"
+    page = "T\n=\n\n" + text.format("https://doi.org/") + text.format("doi:")
+    conf = 'extensions = ["sphinx_doiuri"]\ndoi_cache = ":memory:"\n'
+    with site(resolver({})) as server:
+        conf += f"doi_resolver = {server.url!r}"
+        source = write(tmp_path / "src", {"index.rst": page, "conf.py": conf})
+        shutil.copy(ROOTS / "book" / "dot.png", source)
+        built = build(source, tmp_path / "out")
+    assert built.status == 0
+    links = re.findall(
+        r'<a class="[^"]*doi-not-found[^"]*"[^>]*title="This DOI was not found.">(?=<img)', built.text()
+    )
+    assert len(links) == 2
+
+
+CSL = "application/vnd.citationstyles.csl+json"
+CITED = {
+    "handle": LONG,
+    "metadata": {
+        CSL: {"author": [{"family": "Kahn"}], "issued": {"date-parts": [[2006]]}, "title": "First"},
+        "text/x-bibliography; style=apa": f"Kahn (2006). First. https://doi.org/{LONG}",
+    },
+}
+CITING = f"""T
+=
+
+See :doi:p:`{LONG}` and :doi:p:`10.1000/lost`. [#n]_
+
+.. contents::
+
+.. [#n] A note with :doi:`10.1000/lost`
+
+Dead :doi:`10.1000/lost`
+------------------------
+
+.. table:: Table of :doi:`10.1000/lost`
+
+   == =======================================
+   1  *before* :doi:`10.1000/lost` **after**
+   == =======================================
+
+.. doi:bibliography::
+"""
+PLACES = ("citation", "footnote", "heading", "caption", "table")
+
+
+def citing(folder: Path, builder: str) -> Build:
+    with site(metadata_proxy([CITED])) as server:
+        conf = f'extensions = ["sphinx_doiuri"]\ndoi_cache = ":memory:"\ndoi_resolver = {server.url!r}\n'
+        conf += 'project = "Book"\nversion = "1"\n'
+        return build(write(folder / "src", {"index.rst": CITING, "conf.py": conf}), folder / "out", builder)
+
+
+def test_entries_wrap_and_dead_links_are_struck_out_everywhere(tmp_path: Path) -> None:
+    text = citing(tmp_path, "html").text()
+    parts = ">https://<wbr />doi.org/<wbr />10.1002/<wbr />(SICI)<wbr />1522-2594<wbr />(199911)<wbr />42:"
+    assert parts in text
+    assert text.count("<s>doi:10.1000/lost</s></a>") == len(PLACES)
+    assert text.count('title="This DOI was not found."') == len(PLACES)
+
+
+def test_e_books_look_the_same_and_are_well_formed(tmp_path: Path) -> None:
+    with zipfile.ZipFile(citing(tmp_path, "epub").out / "Book.epub") as archive:
+        text = archive.read("index.xhtml").decode()
+    ElementTree.fromstring(text)
+    assert text.count("<s>doi:10.1000/lost</s></a>") == len(PLACES)
+    assert "doi.org/<wbr />10.1002/" in text
+
+
+@pytest.mark.parametrize(
+    ("builder", "name"),
+    [("text", "index.txt"), ("man", "book.1"), ("texinfo", "book.texi"), ("xml", "index.xml")],
+)
+def test_other_formats_have_no_marks_in_names(tmp_path: Path, builder: str, name: str) -> None:
+    text = citing(tmp_path, builder).text(name)
+    assert re.search("[\u200b\u2060\xad]|wbr|<s>", text) is None
+    assert "10.1000/lost" in text

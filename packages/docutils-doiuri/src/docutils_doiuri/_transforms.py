@@ -8,6 +8,7 @@ from doiuri import DOI, DOISyntaxError
 from doiuri.plugins import common_cause, open_resolver
 
 from docutils_doiuri._advice import report_links
+from docutils_doiuri._looks import finish_links
 from docutils_doiuri._report import report
 from docutils_doiuri._settings import read_options
 from docutils_doiuri.nodes import doi_references, link_uri, restore_contents, source_text
@@ -54,6 +55,7 @@ class VerifyDOIs(Transform):
             report(self.document.reporter, self.document.reporter.ERROR_LEVEL, str(error))
             missing = set()
         report_links(self.document, links, missing)
+        finish_links(self.document, links)
 
     def _restore_name(self, link: nodes.reference) -> None:
         """Undo typographic quotes and dashes; docutils, unlike Sphinx, ignores ``support_smartquotes``."""

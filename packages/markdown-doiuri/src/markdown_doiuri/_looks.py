@@ -14,6 +14,9 @@ from markdown_doiuri._links import proxy_doi
 if TYPE_CHECKING:
     from markdown import Markdown
 
+WORD_BREAK = "<wbr />"
+"""What a serialized page has where a name may be broken."""
+
 _NOT_FOUND = "This DOI was not found."
 
 
@@ -25,19 +28,27 @@ class LooksTreeprocessor(Treeprocessor):
 
     def __init__(self, md: Markdown, base: str) -> None:
         super().__init__(md)
-        self._base = f"{base}/"
+        self._base = base
 
     def run(self, root: Element) -> None:
         """Change the links in ``root``, in place."""
-        for link in list(root.iter("a")):
-            href = link.get("href") or ""
-            # a title is no AtomicString, and a name has no children
-            if isinstance(link.text, AtomicString) and not len(link):
-                parts = breakable(link.text)
-                if len(parts) > 1 and (href.startswith(self._base) or proxy_doi(href)):
-                    _break(link, parts)
-            if "doi-not-found" in (link.get("class") or "").split():
-                _strike(link)
+        finish_links(root, self._base)
+
+
+def finish_links(root: Element, base: str) -> None:
+    """Change what is inside the links in ``root``, in place.
+
+    :param base: the URL that links begin with, without a slash at the end.
+    """
+    for link in list(root.iter("a")):
+        href = link.get("href") or ""
+        # a title is no AtomicString, and a name has no children
+        if isinstance(link.text, AtomicString) and not len(link):
+            parts = breakable(link.text)
+            if len(parts) > 1 and (href.startswith(f"{base}/") or proxy_doi(href)):
+                _break(link, parts)
+        if "doi-not-found" in (link.get("class") or "").split():
+            _strike(link)
 
 
 def _break(link: Element, parts: list[str]) -> None:

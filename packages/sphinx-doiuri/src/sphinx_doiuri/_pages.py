@@ -116,7 +116,9 @@ class StrikeMissing(SphinxPostTransform):
     def run(self, **kwargs: Any) -> None:  # noqa: ARG002
         """Change the links of a document before it is written."""
         for link in self.document.findall(nodes.reference):
-            if "doi-not-found" in link["classes"]:
+            # The writer expects an image with a link to be the only child
+            is_image = len(link) == 1 and isinstance(link[0], nodes.image)
+            if "doi-not-found" in link["classes"] and not is_image:
                 link[:] = [struck("", "", *link.children)]
 
 

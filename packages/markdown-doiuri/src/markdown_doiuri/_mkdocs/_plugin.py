@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from mkdocs.config.base import LegacyConfig
 from mkdocs.exceptions import PluginError
-from mkdocs.plugins import BasePlugin, event_priority, get_plugin_logger
+from mkdocs.plugins import BasePlugin, CombinedEvent, event_priority, get_plugin_logger
 from mkdocs.structure.files import File
 
+from markdown_doiuri._looks import WORD_BREAK
 from markdown_doiuri._mkdocs._config import beside, schema
 from markdown_doiuri._mkdocs._extension import SiteExtension
 from markdown_doiuri._mkdocs._references import with_list
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from mkdocs.structure.files import Files
     from mkdocs.structure.nav import Navigation
     from mkdocs.structure.pages import Page
+    from mkdocs.utils.templates import TemplateContext
 
 
 _FIRST, _LAST = 100, -100  # priorities among plugins
@@ -44,6 +46,7 @@ class DOIPlugin(BasePlugin[LegacyConfig]):  # type: ignore[no-untyped-call]  # _
         self._dirty = False
         self._converted = ""
         self._problems: list[Problem] = []
+        self._content: str | None = None
 
     def load_config(
         self, options: dict[str, Any], config_file_path: str | None = None
@@ -118,6 +121,20 @@ class DOIPlugin(BasePlugin[LegacyConfig]):  # type: ignore[no-untyped-call]  # _
         page.content = with_list(file.page.content, references.html(file, everything=self._dirty))
         page.present_anchor_ids = (page.present_anchor_ids or set()) | references.ids
 
+    @event_priority(_FIRST)
+    def _join_names(self, context: TemplateContext, *, page: Page, config: Config, nav: Navigation) -> None:  # noqa: ARG002
+        """Join names where they may be broken, for MkDocs' search: it would take their parts for words."""
+        self._content = page.content
+        page.content = _joined(page.content)
+
+    @event_priority(_LAST)
+    def _break_names(self, context: TemplateContext, *, page: Page, config: Config, nav: Navigation) -> None:  # noqa: ARG002
+        """Undo this, unless another plugin has changed the page."""
+        if page.content == _joined(self._content):
+            page.content = self._content
+
+    on_page_context = CombinedEvent(_join_names, _break_names)
+
     def on_post_build(self, *, config: Config) -> None:  # noqa: ARG002
         """Say how many DOIs could not be checked."""
         if unknown := self._extension.site.unknown():
@@ -145,6 +162,10 @@ def _remove_extension(config: MkDocsConfig) -> None:
                 "remove it there and give its options to the plugin"
             )
         config.markdown_extensions.remove(name)
+
+
+def _joined(content: str | None) -> str | None:
+    return content and content.replace(WORD_BREAK, "")
 
 
 def _message(problem: Problem) -> str:

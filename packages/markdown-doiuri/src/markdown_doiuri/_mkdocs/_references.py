@@ -14,6 +14,7 @@ from markdown.util import AMP_SUBSTITUTE, AtomicString
 from mkdocs.utils import get_relative_url
 
 from markdown_doiuri._links import Links
+from markdown_doiuri._looks import finish_links
 from markdown_doiuri._references import Citations, Writer, slug
 from markdown_doiuri._stash import literal
 
@@ -63,6 +64,7 @@ class SiteReferences:
             cited = {entry_id(key) for key in self.places}
             for entry in [entry for entry in entries[0] if entry.get("id") not in cited]:
                 entries[0].remove(entry)
+        finish_links(entries, self._options.shared.link)
         return to_xhtml_string(entries).replace(AMP_SUBSTITUTE, "&").rstrip()
 
     @property

@@ -1,0 +1,192 @@
+"""How links look in HTML of plain docutils: long names wrap, links to missing DOIs are struck out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from docutils import nodes
+from docutils.core import publish_doctree, publish_from_doctree, publish_string
+from docutils.writers import (
+    Writer,
+    docutils_xml,
+    html4css1,
+    html5_polyglot,
+    latex2e,
+    manpage,
+    pseudoxml,
+)
+from docutils_doiuri import Parser
+from doiuri_proxy import running
+from support.devtools import browsing
+from support.docutils_page import OFF, body
+from support.sphinx_build import links
+
+LONG = "10.1002/(SICI)1522-2594(199911)42:5<952::AID-MRM16>3.0.CO;2-S"
+BROKEN = "10.1002/|(SICI)|1522-2594|(199911)|42:|5|&lt;952:|:|AID-MRM16&gt;|3.|0.|CO;|2-S".replace(
+    "|", "<wbr />"
+)
+STRUCK = '<s title="This DOI was not found.">'
+DEAD = f"""
+=============================
+Title :doi:`{LONG}` and more
+=============================
+
+.. contents::
+
+Head :doi:`{LONG}`
+------------------------------------------------------------------------------
+
+See |s| [1]_, :doi:`10.1000/lost`, :doi:`a *title* <10.1000/lost>` and `mine <doi:10.1000/lost>`_.
+
+.. |s| replace:: :doi:`Put <10.1000/lost>`
+.. [1] Note :doi:`10.1000/lost`
+
+.. figure:: none.png
+   :target: doi:10.1000/lost
+
+   Caption :doi:`10.1000/lost`
+
+.. list-table:: Table :doi:`10.1000/lost`
+
+   * - :doi:`{LONG}`
+"""
+HTML = [html4css1.Writer, html5_polyglot.Writer]
+OTHERS = [latex2e.Writer, manpage.Writer, docutils_xml.Writer, pseudoxml.Writer]
+Settings = dict[str, object]
+
+
+@pytest.fixture
+def dead(tmp_path: Path) -> Iterator[Settings]:
+    """Settings with which no DOI exists."""
+    with running([]) as proxy:
+        yield {
+            "doi_resolve": "records",
+            "doi_resolver": proxy.url,
+            "doi_cache": str(tmp_path / "cache"),
+            "report_level": 5,
+            "output_encoding": "unicode",
+            "use_latex_citations": True,  # without a value, docutils warns; the same for the next two
+            "legacy_column_widths": False,
+        }
+
+
+def publish(writer: Writer[str], settings: Settings, text: str = DEAD) -> str:
+    return str(publish_string(text, parser=Parser(), writer=writer, settings_overrides=settings))
+
+
+class _Balance(HTMLParser):
+    """Fails if an end tag does not close the element that was opened last."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self._open: list[str] = []
+        self.feed(page)
+        assert self._open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag not in {"meta", "link", "img", "br", "hr", "col", "input"}:
+            self._open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self._open.pop() == tag
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        assert tag in {"wbr", "meta", "link", "img", "br", "hr", "col"}
+
+
+@pytest.mark.parametrize("written", [f":doi:`{LONG}`", f":doi:`doi:{LONG}`"])
+def test_a_long_name_may_be_broken_and_a_title_stays_whole(written: str) -> None:
+    html = body(f"{written} :doi:`10.1000/182` :doi:`A title <{LONG}>`")
+    assert f">doi:{BROKEN}</a>" in html
+    assert ">doi:10.1000/182</a>" in html
+    assert ">A title</a>" in html
+    assert [link.text for link in links(html)] == [f"doi:{LONG}", "doi:10.1000/182", "A title"]
+
+
+@pytest.mark.parametrize("writer", HTML)
+def test_dead_links_are_struck_out_wherever_they_are(writer: type[Writer[str]], dead: Settings) -> None:
+    html = publish(writer(), dead)
+    _Balance(html)
+    inside = re.findall(rf"{STRUCK}(.*?)</s></a>", html)
+    assert inside == [
+        f"doi:{BROKEN}",
+        f"doi:{BROKEN}",
+        "Put",
+        "doi:10.1000/lost",
+        "a *title*",
+        "mine",
+        "doi:10.1000/lost",
+        "doi:10.1000/lost",
+        "doi:10.1000/lost",
+        f"doi:{BROKEN}",
+    ]
+    assert (
+        len([link for link in links(html) if "doi-not-found" in link.classes]) == len(inside) + 1
+    )  # an image
+    title = re.search("<title>(.*?)</title>", html)
+    assert title
+    assert "wbr" not in title[1]
+    contents = re.findall(r'<a class="reference internal" href="#head[^>]*>(.*?)</a>', html)
+    assert [entry.count("<") for entry in contents] == [0]
+
+
+def test_a_link_that_exists_or_is_unknown_is_not_struck_out() -> None:
+    assert "<s " not in body(":doi:`10.1000/1`")
+
+
+@pytest.mark.parametrize("writer", OTHERS)
+def test_other_formats_are_as_they_are(writer: type[Writer[str]], dead: Settings) -> None:
+    page = publish(writer(), dead)
+    assert "lost" in page
+    assert re.search(r"wbr|<s\b|not found\.|raw", page) is None
+    assert re.search("[\u200b\u2060\xad]", page) is None
+
+
+def test_a_document_that_is_kept_for_any_format_has_no_html(dead: Settings) -> None:
+    doctree = publish_doctree(DEAD, parser=Parser(), settings_overrides=dead)
+    assert next(doctree.findall(nodes.raw), None) is None
+    html = publish_from_doctree(doctree, writer=html5_polyglot.Writer(), settings_overrides=OFF)
+    assert str(html).count("doi-not-found") == 11
+
+
+HOSTILE = "10.1000/<script>alert(1)</script>&amp;\"'" + "x" * 40 + "/.&lt;:'"
+
+
+def test_a_hostile_name_is_only_text(dead: Settings) -> None:
+    html = publish(html5_polyglot.Writer(), dead, f":doi:`{HOSTILE}`")
+    _Balance(html)
+    assert "<script" not in html
+    [link] = links(html)
+    assert link.text == f"doi:{HOSTILE}"
+    assert re.search(r"&[a-z0-9#]*<wbr", html) is None
+
+
+LOOK = """({
+  wide: document.documentElement.scrollWidth > innerWidth,
+  lines: document.querySelector("p a.doi").getClientRects().length,
+  copied: (getSelection().selectAllChildren(document.querySelector("p a.doi")), `${getSelection()}`),
+  struck: [...document.querySelectorAll("a.doi-not-found s")].map(s =>
+    [s.title, getComputedStyle(s).textDecorationLine])})"""
+
+
+@pytest.mark.newest
+@pytest.mark.parametrize("writer", HTML)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_default_style_at_400_pixels(
+    writer: type[Writer[str]], scheme: str, dead: Settings, tmp_path: Path
+) -> None:
+    page = tmp_path / "page.html"
+    page.write_text(
+        publish(writer(), dead, f"Some words and :doi:`{LONG}`, :doi:`T <10.1000/lost>`"), "utf-8"
+    )
+    with browsing() as browser:
+        browser.open(page, width=400, touch=True, prefers_color_scheme=scheme)
+        look = browser.run(LOOK)
+    assert not look["wide"]
+    assert look["lines"] > 1
+    assert look["copied"] == f"doi:{LONG}"
+    assert look["struck"] == [["This DOI was not found.", "line-through"]] * 2

@@ -1,0 +1,103 @@
+"""How links look on a site: the list of references, the search, and the themes in a narrow window."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from doiuri_proxy.pytest_plugin import Proxies
+from support.devtools import browsing
+
+from .conftest import MakeSite, Site
+
+CSL = "application/vnd.citationstyles.csl+json"
+LONG = "10.1002/(SICI)1522-2594(199911)42:5<952::AID-MRM16>3.0.CO;2-S"
+PARTS = "10.1002/|(SICI)|1522-2594|(199911)|42:|5|&lt;952:|:|AID-MRM16&gt;|3.|0.|CO;|2-S"
+BROKEN = PARTS.replace("|", "<wbr />")
+DATA = {"format": "string", "value": "https://example.org/"}
+CITED = {
+    CSL: {"author": [{"family": "Kahn"}], "issued": {"date-parts": [[2006]]}, "title": "First"},
+    "text/x-bibliography; style=apa": f"Kahn (2006). First. https://doi.org/{LONG}",
+}
+RECORDS = [{"handle": LONG, "values": [{"index": 1, "type": "URL", "data": DATA}], "metadata": CITED}]
+PAGES = {
+    "index.md": f"# Start\n\n@{{doi:{LONG}}} <doi:{LONG}>\n\n"
+    "doi:10.1000/lost, [*a* title](doi:10.1000/lost), [@doi:10.1000/lost]\n\n"
+    f"## About <doi:{LONG}>\n\nEnd",
+}
+LIST = [{"doiuri": {"bibliography": "references.md"}}]
+LOOK = """({
+  wide: document.documentElement.scrollWidth > innerWidth,
+  ends: Math.max(...[...document.querySelectorAll("a.doi")].flatMap(a =>
+    [...a.getClientRects()].map(box => box.right))),
+  lines: Math.max(...[...document.querySelectorAll("p a.doi, li a.doi")].map(a => a.getClientRects().length)),
+  struck: [...document.querySelectorAll("a.doi-not-found")].map(a =>
+    [a.title, a.innerText, getComputedStyle(a.firstChild).textDecorationLine])})"""
+WHY = "This DOI was not found."
+
+pytestmark = [pytest.mark.newest, pytest.mark.doi_records(RECORDS)]
+
+
+@pytest.fixture(autouse=True)
+def _resolver(doi_proxy: Proxies, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DOIURI_RESOLVER", doi_proxy.url)
+
+
+def source(built: Site, path: str) -> str:
+    return (built.folder / "site" / path).read_text(encoding="utf-8")
+
+
+def test_long_names_in_the_list_of_a_site_may_be_broken(site: MakeSite) -> None:
+    built = site(PAGES)
+    built.build(plugins=LIST)
+    assert f">https://<wbr />doi.org/<wbr />{BROKEN}</a>" in source(built, "references/index.html")
+
+
+def test_the_search_knows_whole_names(site: MakeSite) -> None:
+    built = site(PAGES)
+    built.build(plugins=["search", *LIST])
+    index = source(built, "index.html")
+    assert index.count(f">doi:{BROKEN}</a>") == 2
+    entries = json.loads(source(built, "search/search_index.json"))["docs"]
+    assert {entry["location"].partition("#")[0] for entry in entries if LONG in entry["text"]} == {
+        "",
+        "references/",
+    }
+    assert not any("10.1002/ (" in entry["text"] for entry in entries)
+
+
+HOOK = """
+def on_page_context(context, page, config, nav):
+    page.content = page.content.replace("End", "Changed")
+"""
+
+
+def test_what_other_plugins_change_meanwhile_stays(site: MakeSite) -> None:
+    built = site(PAGES)
+    (built.folder / "hook.py").write_text(HOOK, "utf-8")
+    built.build(plugins=LIST, hooks=["hook.py"])
+    index = source(built, "index.html")
+    assert "<p>Changed</p>" in index
+    assert re.search(r"doi:10\.1002/(<wbr />)?\(SICI\)", index)
+
+
+@pytest.mark.parametrize("theme", ["mkdocs", "readthedocs", "material"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_in_a_narrow_window(theme: str, scheme: str, site: MakeSite) -> None:
+    settings: dict[str, object] = {"name": theme}
+    if theme == "mkdocs":
+        settings["color_mode"] = scheme
+    elif theme == "material":
+        settings |= {"font": False, "palette": {"scheme": "slate" if scheme == "dark" else "default"}}
+    built = site(PAGES)
+    built.build(plugins=LIST, theme=settings, use_directory_urls=False)
+    with browsing() as browser:
+        for page, struck in (("index.html", 3), ("references.html", 0)):
+            browser.open(built.folder / "site" / page, width=400, touch=True, prefers_color_scheme=scheme)
+            look = browser.run(LOOK)
+            assert not look["wide"]
+            assert look["ends"] <= 400
+            assert look["lines"] > 1
+            texts = ["doi:10.1000/lost", "a title", "doi:10.1000/lost"][:struck]
+            assert look["struck"] == [[WHY, text, "line-through"] for text in texts]

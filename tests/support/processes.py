@@ -1,8 +1,9 @@
-"""Children of a fork, as seen from their parent."""
+"""Children of a fork, as seen from their parent, and the end of the resolver's threads."""
 
 from __future__ import annotations
 
 import os
+import threading
 import time
 import traceback
 import warnings
@@ -42,3 +43,13 @@ def status_of(child: int, patience: float = 60) -> int:
     os.kill(child, 9)
     os.waitpid(child, 0)
     raise AssertionError("the child hangs")
+
+
+def all_threads_ended(patience: float = 60) -> bool:
+    """Return whether the resolver's threads end within ``patience`` seconds."""
+    deadline = time.monotonic() + patience
+    while any(thread.name == "doiuri" for thread in threading.enumerate()):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.01)
+    return True

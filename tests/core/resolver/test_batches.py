@@ -13,9 +13,9 @@ import pytest
 from doiuri import DOI, Handle, Prefix, ShortDOI
 from doiuri.resolver import Entry, MemoryStore, Outcome, Resolver, _batch
 from doiuri.resolver._batch import AHEAD
+from support.processes import all_threads_ended
 from support.servers.faults import FAULTS, reply
 from support.servers.rest import found, handling, not_found, proxy, targets
-from support.threads import all_threads_ended
 
 
 def names(number: int) -> list[DOI]:

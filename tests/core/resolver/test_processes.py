@@ -12,10 +12,9 @@ from pathlib import Path
 import pytest
 from doiuri import DOI, ResolverUnavailable
 from doiuri.resolver import MemoryStore, Resolver, SQLiteStore
-from support.processes import in_child
+from support.processes import all_threads_ended, in_child
 from support.servers.faults import FAULTS
 from support.servers.rest import handling, proxy
-from support.threads import all_threads_ended
 
 DOI_ = DOI("10.1000/a")
 

@@ -9,9 +9,9 @@ import time
 import pytest
 from doiuri import DOI, ResolverUnavailable
 from doiuri.resolver import Resolver
+from support.processes import all_threads_ended
 from support.servers.faults import NAME, TARGET, Server, record, reply, serving
 from support.servers.tls import Authority
-from support.threads import all_threads_ended
 
 DOI_ = DOI(NAME)
 

@@ -20,9 +20,9 @@ from doiuri.resolver import MemoryStore, Request, Resolver, TransportError
 from doiuri.resolver._records import MAX_RECORD
 from doiuri.resolver.http import _client, _connection
 from doiuri.resolver.http._redirects import redirect_target
+from support.processes import all_threads_ended
 from support.servers.faults import FAULTS, NAME, TARGET, Server, moved, record, reply, says, serving
 from support.servers.rest import found, handling, header, proxy, targets
-from support.threads import all_threads_ended
 
 DOI_ = DOI("10.1000/a")
 

@@ -11,9 +11,9 @@ from math import inf
 from typing import TYPE_CHECKING
 
 import pytest
+from doiuri._files._folder_lock import locked_folder
 from doiuri.resolver import Entry, LockFile, MemoryStore, SQLiteStore, lock_key
 from doiuri.resolver.stores._bounded import BoundedStore
-from doiuri.resolver.stores._folder_lock import locked_folder
 from doiuri.resolver.stores._lock_file import LockedAnswers
 from doiuri.resolver.stores._redis import BATCH, KEEP, _last, _newest, _pack, _unpack, _write
 from doiuri.resolver.stores._redis_connection import _public, _safe

@@ -6,6 +6,7 @@ import errno
 import os
 import sqlite3
 import stat
+import time
 from contextlib import ExitStack, closing, contextmanager, suppress
 from hashlib import blake2b
 from pathlib import Path
@@ -24,6 +25,8 @@ BATCH = 500  # keys in one query; SQLite's lowest limit is 999 parameters
 _SELECT = """SELECT id, CAST(key AS BLOB), body,
     CASE typeof(media_type) WHEN 'text' THEN CAST(media_type AS BLOB) END, expires
     FROM entries WHERE id IN"""
+# Of a clock that was set back; other types than a number are greater than numbers
+_SELECT_DATE = "SELECT stored FROM entries WHERE id = ? AND CAST(key AS BLOB) = ? AND stored <= ?"
 _WRITE_ERRORS = frozenset({sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY})
 _READ_ERRORS = frozenset({sqlite3.SQLITE_IOERR_READ, sqlite3.SQLITE_IOERR_SHORT_READ})
 _KEYS = "FROM entries WHERE typeof(key) = 'text' AND substr(key, 1, ?) = ?"
@@ -137,6 +140,16 @@ def read_entries(db: sqlite3.Connection, keys: Sequence[str]) -> dict[str, Entry
             key = batch[number]
             if encoded == key.encode() and _is_entry(body, media_type, expires):
                 found[key] = Entry(body, media_type.decode(errors="replace"), expires)
+    return found
+
+
+def read_dates(db: sqlite3.Connection, keys: Sequence[str]) -> dict[str, float]:
+    """Return when the entries that exist for these keys were stored, in Unix time, unless in the future."""
+    found, now = {}, time.time()
+    for key in keys:
+        row = db.execute(_SELECT_DATE, (entry_id(key), key.encode(), now)).fetchone()
+        if row is not None:
+            found[key] = row[0]
     return found
 
 

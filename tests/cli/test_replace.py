@@ -82,7 +82,7 @@ def test_what_only_the_owner_may_read_is_never_open_to_others(
     def note(descriptor: int, _status: os.stat_result) -> None:
         modes.append(stat.S_IMODE(os.fstat(descriptor).st_mode))
 
-    monkeypatch.setattr("doiuri_cli.files._replace._keep_owner", note)
+    monkeypatch.setattr("doiuri._files._replacing._keep_owner", note)
     replace_file(str(path), b"new")
     assert modes == [0o600]
     assert stat.S_IMODE(path.stat().st_mode) == 0o600

@@ -29,7 +29,7 @@ PLUGIN_FILES = [file for file in FILES if file not in CORE]
 
 # The modules and packages of the core, "" being doiuri/__init__.py: each may import those in the lines above
 LAYERS = [
-    {"_entities", "_errors", "_hosts", "_immutable", "_urls"},
+    {"_entities", "_errors", "_files", "_hosts", "_immutable", "_urls"},
     {"_characters", "_remains", "_resolution_errors"},
     {"_names"},
     {"_encoding"},

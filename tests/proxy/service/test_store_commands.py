@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from doiuri.resolver import Entry, SQLiteStore
-from doiuri_proxy import _commands, running
+from doiuri_proxy import running
 from doiuri_proxy.records import _listing
 from doiuri_proxy.records._store import NEVER_EXPIRES
 from support.command import run, run_apart
@@ -202,20 +202,20 @@ def test_a_damaged_entry_is_named_and_the_file_stays(tmp_path: Path, store: Path
     assert done.returncode == 1
     assert "10.1000/Y' is damaged" in done.stderr
     assert file.read_text() == "the old export"
-    assert not [*tmp_path.glob("*.part")]
+    assert not [*tmp_path.glob(".*")]
 
 
-def test_two_exports_to_one_file_at_once(tmp_path: Path) -> None:
-    file = tmp_path / "e.jsonl"
-    with _commands._replacing(file) as first:
-        first.write(b"first")
-        with _commands._replacing(file) as second:
-            second.write(b"second")
-        assert file.read_bytes() == b"second"
-    assert file.read_bytes() == b"first"
-    assert [*tmp_path.iterdir()] == [file]
-    (tmp_path / "other").touch()
-    assert file.stat().st_mode == (tmp_path / "other").stat().st_mode
+def test_export_writes_into_a_pipe(tmp_path: Path, store: Path) -> None:
+    filled(store, tmp_path, [link("10.1000/x", "https://example.org/x")], {})
+    pipe = tmp_path / "e.jsonl"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        assert run("export", pipe, "--store", store).returncode == 0
+        assert b"https://example.org/x" in os.read(reader, 10_000)
+    finally:
+        os.close(reader)
+    assert pipe.is_fifo()
 
 
 def test_export_refuses_a_name_that_import_would_read_otherwise(tmp_path: Path, store: Path) -> None:

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import os
-import secrets
-import stat
 import sys
 import time
 import warnings
 from contextlib import closing
-from functools import partial
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 from doiuri import DOI
-from doiuri.plugins import DOI_ORG
+from doiuri.plugins import DOI_ORG, replacing
 
 from doiuri_proxy.app._targets import header_url
 from doiuri_proxy.records._files import read_json
@@ -105,7 +102,7 @@ def _export(options: argparse.Namespace) -> int:
         file = Path(options.file)
         if file.suffix not in {".jsonl", ".ndjson"}:
             raise ValueError(f"{file} must end in .jsonl or .ndjson, which import reads as JSON Lines")
-        with _replacing(file) as output:
+        with replacing(file) as draft, draft.open("wb") as output:
             output.writelines(listing.lines())
     return 0
 
@@ -124,25 +121,6 @@ def _backup(options: argparse.Namespace) -> int:
         store.backup(file)
     _print(f"{store.path} copied to {file}")
     return 0
-
-
-@contextlib.contextmanager
-def _replacing(file: Path) -> Iterator[IO[bytes]]:
-    """Yield a new file that replaces ``file``, whose mode it gets, when it is complete."""
-    file = Path(os.path.realpath(file))
-    mode = stat.S_IMODE(file.stat().st_mode) if file.exists() else None
-    # not mkstemp, whose files only their owner may read
-    part = file.with_name(f".{file.name[:100]}.{secrets.token_hex(8)}.part")
-    try:
-        with open(part, "xb", opener=partial(os.open, mode=0o666 if mode is None else 0o600)) as output:
-            yield output
-            if mode is not None:
-                part.chmod(mode)
-            output.flush()
-            os.fsync(output.fileno())
-        part.replace(file)
-    finally:
-        part.unlink(missing_ok=True)
 
 
 @contextlib.contextmanager

@@ -12,12 +12,13 @@ from math import inf
 from typing import TYPE_CHECKING
 
 import pytest
+from doiuri._files._folder_lock import locked_folder
 from doiuri.resolver import Entry, LockFile, MemoryStore, SQLiteStore, lock_key
 from doiuri.resolver.stores._bounded import BoundedStore
-from doiuri.resolver.stores._folder_lock import locked_folder
 from doiuri.resolver.stores._lock_file import LockedAnswers
-from doiuri.resolver.stores._redis import BATCH, KEEP, _last, _newest, _pack, _unpack, _write
+from doiuri.resolver.stores._redis import BATCH, KEEP, _last, _newest, _write
 from doiuri.resolver.stores._redis_connection import _public, _safe
+from doiuri.resolver.stores._redis_format import pack, unpack
 from doiuri.resolver.stores._sqlite_file import SQLiteFile
 from doiuri.resolver.stores._sqlite_format import APPLICATION_ID, LOCKED, check_kind, has_code, was_store
 from doiuri.resolver.stores._sqlite_read import _is_entry
@@ -239,7 +240,7 @@ def test_redis_gets_so_many_commands_at_once(count: int, sizes: list[int]) -> No
 
 def test_values_in_redis_are_read_as_they_were_written() -> None:
     entry = Entry(b"a\nb\xff", "text/plain", 1.5)
-    assert _unpack(_pack(entry)) == entry
+    assert unpack(pack(entry)) == entry
 
 
 @pytest.mark.parametrize(
@@ -247,7 +248,7 @@ def test_values_in_redis_are_read_as_they_were_written() -> None:
     [None, "text", b"", b"x\n", b"[1]\n", b'["a", "b"]\n', b"[1, 2, 3]\n", b"[" * 100_000, b"7\n", b"\xff\n"],
 )
 def test_values_of_another_format_are_no_entries(stored: object) -> None:
-    assert _unpack(stored) is None
+    assert unpack(stored) is None
 
 
 @pytest.mark.parametrize(

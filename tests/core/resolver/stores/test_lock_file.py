@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from doiuri import DOI, DOINotFound
 from doiuri.resolver import Entry, LockFile, StoreWarning
+from doiuri.resolver.stores._lock_format import make_line
 from doiuri.rest import read_record
 
 FOUND = """ {"responseCode": 1, "handle": "10.1000/1", "values": [
@@ -213,6 +214,21 @@ def test_links_and_permissions_stay(path: Path, tmp_path: Path) -> None:
     assert path.is_symlink()
     assert real.read_text("utf-8") == CONTENT
     assert real.stat().st_mode & 0o777 == 0o640
+
+
+def test_a_pipe_is_not_replaced(path: Path, tmp_path: Path) -> None:
+    """Nor is a device: a file may be a link to /dev/null."""
+    store = LockFile(path)
+    os.mkfifo(tmp_path / "pipe")
+    path.symlink_to("pipe")
+    reader = os.open(path, os.O_RDWR)
+    try:
+        store._save({key: make_line(key, entry) for key, entry in ENTRIES.items()})
+        assert os.read(reader, 100_000).decode() == CONTENT
+    finally:
+        os.close(reader)
+    assert path.is_symlink()
+    assert path.is_fifo()
 
 
 @pytest.mark.parametrize("body", [b"1.10", b' {"b":1, "a":2}\n', b"null", b"", b"\xff"])

@@ -13,6 +13,7 @@ import redis
 from doiuri.resolver import Entry, RedisStore, StoreWarning
 from doiuri.resolver.stores import _redis
 from doiuri.resolver.stores._redis_connection import RedisConnection
+from doiuri.resolver.stores._store import NewEntry
 from support.ports import refusing
 from support.processes import forked, status_of
 from support.servers import redis as redis_server
@@ -160,6 +161,30 @@ def test_what_is_newest_wins_wherever_it_is(monkeypatch: pytest.MonkeyPatch) -> 
         assert store.get_many(["k"]) == {"k": Entry(b"2", "", 0)}
         store.put_many({"k": Entry(b"3", "", 0)})
         assert store.get_many(["k"]) == {"k": Entry(b"3", "", 0)}
+
+
+@pytest.mark.parametrize("ahead", [-3600, 0, 3600])
+def test_a_newer_answer_of_the_server_wins_over_one_in_memory(
+    server: redis_server.Server, monkeypatch: pytest.MonkeyPatch, ahead: float
+) -> None:
+    """Whatever the clock of this machine says."""
+    monkeypatch.setattr(_redis, "PAUSE", 0.0)
+    clock = time.time
+    monkeypatch.setattr(time, "time", lambda: clock() + ahead)
+    old, one, two = (NewEntry(body, "", 2e9) for body in (b"0", b"1", b"2"))
+    old.received, one.received, two.received = time.time() - 120, time.time() - 60, time.time()
+    with closing(RedisStore(server.url)) as store, redis.Redis(port=server.port) as client:
+        store.put_many({"later": old})
+        client.config_set("maxmemory", 1)
+        try:
+            with pytest.warns(StoreWarning, match="cannot be written"):
+                store.put_many({"k": one, "later": one, "undated": one})
+        finally:
+            client.config_set("maxmemory", 0)
+        with closing(RedisStore(server.url)) as other:
+            other.put_many({"k": two})
+        client.set("doiuri:1:undated", b'["", 2e9]\n1')
+        assert store.get_many(["k", "later", "undated"]) == {"k": two, "later": one, "undated": one}
 
 
 def test_a_user_who_may_only_read_and_write(server: redis_server.Server) -> None:

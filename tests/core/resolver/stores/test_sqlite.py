@@ -627,6 +627,23 @@ def test_a_file_that_stays_locked_is_given_up_with_a_warning(stored: Path) -> No
         assert store.get_many(["new"]) == {"new": Entry(b"3", "", 0)}, "the newest, wherever it is"
 
 
+def test_a_newer_answer_of_the_file_wins_over_one_in_memory(stored: Path) -> None:
+    with (
+        closing(sqlite3.connect(stored, isolation_level=None)) as writer,
+        closing(SQLiteStore(stored, timeout=0.1)) as store,
+        closing(SQLiteStore(stored)) as other,
+    ):
+        store.put_many({"later": Entry(b"old", "", 0)})
+        writer.execute("BEGIN IMMEDIATE")
+        with pytest.warns(StoreWarning, match="database is locked"):
+            store.put_many({"k": Entry(b"1", "", 0), "later": Entry(b"new", "", 0)})
+        writer.execute("ROLLBACK")
+        other.put_many({"k": Entry(b"2", "", 0)})
+        assert store.get_many(["k", "later"]) == {"k": Entry(b"2", "", 0), "later": Entry(b"new", "", 0)}
+        writer.execute("UPDATE entries SET stored = ?", (time.time() + 1000,))  # the clock was set back
+        assert store.get_many(["later"]) == {"later": Entry(b"new", "", 0)}
+
+
 def test_what_is_stale_and_nobody_renews_is_deleted_in_the_end(path: Path) -> None:
     now = time.time()
     old = {name: Entry(b"", "", expires) for name, expires in (("stale", now - 1), ("fresh", now + 1000))}

@@ -1,16 +1,19 @@
 """Copies of a store in an SQLite file: two at once, their mode, and where they cannot be written."""
 
+import os
 import resource
 import signal
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
+from doiuri._files import _replacing
 from doiuri.resolver import Entry, SQLiteStore
-from doiuri.resolver.stores import _sqlite_read
 
 pytestmark = pytest.mark.once
 
@@ -44,18 +47,18 @@ def names(folder: Path) -> list[str]:
 def test_two_copies_to_one_path_at_once(
     store: SQLiteStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    copy, sync, synced = tmp_path / "copies" / "copy.sqlite3", _sqlite_read._sync, []
+    copy, finish, finished = tmp_path / "copies" / "copy.sqlite3", _replacing._finish, []
 
-    def sync_and_copy_again(path: Path) -> None:
-        sync(path)
-        synced.append(path)
-        if len(synced) == 1:  # the first copy is complete, but not yet in its place
+    def finish_and_copy_again(draft: Path, mode: int | None, status: os.stat_result | None) -> None:
+        finish(draft, mode, status)
+        finished.append(draft)
+        if len(finished) == 1:  # the first copy is complete, but not yet in its place
             store.backup(copy)
 
     copy.parent.mkdir()
-    monkeypatch.setattr(_sqlite_read, "_sync", sync_and_copy_again)
+    monkeypatch.setattr(_replacing, "_finish", finish_and_copy_again)
     store.backup(copy)
-    assert len(synced) == 4
+    assert len({*finished}) == 2
     assert names(copy.parent) == ["copy.sqlite3"]
     with SQLiteStore(copy).snapshot() as snapshot:
         assert snapshot.count("") == 500
@@ -87,6 +90,39 @@ def test_a_full_disk_is_not_the_stores_fault(store: SQLiteStore, tmp_path: Path)
     with file_size_limit(100_000), pytest.raises(OSError, match=r"cannot write .*copies/copy\.sqlite3: "):
         store.backup(folder / "copy.sqlite3")
     assert names(folder) == []
+
+
+def test_what_sqlite_left_beside_an_incomplete_copy_is_deleted(
+    store: SQLiteStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "copies"
+    folder.mkdir()
+    connect = sqlite3.connect
+
+    def connect_and_leave_files(path: str | Path, **options: Any) -> sqlite3.Connection:
+        if isinstance(path, Path):
+            for suffix in ("-journal", "-wal", "-shm"):
+                path.with_name(path.name + suffix).touch()
+            raise sqlite3.OperationalError("interrupted")
+        return connect(path, **options)
+
+    monkeypatch.setattr(sqlite3, "connect", connect_and_leave_files)
+    with pytest.raises(OSError, match="interrupted"):
+        store.backup(folder / "copy.sqlite3")
+    assert names(folder) == []
+
+
+def test_a_copy_replaces_a_link_and_no_pipe(store: SQLiteStore, tmp_path: Path) -> None:
+    earlier, link, pipe = (tmp_path / name for name in ("earlier", "link", "pipe"))
+    earlier.write_text("the copy of yesterday")
+    link.symlink_to(earlier)
+    store.backup(link)
+    assert not link.is_symlink()
+    assert earlier.read_text() == "the copy of yesterday"
+    os.mkfifo(pipe)
+    with pytest.raises(OSError, match=r"cannot write .*pipe: not a regular file"):
+        store.backup(pipe)
+    assert pipe.is_fifo()
 
 
 def test_a_folder_that_does_not_exist_is_not_the_stores_fault(store: SQLiteStore, tmp_path: Path) -> None:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import os
 import stat
-from functools import partial
 from pathlib import Path
 
-_LONGEST = 100  # characters of the name that the temporary file repeats
+from doiuri.plugins import replacing
 
 
 def replace_file(path: str, content: bytes, expected: bytes | None = None) -> None:
@@ -22,46 +20,17 @@ def replace_file(path: str, content: bytes, expected: bytes | None = None) -> No
     :param expected: the content that the file must still have; None: any.
     :raises OSError: if it cannot be written, or does not have the expected content.
     """
-    status = _status(Path(path))
-    if status is not None and not stat.S_ISREG(status.st_mode):
-        Path(path).write_bytes(content)
-        return
-    target = Path(os.path.realpath(path))
-    if status is not None and not _is_writable(target, status):
+    if not _is_writable(path):
         raise PermissionError(errno.EACCES, "the file is read-only", path)
-    temporary = target.with_name(f".{target.name[:_LONGEST]}.{os.urandom(4).hex()}.tmp")
-    try:
-        # what only the owner may read must not be open to others meanwhile
-        mode = 0o666 if status is None else 0o600
-        with open(temporary, "xb", opener=partial(os.open, mode=mode)) as stream:
-            stream.write(content)
-            if status is not None:
-                _keep_owner(stream.fileno(), status)
-                temporary.chmod(stat.S_IMODE(status.st_mode))
-            stream.flush()
-            os.fsync(stream.fileno())
-        if expected is not None and target.read_bytes() != expected:
-            raise OSError(errno.EBUSY, "the file was changed in the meantime", path)
-        temporary.replace(target)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with replacing(path, expected=expected) as draft:
+        draft.write_bytes(content)
 
 
-def _status(path: Path) -> os.stat_result | None:
-    try:
-        return path.stat()
-    except FileNotFoundError:
-        return None
-
-
-def _is_writable(target: Path, status: os.stat_result) -> bool:
+def _is_writable(path: str) -> bool:
     """Return whether a file may be written; root may replace any, but a read-only one is so on purpose."""
-    return bool(status.st_mode & (stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH)) and os.access(target, os.W_OK)
-
-
-def _keep_owner(descriptor: int, status: os.stat_result) -> None:
-    """Give a new file the owner and the group of the old one, as far as this user may."""
-    own = os.fstat(descriptor)
-    if hasattr(os, "fchown") and (own.st_uid, own.st_gid) != (status.st_uid, status.st_gid):
-        with contextlib.suppress(OSError):
-            os.fchown(descriptor, status.st_uid, status.st_gid)
+    try:
+        mode = Path(path).stat().st_mode
+    except FileNotFoundError:
+        return True
+    written = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
+    return not stat.S_ISREG(mode) or bool(mode & written and os.access(path, os.W_OK))

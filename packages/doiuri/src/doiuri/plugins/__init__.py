@@ -1,6 +1,7 @@
 """For authors of plugins: shared options, the text and the resolver that they ask for, and helpers."""
 
 from doiuri._entities import unescape_html
+from doiuri._files._replacing import replacing
 from doiuri._settings import Settings, user_agent
 from doiuri._urls import DOI_ORG, origin
 from doiuri.plugins._clients import ClientOptions, Follow
@@ -29,6 +30,7 @@ __all__ = [
     "needs_work",
     "open_resolver",
     "origin",
+    "replacing",
     "unescape_html",
     "user_agent",
     "wants_record",

@@ -10,9 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 # What a resolver says of a request that it did not send because of earlier failures
-_NOT_ASKED = re.compile(
-    r"not asked again for \d+ s after repeated failures \(last: (?P<cause>.*)\)\Z", re.DOTALL
-)
+_NOT_ASKED = re.compile(r"not asked again for \d+ s after repeated failures \(last: ")
 
 
 def common_cause(reasons: Iterable[str]) -> str:
@@ -27,6 +25,11 @@ def common_cause(reasons: Iterable[str]) -> str:
 
     :param reasons: the reasons, at least one.
     """
-    causes = Counter(_NOT_ASKED.sub(r"\g<cause>", reason) for reason in reasons)
-    [(cause, _)] = causes.most_common(1)
+    [(cause, _)] = Counter(map(_cause, reasons)).most_common(1)
     return cause
+
+
+def _cause(reason: str) -> str:
+    # Not one pattern for both ends, which would read the rest of a long reason again and again
+    skipped = _NOT_ASKED.search(reason) if reason.endswith(")") else None
+    return reason[: skipped.start()] + reason[skipped.end() : -1] if skipped else reason

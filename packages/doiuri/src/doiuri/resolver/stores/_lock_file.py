@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from doiuri._files._folder_lock import locked_folder
+from doiuri._files._replacing import replacing
 from doiuri.resolver._fork import ForkSafe
-from doiuri.resolver.stores._folder_lock import locked_folder
 from doiuri.resolver.stores._lock_format import (
     accepted_key,
     accepted_line,
@@ -170,7 +170,8 @@ class LockFile(ForkSafe):
 
     def _save(self, lines: dict[str, Line]) -> None:
         if lines != self._lines:
-            _replace(self.path, render(lines))
+            with replacing(self.path) as draft:
+                draft.write_bytes(render(lines))
             self._stamp = _stamp(self.path)
             self._set(lines)
         self._unsaved = {}
@@ -233,20 +234,3 @@ def _stamp(path: Path) -> _Stamp | None:
     except OSError:
         return None
     return status.st_ino, status.st_size, status.st_mtime_ns
-
-
-def _replace(path: Path, content: bytes) -> None:
-    """Write the file atomically: a reader sees the old content or the new one."""
-    target = path.resolve()
-    # a name that nobody can guess, for a link of that name would be followed
-    draft = target.with_name(f".{target.name}.{os.urandom(8).hex()}.tmp")
-    try:
-        with draft.open("xb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        with suppress(OSError):
-            draft.chmod(target.stat().st_mode)
-        draft.replace(target)
-    finally:
-        draft.unlink(missing_ok=True)

@@ -6,7 +6,7 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING
 
 from doiuri.resolver._fork import ForkSafe
-from doiuri.resolver.stores._store import Usage
+from doiuri.resolver.stores._store import NewEntry, Usage, dated
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -80,6 +80,22 @@ class MemoryStore(ForkSafe):
         old = self._entries.pop(key, None)
         if old is not None:
             self._size -= _size(key, old)
+
+
+class UnsavedEntries(MemoryStore):
+    """The entries that another store could not write, until it has newer ones."""
+
+    def put_many(self, entries: Mapping[str, Entry]) -> None:
+        """Store the entries, each with the time at which its answer was received."""
+        super().put_many({key: dated(entry) for key, entry in entries.items()})
+
+    def discard_older(self, dates: Mapping[str, float]) -> None:
+        """Drop the entries whose answers were received before these dates, by key, in Unix time."""
+        with self._lock:
+            for key, date in dates.items():
+                entry = self._entries.get(key)
+                if isinstance(entry, NewEntry) and entry.received < date:
+                    self._drop(key)
 
 
 def _size(key: str, entry: Entry) -> int:

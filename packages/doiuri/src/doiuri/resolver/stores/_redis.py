@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import re
 import time
 from contextlib import contextmanager
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from doiuri.resolver.stores._memory import MemoryStore
+from doiuri.resolver.stores._memory import UnsavedEntries
 from doiuri.resolver.stores._redis_connection import RedisConnection
+from doiuri.resolver.stores._redis_format import FORMAT, date_in, head_of, name_of, pack, unpack
 from doiuri.resolver.stores._redis_lock import RedisLock
 from doiuri.resolver.stores._store import Entry, NewEntry, Usage, warn
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
 
-FORMAT = 1  # of keys and values, part of every key
 KEEP = 30 * 86400  # seconds for which a stale entry is kept
 BATCH = 500  # commands in one pipeline
 PAUSE = 30.0  # seconds without requests after a failure
@@ -49,7 +48,8 @@ class RedisStore:
     """A store on a Redis or Valkey server or cluster.
 
     Of two answers for one key the newer one is kept, whichever is written last. While the server does not
-    answer or refuses to write, new entries are kept in memory and a StoreWarning is issued.
+    answer or refuses to write, new entries are kept in memory, until the server has newer ones, and a
+    StoreWarning is issued.
 
     :param url: a ``redis://`` or ``rediss://`` URL.
     :param timeout: seconds to wait for a connection and for each answer.
@@ -59,11 +59,13 @@ class RedisStore:
 
     def __init__(self, url: str, *, timeout: float = 2.0) -> None:
         self._server = RedisConnection(url, timeout, "a store")
-        self._memory = MemoryStore()
+        self._memory = UnsavedEntries()
         self._paused_until = {"read": 0.0, "written": 0.0}
 
     def get_many(self, keys: Sequence[str]) -> dict[str, Entry]:
         """Return the entries that exist for these keys, stale ones included."""
+        if unsaved := list(self._memory.get_many(keys)):
+            self._memory.discard_older(self._work("read", lambda client: self._dates(client, unsaved)) or {})
         found = self._work("read", lambda client: _read(client, keys)) or {}
         return found | self._memory.get_many(keys)
 
@@ -144,6 +146,17 @@ class RedisStore:
             warn(f"the DOI store at {self._server.public} {trouble} ({error}); answers are kept in memory")
             return None
 
+    def _dates(self, client: Any, keys: Sequence[str]) -> dict[str, float]:
+        """Return when the stored answers for these keys came, by this machine's clock."""
+        here = time.time()
+        try:
+            seconds, microseconds = client.time()
+            there = seconds + microseconds / 1e6
+        except self._server.library.ResponseError:  # the user has no permission for TIME
+            there = here
+        dates = {key: date_in(stored) for key, stored in _values(client, keys)}
+        return {key: date - there + here for key, date in dates.items() if date is not None and date <= there}
+
     def _write(self, client: Any, entries: Mapping[str, Entry]) -> bool:
         try:
             return _write(client, entries, _newest)
@@ -171,8 +184,8 @@ class RedisSnapshot:
             return _read(self._server.client(), keys)
 
     def _names(self, prefix: str) -> set[str]:
-        pattern = re.sub(r"([*?\[\]\\])", r"\\\1", _name(prefix)) + "*"
-        start = len(_name(""))
+        pattern = re.sub(r"([*?\[\]\\])", r"\\\1", name_of(prefix)) + "*"
+        start = len(name_of(""))
         # SCAN may return a key more than once
         with self._server.errors("read"):
             found = self._server.client().scan_iter(match=pattern, count=1000)
@@ -180,18 +193,19 @@ class RedisSnapshot:
 
 
 def _read(client: Any, keys: Sequence[str]) -> dict[str, Entry]:
-    found = {}
+    entries = ((key, unpack(stored)) for key, stored in _values(client, keys))
+    return {key: entry for key, entry in entries if entry is not None}
+
+
+def _values(client: Any, keys: Sequence[str]) -> Iterator[tuple[str, object]]:
+    """Yield each key with the value that the server has for it."""
     for start in range(0, len(keys), BATCH):
         batch = keys[start : start + BATCH]
         # no transaction: in a cluster each key has its own node
         pipeline = client.pipeline(transaction=False)
         for key in batch:
-            pipeline.get(_name(key))
-        for key, stored in zip(batch, _replies(pipeline), strict=True):
-            entry = _unpack(stored)
-            if entry is not None:
-                found[key] = entry
-    return found
+            pipeline.get(name_of(key))
+        yield from zip(batch, _replies(pipeline), strict=True)
 
 
 def _write(client: Any, entries: Mapping[str, Entry], put: Callable[[Any, str, Entry], None]) -> bool:
@@ -209,13 +223,13 @@ def _newest(pipeline: Any, key: str, entry: Entry) -> None:
     age = max(time.time() - entry.received, 0.0) if isinstance(entry, NewEntry) else 0.0
     # not eval(), which the pipeline of a cluster lacks
     pipeline.execute_command(
-        "EVAL", _PUT, 1, _name(key), _head(entry), entry.body, f"{age:.6f}", _seconds(entry)
+        "EVAL", _PUT, 1, name_of(key), head_of(entry), entry.body, f"{age:.6f}", _seconds(entry)
     )
 
 
 def _last(pipeline: Any, key: str, entry: Entry) -> None:
     """Store an entry, whatever is there."""
-    pipeline.set(_name(key), _pack(entry), ex=_seconds(entry))
+    pipeline.set(name_of(key), pack(entry), ex=_seconds(entry))
 
 
 def _seconds(entry: Entry) -> int:
@@ -226,7 +240,7 @@ def _seconds(entry: Entry) -> int:
 def _visit(client: Any, *, remove: bool) -> Usage:
     """Count our entries, and delete them if that is wanted."""
     entries = octets = 0
-    names = client.scan_iter(match=_name("*"), count=1000)
+    names = client.scan_iter(match=name_of("*"), count=1000)
     while batch := list(islice(names, BATCH)):
         pipeline = client.pipeline(transaction=False)
         for name in batch:
@@ -243,7 +257,7 @@ def _delete(client: Any, keys: Sequence[str]) -> None:
     for start in range(0, len(keys), BATCH):
         pipeline = client.pipeline(transaction=False)
         for key in keys[start : start + BATCH]:
-            pipeline.delete(_name(key))
+            pipeline.delete(name_of(key))
         _replies(pipeline)
 
 
@@ -254,28 +268,3 @@ def _replies(pipeline: Any) -> list[object]:
         if isinstance(reply, Exception) and not str(reply).startswith("WRONGTYPE"):
             raise reply
     return replies
-
-
-def _name(key: str) -> str:
-    return f"doiuri:{FORMAT}:{key}"
-
-
-def _head(entry: Entry) -> bytes:
-    return json.dumps([entry.media_type, entry.expires]).encode()
-
-
-def _pack(entry: Entry) -> bytes:
-    return _head(entry) + b"\n" + entry.body
-
-
-def _unpack(stored: object) -> Entry | None:
-    """Return the entry in a value; None if there is no value or it has another format."""
-    if not isinstance(stored, bytes):
-        return None
-    head, _, body = stored.partition(b"\n")
-    try:
-        media_type, expires, *answered = json.loads(head)
-        known = isinstance(media_type, str) and len(answered) <= 1
-        return Entry(body, media_type, float(expires)) if known else None
-    except (ValueError, TypeError, OverflowError, RecursionError):
-        return None

@@ -9,10 +9,10 @@ from math import inf
 from typing import TYPE_CHECKING, TypeVar
 
 from doiuri.resolver._fork import ForkSafe
-from doiuri.resolver.stores._memory import MemoryStore
+from doiuri.resolver.stores._memory import UnsavedEntries
 from doiuri.resolver.stores._sqlite_file import SQLiteFile, absolute
 from doiuri.resolver.stores._sqlite_format import LOCKED, check_kind, has_code
-from doiuri.resolver.stores._sqlite_read import copy_store, entry_id, open_snapshot, read_entries
+from doiuri.resolver.stores._sqlite_read import copy_store, entry_id, open_snapshot, read_dates, read_entries
 from doiuri.resolver.stores._store import Usage
 
 if TYPE_CHECKING:
@@ -44,7 +44,8 @@ class SQLiteStore(ForkSafe):
 
     An entry survives even if the process is killed right after ``put_many`` returned. A damaged store is
     renamed; any other file stays as it is. If the file cannot be written (a read-only folder, a full disk,
-    another program's database), new entries are kept in memory. Both cases issue a StoreWarning.
+    another program's database), new entries are kept in memory, until the file has newer ones. Both cases
+    issue a StoreWarning.
 
     :param path: the file; by default ``doiuri/store-2.sqlite3`` in the user's cache folder.
     :param timeout: seconds to wait for other processes.
@@ -69,7 +70,7 @@ class SQLiteStore(ForkSafe):
         self._unusable = False
         self._limit = limit
         self._size_checked = -inf
-        self._memory = MemoryStore()  # entries that could not be written
+        self._memory = UnsavedEntries()  # entries that could not be written
 
     @property
     def path(self) -> Path:
@@ -78,6 +79,8 @@ class SQLiteStore(ForkSafe):
 
     def get_many(self, keys: Sequence[str]) -> dict[str, Entry]:
         """Return the entries that exist for these keys, stale ones included."""
+        if unsaved := list(self._memory.get_many(keys)):
+            self._memory.discard_older(self._run("read", lambda db: read_dates(db, unsaved)) or {})
         found = self._run("read", lambda db: read_entries(db, keys)) or {}
         return found | self._memory.get_many(keys)
 

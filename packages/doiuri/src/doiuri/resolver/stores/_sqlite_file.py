@@ -9,7 +9,7 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from doiuri.resolver.stores._folder_lock import locked_folder
+from doiuri._files._folder_lock import locked_folder
 from doiuri.resolver.stores._sqlite_format import (
     DAMAGED,
     FORMAT,

@@ -6,12 +6,13 @@ import errno
 import os
 import sqlite3
 import stat
-from contextlib import closing, contextmanager, suppress
+import time
+from contextlib import ExitStack, closing, contextmanager, suppress
 from hashlib import blake2b
 from pathlib import Path
-from tempfile import mkstemp
 from typing import TYPE_CHECKING
 
+from doiuri._files._replacing import replacing
 from doiuri.resolver.stores._sqlite_format import has_code, is_store
 from doiuri.resolver.stores._store import Entry
 
@@ -24,6 +25,8 @@ BATCH = 500  # keys in one query; SQLite's lowest limit is 999 parameters
 _SELECT = """SELECT id, CAST(key AS BLOB), body,
     CASE typeof(media_type) WHEN 'text' THEN CAST(media_type AS BLOB) END, expires
     FROM entries WHERE id IN"""
+# Of a clock that was set back; other types than a number are greater than numbers
+_SELECT_DATE = "SELECT stored FROM entries WHERE id = ? AND CAST(key AS BLOB) = ? AND stored <= ?"
 _WRITE_ERRORS = frozenset({sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY})
 _READ_ERRORS = frozenset({sqlite3.SQLITE_IOERR_READ, sqlite3.SQLITE_IOERR_SHORT_READ})
 _KEYS = "FROM entries WHERE typeof(key) = 'text' AND substr(key, 1, ?) = ?"
@@ -80,36 +83,41 @@ def copy_store(path: Path, target: Path, timeout: float) -> None:
     mode = stat.S_IMODE(path.stat().st_mode)
     if target.exists() and target.samefile(path):
         raise ValueError(f"{target} is the store itself; give another file for the copy")
-    with _opened(path, timeout) as source, _new_file(target) as part:
-        with closing(sqlite3.connect(part)) as copy:
-            with _writable(target):
-                # In one step, so that writers cannot make it start again
-                source.backup(copy)
-                copy.execute("PRAGMA journal_mode = DELETE")  # one file, also in a read-only folder
-            (problem,) = copy.execute("PRAGMA quick_check(1)").fetchone()
+    if target.exists() and not target.is_file():
+        raise OSError(f"cannot write {target}: not a regular file")
+    with (
+        _opened(path, timeout) as source,
+        _draft(target, mode) as draft,
+        closing(sqlite3.connect(draft)) as copy,
+    ):
+        with _writable(target):
+            # In one step, so that writers cannot make it start again
+            source.backup(copy)
+            copy.execute("PRAGMA journal_mode = DELETE")  # one file, also in a read-only folder
+        (problem,) = copy.execute("PRAGMA quick_check(1)").fetchone()
         if problem != "ok":  # damaged pages are copied as they are
             raise OSError(f"cannot copy the store {path}, because it is damaged: {problem}")
-        part.chmod(mode)
+    _sync(target.parent)
 
 
 @contextmanager
-def _new_file(target: Path) -> Iterator[Path]:
+def _draft(target: Path, mode: int) -> Iterator[Path]:
     """Yield the path of a new file, which replaces ``target`` at the end."""
-    try:
-        descriptor, name = mkstemp(".part", f".{target.name[:100]}.", target.parent)
-    except OSError as error:
-        raise OSError(f"cannot write {target}: {error.strerror}") from None
-    os.close(descriptor)
-    part = Path(name)
-    try:
-        yield part
-        _sync(part)
-        for suffix in ("-wal", "-shm"):  # of an earlier file: SQLite would apply them to the new one
-            Path(f"{target}{suffix}").unlink(missing_ok=True)
-        part.replace(target)
-        _sync(target.parent)
-    finally:
-        part.unlink(missing_ok=True)
+    with ExitStack() as stack:
+        try:
+            draft = stack.enter_context(replacing(target, mode=mode, follow_symlinks=False))
+        except OSError as error:
+            raise OSError(f"cannot write {target}: {error.strerror}") from None
+        try:
+            yield draft
+        finally:
+            _unlink_beside(draft, "-journal", "-wal", "-shm")
+        _unlink_beside(target, "-wal", "-shm")  # of an earlier file: SQLite would apply them to the new one
+
+
+def _unlink_beside(path: Path, *suffixes: str) -> None:
+    for suffix in suffixes:
+        Path(f"{path}{suffix}").unlink(missing_ok=True)
 
 
 @contextmanager
@@ -132,6 +140,16 @@ def read_entries(db: sqlite3.Connection, keys: Sequence[str]) -> dict[str, Entry
             key = batch[number]
             if encoded == key.encode() and _is_entry(body, media_type, expires):
                 found[key] = Entry(body, media_type.decode(errors="replace"), expires)
+    return found
+
+
+def read_dates(db: sqlite3.Connection, keys: Sequence[str]) -> dict[str, float]:
+    """Return when the entries that exist for these keys were stored, in Unix time, unless in the future."""
+    found, now = {}, time.time()
+    for key in keys:
+        row = db.execute(_SELECT_DATE, (entry_id(key), key.encode(), now)).fetchone()
+        if row is not None:
+            found[key] = row[0]
     return found
 
 
@@ -192,11 +210,11 @@ def _readable(path: Path) -> Iterator[None]:
         raise OSError(f"cannot read the store {path}: {error}") from error
 
 
-def _sync(path: Path) -> None:
-    """Write a file or a folder to the disk, so that not even a power failure loses it."""
+def _sync(folder: Path) -> None:
+    """Write a folder to the disk, so that not even a power failure loses a new file in it."""
     if os.name == "nt":  # a folder cannot be opened there
         return
-    descriptor = os.open(path, os.O_RDONLY)
+    descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)
     finally:

@@ -64,6 +64,15 @@ def new_entry(body: bytes, media_type: str, lifetime: float) -> NewEntry:
     return entry
 
 
+def dated(entry: Entry) -> NewEntry:
+    """Return the entry as one that knows when its answer was received: now, if it does not know."""
+    if isinstance(entry, NewEntry):
+        return entry
+    new = NewEntry(*entry)
+    new.received = time.time()
+    return new
+
+
 class ReadStore(Protocol):
     """A store to read from."""
 

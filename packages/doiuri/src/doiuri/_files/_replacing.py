@@ -1,0 +1,90 @@
+"""Replace a file as a whole, so that a reader sees the old content or the new one."""
+
+from __future__ import annotations
+
+import os
+import stat
+from contextlib import contextmanager, suppress
+from errno import EBUSY
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_LONGEST = 50  # characters of the name that a draft repeats; a file name has at most 255 bytes
+
+
+@contextmanager
+def replacing(
+    path: str | os.PathLike[str],
+    *,
+    mode: int | None = None,
+    expected: bytes | None = None,
+    follow_symlinks: bool = True,
+) -> Iterator[Path]:
+    """Yield the path of a draft, an empty file that replaces ``path`` when the ``with`` block ends.
+
+    If the block fails, the draft is deleted. Until then only its owner may read it, unless ``path`` is new
+    and ``mode`` is None. If ``path`` is not a regular file but, for example, a pipe or a device, there is no
+    draft: ``path`` itself is yielded.
+
+    :param path: the file; it need not exist.
+    :param mode: the permissions of the new file. By default it gets the permissions and, if possible, the
+        owner of the file that it replaces, or those of any new file.
+    :param expected: the content that the file must have at the end; None for any.
+    :param follow_symlinks: replace the target of a symbolic link, not the link.
+    :raises OSError: if the file cannot be written, or does not have the expected content.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     file = Path(folder, "a.txt")
+    ...     with replacing(file) as draft:
+    ...         _ = draft.write_text("new")
+    ...     file.read_text()
+    'new'
+    """
+    status = _status(path)
+    if status is not None and not stat.S_ISREG(status.st_mode):
+        yield Path(path)
+        return
+    target = Path(os.path.realpath(path) if follow_symlinks else path)
+    # A name that nobody can guess: a link of that name would be followed
+    draft = target.with_name(f".{target.name[:_LONGEST]}.{os.urandom(8).hex()}.tmp")
+    private = mode is not None or status is not None
+    try:
+        os.close(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600 if private else 0o666))
+        yield draft
+        _finish(draft, mode, status)
+        if expected is not None and target.read_bytes() != expected:
+            raise OSError(EBUSY, "the file was changed in the meantime", os.fspath(path))
+        draft.replace(target)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def _status(path: str | os.PathLike[str]) -> os.stat_result | None:
+    try:
+        return Path(path).stat()
+    except FileNotFoundError:
+        return None
+
+
+def _finish(draft: Path, mode: int | None, status: os.stat_result | None) -> None:
+    """Set owner and permissions, and write the file to the disk, so that a power failure does not lose it."""
+    with draft.open("r+b") as file:
+        if mode is None and status is not None:
+            _keep_owner(file.fileno(), status)
+            mode = stat.S_IMODE(status.st_mode)
+        if mode is not None:
+            with suppress(OSError):  # some file systems have no permissions
+                draft.chmod(mode)
+        os.fsync(file.fileno())
+
+
+def _keep_owner(descriptor: int, status: os.stat_result) -> None:
+    """Give a new file the owner and the group of the old one, as far as this user may."""
+    own = os.fstat(descriptor)
+    if hasattr(os, "fchown") and (own.st_uid, own.st_gid) != (status.st_uid, status.st_gid):
+        with suppress(OSError):
+            os.fchown(descriptor, status.st_uid, status.st_gid)

@@ -1,0 +1,107 @@
+"""Files that are replaced as a whole: links, permissions, failures, two writers at once."""
+
+from __future__ import annotations
+
+import os
+import stat
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from doiuri.plugins import replacing
+
+
+def mode_of(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "a.txt"
+    path.write_text("old")
+    path.chmod(0o640)
+    return path
+
+
+def test_a_reader_sees_the_old_content_until_the_end(file: Path) -> None:
+    with replacing(file) as draft:
+        draft.write_text("new")
+        assert file.read_text() == "old"
+        assert draft.parent == file.parent
+    assert file.read_text() == "new"
+    assert mode_of(file) == 0o640
+    assert [*file.parent.iterdir()] == [file]
+
+
+def test_a_draft_is_private_and_has_a_name_of_its_own(file: Path) -> None:
+    with replacing(file) as first, replacing(file) as second:
+        assert first != second
+        assert mode_of(first) == mode_of(second) == 0o600
+
+
+def test_a_new_file_has_the_usual_permissions(tmp_path: Path) -> None:
+    (tmp_path / "usual").touch()
+    with replacing(tmp_path / "new") as draft:
+        assert mode_of(draft) == mode_of(tmp_path / "usual")
+    with replacing(tmp_path / "other", mode=0o604) as draft:
+        assert mode_of(draft) == 0o600
+    assert mode_of(tmp_path / "new") == mode_of(tmp_path / "usual")
+    assert mode_of(tmp_path / "other") == 0o604
+
+
+def test_two_writers_at_once(tmp_path: Path) -> None:
+    file = tmp_path / "a.txt"
+    with replacing(file) as first:
+        first.write_text("first")
+        with replacing(file) as second:
+            second.write_text("second")
+        assert file.read_text() == "second"
+    assert file.read_text() == "first"
+    assert [*tmp_path.iterdir()] == [file]
+
+
+def test_a_failure_leaves_the_old_file_and_no_draft(file: Path) -> None:
+    with suppress(KeyboardInterrupt), replacing(file) as draft:
+        draft.write_text("half")
+        raise KeyboardInterrupt
+    with pytest.raises(OSError, match="changed in the meantime"), replacing(file, expected=b"another"):
+        pass
+    assert file.read_text() == "old"
+    assert [*file.parent.iterdir()] == [file]
+
+
+def test_the_target_of_a_link_is_replaced_or_the_link(file: Path, tmp_path: Path) -> None:
+    link = tmp_path / "link"
+    link.symlink_to("a.txt")
+    with replacing(link) as draft:
+        draft.write_text("new")
+    assert link.is_symlink()
+    assert file.read_text() == "new"
+    with replacing(link, follow_symlinks=False) as draft:
+        draft.write_text("newer")
+    assert not link.is_symlink()
+    assert (file.read_text(), link.read_text()) == ("new", "newer")
+
+
+def test_a_pipe_or_a_device_is_not_replaced(tmp_path: Path) -> None:
+    pipe, link = tmp_path / "pipe", tmp_path / "link"
+    os.mkfifo(pipe)
+    link.symlink_to("pipe")
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        for path in (link, pipe):
+            with replacing(path, mode=0o600) as draft:
+                draft.write_text("new")
+            assert os.read(reader, 10) == b"new"
+    finally:
+        os.close(reader)
+    assert link.is_symlink()
+    assert pipe.is_fifo()
+
+
+@pytest.mark.parametrize("character", ["x", "\N{GRINNING FACE}"])
+def test_a_name_may_be_as_long_as_the_file_system_allows(tmp_path: Path, character: str) -> None:
+    file = tmp_path / (character * (255 // len(character.encode())))
+    with replacing(file) as draft:
+        draft.write_text("new")
+    assert file.read_text() == "new"

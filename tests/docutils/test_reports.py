@@ -12,6 +12,7 @@ from typing import Any
 import docutils_doiuri
 import pytest
 from docutils import nodes
+from docutils.core import publish_string
 from docutils.parsers.rst import roles
 from docutils.utils import SystemMessage
 from doiuri_proxy import running
@@ -53,9 +54,16 @@ def test_wrong_settings_and_lock_files_do_not_halt_docutils(tmp_path: Path) -> N
         assert len(links(body(":doi:`10.1000/1`", halt_level=2, **settings))) == 1
 
 
-def test_a_typo_in_a_role_still_halts_where_errors_do() -> None:
+@pytest.mark.parametrize("text", [":doi:`10.1000`", "`x <doi:10.1000>`__"])
+def test_a_typo_still_halts_where_errors_do_and_the_log_says_why(
+    text: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    settings = {"report_level": 5, "halt_level": 3, "doi_resolve": False}
     with pytest.raises(SystemMessage, match="is not a DOI"):
-        body(":doi:`10.1000`", halt_level=3)
+        publish_string(text, parser=docutils_doiuri.Parser(), settings_overrides=settings)
+    (line,) = [record.getMessage() for record in caplog.records if record.name == "doiuri"]
+    assert line.startswith("<string>:1: (ERROR/3) '")
+    assert 'is not a DOI: no "/" after the prefix' in line
 
 
 @pytest.mark.newest

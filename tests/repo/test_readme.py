@@ -72,6 +72,8 @@ def test_a_checkout_is_installed_with_what_it_depends_on() -> None:
     _, now, _, later = install_lines("sphinx-doiuri", "furo")
     assert (now, later) == (f"pip install {siblings} furo", "pip install sphinx-doiuri furo")
     assert f"\npip install {siblings}\n" in TEXT
+    clone = TEXT.partition("## Install")[2].partition("```")[2]
+    assert clone.startswith("sh\ngit clone https://github.com/doiuri/doiuri\ncd doiuri\n")
     assert install_lines("doiuri[resolver]")[1] == 'pip install "./packages/doiuri[resolver]"'
 
 

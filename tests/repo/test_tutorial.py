@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,16 @@ def test_the_tutorial_works_as_written(tmp_path: Path) -> None:
     assert "Bak et al. (1987)" in page
     assert "Lorenz, 1963" in page
     assert 'href="https://doi.org/10.1038/nphys1170"' in page
+
+
+def test_the_tutorial_says_where_its_packages_and_records_come_from() -> None:
+    page = (ROOT / "docs" / "tutorial" / "index.rst").read_text(encoding="utf-8")
+    shell = re.findall(r"^( *)\.\. code-block:: sh\n\n((?:\1   .*\n)+)", page, re.MULTILINE)
+    lines = [line.strip() for _, block in shell for line in block.splitlines()]
+    assert lines[:3] == ["git clone https://github.com/doiuri/doiuri", "mkdir paper", "cd paper"]
+    named = [word for line in lines for word in line.split() if word.startswith("../doiuri/")]
+    assert named[-1] == "../doiuri/examples/records.json"
+    assert [word for word in named if not (ROOT / word.removeprefix("../doiuri/")).exists()] == []
 
 
 def test_migrating_works_as_written(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import tomllib
 from pathlib import Path
 
 PACKAGES = Path(__file__).parents[3] / "packages"
-NOW = "# now, from the root of a checkout"
+NOW = "# now, in a clone of https://github.com/doiuri/doiuri"
 LATER = "# when it is on PyPI"
 BLOCK = re.compile(rf"^{NOW}\npip install .*\n{LATER}\npip install (.*)\n", re.MULTILINE)
 

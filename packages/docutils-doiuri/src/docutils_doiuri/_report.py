@@ -1,9 +1,11 @@
-"""Reports that never stop docutils from publishing a document."""
+"""Reports that never stop docutils from publishing a document, and errors that say why they do."""
 
 from __future__ import annotations
 
 import logging
 from typing import TYPE_CHECKING, Any
+
+from docutils.utils import SystemMessage
 
 if TYPE_CHECKING:
     from docutils import nodes
@@ -29,6 +31,25 @@ def report(reporter: Reporter, level: int, message: str, **place: Any) -> nodes.
     if level > allowed:
         where = ":".join(str(part) for part in (node.get("source"), node.get("line")) if part)
         _logger.log(min(10 * level + 10, logging.WARNING), "%s: %s" if where else "%s%s", where, message)
+    return node
+
+
+def report_error(reporter: Reporter, message: str, **place: Any) -> nodes.system_message:
+    """Report an error; if docutils halts at it, the logger ``doiuri`` gets it as well.
+
+    Pelican discards what docutils reports, and says only that it could not process the file.
+
+    :param reporter: the document's reporter.
+    :param message: the text.
+    :param place: ``line`` or ``base_node``, as for the reporter's own methods.
+    :returns: the message as a node.
+    :raises docutils.utils.SystemMessage: if docutils halts at errors.
+    """
+    try:
+        node: nodes.system_message = reporter.error(message, **place)
+    except SystemMessage as halted:
+        _logger.log(logging.ERROR, "%s", halted)
+        raise
     return node
 
 

@@ -8,6 +8,7 @@ from docutils.parsers.rst import roles
 from doiuri import DOISyntaxError
 
 from docutils_doiuri._advice import note_advice
+from docutils_doiuri._report import report_error
 from docutils_doiuri._settings import read_options
 from docutils_doiuri._transforms import VerifyDOIs
 from docutils_doiuri.nodes import parse_target, reference, unlinked
@@ -49,7 +50,7 @@ def doi_role(
     try:
         target = parse_target(text)
     except DOISyntaxError as error:
-        message = inliner.reporter.error(str(error), line=lineno)
+        message = report_error(inliner.reporter, str(error), line=lineno)
         return [inliner.problematic(rawtext, rawtext, message)], [message]
     link = reference(rawtext, target, settings, classes)
     source, link.line = inliner.reporter.get_source_and_line(lineno)

@@ -9,7 +9,7 @@ from doiuri.plugins import common_cause, open_resolver
 
 from docutils_doiuri._advice import report_links
 from docutils_doiuri._looks import finish_links
-from docutils_doiuri._report import report
+from docutils_doiuri._report import report, report_error
 from docutils_doiuri._settings import read_options
 from docutils_doiuri.nodes import doi_references, link_uri, restore_contents, source_text
 
@@ -26,7 +26,7 @@ class LinkDOIs(Transform):
             try:
                 link_uri(link, options)
             except DOISyntaxError as error:
-                message = self.document.reporter.error(str(error), base_node=link)
+                message = report_error(self.document.reporter, str(error), base_node=link)
                 text = source_text(link)
                 link.replace_self(nodes.problematic(text, text, refid=self.document.set_id(message)))
 

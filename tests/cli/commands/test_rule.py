@@ -23,8 +23,8 @@ def test_a_code_is_explained() -> None:
     assert run.stdout == (
         "field-form (warning)\n\n"
         "A field for a DOI holds a link or a label. Programs that read the field put\n"
-        "`https://doi.org/` in front of it, and the link is then broken. The field holds\n"
-        "the name alone.\n\n"
+        "`https://doi.org/` in front of it, and the link is then broken. The field should\n"
+        "hold only the name.\n\n"
         "Example:\n    doi = {https://doi.org/10.1000/182}\n"
         "Write:\n    doi = {10.1000/182}\n\n"
         "Fix: doiuri fix, which keeps the DOI\n"

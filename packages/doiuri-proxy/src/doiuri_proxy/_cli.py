@@ -68,9 +68,9 @@ def _check_serve(options: argparse.Namespace) -> None:
     if not options.records and options.upstream is None:
         raise ValueError("nothing to serve: give --records, --upstream or both")
     if options.cache is not None and options.upstream is None:
-        raise ValueError("--cache stores the answers of --upstream: give --upstream, too")
+        raise ValueError("--cache stores the answers of --upstream: give --upstream as well")
     if options.pace is not None and options.upstream is None:
-        raise ValueError("--pace limits the requests to --upstream: give --upstream, too")
+        raise ValueError("--pace limits the requests to --upstream: give --upstream as well")
     if options.workers < 1:
         raise ValueError(f"--workers is {options.workers}; give at least 1")
     if options.workers > 1 and not hasattr(os, "fork"):
@@ -114,7 +114,7 @@ def _records_options(parser: argparse.ArgumentParser) -> None:
         "--country",
         metavar="CODE",
         type=_country,
-        help="country code of two letters: prefer locations for this country",
+        help="two-letter code of the country whose locations are preferred",
     )
 
 

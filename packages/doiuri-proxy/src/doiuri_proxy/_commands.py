@@ -168,7 +168,7 @@ def _import_options(parser: argparse.ArgumentParser) -> None:
 def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("doi", help="DOI, in any usual form")
     parser.add_argument("url", help="http or https URL that the DOI resolves to")
-    parser.add_argument("--replace", action="store_true", help="replace the record if there is one already")
+    parser.add_argument("--replace", action="store_true", help="replace the record if it exists already")
     parser.add_argument("--metadata", metavar="FILE", help="JSON file with its metadata by media type")
     _base_option(parser)
 

@@ -71,7 +71,7 @@ def advise(text_or_doi: str | DOI) -> tuple[Advice, ...]:
     >>> [(advice.code, advice.suggestion) for advice in advise("10.1000/182.")]
     [('trailing-punctuation', '10.1000/182')]
 
-    :param text_or_doi: a DOI, or a text for ``DOI.parse``, whose spelling is checked, too.
+    :param text_or_doi: a DOI, or a text for ``DOI.parse``, whose spelling is also checked.
     :raises DOISyntaxError: if the text is not a DOI.
     """
     text = text_or_doi.name if isinstance(text_or_doi, DOI) else text_or_doi

@@ -110,7 +110,7 @@ class Handle(Keyed):
 
     @property
     def uri(self) -> str:
-        """The ``doi:`` URI (draft-lemieux-doi-uri-scheme-00 §2); ``str()`` of the value, too.
+        """The ``doi:`` URI (draft-lemieux-doi-uri-scheme-00 §2); also ``str()`` of the value.
 
         >>> DOI("10.1000/a<b>").uri
         'doi:10.1000/a%3Cb%3E'

@@ -66,7 +66,7 @@ class Settings:
             "yes", "on", "0", "false", "no" or "off".
         :param mailto: mail address; default ``DOIURI_MAILTO``, else none.
         :param cache: path, ``:memory:`` or URL of a store; default ``DOIURI_CACHE``, else None.
-        :param environ: variables to read in place of the process's environment.
+        :param environ: variables to read instead of the process's environment.
         :param pace: URL of a Redis server, "" for none; default ``DOIURI_PACE``, else None.
         :param prefix: what the user's names of the options begin with, for error messages.
         :raises ValueError: if a value is invalid; the message begins with the name of the option or variable.

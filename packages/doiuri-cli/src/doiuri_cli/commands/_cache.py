@@ -16,12 +16,13 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("action", type=click.Choice(["path", "size", "clear"]), default="size")
-@click.option("--cache", metavar="PATH", help="Where answers are kept.")
+@click.option("--cache", metavar="PATH", help="Path or URL of the cache.")
 @config_options
 def cache(action: str, **options: object) -> None:
-    """Show where the answers of the registry are kept and how large that is, or remove them.
+    """Show where the registry's answers are kept and their size, or delete them.
 
-    The actions: path; size, in entries and bytes (the default); clear, which other processes do not notice.
+    The actions: path; size, in entries and bytes (the default); clear, which is safe while other processes
+    use the cache.
     """
     address, store = _open(make_config(**options).cache)  # type: ignore[arg-type]
     try:

@@ -52,7 +52,7 @@ def check(
     quiet: bool,
     **options: object,
 ) -> int:
-    """Report DOIs that do not exist, and how they should be written.
+    """Report DOIs that do not exist or are written wrongly.
 
     Without PATHS, the current folder is checked. Exit codes: 0 nothing found, 1 something found, 2 a file or
     the configuration cannot be read.

@@ -42,7 +42,7 @@ class Place(NamedTuple):
 @click.command()
 @file_options
 @config_options
-@click.option("--unique", is_flag=True, help="List each DOI once; as lines, without its place.")
+@click.option("--unique", is_flag=True, help="List each DOI once; in the concise format, without its place.")
 @click.option(
     "-o",
     "--output-format",

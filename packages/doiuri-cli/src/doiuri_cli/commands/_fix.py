@@ -33,13 +33,13 @@ if TYPE_CHECKING:
 
 @click.command()
 @file_options
-@click.option("--diff", "show", is_flag=True, help="Write the changes as a diff, and change no file.")
+@click.option("--diff", "show", is_flag=True, help="Write the changes as a diff; change no file.")
 @click.option("--check", "only", is_flag=True, help="Only say how many changes are due; change no file.")
 @click.option(
     "--unsafe-fixes",
     "unsafe",
     is_flag=True,
-    help="Also correct DOIs that are not registered, if the corrected one is. Asks the registry.",
+    help="Also correct DOIs that are not registered, if the corrected DOI is. Asks the registry.",
 )
 @code_options
 @registry_options

@@ -60,16 +60,16 @@ class Locking:
 @click.command()
 @file_options
 @click.option("--lock", metavar="FILE", help="The lock file (doi.lock.json).")
-@click.option("--check", is_flag=True, help="Only say what is due, and change no file.")
+@click.option("--check", is_flag=True, help="Only say which changes are due; change no file.")
 @click.option("--prune", is_flag=True, help="Drop DOIs that no file mentions.")
-@click.option("--refresh", is_flag=True, help="Look up DOIs that the lock file has, too.")
-@click.option("--existence", is_flag=True, help="Lock that DOIs exist, without their records: few requests.")
+@click.option("--refresh", is_flag=True, help="Look up all DOIs again, even those in the lock file.")
+@click.option("--existence", is_flag=True, help="Lock only that DOIs exist, not their records; few requests.")
 @click.option("--works", is_flag=True, help="Also lock what citations need: works and references.")
 @click.option("--style", default="apa", metavar="NAME", help="The CSL style of the references (apa).")
 @click.option("--locale", default="en-US", metavar="NAME", help="The language of the references (en-US).")
 @click.option("--bib", metavar="FILE", help="Also write a BibTeX file whose keys are the DOIs.")
 @click.option("--accept", metavar="NAME", help="Accept that this DOI does not exist.")
-@click.option("--reason", metavar="TEXT", help="Why: it is kept in the lock file.")
+@click.option("--reason", metavar="TEXT", help="Why the DOI is accepted; the lock file keeps the reason.")
 @registry_options
 @config_options
 @click.option("-q", "--quiet", is_flag=True, help="Write no progress and no summary.")
@@ -89,10 +89,10 @@ def lock(
     quiet: bool,
     **options: object,
 ) -> int:
-    """Write the lock file: what the registry says about the DOIs in files and folders.
+    """Write the lock file: the registry's answers about the DOIs in files and folders.
 
     Sphinx, Markdown and doiuri check read it, and then need no network. Without PATHS, the current folder is
-    read. What the file has already stays; a DOI without an answer keeps its entry. Exit codes: 0 done, 1 with
+    read. Existing entries are kept; a DOI without an answer keeps its entry. Exit codes: 0 done, 1 with
     --check, changes are due, 2 a file or the configuration cannot be read, or a file cannot be written.
     """
     if prune and files.changed is not None:

@@ -53,11 +53,11 @@ def _codes(_ctx: click.Context, _param: click.Parameter, values: Sequence[str]) 
 _file_options = _decorate(
     click.argument("paths", nargs=-1, type=click.Path(path_type=str)),
     click.option("--include", multiple=True, callback=_patterns, metavar="PATTERN",
-                 help="In folders, read only files that match, as in .gitignore."),
+                 help="In folders, read only files that match; patterns as in .gitignore."),
     click.option("--exclude", multiple=True, callback=_patterns, metavar="PATTERN",
-                 help="In folders, leave out files and folders that match, as in .gitignore."),
+                 help="In folders, leave out files and folders that match; patterns as in .gitignore."),
     click.option("--force-exclude", is_flag=True, default=None,
-                 help="Leave out named files and folders, too, if they match --exclude; for hooks."),
+                 help="Also leave out named files and folders that match --exclude; for hooks."),
     click.option("--files-from", metavar="FILE",
                  help="Read more paths from a file or standard input (-), separated by line ends or NUL."),
     click.option("--changed", is_flag=False, flag_value=_LAST_COMMIT, metavar="[REF]",
@@ -100,7 +100,7 @@ code_options = _decorate(
     click.option("--ignore", multiple=True, callback=_codes, metavar="CODE",
                  help="Do not report these codes, separated by commas."),
     click.option("--fail-on", type=click.Choice(FAIL_ON),
-                 help="The lowest severity that makes the exit code 1 (error)."),
+                 help="The lowest severity for which the exit code is 1 (error)."),
 )  # fmt: skip
 """The options that choose findings."""
 
@@ -118,14 +118,14 @@ class _Positive(click.FloatRange):
 _POSITIVE = _Positive(0, min_open=True)
 
 registry_options = _decorate(
-    click.option("--resolver", metavar="URL", help="The DOI proxy to ask."),
+    click.option("--resolver", metavar="URL", help="Base URL of the DOI proxy to query."),
     click.option("--offline/--online", default=None, help="Send no requests."),
-    click.option("--mailto", metavar="ADDRESS", help="Mail address for the operator of the resolver."),
+    click.option("--mailto", metavar="ADDRESS", help="Your mail address, for the operator of the resolver."),
     click.option("--cache", metavar="PATH", help="Path or URL of the cache."),
     click.option("--timeout", type=_POSITIVE, metavar="SECONDS",
-                 help="Limit of one request (10)."),
+                 help="Time limit of one request (10)."),
     click.option("--budget", type=_POSITIVE, metavar="SECONDS",
-                 help="Limit of all requests (none)."),
+                 help="Time limit of all requests (none)."),
     click.option("--rate", type=_POSITIVE, metavar="NUMBER",
                  help="Requests per second."),
 )  # fmt: skip

@@ -35,12 +35,12 @@ _NOTHING = {"json": "null", "csl": "null"}
 @registry_options
 @config_options
 def resolve(names: tuple[str, ...], form: str, style: str, locale: str, **options: object) -> int:
-    """Look DOIs up: where they lead, their records, agencies, metadata or citations.
+    """Look DOIs up: their URLs, records, agencies, metadata or citations.
 
-    NAME is a DOI in any form; - reads names from standard input, one a line. So does the command without
-    names. There is a line for each name, in order, which is empty or null if there is no answer; the entries
-    of bibtex and ris are separated by empty lines. Exit codes: 0 all found, 1 one or more not found or
-    invalid, 2 wrong use, 3 one or more unknown.
+    NAME is a DOI in any form. With -, or without names, names are read from standard input, one per line. The
+    output has a line for each name, in order; it is empty or null if there is no answer. The entries of
+    bibtex and ris are separated by empty lines. Exit codes: 0 all found, 1 one or more not found or invalid,
+    2 wrong use, 3 one or more unknown.
     """
     if not names and sys.stdin is not None and sys.stdin.isatty():
         raise click.UsageError("expected a DOI, or DOIs on standard input")

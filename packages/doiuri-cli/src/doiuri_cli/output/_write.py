@@ -68,7 +68,7 @@ output_option = click.option(
     multiple=True,
     callback=parse_outputs,
     shell_complete=_complete,
-    help=f"Format of the findings: {', '.join(FORMATS)}. With a file, they are written to it, too.",
+    help=f"Format of the findings: {', '.join(FORMATS)}. With a FILE, they are also written to it.",
 )
 """The option; the command gets a list of outputs as ``outputs``."""
 

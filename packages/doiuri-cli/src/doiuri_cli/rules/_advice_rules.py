@@ -12,10 +12,10 @@ def _advice(code: str, summary: str, reason: str, example: str, instead: str = "
 ADVICE_RULES = (
     _advice(
         "decoded-escape",
-        "An escape was decoded that may belong to the name.",
-        "`%XX` in a DOI without a label stands for one character. Programs escape no letters and digits, "
-        "so an escaped letter, or an escape beside a bare `%`, is probably literal text. Then escape the "
-        "percent sign as `%25`; otherwise write the character itself.",
+        "An escape that may belong to the name was decoded.",
+        "`%XX` in a DOI without a label stands for one character. Programs do not escape letters and digits, "
+        "so an escaped letter, or an escape in a name with a bare `%`, is probably literal text. In this "
+        "case, escape the percent sign as `%25`; otherwise write the character itself.",
         "10.1000/a%41b",
         "10.1000/aAb",
     ),
@@ -46,7 +46,7 @@ ADVICE_RULES = (
     _advice(
         "look-alike",
         "The name has a character that looks like another one.",
-        "Word processors and PDF files replace hyphens by dashes and straight quotation marks by curved "
+        "Word processors and PDF files replace hyphens with dashes, and straight quotation marks with curly "
         "ones. The name with the other character is a different DOI, which is usually not registered.",
         "10.1000/978\u20133",
         "10.1000/978-3",
@@ -55,8 +55,8 @@ ADVICE_RULES = (
     _advice(
         "composition",
         "The name has letters with combining marks, not in composed form.",
-        "A letter and a combining mark look like the composed letter but are another name. macOS and some "
-        "PDF files decompose letters.",
+        "A letter with a combining mark looks like the composed letter, but the name is a different one. "
+        "macOS and some PDF files decompose letters.",
         "10.1000/cafe\u0301",
         "10.1000/caf\u00e9",
     ),
@@ -73,8 +73,8 @@ ADVICE_RULES = (
         "tex-escape",
         "The name has a TeX escape.",
         "A field for a DOI holds the name itself. Backslashes that TeX needs elsewhere become part of the "
-        "name for other programs, and the link then leads nowhere. `tex-escape` in the configuration says "
-        "whether fields of BibTeX have to escape characters, or must not.",
+        "name for other programs, and the link is then broken. `tex-escape` in the configuration says "
+        "whether BibTeX fields have to escape characters, or must not.",
         r"10.1000/a\_b",
         "10.1000/a_b",
         "safe",
@@ -90,16 +90,16 @@ ADVICE_RULES = (
     _advice(
         "space",
         "The name has white space.",
-        "Registered names have none. The space comes from a line break in a PDF file, or the text goes on "
-        "after the name.",
+        "Registered names have none. The space comes from a line break in a PDF file, or it is where the "
+        "name ends and the text continues.",
         "10.1000/18 2",
         "10.1000/182",
     ),
     _advice(
         "trailing-punctuation",
         "The name ends in punctuation or in an unmatched bracket.",
-        "The sentence or the bracket around the DOI probably ends there, and the sign was copied with the "
-        "name.",
+        "The punctuation probably belongs to the sentence or the brackets around the DOI, and was copied "
+        "with the name.",
         "10.1000/182.",
         "10.1000/182",
         "unsafe",
@@ -107,7 +107,7 @@ ADVICE_RULES = (
     _advice(
         "trailing-slash",
         "The name ends in a slash.",
-        "Some sites add a slash to addresses. With it, the name is another one.",
+        "Some sites add a slash to addresses. With the slash, it is a different name.",
         "10.1000/182/",
         "10.1000/182",
     ),
@@ -122,7 +122,7 @@ ADVICE_RULES = (
     ),
     _advice(
         "run-on",
-        "The name goes on into a second DOI or into another field.",
+        "The name continues into a second DOI or into another field.",
         "Two DOIs were joined, or a script cut the end of a field in JSON at the wrong place.",
         "10.1000/182,10.1000/183",
         "10.1000/182",
@@ -136,7 +136,7 @@ ADVICE_RULES = (
     _advice(
         "lost-character",
         "The name has the replacement character U+FFFD.",
-        "It stands for a character that could not be decoded. Look the name up in its source.",
+        "It stands for a character that could not be decoded. Look up the name in its source.",
         "10.1000/caf\ufffd9",
     ),
     _advice(

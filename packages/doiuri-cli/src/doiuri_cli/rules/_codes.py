@@ -9,8 +9,8 @@ _LINK_RULES = (
     Rule(
         "syntax",
         Severity.ERROR,
-        "A text in the place of a DOI is not one.",
-        "A field for a DOI, or a `doi:` link, holds something that no DOI can be. Nothing can resolve it.",
+        "Text in the place of a DOI is not a DOI.",
+        "A field for a DOI, or a `doi:` link, holds text that is not a valid DOI. It cannot be resolved.",
         "doi = {1000/182}",
         "doi = {10.1000/182}",
         "unsafe",
@@ -19,8 +19,8 @@ _LINK_RULES = (
         "not-found",
         Severity.ERROR,
         "The DOI is not registered.",
-        "The registry answers that the DOI does not exist. The name is misspelled, or it was never "
-        "registered. A registry that cannot be reached is no such answer.",
+        "The registry answered that the DOI does not exist. The name is misspelt, or it was never "
+        "registered. A DOI is not reported if the registry cannot be reached.",
         "https://doi.org/10.5555/no-such-name",
     ),
     Rule(
@@ -38,7 +38,7 @@ _LINK_RULES = (
         Severity.WARNING,
         "A field for a DOI holds a link or a label.",
         "Programs that read the field put `https://doi.org/` in front of it, and the link is then broken. "
-        "The field holds the name alone.",
+        "The field should hold only the name.",
         "doi = {https://doi.org/10.1000/182}",
         "doi = {10.1000/182}",
         "safe",
@@ -46,8 +46,8 @@ _LINK_RULES = (
     Rule(
         "doubled",
         Severity.WARNING,
-        "The label or the address of the resolver is there twice.",
-        "A program put it in front of a text that already had it. The link leads nowhere.",
+        "The label or the address of the resolver occurs twice.",
+        "A program put it in front of text that already had it. The link is broken.",
         "https://doi.org/https://doi.org/10.1000/182",
         "https://doi.org/10.1000/182",
         "safe",
@@ -57,8 +57,8 @@ _LINK_RULES = (
         Severity.WARNING,
         "A link holds a character that must be escaped.",
         "In a link, `#` and `?` end the name, and `<`, `>` or a space end the link itself in most "
-        "formats. Escaped, they belong to the name. Whether a `#` or `?` does, only the registry knows: "
-        "`--unsafe-fixes` escapes it if the longer name exists.",
+        "formats. Escaped, they belong to the name. Only the registry knows whether a `#` or `?` belongs "
+        "to the name: `--unsafe-fixes` escapes it if the longer name exists.",
         '<a href="https://doi.org/10.1002/(SICI)1522-2594(199911)42:5<952::AID-MRM16>3.0.CO;2-S">',
         '<a href="https://doi.org/10.1002/(SICI)1522-2594(199911)42:5%3C952::AID-MRM16%3E3.0.CO;2-S">',
         "safe",
@@ -66,8 +66,8 @@ _LINK_RULES = (
     Rule(
         "text-differs",
         Severity.WARNING,
-        "The text of a link names another DOI than its target.",
-        "The reader sees one DOI and gets another. One of the two was changed and the other forgotten.",
+        "The text and the target of a link are different DOIs.",
+        "The reader sees one DOI and gets another. Probably one of them was changed and the other was not.",
         "[10.1000/182](https://doi.org/10.1000/183)",
         "[10.1000/182](https://doi.org/10.1000/182)",
     ),
@@ -75,7 +75,7 @@ _LINK_RULES = (
         "duplicate",
         Severity.WARNING,
         "Two entries of a bibliography have the same DOI.",
-        "One work is listed twice, or an entry was copied and its DOI not replaced.",
+        "One work is listed twice, or an entry was copied and its DOI was not replaced.",
         "@article{kahn, doi = {10.1000/182}}\n@article{kahn2006, doi = {10.1000/182}}",
     ),
 )
@@ -113,28 +113,28 @@ _RECORD_RULES = (
     Rule(
         "title-differs",
         Severity.WARNING,
-        "The entry has another title than the registered work.",
+        "The title of the entry differs from that of the registered work.",
         "The DOI probably belongs to another work. Case, markup, accents, punctuation and subtitles are not "
-        "compared, and a title may be cut after 15 letters. Other titles are the same if four fifths of the "
-        "letters are, in order, and all numbers, such as those of parts. Titles in different scripts are not "
-        "compared. Reported with `--records` only.",
+        "compared, and a title may be cut after 15 letters. Other titles count as the same if four fifths of "
+        "the letters, in order, and all numbers, such as those of parts, are the same. Titles in different "
+        "scripts are not compared. Reported with `--records` only.",
         "title = {Kant und die Epigonen}, doi = {10.1000/182}",
     ),
     Rule(
         "year-differs",
         Severity.WARNING,
-        "The entry has another year than the registered work.",
-        "The year is wrong, or the DOI belongs to another edition. A difference of one year is none: the "
-        "registry often has the year of the publication online, and the entry that of the issue in print. "
+        "The year of the entry differs from that of the registered work.",
+        "The year is wrong, or the DOI belongs to another edition. A difference of one year is not reported: "
+        "the registry often has the year of online publication, and the entry the year of the printed issue. "
         "Reported with `--records` only.",
         "year = {1806}, doi = {10.1000/182}",
     ),
     Rule(
         "author-differs",
         Severity.WARNING,
-        "The entry has another first author than the registered work.",
+        "The first author of the entry differs from that of the registered work.",
         "The DOI probably belongs to another work. The family names are compared, without accents, particles "
-        "and suffixes; one of two family names may be missing, and the names of a person be exchanged. An "
+        "and suffixes. One of two family names may be missing, and family and given names may be swapped. An "
         "editor counts as an author. A person and an institution are not compared. Reported with `--records` "
         "only.",
         "author = {Smith, Jane}, doi = {10.1000/182}",

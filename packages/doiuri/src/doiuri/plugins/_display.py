@@ -26,7 +26,7 @@ def check_display(text: str) -> str:
     A template may contain ``{name}``, ``{prefix}``, ``{suffix}``, ``{uri}`` and ``{url}``, and of the work
     ``{authors}``, ``{year}`` and ``{title}``.
 
-    :raises ValueError: if it is none of these.
+    :raises ValueError: if it is anything else.
     """
     if text in {"name", "link"}:
         return text
@@ -95,7 +95,7 @@ def breakable(text: str, width: int = _WIDTH) -> list[str]:
     (['doi:10.1000/182'], ['https://', 'doi.org/', '10.1000/', 'a.', 'b', '(c)'])
 
     :param text: the visible text of a link.
-    :param width: the width of a narrow line, in characters: a text whose words are not longer is one part.
+    :param width: the width of a narrow line, in characters; a text with no longer words is one part.
     """
     if len(text) <= width or max(map(len, text.split()), default=0) <= width:
         return [text]

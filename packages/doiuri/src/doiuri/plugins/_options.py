@@ -74,13 +74,13 @@ class Options:
     ) -> Options:
         """Return the options, checked; all values may be strings.
 
-        A missing option has its default, and so has one that is None, except for ``resolve``: there None,
+        An option that is missing or None has its default, except for ``resolve``, for which None,
         "no", "off" and the like mean False. ``resolver``, ``offline``, ``mailto``, ``cache`` and ``pace``
         default to their environment variables (see ``Settings.from_environ``).
 
         :param given: values by the names that users write; others are ignored.
         :param prefix: what all these names begin with, such as ``"doi_"``.
-        :param environ: variables to read in place of the process's environment.
+        :param environ: variables to read instead of the process's environment.
         :raises ValueError: if a value is invalid; the message begins with the name of the option or variable.
         """
 

@@ -14,8 +14,8 @@ Params = Mapping[str, object] | Mapping[bytes, object] | Iterable[tuple[str, obj
 def encode_params(params: Params) -> str:
     """Return the query for the DOI proxy.
 
-    Unlike HTTP clients, encode True as a name without a value, leave out False as well as None, and write a
-    space as "%20": the proxy takes "+" for a plus.
+    Unlike HTTP clients, it encodes True as a name without a value, leaves out False as well as None, and
+    writes a space as "%20", because the proxy reads "+" as a plus.
 
     >>> encode_params({"type": ["URL", "EMAIL"], "auth": True, "cert": False})
     'type=URL&type=EMAIL&auth'

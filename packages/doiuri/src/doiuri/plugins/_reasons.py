@@ -14,9 +14,9 @@ _NOT_ASKED = re.compile(r"not asked again for \d+ s after repeated failures \(la
 
 
 def common_cause(reasons: Iterable[str]) -> str:
-    """Return the most frequent cause in the reasons of Outcomes; of equally frequent ones the first.
+    """Return the most frequent cause in the reasons of Outcomes; of equally frequent ones, the first.
 
-    A request that is not sent because earlier ones failed has the cause of these.
+    A request that is not sent because earlier requests failed has the cause of those.
 
     >>> refused = "doi.org: Connection refused"
     >>> skipped = "doi.org: not asked again for 5 s after repeated failures (last: Connection refused)"

@@ -1,4 +1,4 @@
-"""What an author probably meant by a URL that is no link to a DOI proxy."""
+"""What an author probably meant by a URL that is not a link to a DOI proxy."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ _NOT_IN_NETLOC = frozenset("\\ ")  # clients disagree about where the host ends
 
 
 class TargetError(ValueError):
-    """A redirect is refused. ``str()`` says where it leads to, and what to do."""
+    """A redirect is refused. ``str()`` says where it leads, and what to do."""
 
 
 class TargetCheck:

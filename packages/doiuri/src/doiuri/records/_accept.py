@@ -50,7 +50,7 @@ def is_accepted(content_type: str, accept: str) -> bool:
 def wants_record(accept: str | bytes | None) -> bool:
     """Return whether an Accept header asks for the record, which is JSON, or accepts it as well as any other.
 
-    It does not if it names another type and rates JSON lower, or covers JSON by a wildcard only.
+    False if the header names another type and rates JSON lower, or covers JSON only by a wildcard.
 
     >>> wants_record("application/json"), wants_record("application/x-bibtex, */*")
     (True, False)

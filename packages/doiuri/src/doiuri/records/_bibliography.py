@@ -66,9 +66,9 @@ class Bibliography:
 
     :param cited: the DOIs in the order of their citations; they may be repeated
     :param works: the works that are known. A DOI without a work gets neither a label nor an entry
-    :param style: "author-year": entries are sorted by author label, year, title and DOI, and works of one
-        label get the letters a, b and so on in this order. "number": entries are numbered in the order of
-        their first citation
+    :param style: "author-year": entries are sorted by author label, year, title and DOI, and works with the
+        same label get the letters a, b and so on in this order. "number": entries are numbered in the order
+        of their first citation
     :param words: the words of labels
     :raises ValueError: for any other ``style``
 
@@ -124,9 +124,9 @@ class Bibliography:
 
         The brackets are left out if none of the DOIs has a work.
 
-        :param dois: the DOIs that it cites; one that is repeated is shown once
+        :param dois: the DOIs that it cites; a repeated DOI is shown once
         :param display: returns the text of a DOI without a work; by default ``doi:`` and the name
-        :param without_author: those of which only the year is shown: "(2001)". Numbers stay as they are
+        :param without_author: the DOIs of which only the year is shown: "(2001)"; numbers do not change
         """
         dois = list(dois)
 
@@ -146,7 +146,7 @@ class Bibliography:
     ) -> tuple[CitationPart, ...]:
         """Return a citation that is part of a sentence: "Kahn (2001); Wilensky (2002)" or "Kahn [1]".
 
-        :param dois: the DOIs that it cites; one that is repeated is shown once
+        :param dois: the DOIs that it cites; a repeated DOI is shown once
         :param display: returns the text of a DOI without a work; by default ``doi:`` and the name
         """
         return tuple(self._joined(list(dois), self._long, display, "; "))

@@ -90,7 +90,7 @@ _DATE_MARKS = frozenset(".,;:/-–—()[]?~©")
 
 
 def reduce_csl(csl: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the members that a reference needs, without empty ones. To apply it again changes nothing."""
+    """Return the members that a reference needs, without empty ones. The function is idempotent."""
     texts = {member: _text(csl.get(member), MAX_TEXT) for member in _TEXTS}
     texts["event-title"] = texts["event-title"] or _text(csl.get("event"), MAX_TEXT)
     texts["ISBN"] = texts["ISBN"].rpartition("/")[2]  # Crossref sends a URL

@@ -20,9 +20,9 @@ MAX_NAMES = 20
 
 
 def reference_parts(doi: Handle, text: str) -> tuple[CitationPart, ...]:
-    """Return a formatted reference in parts, of which one is the link: that with the attribute ``doi``.
+    """Return a formatted reference in parts, one of which, with the attribute ``doi``, is the link.
 
-    It is the part of the text that names the DOI. If none does, the link is appended.
+    The link is the part of the text that names the DOI. If no part does, the link is appended.
 
     >>> from doiuri import DOI
     >>> [part.text for part in reference_parts(DOI("10.1000/182"), "Handbook. https://doi.org/10.1000/182.")]
@@ -52,7 +52,7 @@ def _span_of(doi: Handle, text: str) -> tuple[int, int] | None:
 
 
 def with_year_label(reference: Reference, text: str) -> str:
-    """Return a formatted reference with the letter of its label behind the year.
+    """Return a formatted reference with the letter of its label after the year.
 
     An agency formats each reference alone, so it cannot know the letter. The year is the first one in
     brackets, or else between punctuation, or else anywhere before the DOI. A text that does not contain the
@@ -82,7 +82,7 @@ def with_year_label(reference: Reference, text: str) -> str:
 
 
 def plain_reference(work: Work, words: CitationWords | None = None) -> str:
-    """Return an entry of a simple form, to use if the agency's formatted text cannot be had.
+    """Return an entry in a simple form, for use if the agency's formatted text is not available.
 
     >>> from doiuri import DOI
     >>> from doiuri.records import Work

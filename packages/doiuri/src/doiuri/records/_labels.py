@@ -34,10 +34,10 @@ class CitationWords:
 
 
 def author_label(work: Work, words: CitationWords) -> str:
-    """Return whom a citation names: one or two family names, or the first of three and more.
+    """Return the author part of a label: one or two family names, or the first of three and more.
 
-    Without authors these are the editors; without those it is the title, cut after 40 characters, or else the
-    publisher, the container, or the name of the DOI.
+    Without authors, the names are those of the editors. Without editors, it is the title, cut after 40
+    characters, or else the publisher, the container, or the name of the DOI.
     """
     names = [name.family for name in work.authors or work.editors]
     if not names:

@@ -33,7 +33,7 @@ _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?", re.IGNORECASE | 
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """One location that a DOI may lead to.
+    """One location that a DOI may resolve to.
 
     >>> Location("https://example.org/", attributes={"country": "gb"}).weight
     1.0

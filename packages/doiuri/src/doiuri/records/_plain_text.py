@@ -41,7 +41,7 @@ def plain_text(value: object, limit: int) -> str:
 
     Tags of HTML, JATS and MathML are dropped and their text is kept, entities are decoded, and white space
     becomes one space. Control characters, bidi marks and other invisible characters are dropped, and so are
-    lone surrogates. To apply it again changes nothing.
+    lone surrogates. The function is idempotent.
 
     :param limit: the most characters; a longer text is cut and ends in "…".
     """

@@ -119,9 +119,9 @@ class Record(Immutable):
 
     @property
     def url(self) -> str | None:
-        """Where the DOI leads: an http or https URL, or None if the record has none.
+        """The http or https URL that the DOI resolves to, or None if the record has none.
 
-        Of several locations it is the one that ``choose`` prefers, the same one every time.
+        If there are several locations, it is the one that ``choose`` prefers, always the same one.
         """
         content = self._content
         if not isinstance(content, tuple):
@@ -140,14 +140,14 @@ class Record(Immutable):
 
     @property
     def alias(self) -> str | None:
-        """The handle to resolve in place of this one, from the first HS_ALIAS value; usually None."""
+        """The handle to resolve instead of this one, from the first HS_ALIAS value; usually None."""
         if not isinstance(self._content, tuple):
             return None  # a plain record has none
         return next((text for value in self.of_type("HS_ALIAS") if (text := value.data.text)), None)
 
     @property
     def ttl(self) -> int | None:
-        """For how many seconds from now the record may be cached: the least TTL; None if no value has one."""
+        """How many seconds from now the record may be cached: the smallest TTL; None if no value has one."""
         now = time.time()
         lifetimes = (value.lifetime(now) for value in self.values)
         return min((seconds for seconds in lifetimes if seconds is not None), default=None)

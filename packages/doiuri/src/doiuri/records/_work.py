@@ -25,8 +25,8 @@ _set = object.__setattr__
 class Work(Immutable):
     """The metadata of what a DOI names, reduced to what a reference needs. Immutable.
 
-    Agencies send members of wrong types, markup in titles, and codes for unknown text. Whatever cannot be
-    read is left out, and no metadata raises an error. All text is plain text on one line: tags of HTML, JATS
+    Agencies send members of wrong types, markup in titles, and codes for unknown text. Members that cannot be
+    read are left out without an error. All text is plain text on one line: tags of HTML, JATS
     and MathML are dropped, entities are decoded, and control characters, bidi marks and other invisible
     characters are removed. It is never markup, so escape it for the format that you write. Titles are cut
     after 1,000 characters, lists of names after 100. Names that the agency does not divide stay whole: "Kahn,

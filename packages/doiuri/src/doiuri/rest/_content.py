@@ -85,12 +85,12 @@ def write_metadata(
 ) -> tuple[int, str, bytes]:
     """Return the HTTP status, the Content-Type and the body of the answer to a request for metadata.
 
-    A media type in the Accept header selects that in ``metadata`` whose parameters do not contradict its own:
+    A media type in the Accept header selects one in ``metadata`` whose parameters do not contradict its own:
     ``text/x-bibliography; style=apa; locale=de-DE`` selects ``text/x-bibliography; style=apa``.
 
     :param metadata: the bodies by media type
     :param accept: the Accept header
-    :param page: whether there is a web page, too: HTML and wildcards select it
+    :param page: whether there is also a web page, which HTML and wildcards select
     :returns: the status 406, "" and no body if there is nothing that it accepts; the status 302, "" and no
         body if it accepts the page at least as well
 

@@ -38,7 +38,7 @@ _LINK = re.compile(r"/(10[./].*)")
 
 
 def resolver_for(records: Records, **options: Any) -> Resolver:
-    """Return a Resolver that knows the given records only: other names are not found.
+    """Return a Resolver that knows only the given records: other names are not found.
 
     It answers requests for records, for registration agencies, and for the metadata in the records' member
     ``metadata``: texts or JSON by media type.

@@ -1,7 +1,7 @@
 """Hypothesis strategies for DOIs, and for the spellings that people and programs use.
 
-Needs ``doiuri[testing]``. All names are valid. What breaks programs is frequent: runs of slashes and dot
-segments, percent signs and escapes in either case, brackets, entities, letters beyond ASCII in both cases.
+Needs ``doiuri[testing]``. All names are valid. What often breaks programs is frequent: runs of slashes, dot
+segments, percent signs and escapes in either case, brackets, entities, non-ASCII letters in both cases.
 """
 
 from __future__ import annotations
@@ -75,14 +75,17 @@ def dois(max_size: int = 30) -> SearchStrategy[DOI]:
 
 @st.composite
 def case_pairs(draw: st.DrawFn) -> tuple[str, str]:
-    """Return a pair of names that differ in nothing but the case of letters, in ASCII or beyond."""
+    """Return a strategy for pairs of names that differ only in the case of letters, ASCII or not."""
     name = draw(names())
     return name, "".join(draw(st.sampled_from(_cases(character))) for character in name)
 
 
 @st.composite
 def spelled_uris(draw: st.DrawFn) -> tuple[str, DOI]:
-    """Return a pair of a ``doi:`` URI and its DOI; with unneeded escapes, and hex digits in either case."""
+    """Return a strategy for pairs of a ``doi:`` URI and its DOI.
+
+    The URIs have unneeded escapes, and hexadecimal digits in either case.
+    """
     doi = draw(dois(12))
     text = encode(doi.name, draw(st.sampled_from([URI, FINAL])))
     spelled = "".join(draw(st.sampled_from(_spellings(token))) for token in _tokens(text))
@@ -91,7 +94,10 @@ def spelled_uris(draw: st.DrawFn) -> tuple[str, DOI]:
 
 @st.composite
 def spelled_texts(draw: st.DrawFn) -> tuple[str, DOI]:
-    """Return a pair of a text for ``DOI.parse`` and its DOI: with labels, links, brackets and white space."""
+    """Return a strategy for pairs of a text for ``DOI.parse`` and its DOI.
+
+    The texts have labels, links, brackets and white space.
+    """
     doi = draw(dois())
     text = draw(st.sampled_from(_LABELS + _LINKS)) + encode(
         doi.name, draw(st.sampled_from([URI, LINK, FINAL]))

@@ -109,7 +109,7 @@ class Request:
         return left
 
     def abandon(self) -> None:
-        """Abort the request, from another thread: a blocking read on its connection ends at once."""
+        """Abort the request, from another thread: a blocking read on its connection ends immediately."""
         self.abandoned = True
         sock = getattr(self._connection, "sock", None)
         if isinstance(sock, socket.socket):

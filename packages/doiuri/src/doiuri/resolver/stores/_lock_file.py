@@ -81,7 +81,7 @@ class LockFile(ForkSafe):
             return {key: lines[key].entry for key in keys if key in lines}
 
     def keys(self) -> list[str]:
-        """Return the keys of all entries, in the order of the file; DOIs in ``accepted`` are none."""
+        """Return the keys of all entries, in the order of the file, without DOIs in ``accepted``."""
         with self._lock:
             self._refresh()
             accepted = {accepted_key(doi) for doi in self._accepted}
@@ -128,7 +128,7 @@ class LockFile(ForkSafe):
     def edit(self, change: Edit) -> Differences:
         """Return what changes in the file, which is changed atomically.
 
-        Meanwhile, other processes that write to it wait, so that no change of theirs is lost.
+        Other processes that write to the file wait meanwhile, so that none of their changes is lost.
 
         :param change: called with the entries of the file by key, and with the DOIs that are known not to
             exist, by their keys, with the reasons; returns both as the file is to have them.
@@ -152,7 +152,7 @@ class LockFile(ForkSafe):
             return Usage(len(self._lines) - len(self._accepted), self._stamp[1] if self._stamp else 0)
 
     def clear(self) -> Usage:
-        """Remove all entries; return how much that was. ``accepted`` stays. Otherwise like ``replace``."""
+        """Remove all entries; return how much that was. Keeps ``accepted``. Otherwise like ``replace``."""
         before = self.usage()
         if before.entries:
             self.replace({})

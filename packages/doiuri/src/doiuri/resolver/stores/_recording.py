@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class RecordingStore:
-    """A store in front of another one that records the entries which are read and written.
+    """A store in front of another one, which records the entries that are read and written.
 
     :param store: the other store.
 

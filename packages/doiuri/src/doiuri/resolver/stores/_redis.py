@@ -113,7 +113,7 @@ class RedisStore:
         yield RedisSnapshot(self._server)
 
     def lock(self, name: str, *, seconds: float = 60.0) -> RedisLock:
-        """Return a lock on the server that no other process has; wait until it is free.
+        """Return an exclusive lock on the server; wait until it is free.
 
         Its method ``extend`` keeps it for as many seconds again, ``close`` frees it.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -42,6 +43,14 @@ def test_clear_while_another_process_reads(path: Path) -> None:
     assert (run.returncode, "removed 900 entries" in run.stdout) == (0, True)
     assert reader.execute("SELECT count(*) FROM entries").fetchone() == (900,)
     reader.close()
+
+
+def test_a_locked_file_is_not_cleared(path: Path) -> None:
+    with closing(sqlite3.connect(path, isolation_level=None)) as writer:
+        writer.execute("BEGIN IMMEDIATE")
+        run = doiuri("cache", "clear", "--cache", path, cwd=path.parent)
+    assert (run.returncode, run.stdout) == (2, "")
+    assert run.stderr == f"doiuri: cache: cannot clear the store {path}: database is locked\n"
 
 
 def test_no_cache_and_no_store(tmp_path: Path) -> None:

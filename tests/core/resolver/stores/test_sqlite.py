@@ -627,6 +627,49 @@ def test_a_file_that_stays_locked_is_given_up_with_a_warning(stored: Path) -> No
         assert store.get_many(["new"]) == {"new": Entry(b"3", "", 0)}, "the newest, wherever it is"
 
 
+def test_what_is_done_to_a_locked_file_by_hand_is_an_error(stored: Path) -> None:
+    with (
+        closing(sqlite3.connect(stored, isolation_level=None)) as writer,
+        closing(SQLiteStore(stored, timeout=0.1)) as store,
+        warnings.catch_warnings(),
+    ):
+        warnings.simplefilter("error")
+        assert store.usage().entries == len(ENTRIES)
+        writer.execute("BEGIN IMMEDIATE")
+        for _ in range(2):
+            with pytest.raises(OSError, match=r"cannot clear the store .*: database is locked"):
+                store.clear()
+            with pytest.raises(OSError, match=r"cannot delete entries of the store .*: database is locked"):
+                store.delete_many(KEYS)
+        assert store.get_many(KEYS) == ENTRIES
+        writer.execute("ROLLBACK")
+        store.close()
+        writer.execute("PRAGMA locking_mode = EXCLUSIVE")
+        writer.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(OSError, match=r"cannot read the store .*: database is locked"):
+            store.usage()
+        writer.execute("ROLLBACK")
+        writer.close()
+        store.delete_many(KEYS[:1])
+        assert store.clear().entries == len(ENTRIES) - 1
+
+
+def test_entries_in_memory_are_cleared_with_the_file(stored: Path) -> None:
+    with (
+        closing(sqlite3.connect(stored, isolation_level=None)) as writer,
+        closing(SQLiteStore(stored, timeout=0.1)) as store,
+    ):
+        writer.execute("BEGIN IMMEDIATE")
+        with pytest.warns(StoreWarning, match="database is locked"):
+            store.put_many({"new": Entry(b"", "", 0)})
+        with pytest.raises(OSError, match="cannot clear"):
+            store.clear()
+        assert store.get_many(["new"]) == {"new": Entry(b"", "", 0)}
+        writer.execute("ROLLBACK")
+        store.clear()
+        assert store.get_many(["new"]) == {}
+
+
 def test_a_newer_answer_of_the_file_wins_over_one_in_memory(stored: Path) -> None:
     with (
         closing(sqlite3.connect(stored, isolation_level=None)) as writer,

@@ -52,8 +52,6 @@ def _open(cache: str | None) -> tuple[str, Cache]:
     return ":memory:" if isinstance(store, MemoryStore) else store.address, store
 
 
-def _described(usage: Usage | None) -> str:
-    if usage is None:  # a warning has said why
-        raise click.ClickException("the cache cannot be used")
+def _described(usage: Usage) -> str:
     entries = "1 entry" if usage.entries == 1 else f"{usage.entries:,} entries"
     return f"{entries}, {usage.octets:,} bytes"

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 KEEP = 180 * 86400  # seconds after which a stale entry that was not renewed is deleted
 SIZE_CHECK_INTERVAL = 3600.0  # seconds between two checks of the size by one process
 
+_FAILURES = (sqlite3.Error, OSError, UnicodeDecodeError)
 _DELETE_OLD = "DELETE FROM entries WHERE stored < ? AND expires < ? AND expires < 1e11"
 # The size is an upper bound, so at least half of the limit is kept
 _DELETE_OLDEST = """DELETE FROM entries WHERE id IN (
@@ -91,29 +92,36 @@ class SQLiteStore(ForkSafe):
         else:
             self._memory.discard(entries)
 
-    def usage(self) -> Usage | None:
-        """Return how much the store holds; None if it cannot be read, with a StoreWarning."""
-        if not self.path.exists():
-            return Usage(0, 0)
-        count = self._run("read", _count)
-        return None if count is None else Usage(count, self._file.size())
+    def usage(self) -> Usage:
+        """Return how much the store holds.
 
-    def clear(self) -> Usage | None:
-        """Delete all entries; return how much that was; None if that failed, with a StoreWarning.
-
-        Other processes may use the store meanwhile.
+        :raises OSError: if it cannot be read.
         """
-        self._memory.clear()
         if not self.path.exists():
             return Usage(0, 0)
-        octets = self._file.size()
-        count = self._run("written", _delete_all)
-        return None if count is None else Usage(count, max(octets - self._file.size(), 0))
+        return Usage(self._require("read", _count), self._file.size())
+
+    def clear(self) -> Usage:
+        """Delete all entries; return how much that was. Other processes may use the store meanwhile.
+
+        :raises OSError: if that is impossible, for example while another process locks the file; then no
+            entry is deleted.
+        """
+        count = octets = 0
+        if self.path.exists():
+            octets = self._file.size()
+            count = self._require("clear", _delete_all)
+            octets = max(octets - self._file.size(), 0)
+        self._memory.clear()
+        return Usage(count, octets)
 
     def delete_many(self, keys: Sequence[str]) -> None:
-        """Delete the entries for these keys in one transaction, before returning."""
+        """Delete the entries for these keys in one transaction, before returning.
+
+        :raises OSError: if that is impossible; then no entry is deleted.
+        """
         if keys:
-            self._run("written", lambda db: _delete(db, keys))
+            self._require("delete entries of", lambda db: _delete(db, keys))
             self._memory.discard(keys)
 
     def snapshot(self) -> AbstractContextManager[SQLiteSnapshot]:
@@ -154,20 +162,42 @@ class SQLiteStore(ForkSafe):
         self._file.close()
 
     def _run(self, what: str, query: Callable[[sqlite3.Connection], T]) -> T | None:
-        """Run a query, again if the file was damaged and could be set aside; None if that is impossible."""
+        """Run a query; None if that is impossible, with a StoreWarning."""
         with self._lock:
-            # Re-entrant: the garbage collector may close an iteration in the thread that is writing
-            db = self._file.db
-            if self._unusable or (db is not None and db.in_transaction):
+            if self._unusable or self._is_writing():
                 return None
-            for _ in range(2):
-                try:
-                    return query(self._file.connection())
-                except (sqlite3.Error, OSError, UnicodeDecodeError) as error:
-                    if not self._file.recover(error):
-                        self._file.warn(f"cannot be {what} ({error}); answers are kept in memory")
-                        self._give_up(error)
-                        break
+            try:
+                return self._result(query)
+            except _FAILURES as error:
+                self._file.warn(f"cannot be {what} ({error}); answers are kept in memory")
+                self._give_up(error)
+        return None
+
+    def _require(self, what: str, query: Callable[[sqlite3.Connection], T]) -> T:
+        """Run a query; raise OSError if that is impossible."""
+        with self._lock:
+            if self._is_writing():
+                raise OSError(f"cannot {what} the store {self.path} while this thread writes it")
+            try:
+                result = self._result(query)
+            except _FAILURES as error:
+                raise OSError(f"cannot {what} the store {self.path}: {error}") from error
+        if result is None:
+            raise OSError(f"cannot {what} the store {self.path}, because it is damaged")
+        return result
+
+    def _is_writing(self) -> bool:
+        # The lock is re-entrant: the garbage collector may close an iteration in the thread that is writing
+        return self._file.db is not None and self._file.db.in_transaction
+
+    def _result(self, query: Callable[[sqlite3.Connection], T]) -> T | None:
+        """Run a query, again if the file was damaged and set aside; None if that happened twice."""
+        for _ in range(2):
+            try:
+                return query(self._file.connection())
+            except _FAILURES as error:
+                if not self._file.recover(error):
+                    raise
         return None
 
     def _give_up(self, error: Exception) -> None:

@@ -55,6 +55,13 @@ def test_place_of_a_doubled_link() -> None:
     assert finding.message == "https://doi.org/doi:10.1000/182"
 
 
+def test_advice_says_what_was_meant() -> None:
+    (finding,) = findings(Part("10.1000/978\u20133", "text"))
+    assert finding.message == "en dash (U+2013) looks like another character; did you mean 10.1000/978-3?"
+    (finding,) = findings(Part("10.1000/caf\ufffd9", "text"))
+    assert "did you mean" not in finding.message
+
+
 def test_entries_with_one_doi() -> None:
     values = {"a2019": "10.1000/182", "b2020": "10.1000/183", "c2021": "doi:10.1000/182"}
     text = "\n".join(values.values())

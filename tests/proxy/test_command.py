@@ -77,7 +77,8 @@ def test_host_and_port(tmp_path: Path) -> None:
         port = urlsplit(proxy.url).port
         taken = run_apart("--records", file, "--port", port)
         assert (taken.returncode, taken.stdout) == (1, "")
-        assert taken.stderr == f"doiuri-proxy: cannot listen at 127.0.0.1:{port}: Address already in use\n"
+        used = f"cannot listen at 127.0.0.1:{port}: Address already in use; choose another with --port"
+        assert taken.stderr == f"doiuri-proxy: {used}\n"
     for host in ("localhost", "::1") if IPV6 else ("localhost",):
         with command(tmp_path, "--records", file, "--host", host) as proxy:
             assert target(proxy.url) == "https://example.org/old"

@@ -62,6 +62,13 @@ def test_nothing_is_asked_twice(folder: Path, doi_proxy: Proxies) -> None:
     assert len(doi_proxy.log) == requests
 
 
+def test_a_file_that_is_not_written_is_not_said_to_hold_anything(folder: Path) -> None:
+    run = doiuri("lock", "--offline", "--cache", ":memory:", cwd=folder)
+    told = "doi.lock.json was not written: it would be empty. 3 without an answer: offline.\n"
+    assert (run.returncode, run.stderr) == (0, told)
+    assert not (folder / "doi.lock.json").exists()
+
+
 def test_check_says_what_is_due_without_a_request(folder: Path, doi_proxy: Proxies) -> None:
     run = lock(doi_proxy, folder, "--check")
     assert run.returncode == 1

@@ -60,8 +60,14 @@ def test_files_that_were_skipped() -> None:
     ("found", "line"),
     [
         ([finding()], "1 error."),
-        ([UNSAFE], "1 warning. 1 can be fixed with doiuri fix --unsafe-fixes."),
-        ([SAFE, UNSAFE], "2 warnings. [*] 1 can be fixed with doiuri fix, 1 more with --unsafe-fixes."),
+        ([UNSAFE], "1 warning. 1 can be fixed with doiuri fix --unsafe-fixes if the corrected DOI exists."),
+        (
+            [SAFE, UNSAFE],
+            (
+                "2 warnings. [*] 1 can be fixed with doiuri fix, 1 more with --unsafe-fixes"
+                " if the corrected DOI exists."
+            ),
+        ),
     ],
 )
 def test_what_was_found(found: list[object], line: str) -> None:

@@ -97,7 +97,7 @@ def _values(table: Values, path: Path) -> Values:
     folder = os.path.abspath(path.parent)  # noqa: PTH100
     for key, value in table.items():
         if key not in CHECKS:
-            raise ConfigError(f"{_relative(path)}: {key}: unknown key{_hint(key, CHECKS)}")
+            raise ConfigError(f"{_relative(path)}: {key}: unknown key{hint(key, CHECKS)}")
         name, check = CHECKS[key]
         try:
             values[name] = check(value, folder)
@@ -113,7 +113,8 @@ def _split_ignore(values: Values) -> Values:
     return values
 
 
-def _hint(word: str, known: Iterable[str]) -> str:
+def hint(word: str, known: Iterable[str]) -> str:
+    """Return the end of a message about an unknown word: the most similar known one, or all of them."""
     from difflib import get_close_matches  # slow to import
 
     near = get_close_matches(word, known, 1)
@@ -127,7 +128,7 @@ def check_codes(codes: Iterable[str]) -> frozenset[str]:
     """
     found = frozenset(codes)
     for code in sorted(found - RULES.keys()):
-        raise ValueError(f"unknown code {code!r}{_hint(code, RULES)}")
+        raise ValueError(f"unknown code {code!r}{hint(code, RULES)}")
     return found
 
 

@@ -54,6 +54,19 @@ class Commands(click.Group):
                 return None
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the subcommand that the arguments name.
+
+        :raises click.UsageError: if there is none; it names the most similar one, or all.
+        """
+        if args[0] not in COMMANDS and not ctx.resilient_parsing:
+            from doiuri_cli._config_file import hint  # rarely needed
+
+            raise click.UsageError(f"{args[0]!r} is not a command{hint(args[0], COMMANDS)}")
+        return super().resolve_command(ctx, args)
+
     def invoke(self, ctx: click.Context) -> object:
         """Run a subcommand; end without a traceback if the user or the reader of the output stops it."""
         try:

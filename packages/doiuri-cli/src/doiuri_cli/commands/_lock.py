@@ -250,10 +250,13 @@ def _accept(draft: Draft, locking: Locking, doi: DOI, reason: str) -> None:
 def _summary(locking: Locking, draft: Draft, differences: Differences) -> str:
     from doiuri_cli.registry._locking import Draft
 
-    count = len(Draft.read(locking.file).dois())
+    count, name = len(Draft.read(locking.file).dois()), visible(locking.file.path.name)
     added, changed, removed = map(len, differences)
-    text = f"{count:,} DOI{'' if count == 1 else 's'} in {visible(locking.file.path.name)}: "
-    text += f"{added:,} added, {changed:,} changed, {removed:,} removed."
+    if locking.file.path.exists():
+        text = f"{count:,} DOI{'' if count == 1 else 's'} in {name}: "
+        text += f"{added:,} added, {changed:,} changed, {removed:,} removed."
+    else:
+        text = f"{name} was not written: it would be empty."
     if draft.unknown:
         total, reason = draft.unknown.total(), draft.unknown.most_common(1)[0][0]
         text += f" {total:,} without an answer: {visible(reason)}."

@@ -50,9 +50,9 @@ def _found(report: Report) -> str:
     unsafe = sum(finding.fix is not None and not finding.fix.safe for finding in report.findings)
     if counts.fixable:
         text += f" [*] {counts.fixable} can be fixed with doiuri fix"
-        text += f", {unsafe} more with --unsafe-fixes." if unsafe else "."
+        text += f", {unsafe} more with --unsafe-fixes if the corrected DOI exists." if unsafe else "."
     elif unsafe:
-        text += f" {unsafe} can be fixed with doiuri fix --unsafe-fixes."
+        text += f" {unsafe} can be fixed with doiuri fix --unsafe-fixes if the corrected DOI exists."
     return text
 
 

@@ -37,7 +37,9 @@ def advice_findings(source: Source, mention: Mention) -> Iterator[Finding]:
     for advice in _advice(mention.text, doi):
         fix = _suggested(mention, advice)
         span = mention.start, mention.end
-        yield finding_at(source, mention.part, span, advice.code, advice.message, doi=doi.name, fix=fix)
+        meant = f"; did you mean {advice.suggestion}?" if advice.suggestion else ""
+        message = advice.message + meant
+        yield finding_at(source, mention.part, span, advice.code, message, doi=doi.name, fix=fix)
 
 
 def _advice(text: str, doi: DOI) -> tuple[Advice, ...]:

@@ -8,6 +8,7 @@ import logging
 import resource
 import signal
 from dataclasses import dataclass, field
+from errno import EADDRINUSE
 from typing import TYPE_CHECKING
 
 from doiuri.plugins import DOI_ORG
@@ -109,7 +110,8 @@ class Service:
         try:
             return bind(self.host, self.port)
         except OSError as error:
-            raise OSError(f"cannot listen at {self.host}:{self.port}: {error.strerror}") from None
+            hint = "; choose another with --port" if error.errno == EADDRINUSE else ""
+            raise OSError(f"cannot listen at {self.host}:{self.port}: {error.strerror}{hint}") from None
 
     def _reload(self, app: App) -> bool:
         """Load the records again; if that fails, log why and keep the old ones."""

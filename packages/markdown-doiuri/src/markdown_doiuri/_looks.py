@@ -10,6 +10,7 @@ from markdown.treeprocessors import Treeprocessor
 from markdown.util import AtomicString
 
 from markdown_doiuri._links import proxy_doi
+from markdown_doiuri._stash import literal
 
 if TYPE_CHECKING:
     from markdown import Markdown
@@ -44,11 +45,16 @@ def finish_links(root: Element, base: str) -> None:
         href = link.get("href") or ""
         # a title is no AtomicString, and a name has no children
         if isinstance(link.text, AtomicString) and not len(link):
-            parts = breakable(link.text)
+            parts = _parts(link.text)
             if len(parts) > 1 and (href.startswith(f"{base}/") or proxy_doi(href)):
                 _break(link, parts)
         if "doi-not-found" in (link.get("class") or "").split():
             _strike(link)
+
+
+def _parts(text: str) -> list[str]:
+    ampersand = literal("&")  # one character, without the ";" after which a line may break
+    return [part.replace("\0", ampersand) for part in breakable(text.replace(ampersand, "\0"))]
 
 
 def _break(link: Element, parts: list[str]) -> None:

@@ -16,7 +16,7 @@ PAGES = {
     "index.md": f"# A\n\n[@doi:{KAHN}; @doi:{THREE}]\n\ndoi:10.5555/kahn-a\n",
     "b.md": f"# B\n\n@doi:{THREE}\n",
 }
-PLUGIN = {"bibliography": "references.md", "budget": 3}
+PLUGIN = {"bibliography": "references.md", "budget": 20}
 
 pytestmark = pytest.mark.newest
 

@@ -35,7 +35,7 @@ def strict(folder: os.PathLike[str], resolver: str) -> tuple[int, str]:
     return run.returncode, run.stdout + run.stderr
 
 
-CONFIG = "site_name: Test\nplugins:\n  - doiuri:\n      budget: 3\n"
+CONFIG = "site_name: Test\nplugins:\n  - doiuri:\n      budget: 20\n"
 TEXTS = {"index.md": "doi:10.1000/182", "a.md": "doi:10.1000/456 doi:10.1000/none", "b.md": "doi:10.1000/182"}
 PAGES = {name: f"# A\n\n{text}\n" for name, text in TEXTS.items()}
 

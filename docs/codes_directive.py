@@ -25,9 +25,10 @@ class Codes(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         """Return the table and the sections."""
-        lines = [".. list-table::", "   :header-rows: 1", "", *row("code", "severity", "fix", "meaning")]
+        lines = [".. list-table::", "   :class: stacked", "   :header-rows: 1", ""]
+        lines += row("code", "severity", "fix", "meaning")
         for rule in RULES.values():
-            fix = rule.fix or "\\-"
+            fix = f"{rule.fix or 'no'} fix"
             lines += row(
                 f":ref:`{rule.code} <code-{rule.code}>`", rule.severity.label, fix, rst(rule.summary)
             )
@@ -45,15 +46,15 @@ def section(rule: Rule) -> list[str]:
     """Return the lines of the section about a rule."""
     lines = ["", f".. _code-{rule.code}:", "", rule.code, "-" * len(rule.code), ""]
     lines += [f"*{rule.severity.label.capitalize()}.* {rst(rule.summary)} {rst(rule.reason)}", ""]
-    lines += ["Example::", "", *literal(rule.example)]
+    lines += ["Example:", "", *literal(rule.example)]
     if rule.instead:
-        lines += ["Write::", "", *literal(rule.instead)]
+        lines += ["Write:", "", *literal(rule.instead)]
     return [*lines, FIXES[rule.fix]]
 
 
 def literal(text: str) -> list[str]:
     """Return the lines of a literal block."""
-    return [*(f"   {line}" for line in text.splitlines()), ""]
+    return [".. code-block:: text", "", *(f"   {line}" for line in text.splitlines()), ""]
 
 
 def rst(text: str) -> str:

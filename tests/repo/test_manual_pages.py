@@ -1,4 +1,4 @@
-"""The manual in Chromium: every page and table fits a phone, and the search finds."""
+"""The manual in Chromium: pages fit a phone, each begins with a sentence, and the search finds."""
 
 from __future__ import annotations
 
@@ -18,6 +18,12 @@ ROOT = Path(__file__).parents[2]
 PHONE = 400
 TOO_WIDE = """[document.documentElement, ...document.querySelectorAll("article .table-wrapper")]
     .filter(e => e.scrollWidth > e.clientWidth + 1).map(e => e.innerText.slice(0, 60))"""
+CUT = """[...document.querySelectorAll("pre")]
+    .filter(e => !e.closest(".aligned, .highlight-default:not(.doctest)"))
+    .filter(e => e.scrollWidth > e.clientWidth + 1 || /\\^\\^\\^|[├└]/.test(e.innerText))
+    .map(e => e.innerText.slice(0, 60))"""
+FIRST = """[...document.querySelector("article h1").parentElement.children]
+    .find(e => !/H1|SPAN/.test(e.tagName) && e.getClientRects().length).tagName"""
 FOUND = "[...document.querySelectorAll('#search-results li a')].map(a => a.innerText)"
 
 
@@ -47,6 +53,8 @@ def test_every_page_and_table_fits_a_phone(pages: Path) -> None:
         for path in paths:
             page.open(path, width=PHONE)
             assert page.run(TOO_WIDE) == [], path.relative_to(pages)
+            assert page.run(CUT) == [], path.relative_to(pages)
+            assert page.run(FIRST) == "P", f"{path.relative_to(pages)} does not begin with a sentence"
 
 
 @pytest.mark.newest

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import stat
+import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from functools import partial
@@ -14,7 +16,7 @@ import dask.bag as db
 import dask.dataframe as dd
 import pandas as pd
 import pytest
-from dask_doiuri import verify
+from dask_doiuri import _processes, verify
 from dask_doiuri._processes import client_id, lock_file, turn
 from dask_doiuri._settings import VerifySettings
 from distributed import Client
@@ -125,6 +127,39 @@ def _expect(condition: bool) -> None:
 
 def _expect_no_turns(made: VerifySettings) -> None:
     assert not made.takes_turns
+
+
+def test_no_other_user_can_take_a_turn() -> None:
+    with turn(client_id()):
+        folder = lock_file(client_id()).parent.lstat()
+    assert stat.S_ISDIR(folder.st_mode)
+    assert (folder.st_uid, stat.S_IMODE(folder.st_mode)) == (os.getuid(), 0o700)
+
+
+@pytest.mark.parametrize("kind", ["link", "file", "open"])
+def test_a_folder_that_another_user_may_have_made_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    folder, elsewhere = lock_file("c").parent, tmp_path / "elsewhere"
+    elsewhere.mkdir(mode=0o700)
+    if kind == "link":
+        folder.symlink_to(elsewhere)
+    elif kind == "file":
+        folder.touch()
+    else:
+        folder.mkdir()
+        folder.chmod(0o777)
+    with pytest.raises(PermissionError, match="is not a folder of this user alone"), turn("c"):
+        pass
+    assert not [*elsewhere.iterdir()]
+
+
+def test_the_wait_for_a_turn_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(_processes, "TIMEOUT", 0.1)
+    with turn("c"), pytest.raises(TimeoutError, match=r"have used the rate for 0\.1 s"), turn("c"):
+        pass
 
 
 def test_the_end_of_a_process_ends_its_turn() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import os
 import sqlite3
+import stat
 import sys
 import tempfile
 from contextlib import closing, contextmanager, suppress
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _TOKEN = uuid4().hex
-_LONGEST = 2e6  # seconds; SQLite counts milliseconds in 31 bits
+TIMEOUT = 86400.0  # seconds to wait for the turns of the others; each may take as long as its partition
 
 
 def client_id() -> str:
@@ -48,15 +49,44 @@ def turn(client: str) -> Iterator[None]:
 
     A process does not learn how many others Dask's scheduler ``"processes"`` started, so one at a time may
     use the rate. The end of a process ends its turn.
+
+    :raises PermissionError: if other users can use the folder of the lock.
+    :raises TimeoutError: if that takes longer than ``TIMEOUT``.
     """
-    with closing(sqlite3.connect(lock_file(client), timeout=_LONGEST, isolation_level=None)) as lock:
-        lock.execute("BEGIN EXCLUSIVE")
+    file = lock_file(client)
+    _make_private(file.parent)
+    with closing(sqlite3.connect(file, timeout=TIMEOUT, isolation_level=None)) as lock:
+        try:
+            lock.execute("BEGIN EXCLUSIVE")
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY:
+                raise
+            raise TimeoutError(
+                f"other processes have used the rate for {TIMEOUT:g} s; use fewer partitions, or set a pace"
+            ) from None
         yield
 
 
 def lock_file(client: str) -> Path:
     """Return the path of the file that the processes of a client lock."""
-    return Path(tempfile.gettempdir(), f"dask-doiuri-{client}.lock")
+    shared = Path(tempfile.gettempdir())
+    # on Windows each user has a folder for temporary files
+    folder = shared / f"dask-doiuri-{os.getuid()}" if hasattr(os, "getuid") else shared
+    return folder / f"{client}.lock"
+
+
+def _make_private(folder: Path) -> None:
+    """Create a folder that other users can neither read nor write.
+
+    :raises PermissionError: if there is another one of that name.
+    """
+    if not hasattr(os, "getuid"):
+        return
+    with suppress(FileExistsError):
+        folder.mkdir(mode=0o700)
+    status = folder.lstat()
+    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid() or status.st_mode & 0o077:
+        raise PermissionError(f"{folder} is not a folder of this user alone; remove it, or set TMPDIR")
 
 
 @cache

@@ -261,6 +261,19 @@ def test_a_cluster() -> None:
             assert other.get_many(KEYS) == ENTRIES
 
 
+def test_a_cluster_that_hangs_costs_little_more_than_the_timeout() -> None:
+    with redis_server.running_cluster() as servers, closing(RedisStore(servers[0].url, timeout=3)) as store:
+        store.put_many(ENTRIES)
+        for server in servers:
+            assert server.process
+            server.process.send_signal(signal.SIGSTOP)
+        begun = time.monotonic()
+        with pytest.warns(StoreWarning, match="does not answer .no answer within 6 s"):
+            store.put_many({"k": Entry(b"1", "", 0)})
+        assert time.monotonic() - begun < 12  # each node is asked several times
+        assert store.get_many(["k"]) == {"k": Entry(b"1", "", 0)}
+
+
 def test_a_cluster_that_lost_a_node() -> None:
     with redis_server.running_cluster() as servers, closing(RedisStore(servers[0].url, timeout=20)) as store:
         store.put_many(ENTRIES)

@@ -104,7 +104,8 @@ def test_what_sqlite_left_beside_an_incomplete_copy_is_deleted(
             for suffix in ("-journal", "-wal", "-shm"):
                 path.with_name(path.name + suffix).touch()
             raise sqlite3.OperationalError("interrupted")
-        return connect(path, **options)
+        opened: sqlite3.Connection = connect(path, **options)
+        return opened
 
     monkeypatch.setattr(sqlite3, "connect", connect_and_leave_files)
     with pytest.raises(OSError, match="interrupted"):

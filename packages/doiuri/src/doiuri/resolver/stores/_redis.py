@@ -15,7 +15,7 @@ from doiuri.resolver.stores._redis_lock import RedisLock
 from doiuri.resolver.stores._store import Entry, NewEntry, Usage, warn
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     T = TypeVar("T")
 
@@ -65,13 +65,15 @@ class RedisStore:
     def get_many(self, keys: Sequence[str]) -> dict[str, Entry]:
         """Return the entries that exist for these keys, stale ones included."""
         if unsaved := list(self._memory.get_many(keys)):
-            self._memory.discard_older(self._work("read", lambda client: self._dates(client, unsaved)) or {})
-        found = self._work("read", lambda client: _read(client, keys)) or {}
+            self._memory.discard_older(
+                self._work("read", unsaved, lambda client: self._dates(client, unsaved)) or {}
+            )
+        found = self._work("read", keys, lambda client: _read(client, keys)) or {}
         return found | self._memory.get_many(keys)
 
     def put_many(self, entries: Mapping[str, Entry]) -> None:
         """Store the entries; they are kept for 30 days after they expire."""
-        if self._work("written", lambda client: self._write(client, entries)):
+        if self._work("written", entries, lambda client: self._write(client, entries)):
             self._memory.discard(entries)
         else:
             self._memory.put_many(entries)
@@ -132,11 +134,11 @@ class RedisStore:
         """Close the connections; the store opens new ones when used."""
         self._server.close()
 
-    def _work(self, what: str, work: Callable[[Any], T]) -> T | None:
+    def _work(self, what: str, keys: Collection[str], work: Callable[[Any], T]) -> T | None:
         if time.monotonic() < self._paused_until[what]:
             return None
         try:
-            return work(self._server.client())
+            return self._server.run(work, len(keys) // BATCH + 1)
         except self._server.failures as error:
             # a server that is full or read-only still answers reads
             refused = self._server.refused(error)

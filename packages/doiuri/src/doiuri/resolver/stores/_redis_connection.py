@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import re
+import time
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from doiuri.resolver._fork import ForkSafe
+from doiuri.resolver._workers import DeadlineError, run_until
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+
+    T = TypeVar("T")
 
 
 class RedisConnection(ForkSafe):
@@ -29,6 +33,7 @@ class RedisConnection(ForkSafe):
         self.library, self.failures = _library(what)
         self.public = _public(url)
         self._url = re.sub(r"^valkey", "redis", url, flags=re.IGNORECASE)
+        self._timeout = timeout
         self._options: dict[str, Any] = {"socket_timeout": timeout, "socket_connect_timeout": timeout}
         if retries is not None:
             self._options["retry"] = self._retry(retries)
@@ -53,6 +58,24 @@ class RedisConnection(ForkSafe):
             client = cluster.from_url(self._url, **self._options) if cluster else self._single
             self._client = client
         return client
+
+    def run(self, work: Callable[[Any], T], answers: int) -> T:
+        """Return what ``work`` returns, which is called with the client.
+
+        When a node of a cluster does not answer, redis-py asks all of them again, one after another.
+
+        :param answers: how many answers the work waits for.
+        :raises TimeoutError: if a cluster takes longer than the timeout for each of them, and once more; then
+            the work continues in the background.
+        """
+        client = self.client()
+        if client is self._single:
+            return work(client)
+        limit = (answers + 1) * self._timeout
+        try:
+            return run_until(time.monotonic() + limit, lambda _task: work(client))
+        except DeadlineError:
+            raise TimeoutError(f"no answer within {limit:g} s") from None
 
     def refused(self, error: Exception) -> bool:
         """Return whether the server answers, but refuses: it is full, or read-only, or lacks a permission."""

@@ -36,7 +36,7 @@ def advice_findings(source: Source, mention: Mention) -> Iterator[Finding]:
         return
     for advice in _advice(mention.text, doi):
         fix = _suggested(mention, advice)
-        span = mention.start, mention.end
+        span = mention.span
         yield finding_at(source, mention.part, span, advice.code, advice.message, doi=doi.name, fix=fix)
 
 
@@ -58,7 +58,7 @@ def _suggested(mention: Mention, advice: Advice) -> Fix | None:
     if text is None or text == mention.text:
         return None
     changed = better.name if better.name != mention.doi.name else None
-    fix = fix_at(mention.part, (mention.start, mention.end), text, changed)
+    fix = fix_at(mention.part, mention.span, text, changed)
     if fix is not None and advice.code == "entity" and mention.part.field:
         return fix._replace(safe=True)  # an exporter escaped the field for HTML: no name has entities
     return fix

@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
+from doiuri_cli._run import _map
 from doiuri_proxy.pytest_plugin import Proxies
 from support.cli.command import doiuri
 
@@ -85,6 +86,17 @@ def test_any_number_of_processes_gives_the_same_output(tmp_path: Path, doi_proxy
     one, three = (doiuri(*options, "-j", jobs, cwd=tmp_path) for jobs in (1, 3))
     assert one.stdout == three.stdout
     assert one.stdout.count("not-found") == one.stdout.count("not-https") == 40
+
+
+def process_of(_item: int) -> int:
+    return os.getpid()
+
+
+def test_forked_processes_begin_with_what_the_first_files_need() -> None:
+    """They would import the readers and compile their expressions each for itself."""
+    first, *others = _map(process_of, range(4), 2)
+    assert first == os.getpid()
+    assert os.getpid() not in others
 
 
 def test_wrong_use(tmp_path: Path) -> None:

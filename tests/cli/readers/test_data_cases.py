@@ -11,6 +11,8 @@ import yaml
 from doiuri_cli import Part, Source
 from doiuri_cli._mentions import Mention, mentions_in
 from doiuri_cli.readers import reader_for
+from doiuri_cli.readers._blank import may_mention
+from doiuri_cli.readers.data import _yaml
 from doiuri_cli.readers.strings import _yaml_events
 from doiuri_cli.rules import finding_at
 
@@ -122,3 +124,19 @@ def test_settings_named_doi_are_no_fields() -> None:
     assert read is not None
     fields = [part.text for part in read(Source("mkdocs.yml", text)) if part.field]
     assert fields == ["true", "PMC1"]
+
+
+def test_of_many_values_in_yaml_those_with_a_sign_of_a_doi_are_looked_at(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seen: list[str] = []
+
+    def noted(text: str) -> bool:
+        seen.append(text)
+        return may_mention(text)
+
+    monkeypatch.setattr(_yaml, "may_mention", noted)
+    items = "".join(f"- name: 'n'\n  value: {number}\n" for number in range(100))
+    source = Source("a.yml", f'{items}- value: "\\x310.1000/2"\n- value: see 10.1000/1\n')
+    assert [part.text for part in _yaml.read(source)] == ["10.1000/2", "see 10.1000/1"]
+    assert seen[1:] == ["10.1000/2", "see 10.1000/1"]  # the first is the file

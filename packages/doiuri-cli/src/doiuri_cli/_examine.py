@@ -148,7 +148,7 @@ class _Checked:
                 continue
             is_unknown = statuses.get(mention.doi.key, "unknown") == "unknown"
             if is_unknown or mention.doi.key not in works:
-                place = finding_at(source, mention.part, (mention.start, mention.end), "", "")
+                place = finding_at(source, mention.part, mention.span, "", "")
                 lines = range(place.line, place.end_line + 1)
                 places = {(None, None), *((place.cell, line) for line in lines)}
                 self._undescribed |= places if mention.doi.key not in works else set()
@@ -187,7 +187,7 @@ def _about(
     doi = mention.doi
     if doi is None:
         return
-    at = partial(finding_at, source, mention.part, (mention.start, mention.end), doi=doi.name)
+    at = partial(finding_at, source, mention.part, mention.span, doi=doi.name)
     if statuses.get(doi.key) == "not-found":
         yield at("not-found", f"{doi.name} is not registered")
     if doi.key in missing:

@@ -66,6 +66,11 @@ class Mention(NamedTuple):
     doi: DOI | None
     error: DOISyntaxError | None = None
 
+    @property
+    def span(self) -> Span:
+        """Its offsets in the text of the part: of its first character, and after its last one."""
+        return self.start, self.end
+
 
 def mentions_in(part: Part) -> Iterator[Mention]:
     """Yield the mentions in a part, in order.

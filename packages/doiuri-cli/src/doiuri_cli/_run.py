@@ -193,9 +193,10 @@ def _map(function: Callable[[T], R], items: Sequence[T], jobs: int) -> Iterator[
         return
     from concurrent.futures import ProcessPoolExecutor  # slow to import
 
+    yield function(items[0])  # what this imports and compiles, forked processes have already
     with ProcessPoolExecutor(jobs, initializer=_ignore_interrupts) as pool:
         try:
-            yield from pool.map(function, items)
+            yield from pool.map(function, items[1:])
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise

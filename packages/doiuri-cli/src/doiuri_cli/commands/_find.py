@@ -80,7 +80,7 @@ def _listed(source: Source) -> list[Place]:
     places = []
     for mention in mentions:
         if mention.doi is not None:
-            at = finding_at(source, mention.part, (mention.start, mention.end), "", "")
+            at = finding_at(source, mention.part, mention.span, "", "")
             area = at.line, at.column, at.end_line, at.end_column
             places.append(Place(at.path, *area, at.cell, at.entry, mention.text, mention.doi.name))
     return places

@@ -95,7 +95,7 @@ def _reading(source: Source) -> _Reading:
         kinds.append((part.syntax, part.cell, part.entry, part.field, part.ignored))
         for mention in mentions_in(part):
             name = mention.doi.name if mention.doi else None
-            places.append(_Place(name, *part.span(mention.start, mention.end)))
+            places.append(_Place(name, *part.span(*mention.span)))
     return _Reading(kinds, places)
 
 

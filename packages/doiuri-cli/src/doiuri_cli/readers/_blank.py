@@ -17,7 +17,10 @@ _BROKEN = r"10(?:[&{<]|\\(?![%&#$_]))"
 _NAME = re.compile(rf"10\.[0-9.]*+(?:[/:]|{_ESCAPED})|{_BROKEN}")
 # One that counts without a label: versions and addresses such as v10.2/guide are frequent
 _BARE_NAME = re.compile(rf"10\.(?:[0-9]{{4}}[0-9.]*+[/:]|[0-9.]*+{_ESCAPED})|{_BROKEN}")
-_SIGN = re.compile(rf"[dD](?:oi|OI)|(?=1)(?:{_NAME.pattern})")
+_SIGNS = (
+    _NAME,
+    *map(re.compile, ("doi", "DOI", "Doi", "dOI")),
+)  # one expression for all takes five times as long
 _LABEL = re.compile("doi|hdl", re.IGNORECASE)
 _ON_LINE = re.compile(r"[^\r\n]+")
 
@@ -34,7 +37,7 @@ def signs(text: str) -> list[int]:
 
     A piece of the text in which none starts is one for which ``may_mention`` returns False.
     """
-    return [*(sign.start() for sign in _SIGN.finditer(text)), len(text)]
+    return [*sorted(found.start() for sign in _SIGNS for found in sign.finditer(text)), len(text)]
 
 
 def blanked(text: str, spans: Iterable[Span]) -> str:

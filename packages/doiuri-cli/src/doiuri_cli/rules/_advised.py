@@ -36,10 +36,9 @@ def advice_findings(source: Source, mention: Mention) -> Iterator[Finding]:
         return
     for advice in _advice(mention.text, doi):
         fix = _suggested(mention, advice)
-        span = mention.start, mention.end
         meant = f"; did you mean {advice.suggestion}?" if advice.suggestion else ""
         message = advice.message + meant
-        yield finding_at(source, mention.part, span, advice.code, message, doi=doi.name, fix=fix)
+        yield finding_at(source, mention.part, mention.span, advice.code, message, doi=doi.name, fix=fix)
 
 
 def _advice(text: str, doi: DOI) -> tuple[Advice, ...]:
@@ -60,7 +59,7 @@ def _suggested(mention: Mention, advice: Advice) -> Fix | None:
     if text is None or text == mention.text:
         return None
     changed = better.name if better.name != mention.doi.name else None
-    fix = fix_at(mention.part, (mention.start, mention.end), text, changed)
+    fix = fix_at(mention.part, mention.span, text, changed)
     if fix is not None and advice.code == "entity" and mention.part.field:
         return fix._replace(safe=True)  # an exporter escaped the field for HTML: no name has entities
     return fix

@@ -33,5 +33,5 @@ def duplicate_findings(source: Source, mentions: Iterable[Mention]) -> Iterator[
         if earlier.part.entry != mention.part.entry:
             line = source.lines.position(earlier.part.span(earlier.start, earlier.end)[0]).line
             message = f"the same DOI as {earlier.part.entry} (line {line})"
-            span = mention.start, mention.end
+            span = mention.span
             yield finding_at(source, mention.part, span, "duplicate", message, doi=mention.doi.name)

@@ -84,7 +84,7 @@ def _restored(mention: Mention) -> Fix | None:
     except DOISyntaxError:
         return None
     written = _written(mention.part, doi.name, doi)
-    return fix_at(mention.part, (mention.start, mention.end), written, doi.name) if written else None
+    return fix_at(mention.part, mention.span, written, doi.name) if written else None
 
 
 def _not_all(source: Source, mention: Mention, doi: DOI, before: str, after: str) -> Finding:
@@ -132,7 +132,7 @@ def _field_finding(
 
 def _bare(mention: Mention, doi: DOI) -> Fix | None:
     text = _bare_text(mention, doi)
-    return None if text is None else fix_at(mention.part, (mention.start, mention.end), text)
+    return None if text is None else fix_at(mention.part, mention.span, text)
 
 
 def _bare_text(mention: Mention, doi: DOI) -> str | None:
@@ -163,5 +163,5 @@ def _tex_escape(source: Source, mention: Mention, tex_escape: str) -> Iterator[F
         )
     if better == text or mention.doi is None or not reads_as(mention.part, better, mention.doi):
         return
-    fix = fix_at(mention.part, (mention.start, mention.end), better)
+    fix = fix_at(mention.part, mention.span, better)
     yield _field_finding(source, mention, "tex-escape", message, fix, mention.doi.name)

@@ -60,7 +60,7 @@ def written_findings(source: Source, mention: Mention, *, tex_escape: str = "any
             yield from field_findings(source, mention, tex_escape)
     elif mention.doi is None:
         reason = mention.error.reason if mention.error else "not a DOI"
-        yield finding_at(source, part, (mention.start, mention.end), "syntax", reason)
+        yield finding_at(source, part, mention.span, "syntax", reason)
     else:
         usual = _is_usual(mention)
         if not usual:

@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 
 _COMMENT = re.compile(r"(?:(?<=[ \t\r\n])|\A)#([^\r\n]*+)")
 _NO_TEXT = re.compile(r"(?:true|false|yes|no|on|off|null|~)?", re.IGNORECASE)  # plain, it is no string
-_FIELDS = {("doi",), ("DOI",)}
-_KEYS = {"doi", "DOI", "value"}  # of fields, which may hold what is no DOI
+_FIELDS = {"doi", "DOI"}  # their values may be no DOI
 _NAMES = {"doi", "DOI", "title"}  # what has a key "id" and one of these is an entry
 
 
@@ -43,34 +42,25 @@ def read(source: Source) -> Iterator[Part]:
     sign = next(places)
     place = 0
     for scalar in found:
-        path, _, start, end, *_ = scalar
+        path, value, start, end, style, *_ = scalar
         if sign < start:
             yield from _comments(source.text, place, start)
             while sign < start:
                 sign = next(places)
         place = end
-        if sign >= end and not (path and path[-1] in _KEYS) and not _has_escapes(source.text, scalar):
+        key = path[-1] if path else None
+        field = key in _FIELDS or (key == "value" and path[:-1] in identifiers)
+        # In double quotes there may be escapes, so that a name is not as the file has it
+        if sign >= end and not field and (style != '"' or source.text.find("\\", start, end) < 0):
             continue
         while sign < place:
             sign = next(places)
         # Outside of CITATION.cff, the key may be a setting that templates use as a link
-        is_link = not is_citation and scalar.value.startswith(("http://", "https://"))
-        field = (
-            _is_text(scalar)
-            and not is_link
-            and (
-                scalar.path[-1:] in _FIELDS
-                or (scalar.path[-1:] == ("value",) and scalar.path[:-1] in identifiers)
-            )
-        )
-        if field or may_mention(scalar.value):
-            yield _part(source.text, scalar, _entry(scalar.path, entries), field=field)
+        is_link = not is_citation and value.startswith(("http://", "https://"))
+        field = field and not is_link and _is_text(scalar)
+        if field or may_mention(value):
+            yield _part(source.text, scalar, _entry(path, entries), field=field)
     yield from _comments(source.text, place, len(source.text))
-
-
-def _has_escapes(text: str, scalar: Scalar) -> bool:
-    """Return whether a scalar may hold characters that the file does not have there."""
-    return scalar.style == '"' and text.find("\\", scalar.start, scalar.end) >= 0
 
 
 def _part(text: str, scalar: Scalar, entry: str, *, field: bool) -> Part:

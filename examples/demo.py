@@ -164,6 +164,7 @@ def builds() -> dict[str, list[str]]:
     site, blog, mkdocs, pelican = (EXAMPLES / name for name in ("site", "blog", "mkdocs", "pelican"))
     sphinx = ["sphinx", "-q", "-E", "-b", "html", str(site), str(OUTPUT / "site")]
     material = ["mkdocs", "build", "-f", str(mkdocs / "mkdocs.yml"), "-d", str(OUTPUT / "mkdocs")]
+    material.append("--no-directory-urls")  # the links work from files, too
     settings, output = str(pelican / "pelicanconf.py"), str(OUTPUT / "pelican")
     return {
         "Sphinx site": ["-m", *sphinx],
@@ -183,7 +184,7 @@ def build() -> list[Path]:
     return [
         *(OUTPUT / "site" / f"{name}.html" for name in ("index", "paper", "citations", "references", "myst")),
         *sorted((OUTPUT / "blog").glob("*.html")),
-        *(OUTPUT / "mkdocs" / name / "index.html" for name in ("", "citing", "reading", "references")),
+        *(OUTPUT / "mkdocs" / f"{name}.html" for name in ("index", "citing", "reading", "references")),
         OUTPUT / "pelican" / "dois-in-a-blog.html",
     ]
 

@@ -2,6 +2,7 @@
 
 SITENAME = "DOIs in Pelican"
 SITEURL = ""
+RELATIVE_URLS = True  # the links work from files, too; for a server, set SITEURL instead
 AUTHOR = "The authors"
 TIMEZONE = "UTC"
 DEFAULT_LANG = "en"

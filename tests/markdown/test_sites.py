@@ -87,4 +87,5 @@ def test_pelican(tmp_path: Path, doi_proxy: Proxies) -> None:
         1,
     )
     assert "this-doi-does-not-exist" in said
+    assert 'href="/' not in (tmp_path / "out" / "dois-in-a-blog.html").read_text(encoding="utf-8")
     assert 'href="#' not in (tmp_path / "out" / "index.html").read_text(encoding="utf-8")  # only the summary

@@ -225,3 +225,6 @@ def test_the_site_fits_a_narrow_window_in_any_theme(proxy: str, tmp_path: Path) 
         for name in ("index", "paper", "citations", "references", "myst"):
             page.open(tmp_path / f"{name}.html", width=400)
             assert page.run("document.documentElement.scrollWidth") <= 400, name
+        page.open(tmp_path / "index.html", width=400)
+        widths = "[...document.querySelectorAll('td')].map(cell => cell.offsetWidth / innerWidth)"
+        assert min(page.run(widths)) > 0.75, "the cells stand side by side"

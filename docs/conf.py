@@ -40,7 +40,7 @@ nitpick_ignore_regex = [("py:.*", r"(?!(?:docutils_|markdown_|urllib_|requests_)
 # As a default value, or as the type of a property, they show where they live
 nitpick_ignore = [
     ("py:class", "doiuri._encoding.Profile"),
-    ("py:class", "doiuri.resolver.stores._redis_lock.RedisLock"),
+    ("py:class", "doiuri.resolver.stores.redis._lock.RedisLock"),
     ("py:class", "doiuri_cli.files._source.Lines"),
 ]
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from doiuri.resolver.stores._sqlite_read import SQLiteSnapshot
+from doiuri.resolver.stores.sqlite._read import SQLiteSnapshot
 from doiuri_proxy import Running, running
 from doiuri_proxy.app import _metrics
 from doiuri_proxy.app._counters import Counters

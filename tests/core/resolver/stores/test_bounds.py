@@ -16,12 +16,12 @@ from doiuri._files._folder_lock import locked_folder
 from doiuri.resolver import Entry, LockFile, MemoryStore, SQLiteStore, lock_key
 from doiuri.resolver.stores._bounded import BoundedStore
 from doiuri.resolver.stores._lock_file import LockedAnswers
-from doiuri.resolver.stores._redis import BATCH, KEEP, _last, _newest, _write
-from doiuri.resolver.stores._redis_connection import _public, _safe
-from doiuri.resolver.stores._redis_format import pack, unpack
-from doiuri.resolver.stores._sqlite_file import SQLiteFile
-from doiuri.resolver.stores._sqlite_format import APPLICATION_ID, LOCKED, check_kind, has_code, was_store
-from doiuri.resolver.stores._sqlite_read import _is_entry
+from doiuri.resolver.stores.redis._connection import _public, _safe
+from doiuri.resolver.stores.redis._format import pack, unpack
+from doiuri.resolver.stores.redis._store import BATCH, KEEP, _last, _newest, _write
+from doiuri.resolver.stores.sqlite._file import SQLiteFile
+from doiuri.resolver.stores.sqlite._format import APPLICATION_ID, LOCKED, check_kind, has_code, was_store
+from doiuri.resolver.stores.sqlite._read import _is_entry
 from support.servers.redis import until
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import pytest
 import redis
 from doiuri.resolver import Entry, RedisStore, StoreWarning
-from doiuri.resolver.stores import _redis
-from doiuri.resolver.stores._redis_connection import RedisConnection
 from doiuri.resolver.stores._store import NewEntry
+from doiuri.resolver.stores.redis import _store
+from doiuri.resolver.stores.redis._connection import RedisConnection
 from support.ports import refusing
 from support.processes import forked, status_of
 from support.servers import redis as redis_server
@@ -151,7 +151,7 @@ def test_a_server_that_goes_away_and_comes_back() -> None:
 
 
 def test_what_is_newest_wins_wherever_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_redis, "PAUSE", 0.0)
+    monkeypatch.setattr(_store, "PAUSE", 0.0)
     with redis_server.running() as server, closing(RedisStore(server.url, timeout=20)) as store:
         store.put_many({"k": Entry(b"1", "", 0)})
         server.stop()
@@ -168,7 +168,7 @@ def test_a_newer_answer_of_the_server_wins_over_one_in_memory(
     server: redis_server.Server, monkeypatch: pytest.MonkeyPatch, ahead: float
 ) -> None:
     """Whatever the clock of this machine says."""
-    monkeypatch.setattr(_redis, "PAUSE", 0.0)
+    monkeypatch.setattr(_store, "PAUSE", 0.0)
     clock = time.time
     monkeypatch.setattr(time, "time", lambda: clock() + ahead)
     old, one, two = (NewEntry(body, "", 2e9) for body in (b"0", b"1", b"2"))

@@ -5,7 +5,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from doiuri.resolver import Entry, RedisStore, SQLiteStore, StoreWarning
+from doiuri.resolver import Entry, RedisStore, SQLiteStore
 from support.servers import redis
 
 pytestmark = pytest.mark.once
@@ -134,9 +134,9 @@ def test_a_copy_is_one_file_that_opens_in_a_read_only_folder(store: SQLiteStore,
     assert copied.get_many(["d", "a"]) == {"d": entry("d"), "a": entry("a")}
 
 
-def test_a_deletion_that_cannot_be_written_warns(store: SQLiteStore) -> None:
+def test_a_deletion_that_cannot_be_written_is_an_error(store: SQLiteStore) -> None:
     store.close()
     with closing(sqlite3.connect(store.path)) as db:
         db.execute("PRAGMA user_version = 99")
-    with pytest.warns(StoreWarning, match="format is 99"):
+    with pytest.raises(OSError, match="format is 99"):
         store.delete_many(["a"])

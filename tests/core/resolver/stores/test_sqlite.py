@@ -22,9 +22,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 from doiuri.resolver import Entry, Resolver, SQLiteStore, StoreWarning
-from doiuri.resolver.stores import _sqlite, _sqlite_read
-from doiuri.resolver.stores._sqlite import KEEP
-from doiuri.resolver.stores._sqlite_format import APPLICATION_ID, FORMAT
+from doiuri.resolver.stores.sqlite import _read, _store
+from doiuri.resolver.stores.sqlite._format import APPLICATION_ID, FORMAT
+from doiuri.resolver.stores.sqlite._store import KEEP
 from support.servers.rest import handling, proxy
 
 if TYPE_CHECKING:
@@ -296,14 +296,14 @@ def test_processes_that_find_the_same_damage_lose_nothing_new(tmp_path: Path) ->
 
 def test_a_damaged_file_is_not_replaced_while_another_process_opens_it(path: Path) -> None:
     text = """
-        from doiuri.resolver.stores import _sqlite_file
-        prepare = _sqlite_file.prepare
+        from doiuri.resolver.stores.sqlite import _file
+        prepare = _file.prepare
         def wait(db, timeout):
-            _sqlite_file.prepare = prepare
+            _file.prepare = prepare
             print("opened", flush=True)
             input()
             prepare(db, timeout)
-        _sqlite_file.prepare = wait
+        _file.prepare = wait
         warnings.simplefilter("ignore")
         store = SQLiteStore(sys.argv[1])
         store.put_many(entries("theirs", 10))
@@ -359,7 +359,7 @@ def test_a_file_of_another_format_is_left_alone(path: Path) -> None:
 
 
 def test_keys_in_one_place_are_told_apart(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (_sqlite, _sqlite_read):
+    for module in (_store, _read):
         monkeypatch.setattr(module, "entry_id", lambda _: 7)
     with closing(SQLiteStore(path)) as store:
         for key in KEYS[:2]:

@@ -18,8 +18,6 @@ from doiuri.resolver.stores._lock_format import key_base, key_doi, lock_key, loc
 from doiuri.resolver.stores._memory import MemoryStore
 from doiuri.resolver.stores._open import open_store
 from doiuri.resolver.stores._recording import RecordingStore
-from doiuri.resolver.stores._redis import RedisStore
-from doiuri.resolver.stores._sqlite import SQLiteStore
 from doiuri.resolver.stores._store import (
     Entry,
     ReadStore,
@@ -29,6 +27,8 @@ from doiuri.resolver.stores._store import (
     Usage,
     WriteStore,
 )
+from doiuri.resolver.stores.redis._store import RedisStore
+from doiuri.resolver.stores.sqlite._store import SQLiteStore
 
 __all__ = [
     "Differences",

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 
 from doiuri.resolver.http._limiter import Limiter, Paused
 from doiuri.resolver.http._pace_script import MEMORY, SCRIPT
-from doiuri.resolver.stores._redis_connection import RedisConnection
+from doiuri.resolver.stores.redis._connection import RedisConnection
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from doiuri._files._folder_lock import locked_folder
-from doiuri.resolver.stores._sqlite_format import (
+from doiuri.resolver.stores._store import warn
+from doiuri.resolver.stores.sqlite._format import (
     DAMAGED,
     FORMAT,
     LOCKED,
@@ -19,7 +20,6 @@ from doiuri.resolver.stores._sqlite_format import (
     prepare,
     was_store,
 )
-from doiuri.resolver.stores._store import warn
 
 if TYPE_CHECKING:
     from collections.abc import Callable

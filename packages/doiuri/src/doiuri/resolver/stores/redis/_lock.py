@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from doiuri.resolver.stores._redis_connection import RedisConnection
+    from doiuri.resolver.stores.redis._connection import RedisConnection
 
 RETRY = 0.2  # seconds between two attempts to get a lock
 

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from doiuri._files._replacing import replacing
-from doiuri.resolver.stores._sqlite_format import has_code, is_store
 from doiuri.resolver.stores._store import Entry
+from doiuri.resolver.stores.sqlite._format import has_code, is_store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

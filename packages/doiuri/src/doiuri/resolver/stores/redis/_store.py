@@ -9,10 +9,10 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from doiuri.resolver.stores._memory import UnsavedEntries
-from doiuri.resolver.stores._redis_connection import RedisConnection
-from doiuri.resolver.stores._redis_format import FORMAT, date_in, head_of, name_of, pack, unpack
-from doiuri.resolver.stores._redis_lock import RedisLock
 from doiuri.resolver.stores._store import Entry, NewEntry, Usage, warn
+from doiuri.resolver.stores.redis._connection import RedisConnection
+from doiuri.resolver.stores.redis._format import FORMAT, date_in, head_of, name_of, pack, unpack
+from doiuri.resolver.stores.redis._lock import RedisLock
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence

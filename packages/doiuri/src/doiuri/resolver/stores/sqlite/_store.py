@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, TypeVar
 
 from doiuri.resolver._fork import ForkSafe
 from doiuri.resolver.stores._memory import UnsavedEntries
-from doiuri.resolver.stores._sqlite_file import SQLiteFile, absolute
-from doiuri.resolver.stores._sqlite_format import LOCKED, check_kind, has_code
-from doiuri.resolver.stores._sqlite_read import copy_store, entry_id, open_snapshot, read_dates, read_entries
 from doiuri.resolver.stores._store import Usage
+from doiuri.resolver.stores.sqlite._file import SQLiteFile, absolute
+from doiuri.resolver.stores.sqlite._format import LOCKED, check_kind, has_code
+from doiuri.resolver.stores.sqlite._read import copy_store, entry_id, open_snapshot, read_dates, read_entries
 
 if TYPE_CHECKING:
     import os
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from pathlib import Path
 
-    from doiuri.resolver.stores._sqlite_read import SQLiteSnapshot
     from doiuri.resolver.stores._store import Entry
+    from doiuri.resolver.stores.sqlite._read import SQLiteSnapshot
 
     T = TypeVar("T")
 

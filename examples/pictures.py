@@ -27,19 +27,22 @@ class Shot(NamedTuple):
     page: str
     shown: str
     hover: str | None = None
-    width: int = 700
+    width: int = 480
     margin: int = 24
     schemes: tuple[str, ...] = ("light", "dark")
 
 
 SHOTS = {
     "paper": Shot("site/paper.html", "h1, h1 ~ p, .doi-card", hover=".doi-citation:last-of-type a"),
-    "references": Shot("site/references.html", "h1, ul.doi-bibliography > li:nth-child(-n+4)"),
+    "references": Shot("site/references.html", "h1, ul.doi-bibliography"),
     "blog": Shot("blog/2026-02-02-cite-by-doi.html", "body", schemes=("light",)),
 }
 
-# The links of headings and the button of furo that switches the scheme are not part of the text.
-HIDDEN = ".headerlink, .theme-toggle-container, .content-icon-container { display: none !important }"
+# Not part of the text; of the references, the picture shows four.
+HIDDEN = (
+    ".headerlink, .theme-toggle-container, .content-icon-container,"
+    " .doi-bibliography > li:nth-child(n+5) { display: none !important }"
+)
 # Text colours in a dark scheme, for a background that is dark, too
 DARK = """@media (prefers-color-scheme: dark) {
   text { fill: #e6e6e6 } path, polygon, ellipse { stroke: #9a9a9a }

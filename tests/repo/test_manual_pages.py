@@ -15,13 +15,17 @@ from support.browser import command
 from support.devtools import browsing
 
 ROOT = Path(__file__).parents[2]
-PHONE = 400
+PHONE, WIDE = 400, 1200
 TOO_WIDE = """[document.documentElement, ...document.querySelectorAll("article .table-wrapper")]
     .filter(e => e.scrollWidth > e.clientWidth + 1).map(e => e.innerText.slice(0, 60))"""
 CUT = """[...document.querySelectorAll("pre")]
     .filter(e => !e.closest(".aligned, .highlight-default:not(.doctest)"))
     .filter(e => e.scrollWidth > e.clientWidth + 1 || /\\^\\^\\^|[├└]/.test(e.innerText))
     .map(e => e.innerText.slice(0, 60))"""
+SCROLLS = """[...document.querySelectorAll("pre")].filter(e => e.scrollWidth > e.clientWidth + 1)
+    .map(e => e.innerText.slice(0, 60))"""
+SMALL = """[...document.images].filter(e => e.clientWidth && /webp$/.test(e.src))
+    .filter(e => e.clientWidth < 0.7 * (e.naturalWidth / 2)).map(e => e.src)"""
 FIRST = """[...document.querySelector("article h1").parentElement.children]
     .find(e => !/H1|SPAN/.test(e.tagName) && e.getClientRects().length).tagName"""
 FOUND = "[...document.querySelectorAll('#search-results li a')].map(a => a.innerText)"
@@ -54,7 +58,16 @@ def test_every_page_and_table_fits_a_phone(pages: Path) -> None:
             page.open(path, width=PHONE)
             assert page.run(TOO_WIDE) == [], path.relative_to(pages)
             assert page.run(CUT) == [], path.relative_to(pages)
+            assert page.run(SMALL) == [], f"the letters of a picture are tiny in {path.relative_to(pages)}"
             assert page.run(FIRST) == "P", f"{path.relative_to(pages)} does not begin with a sentence"
+
+
+@pytest.mark.newest
+def test_no_code_scrolls_on_a_wide_screen(pages: Path) -> None:
+    with browsing() as page:
+        for path in sorted(pages.rglob("*.html")):
+            page.open(path, width=WIDE)
+            assert page.run(SCROLLS) == [], path.relative_to(pages)
 
 
 @pytest.mark.newest

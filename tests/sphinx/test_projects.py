@@ -104,7 +104,7 @@ def test_the_manuals_lines_replace_a_doi_role_that_also_defines_arxiv(tmp_path: 
         "T\n=\n\n:doi:`10.1000/a#b` :arxiv:`2001.00001` :arXiv:`math/0309136`\n:arXiv:`Title <1207.0580>`\n"
     )
     [lines] = re.findall(
-        r"code-block:: python\n\n((?:   .*\n)+)", MANUAL.read_text("utf-8").split("``extlinks``")[0]
+        r"code-block:: python\n\n((?:   .*\n)+)", MANUAL.read_text("utf-8").split("\nFrom ``extlinks``\n")[0]
     )
     after = textwrap.dedent(lines)
     before = "import sys\nsys.path.insert(0, '.')\nextensions = ['copied_doi_role']\n"

@@ -32,7 +32,9 @@ def media_ranges(accept: str) -> list[tuple[str, float]]:
 def is_accepted(content_type: str, accept: str) -> bool:
     """Return whether an Accept header asks for a Content-Type; their parameters do not matter.
 
-    The most specific media range counts (RFC 9110 section 12.5.1).
+    The most specific media range counts (RFC 9110 section 12.5.1). Without one, a type that is requested by
+    another name will do: DataCite sends ``application/vnd.citationstyles.csl+json`` if asked for
+    ``application/citeproc+json``, and KISTI ``text/plain`` if asked for ``text/x-bibliography``.
 
     >>> is_accepted("text/plain;charset=utf-8", "application/json, text/*;q=0.5")
     True
@@ -44,7 +46,22 @@ def is_accepted(content_type: str, accept: str) -> bool:
         qualities[name] = max(quality, qualities.get(name, 0.0))
     own = next((name for name, _ in media_ranges(content_type)), "")
     ranges = (own, f"{own.partition('/')[0]}/*", "*/*")
-    return next((qualities[name] for name in ranges if name in qualities), 0.0) > 0
+    quality = next((qualities[name] for name in ranges if name in qualities), None)
+    if quality is not None:
+        return quality > 0
+    return any(qualities[name] and _is_synonym(own, name) for name in qualities)
+
+
+def _is_synonym(own: str, wanted: str) -> bool:
+    """Return whether a media type may be another or a more general name of the wanted one."""
+    if own == "text/plain":
+        return wanted.startswith("text/")  # RFC 2046 section 4.1.4
+    # RFC 6839 section 3.1; a web page is no metadata
+    return _syntax(own) == _syntax(wanted) in {"json", "xml"} and own != "application/xhtml+xml"
+
+
+def _syntax(media_type: str) -> str:
+    return media_type.rpartition("/")[2].rpartition("+")[2]
 
 
 def wants_record(accept: str | bytes | None) -> bool:

@@ -56,12 +56,15 @@ def _is_synonym(own: str, wanted: str) -> bool:
     """Return whether a media type may be another or a more general name of the wanted one."""
     if own == "text/plain":
         return wanted.startswith("text/")  # RFC 2046 section 4.1.4
-    # RFC 6839 section 3.1; a web page is no metadata
-    return _syntax(own) == _syntax(wanted) in {"json", "xml"} and own != "application/xhtml+xml"
+    return _format(own) == _format(wanted) and own != "application/xhtml+xml"  # that is a web page
 
 
-def _syntax(media_type: str) -> str:
-    return media_type.rpartition("/")[2].rpartition("+")[2]
+def _format(media_type: str) -> str:
+    """Return what is left without the parts that names of a format differ in.
+
+    A type may be used as its suffix says (RFC 6839 section 2), and "x-" says nothing (RFC 6648).
+    """
+    return media_type.rpartition("/")[2].rpartition("+")[2].removeprefix("x-")
 
 
 def wants_record(accept: str | bytes | None) -> bool:

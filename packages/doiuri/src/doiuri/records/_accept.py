@@ -46,10 +46,10 @@ def is_accepted(content_type: str, accept: str) -> bool:
         qualities[name] = max(quality, qualities.get(name, 0.0))
     own = next((name for name, _ in media_ranges(content_type)), "")
     ranges = (own, f"{own.partition('/')[0]}/*", "*/*")
-    quality = next((qualities[name] for name in ranges if name in qualities), None)
-    if quality is not None:
-        return quality > 0
-    return any(qualities[name] and _is_synonym(own, name) for name in qualities)
+    named = next((name for name in ranges if name in qualities), None)
+    if named is not None:
+        return qualities[named] > 0
+    return any(quality > 0 and _is_synonym(own, name) for name, quality in qualities.items())
 
 
 def _is_synonym(own: str, wanted: str) -> bool:

@@ -60,6 +60,9 @@ def test_advice_says_what_was_meant() -> None:
     assert finding.message == "en dash (U+2013) looks like another character; did you mean 10.1000/978-3?"
     (finding,) = findings(Part("10.1000/caf\ufffd9", "text"))
     assert "did you mean" not in finding.message
+    (finding,) = findings(Part("10.1000/a%41b", "text", field=True))
+    assert (finding.code, finding.doi) == ("decoded-escape", "10.1000/aAb")
+    assert "did you mean" not in finding.message
 
 
 def test_entries_with_one_doi() -> None:

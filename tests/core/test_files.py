@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from doiuri._files import _replacing
 from doiuri.plugins import replacing
 
 
@@ -104,4 +105,41 @@ def test_a_name_may_be_as_long_as_the_file_system_allows(tmp_path: Path, charact
     file = tmp_path / (character * (255 // len(character.encode())))
     with replacing(file) as draft:
         draft.write_text("new")
+    assert file.read_text() == "new"
+
+
+def test_an_error_names_the_file_and_not_the_draft(tmp_path: Path) -> None:
+    file = tmp_path / "missing" / "a.txt"
+    with pytest.raises(FileNotFoundError) as caught, replacing(file):
+        pass
+    assert caught.value.filename == str(file)
+
+
+@pytest.mark.parametrize("follow", [True, False])
+def test_a_draft_stays_where_it_is_if_the_current_folder_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, follow: bool
+) -> None:
+    (tmp_path / "other").mkdir()
+    monkeypatch.chdir(tmp_path)
+    with replacing("a.txt", follow_symlinks=follow) as draft:
+        monkeypatch.chdir(tmp_path / "other")
+        draft.write_text("new")
+    assert (tmp_path / "a.txt").read_text() == "new"
+
+
+def test_the_group_is_kept_even_if_the_owner_cannot_be(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if another member of a group had written the file."""
+    status, wanted = file.stat(), []
+
+    def fchown(_descriptor: int, owner: int, group: int) -> None:
+        wanted.append((owner, group))
+        if owner != -1:
+            raise PermissionError
+
+    monkeypatch.setattr(os, "fchown", fchown)
+    theirs = os.stat_result((*status[:4], status.st_uid + 1, status.st_gid + 1, *status[6:]))
+    monkeypatch.setattr(_replacing, "_status", lambda _path: theirs)
+    with replacing(file) as draft:
+        draft.write_text("new")
+    assert wanted == [(status.st_uid + 1, status.st_gid + 1), (-1, status.st_gid + 1)]
     assert file.read_text() == "new"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -190,3 +191,15 @@ def test_the_default_style_at_400_pixels(
     assert look["lines"] > 1
     assert look["copied"] == f"doi:{LONG}"
     assert look["struck"] == [["This DOI was not found.", "line-through"]] * 2
+
+
+@pytest.mark.parametrize("writer", HTML)
+def test_bibliographic_fields_are_plain_text(writer: type[Writer[str]], dead: Settings) -> None:
+    """They are metadata, too: of the page, and of articles in Pelican."""
+    text = f"Title\n=====\n\n:Author: Ann :doi:`{LONG}`\n:Paper: :doi:`10.1000/lost`\n"
+    page = publish(writer(), dead, text)
+    (author,) = re.findall(r'<meta (?=[^>]*name="author")[^>]*content="([^"]*)"', page)
+    assert unescape(author) == f"Ann doi:{LONG}"
+    paper = re.split("</dd>|</tr>", page.partition(">Paper")[2])[0]
+    assert "doi-not-found" in paper
+    assert "<s " not in paper

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from doiuri.resolver import Entry, Resolver, SQLiteStore
+from doiuri.resolver import Entry, Metadata, Resolver, SQLiteStore
 from doiuri.rest import BIBTEX, CSL_JSON, reference_type
 from doiuri_proxy import RecordsError, running
 from doiuri_proxy.pytest_plugin import Proxies
@@ -173,6 +173,34 @@ def test_a_resolver_reads_them(here: str) -> None:
         assert resolver.reference("10.1000/cited") == "Kahn, R. (n.d.). Ä."
         outcomes = resolver.works(["10.1000/plain", "10.1000/none"])
         assert [outcome.status for outcome in outcomes] == ["no-values", "not-found"]
+
+
+def test_what_upstream_sends_is_of_its_own_type(tmp_path: Path) -> None:
+    """A header may name several types: a page must not be kept as BibTeX, nor CSL-JSON."""
+    with running([]) as site:
+        pages = [
+            {**link("10.1000/csl", URL), "metadata": {CSL_JSON: CSL}},
+            link("10.1000/page", f"{site.url}/"),
+        ]
+        with (
+            running(pages) as there,
+            running([], upstream=there.url, cache=str(tmp_path / "cache.sqlite3")) as proxy,
+        ):
+            csl = accepting(proxy.url, f"{BIBTEX}, {CSL_JSON};q=0.5", "/10.1000/csl")
+            assert (csl.headers["content-type"], csl.json()) == (CSL_JSON, CSL)
+            for others in ("text/html;q=0.5", "*/*;q=0.1"):
+                page = accepting(proxy.url, f"{BIBTEX}, {others}", "/10.1000/page")
+                assert (page.status, page.headers["location"]) == (302, f"{site.url}/")
+
+
+def test_upstream_may_use_another_name_of_a_type(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    answer = Metadata(b"Kahn, R. (n.d.).", "text/plain;charset=UTF-8")
+    monkeypatch.setattr(Resolver, "metadata", lambda *_args, **_options: answer)
+    with (
+        running(RECORDS) as there,
+        running([], upstream=there.url, cache=str(tmp_path / "cache.sqlite3")) as proxy,
+    ):
+        assert accepting(proxy.url, reference_type("apa")).text == "Kahn, R. (n.d.)."
 
 
 @pytest.mark.doi_records([CITED])

@@ -71,7 +71,21 @@ def test_media_ranges_are_read_in_order_with_their_quality() -> None:
         ("nonsense", "nonsense", False),
         ("text/html", "application/x-bibtex", False),
         ("text/html", "text/html;q=0, text/*, */*", False),
-        ("application/json", "application/ld+json, text/*", False),
+        ("application/json", "application/rdf+xml, text/*", False),
+        # as DataCite, KISTI and Airiti answer
+        ("application/vnd.citationstyles.csl+json; charset=utf-8", "application/citeproc+json", True),
+        ("application/vnd.datacite.datacite+xml", "application/x-datacite+xml", True),
+        ("text/plain;charset=UTF-8", "text/x-bibliography; style=apa", True),
+        ("application/vnd.citationstyles.csl+json;charset=UTF-8", "application/x-bibtex", False),
+        ("application/json", "application/ld+json", True),
+        ("text/xml", "application/rdf+xml", True),
+        ("text/x-bibtex", "application/x-bibtex", True),
+        ("application/x-turtle", "text/turtle", True),
+        ("text/x-bibliography", "text/bibliography", True),
+        ("application/xhtml+xml", "application/rdf+xml", False),
+        ("application/citeproc+json", "application/json", True),
+        ("text/plain", "application/x-bibtex, text/x-bibliography;q=0", False),
+        ("text/plain", "text/x-bibliography, text/*;q=0", False),
     ],
 )
 def test_whether_an_answer_is_of_a_type_that_was_asked_for(

@@ -27,6 +27,8 @@ def finish_links(document: nodes.document, links: Iterable[nodes.reference]) -> 
     for link in links:
         if len(link) == 1 and isinstance(link[0], nodes.image):
             continue  # the writer expects an image with a link to be the only child
+        if _is_in_docinfo(link):
+            continue  # writers and Pelican take the plain text of fields as metadata, raw nodes included
         if link.get("support_smartquotes") is False:
             first, *others = breakable(link.astext())
             link[:] = [nodes.Text(first)]
@@ -44,6 +46,13 @@ def _becomes_html(document: nodes.document) -> bool:
         and "html" in writer.supported  # pseudoxml.Writer.supports("html") is True
         and not isinstance(writer, UnfilteredWriter)
     )
+
+
+def _is_in_docinfo(node: nodes.Element) -> bool:
+    parent = node.parent
+    while parent is not None and not isinstance(parent, nodes.docinfo):
+        parent = parent.parent
+    return parent is not None
 
 
 def _html(text: str) -> nodes.raw:

@@ -25,6 +25,7 @@ from doiuri.resolver import Entry, Resolver, SQLiteStore, StoreWarning
 from doiuri.resolver.stores.sqlite import _read, _store
 from doiuri.resolver.stores.sqlite._format import APPLICATION_ID, FORMAT
 from doiuri.resolver.stores.sqlite._store import KEEP
+from support.processes import all_threads_ended
 from support.servers.rest import handling, proxy
 
 if TYPE_CHECKING:
@@ -788,19 +789,22 @@ def test_closing_does_not_wait_for_a_thread_that_waits(stored: Path) -> None:
 
 def test_a_resolver_keeps_its_budget_while_another_process_has_the_store(stored: Path) -> None:
     folder = os.open(stored.parent, os.O_RDONLY)
-    try:
-        fcntl.flock(folder, fcntl.LOCK_EX)
-        with handling(proxy()) as server, closing(sqlite3.connect(stored, isolation_level=None)) as other:
-            other.execute("BEGIN IMMEDIATE")
-            begun = time.monotonic()
-            with closing(SQLiteStore(stored, timeout=100)) as store:
+    with closing(SQLiteStore(stored, timeout=100)) as store:
+        try:
+            fcntl.flock(folder, fcntl.LOCK_EX)
+            with handling(proxy()) as server, closing(sqlite3.connect(stored, isolation_level=None)) as other:
+                other.execute("BEGIN IMMEDIATE")
+                begun = time.monotonic()
                 resolver = Resolver(server.url, store=store, budget=3)
                 assert resolver.resolve("10.1000/a").url
                 outcomes = list(resolver.resolve_many(f"10.1000/{n}" for n in range(20)))
                 assert time.monotonic() - begun < 50  # less than any single wait for a lock
-            assert {outcome.status for outcome in outcomes} == {"found"}
-    finally:
-        os.close(folder)
+                assert {outcome.status for outcome in outcomes} == {"found"}
+                store.close()  # does not wait for them either
+                assert time.monotonic() - begun < 50
+        finally:
+            os.close(folder)
+        assert all_threads_ended(), "those that waited open the file again"
 
 
 def test_an_interrupt_leaves_no_transaction_behind(path: Path) -> None:

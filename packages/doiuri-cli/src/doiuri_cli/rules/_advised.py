@@ -36,8 +36,9 @@ def advice_findings(source: Source, mention: Mention) -> Iterator[Finding]:
         return
     for advice in _advice(mention.text, doi):
         fix = _suggested(mention, advice)
-        meant = f"; did you mean {advice.suggestion}?" if advice.suggestion else ""
-        message = advice.message + meant
+        # A decoded name is usually meant, and the message says what to do if not
+        is_doubtful = advice.suggestion and advice.code != "decoded-escape"
+        message = advice.message + (f"; did you mean {advice.suggestion}?" if is_doubtful else "")
         yield finding_at(source, mention.part, mention.span, advice.code, message, doi=doi.name, fix=fix)
 
 

@@ -48,12 +48,12 @@ def replacing(
     if status is not None and not stat.S_ISREG(status.st_mode):
         yield Path(path)
         return
-    target = Path(os.path.realpath(path) if follow_symlinks else path)
+    target = Path(os.path.realpath(path)) if follow_symlinks else Path(path).absolute()
     # A name that nobody can guess: a link of that name would be followed
     draft = target.with_name(f".{target.name[:_LONGEST]}.{os.urandom(8).hex()}.tmp")
     private = mode is not None or status is not None
     try:
-        os.close(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600 if private else 0o666))
+        _create(draft, 0o600 if private else 0o666, path)
         yield draft
         _finish(draft, mode, status)
         if expected is not None and target.read_bytes() != expected:
@@ -68,6 +68,13 @@ def _status(path: str | os.PathLike[str]) -> os.stat_result | None:
         return Path(path).stat()
     except FileNotFoundError:
         return None
+
+
+def _create(draft: Path, mode: int, path: str | os.PathLike[str]) -> None:
+    try:
+        os.close(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode))
+    except OSError as error:  # users do not know the name of the draft
+        raise OSError(error.errno, error.strerror, os.fspath(path)) from None
 
 
 def _finish(draft: Path, mode: int | None, status: os.stat_result | None) -> None:
@@ -85,6 +92,10 @@ def _finish(draft: Path, mode: int | None, status: os.stat_result | None) -> Non
 def _keep_owner(descriptor: int, status: os.stat_result) -> None:
     """Give a new file the owner and the group of the old one, as far as this user may."""
     own = os.fstat(descriptor)
-    if hasattr(os, "fchown") and (own.st_uid, own.st_gid) != (status.st_uid, status.st_gid):
+    if not hasattr(os, "fchown") or (own.st_uid, own.st_gid) == (status.st_uid, status.st_gid):
+        return
+    # Most users may give a file to another group of theirs, but not to another user
+    for owner in (status.st_uid, -1):
         with suppress(OSError):
-            os.fchown(descriptor, status.st_uid, status.st_gid)
+            os.fchown(descriptor, owner, status.st_gid)
+            return

@@ -32,7 +32,9 @@ def media_ranges(accept: str) -> list[tuple[str, float]]:
 def is_accepted(content_type: str, accept: str) -> bool:
     """Return whether an Accept header asks for a Content-Type; their parameters do not matter.
 
-    The most specific media range counts (RFC 9110 section 12.5.1).
+    The most specific media range counts (RFC 9110 section 12.5.1). Without one, a type that is requested by
+    another name will do: DataCite sends ``application/vnd.citationstyles.csl+json`` if asked for
+    ``application/citeproc+json``, and KISTI ``text/plain`` if asked for ``text/x-bibliography``.
 
     >>> is_accepted("text/plain;charset=utf-8", "application/json, text/*;q=0.5")
     True
@@ -44,7 +46,25 @@ def is_accepted(content_type: str, accept: str) -> bool:
         qualities[name] = max(quality, qualities.get(name, 0.0))
     own = next((name for name, _ in media_ranges(content_type)), "")
     ranges = (own, f"{own.partition('/')[0]}/*", "*/*")
-    return next((qualities[name] for name in ranges if name in qualities), 0.0) > 0
+    named = next((name for name in ranges if name in qualities), None)
+    if named is not None:
+        return qualities[named] > 0
+    return any(quality > 0 and _is_synonym(own, name) for name, quality in qualities.items())
+
+
+def _is_synonym(own: str, wanted: str) -> bool:
+    """Return whether a media type may be another or a more general name of the wanted one."""
+    if own == "text/plain":
+        return wanted.startswith("text/")  # RFC 2046 section 4.1.4
+    return _format(own) == _format(wanted) and own != "application/xhtml+xml"  # that is a web page
+
+
+def _format(media_type: str) -> str:
+    """Return what is left without the parts that names of a format differ in.
+
+    A type may be used as its suffix says (RFC 6839 section 2), and "x-" says nothing (RFC 6648).
+    """
+    return media_type.rpartition("/")[2].rpartition("+")[2].removeprefix("x-")
 
 
 def wants_record(accept: str | bytes | None) -> bool:

@@ -29,7 +29,7 @@ autodoc_typehints = "signature"
 # Members that a class gets from these bases are not listed.
 _BASES = (
     "object,int,IntEnum,tuple,str,bytes,dict,Exception,BaseException,ValueError,LookupError,UserWarning,Protocol,"
-    "Extension,Parser,Component,SettingsSpec,TransformSpec"
+    "Extension,Parser,Component,SettingsSpec,TransformSpec,BaseClient,Client,AsyncClient"
 )
 autodoc_default_options = {"members": True, "inherited-members": _BASES}
 # Several packages have a class of one name, such as Request; a type in a signature does not say which.
@@ -54,6 +54,11 @@ def _tidy_signature(*event: Any) -> tuple[str | None, str | None]:
     signature, returns = event[-2:]
     if signature == "(*args, **kwargs)":  # a Protocol
         return "", returns
-    for private, shown in {" | Default": "", "Default.DEFAULT": "...", "<object object>": "..."}.items():
+    for private, shown in {
+        " | Default": "",
+        "Default.DEFAULT": "...",
+        "<object object>": "...",
+        "<function unchanged>": "...",
+    }.items():
         signature = signature and signature.replace(private, shown)
     return signature, returns

@@ -63,6 +63,26 @@ def test_every_page_and_table_fits_a_phone(pages: Path) -> None:
 
 
 @pytest.mark.newest
+def test_the_index_and_headings_fit_a_phone(pages: Path) -> None:
+    right = "[...document.querySelectorAll('article a')].map(link => link.getBoundingClientRect().right)"
+    lines = "[...document.querySelectorAll(':is(h1, h2) > code')].map(code => code.getClientRects().length)"
+    with browsing() as page:
+        page.open(pages / "genindex.html", width=PHONE)
+        assert max(page.run(right)) < PHONE
+        page.open(pages / "reference" / "api" / "testing.html", width=PHONE)
+        assert set(page.run(lines)) == {1}
+
+
+@pytest.mark.newest
+def test_the_reference_shows_no_docstring_of_another_library(pages: Path) -> None:
+    """Such as httpx's, in Markdown, below signatures of fifty lines."""
+    text = (pages / "reference" / "api" / "packages.html").read_text("utf-8")
+    assert 'id="httpx_doiuri.Client.send"' in text
+    foreign = ("typing.", "][0]", "Override in subclasses", "&lt;function")
+    assert [words for words in foreign if words in text] == []
+
+
+@pytest.mark.newest
 def test_no_code_scrolls_on_a_wide_screen(pages: Path) -> None:
     with browsing() as page:
         for path in sorted(pages.rglob("*.html")):

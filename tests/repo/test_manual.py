@@ -134,6 +134,14 @@ def test_it_builds(manual: Path) -> None:
 
 
 @pytest.mark.newest
+def test_links_to_source_files_lead_to_pages(manual: Path) -> None:
+    page = (manual / "tutorial" / "index.html").read_text("utf-8")
+    links = re.findall(r'class="reference external" href="(\.\./[^"]+)"', page)
+    assert "../howto/ci.html" in links
+    assert [link for link in links if not (manual / "tutorial" / link).is_file()] == []
+
+
+@pytest.mark.newest
 def test_every_code_has_a_section(manual: Path) -> None:
     page = (manual / "reference" / "codes.html").read_text("utf-8")
     assert [code for code in RULES if f'<span id="code-{code}"></span>' not in page] == []

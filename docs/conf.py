@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from docutils import nodes
 from sphinx.application import Sphinx
 
 sys.path += [str(Path(__file__).parent), str(Path(__file__).parents[1] / "tests")]
@@ -47,6 +48,15 @@ nitpick_ignore = [
 
 def setup(app: Sphinx) -> None:
     app.connect("autodoc-process-signature", _tidy_signature)
+    app.connect("doctree-read", _link_pages)
+
+
+def _link_pages(_app: Sphinx, doctree: nodes.document) -> None:
+    """Let links to source files of the manual, which work on GitHub, lead to their pages."""
+    for link in doctree.findall(nodes.reference):
+        target = link.get("refuri", "")
+        if target.startswith("../") and target.endswith(".rst"):
+            link["refuri"] = target.removesuffix("rst") + "html"
 
 
 def _tidy_signature(*event: Any) -> tuple[str | None, str | None]:

@@ -13,6 +13,7 @@ from doiuri_cli._config import Config
 from doiuri_cli.registry._check import check_names
 from doiuri_cli.registry._lock import Lock
 from doiuri_cli.registry._locking import Draft
+from doiuri_cli.rules import LOCK_CODES
 from doiuri_proxy.pytest_plugin import Proxies
 from support.cli.command import doiuri
 from support.servers.faults import FAULTS, NAME, Fault
@@ -182,6 +183,12 @@ def test_differences_to_the_lock_file_are_findings(doi_proxy: Proxies, tmp_path:
     assert run.returncode == 0
     # named files are not all files
     assert "lock-unused" not in doiuri(*options, "a.txt", cwd=tmp_path).stdout
+    # offline, the same findings; the explanation of each says so
+    offline = doiuri("check", "--offline", *options[2:], cwd=tmp_path)
+    assert offline.stdout == run.stdout
+    for code in sorted(LOCK_CODES):
+        text = " ".join(doiuri("rule", code, cwd=tmp_path).stdout.split())
+        assert "Reported only with `--locked`, or with `--offline` if there is a lock file." in text
 
 
 NO_ANSWERS = {"refused", "reset", "403", "429 in seconds", "500", "HTML in place of JSON", "a redirect loop"}

@@ -55,7 +55,7 @@ def test_the_pages_have_examples() -> None:
 
 
 def test_every_warning_is_listed() -> None:
-    """Each subtype and each code of advice that the sources know is in warnings.rst."""
+    """Each subtype and each code of advice that the sources know is in warnings.rst and in the README."""
     known = set()
     for source in [
         *PACKAGES.glob("sphinx-doiuri/src/**/*.py"),
@@ -64,10 +64,18 @@ def test_every_warning_is_listed() -> None:
         text = source.read_text("utf-8")
         known |= set(re.findall(r'subtype="([a-z-]+)"', text))
         known |= set(re.findall(r'Advice\(\s*"([a-z-]+)"', text))
-    listed = (DOCS / "reference" / "warnings.rst").read_text("utf-8")
     assert len(known) > 15
-    assert [code for code in sorted(known) if f"{code}``" not in listed] == []
+    for page in DOCS / "reference" / "warnings.rst", PACKAGES / "sphinx-doiuri" / "README.md":
+        listed = page.read_text("utf-8")
+        assert [code for code in sorted(known) if f"{code}`" not in listed] == []
     assert {advice.code for advice in advise("10.1000/978–3")} <= known
+
+
+def test_examples_of_citations_show_the_authors_of_the_work() -> None:
+    """10.1000/182 is the DOI Handbook, which Kahn and Wilensky did not write."""
+    for page in DOCS / "howto" / "markdown.rst", *PACKAGES.glob("*/README.md"):
+        text = page.read_text("utf-8")
+        assert not re.search(r"@?doi:(?:p:`)?10\.1000/182\]?`+ ?(?:gives|\||\n     -)[^|\n]*Kahn", text), page
 
 
 def test_every_option_is_listed() -> None:
@@ -131,6 +139,14 @@ def test_it_builds(manual: Path) -> None:
     page = (manual / "index.html").read_text("utf-8")
     assert 'href="https://doi.org/10.1000/182"' in page
     assert "/10.1002/(SICI)1521-3951(199911)216:1%3C135::AID-PSSB135%3E3.0.CO;2-%23" in page
+
+
+@pytest.mark.newest
+def test_links_to_source_files_lead_to_pages(manual: Path) -> None:
+    page = (manual / "tutorial" / "index.html").read_text("utf-8")
+    links = re.findall(r'class="reference external" href="(\.\./[^"]+)"', page)
+    assert "../howto/ci.html" in links
+    assert [link for link in links if not (manual / "tutorial" / link).is_file()] == []
 
 
 @pytest.mark.newest

@@ -78,9 +78,11 @@ def test_a_checkout_is_installed_with_what_it_depends_on() -> None:
 
 
 def test_every_link_and_picture_leads_to_a_file() -> None:
-    targets = re.findall(r"\]\(((?!https?:|doi:)[^)#]+)\)", TEXT)
+    targets = re.findall(r"\]\(((?!https?:|doi:)[^)#]+)[#)]", TEXT)
     targets += re.findall(r'(?:src|srcset)="([^"]+)"', TEXT)
     assert len(targets) > 15
+    pages = {"howto/offline.rst", "reference/options.rst", "explanation/design.rst"}
+    assert {f"docs/{page}" for page in pages} <= {*targets}
     assert [target for target in targets if not (ROOT / target).exists()] == []
     assert os.sep not in {target[0] for target in targets}
 

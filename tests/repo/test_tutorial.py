@@ -40,6 +40,15 @@ def test_the_tutorial_says_where_its_packages_and_records_come_from() -> None:
     assert [word for word in named if not (ROOT / word.removeprefix("../doiuri/")).exists()] == []
 
 
+def test_the_links_of_the_tutorial_work_on_github() -> None:
+    source = ROOT / "docs" / "tutorial" / "index.rst"
+    page = source.read_text(encoding="utf-8")
+    targets = re.findall(r"<(\.\./[^>]+)>`_", page)
+    assert ":doc:" not in page  # GitHub shows it as plain text
+    assert len(targets) > 5
+    assert [target for target in targets if not (source.parent / target).is_file()] == []
+
+
 def test_migrating_works_as_written(tmp_path: Path) -> None:
     folder = followed("howto/migrating.rst", tmp_path)
     assert "(https://doi.org/10.1000/456%23789)" in (folder / "methods.md").read_text(encoding="utf-8")

@@ -91,20 +91,20 @@ _COMMENT_RULES = (
     ),
 )
 
+_WITH_LOCK = "Reported only with `--locked`, or with `--offline` if there is a lock file."
 _LOCK_RULES = (
     Rule(
         "lock-missing",
         Severity.WARNING,
         "The lock file has no entry for the DOI.",
-        "`doiuri lock` adds the entry. Reported with `--locked` only.",
+        "`doiuri lock` adds the entry. " + _WITH_LOCK,
         "https://doi.org/10.1000/182",
     ),
     Rule(
         "lock-unused",
         Severity.WARNING,
         "An entry of the lock file is not used.",
-        "No file mentions the DOI any more. `doiuri lock --prune` removes the entry. Reported with "
-        "`--locked` only.",
+        "No file mentions the DOI any more. `doiuri lock --prune` removes the entry. " + _WITH_LOCK,
         '"10.1000/182": {}',
     ),
 )

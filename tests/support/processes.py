@@ -7,7 +7,7 @@ import threading
 import time
 import traceback
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 
 def in_child(work: Callable[[], object]) -> int:
@@ -45,10 +45,10 @@ def status_of(child: int, patience: float = 60) -> int:
     raise AssertionError("the child hangs")
 
 
-def all_threads_ended(patience: float = 60) -> bool:
-    """Return whether the resolver's threads end within ``patience`` seconds."""
+def all_threads_ended(patience: float = 60, *, but: Collection[threading.Thread] = ()) -> bool:
+    """Return whether the resolver's threads end within ``patience`` seconds, but for those given."""
     deadline = time.monotonic() + patience
-    while any(thread.name == "doiuri" for thread in threading.enumerate()):
+    while any(thread.name == "doiuri" and thread not in but for thread in threading.enumerate()):
         if time.monotonic() > deadline:
             return False
         time.sleep(0.01)

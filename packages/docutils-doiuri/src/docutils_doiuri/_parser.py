@@ -21,8 +21,8 @@ class Parser(rst.Parser):
     Its settings, such as ``doi_text``, are also options of the ``docutils`` command: ``--doi-text``.
     """
 
-    #: docutils' settings for reStructuredText, and those of links to DOIs.
     settings_spec = (*rst.Parser.settings_spec, *SPEC)
+    """docutils' settings for reStructuredText, and those of links to DOIs."""
 
     def get_transforms(self) -> list[type[Transform]]:
         """Return the transforms of docutils, and the one for ``doi:`` URIs."""

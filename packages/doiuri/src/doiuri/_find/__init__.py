@@ -19,20 +19,19 @@ _SYNTAXES = ("text", "html", "xml", "markdown", "rst", "bibtex", "tex")
 class Match(NamedTuple):
     """A DOI mentioned in a text; ``text[match.start:match.end] == match.text``.
 
-    :ivar start: position of the first character of the mention, 0-based.
-    :ivar end: position after its last character.
-    :ivar text: the mention as written, with its label or link.
-    :ivar doi: the DOI.
-
     >>> from doiuri import find
     >>> next(find("As doi:10.1000/182 says."))
     Match(start=3, end=18, text='doi:10.1000/182', doi=DOI('10.1000/182'))
     """
 
     start: int
+    """Position of the first character of the mention, 0-based."""
     end: int
+    """Position after its last character."""
     text: str
+    """The mention as written, with its label or link."""
     doi: DOI
+    """The DOI."""
 
 
 def find(text: str, syntax: str = "text") -> Iterator[Match]:

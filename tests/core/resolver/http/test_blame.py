@@ -71,7 +71,7 @@ def test_the_behaviour_of_another_server_does_not_silence_ours(answer: Answer) -
     with serving(answer) as agency:
         moved_there = reply("302 Found", b"", f"Location: http://localhost:{agency.port}/")
         with handling(lambda target: usual(target) if "/api/" in target else moved_there) as server:
-            resolver = Resolver(server.url, store=None, timeout=0.3)
+            resolver = Resolver(server.url, store=None, timeout=1)
             for _ in range(2 * MAX_FAILURES):
                 with pytest.raises(ResolverUnavailable) as caught:
                     resolver.metadata(DOI_, "text/plain")

@@ -44,7 +44,7 @@ def send(one: SharedLimiter, rate: float | None = None, concurrency: int = 3, *,
 
 def is_admitted(one: SharedLimiter, rate: float | None = None, concurrency: int = 3) -> bool:
     try:
-        send(one, rate, concurrency, within=0.3)
+        send(one, rate, concurrency, within=1.5)
     except TimeoutError:
         return False
     return True

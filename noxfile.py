@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
+
+if sys.version_info < (3, 11):  # noqa: UP036
+    sys.exit(f"doiuri needs Python 3.11 or later; this is {sys.version.split()[0]}")
+import tomllib
 
 import nox
 
 ROOT = Path(__file__).parent
-SUPPORTED = ["3.11", "3.12", "3.13"]
 PACKAGES = sorted(path.parent.name for path in ROOT.glob("packages/*/pyproject.toml"))
-EXTRAS = {"doiuri": "[resolver,redis,testing]"}
-GROUPS = ["test", "integration", "examples", "notebook"]
-GROUPS += ["coverage", "lint", "types", "docs", "bench", "mutants"]
+DEMO = [name for name in PACKAGES if name not in {"dask-doiuri", "doiuri-cli", "httpx-doiuri"}]
+GROUPS = ["test", "demo", "docs", "coverage", "lint", "types", "bench", "mutants"]
 PINS = ["-c", "constraints.txt"]
-# Many tests wait for a timeout or for a process, so four workers keep two cores busy.
-PARALLEL = ["-n", str(max(4, os.cpu_count() or 1)), "--dist", "worksteal"]
+OLDEST = (3, 11)
+PARALLEL = ["-n", "logical", "--dist", "worksteal"]
 SCHEMAS = {
     "vendor.github-workflows": ".github/workflows/*.yml",
     "custom.github-workflows-require-timeout": ".github/workflows/*.yml",
@@ -34,7 +36,7 @@ SCHEMAS = {
 
 
 def works(version: str) -> bool:
-    """Whether python<version> is on the path and starts (a version manager's shim may do neither)."""
+    """Whether python<version> starts (a version manager's shim may not)."""
     command = shutil.which(f"python{version}")
     if command is None:
         return False
@@ -43,13 +45,13 @@ def works(version: str) -> bool:
 
 
 def interpreters() -> list[str]:
-    """The supported interpreters of this machine, oldest first; the one that runs nox counts too."""
-    own = f"{sys.version_info[0]}.{sys.version_info[1]}"
-    return [version for version in SUPPORTED if version == own or works(version)]
+    """The supported versions of Python on the path, oldest first; there is no newest that we support."""
+    files = (file.name for folder in os.get_exec_path() for file in Path(folder).glob("python3.*"))
+    minors = {int(match[1]) for name in files if (match := re.fullmatch(r"python3\.(\d+)(?:\.exe)?", name))}
+    return [f"3.{minor}" for minor in sorted(minors) if (3, minor) >= OLDEST and works(f"3.{minor}")]
 
 
 FOUND = interpreters()
-NEWEST = FOUND[-1] if FOUND else None
 
 # Without compiled modules, each of the many processes that the tests start takes twice as long.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -58,13 +60,12 @@ nox.needs_version = ">= 2025.2.9"
 nox.options.default_venv_backend = "uv|virtualenv"
 nox.options.reuse_venv = "yes"
 nox.options.download_python = "never"
-nox.options.error_on_missing_interpreters = False
 nox.options.sessions = ["tests", "lint", "types"]
 
 
 def editable(*names: str) -> list[str]:
-    """The arguments that install packages of the workspace as editable, with their extras."""
-    return [word for name in names for word in ("-e", f"packages/{name}{EXTRAS.get(name, '')}")]
+    """The arguments that install packages of the workspace as editable."""
+    return [word for name in names for word in ("-e", f"packages/{name}")]
 
 
 def install(session: nox.Session, *groups: str, packages: list[str] = PACKAGES) -> None:
@@ -87,73 +88,69 @@ def fingerprint(*names: str) -> str:
     return digest.hexdigest()
 
 
-@nox.session(python=NEWEST or False)
+@nox.session
 def demo(session: nox.Session) -> None:
     """Start the local proxy, build the example sites and blogs and run the scripts against it, and sum up."""
-    if NEWEST is None:
-        session.error(f"no supported Python found; install one of {', '.join(SUPPORTED)}")
-    install(session, "examples", "integration")
+    install(session, "demo", packages=DEMO)
     session.run("python", "examples/demo.py", *session.posargs)
 
 
-@nox.session(python=NEWEST or False)
+@nox.session
 def pictures(session: nox.Session) -> None:
     """Make the pictures of the README and the manual; it needs Chromium and Graphviz."""
-    install(session, "test", "examples", "integration")
+    install(session, "test", "demo")
     session.run("python", "examples/demo.py")
     session.run("python", "examples/pictures.py", *session.posargs, env={"PYTHONPATH": "tests"})
 
 
-@nox.session(python=NEWEST or False)
+@nox.session
 def readme(session: nox.Session) -> None:
     """Write the table of packages, and how to install each, into the READMEs anew, from the metadata."""
     install(session, "test")
     session.run("python", "-m", "support.manual.readme", env={"PYTHONPATH": "tests"})
 
 
-@nox.session(python=FOUND or False)
+@nox.session
 def tests(session: nox.Session) -> None:
-    """Run the tests; ``nox -s tests -- FILE`` for one file, at once and on the newest interpreter only."""
-    if not FOUND:
-        session.error(f"no supported Python found; install one of {', '.join(SUPPORTED)}")
-    newest = session.python == NEWEST
-    if test_files(session) and not newest and not chosen(session):
-        session.skip(f"files run on Python {NEWEST}; nox -s {session.name} -- FILE for this one")
-    for version in SUPPORTED:
-        if version not in FOUND:
-            session.warn(f"SKIPPED: Python {version} is not on this machine")
-    install(session, "test", *(["integration", "examples", "notebook", "mutants"] if newest else []))
-    marks = [] if newest else ["-m", "not newest and not once"]
-    session.run("pytest", *marks, *parallel(session), *session.posargs)
+    """Run the tests that need only Python, on the interpreter that runs nox; ``-- FILE`` for one file."""
+    install(session, "test", "demo")
+    session.run("pytest", *chosen(session, *PARALLEL))
 
 
-def test_files(session: nox.Session) -> list[str]:
-    """The files, folders and single tests among the arguments after ``--``."""
-    paths = {word: ROOT / word.partition("::")[0] for word in session.posargs}
-    return [word for word, path in paths.items() if path.exists() and path.is_relative_to(ROOT / "tests")]
+@nox.session(python=FOUND or None)
+def matrix(session: nox.Session) -> None:
+    """Run the same tests on each supported interpreter that is on the path."""
+    tests(session)
 
 
-def chosen(session: nox.Session) -> bool:
-    """Whether the command line names this session or its interpreter."""
-    return session.name in sys.argv or session.python in sys.argv
+@nox.session
+def system(session: nox.Session) -> None:
+    """Run the tests that need a browser, LaTeX, web servers or Redis; what is missing is skipped."""
+    install(session, "test", "docs", "mutants")
+    session.run("pytest", *chosen(session, "tests/system", "-n", "2"))
 
 
-def parallel(session: nox.Session) -> list[str]:
-    """pytest's options for the whole suite; a few files are done before a second worker is up."""
-    return [] if test_files(session) else PARALLEL
+def chosen(session: nox.Session, *whole: str) -> list[str]:
+    """pytest's arguments: those after ``--``, and unless they name files or folders, those for the whole.
+
+    A few files are done before a second worker is up.
+    """
+    paths = [ROOT / word.partition("::")[0] for word in session.posargs]
+    named = any(path.exists() and path != ROOT for path in paths)
+    return [*([] if named else whole), *session.posargs]
 
 
-@nox.session(python=NEWEST or False)
+@nox.session
 def coverage(session: nox.Session) -> None:
     """Measure the branch coverage of all packages, child processes included; ``-- FILE`` narrows it down."""
-    install(session, "test", "integration", "examples", "notebook", "mutants", "coverage")
+    install(session, "test", "demo", "coverage")
     session.run("coverage", "erase")
-    session.run("coverage", "run", "-m", "pytest", *parallel(session), *session.posargs)
+    session.run("coverage", "run", "-m", "pytest", *chosen(session, *PARALLEL))
     session.run("coverage", "combine", "--quiet")
     session.run("coverage", "report")
 
 
-@nox.session(python=NEWEST or False)
+@nox.session
 def lint(session: nox.Session) -> None:
     """Check style, format, spelling and YAML files; ``nox -s lint -- --fix`` corrects Python files."""
     install(session, "lint", packages=[])
@@ -168,30 +165,31 @@ def lint(session: nox.Session) -> None:
     session.run("zizmor", "--offline", "--quiet", ".github", "action.yml")
 
 
-@nox.session(python=NEWEST or False)
+@nox.session
 def types(session: nox.Session) -> None:
     """Check the types, tests included."""
-    install(session, "test", "integration", "notebook", "types", "bench", "mutants")
+    install(session, "test", "docs", "types", "bench", "mutants")
     session.run("mypy")
 
 
-@nox.session(python=NEWEST or False)
+@nox.session
 def docs(session: nox.Session) -> None:
-    """Build the manual, with warnings as errors; ``-- serve`` shows it on a local port."""
-    install(session, "docs")
-    serve = "serve" in session.posargs
-    options = [word for word in session.posargs if word != "serve"]
-    session.run("sphinx-build", "-W", "-n", "-b", "html", "docs", "build/docs", *options)
-    if serve:
+    """Build the manual, and test it; ``-- build`` only builds it, ``-- serve`` shows it on a local port."""
+    install(session, "test", "docs")
+    # With -E: a page with a warning is not read again in a second build, which would then succeed
+    session.run("sphinx-build", "-E", "-W", "-n", "-b", "html", "docs", "build/docs")
+    if "serve" in session.posargs:
         session.run("python", "-m", "http.server", "--bind", "127.0.0.1", "--directory", "build/docs", "8000")
+    elif "build" not in session.posargs:
+        session.run("pytest", *chosen(session, "tests/docs", "-n", "2"))
 
 
-@nox.session(python=NEWEST or False)
+@nox.session
 def wheels(session: nox.Session) -> None:
     """Build and try out every sdist and wheel, each alone; ``-- v0.1.0`` also checks the version."""
     for tag in session.posargs:
         check_versions(session, tag)
-    session.install(*PINS, "build", "hatchling")
+    session.install(*PINS, "build", "hatchling", "uv")
     shutil.rmtree(ROOT / "dist", ignore_errors=True)
     for name in PACKAGES:
         session.run(
@@ -200,6 +198,7 @@ def wheels(session: nox.Session) -> None:
     for name in PACKAGES:
         for form in ("whl", "tar.gz"):
             check_archive(session, name, form)
+    check_extras(session)
 
 
 def check_versions(session: nox.Session, tag: str) -> None:
@@ -215,13 +214,24 @@ def check_archive(session: nox.Session, name: str, form: str) -> None:
     """Install one archive in a clean environment, its siblings from ``dist/`` too, and import it."""
     module = name.replace("-", "_")
     (archive,) = (ROOT / "dist").glob(f"{module}-[0-9]*.{form}")
-    environment = Path(session.create_tmp()) / f"{module}-{form}"
-    shutil.rmtree(environment, ignore_errors=True)
-    session.run("python", "-m", "venv", str(environment), silent=True)
-    python = str(environment / "bin" / "python")
-    target = f"{archive}{EXTRAS['doiuri'] if name == 'doiuri' else ''}"
-    session.run(python, "-m", "pip", "install", "-q", "--find-links", "dist", *PINS, target, external=True)
+    python = install_apart(session, f"{module}-{form}", str(archive))
     session.run(python, "-W", "error", "tests/repo/check_installed.py", module, external=True)
+
+
+def check_extras(session: nox.Session) -> None:
+    """Install everything under the one name, as from an index, and import it."""
+    python = install_apart(session, "all", "doiuri[all,testing]")
+    modules = ", ".join(name.replace("-", "_") for name in PACKAGES)
+    session.run(python, "-W", "error", "-c", f"import {modules}", external=True)
+
+
+def install_apart(session: nox.Session, name: str, requirement: str) -> str:
+    """Install a requirement in a clean environment, our packages from ``dist/``, and return its Python."""
+    environment = Path(session.create_tmp()) / name
+    session.run("uv", "venv", "-q", "--clear", "--python", sys.executable, str(environment))
+    python = str(environment / ("Scripts" if os.name == "nt" else "bin") / "python")
+    session.run("uv", "pip", "install", "-q", "--python", python, "--find-links", "dist", *PINS, requirement)
+    return python
 
 
 @nox.session(python="3.11" if "3.11" in FOUND else False)
@@ -229,11 +239,13 @@ def lowest(session: nox.Session) -> None:
     """Run the tests on the floors that the packages declare."""
     if "3.11" not in FOUND:
         session.error("the floors are proven on Python 3.11, which is not on this machine")
-    session.install("--resolution", "lowest-direct", *editable(*PACKAGES), "--group", "test")
-    session.run("pytest", "-m", "not newest", *parallel(session), *session.posargs)
+    session.install(
+        "--resolution", "lowest-direct", *editable(*PACKAGES), "--group", "test", "--group", "demo"
+    )
+    session.run("pytest", *chosen(session, *PARALLEL))
 
 
-@nox.session(python=NEWEST or False)
+@nox.session
 def bench(session: nox.Session) -> None:
     """Measure against the peers; ``nox -s bench -- codec`` for one area, ``-- --quick`` for a short run."""
     install(session, "bench")
@@ -250,26 +262,26 @@ def run_scripts(session: nox.Session, folder: str) -> None:
         session.run("python", path, *options, env={"PYTHONPATH": "tests"})
 
 
-@nox.session(python=NEWEST or False)
+@nox.session
 def fuzz(session: nox.Session) -> None:
     """Fuzz each area for 60 s; ``nox -s fuzz -- find --seconds 600 --seed 7`` for one, longer, or again."""
     install(session, "test")
     run_scripts(session, "tests/fuzz")
 
 
-@nox.session(python=NEWEST or False)
+@nox.session
 def mutants(session: nox.Session) -> None:
     """Change the code of a module or folder, one place at a time: ``-- PATH [--sample N] [--seed S]``."""
     install(session, "test", "mutants")
     session.run("python", "tests/mutation/run.py", *session.posargs, env={"PYTHONPATH": "tests"})
 
 
-@nox.session(python=NEWEST or False)
+@nox.session
 def pins(session: nox.Session) -> None:
     """Renew ``constraints.txt`` from the index: plain ``==`` pins, no addresses."""
     session.install("uv")
     sources = Path(session.create_tmp()) / "packages.txt"
-    sources.write_text("".join(f"-e packages/{name}{EXTRAS.get(name, '')}\n" for name in PACKAGES))
+    sources.write_text("".join(f"-e packages/{name}\n" for name in PACKAGES))
     command = ["uv", "pip", "compile", "-q", "--universal", "--python-version", "3.11", "--no-annotate"]
     command += ["--no-header", "--no-emit-index-url", "--no-emit-find-links", "--upgrade"]
     command += [word for name in PACKAGES for word in ("--no-emit-package", name)]

@@ -1,8 +1,8 @@
-"""Measure ``dask_doiuri`` on Dask: one worker process beside several, the pace, and memory.
+"""Measure ``dask_doiuri`` on Dask: one worker process beside several, the rate, and memory.
 
 python benchmarks/bulk.py [--quick]
 
-Needs redis-server. Prints a Markdown table. The names are asked of a local DOI proxy in a process of its own,
+Prints a Markdown table. The names are asked of a local DOI proxy in a process of its own,
 which takes a processor of its own: on two processors, three workers share what it leaves. When requests come
 is read from its access log as it writes it.
 """
@@ -12,8 +12,6 @@ from __future__ import annotations
 import argparse
 import json
 import logging
-import shutil
-import socket
 import subprocess
 import sys
 import tempfile
@@ -119,22 +117,6 @@ def fullest_second(times: Sequence[float]) -> int:
     return max(bisect_left(order, begun + 1) - n for n, begun in enumerate(order))
 
 
-@contextmanager
-def redis(folder: Path) -> Iterator[str]:
-    binary = shutil.which("redis-server") or shutil.which("valkey-server")
-    if binary is None:
-        raise SystemExit("redis-server is not installed")
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    words = ["--port", str(port), "--bind", "127.0.0.1", "--save", "", "--daemonize", "no"]
-    with subprocess.Popen([binary, *words], cwd=folder, stdout=subprocess.DEVNULL) as server:
-        try:
-            yield f"redis://127.0.0.1:{port}/0"
-        finally:
-            server.terminate()
-
-
 def verified(base: str, count: int, known: dd.DataFrame | None = None, **options: Any) -> float:
     """The seconds that it takes to verify so many names."""
     begun = time.perf_counter()
@@ -173,14 +155,14 @@ def joined(base: str, count: int) -> Iterator[Row]:
         yield memory.row("`verify` with `known`")
 
 
-def paced(base: str, count: int, folder: Path, times: list[float]) -> Iterator[Row]:
+def limited(base: str, count: int, times: list[float]) -> Iterator[Row]:
     """The requests in the fullest second, which may begin at any moment."""
     before = len(times)
-    with redis(folder) as pace, workers(3):
-        seconds = verified(base, count, rate=100, pace=pace, cache=":memory:")
+    with workers(3):
+        seconds = verified(base, count, rate=100, cache=":memory:")
     sent = times[before:]
     yield (
-        f"`verify` of {count:,} names, pace of 100 requests/s, 3 workers",
+        f"`verify` of {count:,} names, rate of 100 requests/s, 3 workers",
         f"{count / seconds:,.0f} names/s",
         f"{len(sent) / seconds:.0f} requests/s on average",
         f"{fullest_second(sent)} in the fullest second",
@@ -219,7 +201,7 @@ def main() -> None:
 
 def asking(count: int, folder: Path) -> Iterator[Row]:
     with local_proxy(count, folder) as (base, times):
-        yield from paced(base, min(count, 250_000), folder, times)
+        yield from limited(base, min(count, 250_000), times)
         yield from joined(base, count)
         yield from unlimited(base, count, folder)
 

@@ -39,6 +39,20 @@ CITATIONS = {"site": 12, "blog": 5, "mkdocs": 4, "pelican": 2}
 VOID = {"area", "base", "br", "col", "hr", "img", "input", "link", "meta", "source", "wbr"}
 
 
+INDEX = """<!DOCTYPE html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>doiuri: the demo</title>
+<style>body {{ max-width: 40rem; margin: 3rem auto; padding: 0 1rem; font: 1.1rem/1.6 sans-serif }}</style>
+<h1>The demo</h1>
+<p>Built by Sphinx, Python-Markdown, MkDocs and Pelican; a DOI that is not registered is struck out.</p>
+<ul>
+{links}</ul>
+</html>
+"""
+
+
 class Place(NamedTuple):
     """An element of a page."""
 
@@ -213,26 +227,31 @@ def sum_up(paths: list[Path], base: str) -> None:
 
 
 def table(pages: list[Page], statuses: Mapping[DOI, str]) -> Iterator[str]:
-    """Return a line for each page, with its path and how many of its links are right, dead or unknown."""
-    rows: list[tuple[str, Counter[str]]] = [
-        (os.path.relpath(page.path), Counter(statuses[DOI.from_url(href)] for href, _ in page.found))
-        for page in pages
-    ]
+    """Return a line for each page: its path, how many links are right, dead or unknown, and its citations."""
+    rows = [(os.path.relpath(page.path), count(page, statuses)) for page in pages]
     rows.append(("all pages", sum((counts for _, counts in rows), Counter())))
     width = max(len(name) for name, _ in rows)
-    yield f"{'page':{width}}  links to DOIs  right  dead  unknown"
+    yield f"{'page':{width}}  citations  links to DOIs  right  dead  unknown"
     for name, counts in rows:
-        dead, unknown = counts["not-found"], counts["unknown"]
-        right = counts.total() - dead - unknown
-        yield f"{name:{width}}  {counts.total():13}  {right:5}  {dead:4}  {unknown:7}"
+        dead, unknown, cited = counts["not-found"], counts["unknown"], counts["cited"]
+        links = counts.total() - cited
+        numbers = f"  {links:13}  {links - dead - unknown:5}  {dead:4}  {unknown:7}" if links else ""
+        yield f"{name:{width}}  {cited or '':9}{numbers}"
 
 
-def show(paths: list[Path]) -> None:
-    """Open the first page of each example in a browser."""
-    first = {path.relative_to(OUTPUT).parts[0]: path for path in reversed(paths)}
-    for path in reversed(first.values()):
-        if not webbrowser.open(path.as_uri()):
-            sys.exit("no browser found; open the pages above by hand")
+def count(page: Page, statuses: Mapping[DOI, str]) -> Counter[str]:
+    """Return the links of a page by status, and its citations, which lead to an entry, as "cited"."""
+    counts = Counter(statuses[DOI.from_url(href)] for href, _ in page.found)
+    return counts + Counter(cited=len(page.citations))
+
+
+def write_index(paths: list[Path]) -> Path:
+    """Write the page that leads to all others, and return its path."""
+    names = [path.relative_to(OUTPUT).as_posix() for path in paths]
+    links = "".join(f'<li><a href="{name}">{name}</a></li>\n' for name in names)
+    index = OUTPUT / "index.html"
+    index.write_text(INDEX.format(links=links), encoding="utf-8")
+    return index
 
 
 def wrong_references(pages: list[Page], resolver: Resolver) -> Iterator[str]:
@@ -269,9 +288,7 @@ def names_the_author(text: str, entry: Entry, resolver: Resolver) -> bool:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument(
-        "--open", action="store_true", help="show the first page of each example in a browser"
-    )
+    parser.add_argument("--open", action="store_true", help="show the pages in a browser")
     options = parser.parse_args()
     start = time.perf_counter()
     shutil.rmtree(OUTPUT, ignore_errors=True)
@@ -281,12 +298,12 @@ def main() -> None:
         os.environ["NO_MKDOCS_2_WARNING"] = "1"  # Material for MkDocs prints it in each build
         os.environ.pop("DOIURI_OFFLINE", None)
         paths = build()
+        index = write_index(paths)
         sum_up(paths, base)
     print(f"Time: {time.perf_counter() - start:.1f} s")
-    if options.open:
-        show(paths)
-    else:
-        print("To open the pages in a browser: nox -s demo -- --open")
+    print("The pages:", os.path.relpath(index))
+    if options.open and not webbrowser.open(index.as_uri()):
+        sys.exit("no browser found; open the page by hand")
 
 
 if __name__ == "__main__":

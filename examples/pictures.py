@@ -13,8 +13,8 @@ import tomllib
 from pathlib import Path
 from typing import NamedTuple
 
-from support.browser import command
 from support.devtools import Page, browsing
+from support.programs import needs
 
 ROOT = Path(__file__).resolve().parents[1]
 DEMO = ROOT / "build" / "demo"
@@ -97,7 +97,7 @@ def badges() -> None:
     path = ROOT / "packages" / "doiuri" / "pyproject.toml"
     project = tomllib.loads(path.read_text(encoding="utf-8"))["project"]
     words = [text.rpartition(" :: ")[2] for text in project["classifiers"]]
-    badge("python", "Python", ", ".join(word for word in words if word.startswith("3.")))
+    badge("python", "Python", project["requires-python"].removeprefix(">=").strip() + "+")
     badge("licence", "licence", project["license"])
     if "Typed" in words:
         badge("typed", "types", "mypy strict")
@@ -106,7 +106,7 @@ def badges() -> None:
 def draw(source: Path) -> None:
     """Save the diagram of a ``.dot`` file as SVG; it follows the reader's colour scheme."""
     svg = subprocess.run(
-        [command("dot"), "-Tsvg", str(source)], capture_output=True, text=True, encoding="utf-8", check=True
+        [needs("dot"), "-Tsvg", str(source)], capture_output=True, text=True, encoding="utf-8", check=True
     ).stdout
     svg = re.sub(r"<!--.*?-->\n?", "", svg, flags=re.DOTALL)  # Graphviz' version
     svg = re.sub(r"(<svg [^>]*>)", rf"\1<style>{DARK}</style>", svg, count=1)

@@ -1,14 +1,33 @@
 """Settings and fixtures for all tests."""
 
+from __future__ import annotations
+
 import os
+from collections.abc import Generator
+from pathlib import Path
 
 import pytest
 from doiuri.resolver import _process
 from hypothesis import HealthCheck, settings
 
-# Property tests have no deadline: the machine may be busy
-settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("busy")
+TESTS = Path(__file__).parent
+# pyproject.toml has these folders among the norecursedirs
+APART = (
+    "Not run: tests/system (needs Chromium, LaTeX, nginx, Caddy, Redis, logrotate, systemd; nox -s system), "
+    "tests/docs (nox -s docs)"
+)
+
+# Property tests try few inputs here and more in CI, the same ones each time, so that a change fails by its
+# own fault only. --hypothesis-profile=weekly tries many new ones. No deadline: the machine may be busy.
+for profile, examples in {"quick": 25, "ci": 200, "weekly": 2000}.items():
+    settings.register_profile(
+        profile,
+        max_examples=examples,
+        derandomize=profile != "weekly",
+        deadline=None,
+        suppress_health_check=[HealthCheck.too_slow],
+    )
+settings.load_profile("ci" if os.environ.get("CI") else "quick")
 
 # Keep the user's proxies, certificates, credentials and cache out of the tests
 for name in [*os.environ]:
@@ -23,3 +42,13 @@ def _strangers() -> None:
     """Forget servers and answers: another test may use the same port."""
     _process._servers.clear()
     _process._stores.pop(":memory:", None)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> Generator[None, None, None]:
+    """Say at the end which folders the whole suite leaves out."""
+    yield
+    if any((config.invocation_params.dir / path).resolve() == TESTS for path in config.args):
+        terminalreporter.write_line(APART)

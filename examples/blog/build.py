@@ -23,7 +23,8 @@ def main(output: Path) -> None:
     output.mkdir(parents=True, exist_ok=True)
     for post in sorted(Path(__file__).parent.glob("*.md")):
         text = post.read_text(encoding="utf-8")
-        body = markdown.markdown(text, extensions=["doiuri"])
+        configs = {"doiuri": {"file": post.name}}
+        body = markdown.markdown(text, extensions=["doiuri"], extension_configs=configs)
         title = text.splitlines()[0].removeprefix("# ")
         (output / f"{post.stem}.html").write_text(PAGE.format(title=title, body=body), encoding="utf-8")
 

@@ -14,8 +14,8 @@ TRANSLATION_FEED_ATOM = None
 AUTHOR_FEED_ATOM = None
 AUTHOR_FEED_RSS = None
 
+PLUGINS = ["markdown_doiuri"]
 MARKDOWN = {
-    "extensions": ["doiuri"],
     "extension_configs": {
         "markdown.extensions.codehilite": {"css_class": "highlight"},
         "markdown.extensions.extra": {},

@@ -1,18 +1,17 @@
-"""``doiuri check`` as its users run it: real processes, real files, a local proxy as the registry."""
+"""``doiuri check`` as its users run it: real files, and a local proxy as the registry."""
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
-from doiuri_cli._run import _map
 from doiuri_proxy.pytest_plugin import Proxies
-from support.cli.command import doiuri
+from support.cli.command import COMMAND, doiuri, doiuri_process
 
 KNOWN = {"handle": "10.1000/182", "values": []}
 TEXT = "See https://doi.org/10.1000/182\nand <https://doi.org/10.5555/nope>.\n"
@@ -77,30 +76,60 @@ def test_standard_input(tmp_path: Path) -> None:
     assert run.stdout.startswith("x.md:1:2: ")
 
 
-def test_any_number_of_processes_gives_the_same_output(tmp_path: Path, doi_proxy: Proxies) -> None:
-    for number in range(40):
-        folder = tmp_path / f"f{number % 7}"
-        folder.mkdir(exist_ok=True)
-        (folder / f"{number}.md").write_text(f"<http://doi.org/10.5555/{number % 9}>\n" + "text\n" * 10_000)
-    options = ("check", "--resolver", doi_proxy.url, "-o", "jsonl")
-    one, three = (doiuri(*options, "-j", jobs, cwd=tmp_path) for jobs in (1, 3))
-    assert one.stdout == three.stdout
-    assert one.stdout.count("not-found") == one.stdout.count("not-https") == 40
+METHODS = multiprocessing.get_all_start_methods()
+WITH_WORKERS = """
+import multiprocessing, sys
+if __name__ == "__main__":
+    multiprocessing.set_start_method(sys.argv.pop(1))
+    from doiuri_cli._main import main
+    main()
+"""
 
 
-def process_of(_item: int) -> int:
-    return os.getpid()
+def workers(folder: Path, method: str, *arguments: str) -> list[str]:
+    """The command that checks a folder with workers that are started by a method."""
+    (folder / "start.py").write_text(WITH_WORKERS)
+    return [sys.executable, str(folder / "start.py"), method, "check", "--offline", *arguments]
 
 
-def test_forked_processes_begin_with_what_the_first_files_need() -> None:
-    """They would import the readers and compile their expressions each for itself."""
-    first, *others = _map(process_of, range(4), 2)
-    assert first == os.getpid()
-    assert os.getpid() not in others
+@pytest.mark.parametrize("method", METHODS)
+def test_workers_give_the_same_output(method: str, tmp_path: Path) -> None:
+    for number in range(12):
+        (tmp_path / f"{number}.md").write_text(f"<http://doi.org/10.5555/{number}>\n" + "text\n" * 30_000)
+    (tmp_path / "wrong.ipynb").write_text("{")
+    words = workers(tmp_path, method, "-j", "3", "-o", "jsonl")
+    run = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+    one = doiuri("check", "--offline", "-j", 1, "-o", "jsonl", cwd=tmp_path)
+    assert (run.returncode, run.stdout, run.stderr) == (2, one.stdout, one.stderr)
+    assert one.stdout.count("not-https") == 12
+
+
+WAITS = """
+import os, time
+def read(source):
+    os.write(1, b"r")
+    time.sleep(600)
+"""
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_workers_end_with_a_command_that_is_killed(method: str, tmp_path: Path) -> None:
+    (tmp_path / "waits.py").write_text(WAITS)
+    info = tmp_path / "waits-1.0.dist-info"
+    info.mkdir()
+    (info / "entry_points.txt").write_text("[doiuri.readers]\n.wait = waits:read\n")
+    for name in ("a.wait", "b.wait"):
+        (tmp_path / name).write_text("text\n" * 100_000)
+    words = workers(tmp_path, method, "-j", "2", "a.wait", "b.wait")
+    with subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stdout.read(2) == b"rr"
+        process.kill()
+        assert process.communicate(timeout=60)[0] == b""  # ends when no process holds the pipe
 
 
 def test_wrong_use(tmp_path: Path) -> None:
-    for arguments in (["chek"], ["check", "--nope"], ["check", "-j", "0"], ["check", "--changed", "."]):
+    for arguments in (["check", "--nope"], ["check", "-j", "0"], ["check", "--changed", "."]):
         run = doiuri(*arguments, cwd=tmp_path)
         assert run.returncode == 2, run
         assert run.stderr.startswith("doiuri: ")
@@ -109,7 +138,7 @@ def test_wrong_use(tmp_path: Path) -> None:
 
 def test_a_closed_pipe_is_no_error(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("<http://doi.org/10.1000/182>\n" * 5000)
-    words = [sys.executable, "-m", "doiuri_cli", "check", "--offline", "-q"]
+    words = [*COMMAND, "check", "--offline", "-q"]
     with subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stderr is not None
@@ -138,26 +167,20 @@ def test_an_interrupt_is_no_traceback(tmp_path: Path) -> None:
     pipe = subprocess.PIPE
     with subprocess.Popen(words, cwd=tmp_path, stdin=pipe, stdout=pipe, stderr=pipe) as process:
         assert process.stdin is not None
-        assert process.stderr is not None
         process.stdin.write(b"text " * 100_000)  # more than a pipe holds: the command reads
-        time.sleep(0.2)
         process.send_signal(signal.SIGINT)
-        try:
-            process.wait(60)
-        finally:
-            process.kill()
-        assert b"Traceback" not in process.stderr.read()
+        assert process.communicate(timeout=300) == (b"", b"")
     assert process.returncode == 130
 
 
 def test_file_names_and_texts_that_the_terminal_cannot_show(tmp_path: Path) -> None:
     name = os.fsdecode(b"caf\xe9\xff.md")
     (tmp_path / name).write_text("<http://doi.org/10.1000/\u00e9>\n", "utf-8")
-    run = doiuri("check", "--offline", cwd=tmp_path, PYTHONIOENCODING="ascii")
+    run = doiuri_process("check", "--offline", cwd=tmp_path, PYTHONIOENCODING="ascii")
     assert run.returncode == 0
     assert "not-https" in run.stdout
     assert "Traceback" not in run.stderr
-    run = doiuri("find", cwd=tmp_path, PYTHONIOENCODING="ascii")
+    run = doiuri_process("find", cwd=tmp_path, PYTHONIOENCODING="ascii")
     assert run.returncode == 0
     assert "10.1000/" in run.stdout
 
@@ -178,5 +201,5 @@ def test_no_command_shows_the_help(tmp_path: Path) -> None:
 
 
 def test_this_repository_has_no_findings() -> None:
-    run = doiuri("check", "--offline", "--no-lock", "-o", "concise", cwd=Path(__file__).parents[2])
+    run = doiuri("check", "--offline", "--no-lock", "-j", 1, "-o", "concise", cwd=Path(__file__).parents[2])
     assert (run.returncode, run.stdout) == (0, ""), run.stdout

@@ -44,7 +44,7 @@ def test_examples_print_what_the_readme_shows(tmp_path: Path, doi_proxy: Proxies
     for block in blocks:
         printed = ""
         for line in re.findall(r"(?m)^\$ doiuri (.*)$", block):
-            run = doiuri(*shlex.split(line), cwd=tmp_path, stdin=None, **environ)
+            run = doiuri(*shlex.split(line), cwd=tmp_path, stdin=b"", **environ)
             shown = (run.stdout + run.stderr).replace(str(tmp_path), "~")
             printed += f"$ doiuri {line}\n{shown}"
         assert printed == block

@@ -1,11 +1,7 @@
 """Writing: at any time the old or the new content, and all else about the file stays."""
 
 import os
-import signal
 import stat
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -86,39 +82,3 @@ def test_what_only_the_owner_may_read_is_never_open_to_others(
     replace_file(str(path), b"new")
     assert modes == [0o600]
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-
-
-WRITER = """
-import sys
-from doiuri_cli.files._replace import replace_file
-path, size = sys.argv[1], int(sys.argv[2])
-contents = [b"a" * size, b"b" * size]
-print("ready", flush=True)
-while True:
-    replace_file(path, contents[1], contents[0])
-    contents.reverse()
-"""
-
-
-@pytest.mark.once
-def test_killed_while_writing(tmp_path: Path) -> None:
-    """Whenever a process that rewrites a file is killed, the file is whole."""
-    path, size = tmp_path / "a.md", 300_000
-    whole = {b"a" * size, b"b" * size}
-    seen = set()
-    for number in range(40):
-        path.write_bytes(b"a" * size)
-        command = [sys.executable, "-c", WRITER, str(path), str(size)]
-        with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
-            assert process.stdout is not None
-            assert process.stdout.readline() == b"ready\n"
-            time.sleep(0.0007 * number)
-            process.send_signal(signal.SIGKILL)
-        content = path.read_bytes()
-        assert content in whole
-        seen.add(content)
-        for entry in tmp_path.iterdir():
-            assert entry == path or (entry.name.startswith(".a.md.") and entry.suffix == ".tmp")
-            if entry != path:
-                entry.unlink()
-    assert seen == whole

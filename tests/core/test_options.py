@@ -33,7 +33,6 @@ def test_strings_will_do() -> None:
         doi_offline="yes",
         doi_mailto="me@example.org",
         doi_cache=Path("here"),
-        doi_pace="valkey://here",
         doi_resolve="existence",
         doi_timeout="2.5",
         doi_budget="3",
@@ -42,7 +41,7 @@ def test_strings_will_do() -> None:
         doi_link="https://dx.example/",
         resolve="not ours",
     )
-    settings = Settings("http://127.0.0.1:9", True, "me@example.org", "here", "valkey://here")
+    settings = Settings("http://127.0.0.1:9", True, "me@example.org", "here")
     assert options == Options(settings, "existence", 2.5, 3, "there", "link", "https://dx.example")
     assert options.display(DOI("10.1000/a#b")) == "https://dx.example/10.1000/a%23b"
 
@@ -59,7 +58,7 @@ def test_yes_is_records(on: object) -> None:
 
 @pytest.mark.parametrize("nothing", [None, ""])
 def test_nothing_is_not_set(nothing: object) -> None:
-    names = ("resolver", "offline", "mailto", "cache", "pace", "lock")
+    names = ("resolver", "offline", "mailto", "cache", "lock")
     assert read(**dict.fromkeys(names, nothing)) == Options(Settings())
 
 
@@ -74,10 +73,6 @@ def test_nothing_is_not_set(nothing: object) -> None:
         ("cache", "foo://x", "no store is known for foo:"),
         ("cache", "redis://me:secret@localhost:port", "not a URL of a Redis server"),
         ("cache", 1, "1 is not a string"),
-        ("pace", "http://localhost", "not a URL of a Redis server, such as redis://localhost:6379/0"),
-        ("pace", "localhost:6379", "not a URL of a Redis server"),
-        ("pace", "redis://me:secret@localhost:port", "not a URL of a Redis server"),
-        ("pace", 1, "1 is not a string"),
         ("lock", [], "[] is not a string"),
         ("resolve", "record", '\'record\' is not "records", "existence" or False'),
         ("timeout", True, "True is not a number of seconds"),
@@ -104,7 +99,6 @@ def test_wrong_values_are_named_as_the_user_knows_them(name: str, value: Any, sa
         ("DOIURI_OFFLINE", "perhaps"),
         ("DOIURI_MAILTO", "me"),
         ("DOIURI_CACHE", "foo://x"),
-        ("DOIURI_PACE", "foo://x"),
     ],
 )
 def test_a_wrong_variable_is_named_and_the_option_wins(variable: str, value: str) -> None:
@@ -115,25 +109,22 @@ def test_a_wrong_variable_is_named_and_the_option_wins(variable: str, value: str
         "offline": False,
         "mailto": "me@example.org",
         "cache": ":memory:",
-        "pace": "redis://localhost",
     }
     Options.read(rest, environ={variable: value})
 
 
 def test_a_missing_redis_py_is_told_before_any_store_is_opened(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "redis", None)
-    for variable, what in (("DOIURI_CACHE", "a store"), ("DOIURI_PACE", "a shared pace")):
-        with pytest.raises(ValueError, match=rf"^{variable}: {what} .* pip install 'doiuri\[redis\]'"):
-            Options.read({}, environ={variable: "rediss://localhost"})
+    with pytest.raises(ValueError, match=r"^DOIURI_CACHE: a store .* pip install 'doiuri\[redis\]'"):
+        Options.read({}, environ={"DOIURI_CACHE": "rediss://localhost"})
 
 
 def test_a_resolver_keeps_to_the_options(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DOIURI_RESOLVER", "http://127.0.0.1:9")
     with open_resolver(
-        read(resolver="http://127.0.0.1:1/", offline=True, timeout=3, budget=4, pace="redis://here"), "doiuri"
+        read(resolver="http://127.0.0.1:1/", offline=True, timeout=3, budget=4), "doiuri"
     ) as one:
         assert (one.base, one.offline, one.timeout, one.budget) == ("http://127.0.0.1:1", True, 3, 4)
-        assert one.pace == "redis://here"
 
 
 def test_with_a_lock_file_nothing_else_is_asked(tmp_path: Path) -> None:

@@ -3,6 +3,8 @@
 import re
 import unicodedata
 from collections.abc import Callable
+from itertools import product
+from typing import TypeVar
 from urllib.parse import quote, unquote, urlsplit
 
 import pytest
@@ -21,9 +23,10 @@ from doiuri import (
     encode_many,
 )
 from doiuri.testing.strategies import dois, names, prefixes, spelled_texts, spelled_uris, suffixes
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
+T = TypeVar("T", bound=Callable[..., None])
 PROFILES = [URI, PATH, LINK, FINAL]
 UNRESERVED = "A-Za-z0-9._~\\-"
 SHAPES = {
@@ -34,20 +37,47 @@ SHAPES = {
 }
 profiles = st.sampled_from(PROFILES)
 
+DECISIVE = (
+    "10.1000/" + "".join(map(chr, range(0x20, 0x7F))),
+    "10.1000/a/../b/./..",
+    "10.1000/./a//b/",
+    "10.1000/%41%2F%zz%",
+    "10.1000.5/\u00e9e\u0301\u65e5\U0001f600",
+)
+"""Names that break programs: every test of this file meets them, whatever else is generated."""
+
+
+def each(*examples: object) -> Callable[[T], T]:
+    """Add these examples; a tuple has several arguments."""
+
+    def add(test: T) -> T:
+        for one in examples:
+            test = example(*(one if isinstance(one, tuple) else (one,)))(test)
+        return test
+
+    return add
+
+
+each_name = each(*DECISIVE)
+each_doi = each(*map(DOI, DECISIVE))
+
 
 @given(names(), profiles)
+@each(*product(DECISIVE, PROFILES))
 def test_every_profile_decodes_to_the_name(name: str, profile: Profile) -> None:
     """Encoding changes how a name is written, never the name (Z39.84 appendix E, N-146)."""
     assert decode(encode(name, profile)) == name
 
 
 @given(names(), profiles)
+@each(*product(DECISIVE, PROFILES))
 def test_encoded_names_are_ascii_of_the_profile(name: str, profile: Profile) -> None:
     """Bytes that are neither allowed bare nor a slash become %XX, in upper case (draft §2 step 2, U-22)."""
     assert re.fullmatch(SHAPES[profile.name], encode(name, profile))
 
 
 @given(names())
+@each_name
 def test_uri_is_utf8_with_all_but_unreserved_and_slash_escaped(name: str) -> None:
     """UTF-8 with neither mark nor normalization, then escapes (draft §2, U-19 to U-25)."""
     octets = name.encode("utf-8")
@@ -57,12 +87,14 @@ def test_uri_is_utf8_with_all_but_unreserved_and_slash_escaped(name: str) -> Non
 
 
 @given(names(), names())
+@each(("10.1000/a%2Fb", "10.1000/a/b"), ("10.1000/\u00e9", "10.1000/e\u0301"), ("10.1000/a", "10.1000/a"))
 def test_one_uri_for_each_name(one: str, other: str) -> None:
     """The URI equals the outcome of fixed steps, so each name has exactly one (draft §2, U-18)."""
     assert (encode(one) == encode(other)) == (one == other)
 
 
 @given(dois())
+@each_doi
 def test_uri_fits_the_generic_syntax(doi: DOI) -> None:
     """A scheme of RFC 3986 with a path; neither query nor fragment (draft §2, U-03 U-26 U-27)."""
     parts = urlsplit(doi.uri)
@@ -72,6 +104,7 @@ def test_uri_fits_the_generic_syntax(doi: DOI) -> None:
 
 
 @given(dois())
+@each_doi
 def test_link_hides_every_excluded_character(doi: DOI) -> None:
     """No character that URLs exclude stands raw in a link (S-10 S-15 S-18 S-20)."""
     path = doi.url.removeprefix("https://doi.org/")
@@ -81,6 +114,7 @@ def test_link_hides_every_excluded_character(doi: DOI) -> None:
 
 
 @given(dois())
+@each_doi
 def test_link_survives_what_clients_do_to_paths(doi: DOI) -> None:
     """A client that deletes dot segments still asks for the same name (Handbook note, L-24 to L-27)."""
     parts = urlsplit(doi.url)
@@ -91,6 +125,7 @@ def test_link_survives_what_clients_do_to_paths(doi: DOI) -> None:
 
 
 @given(dois(), profiles)
+@each(*product(map(DOI, DECISIVE), PROFILES))
 def test_hidden_slashes_are_the_only_difference_of_a_path(doi: DOI, profile: Profile) -> None:
     """Only the slash is escaped; the rest is as in the draft (C-27, G-01, G-04, G-05)."""
     assert encode(doi.name, PATH).replace("%2F", "/") == encode(doi.name, URI)
@@ -98,6 +133,7 @@ def test_hidden_slashes_are_the_only_difference_of_a_path(doi: DOI, profile: Pro
 
 
 @given(dois())
+@each_doi
 def test_urn_has_a_colon_for_the_first_slash_and_escapes_for_the_others(doi: DOI) -> None:
     """A colon replaces the initial slash; further ones are %2F (Handbook note, L-28 L-32 L-33)."""
     assert doi.urn.startswith(f"urn:doi:{doi.prefix}:")
@@ -107,6 +143,7 @@ def test_urn_has_a_colon_for_the_first_slash_and_escapes_for_the_others(doi: DOI
 
 
 @given(dois())
+@each_doi
 def test_every_form_comes_back(doi: DOI) -> None:
     """Parsing undoes encoding: name, URI and link (C-31, N-008, N-009)."""
     assert DOI.from_name(doi.name).name == doi.name
@@ -118,6 +155,7 @@ def test_every_form_comes_back(doi: DOI) -> None:
 
 
 @given(spelled_uris())
+@each((("DOI:10.1000/%61%2f%C3%a9", DOI("10.1000/a/\u00e9")),))
 def test_every_legal_spelling_is_read(pair: tuple[str, DOI]) -> None:
     """Any character may be escaped, needed or not, in either case of hex digits (S-22, C-06, G-08)."""
     uri, doi = pair
@@ -126,6 +164,11 @@ def test_every_legal_spelling_is_read(pair: tuple[str, DOI]) -> None:
 
 
 @given(spelled_texts())
+@each(
+    (("<https://dx.doi.org/10.1000/a>", DOI("10.1000/a")),),
+    ((" DOI: 10.1000/a\n", DOI("10.1000/a")),),
+    (("10.1000/a", DOI("10.1000/a")),),
+)
 def test_labels_links_and_wrappings_do_not_matter(pair: tuple[str, DOI]) -> None:
     """A label is allowed, not needed; proxies answer at old and new hosts (N-008 P-06)."""
     text, doi = pair
@@ -133,6 +176,7 @@ def test_labels_links_and_wrappings_do_not_matter(pair: tuple[str, DOI]) -> None
 
 
 @given(names())
+@each_name
 def test_names_are_taken_literally(name: str) -> None:
     """In the Directory every character stands for itself: stored names hold no escapes (N-160 P-36)."""
     doi = DOI(name)
@@ -142,12 +186,14 @@ def test_names_are_taken_literally(name: str) -> None:
 
 
 @given(dois())
+@each_doi
 def test_decoding_happens_once(doi: DOI) -> None:
     """An escape in the name is escaped again, and decoding once gives the name (N-147 S-30 S-34)."""
     assert decode(encode(encode(doi.name))) == encode(doi.name)
 
 
 @given(prefixes(), suffixes())
+@each(("10.1000", "%"), ("10.1000", "%4"), ("10.1000", "%zz"), ("10.1000", "%41"))
 def test_percent_signs_in_typed_text_start_escapes_only(prefix: str, suffix: str) -> None:
     """Typed, %XX is an escape; a % that starts none stays; %25 is always a % (S-33 S-34 S-38)."""
     name = f"{prefix}/x{suffix}y"
@@ -157,6 +203,7 @@ def test_percent_signs_in_typed_text_start_escapes_only(prefix: str, suffix: str
 
 
 @given(names(), names())
+@each(("10.1000/aZ", "10.1000/Az"), ("10.1000/\u00e9", "10.1000/\u00c9"), ("10.1000/{", "10.1000/["))
 def test_equality_is_that_of_keys(one: str, other: str) -> None:
     """Upper-case a-z in both, then compare octet by octet (Z39.84 §4, N-074 N-079)."""
     table = str.maketrans("abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ")
@@ -167,6 +214,7 @@ def test_equality_is_that_of_keys(one: str, other: str) -> None:
 
 
 @given(names())
+@each_name
 def test_case_of_ascii_letters_does_not_count(name: str) -> None:
     """ASCII letters are equal in both cases, and keep their case otherwise (U-38 N-076)."""
     swapped = "".join(c.swapcase() if c.isascii() else c for c in name)
@@ -176,6 +224,7 @@ def test_case_of_ascii_letters_does_not_count(name: str) -> None:
 
 
 @given(prefixes(), st.characters(min_codepoint=0x80, exclude_categories=("C", "Zl", "Zp")))
+@each(*(("10.1000", letter) for letter in "\u00e9\u03c3\u00df\ufb01\u212a"))
 def test_case_counts_beyond_ascii(prefix: str, letter: str) -> None:
     """Outside the Basic Latin block case, composition and look-alikes count (U-33 U-34 U-39 C-13)."""
     others = {letter.upper(), letter.lower(), letter.casefold(), unicodedata.normalize("NFD", letter)}
@@ -186,6 +235,7 @@ def test_case_counts_beyond_ascii(prefix: str, letter: str) -> None:
 
 
 @given(st.characters())
+@each(*"\x00\x1f\x7f\x85\xad\u200b\u2028\ue000 \u00a0a\u00e9")
 def test_only_graphic_characters(character: str) -> None:
     """A name has graphic characters only, raw or escaped (draft §2, Z39.84 §4.1, U-17 N-080)."""
     name = f"10.1000/x{character}y"
@@ -232,6 +282,7 @@ def outcome_of(function: Callable[[str], object], text: str) -> object:
 
 
 @given(dois())
+@each_doi
 def test_advice_suggests_dois(doi: DOI) -> None:
     """Names are reported on, never changed: a suggestion is a text that can be parsed (G-06, N-126)."""
     for advice in advise(doi):

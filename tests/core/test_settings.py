@@ -16,7 +16,6 @@ FULL = {
     "DOIURI_OFFLINE": "1",
     "DOIURI_MAILTO": "me@example.org",
     "DOIURI_CACHE": "/tmp/store",
-    "DOIURI_PACE": "redis://here",
 }
 
 
@@ -26,7 +25,7 @@ def test_defaults() -> None:
 
 def test_environment() -> None:
     assert Settings.from_environ(environ=FULL) == Settings(
-        "http://localhost:8000", True, "me@example.org", "/tmp/store", "redis://here"
+        "http://localhost:8000", True, "me@example.org", "/tmp/store"
     )
 
 
@@ -37,19 +36,8 @@ def test_options_win() -> None:
         "mailto:you@example.org",
         Path("here"),
         FULL,
-        pace="redis://there",
     )
-    assert settings == Settings(
-        "https://proxy.example/doi", False, "you@example.org", "here", "redis://there"
-    )
-
-
-def test_no_pace_whatever_the_environment_says(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert Settings.from_environ(environ=FULL, pace="").pace is None
-    monkeypatch.setenv("DOIURI_PACE", "nonsense")
-    assert Resolver(pace="", store=None).pace is None
-    with pytest.raises(ValueError, match="DOIURI_PACE: not a URL"):
-        Resolver(store=None)
+    assert settings == Settings("https://proxy.example/doi", False, "you@example.org", "here")
 
 
 def test_empty_variables_count_as_not_set() -> None:

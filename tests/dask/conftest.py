@@ -1,4 +1,4 @@
-"""A Dask cluster of two processes."""
+"""A Dask cluster in this process."""
 
 from __future__ import annotations
 
@@ -8,11 +8,15 @@ import pytest
 from distributed import Client, LocalCluster
 
 
-@pytest.fixture(scope="module")
-def client() -> Iterator[Client]:
-    """The client of a cluster of two worker processes with one thread each."""
-    with (
-        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0", memory_limit=None) as cluster,
-        Client(cluster) as client,
-    ):
+@pytest.fixture(scope="session")
+def cluster() -> Iterator[LocalCluster]:
+    """Two workers with one thread each."""
+    with LocalCluster(n_workers=2, processes=False, threads_per_worker=1, dashboard_address=":0") as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def client(cluster: LocalCluster) -> Iterator[Client]:
+    """The client of that cluster; without it, Dask computes without one."""
+    with Client(cluster) as client:
         yield client

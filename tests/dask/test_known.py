@@ -56,8 +56,7 @@ FORMS: dict[str, Callable[[], Any]] = {
 }
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("partitions", [1, 4])
+@pytest.mark.parametrize(("form", "partitions"), [*((form, 4) for form in FORMS), ("keys", 1)])
 def test_known_names_are_not_asked_for(server: Server, partitions: int, form: str) -> None:
     index = pd.Index([f"row {number % 7}" for number in range(100)])
     data = dd.from_pandas(

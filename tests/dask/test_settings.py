@@ -6,32 +6,33 @@ import os
 import sqlite3
 import stat
 import tempfile
+import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import dask
 import dask.bag as db
 import dask.dataframe as dd
 import pandas as pd
 import pytest
-from dask_doiuri import _processes, verify
+from dask_doiuri import _answers, _processes, verify
+from dask_doiuri._answers import check
 from dask_doiuri._processes import client_id, lock_file, turn
 from dask_doiuri._settings import VerifySettings
 from distributed import Client
+from doiuri import DOI
 from doiuri.resolver import SQLiteStore
 from support.processes import in_child
-from support.servers.arrivals import fullest_second, timed
 from support.servers.rest import handling, header, proxy
-
-pytestmark = pytest.mark.once
 
 DATA = pd.DataFrame({"doi": ["10.1000/182"]})
 
 
 def settings(**options: Any) -> VerifySettings:
-    given: dict[str, Any] = dict.fromkeys(("base", "offline", "mailto", "cache", "pace", "budget")) | {
+    given: dict[str, Any] = dict.fromkeys(("base", "offline", "mailto", "cache", "budget")) | {
         "rate": "default"
     }
     given |= {"timeout": 10, "concurrency": 3, "resolve": "existence"}
@@ -46,67 +47,52 @@ def test_each_call_asks_again(data: Any) -> None:
     assert keys.isdisjoint(others)
 
 
-def test_the_environment_of_the_workers_is_not_read(
-    client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    names = ("PACE", "MAILTO", "CACHE", "RESOLVER", "OFFLINE")
-    for name in names:
-        monkeypatch.delenv(f"DOIURI_{name}", raising=False)
-    environ = dict(
-        zip(
-            (f"DOIURI_{name}" for name in names),
-            ("redis://127.0.0.1:1", "worker@example.org", str(tmp_path / "no"), "http://127.0.0.1:1", "1"),
-            strict=True,
-        )
-    )
-
-    def change(new: dict[str, str | None]) -> dict[str, str | None]:
-        old = {name: os.environ.get(name) for name in new}
-        for name, value in new.items():
-            os.environ.pop(name, None)
-            if value is not None:
-                os.environ[name] = value
-        return old
-
-    before = client.run(change, environ | {"XDG_CACHE_HOME": str(tmp_path)})
-    try:
-        with handling(proxy()) as server:
-            data = dd.from_pandas(DATA, npartitions=1)
-            result = verify(data, base=server.url, timeout=20).compute()
-        assert [*result["doi_status"]] == ["found"]
-        assert all("mailto" not in (header(request, "User-Agent") or "") for request in server.requests)
-        (path,) = {*client.run(lambda: str(SQLiteStore(None).path)).values()}
-        assert path.startswith(str(tmp_path))
-        with closing(sqlite3.connect(path)) as store:
-            assert store.execute("SELECT count(*) FROM entries").fetchone()[0]
-        assert not (tmp_path / "no").exists()
-    finally:
-        client.run(change, next(iter(before.values())))
+def test_the_environment_of_the_workers_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only the place of the default cache is the worker's."""
+    monkeypatch.delenv("DOIURI_CACHE")
+    with handling(proxy()) as server, dask.config.set(scheduler="sync"):
+        verified = verify(dd.from_pandas(DATA, npartitions=1), base=server.url)
+        monkeypatch.setenv("DOIURI_MAILTO", "worker@example.org")
+        monkeypatch.setenv("DOIURI_CACHE", str(tmp_path / "no"))
+        monkeypatch.setenv("DOIURI_RESOLVER", "http://127.0.0.1:1")
+        monkeypatch.setenv("DOIURI_OFFLINE", "1")
+        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+        assert [*verified.compute()["doi_status"]] == ["found"]
+    assert all("mailto" not in (header(request, "User-Agent") or "") for request in server.requests)
+    path = SQLiteStore(None).path
+    assert tmp_path in Path(path).parents
+    with closing(sqlite3.connect(path)) as store:
+        assert store.execute("SELECT count(*) FROM entries").fetchone()[0]
+    assert not (tmp_path / "no").exists()
 
 
 def test_a_password_is_not_shown() -> None:
     shared = "redis://me:secret@127.0.0.1:1"
-    made = settings(cache=shared, pace=shared)
-    assert made.cache == made.pace == shared
+    made = settings(cache=shared)
+    assert made.cache == shared
     assert "secret" not in repr(made)
     data = dd.from_pandas(DATA, npartitions=1)
-    assert "secret" not in repr(verify(data, cache=shared, pace=shared).expr)
+    assert "secret" not in repr(verify(data, cache=shared).expr)
 
 
 def test_dask_s_own_processes_take_turns(monkeypatch: pytest.MonkeyPatch) -> None:
     """They do not know how many they are, so one at a time uses the rate."""
-    monkeypatch.delenv("DOIURI_CACHE", raising=False)
-    items = [f"10.1000/{number}" for number in range(14)]
-    with timed(proxy({}, lambda _name: {"RA": "Crossref"})) as (server, times):
-        bag = db.from_sequence(items, npartitions=7)
-        verified = verify(bag, base=server.url, rate=2, cache=":memory:")
-        rows = verified.compute(scheduler="processes", num_workers=3)
-    assert [row["doi_status"] for row in rows] == ["found"] * 14
-    assert len(times) == 7
-    assert fullest_second(times) <= 2 + 1
+    slept: list[float] = []
+    monkeypatch.setattr(VerifySettings, "takes_turns", True)
+    monkeypatch.setattr(_processes, "TIMEOUT", 0.1)
+    monkeypatch.setattr(_answers, "time", SimpleNamespace(monotonic=time.monotonic, sleep=slept.append))
+    with handling(proxy()) as server:
+        made = settings(base=server.url, rate=50, cache=":memory:")
+        with turn(made.client), pytest.raises(TimeoutError):
+            [*check([DOI("10.1000/182")], made)]
+        assert not server.requests
+        assert [one.status for one in check([DOI("10.1000/182")], made)] == ["found"]
+    assert slept == [1 / 50]
 
 
 def test_who_takes_turns(client: Client) -> None:
+    """A process of Dask's own; no thread, no worker of a cluster, and none without a rate to divide."""
+
     def turns(sent: VerifySettings) -> tuple[bool, float | None]:
         return sent.takes_turns, sent.resolver().rate
 
@@ -114,19 +100,15 @@ def test_who_takes_turns(client: Client) -> None:
     assert turns(made) == (False, 8)
     with ThreadPoolExecutor(1) as thread:
         assert thread.submit(turns, made).result() == (False, 8)
-    assert client.submit(turns, made, pure=False).result() == (False, 4)
-    for options in ({"rate": None}, {"pace": "redis://127.0.0.1:1"}, {"offline": True}):
-        free = settings(base="http://127.0.0.1:1", **{"rate": 8} | options)
-        assert in_child(partial(_expect_no_turns, free)) == 0
-    assert in_child(lambda: _expect(turns(made) == (True, 8))) == 0
+    assert client.submit(turns, made, pure=False).result() == (False, 8)
+    others: list[dict[str, Any]] = [{"rate": None}, {"offline": True}]
+    free = [settings(base="http://127.0.0.1:1", **{"rate": 8} | options) for options in others]
 
+    def expect() -> None:
+        assert turns(made) == (True, 8)
+        assert not any(one.takes_turns for one in free)
 
-def _expect(condition: bool) -> None:
-    assert condition
-
-
-def _expect_no_turns(made: VerifySettings) -> None:
-    assert not made.takes_turns
+    assert in_child(expect) == 0
 
 
 def test_no_other_user_can_take_a_turn() -> None:

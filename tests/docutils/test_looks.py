@@ -22,7 +22,6 @@ from docutils.writers import (
 )
 from docutils_doiuri import Parser
 from doiuri_proxy import running
-from support.devtools import browsing
 from support.docutils_page import OFF, body
 from support.sphinx_build import links
 
@@ -164,33 +163,6 @@ def test_a_hostile_name_is_only_text(dead: Settings) -> None:
     [link] = links(html)
     assert link.text == f"doi:{HOSTILE}"
     assert re.search(r"&[a-z0-9#]*<wbr", html) is None
-
-
-LOOK = """({
-  wide: document.documentElement.scrollWidth > innerWidth,
-  lines: document.querySelector("p a.doi").getClientRects().length,
-  copied: (getSelection().selectAllChildren(document.querySelector("p a.doi")), `${getSelection()}`),
-  struck: [...document.querySelectorAll("a.doi-not-found s")].map(s =>
-    [s.title, getComputedStyle(s).textDecorationLine])})"""
-
-
-@pytest.mark.newest
-@pytest.mark.parametrize("writer", HTML)
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_default_style_at_400_pixels(
-    writer: type[Writer[str]], scheme: str, dead: Settings, tmp_path: Path
-) -> None:
-    page = tmp_path / "page.html"
-    page.write_text(
-        publish(writer(), dead, f"Some words and :doi:`{LONG}`, :doi:`T <10.1000/lost>`"), "utf-8"
-    )
-    with browsing() as browser:
-        browser.open(page, width=400, touch=True, prefers_color_scheme=scheme)
-        look = browser.run(LOOK)
-    assert not look["wide"]
-    assert look["lines"] > 1
-    assert look["copied"] == f"doi:{LONG}"
-    assert look["struck"] == [["This DOI was not found.", "line-through"]] * 2
 
 
 @pytest.mark.parametrize("writer", HTML)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
+import docutils
 import docutils_doiuri
 import pytest
 from docutils import nodes
@@ -16,7 +14,7 @@ from docutils.core import publish_string
 from docutils.parsers.rst import roles
 from docutils.utils import SystemMessage
 from doiuri_proxy import running
-from support.docutils_page import body
+from support.docutils_page import body, command, pelican
 from support.proxy_records import link as record
 from support.sphinx_build import links
 
@@ -66,8 +64,9 @@ def test_a_typo_still_halts_where_errors_do_and_the_log_says_why(
     assert 'is not a DOI: no "/" after the prefix' in line
 
 
-@pytest.mark.newest
-def test_pelican_publishes_an_article_with_dead_and_doubtful_dois(tmp_path: Path) -> None:
+def test_pelican_publishes_an_article_with_dead_and_doubtful_dois(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     content = tmp_path / "content"
     content.mkdir()
     article = "Title\n#####\n\n:date: 2024-01-01\n\n"
@@ -75,38 +74,23 @@ def test_pelican_publishes_an_article_with_dead_and_doubtful_dois(tmp_path: Path
     config = "SITEURL = ''\nTIMEZONE = 'UTC'\nTHEME = 'simple'\nPLUGINS = ['docutils_doiuri']\n"
     (tmp_path / "pelicanconf.py").write_text(config)
     with running([record("10.1000/1", "https://example.org/")]) as proxy:
-        done = subprocess.run(
-            [sys.executable, "-m", "pelican", "content", "-s", "pelicanconf.py", "-o", "out"],
-            cwd=tmp_path,
-            env={**os.environ, "DOIURI_RESOLVER": proxy.url, "DOIURI_CACHE": str(tmp_path / "cache")},
-            capture_output=True,
-            text=True,
-            check=True,
-            timeout=300,
-        )
+        monkeypatch.setenv("DOIURI_RESOLVER", proxy.url)
+        monkeypatch.setenv("DOIURI_CACHE", str(tmp_path / "cache"))
+        said = pelican(tmp_path)
     found = links((tmp_path / "out" / "title.html").read_text())
     assert ["doi-not-found" in link.classes for link in found] == [False, True, True]
-    said = " ".join((done.stdout + done.stderr).split())
     assert "DOI not found: 10.1000/2" in said
     assert "10.1000/3,: the name ends in ','" in said
 
 
-def test_the_parser_reports_each_use_once(tmp_path: Path) -> None:
+def test_the_parser_reports_each_use_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "page.rst").write_text(
         ":doi:`10.1000/1` :doi:`10.1000/1` `x <DOI:10.1000/2>`_ |s|\n\n.. |s| replace:: :doi:`10.1000/3`\n"
     )
-    command = [sys.executable, "-m", "docutils", "--parser=docutils_doiuri", "--doi-cache=:memory:"]
     with running([]) as proxy:
-        done = subprocess.run(
-            [*command, f"--doi-resolver={proxy.url}", "page.rst", "page.html"],
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            check=True,
-            timeout=300,
-        )
+        command("--doi-cache=:memory:", f"--doi-resolver={proxy.url}", str(tmp_path / "page.rst"))
         assert len(proxy.log) == 3
-    reported = re.findall(r"DOI not found: 10\.1000/(\d)", done.stderr)
+    reported = re.findall(r"DOI not found: 10\.1000/(\d)", capsys.readouterr().err)
     assert sorted(reported) == ["1", "1", "2", "3"]
 
 
@@ -157,16 +141,9 @@ def test_a_link_without_advice_of_its_own_gets_the_suggestion_only(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "page.rst").write_text("`x <doi:10.1000/1,>`_\n")
-    command = [sys.executable, "-m", "docutils", "--parser=docutils_doiuri", "--doi-cache=:memory:"]
     with running([]) as proxy:
-        done = subprocess.run(
-            [*command, f"--doi-resolver={proxy.url}", str(tmp_path / "page.rst")],
-            capture_output=True,
-            text=True,
-            check=True,
-            timeout=300,
-        )
-    assert "DOI not found: 10.1000/1,; did you mean 10.1000/1?" in done.stderr
+        command("--doi-cache=:memory:", f"--doi-resolver={proxy.url}", str(tmp_path / "page.rst"))
+    assert "DOI not found: 10.1000/1,; did you mean 10.1000/1?" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("halt_level", [1, 2, 4])
@@ -202,5 +179,7 @@ def test_advice_that_a_role_around_ours_drops_is_shown_at_the_end_of_the_page() 
 
     roles.register_local_role("quiet", quiet)  # type: ignore[arg-type]
     page = body(":quiet:`10.1000/1,`", report_level=2, warning_stream=False)
-    assert page.count("10.1000/1,: the name ends in") == 1
-    assert "Docutils System Messages" in page
+    # Before 0.22, docutils drops messages that nothing on the page refers to
+    shown = docutils.__version_info__ >= (0, 22)
+    assert page.count("10.1000/1,: the name ends in") == shown
+    assert ("Docutils System Messages" in page) == shown

@@ -45,6 +45,11 @@ def mixed_text(chance: random.Random) -> str:
     return "".join(pieces)
 
 
+def is_linear(text: str, syntax: str) -> bool:
+    """Measure up to five times, because a busy machine makes a search slow by chance."""
+    return any(check(text, syntax) <= MOST * max(LEAST, check(text[: SIZE // 10], syntax)) for _ in range(5))
+
+
 def main() -> int:
     short = 0
     slowest, slowest_text = 0.0, ""
@@ -56,7 +61,7 @@ def main() -> int:
         seconds = check(text, syntax)
         if seconds > slowest:
             slowest, slowest_text = seconds, f"{syntax}: {text[:60]!r}"
-        if seconds > MOST * max(LEAST, check(text[: SIZE // 10], syntax)):
+        if seconds > MOST * LEAST and not is_linear(text, syntax):
             print(f"{seconds:.2f} s for a megabyte, not linear: {syntax}: {text[:60]!r}")
             return 1
     print(f"{short} short texts; slowest megabyte {slowest:.2f} s ({slowest_text})")

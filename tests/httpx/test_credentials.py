@@ -40,6 +40,7 @@ AUTHS: list[tuple[Any, str]] = [
 @pytest.mark.parametrize("name", ["127.0.0.1", "localhost"])
 @pytest.mark.parametrize("where", ["request", "client"])
 @pytest.mark.parametrize("by_hand", [False, True], ids=["followed", "by hand"])
+@pytest.mark.parametrize("clients", ["Client"], indirect=True)
 def test_credentials_go_to_the_resolver_and_nowhere_else(
     name: str, auth: Any, header: str, where: str, by_hand: bool, clients: Clients
 ) -> None:

@@ -15,13 +15,17 @@ OURS = [fault for fault in FAULTS if fault.name != "DNS that hangs"]
 READERS = KINDS[:2]
 
 
-@pytest.mark.parametrize("clients", READERS, indirect=True)
-@pytest.mark.parametrize("fault", OURS, ids=str)
+@pytest.mark.parametrize(
+    ("fault", "clients"),
+    [(fault, kind) for fault in OURS for kind in READERS if kind == "Client" or not fault.big],
+    indirect=["clients"],
+    ids=str,
+)
 def test_a_fault_is_an_error_or_plainly_no_record(fault: Fault, clients: Clients) -> None:
     with fault.serve() as server:
         client = clients.open(server.url, follow_redirects=True)
         try:
-            with client.stream("GET", DOI(NAME).uri, timeout=0.5 if fault.hangs else 20) as response:
+            with client.stream("GET", DOI(NAME).uri, timeout=0.1 if fault.hangs else 20) as response:
                 body = next(clients.chunks(client, response, 10_000_000), b"")
         except httpx.HTTPError:
             return

@@ -16,8 +16,8 @@ import pytest
 from doiuri import DOI, DOISyntaxError
 from doiuri_proxy import running
 from httpx_doiuri import AsyncClient, Client
-from support.cases import NO_URIS, ODD_NAMES, Case, accepted, cases
-from support.clients.httpx import Clients
+from support.cases import NO_URIS, ODD_NAMES, odd_cases
+from support.clients.httpx import TLS, Clients
 from support.servers.web import JSON, Answer, Site, record, resolver, site
 
 
@@ -48,6 +48,7 @@ def test_other_legal_spellings_are_the_same_doi(uri: str, clients: Clients) -> N
 @pytest.mark.parametrize(
     ("uri", "position", "repaired"), [*NO_URIS, ("doi:10.1000/x\n", 13, "doi:10.1000/x")]
 )
+@pytest.mark.parametrize("clients", ["Client"], indirect=True)
 def test_what_is_no_uri_is_refused_before_any_traffic(
     uri: str, position: int, repaired: str | None, clients: Clients
 ) -> None:
@@ -81,28 +82,12 @@ def anything() -> Iterator[Site]:
         yield server
 
 
-SHARED = [c for c in cases("uri") if not c.strict and c.input[:4].lower() == "doi:"]
-
-
-@pytest.mark.parametrize("case", SHARED, ids=str)
-def test_the_shared_cases(anything: Site, case: Case) -> None:
+def test_every_odd_name_is_asked_for_by_its_uri(anything: Site) -> None:
+    names = [str(case.name) for case in odd_cases()]
     anything.seen.clear()
-    with Client(resolver=anything.url) as client:
-        if case.name is None:
-            with pytest.raises(httpx.InvalidURL):
-                client.get(case.input)
-            assert anything.seen == []
-        else:
-            client.get(case.input)
-            assert unquote(anything.seen[0].target) == f"/api/handles/{case.name}"
-
-
-def test_every_shared_name_is_asked_for_by_its_uri(anything: Site, clients: Clients) -> None:
-    names = sorted({case.name for case in accepted() if case.name})
-    anything.seen.clear()
-    client = clients.open(anything.url)
-    for name in names:
-        client.get(DOI(name).uri)
+    with Client(resolver=anything.url, verify=TLS) as client:
+        for name in names:
+            client.get(DOI(name).uri)
     assert [unquote(one.target) for one in anything.seen] == [f"/api/handles/{name}" for name in names]
 
 
@@ -231,29 +216,29 @@ def test_who_asks_is_named_unless_the_caller_names_itself(clients: Clients) -> N
     assert agents[1:] == ["mine/1", "client/1"]
 
 
-NAMES = [f"10.1000/{number}" for number in range(200)]
+NAMES = [f"10.1000/{number}" for number in range(60)]
 
 
 def test_many_threads_with_one_client() -> None:
     with (
         site(resolver(dict.fromkeys(NAMES[::2], "http://x.example/"))) as server,
-        Client(resolver=server.url) as client,
+        Client(resolver=server.url, verify=TLS) as client,
         ThreadPoolExecutor(8) as pool,
     ):
         answers = list(pool.map(lambda name: client.get(f"doi:{name}").json(), NAMES))
     assert [answer["handle"] for answer in answers] == NAMES
-    assert [answer["responseCode"] for answer in answers] == [1, 100] * 100
+    assert [answer["responseCode"] for answer in answers] == [1, 100] * 30
 
 
 def test_many_tasks_with_one_client() -> None:
     async def ask(base: str) -> list[httpx.Response]:
-        async with AsyncClient(resolver=base, limits=httpx.Limits(max_connections=8)) as client:
+        async with AsyncClient(resolver=base, verify=TLS, limits=httpx.Limits(max_connections=8)) as client:
             return await asyncio.gather(*(client.get(f"doi:{name}") for name in NAMES))
 
     with site(resolver(dict.fromkeys(NAMES[::2], "http://x.example/"))) as server:
         answers = [response.json() for response in asyncio.run(ask(server.url))]
     assert [answer["handle"] for answer in answers] == NAMES
-    assert [answer["responseCode"] for answer in answers] == [1, 100] * 100
+    assert [answer["responseCode"] for answer in answers] == [1, 100] * 30
 
 
 def test_why_it_is_no_transport() -> None:

@@ -28,6 +28,7 @@ ENCODED: list[tuple[Any, str]] = [
 
 
 @pytest.mark.parametrize(("params", "query"), ENCODED)
+@pytest.mark.parametrize("clients", ["Client"], indirect=True)
 def test_each_form_of_params_reaches_the_rest_api(params: Any, query: str, clients: Clients) -> None:
     with site(lambda _: Answer(200, JSON, b"{}")) as server:
         clients.open(server.url).get("doi:10.1000/456%23789", params=params)

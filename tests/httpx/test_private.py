@@ -34,6 +34,7 @@ def encoded(url: str) -> str:
 
 
 @pytest.mark.parametrize("host", PRIVATE_HOSTS)
+@pytest.mark.parametrize("clients", ["Client"], indirect=True)
 def test_a_private_target_is_refused(host: str, clients: Clients) -> None:
     with site(lambda _: PAGE) as landing:
         target = encoded(f"http://{host}:{landing.port}/a")

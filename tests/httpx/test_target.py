@@ -8,7 +8,7 @@ import httpx
 import pytest
 from doiuri_proxy import running
 from httpx_doiuri import Client
-from support.clients.httpx import Clients
+from support.clients.httpx import KINDS, Clients
 from support.proxy_records import value
 from support.servers.web import JSON, Answer, Asked, resolver, site
 
@@ -163,8 +163,8 @@ HOSTILE = [
 ]
 
 
-@pytest.mark.parametrize("private", [False, True])
-@pytest.mark.parametrize("follow", [False, True])
+@pytest.mark.parametrize("clients", KINDS[:2], indirect=True)
+@pytest.mark.parametrize(("follow", "private"), [(False, True), (True, False)])
 @pytest.mark.parametrize("target", HOSTILE, ids=lambda target: target[:24])
 def test_a_redirect_to_what_is_no_url_names_the_doi(
     target: str, follow: bool, private: bool, clients: Clients

@@ -48,7 +48,7 @@ def test_a_clients_certificate(authority: Authority, clients: Clients) -> None:
         assert clients.open(server.url, verify=context).get(URI).status_code == 200
 
 
-@pytest.mark.parametrize("timeout", [0.2, httpx.Timeout(5, read=0.2)])
+@pytest.mark.parametrize("timeout", [0.1, httpx.Timeout(60, read=0.1)])
 def test_timeout_of_the_request_and_of_the_client(timeout: float | httpx.Timeout, clients: Clients) -> None:
     with speaking(None) as base:
         with pytest.raises(httpx.ReadTimeout):

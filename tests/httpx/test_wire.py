@@ -17,8 +17,6 @@ from hypothesis import strategies as st
 from support.clients.httpx import TLS
 from support.servers.web import JSON, Answer, Site, site
 
-pytestmark = pytest.mark.once
-
 ENDS = [*string.punctuation, ";;", ";/", "/;", ";?", "/.;", "/..;", ";a", "%3B", "%3b", ";;x;"]
 # Where clients tidy: the end of a path, of a segment, and before a query or a fragment
 tidied = st.lists(st.sampled_from([*";/.?#%&=:@+~ ", "..", "%3B", "%2F", "a", "á"]), min_size=1).map("".join)

@@ -123,7 +123,6 @@ def test_abbr_leaves_names_alone() -> None:
     assert html == f'<p>{OURS.format("HTML")} <abbr title="x">HTML</abbr></p>'
 
 
-@pytest.mark.newest
 class TestPymdownx:
     def test_superfences(self) -> None:
         source = "- a\n\n    ```text\n    doi:10.1000/1 <doi:10.1000/1>\n    ```\n\n    doi:10.1000/182\n"

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import re
 from html import unescape
-from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 from doiuri import DOI
 from doiuri_proxy.pytest_plugin import Proxies
-from support.devtools import browsing
 
 from .conftest import Render
 
@@ -115,30 +113,3 @@ def test_breaks_are_only_in_the_text_of_hostile_names(part: str, doi_proxy: Prox
     assert not any("<" in piece or ">" in piece for piece in pieces)
     assert "".join(map(unescape, pieces)) == f"doi:{doi.name}"  # no entity is in two pieces
     assert not any(piece.endswith("&amp;") for piece in pieces)
-
-
-LOOK = """({
-  wide: document.documentElement.scrollWidth > innerWidth,
-  lines: document.querySelector("a.doi").getClientRects().length,
-  copied: (getSelection().selectAllChildren(document.querySelector("a.doi")), `${getSelection()}`),
-  struck: [...document.querySelectorAll("a.doi-not-found")].map(a =>
-    [a.title, a.innerText, getComputedStyle(a.firstChild).textDecorationLine])})"""
-
-
-@pytest.mark.newest
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_without_any_style_sheet_at_400_pixels(
-    scheme: str, doi_proxy: Proxies, render: Render, tmp_path: Path
-) -> None:
-    name = "10.1000/" + ".".join(["none"] * 20)
-    html = render(f"See doi:{name}", resolve="records", resolver=doi_proxy([]).url).html
-    page = tmp_path / "page.html"
-    head = '<!doctype html><meta charset="utf-8"><meta name="viewport" content="width=device-width">'
-    page.write_text(f'{head}<meta name="color-scheme" content="light dark">{html}', "utf-8")
-    with browsing() as browser:
-        browser.open(page, width=400, touch=True, prefers_color_scheme=scheme)
-        look = browser.run(LOOK)
-    assert not look["wide"]
-    assert look["lines"] > 1
-    assert look["copied"] == f"doi:{name}"
-    assert look["struck"] == [["This DOI was not found.", f"doi:{name}", "line-through"]]

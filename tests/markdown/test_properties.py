@@ -1,5 +1,6 @@
 """Properties of every name and every text."""
 
+import html
 import re
 
 import markdown
@@ -45,6 +46,8 @@ MARKUP = st.text(st.sampled_from("doi:10./<>[]()*_`\\&;#\"' \n$!{}-ab1"), max_si
 @given(PROSE, spelled_uris(), PROSE)
 def test_a_planted_uri_comes_back_once(before: str, planted: tuple[str, DOI], after: str) -> None:
     uri, doi = planted
+    if html.unescape(uri) != uri:  # Markdown would read "&lt;" as a character, so write its "&" as an entity
+        uri = html.escape(uri)
     page = Page(convert(f"{before} <{uri}> {after}").html)
     assert [found.name for found in page.dois] == [doi.name]
 
@@ -70,18 +73,18 @@ def test_what_one_look_tells_is_what_the_whole_text_tells(words: list[str], glue
 @given(dois())
 def test_a_link_shows_the_name_and_leads_to_it(doi: DOI) -> None:
     """The visible text is ``doi:{name}``: the characters of the name, escaped once."""
-    html = convert(f"[]({doi.uri})").html
-    assert Page(html).links == [(doi.url, "doi", f"doi:{doi.name}")]
-    assert re.sub(r"<[^<>]*>", "", html).count("<") == 0
+    shown = convert(f"[]({doi.uri})").html
+    assert Page(shown).links == [(doi.url, "doi", f"doi:{doi.name}")]
+    assert re.sub(r"<[^<>]*>", "", shown).count("<") == 0
 
 
 @given(MARKUP)
 def test_any_text_is_converted_and_shown(text: str) -> None:
     """No text makes the extension fail, leak a marker, or lose characters that plain Markdown shows."""
-    html = convert(text, bare_names=True, tidy_links=True).html
-    assert not re.search("[\x02\x03]|klzzwxh|wzxhzdk", html)
+    shown = convert(text, bare_names=True, tidy_links=True).html
+    assert not re.search("[\x02\x03]|klzzwxh|wzxhzdk", shown)
     if "<" not in text and "[" not in text:
-        assert Page(html).text.split() == Page(markdown.markdown(text)).text.split()
+        assert Page(shown).text.split() == Page(markdown.markdown(text)).text.split()
 
 
 @given(MARKUP)

@@ -2,7 +2,6 @@
 
 import logging
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 
 import markdown_doiuri
@@ -12,24 +11,11 @@ from doiuri.plugins import Options
 from doiuri.resolver import Outcome, Resolver
 from doiuri_proxy.pytest_plugin import Proxies
 from markdown_doiuri import _verification
-from support.servers.faults import FAULTS, NAME
 from support.servers.web import record
 
 from .conftest import Render
 
 KNOWN = [record("10.1000/182", "https://example.org/landing")]
-
-
-def test_threads_have_a_budget_each(render: Render) -> None:
-    [hanging] = [fault for fault in FAULTS if fault.name == "timeout in headers"]
-
-    def convert(number: int) -> float:
-        begun = time.monotonic()
-        render(f"<doi:{NAME}{number}>", resolve="records", resolver=server.url, budget=1, timeout=100)
-        return time.monotonic() - begun
-
-    with hanging.serve() as server, ThreadPoolExecutor(10) as pool:
-        assert max(pool.map(convert, range(10))) < 5
 
 
 def test_threads_ask_for_the_same_doi_once(doi_proxy: Proxies, render: Render) -> None:

@@ -11,15 +11,15 @@ EXTENSIONS = [[], ["extra", "codehilite", "toc", "smarty", "admonition", "sane_l
 
 
 def documents() -> dict[str, str]:
-    """The Markdown descriptions of the installed packages, including Python-Markdown's."""
+    """The Markdown descriptions of a few installed packages."""
     found = {}
     for distribution in metadata.distributions():
         text = distribution.read_text("METADATA") or ""
         head, _, body = text.partition("\n\n")
         name = distribution.name
-        if body.strip() and "doiuri" not in name and ("text/markdown" in head or name == "Markdown"):
+        if 2_000 < len(body) < 10_000 and "doiuri" not in name and "text/markdown" in head:
             found[name] = body
-    return found
+    return dict([*found.items()][:10])
 
 
 DOCUMENTS = documents()
@@ -39,7 +39,6 @@ def test_every_construct_of_markdown(extensions: list[str]) -> None:
     assert same(OWN.replace("\n", "\r\n"), extensions)
 
 
-@pytest.mark.once
 @pytest.mark.parametrize("extensions", EXTENSIONS, ids=["plain", "extended"])
 def test_documents_of_installed_packages(extensions: list[str]) -> None:
     assert len(DOCUMENTS) >= 5

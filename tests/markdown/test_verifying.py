@@ -14,7 +14,7 @@ from doiuri.resolver import Outcome, Resolver
 from doiuri_proxy import running
 from doiuri_proxy.pytest_plugin import Proxies
 from markdown_doiuri import _verification
-from support.servers.faults import FAULTS, NAME, Fault
+from support.servers.faults import FAULTS, NAME, TYPICAL, Fault
 
 from .conftest import Render, Rendered
 
@@ -154,8 +154,7 @@ def test_the_contact_is_told(doi_proxy: Proxies, render: Render) -> None:
     assert "mailto:me@example.org" in agent
 
 
-@pytest.mark.newest
-@pytest.mark.parametrize("fault", FAULTS, ids=str)
+@pytest.mark.parametrize("fault", TYPICAL, ids=str)
 def test_a_fault_changes_nothing_and_takes_no_longer_than_the_budget(fault: Fault, render: Render) -> None:
     source = f"<doi:{NAME}> and [](doi:{NAME}2)"
     offline: Rendered = render(source)

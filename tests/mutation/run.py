@@ -1,7 +1,8 @@
 """Mutation testing: change the code of one module or folder, and see whether its tests notice.
 
 Works in a copy of the tree. Of each place that can be changed, one change is made, chosen at random.
-A module is tested by the files of the folder below tests/ that mirrors its own.
+A module is tested by the files of the folder below tests/ that mirrors its own; of tests/system, by those
+named after a folder of the module, such as redis.
 
 python tests/mutation/run.py packages/doiuri/src/doiuri/_find [--sample 30] [--seed N]
 """
@@ -38,8 +39,8 @@ if TYPE_CHECKING:
     from parso.tree import NodeOrLeaf
 
 ROOT = Path(__file__).parents[2]
-AREAS = {"doiuri": "core", "doiuri-proxy": "proxy"}
-PYTEST = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-m", "not newest"]
+AREAS = {"doiuri": "core", "doiuri-cli": "cli", "doiuri-proxy": "proxy"}
+PYTEST = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider"]
 
 
 def main() -> int:
@@ -67,14 +68,15 @@ def report(chosen: list[MutationSpec], limit: float | None, options: Sequence[st
     # Found before the editable packages, which are those of the checkout
     sources = [str(source.resolve()) for source in Path().glob("packages/*/src")]
     os.environ["PYTHONPATH"] = os.pathsep.join(sources)
-    folders = {tests_of(mutant.module_path) for mutant in chosen}
-    limits = {folder: 10 + 3 * unchanged(command(folder, "", options)) for folder in sorted(folders)}
+    limits: dict[tuple[object, ...], float] = {}
     counts: Counter[str] = Counter()
     for mutant in chosen:
         shutil.rmtree(".hypothesis", ignore_errors=True)  # its examples would help against the next mutant
-        folder = tests_of(mutant.module_path)
-        tests = command(folder, mutant.module_path.stem.strip("_"), options)
-        result = mutate_and_test([mutant], tests, limit or limits[folder])
+        folder, needed = tests_of(mutant.module_path), needing(mutant.module_path)
+        tests = command(folder, mutant.module_path.stem.strip("_"), [*options, *needed])
+        if (folder, *needed) not in limits:
+            limits[folder, *needed] = 10 + 3 * unchanged(tests)
+        result = mutate_and_test([mutant], tests, limit or limits[folder, *needed])
         outcome = (result.test_outcome or result.worker_outcome).value
         outcome = "timeout" if result.output == "timeout" else outcome
         counts[outcome] += 1
@@ -130,6 +132,14 @@ def tests_of(module: Path) -> Path:
         if (folder / part.strip("_")).is_dir():
             folder /= part.strip("_")
     return folder
+
+
+def needing(module: Path) -> list[str]:
+    """The files of tests/system for a folder of the module, such as redis; they need programs."""
+    names = {part.strip("_") for part in module.parts[5:-1]}
+    return [
+        str(path) for name in sorted(names) for path in sorted(Path("tests/system").glob(f"test_{name}_*.py"))
+    ]
 
 
 def command(folder: Path, subject: str, options: Sequence[str]) -> str:

@@ -6,8 +6,6 @@ import pytest
 from doiuri_proxy import running
 from support.http import ask
 
-pytestmark = pytest.mark.once
-
 
 @pytest.mark.parametrize("path", ["doiRA", "ra"])
 def test_one_answer_for_each_in_the_order_asked(url: str, path: str) -> None:

@@ -18,8 +18,6 @@ from support.command import run
 from support.http import Answer, ask
 from support.proxy_records import alias, link, loc
 
-pytestmark = pytest.mark.once
-
 URL = "https://example.org/cited"
 CSL = {"type": "book", "title": "Ä <b>", "author": [{"family": "Kahn", "given": "R."}]}
 METADATA = {

@@ -8,8 +8,6 @@ from doiuri_proxy import running
 from support.http import ask
 from support.proxy_records import record, value
 
-pytestmark = pytest.mark.once
-
 VOID = {"meta", "input", "br", "link"}
 
 

@@ -1,11 +1,8 @@
 """Work in proportion to the request: batches, nesting, heads, stopped workers."""
 
 import json
-import os
-import signal
 import sys
 import threading
-import time
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +11,8 @@ from doiuri.resolver import SQLiteStore
 from doiuri_proxy import Limits, running
 from doiuri_proxy.records._registry import Registry
 from jinja2 import Template
-from support.command import command
 from support.http import ask, send
 from support.proxy_records import link, record, value
-
-pytestmark = pytest.mark.once
 
 
 def test_which_ra_of_many_names_is_one_query_off_the_loop(
@@ -67,18 +61,6 @@ def test_the_limit_of_a_head_is_exact() -> None:
         ):
             answer = send(proxy.url, head % (b"x" * (length - len(head) + 2)))
             assert answer[9:12] == status, length
-
-
-def test_a_stopped_worker_is_replaced(tmp_path: Path) -> None:
-    file = tmp_path / "r.json"
-    file.write_text("[]")
-    with command(tmp_path, "--records", file, "--workers", 2) as proxy:
-        before = set(proxy.children())
-        os.kill(min(before), signal.SIGSTOP)
-        deadline = time.monotonic() + 60
-        while min(before) in proxy.children() or len(proxy.children()) < 2:
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
 
 
 def test_a_link_to_a_folder_is_said(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

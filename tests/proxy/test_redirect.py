@@ -10,8 +10,6 @@ from doiuri_proxy.app import _redirect
 from support.http import ask
 from support.proxy_records import RECORDS, link, loc, record, value
 
-pytestmark = pytest.mark.once
-
 TARGETS = [
     ("10.1000/1", "http://www.doi.org/index.html"),
     ("10.1000%2F1", "http://www.doi.org/index.html"),

@@ -2,8 +2,10 @@
 
 import asyncio
 import contextlib
+import itertools
 import re
 import socket
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -17,6 +19,7 @@ from doiuri_proxy.app._http import Request, Response
 from doiuri_proxy.records._memory import MemorySource
 from support.http import ask, send
 from support.proxy_records import link, record, value
+from support.waiting import until
 
 HOST = b"Host: localhost\r\n"
 GET = b"GET /api/handles/10.1000/1 HTTP/1.1\r\n"
@@ -175,10 +178,14 @@ def test_a_header_in_several_lines_is_one_list(url: str) -> None:
     assert b"\r\nLocation: https://example.org/pdf\r\n" in answer
 
 
+BIG = record("10.1000/big", value(1, "X", "x" * 8_000_000))
+GET_BIG = b"GET /api/handles/10.1000/big HTTP/1.1\r\n" + HOST
+
+
 @pytest.fixture(scope="module")
 def strict() -> Iterator[Running]:
     """A proxy with short time limits."""
-    limits = Limits(request=1, stall=0.5, keep_alive=1)
+    limits = Limits(request=0.2, stall=0.2, keep_alive=0.2)
     with running([BIG, link("10.1000/1", "https://example.org/")], limits=limits) as proxy:
         yield proxy
 
@@ -186,30 +193,13 @@ def strict() -> Iterator[Running]:
 @pytest.mark.parametrize(
     ("raw", "expected"),
     [
-        (b"GET /10.1000", 408),
         (GET + HOST, 408),
-        (GET + HOST + b"X: y\r\n", 408),
         (POST + b"Content-Length: 100\r\n\r\nhdl=", 408),
         (GET + HOST + b"\r\n" + GET, 200),
     ],
 )
 def test_slow_requests_are_ended(strict: Running, raw: bytes, expected: int) -> None:
-    start = time.monotonic()
     assert status(send(strict.url, raw)) == expected
-    assert time.monotonic() - start < 15
-
-
-def trickle(connection: socket.socket, data: bytes) -> None:
-    for byte in data:
-        connection.sendall(bytes([byte]))
-        time.sleep(0.01)
-
-
-def test_a_request_that_trickles_in_is_ended(strict: Running) -> None:
-    start = time.monotonic()
-    with connect(strict.url) as connection, pytest.raises(OSError, match=r"reset|pipe"):
-        trickle(connection, (GET + HOST) * 100)
-    assert time.monotonic() - start < 15
 
 
 def test_idle_connections_are_closed(strict: Running) -> None:
@@ -217,28 +207,22 @@ def test_idle_connections_are_closed(strict: Running) -> None:
     assert send(strict.url, GET + HOST + b"\r\n").startswith(b"HTTP/1.1 200")
 
 
+def test_a_request_that_trickles_in_is_ended(strict: Running) -> None:
+    with connect(strict.url) as connection:
+        connection.settimeout(0.02)
+        answer = b""
+        for byte in itertools.cycle(GET):
+            connection.sendall(bytes([byte]))
+            with contextlib.suppress(TimeoutError):
+                answer = connection.recv(65536)
+                break
+    assert status(answer) == 408
+
+
 def is_open(here: int | None, there: int) -> bool:
     """Return whether the system lists the connection between two local ports as established."""
     ends = [line.split()[1:4] for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
     return [f"{here:04X}", f"{there:04X}", "01"] in [[a[-4:], b[-4:], state] for a, b, state in ends]
-
-
-def test_clients_that_do_not_read_are_dropped(strict: Running) -> None:
-    parts = urlsplit(strict.url)
-    with socket.socket() as connection:
-        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
-        connection.connect((parts.hostname, parts.port))
-        connection.sendall(b"GET /api/handles/10.1000/big HTTP/1.1\r\n" + HOST + b"\r\n")
-        ports = parts.port, connection.getsockname()[1]
-        deadline = time.monotonic() + 100
-        while is_open(*ports):
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
-        assert ask(strict.url, "/10.1000/1").status == 302
-        got = 0
-        with contextlib.suppress(ConnectionResetError):
-            got = sum(len(part) for part in iter(lambda: connection.recv(1_000_000), b""))
-    assert got < 10_000_000
 
 
 def stalled(proxy: Running, request: bytes) -> None:
@@ -248,34 +232,16 @@ def stalled(proxy: Running, request: bytes) -> None:
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
         connection.connect((parts.hostname, parts.port))
         connection.sendall(request)
-        deadline = time.monotonic() + 15
-        while is_open(parts.port, connection.getsockname()[1]):
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
+        until(lambda: not is_open(parts.port, connection.getsockname()[1]))
 
 
-BIG = record("10.1000/big", *(value(n, "X", "x" * 1000) for n in range(1, 10_000)))
-GET_BIG = b"GET /api/handles/10.1000/big HTTP/1.1\r\n" + HOST
-
-
-def test_a_stalled_reader_loses_its_connection() -> None:
-    with running([BIG], limits=Limits(stall=0.5, keep_alive=60)) as proxy:
-        stalled(proxy, GET_BIG + b"\r\n")
-
-
-@pytest.mark.parametrize(
-    "end", [b"Connection: close\r\n\r\n", b"\r\nGET\r\n\r\n", b"\r\n" + GET_BIG + b"\r\n"]
-)
-def test_closing_does_not_wait_for_the_reader(end: bytes) -> None:
-    with running([BIG], limits=Limits(request=60, stall=0.5, keep_alive=60)) as proxy:
-        stalled(proxy, GET_BIG + end)
-
-
-def test_a_stalled_reader_of_a_long_queue_costs_one_response() -> None:
+def test_a_stalled_reader_of_a_long_queue_costs_one_response_and_loses_its_connection(
+    strict: Running,
+) -> None:
     """Requests behind an unread response are not answered, nor is more read from the system than needed."""
-    with running([BIG], limits=Limits(stall=1)) as proxy:
-        stalled(proxy, (GET_BIG + b"\r\n") * 50)
-        assert len(proxy.log) == 1
+    strict.log.clear()
+    stalled(strict, (GET_BIG + b"\r\n") * 50)
+    assert len(strict.log) == 1
 
 
 CHUNKED = HOST + b"Transfer-Encoding: chunked\r\n\r\n"
@@ -285,9 +251,6 @@ CHUNKED = HOST + b"Transfer-Encoding: chunked\r\n\r\n"
     ("first", "second", "statuses"),
     [
         (GET + HOST + b"\r\n", b"GET\r\n\r\n", [200, 400]),
-        (GET + CHUNKED, b"zz\r\n", [200]),
-        (GET + HOST + b"Content-Length: 5\r\n\r\n", b"helloGET\r\n\r\n", [200, 400]),
-        (GET_BIG + b"\r\n", b"GET\r\n\r\n", [200, 400]),
         (GET_BIG + CHUNKED.removeprefix(HOST), b"zz\r\n", [200]),
     ],
 )
@@ -308,13 +271,16 @@ def test_a_refusal_is_not_written_into_a_response(first: bytes, second: bytes, s
 
 
 def test_a_broken_body_ends_the_answer_under_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = threading.Event()
+
     async def lookup(*_args: object, **_options: object) -> None:
+        asked.set()
         await asyncio.sleep(60)
 
     monkeypatch.setattr(MemorySource, "lookup", lookup)
     with running([]) as proxy, connect(proxy.url) as connection:
         connection.sendall(GET + CHUNKED)
-        time.sleep(0.1)
+        assert asked.wait(60)
         connection.sendall(b"zz\r\n")
         answer = b"".join(iter(lambda: connection.recv(65536), b""))
         assert status(answer) == 400
@@ -325,9 +291,7 @@ def test_a_broken_body_ends_the_answer_under_way(monkeypatch: pytest.MonkeyPatch
     ("raw", "expected"),
     [
         (POST + b"Content-Length: 9000000\r\n\r\n", 413),
-        (GET + HOST + HOST + b"\r\n", 400),
         (GET + HOST + b"X: " + b"a" * 40_000, 431),
-        (b"PUT / HTTP/1.1\r\n" + HOST + b"Content-Length: 9000000\r\n\r\n", 501),
         (b"GET /healthz HTTP/1.0\r\nContent-Length: 9000000\r\n\r\n", 200),
     ],
 )
@@ -337,27 +301,8 @@ def test_a_client_that_goes_on_sending_gets_the_response(url: str, raw: bytes, e
         connection.sendall(raw)
         for _ in range(20):
             connection.sendall(b"a" * 50_000)
-            time.sleep(0.01)
-        answer = b"".join(iter(lambda: connection.recv(65536), b""))
-        assert status(answer) == expected
-        connection.sendall(b"a")
-        with pytest.raises(OSError, match=r"reset|pipe"):  # not for ever
-            trickle(connection, b"a" * 3000)
-
-
-@pytest.mark.parametrize(
-    ("raw", "expected"),
-    [(POST + b"Content-Length: 9000000\r\n\r\n" + b"a" * 70_000, 413), (GET + b"X: " + b"a" * 40_000, 431)],
-)
-def test_a_slow_client_gets_the_response(url: str, raw: bytes, expected: int) -> None:
-    """It reads only after it has sent all that it has."""
-    with connect(url) as connection:
-        connection.sendall(raw)
-        for _ in range(10):
-            time.sleep(0.1)
-            connection.sendall(b"a" * 100)
-        answer = b"".join(iter(lambda: connection.recv(65536), b""))
-    assert status(answer) == expected
+            time.sleep(0.005)
+        assert status(b"".join(iter(lambda: connection.recv(65536), b""))) == expected
 
 
 def test_more_connections_than_allowed_are_refused() -> None:
@@ -366,9 +311,7 @@ def test_more_connections_than_allowed_are_refused() -> None:
             for _ in range(20):
                 stack.enter_context(connect(proxy.url)).sendall(b"GET /healthz HTTP/1.1\r\n")
             assert status(send(proxy.url, b"")) == 503
-        deadline = time.monotonic() + 20
-        while ask(proxy.url, "/healthz").status != 200:
-            assert time.monotonic() < deadline
+        until(lambda: ask(proxy.url, "/healthz").status == 200)
 
 
 def test_a_failure_of_ours_is_an_answer_and_logged(

@@ -9,8 +9,6 @@ from doiuri_proxy.app import _targets
 from support.http import ask
 from support.proxy_records import link, record, value
 
-pytestmark = pytest.mark.once
-
 
 def test_a_backslash_after_the_host_ends_it() -> None:
     """Browsers read it as a slash; escaped, it would make the host a user's name."""

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import doiuri
-import pytest
 
 SOURCES = sorted((Path(__file__).parents[2] / "packages").glob("*/src"))
 FILES = [path.relative_to(source) for source in SOURCES for path in sorted(source.rglob("*.py"))]
@@ -22,13 +21,15 @@ MODULES = [
 PUBLIC = {name: getattr(doiuri, name) for name in doiuri.__all__}
 
 
-@pytest.mark.parametrize("name", MODULES)
-def test_examples(name: str) -> None:
-    module = importlib.import_module(name)
+def test_examples() -> None:
     runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
-    for test in doctest.DocTestFinder().find(module, extraglobs=PUBLIC | vars(module)):
-        runner.run(test)
-    assert runner.summarize(verbose=False).failed == 0
+    for module in map(importlib.import_module, MODULES):
+        if ">>> " not in inspect.getsource(module):
+            continue
+        for test in doctest.DocTestFinder().find(module, extraglobs=PUBLIC | vars(module)):
+            runner.run(test)
+    failed, attempted = runner.summarize(verbose=False)
+    assert (failed, attempted > 100) == (0, True)
 
 
 def functions(module: object) -> Iterator[object]:
@@ -41,10 +42,9 @@ def functions(module: object) -> Iterator[object]:
             yield from (value.__func__ for value in vars(value).values() if isinstance(value, classmethod))
 
 
-@pytest.mark.parametrize("name", MODULES)
-def test_no_default_is_the_environment(name: str) -> None:
+def test_no_default_is_the_environment() -> None:
     """Sphinx prints defaults, so the manual would contain the environment of the machine that builds it."""
-    for function in functions(importlib.import_module(name)):
+    for function in (found for name in MODULES for found in functions(importlib.import_module(name))):
         try:
             parameters = inspect.signature(function).parameters.values()  # type: ignore[arg-type]
         except (TypeError, ValueError):

@@ -60,9 +60,8 @@ def test_other_quantifiers_are_not(pattern: str) -> None:
     assert not _repeats_a_group(re.compile(pattern))
 
 
-@pytest.mark.parametrize("file", [file for file, _ in FILES], ids=[str(name) for _, name in FILES])
-def test_no_source_repeats_a_group_possessively(file: Path) -> None:
-    assert not POSSESSIVE_GROUP.findall(file.read_text(encoding="utf-8"))
+def test_no_source_repeats_a_group_possessively() -> None:
+    assert [name for file, name in FILES if POSSESSIVE_GROUP.search(file.read_text(encoding="utf-8"))] == []
 
 
 def test_no_compiled_pattern_repeats_a_group_possessively() -> None:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import doctest
+import importlib.util
 import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from support.manual.installing import BLOCK, install_lines, renewed_install
+from support.cli.command import doiuri
+from support.manual.installing import BLOCK, renewed_install
 from support.manual.readme import README, READMES, ROOT, renewed
 
 TEXT = README.read_text(encoding="utf-8")
@@ -44,16 +44,8 @@ def test_the_command_prints_what_it_says(tmp_path: Path) -> None:
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "methods.md").write_text(METHODS, encoding="utf-8")
     (tmp_path / "paper.bib").write_text(PAPER, encoding="utf-8")
-    run = subprocess.run(
-        [sys.executable, "-m", "doiuri_cli", "check"],
-        cwd=tmp_path,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        encoding="utf-8",
-        check=False,
-    )
-    assert (run.returncode, run.stdout) == (1, shown[1])
+    run = doiuri("check", cwd=tmp_path)
+    assert (run.returncode, run.stdout + run.stderr) == (1, shown[1])
 
 
 def test_the_table_of_packages_is_made_from_their_metadata() -> None:
@@ -63,18 +55,31 @@ def test_the_table_of_packages_is_made_from_their_metadata() -> None:
 @pytest.mark.parametrize("path", READMES, ids=lambda path: path.parent.name)
 def test_a_package_says_how_to_install_it(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
-    assert [found.removeprefix('"').startswith(path.parent.name) for found in BLOCK.findall(text)] == [True]
+    extra = path.parent.name.removesuffix("-doiuri").removeprefix("doiuri-")
+    assert [
+        f'"doiuri[{extra if extra != "doiuri" else "resolver"}]"' in found for found in BLOCK.findall(text)
+    ] == [True]
     assert renewed_install(text) == text, "run nox -s readme"
 
 
-def test_a_checkout_is_installed_with_what_it_depends_on() -> None:
-    siblings = "./packages/doiuri ./packages/docutils-doiuri ./packages/sphinx-doiuri"
-    _, now, _, later = install_lines("sphinx-doiuri", "furo")
-    assert (now, later) == (f"pip install {siblings} furo", "pip install sphinx-doiuri furo")
-    assert f"\npip install {siblings}\n" in TEXT
-    clone = TEXT.partition("## Install")[2].partition("```")[2]
-    assert clone.startswith("sh\ngit clone https://github.com/doiuri/doiuri\ncd doiuri\n")
-    assert install_lines("doiuri[resolver]")[1] == 'pip install "./packages/doiuri[resolver]"'
+def test_a_clone_is_installed_with_the_siblings_that_a_package_needs() -> None:
+    """``install.py`` in place of pip; the folders of siblings keep pip from looking for them on PyPI."""
+    spec = importlib.util.spec_from_file_location("install", ROOT / "install.py")
+    assert spec
+    assert spec.loader
+    install = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(install)
+    folder = f"{ROOT / 'packages'}{os.sep}"
+    for words, expected in {
+        "doiuri": "doiuri",
+        "-q sphinx-doiuri furo": "-q sphinx-doiuri furo docutils-doiuri doiuri",
+        "doiuri[sphinx,cli]": "doiuri[sphinx,cli] docutils-doiuri doiuri-cli sphinx-doiuri",
+        "doiuri[nonsense]": "doiuri[nonsense]",
+    }.items():
+        given = install.arguments(words.split())
+        assert [word.removeprefix(folder) for word in given] == expected.split()
+    extras = {word.removeprefix(folder) for word in install.arguments(["doiuri[all]"])}
+    assert extras == {"doiuri[all]", *(path.parent.name for path in READMES)} - {"doiuri"}
 
 
 def test_every_link_and_picture_leads_to_a_file() -> None:
@@ -90,6 +95,6 @@ def test_every_link_and_picture_leads_to_a_file() -> None:
 def test_the_badges_say_what_the_metadata_says() -> None:
     project = (ROOT / "packages" / "doiuri" / "pyproject.toml").read_text(encoding="utf-8")
     assert 'license = "MIT"' in project
-    versions = ", ".join(re.findall(r"Python :: (3\.\d+)", project))
-    assert f"![Python {versions}]" in TEXT
-    assert f">{versions}</text>" in (ROOT / "docs" / "pictures" / "python.svg").read_text(encoding="utf-8")
+    assert 'requires-python = ">= 3.11"' in project
+    assert "![Python 3.11 or later]" in TEXT
+    assert ">3.11+</text>" in (ROOT / "docs" / "pictures" / "python.svg").read_text(encoding="utf-8")

@@ -17,7 +17,7 @@ OURS = [fault for fault in FAULTS if fault.name != "DNS that hangs"]
 def test_a_fault_is_an_error_or_plainly_no_record(fault: Fault) -> None:
     with fault.serve() as server, mount(requests.Session(), server.url) as session:
         try:
-            with session.get(DOI(NAME).uri, timeout=0.5 if fault.hangs else 20, stream=True) as response:
+            with session.get(DOI(NAME).uri, timeout=0.1 if fault.hangs else 20, stream=True) as response:
                 body = next(response.iter_content(10_000_000), b"")
         except (requests.RequestException, ValueError):  # the latter for a Location that is not a URL
             return

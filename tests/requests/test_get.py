@@ -15,7 +15,7 @@ import requests_doiuri
 from doiuri import DOI, DOISyntaxError
 from doiuri_proxy import running
 from requests_doiuri import DOIAdapter, mount
-from support.cases import NO_URIS, ODD_NAMES, Case, accepted, cases
+from support.cases import NO_URIS, ODD_NAMES, odd_cases
 from support.servers.web import JSON, Answer, Site, record, resolver, site
 
 
@@ -80,25 +80,8 @@ def anything() -> Iterator[Site]:
         yield server
 
 
-# requests strips leading white space from a URL before the adapter sees it.
-SHARED = [c for c in cases("uri") if not c.strict and c.input[:4].lower() == "doi:"]
-
-
-@pytest.mark.parametrize("case", SHARED, ids=str)
-def test_the_shared_cases(anything: Site, case: Case) -> None:
-    anything.seen.clear()
-    with mount(requests.Session(), anything.url) as session:
-        if case.name is None:
-            with pytest.raises(requests.exceptions.InvalidURL):
-                session.get(case.input)
-            assert anything.seen == []
-        else:
-            session.get(case.input)
-            assert unquote(anything.seen[0].target) == f"/api/handles/{case.name}"
-
-
-def test_every_shared_name_is_asked_for_by_its_uri(anything: Site) -> None:
-    names = sorted({case.name for case in accepted() if case.name})
+def test_every_odd_name_is_asked_for_by_its_uri(anything: Site) -> None:
+    names = [str(case.name) for case in odd_cases()]
     anything.seen.clear()
     with mount(requests.Session(), anything.url) as session:
         for name in names:
@@ -220,13 +203,13 @@ def test_who_asks_is_named_unless_the_caller_names_itself() -> None:
 
 
 def test_many_threads_with_one_session() -> None:
-    names = [f"10.1000/{number}" for number in range(200)]
+    names = [f"10.1000/{number}" for number in range(60)]
     with site(resolver(dict.fromkeys(names[::2], "http://x.example/"))) as server:
         session = mount(requests.Session(), server.url)
         with ThreadPoolExecutor(8) as pool:
             answers = list(pool.map(lambda name: session.get(f"doi:{name}").json(), names))
     assert [answer["handle"] for answer in answers] == names
-    assert [answer["responseCode"] for answer in answers] == [1, 100] * 100
+    assert [answer["responseCode"] for answer in answers] == [1, 100] * 30
 
 
 def test_a_pickled_session_still_knows_dois() -> None:

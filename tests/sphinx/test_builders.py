@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 import zipfile
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 from doiuri import DOI
-from support.browser import command
-from support.sphinx_build import ROOTS, Build, build, inflated, links, write
+from support.sphinx_build import ROOTS, Build, build, links, write
 
 NAMES = json.loads((ROOTS / "book" / "names.json").read_text("utf-8"))
 INDEX, SECOND = NAMES["index"], NAMES["second"]
@@ -84,7 +82,7 @@ def test_other_builders_build(tmp_path: Path, builder: str) -> None:
     book(tmp_path, builder)
 
 
-@pytest.mark.parametrize("builder", ["html", "latex", "text"])
+@pytest.mark.parametrize("builder", ["html", "latex"])
 def test_without_a_look_up_the_same_source_gives_the_same_bytes(tmp_path: Path, builder: str) -> None:
     assert book(tmp_path / "one", builder).bytes() == book(tmp_path / "two", builder, "-j", "2").bytes()
 
@@ -97,20 +95,6 @@ def test_long_names_wrap_in_latex(tmp_path: Path) -> None:
     assert r"{doi:10.1000/\allowbreak{}a\allowbreak{}(b)\allowbreak{}.\allowbreak{}c}" in latex
     assert "{doi:10.1000/t}" in latex
     assert "{T/U}" in latex
-
-
-@pytest.mark.newest
-@pytest.mark.parametrize("engine", ["pdflatex", "xelatex", "lualatex"])
-def test_links_in_the_pdf(tmp_path: Path, engine: str) -> None:
-    out = book(tmp_path, "latex", "-D", f"latex_engine={engine}").out
-    command(engine)
-    flag = engine.replace("pdflatex", "pdf")
-    latexmk = [command("latexmk"), f"-{flag}", "-interaction=nonstopmode", "-halt-on-error", "book.tex"]
-    done = subprocess.run(latexmk, cwd=out, capture_output=True, timeout=300, check=False)
-    assert done.returncode == 0, done.stdout[-3000:]
-    urls = re.findall(rb"/URI ?\(((?:\\.|[^)\\])*)\)", inflated((out / "book.pdf").read_bytes()))
-    plain = [re.sub(rb"\\(.)", rb"\1", url).decode() for url in urls]
-    assert {DOI.from_url(url).name for url in plain} == set(ALL)
 
 
 def test_man_escapes_quotes_in_addresses(tmp_path: Path) -> None:

@@ -87,13 +87,10 @@ def test_details_are_off_by_default_and_ask_nothing(tmp_path: Path, monkeypatch:
     assert all(asked.target.startswith("/api/") for asked in server.seen)
 
 
-@pytest.mark.once
 @pytest.mark.parametrize(
     "answer",
     [
-        Answer(500),
         Answer(404),
-        Answer(406),
         Answer(429),
         Answer(200, {"Content-Type": "text/html"}, b"<html>"),
     ],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import docutils
 import pytest
 from docutils import nodes
 from sphinx_doiuri import _lines
@@ -35,11 +36,12 @@ def test_no_doi_is_problematic_text_and_one_warning(tmp_path: Path, role: str) -
     assert role.replace("<", "&lt;").replace(">", "&gt;") in built.text()
 
 
-@pytest.mark.parametrize("role", [":doi:`{}`", ":doi:`Title <{}>`", ":doi:p:`{}`", "`Title <doi:{}>`__"])
-def test_a_publisher_s_url_comes_with_its_doi(tmp_path: Path, role: str) -> None:
-    built = page(tmp_path, role.format("https://example.org/doi/10.1002/abc.1/full"))
-    (warning,) = warnings(built)
-    assert "; write doi:10.1002/abc.1 [doi.syntax]" in warning
+def test_a_publisher_s_url_comes_with_its_doi(tmp_path: Path) -> None:
+    url = "https://example.org/doi/10.1002/abc.1/full"
+    roles = f":doi:`{url}` :doi:`Title <{url}>` :doi:p:`{url}` `Title <doi:{url}>`__"
+    built = page(tmp_path, roles)
+    told = ["; write doi:10.1002/abc.1 [doi.syntax]" in warning for warning in warnings(built)]
+    assert told == [True] * 4
 
 
 def test_each_of_several_in_a_paragraph_has_its_own_line(tmp_path: Path) -> None:
@@ -49,7 +51,9 @@ def test_each_of_several_in_a_paragraph_has_its_own_line(tmp_path: Path) -> None
 
 def test_an_error_in_a_substitution_is_reported_once(tmp_path: Path) -> None:
     built = page(tmp_path, "|s|\n\n.. |s| replace:: :doi:`1`\n\n.. |unused| replace:: :doi:`2`")
-    assert [line.split("'")[1] for line in warnings(built)] == ["1", "2"]
+    # Before 0.22, docutils drops the messages of a substitution that is not used
+    reported = ["1", "2"] if docutils.__version_info__ >= (0, 22) else ["1"]
+    assert [line.split("'")[1] for line in warnings(built)] == reported
 
 
 def test_lines_of_references_that_are_written_alike(tmp_path: Path) -> None:
@@ -136,47 +140,34 @@ def test_a_hard_coded_link_around_an_image_is_no_role(tmp_path: Path) -> None:
     assert "by :doi:`10.1000/3` [doi.hardcoded]" in told
 
 
-def test_the_role_that_is_proposed_has_its_title_on_one_line(tmp_path: Path) -> None:
-    text = "See `The\nDOI  *Handbook*\n<https://doi.org/10.1000/1>`__"
-    [told] = warnings(page(tmp_path, text, "doi_hardcoded_links = True"))
-    assert "could be replaced by :doi:`The DOI *Handbook* <10.1000/1>` [" in told
-
-
-@pytest.mark.parametrize("tail", ["?nols", "#page=3", "?locatt=id:1&nols#page=3"])
-@pytest.mark.parametrize(
-    ("form", "role"),
-    [
-        ("https://doi.org/10.1000/1{}", ":doi:`10.1000/1`"),
-        ("`T <https://doi.org/10.1000/1{}>`__", ":doi:`T <10.1000/1>`"),
+HARDCODED = [
+    *[
+        (form.format(tail), f"{role}, which drops {tail}")
+        for tail in ("?nols", "#page=3", "?locatt=id:1&nols#page=3")
+        for form, role in (
+            ("https://doi.org/10.1000/1{}", ":doi:`10.1000/1`"),
+            ("`T <https://doi.org/10.1000/1{}>`__", ":doi:`T <10.1000/1>`"),
+        )
     ],
-)
-def test_what_a_role_would_drop_of_a_link_is_told(tmp_path: Path, form: str, role: str, tail: str) -> None:
-    [told] = warnings(page(tmp_path, form.format(tail), "doi_hardcoded_links = True"))
-    assert told.endswith(f" could be replaced by {role}, which drops {tail} [doi.hardcoded]")
+    *[(f"`T <https://doi.org/10.1000/1{tail}>`__", ":doi:`T <10.1000/1>`") for tail in ("", "?", "#")],
+    (
+        "https://doi.org/10.1002/(SICI)1(97)40:5<789>3.0.CO;2-7.",
+        ":doi:`10.1002/(SICI)1(97)40:5<789>3.0.CO;2-7`",
+    ),
+    ("(https://doi.org/10.1016/0771(80)90013-3), <b", ":doi:`10.1016/0771(80)90013-3`"),
+    ("`<https://doi.org/10.1000/1>`__:b", ":doi:`10.1000/1`"),
+    ("https://doi.org/10.1000/a%5Cb", ":doi:`doi:10.1000/a%5Cb`"),
+    ("`The\nDOI  *Handbook*\n<https://doi.org/10.1000/1>`__", ":doi:`The DOI *Handbook* <10.1000/1>`"),
+]
 
 
-@pytest.mark.parametrize("tail", ["", "?", "#"])
-def test_a_role_drops_nothing_of_other_links(tmp_path: Path, tail: str) -> None:
-    [told] = warnings(
-        page(tmp_path, f"`T <https://doi.org/10.1000/1{tail}>`__", "doi_hardcoded_links = True")
-    )
-    assert told.endswith("could be replaced by :doi:`T <10.1000/1>` [doi.hardcoded]")
-
-
-@pytest.mark.parametrize(
-    ("written", "role"),
-    [
-        ("https://doi.org/10.1002/(SICI)1(97)40:5<789>3.0.CO;2-7.", "10.1002/(SICI)1(97)40:5<789>3.0.CO;2-7"),
-        ("(https://doi.org/10.1016/0771(80)90013-3), <b", "10.1016/0771(80)90013-3"),
-        ("`<https://doi.org/10.1000/1>`__:b", "10.1000/1"),
-        ("https://doi.org/10.1000/a%5Cb", "doi:10.1000/a%5Cb"),
-    ],
-)  # fmt: skip
-def test_the_role_that_is_proposed_has_the_name_that_was_meant(
-    tmp_path: Path, written: str, role: str
+def test_the_role_that_is_proposed_has_the_name_that_was_meant_and_what_it_drops_is_told(
+    tmp_path: Path,
 ) -> None:
-    (told,) = warnings(page(tmp_path, written, "doi_hardcoded_links = True"))
-    assert f" could be replaced by :doi:`{role}` [" in told
+    text = "\n\n".join(written for written, _ in HARDCODED)
+    told = warnings(page(tmp_path, text, "doi_hardcoded_links = True"))
+    proposed = [line.partition(" could be replaced by ")[2] for line in told]
+    assert proposed == [f"{role} [doi.hardcoded]" for _, role in HARDCODED]
 
 
 def test_every_warning_can_be_suppressed(tmp_path: Path) -> None:

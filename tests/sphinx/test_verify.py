@@ -5,22 +5,19 @@ from __future__ import annotations
 import pickle
 import time
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 from doiuri import DOI
-from doiuri.resolver import _arguments
-from doiuri_proxy import running
+from doiuri.resolver import Outcome, Resolver
 from support.ports import refusing
-from support.servers.faults import FAULTS, NAME, Fault
+from support.servers.faults import FAULTS, NAME, TYPICAL, Fault
 from support.servers.web import Site, resolver, site
 from support.sphinx_build import Build, build, write
 
 FOUND = {f"10.1000/{number}": "https://example.org/" for number in range(100)}
 CONF = 'extensions = ["sphinx_doiuri"]\n'
-NAMES = [f"10.1000/{number}" for number in range(300)]
-URL = {"index": 1, "type": "URL", "data": {"format": "string", "value": "https://example.org/"}}
-RATE, BUDGET = 20, 5.0  # requests per second, and seconds: 100 requests
 PAGES = {
     "conf.py": CONF,
     "index.rst": "T\n=\n\nOne :doi:`10.1000/1`\ntwo :doi:`10.1000/lost`\n\n.. toctree::\n\n   b\n",
@@ -192,8 +189,7 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     return build(write(folder / "src", FAULTY), folder, "html", "-D", "doi_resolve=False").bytes()
 
 
-@pytest.mark.once
-@pytest.mark.parametrize("fault", [fault for fault in FAULTS if not fault.big], ids=str)
+@pytest.mark.parametrize("fault", TYPICAL, ids=str)
 def test_fault_changes_no_byte_and_fails_no_build(
     fault: Fault, plain: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -202,7 +198,7 @@ def test_fault_changes_no_byte_and_fails_no_build(
         monkeypatch.setenv("DOIURI_RESOLVER", server.url)
         monkeypatch.setenv("DOIURI_CACHE", ":memory:")
         begun = time.monotonic()
-        built = build(source, tmp_path / "out", "html", "-W", "-D", "doi_timeout=100", "-D", "doi_budget=1")
+        built = build(source, tmp_path / "out", "html", "-W", "-D", "doi_timeout=100", "-D", "doi_budget=0.5")
         took = time.monotonic() - begun
     assert (built.status, built.warnings) == (0, "")
     assert built.bytes() == plain
@@ -248,19 +244,16 @@ def test_answers_about_removed_dois_are_dropped(tmp_path: Path, monkeypatch: pyt
     assert data.outcomes == {DOI("10.1000/b"): "not-found"}
 
 
-@pytest.mark.once
-def test_every_doi_gets_an_answer_within_the_budget(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The proportions of 1,800 names with the default rate and budget."""
-    roles = "\n\n".join(f":doi:`{name}`" for name in NAMES)
-    source = write(tmp_path / "src", {"index.rst": f"T\n=\n\n{roles}\n"})
-    monkeypatch.setattr(_arguments, "default_rate", lambda _: RATE)
-    records = [{"handle": name, "values": [URL]} for name in NAMES[:-3]]
-    with running({"agencies": {"10.1000": "Crossref"}, "records": records}) as proxy:
-        monkeypatch.setenv("DOIURI_RESOLVER", proxy.url)
-        built = build(source, tmp_path, "html", "-D", f"doi_budget={BUDGET}")
-        asked = Counter("existence" if b"doiRA" in bytes(request.path) else "record" for request in proxy.log)
-    assert "could not be checked" not in built.said
-    assert built.warnings.count("DOI not found") == built.warnings.count("WARNING") == 3
-    assert sum("doi-not-found" in link.classes for link in built.links()) == 3
-    assert 0 < asked["existence"] < 30
-    assert 3 <= asked["record"] <= RATE * BUDGET + RATE
+def test_the_dois_of_all_pages_are_checked_in_one_call(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The resolver divides the budget among the DOIs of one call."""
+    asked: list[tuple[set[DOI], str]] = []
+
+    def check(_: Resolver, dois: Iterable[DOI], how: str) -> list[Outcome]:
+        asked.append(({*dois}, how))
+        return [Outcome(doi, "found") for doi in asked[-1][0]]
+
+    monkeypatch.setattr(Resolver, "check", check)
+    assert build(source, tmp_path).warnings == ""
+    assert asked == [({DOI(f"10.1000/{name}") for name in ("1", "2", "lost")}, "records")]

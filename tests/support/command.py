@@ -31,6 +31,10 @@ class Command:
         path = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
         return [int(pid) for pid in path.read_text().split()]
 
+    def has_open(self, log: Path) -> bool:
+        """Whether each process has the log open under its name, and no earlier one."""
+        return all(open_files(pid, str(log)) == [str(log)] for pid in self.children() or [self.process.pid])
+
     def processor_time(self) -> float:
         """The processor time that it has used, in seconds."""
         fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
@@ -42,6 +46,15 @@ class Command:
             x for x in Path(f"/proc/{self.process.pid}/status").read_text().splitlines() if "VmRSS" in x
         )
         return int(line.split()[1]) * 1024
+
+
+def open_files(pid: int, beginning: str) -> list[str]:
+    """The files that a process has open whose names begin so."""
+    found = []
+    for path in Path(f"/proc/{pid}/fd").iterdir():
+        with contextlib.suppress(FileNotFoundError):  # closed meanwhile
+            found.append(str(path.readlink()))
+    return [name for name in found if name.startswith(beginning)]
 
 
 @contextlib.contextmanager

@@ -5,13 +5,13 @@ import json
 import os
 import subprocess
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from support.browser import FLAGS, command
+from support.programs import CHROMIUM, needs
+from support.waiting import until
 
 
 class Page:
@@ -68,10 +68,7 @@ class Page:
 
     def wait(self, condition: str) -> None:
         """Wait until a condition holds in the page."""
-        end = time.monotonic() + 100
-        while not self.run(condition):
-            assert time.monotonic() < end, f"never: {condition}"
-            time.sleep(0.05)
+        until(lambda: self.run(condition), f"never: {condition}")
 
     def hover(self, selector: str) -> None:
         """Move the mouse over an element."""
@@ -93,6 +90,11 @@ class Page:
         box = f"document.querySelector('{selector}').getClientRects()[0]"
         x, y = self.run(f"(box => [box.x + box.width / 2, box.y + box.height / 2])({box})")
         return x, y
+
+    def hrefs(self) -> list[str]:
+        """The links in their order, as the browser's URL parser understands them."""
+        found: list[str] = self.run("[...document.querySelectorAll('a[href]')].map(a => a.href)")
+        return found
 
     def names(self) -> list[str]:
         """The accessible names of the links."""
@@ -116,10 +118,10 @@ def browsing() -> Iterator[Page]:
             "primaryPointerType=4,availablePointerTypes=4",
         )
         mouse = f"--blink-settings={hover},{pointer}"  # without a window there is no mouse either
-        flags = [*FLAGS, mouse, "--remote-debugging-pipe", f"--user-data-dir={profile}"]
+        flags = [*CHROMIUM, mouse, "--remote-debugging-pipe", f"--user-data-dir={profile}"]
         shell = f'exec "$@" 3<&{to_read} 4>&{from_write}'
         process = subprocess.Popen(
-            ["/bin/bash", "-c", shell, "bash", command("chromium"), *flags],
+            ["/bin/bash", "-c", shell, "bash", needs("chromium"), *flags],
             pass_fds=(to_read, from_write),
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

@@ -22,9 +22,10 @@ def is_linear(job: Callable[[int], object], short: int, long: int) -> bool:
     """
     assert long >= 8 * short, "too close to tell linear from quadratic"
     job(short)  # what is compiled and cached once
+    limit = 3 * long / short
     return any(
-        seconds(lambda: job(long))
-        <= 3 * long / short * max(FLOOR, min(seconds(lambda: job(short)) for _ in range(2)))
+        (took := seconds(lambda: job(long))) <= limit * FLOOR
+        or took <= limit * min(seconds(lambda: job(short)) for _ in range(2))
         for _ in range(ATTEMPTS)
     )
 

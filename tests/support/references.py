@@ -98,6 +98,32 @@ AUTHORS = 3000
 HOSTILE = [f"10.5555/attack-{number}" for number in range(len(ATTACKS) + 1)]
 
 
+_CONF = """extensions = ["sphinx_doiuri", "myst_parser"]
+doi_details = True
+doi_text = "{authors} ({year}): {title}"
+"""
+_ALL = ", ".join(HOSTILE)
+HOSTILE_BOOK = {
+    "conf.py": _CONF,
+    "index.rst": f"""\
+On :doi:t:`{_ALL}`
+{"=" * 999}
+
+:doi:p:`{_ALL}` {" ".join(f":doi:`{name}`" for name in HOSTILE)}
+
+.. toctree::
+
+   myst
+   refs
+""",
+    "myst.md": f"# M\n\n{{doi:p}}`{_ALL}` {' '.join(f'[](doi:{name})' for name in HOSTILE)}\n\n"
+    "```{doi:bibliography}\n```\n",
+    "refs.rst": "R\n=\n\n.. doi:bibliography::\n   :scope: project\n\n"
+    f":doi:`Many authors <{HOSTILE[-1]}>` and :doi:`a long title <{HOSTILE[-2]}>`\n",
+}
+"""A project of Sphinx that cites them all, with cards."""
+
+
 def hostile_records() -> list[dict[str, Any]]:
     """A record for each attack, which is in every member and in the reference, and one with many authors."""
     texts = [*ATTACKS, ATTACKS[0]]

@@ -4,16 +4,17 @@ import contextlib
 import functools
 import io
 import re
-import warnings
 import zlib
 from dataclasses import dataclass
 from html.parser import HTMLParser
+from importlib.metadata import entry_points
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ClassVar
 from unittest import mock
 
-import jinja2
 import sphinx.jinja2glue
+import sphinx.registry
+import sphinx.theming
 from jinja2.sandbox import SandboxedEnvironment
 from sphinx.cmd.build import build_main
 from sphinx.locale import translators
@@ -84,21 +85,19 @@ class _Links(HTMLParser):
             self.links[-1].text += data
 
 
-class Compiled(jinja2.BytecodeCache):
-    """Templates compiled so far: most of the time of a small build goes into compiling the theme's again."""
+class Templates(SandboxedEnvironment):
+    """Compiles each template once in a process: that is most of the time of a small build."""
 
-    def __init__(self) -> None:
-        self._codes: dict[str, bytes] = {}
+    codes: ClassVar[dict[tuple[object, ...], Any]] = {}
 
-    def load_bytecode(self, bucket: jinja2.bccache.Bucket) -> None:
-        with contextlib.suppress(KeyError):
-            bucket.bytecode_from_string(self._codes[bucket.key])
-
-    def dump_bytecode(self, bucket: jinja2.bccache.Bucket) -> None:
-        self._codes[bucket.key] = bucket.bytecode_to_string()
+    def compile(self, *template: Any, **options: Any) -> Any:
+        key = *template, *options.items()
+        if key not in self.codes:
+            self.codes[key] = super().compile(*template, **options)
+        return self.codes[key]
 
 
-TEMPLATES = functools.partial(SandboxedEnvironment, bytecode_cache=Compiled())
+ENTRY_POINTS = functools.cache(entry_points)
 
 
 def links(page: str) -> list[Link]:
@@ -142,16 +141,10 @@ def build(source: Path, target: Path, builder: str = "html", *options: str) -> B
     with (
         contextlib.redirect_stdout(said),
         contextlib.redirect_stderr(io.StringIO()),
-        warnings.catch_warnings(),
-        mock.patch.object(sphinx.jinja2glue, "SandboxedEnvironment", TEMPLATES),
+        mock.patch.object(sphinx.jinja2glue, "SandboxedEnvironment", Templates),
+        mock.patch.object(sphinx.registry, "entry_points", ENTRY_POINTS),
+        mock.patch.object(sphinx.theming, "entry_points", ENTRY_POINTS),
     ):
-        # deprecation warnings about other extensions
-        warnings.filterwarnings(
-            "ignore", category=DeprecationWarning, module=r"(myst_parser|sphinx|docutils)\."
-        )
-        warnings.filterwarnings(
-            "ignore", category=PendingDeprecationWarning, module=r"(myst_parser|sphinx)\."
-        )
         status = build_main([*arguments, str(source), str(out)])
     complaints = re.sub(r"\x1b\[[0-9;]*m", "", warned.read_text("utf-8")) if warned.exists() else ""
     return Build(status, out, complaints, re.sub(r"\x1b\[[0-9;]*m", "", said.getvalue()))

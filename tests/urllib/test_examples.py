@@ -1,15 +1,18 @@
-"""The example scripts, each run as a user would run it."""
+"""The example scripts, each run with a user's arguments."""
 
 from __future__ import annotations
 
 import csv
 import io
 import os
-import pty
+import runpy
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
+from typing import TextIO
+from unittest import mock
 
 import pytest
 from doiuri_proxy import running
@@ -20,18 +23,19 @@ SCRIPTS = sorted(path.name for path in (EXAMPLES / "scripts").glob("[!_]*.py"))
 
 
 def run(
-    script: str, *arguments: str, base: str, stderr: int = subprocess.PIPE
+    script: str, *arguments: str, base: str, stderr: TextIO | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """Run an example against the resolver at ``base``."""
-    return subprocess.run(
-        [sys.executable, str(EXAMPLES / "scripts" / script), *arguments],
-        env={**os.environ, "DOIURI_RESOLVER": base, "DOIURI_CACHE": ":memory:", "PYTHONUTF8": "1"},
-        stdout=subprocess.PIPE,
-        stderr=stderr,
-        encoding="utf-8",
-        timeout=300,
-        check=False,
-    )
+    """Run an example as a program, in this process, against the resolver at ``base``."""
+    path, said, errors = EXAMPLES / "scripts" / script, io.StringIO(), io.StringIO()
+    with (
+        mock.patch.dict(os.environ, DOIURI_RESOLVER=base),
+        mock.patch.object(sys, "argv", [str(path), *arguments]),
+        redirect_stdout(said),
+        redirect_stderr(stderr or errors),
+        pytest.raises(SystemExit) as end,
+    ):
+        runpy.run_path(str(path), run_name="__main__")
+    return subprocess.CompletedProcess([script], int(end.value.code or 0), said.getvalue(), errors.getvalue())
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +57,6 @@ def test_there_is_a_summary_for_each_script() -> None:
     assert sorted(SUMMARIES) == SCRIPTS
 
 
-@pytest.mark.once
 @pytest.mark.parametrize("script", SCRIPTS)
 def test_as_they_stand(script: str, base: str) -> None:
     done = run(script, base=base)
@@ -79,7 +82,6 @@ def test_bibtex_from_an_agency_by_content_negotiation() -> None:
     assert done.stderr.strip() == "2 DOIs: 1 resolved (1 with an agency's BibTeX), 1 not found"
 
 
-@pytest.mark.once
 def test_a_table_of_targets(base: str, tmp_path: Path) -> None:
     source, destination = tmp_path / "in.csv", tmp_path / "out.csv"
     source.write_text('doi,note\n"10.1000/182",a\n10.1000/nope,"b, c"\n', encoding="utf-8")
@@ -93,17 +95,16 @@ def test_a_table_of_targets(base: str, tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.once
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
 def test_the_progress_bar_on_a_terminal(base: str) -> None:
-    ours, theirs = pty.openpty()
-    try:
-        done = run("targets.py", base=base, stderr=theirs)
-        shown = os.read(ours, 65536).decode()
-    finally:
-        os.close(ours)
-        os.close(theirs)
+    terminal = Terminal()
+    done = run("targets.py", base=base, stderr=terminal)
     assert done.returncode == 0
-    assert f"[{'#' * 30}] 8/8" in shown
+    assert f"\r[{'#' * 30}] 8/8\n" in terminal.getvalue()
 
 
 def test_a_dataset_is_downloaded(tmp_path: Path) -> None:

@@ -33,6 +33,6 @@ def outcome(url: str, timeout: float) -> Record | BaseException | None:
 @pytest.mark.parametrize("fault", OURS, ids=str)
 def test_a_fault_is_an_error_or_plainly_no_record(fault: Fault) -> None:
     with fault.serve() as server:
-        result = outcome(server.url, timeout=0.5 if fault.hangs else 20)
+        result = outcome(server.url, timeout=0.1 if fault.hangs else 20)
     assert not isinstance(result, DOINotFound)
     assert isinstance(result, Record) == (fault.error is None)

@@ -132,7 +132,7 @@ def test_a_second_install_is_never_without_a_handler() -> None:
 
     asking = threading.Thread(target=ask)
     asking.start()
-    for _ in range(200):
+    for _ in range(50):
         urllib_doiuri.install(offline=True)
     done.set()
     asking.join()

@@ -112,7 +112,7 @@ def test_a_doi_proxy_in_the_environment_is_not_in_the_way(name: str, monkeypatch
 
 
 def test_many_threads_at_once() -> None:
-    names = [f"10.1000/{number}" for number in range(200)]
+    names = [f"10.1000/{number}" for number in range(60)]
     with site(resolver(dict.fromkeys(names[::2], "http://x.example/"))) as server:
         urllib_doiuri.install(server.url)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from urllib.parse import unquote
-from urllib.request import Request, urlopen
+from urllib.request import OpenerDirector, Request, build_opener, urlopen
 
 import pytest
 import urllib_doiuri
@@ -13,7 +13,7 @@ from doiuri import DOI, DOISyntaxError
 from doiuri_proxy import running
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from support.cases import NO_URIS, ODD_NAMES, Case, accepted, cases
+from support.cases import NO_URIS, ODD_NAMES, odd_cases
 from support.servers.web import JSON, Answer, Site, record, site
 
 
@@ -73,39 +73,29 @@ def anything() -> Iterator[Site]:
         yield server
 
 
-# What urllib unwraps (outer white space, "<…>", "URL:") never reaches the handler.
-SHARED = [
-    c for c in cases("uri") if not c.strict and c.input[:4].lower() == "doi:" and c.input == c.input.strip()
-]
-
-
-@pytest.mark.parametrize("case", SHARED, ids=str)
-def test_the_shared_cases(anything: Site, case: Case) -> None:
+def test_every_odd_name_is_asked_for_by_its_uri(anything: Site) -> None:
+    names = [str(case.name) for case in odd_cases()]
     anything.seen.clear()
-    if case.name is None:
-        with pytest.raises(DOISyntaxError):
-            urllib_doiuri.urlopen(case.input, resolver=anything.url)
-        assert anything.seen == []
-    else:
-        urllib_doiuri.urlopen(case.input, resolver=anything.url).close()
-        assert unquote(anything.seen[0].target) == f"/api/handles/{case.name}"
-
-
-def test_every_shared_name_is_asked_for_by_its_uri(anything: Site) -> None:
-    names = sorted({case.name for case in accepted() if case.name})
-    anything.seen.clear()
+    urllib_doiuri.install(anything.url)
     for name in names:
-        urllib_doiuri.urlopen(DOI(name).uri, resolver=anything.url).close()
+        urlopen(DOI(name).uri).close()
     assert [unquote(one.target) for one in anything.seen] == [f"/api/handles/{name}" for name in names]
 
 
-@given(st.text(st.characters(max_codepoint=0x2FFF), max_size=12))
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_whatever_is_written_asks_for_that_doi_or_is_refused(anything: Site, suffix: str) -> None:
+@pytest.fixture(scope="module")
+def opener(anything: Site) -> OpenerDirector:
+    return build_opener(urllib_doiuri.DOIHandler(anything.url))
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(suffix=st.text(st.characters(max_codepoint=0x2FFF), max_size=12))
+def test_whatever_is_written_asks_for_that_doi_or_is_refused(
+    anything: Site, opener: OpenerDirector, suffix: str
+) -> None:
     anything.seen.clear()
     written = f"doi:10.1000/{suffix}"
     try:
-        urllib_doiuri.urlopen(written, resolver=anything.url).close()
+        opener.open(written).close()
     except ValueError:
         assert anything.seen == []
     else:

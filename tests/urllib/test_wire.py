@@ -17,8 +17,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.servers.web import JSON, Answer, Asked, Site, site
 
-pytestmark = pytest.mark.once
-
 ENDS = [*string.punctuation, ";;", ";/", "/;", ";?", "/.;", "/..;", ";a", "%3B", "%3b", ";;x;"]
 # Where clients tidy: the end of a path, of a segment, and before a query or a fragment
 tidied = st.lists(st.sampled_from([*";/.?#%&=:@+~ ", "..", "%3B", "%2F", "a", "á"]), min_size=1).map("".join)

@@ -7,12 +7,17 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from doiuri.resolver import Entry, MemoryStore, RedisStore, SQLiteStore
+from doiuri.resolver import Entry, MemoryStore, SQLiteStore
 from support.cli.command import doiuri
-from support.servers import redis
 
 ANSWER = Entry(b"{}" * 500, "application/json", 9e9)
 ENTRIES = {f"record https://doi.org 10.1000/{number}": ANSWER for number in range(900)}
+
+
+@pytest.fixture(autouse=True)
+def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wait for other users of the file only shortly."""
+    monkeypatch.setattr(SQLiteStore.__init__, "__kwdefaults__", {"timeout": 0.05, "limit": 10**9})
 
 
 @pytest.fixture
@@ -65,21 +70,6 @@ def test_no_cache_and_no_store(tmp_path: Path) -> None:
         assert (run.returncode, run.stdout) == (2, ""), run
         assert run.stderr.startswith("doiuri: ")
     assert (tmp_path / "notes.txt").read_text() == "mine"
-
-
-def test_redis(tmp_path: Path) -> None:
-    with redis.running() as server:
-        RedisStore(server.url).put_many(ENTRIES)
-        run = doiuri("cache", "--cache", server.url, cwd=tmp_path)
-        assert run.stdout.startswith(f"{server.url}: 900 entries, ")
-        run = doiuri("cache", "clear", "--cache", server.url, cwd=tmp_path)
-        assert "removed 900 entries, " in run.stdout
-        assert RedisStore(server.url).usage() == (0, 0)
-        server.stop()
-        for action, what in (("size", "read"), ("clear", "clear")):
-            run = doiuri("cache", action, "--cache", server.url, cwd=tmp_path)
-            assert (run.returncode, run.stdout) == (2, "")
-            assert run.stderr.startswith(f"doiuri: cache: cannot {what} the store at {server.url}: ")
 
 
 def test_memory() -> None:

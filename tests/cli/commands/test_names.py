@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import pytest
+from support.cli.command import doiuri
 
 
 @pytest.mark.parametrize(
@@ -16,8 +14,6 @@ import pytest
     ],
 )
 def test_a_misspelt_command(typed: str, hint: str) -> None:
-    run = subprocess.run(
-        [sys.executable, "-m", "doiuri_cli", typed], capture_output=True, text=True, check=False
-    )
+    run = doiuri(typed)
     told = f"doiuri: {typed!r} is not a command; {hint}\n"
     assert (run.returncode, run.stdout, run.stderr) == (2, "", told)

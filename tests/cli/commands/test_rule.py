@@ -3,18 +3,10 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 
 import pytest
 from doiuri_cli.rules import RULES
-
-
-def doiuri(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run the command."""
-    return subprocess.run(
-        [sys.executable, "-m", "doiuri_cli", *arguments], capture_output=True, text=True, check=False
-    )
+from support.cli.command import doiuri
 
 
 def test_a_code_is_explained() -> None:

@@ -9,7 +9,7 @@ from doiuri_cli._examine import examine, read_mentions
 from doiuri_cli.files import Source
 from doiuri_cli.fixes._apply import apply, compatible
 from doiuri_cli.fixes._mend import FixPolicy, mend
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 NAMES = st.sampled_from(
@@ -91,7 +91,6 @@ def names(source: Source) -> list[str]:
     return [html.unescape(one.doi.name) if one.doi and one.part.field else str(one.doi) for one in mentions]
 
 
-@settings(max_examples=150)
 @given(FILES)
 def test_safe_fixes(file: tuple[str, list[str], str]) -> None:
     """Safe fixes keep the DOIs and their order, and nothing is left for a second run."""
@@ -107,7 +106,6 @@ def test_safe_fixes(file: tuple[str, list[str], str]) -> None:
     assert again.applied == 0
 
 
-@settings(max_examples=80)
 @given(FILES)
 def test_each_fix_touches_only_its_span(file: tuple[str, list[str], str]) -> None:
     path, pieces, _ = file
@@ -121,7 +119,6 @@ def test_each_fix_touches_only_its_span(file: tuple[str, list[str], str]) -> Non
     assert text == ""
 
 
-@settings(max_examples=80)
 @given(FILES)
 def test_unsafe_fixes_are_proved_too(file: tuple[str, list[str], str]) -> None:
     """If the registry knows every suggested name and no other, the fixes can still be proved."""

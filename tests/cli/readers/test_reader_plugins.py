@@ -6,7 +6,6 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
-import pytest
 from doiuri_cli import Source
 from doiuri_cli.readers import reader_for
 
@@ -33,52 +32,41 @@ PROGRAM = """
 import sys
 from doiuri_cli import ReadError, Source
 from doiuri_cli.readers import reader_for
-read = reader_for(sys.argv[1])
-try:
-    print([(part.text, part.span(0, 1)) for part in read(Source(sys.argv[1], "# text"))] if read else None)
-except ReadError as error:
-    print(error)
+for path in sys.argv[1:]:
+    read = reader_for(path)
+    try:
+        print([(part.text, part.span(0, 1)) for part in read(Source(path, "# text"))] if read else None)
+    except ReadError as error:
+        print(error)
 """
+READ = {
+    "a.org": "[('text', (2, 3))]",
+    "A.ORG": "[('text', (2, 3))]",
+    "a.one": "not my type",
+    "a.two": "the reader for .two (fails:read) failed: ZeroDivisionError: division by zero",
+    "a.three": "the reader for .three (wrong:read) failed: TypeError: expected Part, not str",
+    "a.four": "the reader for .four (missing:read) failed: ModuleNotFoundError: No module named 'missing'",
+    "a.five": "None",
+    "org": "None",
+    "a.txt": "[('# text', (0, 1))]",
+}
 
 
-@pytest.fixture(scope="module")
-def packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("packages")
+def test_readers_of_other_packages(tmp_path: Path) -> None:
     for name, text in MODULES.items():
-        (folder / f"{name}.py").write_text(text, "utf-8")
-    info = folder / "some_readers-1.0.dist-info"
+        (tmp_path / f"{name}.py").write_text(text, "utf-8")
+    info = tmp_path / "some_readers-1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: some-readers\nVersion: 1.0\n", "utf-8")
     (info / "entry_points.txt").write_text(ENTRY_POINTS, "utf-8")
-    return folder
-
-
-@pytest.mark.parametrize(
-    ("path", "output"),
-    [
-        ("a.org", "[('text', (2, 3))]"),
-        ("A.ORG", "[('text', (2, 3))]"),
-        ("a.one", "not my type"),
-        ("a.two", "the reader for .two (fails:read) failed: ZeroDivisionError: division by zero"),
-        ("a.three", "the reader for .three (wrong:read) failed: TypeError: expected Part, not str"),
-        (
-            "a.four",
-            "the reader for .four (missing:read) failed: ModuleNotFoundError: No module named 'missing'",
-        ),
-        ("a.five", "None"),
-        ("org", "None"),
-        ("a.txt", "[('# text', (0, 1))]"),
-    ],
-)
-def test_readers_of_other_packages(packages: Path, path: str, output: str) -> None:
     run = subprocess.run(
-        [sys.executable, "-c", PROGRAM, path],
-        env={"PYTHONPATH": str(packages)},
+        [sys.executable, "-c", PROGRAM, *READ],
+        env={"PYTHONPATH": str(tmp_path)},
         capture_output=True,
         text=True,
         check=True,
     )
-    assert run.stdout == output + "\n"
+    assert dict(zip(READ, run.stdout.splitlines(), strict=True)) == READ
 
 
 def test_types_that_we_read_need_no_search_for_packages() -> None:

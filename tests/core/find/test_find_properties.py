@@ -16,8 +16,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.adversary import PATTERNS, SYNTAXES
 
-pytestmark = pytest.mark.once
-
 _PIECES = (
     *PATTERNS,
     *(

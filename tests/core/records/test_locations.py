@@ -15,8 +15,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.growth import is_fast, is_linear
 
-pytestmark = pytest.mark.once
-
 HANDLE = "10.1000/a#b/../c"
 CASES = json.loads((Path(__file__).parents[2] / "cases" / "locations.json").read_text("utf-8"))
 

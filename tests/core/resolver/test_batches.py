@@ -16,6 +16,7 @@ from doiuri.resolver._batch import AHEAD
 from support.processes import all_threads_ended
 from support.servers.faults import FAULTS, reply
 from support.servers.rest import found, handling, not_found, proxy, targets
+from support.waiting import until
 
 
 def names(number: int) -> list[DOI]:
@@ -25,7 +26,7 @@ def names(number: int) -> list[DOI]:
 def test_answers_come_in_the_order_of_the_names() -> None:
     def slow_first(target: str) -> bytes:
         number = int(target.rpartition("/")[2])
-        time.sleep(0.1 if number % 10 == 0 else 0)
+        time.sleep(0.02 if number % 10 == 0 else 0)
         return not_found(f"10.1000/{number}") if number % 7 == 0 else found(f"10.1000/{number}")
 
     with handling(slow_first) as server:
@@ -89,8 +90,8 @@ def test_what_came_is_stored_even_if_the_caller_leaves() -> None:
     with handling(five) as server:
         stream = Resolver(server.url, store=store, timeout=100).resolve_many(names(100))
         first = next(stream)
-        while len(server.requests) < 5 + 3:  # all three threads hang: they are done with the first five
-            time.sleep(0.01)
+        # all three threads hang: they are done with the first five
+        until(lambda: len(server.requests) >= 5 + 3)
         stream.close()  # type: ignore[attr-defined]
         hold.set()
         again = list(Resolver(server.url, store=store, offline=True).resolve_many(names(5)))
@@ -238,8 +239,8 @@ def test_which_ra_may_answer_in_any_order_and_case() -> None:
 def test_nothing_is_raised_for_one_of_many(method: str) -> None:
     for fault in FAULTS:
         if not (fault.hangs or fault.big):
-            with fault.serve() as server, Resolver(server.url, store=None, timeout=0.3) as resolver:
-                outcomes: list[Outcome] = list(getattr(resolver, method)(names(2), budget=0.4))
+            with fault.serve() as server, Resolver(server.url, store=None, timeout=0.1) as resolver:
+                outcomes: list[Outcome] = list(getattr(resolver, method)(names(2), budget=0.1))
             assert {outcome.status for outcome in outcomes} == {"unknown"}, fault
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
+from functools import cache
 
 import pytest
 from doiuri import DOI, ResolverUnavailable
@@ -19,7 +20,7 @@ SLACK = 50
 
 def limits(fault: Fault) -> dict[str, float]:
     """A short budget for faults that hang, a longer one for those that end in an answer."""
-    return {"timeout": 100, "budget": 0.4 if fault.hangs else 100}
+    return {"timeout": 100, "budget": 0.1 if fault.hangs else 100}
 
 
 @pytest.mark.parametrize("fault", ALL, ids=str)
@@ -39,15 +40,14 @@ def test_resolve_raises_in_time(fault: Fault) -> None:
 
 @pytest.mark.parametrize("fault", [fault for fault in FAULTS if fault.hangs], ids=str)
 def test_the_timeout_holds(fault: Fault) -> None:
-    with fault.serve() as server, Resolver(server.url, store=None, timeout=0.3) as resolver:
+    with fault.serve() as server, Resolver(server.url, store=None, timeout=0.1) as resolver:
         begun = time.monotonic()
         with pytest.raises(ResolverUnavailable):
             resolver.resolve(DOI_)
         assert time.monotonic() - begun < SLACK
 
 
-@pytest.mark.once
-@pytest.mark.parametrize("fault", ALL, ids=str)
+@pytest.mark.parametrize("fault", [fault for fault in ALL if not fault.big], ids=str)
 @pytest.mark.parametrize("how", ["records", "existence"])
 def test_check_says_unknown_within_the_budget_and_stores_nothing(fault: Fault, how: str) -> None:
     store, limit = MemoryStore(), limits(fault)
@@ -70,6 +70,15 @@ print(outcome.status, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 """
 
 
+@cache
+def usual_memory() -> int:
+    """Return the peak memory of a process that resolves a DOI as usual."""
+    with says(reply("200 OK", record()))() as server:
+        status, usual = memory(server.url)
+    assert status == "found"
+    return usual
+
+
 def memory(server_url: str) -> tuple[str, int]:
     """Return the status, and the peak memory in kB, of a process that resolves a DOI."""
     run = subprocess.run(
@@ -79,16 +88,12 @@ def memory(server_url: str) -> tuple[str, int]:
     return status, int(peak)
 
 
-@pytest.mark.once
 @pytest.mark.parametrize("fault", [fault for fault in FAULTS if fault.big], ids=str)
 def test_memory_is_bounded(fault: Fault) -> None:
-    with says(reply("200 OK", record()))() as server:
-        status, usual = memory(server.url)
-        assert status == "found"
     with fault.serve() as server:
         status, peak = memory(server.url)
     assert status == "unknown"
-    assert peak - usual < 15_000
+    assert peak - usual_memory() < 15_000
 
 
 def test_a_budget_holds_for_many() -> None:
@@ -96,7 +101,7 @@ def test_a_budget_holds_for_many() -> None:
     dois = [DOI(f"10.1000/{n}") for n in range(1000)]
     with fault.serve() as server, Resolver(server.url, store=None, timeout=100) as resolver:
         begun = time.monotonic()
-        outcomes: list[Outcome] = list(resolver.resolve_many(dois, budget=0.5))
+        outcomes: list[Outcome] = list(resolver.resolve_many(dois, budget=0.1))
         assert time.monotonic() - begun < SLACK
     assert [outcome.doi for outcome in outcomes] == dois
     assert {outcome.status for outcome in outcomes} == {"unknown"}

@@ -15,8 +15,11 @@ from doiuri.resolver import MemoryStore, Resolver, SQLiteStore
 from support.processes import all_threads_ended, in_child
 from support.servers.faults import FAULTS
 from support.servers.rest import handling, proxy
+from support.waiting import until
 
 DOI_ = DOI("10.1000/a")
+
+HANGING = {"timeout in connect", "a body byte a second", "DNS that hangs"}
 
 EXIT = """
 import sys
@@ -25,12 +28,12 @@ from doiuri.resolver import Resolver
 if sys.argv[1] == "http://hanging.test":
     import socket, time
     socket.getaddrinfo = lambda *args, **options: time.sleep(300)
-stream = Resolver(sys.argv[1], store=None, timeout=300).resolve_many([DOI("10.1000/a")] * 9, budget=0.3)
+stream = Resolver(sys.argv[1], store=None, timeout=300).resolve_many([DOI("10.1000/a")] * 9, budget=0.1)
 print(next(stream).status)
 """
 
 
-@pytest.mark.parametrize("fault", [fault for fault in FAULTS if fault.hangs], ids=str)
+@pytest.mark.parametrize("fault", [fault for fault in FAULTS if fault.name in HANGING], ids=str)
 def test_the_exit_of_the_interpreter_waits_for_nobody(fault: object) -> None:
     with fault.serve() as server:  # type: ignore[attr-defined]
         begun = time.monotonic()
@@ -67,8 +70,7 @@ def test_a_fork_in_the_middle_of_a_request_does_no_harm() -> None:
         resolver = Resolver(server.url, store=None, timeout=100, concurrency=1, rate=1000)
         asking = threading.Thread(target=lambda: list(resolver.resolve_many([DOI("10.1000/slow")])))
         asking.start()
-        while not server.requests:
-            time.sleep(0.01)
+        until(lambda: server.requests)
         # the only place at the server is taken in the parent, and no thread of the child will free it
         assert in_child(lambda: resolver.resolve(DOI_)) == 0
         gate.set()
@@ -97,7 +99,7 @@ threads = [threading.Thread(target=make) for _ in range(3)]
 for thread in threads:
     thread.start()
 stores = [MemoryStore() for _ in range(5000)]
-for _ in range(100):
+for _ in range(40):
     child = os.fork()
     if child == 0:
         os._exit(0)
@@ -114,7 +116,6 @@ def test_a_fork_while_other_threads_begin_something() -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
-@pytest.mark.once
 def test_processes_share_a_store(tmp_path: Path) -> None:
     with handling(proxy()) as server:
 
@@ -122,8 +123,8 @@ def test_processes_share_a_store(tmp_path: Path) -> None:
             command = [sys.executable, "-c", ASK, server.url, str(tmp_path / "store.sqlite3")]
             return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
-        at_once = [start() for _ in range(4)]
-        assert [process.communicate(timeout=300)[0] for process in at_once] == ["{'found'}\n"] * 4
+        at_once = [start() for _ in range(2)]
+        assert [process.communicate(timeout=300)[0] for process in at_once] == ["{'found'}\n"] * 2
         asked = len(server.requests)
         assert start().communicate(timeout=300)[0] == "{'found'}\n"
         assert len(server.requests) == asked
@@ -203,8 +204,7 @@ def test_an_iteration_goes_on_in_the_child_of_a_fork() -> None:
         resolver = Resolver(server.url, store=None, timeout=100)
         stream = resolver.resolve_many(DOI(f"10.1000/{n}") for n in range(60))
         assert next(stream).status == "found"
-        while not asked:
-            time.sleep(0.01)
+        until(lambda: asked)
 
         def go_on() -> None:
             assert [outcome.status for outcome in stream] == ["found"] * 59
@@ -241,28 +241,34 @@ def test_a_forgotten_iteration_may_end_at_any_moment(tmp_path: Path) -> None:
 SLOW_DISK = """
 import sys, time
 
+skipped, usual = 0, time.monotonic
+time.monotonic = lambda: usual() + skipped
+
 class Slow:
     def find_spec(self, name, path=None, target=None):
+        global skipped
         if name == "requests":
-            time.sleep(4.5)
+            skipped += 100
 
 from doiuri.resolver import Resolver
-resolver = Resolver(sys.argv[1], store=None, budget=4, rate=float(sys.argv[2]))
+resolver = Resolver(sys.argv[1], store=None, budget=60, rate=float(sys.argv[2]))
 sys.meta_path.insert(0, Slow())
 """
 
 
-@pytest.mark.once
 @pytest.mark.parametrize(
     ("rate", "look_up"),
     [
-        (9, "resolver.resolve('10.1000/1').url and 'found'"),
-        (9, "next(resolver.resolve_many(['10.1000/1'])).status"),
-        (5, "next(resolver.check([f'10.1000/{n}' for n in range(30)])).status"),  # existence first
+        (0.5, "resolver.resolve('10.1000/1').url and 'found'"),
+        (0.5, "next(resolver.resolve_many(['10.1000/1'])).status"),
+        (
+            3,
+            "next(resolver.check([f'10.1000/{n}' for n in range(190)])).record and 'found'",
+        ),  # existence first
     ],
 )
-def test_the_budget_does_not_pay_for_the_first_import_of_requests(rate: int, look_up: str) -> None:
-    with handling(proxy()) as server:
+def test_the_budget_does_not_pay_for_the_first_import_of_requests(rate: float, look_up: str) -> None:
+    with handling(proxy(agencies=lambda _name: {"RA": "Crossref"})) as server:
         run = subprocess.run(
             [sys.executable, "-c", f"{SLOW_DISK}print({look_up})", server.url, str(rate)],
             capture_output=True,

@@ -180,7 +180,7 @@ def test_a_stale_record_serves_while_the_server_is_away() -> None:
     assert (outcome.status, outcome.stale) == ("found", True)
 
 
-@pytest.mark.parametrize("limits", [{"timeout": 0.3}, {"budget": 0.3}])
+@pytest.mark.parametrize("limits", [{"timeout": 0.1}, {"budget": 0.1}])
 def test_a_stale_record_serves_while_the_server_hangs(limits: dict[str, float]) -> None:
     record = {"responseCode": 1, "handle": "10.1000/a", "values": [value("URL", TARGET)]}
     fault = next(fault for fault in FAULTS if fault.name == "a header byte a second")

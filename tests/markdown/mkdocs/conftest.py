@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import logging
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.request import ProxyHandler, build_opener
+from typing import Literal
 
 import pytest
 from mkdocs.commands.build import build
@@ -39,6 +38,13 @@ class Site:
         file.write_text(json.dumps(settings), encoding="utf-8")
         build(load_config(str(file)))
 
+    def rebuild(self, command: Literal["build", "serve"], *, dirty: bool = False) -> None:
+        """Build with the same settings again, as ``mkdocs serve`` or ``mkdocs build --dirty`` do."""
+        self.log.clear()
+        config = load_config(str(self.folder / "mkdocs.yml"))
+        config.plugins.on_startup(command=command, dirty=dirty)
+        build(config, dirty=dirty)
+
     def page(self, path: str) -> Page:
         return Page((self.folder / "site" / path).read_text(encoding="utf-8"))
 
@@ -67,21 +73,3 @@ def site(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> MakeSite:
         return Site(tmp_path, caplog)
 
     return make
-
-
-def fetch(url: str) -> str:
-    with build_opener(ProxyHandler({})).open(url, timeout=10) as page:
-        return str(page.read().decode())
-
-
-def wait_for(url: str, text: str) -> str:
-    """Wait until a page has the text, and return the page."""
-    deadline, found = time.monotonic() + 60, ""
-    while text not in found:
-        assert time.monotonic() < deadline, found
-        time.sleep(0.1)
-        try:
-            found = fetch(url)
-        except OSError as error:
-            found = str(error)
-    return found

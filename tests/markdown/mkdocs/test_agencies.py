@@ -18,8 +18,6 @@ PAGES = {
 }
 PLUGIN = {"bibliography": "references.md", "budget": 20}
 
-pytestmark = pytest.mark.newest
-
 
 def check_links(built: Site) -> None:
     """Check that the pages have links in place of citations, and no list."""

@@ -9,7 +9,7 @@ from doiuri_proxy.pytest_plugin import Proxies
 
 from .conftest import RECORDS, MakeSite
 
-pytestmark = [pytest.mark.newest, pytest.mark.doi_records(RECORDS)]
+pytestmark = pytest.mark.doi_records(RECORDS)
 
 DEAD = "doi:10.1000/none"
 LINK = ("https://doi.org/10.1000/none", "doi doi-not-found", DEAD)

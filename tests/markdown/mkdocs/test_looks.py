@@ -1,4 +1,4 @@
-"""How links look on a site: the list of references, the search, and the themes in a narrow window."""
+"""How links look on a site: the list of references and the search."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import re
 
 import pytest
 from doiuri_proxy.pytest_plugin import Proxies
-from support.devtools import browsing
 
 from .conftest import MakeSite, Site
 
@@ -27,16 +26,7 @@ PAGES = {
     f"## About <doi:{LONG}>\n\nEnd",
 }
 LIST = [{"doiuri": {"bibliography": "references.md"}}]
-LOOK = """({
-  wide: document.documentElement.scrollWidth > innerWidth,
-  ends: Math.max(...[...document.querySelectorAll("a.doi")].flatMap(a =>
-    [...a.getClientRects()].map(box => box.right))),
-  lines: Math.max(...[...document.querySelectorAll("p a.doi, li a.doi")].map(a => a.getClientRects().length)),
-  struck: [...document.querySelectorAll("a.doi-not-found")].map(a =>
-    [a.title, a.innerText, getComputedStyle(a.firstChild).textDecorationLine])})"""
-WHY = "This DOI was not found."
-
-pytestmark = [pytest.mark.newest, pytest.mark.doi_records(RECORDS)]
+pytestmark = pytest.mark.doi_records(RECORDS)
 
 
 @pytest.fixture(autouse=True)
@@ -80,24 +70,3 @@ def test_what_other_plugins_change_meanwhile_stays(site: MakeSite) -> None:
     index = source(built, "index.html")
     assert "<p>Changed</p>" in index
     assert re.search(r"doi:10\.1002/(<wbr />)?\(SICI\)", index)
-
-
-@pytest.mark.parametrize("theme", ["mkdocs", "readthedocs", "material"])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_in_a_narrow_window(theme: str, scheme: str, site: MakeSite) -> None:
-    settings: dict[str, object] = {"name": theme}
-    if theme == "mkdocs":
-        settings["color_mode"] = scheme
-    elif theme == "material":
-        settings |= {"font": False, "palette": {"scheme": "slate" if scheme == "dark" else "default"}}
-    built = site(PAGES)
-    built.build(plugins=LIST, theme=settings, use_directory_urls=False)
-    with browsing() as browser:
-        for page, struck in (("index.html", 3), ("references.html", 0)):
-            browser.open(built.folder / "site" / page, width=400, touch=True, prefers_color_scheme=scheme)
-            look = browser.run(LOOK)
-            assert not look["wide"]
-            assert look["ends"] <= 400
-            assert look["lines"] > 1
-            texts = ["doi:10.1000/lost", "a title", "doi:10.1000/lost"][:struck]
-            assert look["struck"] == [[WHY, text, "line-through"] for text in texts]

@@ -34,7 +34,7 @@ PAGES = {
     "last.md": "# Last\n\nSee doi:10.1000/a, `[@doi:10.1000/d]`",
 }
 
-pytestmark = [pytest.mark.newest, pytest.mark.doi_records(RECORDS)]
+pytestmark = pytest.mark.doi_records(RECORDS)
 
 
 @pytest.fixture(autouse=True)

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from doiuri_proxy.pytest_plugin import Proxies
 from markdown_doiuri._mkdocs._sources import Lines, Sources
 from mkdocs.structure.files import File
-from support.ports import free_port
 
-from .conftest import RECORDS, MakeSite, wait_for
-
-pytestmark = pytest.mark.newest
+from .conftest import RECORDS, MakeSite
 
 
 class Counted(File):
@@ -49,20 +43,17 @@ def test_lines_that_other_plugins_add_have_the_line_before_or_replaced() -> None
     assert [lines[line] for line in range(1, 7)] == [1, 4, 5, 5, 6, 6]
 
 
-def test_a_change_is_built_and_only_new_dois_are_requested(site: MakeSite, doi_proxy: Proxies) -> None:
-    folder = site({"index.md": "# A\n\ndoi:10.1000/182", "b.md": "# B\n\ndoi:10.1000/456"}).folder
-    proxy, port = doi_proxy(RECORDS), free_port()
-    (folder / "mkdocs.yml").write_text("site_name: Test\nplugins: [doiuri]\n")
-    environment = {"DOIURI_RESOLVER": proxy.url, "DOIURI_CACHE": ":memory:", "NO_MKDOCS_2_WARNING": "1"}
-    command = [sys.executable, "-m", "mkdocs", "serve", "-a", f"127.0.0.1:{port}"]
-    with subprocess.Popen(
-        command, cwd=folder, env={**os.environ, **environment}, stderr=subprocess.DEVNULL
-    ) as server:
-        try:
-            wait_for(f"http://127.0.0.1:{port}/", 'class="doi"')
-            assert len(proxy.log) == 2
-            (folder / "docs" / "b.md").write_text("# B\n\ndoi:10.1000/456 and doi:10.1000/none")
-            wait_for(f"http://127.0.0.1:{port}/b/", 'class="doi doi-not-found"')
-            assert [request.path for request in proxy.log[2:]] == [b"/api/handles/10.1000/none"]
-        finally:
-            server.terminate()
+def test_a_change_is_built_and_only_new_dois_are_requested(
+    site: MakeSite, doi_proxy: Proxies, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    built = site({"index.md": "# A\n\ndoi:10.1000/182", "b.md": "# B\n\ndoi:10.1000/456"})
+    proxy = doi_proxy(RECORDS)
+    monkeypatch.setenv("DOIURI_RESOLVER", proxy.url)
+    monkeypatch.setenv("DOIURI_CACHE", ":memory:")
+    built.build()
+    assert len(proxy.log) == 2
+    (built.folder / "docs" / "b.md").write_text("# B\n\ndoi:10.1000/456 and doi:10.1000/none")
+    built.rebuild("serve")
+    classes = [style for _, style, _ in built.page("b/index.html").links if style.startswith("doi")]
+    assert classes == ["doi", "doi doi-not-found"]
+    assert [request.path for request in proxy.log[2:]] == [b"/api/handles/10.1000/none"]

@@ -12,8 +12,6 @@ from ..conftest import Render
 KAHN, THREE = "10.5555/kahn-2006", "10.5555/three"
 SOURCE = f"[@doi:{KAHN}; @doi:{THREE}] and @doi:{THREE}\n\ndoi:10.5555/kahn-a"
 
-pytestmark = pytest.mark.newest
-
 
 @pytest.fixture(autouse=True)
 def _info(caplog: pytest.LogCaptureFixture) -> None:

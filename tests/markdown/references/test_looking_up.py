@@ -10,7 +10,7 @@ import pytest
 from doiuri import DOI
 from doiuri.resolver import Outcome, Resolver
 from support.references import RECORDS
-from support.servers.faults import FAULTS, NAME, Fault
+from support.servers.faults import NAME, TYPICAL, Fault
 
 from ..conftest import Render, convert
 from .conftest import Serve
@@ -107,8 +107,7 @@ def test_a_reference_in_another_style(serve: Serve, render: Render, monkeypatch:
     assert asked == [("ieee", "de-DE"), ("apa", "de-DE")]
 
 
-@pytest.mark.newest
-@pytest.mark.parametrize("fault", FAULTS, ids=str)
+@pytest.mark.parametrize("fault", TYPICAL, ids=str)
 def test_a_fault_leaves_the_links(fault: Fault, render: Render) -> None:
     source = f"[@doi:{NAME}; @doi:{NAME}2] and @doi:{NAME}"
     with fault.serve() as server:

@@ -3,13 +3,13 @@
 import io
 import logging
 import pickle
-import subprocess
 import sys
 from pathlib import Path
 
 import markdown
 import markdown_doiuri
 import pytest
+from markdown.__main__ import run
 from support.references import RECORDS
 
 from ..conftest import Render
@@ -76,19 +76,29 @@ def test_a_file_is_told(tmp_path: Path, serve: Serve) -> None:
     copy = pickle.loads(pickle.dumps(problems[0]))
     assert (copy, copy.file, copy.line) == (problems[0], str(page), 1)
     problems.clear()
+    named = markdown_doiuri.makeExtension(warn=problems.append, file="a.md")
+    other = markdown.Markdown(extensions=[named])
+    other.convert("x\n\ndoi:10.5555/ä.")  # as written, not percent-encoded
+    other.convertFile(str(page), str(tmp_path / "page.html"))
+    other.convertFile(io.BytesIO(f"doi:{GONE}".encode()), io.BytesIO())
+    assert str(problems[0]) == "a.md:3: doi:10.5555/ä: not found"
+    assert [problem.file for problem in (problems[1], problems[-1])] == [str(page), "a.md"]
+    problems.clear()
     md.reset().convert(f"doi:{GONE}")
     md.convertFile(io.BytesIO(f"doi:{GONE}".encode()), io.BytesIO())
     assert [str(problem) for problem in problems] == [f"line 1: doi:{GONE}: not found"] * 2
 
 
-def test_the_command_line_tells_the_file(tmp_path: Path) -> None:
+def test_the_command_line_tells_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     page = tmp_path / "page.md"
     page.write_text("x\n\n[y](doi:10.1000)\n")
-    run = subprocess.run(
-        [sys.executable, "-m", "markdown", "-x", "doiuri", page.name],
-        cwd=tmp_path, capture_output=True, text=True, encoding="utf-8", check=True,
-    )  # fmt: skip
-    assert run.stderr.startswith("page.md:3: doi:10.1000: ")
+    monkeypatch.setattr(
+        sys, "argv", ["markdown", "-x", "doiuri", "-f", str(tmp_path / "page.html"), str(page)]
+    )
+    run()
+    assert caplog.messages[0].startswith(f"{page}:3: doi:10.1000: ")
 
 
 BARE = [

@@ -2,13 +2,11 @@
 
 import re
 from html.parser import HTMLParser
-from pathlib import Path
 from typing import Any
 
 import pytest
-from support.browser import chromium
 from support.growth import is_linear
-from support.references import ATTACKS, AUTHORS, HOSTILE, RECORDS, hostile_records
+from support.references import AUTHORS, HOSTILE, RECORDS, hostile_records
 
 from ..conftest import Render
 from ..page import Page
@@ -108,17 +106,6 @@ def test_metadata_is_text(style: str, serve: Serve, render: Render) -> None:
     assert html.count("<i>raw</i>") == html.count("<code>code</code>") == 1
     assert "javascript:" not in " ".join(href for href, _, _ in Page(html).links)
     assert html.count("doi-references") == 1
-
-
-@pytest.mark.newest
-def test_nothing_runs_in_a_browser(tmp_path: Path, serve: Serve, render: Render) -> None:
-    serve(hostile_records())
-    page = tmp_path / "page.html"
-    html = page_of_attacks(render)
-    page.write_text(f'<!doctype html><html lang="en"><meta charset="utf-8"><body>{html}</body></html>')
-    seen = chromium("--virtual-time-budget=2000", "--dump-dom", page.as_uri())
-    assert '<html lang="en">' in seen
-    assert seen.count("owned") >= len(ATTACKS)
 
 
 def test_long_titles_and_lists_of_names(serve: Serve, render: Render) -> None:

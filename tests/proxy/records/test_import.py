@@ -14,8 +14,6 @@ from support.command import run
 from support.http import ask
 from support.proxy_records import link, record, value
 
-pytestmark = pytest.mark.once
-
 
 def jsonl(file: Path, records: Iterable[object]) -> Path:
     file.write_text("".join(json.dumps(one) + "\n" for one in records))

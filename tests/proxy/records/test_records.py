@@ -11,8 +11,6 @@ from doiuri_proxy import RecordsError, running
 from support.http import ask
 from support.proxy_records import link, record, value
 
-pytestmark = pytest.mark.once
-
 X, Y = link("10.1000/x", "https://example.org/x"), link("10.1000/y", "https://example.org/y")
 
 
@@ -165,7 +163,7 @@ def test_bad_records_are_refused_with_line_and_reason(tmp_path: Path, item: Any,
         ('{"records": 3}', 1, "neither a list of records"),
         ('{"agencies": []}', 1, "agencies"),
         ('{"agencies": {"10.1000": 1}}', 1, "agencies"),
-        ("[" * 100_000, 0, "recursion"),
+        ("[" * 100_000, 0, "nested too deeply"),
         ('\n{"handle": "10.1000/x"}', 1, 'no list "values"'),
         ('{"a": ["["], "agencies": {"records": "["},\n"records" : [\n3]}', 3, "a record is an object"),
         ("[NaN]", 0, "NaN is not a JSON number"),

@@ -9,14 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import redis
 from doiuri.resolver import Entry, SQLiteStore
 from doiuri_proxy import Running, running
 from doiuri_proxy.records._memory import MemorySource
 from support.command import command
 from support.http import ask
 from support.proxy_records import AGENCIES, FIGURE_1, RECORDS, link, record, value
-from support.servers import redis as redis_server
 
 LOCAL = link("10.1000/local", "https://example.org/local")
 THERE = {"records": [*RECORDS, LOCAL], "agencies": AGENCIES}
@@ -228,18 +226,6 @@ def test_command_with_upstream_alone(tmp_path: Path) -> None:
         with command(tmp_path, *words) as here:
             assert ask(here.url, "/api/handles/10.1000/182").json() == FIGURE_1
             assert (tmp_path / "cache.sqlite3").exists()
-
-
-@pytest.mark.parametrize("how", ["option", "variable"])
-def test_command_shares_a_pace(tmp_path: Path, how: str) -> None:
-    with redis_server.running() as server, running([FIGURE_1]) as there:
-        words, environ = (
-            (("--pace", server.url), {}) if how == "option" else ((), {"DOIURI_PACE": server.url})
-        )
-        with command(tmp_path, "--upstream", there.url, "--cache", ":memory:", *words, **environ) as here:
-            assert ask(here.url, "/api/handles/10.1000/182").json() == FIGURE_1
-        with redis.Redis(port=server.port) as client:
-            assert client.exists(f"doiuri:pace:1:{{{there.url}}}:state")
 
 
 def test_loading_other_records_keeps_upstream(chain: Chain) -> None:

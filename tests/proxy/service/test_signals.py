@@ -1,23 +1,19 @@
 """Signals that arrive while the proxy starts."""
 
-import contextlib
 import json
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
-from support.command import READY
+from support.command import READY, open_files
 from support.http import ask
 from support.proxy_records import link
+from support.waiting import until
 
-pytestmark = pytest.mark.once
 
-
-@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGUSR1])
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize(("number", "workers"), [(signal.SIGHUP, 1), (signal.SIGUSR1, 2)])
 def test_signals_wait_until_the_proxy_has_started(
     tmp_path: Path, workers: int, number: signal.Signals
 ) -> None:
@@ -28,7 +24,7 @@ def test_signals_wait_until_the_proxy_has_started(
     command = [sys.executable, "-m", "doiuri_proxy", *map(str, words)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
         try:
-            wait_until_open(process, records)
+            until(lambda: str(records) in open_files(process.pid, str(records)))
             process.send_signal(number)
             assert process.stdout is not None
             line = process.stdout.readline()
@@ -37,15 +33,3 @@ def test_signals_wait_until_the_proxy_has_started(
         finally:
             process.terminate()
         assert process.wait(30) == 0
-
-
-def wait_until_open(process: subprocess.Popen[str], file: Path) -> None:
-    """Wait until the process has the file open."""
-    deadline = time.monotonic() + 60
-    is_open = False
-    while not is_open:
-        assert time.monotonic() < deadline
-        time.sleep(0.005)
-        for number in Path(f"/proc/{process.pid}/fd").iterdir():
-            with contextlib.suppress(FileNotFoundError):  # closed meanwhile
-                is_open = is_open or number.readlink() == file

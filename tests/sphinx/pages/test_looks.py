@@ -6,30 +6,16 @@ import re
 import shutil
 import zipfile
 from html import unescape
-from itertools import pairwise
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 from doiuri import DOI
-from support.devtools import browsing
 from support.servers.metadata import metadata_proxy
 from support.servers.web import resolver, site
 from support.sphinx_build import ROOTS, Build, build, write
 
 LONG = "10.1002/(SICI)1522-2594(199911)42:5<952::AID-MRM16>3.0.CO;2-S"
-THEMES = [
-    "alabaster",
-    "basic",
-    "bizstyle",
-    "classic",
-    "furo",
-    "haiku",
-    "nature",
-    "pyramid",
-    "scrolls",
-    "sphinxdoc",
-]
 PAGE = f"""T
 =
 
@@ -42,19 +28,6 @@ Dead: :doi:`10.1000/lost` and :doi:`a title <10.1000/lost>` and https://doi.org/
 Head :doi:`{LONG}`
 ----------------------------------------------------------------------------------
 """
-# The lines of the first link, as text
-LINES = """(() => { const lines = [];
-  const walker = document.createTreeWalker(document.querySelector("a.doi"), 4);
-  while (walker.nextNode()) for (let i = 0; i < walker.currentNode.length; i++) {
-    const range = document.createRange();
-    range.setStart(walker.currentNode, i); range.setEnd(walker.currentNode, i + 1);
-    const top = Math.round(range.getClientRects()[0].top);
-    if (lines.at(-1)?.top !== top) lines.push({top, text: ""});
-    lines.at(-1).text += range.toString() }
-  return lines.map(line => line.text) })()"""
-COPIED = "(getSelection().selectAllChildren(document.querySelector('a.doi')), `${getSelection()}`)"
-STRUCK = """[...document.querySelectorAll("a.doi-not-found")].map(a =>
-  [a.title, a.innerText, [...a.children].map(e => getComputedStyle(e).textDecorationLine)])"""
 
 
 def page(folder: Path, builder: str = "html", *options: str) -> Build:
@@ -84,28 +57,6 @@ def test_neither_titles_nor_the_search_index_know_of_breaks(tmp_path: Path) -> N
 
 def test_other_formats_are_as_before(tmp_path: Path) -> None:
     assert f"doi:{LONG}" in (page(tmp_path, "text").out / "index.txt").read_text("utf-8")
-
-
-@pytest.mark.newest
-@pytest.mark.parametrize("theme", THEMES)
-def test_in_a_narrow_window_lines_end_at_marks_and_dead_links_look_dead(tmp_path: Path, theme: str) -> None:
-    built = page(tmp_path, "html", "-D", f"html_theme={theme}")
-    with browsing() as browser:
-        browser.open(built.out / "index.html", width=400, touch=True)
-        lines = browser.run(LINES)
-        struck = browser.run(STRUCK)
-        copied = browser.run(COPIED)
-        wide = browser.run("document.querySelector('a.doi').getClientRects()[0].right > innerWidth")
-    assert copied == f"doi:{LONG}"
-    assert not wide
-    assert "".join(lines) == f"doi:{LONG}"
-    assert all(line[-1] in "/.:;,)>_-" or nxt[0] in "(<" for line, nxt in pairwise(lines))
-    title = "This DOI was not found."
-    assert struck == [
-        [title, "doi:10.1000/lost", ["line-through"]],
-        [title, "a title", ["line-through"]],
-        [title, "https://doi.org/10.1000/lost", ["line-through"]],
-    ]
 
 
 def test_an_image_that_links_to_a_dead_doi_stays_a_link(tmp_path: Path) -> None:

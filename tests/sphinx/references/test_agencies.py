@@ -30,7 +30,6 @@ def build_with(fault: Fault, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *o
         return build(source, tmp_path, "html", "-D", "doi_budget=20", *options)
 
 
-@pytest.mark.once
 @pytest.mark.parametrize("fault", UNAVAILABLE, ids=str)
 def test_metadata_that_cannot_be_had_is_counted_once(
     fault: Fault, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

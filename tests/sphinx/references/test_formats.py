@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 import zipfile
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from support.browser import command
-from support.devtools import browsing
-from support.references import RECORDS
 from support.servers.metadata import metadata_proxy
 from support.servers.web import Answer, Asked, Site, resolver, site
-from support.sphinx_build import Build, build, pdf_text, write
+from support.sphinx_build import Build, build, write
 
 CSL = "application/vnd.citationstyles.csl+json"
 PAGE = """\
@@ -101,35 +97,6 @@ def test_latex(tmp_path: Path, server: Site) -> None:
     assert r"\sphinxurl{https://doi.org/10.5555/kahn-2006}" in text
 
 
-BOLD = "Bold text with *stars*, `code`, |bars| and [links](javascript:alert(1))."
-TEX = r"100% of $x$ & \input{x} #1 _a ^^5c ~ {b} \end{document}"
-
-
-@pytest.mark.newest
-def test_the_text_of_the_pdf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    csl = {"title": TEX, "author": [{"family": r"\Evil{}", "given": "A. $"}], "issued": "2001"}
-    item = {"handle": "10.5555/tex", "metadata": {CSL: csl}}
-    cited = PAGE.replace("See", "See :doi:p:`10.5555/kahn-2006`, :doi:t:`10.5555/tex`,")
-    with site(metadata_proxy([*json.loads(RECORDS.read_text("utf-8")), item])) as running:
-        monkeypatch.setenv("DOIURI_RESOLVER", running.url)
-        built = page(tmp_path, "latex", **{"index.rst": cited})
-    run = subprocess.run(
-        [command("pdflatex"), "-interaction=nonstopmode", "-halt-on-error", "book.tex"],
-        cwd=built.out,
-        capture_output=True,
-        check=False,
-    )
-    assert run.returncode == 0, run.stdout[-2000:]
-    text = pdf_text((built.out / "book.pdf").read_bytes())
-    joined = "".join(text.split())  # a gap beside a link or another font is read as a space
-    assert "Kahn and Wilensky, 2006" in text
-    assert "See(KahnandWilensky,2006)," in joined
-    assert r"\Evil{}(2001)" in joined
-    assert "Kahn, R. (2001). Alpha. https://doi.org/10.5555/kahn-a" in text
-    for part in (rf"\Evil{{}}, A. $ (2001). {TEX}. https://doi.org/10.5555/tex", BOLD):
-        assert "".join(part.split()) in joined
-
-
 EVIL = "<script>window.ran=1</script> \"x\" & 'y' <img src=x onerror=window.ran=1> \u202eevil"
 EVIL += " $x$ \\input{x} |a|_ `b`"
 IMAGE = "&lt;img src=x onerror=window.ran=1&gt;"
@@ -159,7 +126,6 @@ def evil() -> str:
     return f"T\n=\n\n{cited}\n\n.. doi:bibliography::\n"
 
 
-@pytest.mark.newest
 def test_hostile_metadata_runs_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, evil: str) -> None:
     with site(metadata_proxy(HOSTILE)) as running:
         monkeypatch.setenv("DOIURI_RESOLVER", running.url)
@@ -174,12 +140,7 @@ def test_hostile_metadata_runs_nothing(tmp_path: Path, monkeypatch: pytest.Monke
     assert "\u202e" not in body
     tex = next(latex.out.glob("*.tex")).read_text("utf-8")
     assert r"\input{x}" not in tex
-    with browsing() as opened:
-        opened.open(built.out / "index.html")
-        shown = "document.querySelectorAll('.doi-citation').length"
-        assert opened.run(shown) == 2 * len(HOSTILE)
-        assert opened.run("document.querySelectorAll('section script, section img').length") == 0
-        assert opened.run("window.ran") is None
+    assert body.count('class="doi-citation"') == 2 * len(HOSTILE)
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,6 @@ def warnings(built: Build) -> list[str]:
     return sorted(line.rpartition("/src/")[2] for line in built.warnings.splitlines() if line.strip())
 
 
-@pytest.mark.newest
 @pytest.mark.parametrize(
     "extensions",
     [("sphinx_doiuri", "sphinxcontrib.bibtex"), ("sphinxcontrib.bibtex", "sphinx_doiuri")],
@@ -49,7 +48,6 @@ def test_entries_of_bibtex(tmp_path: Path, server: Site, extensions: tuple[str, 
     assert build(source, tmp_path).warnings == ""
 
 
-@pytest.mark.newest
 def test_an_entry_whose_line_is_unknown_is_reported_with_the_document(tmp_path: Path, server: Site) -> None:
     text = "T\n=\n\n:cite:p:`dead`\n\n.. bibliography::\n"
     bib = BIB.replace("{dead,", "{\n  dead,")

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from doiuri_cli.output import Counts, Report, findings_counts
 from doiuri_cli.output._write import _writer
 from doiuri_cli.rules import RULES, Finding, Fix
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 # What breaks formats: ends of CDATA, attributes, cells and commands, and what no format can hold as it is
@@ -94,7 +94,7 @@ REPORTS = st.lists(findings(), max_size=5).map(
 
 def for_any_report(test: Callable[[Report], None]) -> Callable[[], None]:
     """Run a test on many reports."""
-    return settings(max_examples=40)(given(REPORTS)(test))
+    return given(REPORTS)(test)
 
 
 def written(report: Report, name: str) -> str:

@@ -1,45 +1,18 @@
-"""How to install a package, from the dependencies in the metadata: for READMEs and the manual."""
+"""How to install packages: the lines for READMEs and the manual."""
 
 from __future__ import annotations
 
 import re
-import tomllib
-from pathlib import Path
 
-PACKAGES = Path(__file__).parents[3] / "packages"
 NOW = "# now, in a clone of https://github.com/doiuri/doiuri"
 LATER = "# when it is on PyPI"
-BLOCK = re.compile(rf"^{NOW}\npip install .*\n{LATER}\npip install (.*)\n", re.MULTILINE)
+BLOCK = re.compile(rf"^{NOW}\npython install.py .*\n{LATER}\npip install (.*)\n", re.MULTILINE)
 
 
 def install_lines(*names: str) -> list[str]:
-    """Return the lines that install packages: from a checkout, and from PyPI."""
-    return [NOW, command(*from_checkout(names)), LATER, command(*names)]
-
-
-def from_checkout(names: tuple[str, ...]) -> list[str]:
-    """Return the folders of packages, after those of the siblings that they depend on; others by name."""
-    words: list[str] = []
-    for name in names:
-        file = PACKAGES / plain(name) / "pyproject.toml"
-        if file.is_file():
-            project = tomllib.loads(file.read_text(encoding="utf-8"))["project"]
-            siblings = (plain(needed) for needed in project["dependencies"])
-            folders = from_checkout(tuple(needed for needed in siblings if (PACKAGES / needed).is_dir()))
-            words += [*folders, f"./packages/{name}"]
-        else:
-            words.append(name)
-    return list(dict.fromkeys(words))
-
-
-def plain(requirement: str) -> str:
-    """Return the name in a requirement, without extras and versions."""
-    return re.split(r"[^\w-]", requirement, maxsplit=1)[0]
-
-
-def command(*words: str) -> str:
-    """Return a line for the shell; zsh wants brackets in quotation marks."""
-    return " ".join(["pip install", *(f'"{word}"' if "[" in word else word for word in words)])
+    """Return the lines that install packages: from a clone, and from PyPI."""
+    words = " ".join(f'"{name}"' if "[" in name else name for name in names)  # zsh expands bare brackets
+    return [NOW, f"python install.py {words}", LATER, f"pip install {words}"]
 
 
 def renewed_install(text: str) -> str:

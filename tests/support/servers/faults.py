@@ -316,6 +316,11 @@ FAULTS = (
     Fault("an XML file entity", says(_location(XML_FILE)), None),
 )
 
+TYPICAL = [
+    fault for fault in FAULTS if fault.name in {"refused", "timeout in headers", "403", "HTML with 404"}
+]
+"""One of each kind, for hosts: the resolver, which they all use, survives every one."""
+
 # beyond what the hosts' own clients survive: they have no deadline for the whole of an exchange
 HARDER = (
     Fault("100 Continue for ever", lambda: serving(_pour(b"HTTP/1.1 100 Continue\r\n\r\n" * 9)), hangs=True),

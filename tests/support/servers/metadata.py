@@ -13,11 +13,7 @@ from doiuri.rest import read_metadata, write_metadata
 from support.servers.faults import FAULTS, Fault
 from support.servers.web import Answer, Answering, Asked, Site, resolver, site
 
-UNAVAILABLE = [
-    fault
-    for fault in FAULTS
-    if fault.name in {"403", "429 in seconds", "429 with a date", "503", "reset", "refused", "truncated body"}
-]
+UNAVAILABLE = [fault for fault in FAULTS if fault.name in {"403", "429 with a date", "truncated body"}]
 """What agencies do that have metadata but do not send it."""
 [WEB_PAGE] = [fault for fault in FAULTS if fault.name == "HTML in place of JSON"]
 """What agencies without content negotiation do: their proxy leads to the web page."""

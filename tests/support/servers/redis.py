@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 import subprocess
 import tempfile
-import time
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pytest
 import redis
 from support.ports import free_port
+from support.programs import needs
+from support.waiting import until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-PATIENCE = 60.0  # seconds
 
 
 @dataclass
@@ -38,7 +35,7 @@ class Server:
     def start(self) -> None:
         mode = ["--cluster-enabled", "yes", "--cluster-node-timeout", "30000"] if self.cluster else []
         command = [
-            binary(),
+            needs("redis-server", "valkey-server"),
             "--port",
             str(self.port),
             "--bind",
@@ -68,17 +65,6 @@ class Server:
             return False
 
 
-def binary() -> str:
-    """Where redis-server is; without one the test is skipped, but on CI it fails."""
-    found = shutil.which("redis-server") or shutil.which("valkey-server")
-    if found is None:
-        message = "redis-server is not installed (Debian: redis-server): the store on Redis is NOT tested"
-        if os.environ.get("CI"):
-            pytest.fail(message)
-        pytest.skip(message)
-    return found
-
-
 @contextmanager
 def running(*, cluster: bool = False) -> Iterator[Server]:
     """A server on a free loopback port; in a cluster it also takes the port 10,000 above."""
@@ -101,19 +87,10 @@ def running_cluster() -> Iterator[list[Server]]:
         for client, first in zip(clients, (0, 8192), strict=True):
             client.execute_command("CLUSTER", "ADDSLOTS", *range(first, first + 8192))
         for client in clients:
-            until(lambda client=client: _complete(client), "the cluster does not come up")
+            until(partial(_complete, client), "the cluster does not come up")
         yield servers
 
 
 def _complete(client: redis.Redis) -> bool:
     info = client.cluster("info")
     return bool(info["cluster_state"] == "ok")
-
-
-def until(condition: object, complaint: str) -> None:
-    """Wait for a condition, a function without arguments; fail with the complaint."""
-    assert callable(condition)
-    deadline = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < deadline, complaint
-        time.sleep(0.05)

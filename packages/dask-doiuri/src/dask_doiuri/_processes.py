@@ -1,4 +1,4 @@
-"""The processes that verify DOIs for one client: how they keep to one rate without a shared pace."""
+"""The processes that verify DOIs for one client: how they keep to one rate."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def turn(client: str) -> Iterator[None]:
             if error.sqlite_errorcode != sqlite3.SQLITE_BUSY:
                 raise
             raise TimeoutError(
-                f"other processes have used the rate for {TIMEOUT:g} s; use fewer partitions, or set a pace"
+                f"other processes have used the rate for {TIMEOUT:g} s; use fewer partitions"
             ) from None
         yield
 

@@ -27,7 +27,6 @@ class VerifySettings:
     offline: bool
     user_agent: str
     cache: str | None = field(repr=False)  # URLs of Redis may have a password
-    pace: str | None = field(repr=False)
     rate: float | None
     budget: float | None
     timeout: float
@@ -45,7 +44,6 @@ class VerifySettings:
         offline: bool | None,
         mailto: str | None,
         cache: str | os.PathLike[str] | None,
-        pace: str | None,
         rate: Rate,
         budget: float | None,
         timeout: float,
@@ -55,7 +53,7 @@ class VerifySettings:
         """Check the arguments; what was left out is read from the environment of this process."""
         if resolve not in {"existence", "records"}:
             raise ValueError(f'resolve must be "existence" or "records", not {resolve!r}')
-        found = Settings.from_environ(resolver=base, offline=offline, mailto=mailto, cache=cache, pace=pace)
+        found = Settings.from_environ(resolver=base, offline=offline, mailto=mailto, cache=cache)
         remove_lock_file_at_exit(client_id())
         options: dict[str, Any] = {} if rate == "default" else {"rate": rate}
         with Resolver(
@@ -67,7 +65,6 @@ class VerifySettings:
             concurrency=concurrency,
             mailto=found.mailto,
             user_agent=user_agent("dask-doiuri", found.mailto),
-            pace=pace,
             **options,
         ) as checked:
             return cls(
@@ -75,7 +72,6 @@ class VerifySettings:
                 offline=checked.offline,
                 user_agent=checked.user_agent,
                 cache=None if found.cache is None else _address(found.cache),
-                pace=checked.pace,
                 rate=checked.rate,
                 budget=budget,
                 timeout=timeout,
@@ -86,7 +82,7 @@ class VerifySettings:
     @property
     def is_divided(self) -> bool:
         """Whether the processes divide the rate among themselves."""
-        return self.rate is not None and self.pace is None and not self.offline
+        return self.rate is not None and not self.offline
 
     @property
     def takes_turns(self) -> bool:
@@ -94,7 +90,7 @@ class VerifySettings:
         return self.is_divided and self.client != client_id() and processes() is None
 
     def resolver(self, on_reply: Callable[[object], None] | None = None) -> Resolver:
-        """Return a Resolver for this process; without a pace it has this process's share of the rate.
+        """Return a Resolver for this process, with its share of the rate.
 
         :param on_reply: called after each request.
         """
@@ -106,7 +102,6 @@ class VerifySettings:
             timeout=self.timeout,
             concurrency=self.concurrency,
             rate=self.rate / (processes() or 1) if self.is_divided and self.rate else self.rate,
-            pace=self.pace or "",
             user_agent=self.user_agent,
             on_reply=on_reply,
         )

@@ -39,7 +39,6 @@ def verify(
     known: Known | None = ...,
     base: str | None = ...,
     rate: Rate = ...,
-    pace: str | None = ...,
     cache: str | os.PathLike[str] | None = ...,
     budget: float | None = ...,
     resolve: Resolve = ...,
@@ -58,7 +57,6 @@ def verify(
     known: Known | None = ...,
     base: str | None = ...,
     rate: Rate = ...,
-    pace: str | None = ...,
     cache: str | os.PathLike[str] | None = ...,
     budget: float | None = ...,
     resolve: Resolve = ...,
@@ -76,7 +74,6 @@ def verify(
     known: Known | None = None,
     base: str | None = None,
     rate: Rate = "default",
-    pace: str | None = None,
     cache: str | os.PathLike[str] | None = None,
     budget: float | None = None,
     resolve: Resolve = "existence",
@@ -115,11 +112,9 @@ def verify(
         out of a shuffle or is persisted is kept instead.
     :param base: URL of the DOI proxy; by default ``DOIURI_RESOLVER`` or https://doi.org.
     :param rate: requests per second of the whole cluster; None: no limit. By default 10, and no limit for a
-        proxy on this machine. Without ``pace``, each worker process of a ``distributed`` cluster gets an
+        proxy on this machine. Each worker process of a ``distributed`` cluster gets an
         equal share. The processes of any other scheduler, such as ``"processes"``, do not know how many they
         are: on each machine they use the whole rate in turns, a partition at a time.
-    :param pace: ``redis://`` URL of the pace that all workers, and other programs, share, "" for none; by
-        default ``DOIURI_PACE``.
     :param cache: address of the store, as in ``DOIURI_CACHE``, its default. Without one, each machine uses
         the SQLite file in its user's cache folder. A path has to be valid on the workers.
     :param budget: seconds for each partition, from its turn; None: no limit. What has no answer by then is
@@ -127,7 +122,7 @@ def verify(
     :param resolve: ``"existence"``: many names in one request. ``"records"``: one request for each name,
         which tells names without values and dead aliases apart, but not the agencies.
     :param timeout: seconds for one request.
-    :param concurrency: requests in flight at the same time, for each worker process; with ``pace``, of all.
+    :param concurrency: requests in flight at the same time, for each worker process.
     :param mailto: mail address for the User-Agent header; by default ``DOIURI_MAILTO``.
     :param offline: send no requests, use ``known`` and the cache only; by default ``DOIURI_OFFLINE``, else
         False.
@@ -148,7 +143,6 @@ def verify(
         offline=offline,
         mailto=mailto,
         cache=cache,
-        pace=pace,
         rate=rate,
         budget=budget,
         timeout=timeout,

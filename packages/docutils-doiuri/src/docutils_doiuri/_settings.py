@@ -21,7 +21,6 @@ _OPTIONS = (
     ("Time limit for all DOIs of a document, in seconds (default: 2).", "budget", "<seconds>"),
     ("Lock file to use instead of the network.", "lock", "<file>"),
     ("Path or URL of the cache (default: $DOIURI_CACHE).", "cache", "<path>"),
-    ("URL of a Redis server, to share the rate limit (default: $DOIURI_PACE).", "pace", "<url>"),
     ("Contact address to send with requests (default: $DOIURI_MAILTO).", "mailto", "<address>"),
 )
 SPEC = (

@@ -193,20 +193,29 @@ def _map(function: Callable[[T], R], items: Sequence[T], jobs: int) -> Iterator[
         return
     from concurrent.futures import ProcessPoolExecutor  # slow to import
 
-    yield function(items[0])  # what this imports and compiles, forked processes have already
-    with ProcessPoolExecutor(jobs, initializer=_ignore_interrupts) as pool:
+    with ProcessPoolExecutor(jobs, initializer=_prepare_worker) as pool:
         try:
-            yield from pool.map(function, items[1:])
+            yield from pool.map(function, items)
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
 
 
-def _ignore_interrupts() -> None:
-    """Leave Ctrl-C to the first process."""
+def _prepare_worker() -> None:
+    """Leave Ctrl-C to the first process, and end with it even if it is killed."""
     import signal
+    from threading import Thread
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    from multiprocessing import parent_process
+
+    if parent := parent_process():
+        parent.join()
+        os._exit(1)
 
 
 def _each(function: Callable[[T], R], items: Sequence[T]) -> list[R]:

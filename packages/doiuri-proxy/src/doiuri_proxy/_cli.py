@@ -55,7 +55,6 @@ def _serve(options: argparse.Namespace) -> int:
         base=options.base,
         upstream=options.upstream,
         cache=options.cache,
-        pace=options.pace,
         choice=Choice(random.Random() if options.pick == "random" else "highest", options.country),  # noqa: S311
         limits=Limits(connections=options.max_connections, head=options.max_header),
         max_target=options.max_url,
@@ -69,8 +68,6 @@ def _check_serve(options: argparse.Namespace) -> None:
         raise ValueError("nothing to serve: give --records, --upstream or both")
     if options.cache is not None and options.upstream is None:
         raise ValueError("--cache stores the answers of --upstream: give --upstream as well")
-    if options.pace is not None and options.upstream is None:
-        raise ValueError("--pace limits the requests to --upstream: give --upstream as well")
     if options.workers < 1:
         raise ValueError(f"--workers is {options.workers}; give at least 1")
     if options.workers > 1 and not hasattr(os, "fork"):
@@ -97,12 +94,6 @@ def _records_options(parser: argparse.ArgumentParser) -> None:
     add("--base", default=DOI_ORG, help="base URL of the records to read from a store (default: %(default)s)")
     add("--upstream", metavar="URL", help="proxy to ask for DOIs that are not in the records")
     add("--cache", help="store for the answers of --upstream (default: DOIURI_CACHE)")
-    add(
-        "--pace",
-        metavar="URL",
-        help="redis:// URL through which processes on all machines share the limit of requests to --upstream"
-        " (default: DOIURI_PACE)",
-    )
     add(
         "--pick",
         choices=("random", "highest"),

@@ -21,13 +21,12 @@ _TRUE = {"1", "true", "yes", "on"}
 _FALSE = {"0", "false", "no", "off"}
 _NOT_IN_ADDRESSES = frozenset(' ();<>,"')
 _REDIS = {"redis", "rediss", "valkey", "valkeys", "unix"}
-_NOT_REDIS = "not a URL of a Redis server, such as redis://localhost:6379/0"
 _LOCK_FILES = (".json", ".lock")
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The resolver to query, whether it may be queried, the user's mail address, the cache, and the pace."""
+    """The resolver to query, whether it may be queried, the user's mail address, and the cache."""
 
     base: str = DOI_ORG
     """The URL of the resolver, without a slash at the end."""
@@ -41,9 +40,6 @@ class Settings:
     cache: str | None = None
     """A path, ``:memory:``, or the URL of a store; None stands for the default of ``Resolver``."""
 
-    pace: str | None = None
-    """The URL of the Redis server through which processes share a pace, or None."""
-
     @classmethod
     def from_environ(
         cls,
@@ -53,13 +49,11 @@ class Settings:
         cache: str | os.PathLike[str] | None = None,
         environ: Mapping[str, str] | None = None,
         *,
-        pace: str | None = None,
         prefix: str = "",
     ) -> Settings:
         """Return the settings: of each argument, or else of its environment variable.
 
-        An empty variable counts as not set. The cache and the pace are not checked: ``open_store`` and
-        ``Resolver`` do that.
+        An empty variable counts as not set. The cache is not checked: ``open_store`` does that.
 
         :param resolver: URL of the resolver; default ``DOIURI_RESOLVER``, else ``https://doi.org``.
         :param offline: send no requests; default ``DOIURI_OFFLINE``, else false. Text may be "1", "true",
@@ -67,7 +61,6 @@ class Settings:
         :param mailto: mail address; default ``DOIURI_MAILTO``, else none.
         :param cache: path, ``:memory:`` or URL of a store; default ``DOIURI_CACHE``, else None.
         :param environ: variables to read instead of the process's environment.
-        :param pace: URL of a Redis server, "" for none; default ``DOIURI_PACE``, else None.
         :param prefix: what the user's names of the options begin with, for error messages.
         :raises ValueError: if a value is invalid; the message begins with the name of the option or variable.
         """
@@ -81,13 +74,11 @@ class Settings:
             return variable, variables.get(variable) or default
 
         _, store = setting("cache", cache, None)
-        _, limits = setting("pace", pace, None)
         return cls(
             base=check_base(*setting("resolver", resolver, DOI_ORG)),
             offline=_flag(*setting("offline", offline, None)),
             mailto=_address(*setting("mailto", mailto, None)),
             cache=None if store is None else os.fspath(store),
-            pace=limits or None,
         )
 
 
@@ -111,17 +102,6 @@ def _address(where: str, value: str | None) -> str | None:
     return address
 
 
-def check_pace(url: str) -> str:
-    """Return the URL of a shared pace.
-
-    :raises ValueError: if it is not the URL of a Redis server, or redis-py is needed and not installed.
-    """
-    scheme, _, rest = url.partition(":")
-    if scheme.lower() not in _REDIS or not rest.startswith("//"):
-        raise ValueError(_NOT_REDIS)
-    return _redis_url(url, "a shared pace")
-
-
 def store_kind(address: str) -> tuple[Literal["memory", "redis", "lock", "sqlite"], str]:
     """Return the kind of store that an address names, and the store's path or URL; open nothing.
 
@@ -131,7 +111,7 @@ def store_kind(address: str) -> tuple[Literal["memory", "redis", "lock", "sqlite
     if address == MEMORY:
         return "memory", ""
     if colon and scheme.lower() in _REDIS and rest.startswith("//"):
-        return "redis", _redis_url(address, "a store")
+        return "redis", _redis_url(address)
     if address.strip(":").lower() == "memory":
         raise ValueError(
             f"{address!r} is not a store: give {MEMORY} for a store in memory, ./memory for a file"
@@ -146,13 +126,13 @@ def store_kind(address: str) -> tuple[Literal["memory", "redis", "lock", "sqlite
     return "lock" if path.lower().endswith(_LOCK_FILES) else "sqlite", path
 
 
-def _redis_url(url: str, what: str) -> str:
+def _redis_url(url: str) -> str:
     if find_spec("redis") is None:
-        raise ValueError(f"{what} on Redis needs redis-py: pip install 'doiuri[redis]'")
+        raise ValueError("a store on Redis needs redis-py: pip install 'doiuri[redis]'")
     try:
         _ = urlsplit(url).port
     except ValueError:  # its text may hold a part of the password
-        raise ValueError(_NOT_REDIS) from None
+        raise ValueError("not a URL of a Redis server, such as redis://localhost:6379/0") from None
     return url
 
 

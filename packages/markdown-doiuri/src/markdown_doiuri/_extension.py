@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import os
+from typing import TYPE_CHECKING, Any
 
 from markdown.extensions import Extension
 
@@ -32,8 +33,6 @@ class DOIExtension(Extension):
     :param budget: seconds for all requests of one conversion; default 2.
     :param lock: path of a lock file: DOIs in it are not requested again, new ones are added. Default none.
     :param cache: path or URL of the cache; default ``DOIURI_CACHE``, else a file in the user's cache folder.
-    :param pace: URL of a Redis server, through which processes share the rate limit; default ``DOIURI_PACE``,
-        else none.
     :param mailto: mail address for the User-Agent header; default ``DOIURI_MAILTO``, else none.
     :param text: text of links without one: ``"name"`` (default, ``doi:10.1000/182``), ``"link"`` (the
         URL), or a template such as ``"DOI {name}"``.
@@ -50,6 +49,7 @@ class DOIExtension(Extension):
     :param tidy_links: change links to ``dx.doi.org``, ``www.doi.org`` and ``http`` to ``https://doi.org``;
         default false.
     :param warn: called with each :class:`Problem`; default the ``warning`` method of the logger ``doiuri``.
+    :param file: the file that problems name, for programs that call ``convert`` with its text; default none.
     :raises ValueError: if an option is invalid; the message begins with its name.
     :raises KeyError: if an option is unknown; the message names the option that was probably meant.
     """
@@ -66,7 +66,7 @@ class DOIExtension(Extension):
 
     def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802
         """Register the processors of this extension."""
-        report = Report(self.options.warn)
+        report = Report(self.options.warn, self.options.file)
         links = Links(self.options)
         # Before every other preprocessor: line numbers are those of the source.
         md.preprocessors.register(SourcePreprocessor(report), "doiuri-source", 1000)
@@ -106,3 +106,30 @@ class DOIExtension(Extension):
 def makeExtension(**options: object) -> DOIExtension:  # noqa: N802
     """Return the extension; Python-Markdown calls this for the name ``markdown_doiuri``."""
     return DOIExtension(**options)
+
+
+def register() -> None:
+    """Load the extension for all Markdown in Pelican, with the file's name in problems.
+
+    Pelican calls this if ``PLUGINS`` has ``markdown_doiuri``. The options are those in
+    ``MARKDOWN["extension_configs"]["doiuri"]``.
+    """
+    from pelican import signals
+    from pelican.readers import MarkdownReader, Readers
+
+    class Reader(MarkdownReader):  # type: ignore[misc]  # Pelican has no types
+        def __init__(self, settings: dict[str, Any]) -> None:
+            configs = settings["MARKDOWN"].setdefault("extension_configs", {})
+            self._options: dict[str, object] = configs.setdefault("doiuri", {})
+            super().__init__(settings)
+
+        def read(self, source_path: str) -> Any:
+            self._options["file"] = os.path.relpath(source_path, self.settings["PATH"])
+            return super().read(source_path)
+
+    def add(readers: Readers) -> None:
+        readers.reader_classes |= {
+            name: Reader for name, reader in readers.reader_classes.items() if reader is MarkdownReader
+        }
+
+    signals.readers_init.connect(add, weak=False)

@@ -25,7 +25,6 @@ def default_config() -> dict[str, list[object]]:
         "budget": [2.0, "Seconds for all requests of one conversion"],
         "lock": ["", "Path of a lock file"],
         "cache": ["", "Path or URL of the cache (default: DOIURI_CACHE)"],
-        "pace": ["", "URL of a Redis server, to share the rate limit (default: DOIURI_PACE)"],
         "mailto": ["", "Mail address for the User-Agent header (default: DOIURI_MAILTO)"],
         "text": ["name", 'Text of links without one: "name", "link" or a template'],
         "link": [plugins.DOI_ORG, "Base URL of the links"],
@@ -39,6 +38,7 @@ def default_config() -> dict[str, list[object]]:
         "css_class": ["doi", "Class of the links"],
         "tidy_links": [False, "Change links to dx.doi.org, www.doi.org and http to https://doi.org"],
         "warn": [logging.getLogger("doiuri").warning, "Called with each Problem, a str"],
+        "file": ["", "Path of the source, which problems name"],
     }
 
 
@@ -62,6 +62,7 @@ class Options:
     css_class: str
     tidy_links: bool
     warn: Callable[[str], object]
+    file: str | None
 
     @classmethod
     def read(cls, values: Mapping[str, object]) -> Options:
@@ -80,4 +81,5 @@ class Options:
             css_class=" ".join((css_class or "").split()),
             tidy_links=bool(values["tidy_links"]),
             warn=warn,
+            file=str(values["file"] or "") or None,
         )

@@ -34,7 +34,7 @@ class Problem(str):
 
     __slots__ = ("doi", "file", "line", "reason", "suggestion")
     doi: str
-    """The DOI as written, or the URI of one that does not exist."""
+    """The text as written, or ``doi:`` and the name of a DOI."""
     reason: str
     """What is wrong."""
     suggestion: str | None
@@ -42,7 +42,7 @@ class Problem(str):
     line: int | None
     """The line in the source, from 1; None if it is not known."""
     file: str | None
-    """The file, as it was given to ``convertFile`` or the command line; None if it is not known."""
+    """The file given to ``convertFile`` or the command line, else the option ``file``; None if neither is."""
 
     def __new__(
         cls, doi: str, reason: str, suggestion: str | None, line: int | None, file: str | None = None
@@ -66,9 +66,9 @@ class Problem(str):
 class Report:
     """Calls ``warn`` with each problem of a document, once in each line, in the order of lines."""
 
-    def __init__(self, warn: Callable[[str], object]) -> None:
+    def __init__(self, warn: Callable[[str], object], file: str | None = None) -> None:
         self._warn = warn
-        self._file: str | None = None
+        self._file = file
         self.begin([])
 
     def follow(self, md: Markdown) -> None:
@@ -80,11 +80,12 @@ class Report:
             output: str | BinaryIO | None = None,
             encoding: str | None = None,
         ) -> Markdown:
-            self._file = input if isinstance(input, str) else None
+            option = self._file
+            self._file = input if isinstance(input, str) else option
             try:
                 return convert_file(input, output, encoding)
             finally:
-                self._file = None
+                self._file = option
 
         md.convertFile = convert_named  # type: ignore[assignment, method-assign]
 
@@ -118,7 +119,7 @@ class Report:
             reason = "not found" if advice is None else f"not found ({advice.message})"
             suggestion = None if advice is None else advice.suggestion
             places: Sequence[int | None] = lines.get(doi) or [self._line(_spellings(doi))]
-            self._add(doi.uri, reason, suggestion, places)
+            self._add(f"doi:{doi.name}", reason, suggestion, places)
 
     def finish(self) -> None:
         """Call ``warn`` with the problems of the document."""
@@ -166,7 +167,7 @@ class Report:
     def no_metadata(self, doi: DOI) -> None:
         """Note that a DOI is cited for which its registration agency has no metadata."""
         reason = "cited without its author and year: its agency has no metadata"
-        self._add(doi.uri, reason, None, [self._line(_spellings(doi))])
+        self._add(f"doi:{doi.name}", reason, None, [self._line(_spellings(doi))])
 
     def unknown(self, reasons: list[str], total: int) -> None:
         """Log how many of ``total`` DOIs could not be checked, and why.

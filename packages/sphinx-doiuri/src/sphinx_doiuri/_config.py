@@ -35,7 +35,6 @@ _SHARED: dict[str, tuple[object, _Rebuild]] = {
     "doi_link": (DOI_ORG, "env"),
     "doi_mailto": (None, ""),
     "doi_cache": (None, ""),
-    "doi_pace": (None, ""),
     "doi_citation": ("author-year", ""),  # what it changes is found when the works are known
     "doi_reference_style": ("apa", ""),
     "doi_reference_locale": ("en-US", ""),

@@ -5,7 +5,14 @@ from __future__ import annotations
 import time
 
 import pytest
-from doiuri.resolver.http._limiter import MAX_FAILURES, PAUSE, Limiter, Paused
+from doiuri.resolver.http._limiter import (
+    MAX_FAILURES,
+    MAX_PAUSE,
+    MAX_RETRY_AFTER,
+    PAUSE,
+    Limiter,
+    Paused,
+)
 
 
 class Clock:
@@ -99,6 +106,33 @@ def test_an_answer_forgets_failures_and_the_length_of_pauses(clock: Clock, limit
     assert pause(limiter).seconds == PAUSE
 
 
+def test_pauses_double_up_to_the_longest_until_there_is_an_answer(clock: Clock, limiter: Limiter) -> None:
+    for _ in range(MAX_FAILURES):
+        assert admitted(limiter)
+        limiter.failed()
+    expected = PAUSE
+    while expected <= 4 * MAX_PAUSE:
+        clock.now += min(expected, MAX_PAUSE) - 1
+        assert pause(limiter).seconds == 1
+        clock.now += 2
+        assert admitted(limiter)
+        limiter.failed()  # a single one is enough now
+        expected *= 2
+    clock.now += MAX_PAUSE + 1
+    limiter.succeeded()
+    for _ in range(MAX_FAILURES - 1):
+        limiter.failed()
+    assert admitted(limiter)
+
+
+def test_no_retry_after_silences_a_process_for_ever(clock: Clock, limiter: Limiter) -> None:
+    limiter.failed(retry_after=2**31)
+    clock.now += MAX_RETRY_AFTER - 1
+    assert pause(limiter).seconds == 1
+    clock.now += 2
+    assert admitted(limiter)
+
+
 def test_a_shorter_retry_after_does_not_end_a_longer_one(limiter: Limiter) -> None:
     limiter.failed("HTTP status 429", retry_after=100.0)
     limiter.failed("HTTP status 503", retry_after=50.0)
@@ -115,6 +149,19 @@ def test_no_more_requests_in_flight_than_failures_that_are_left(failures: int, l
         limiter._acquire(object(), 0.0, 4, time.monotonic() + 20)
     with pytest.raises(TimeoutError):
         limiter._acquire(object(), 0.0, 4, time.monotonic() + 0.05)
+
+
+def test_before_a_pause_one_request_at_a_time_is_sent_until_there_is_an_answer() -> None:
+    limiter = Limiter()
+    for _ in range(MAX_FAILURES - 1):
+        limiter.failed()
+    later = time.monotonic() + 20
+    with limiter.slot(object(), None, 3, later), pytest.raises(TimeoutError):  # noqa: SIM117
+        with limiter.slot(object(), None, 3, time.monotonic() + 0.05):
+            pass
+    limiter.succeeded()
+    with limiter.slot(object(), None, 3, later), limiter.slot(object(), None, 3, later):
+        pass
 
 
 def test_a_slot_is_freed_once(limiter: Limiter) -> None:

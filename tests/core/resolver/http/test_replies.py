@@ -7,8 +7,6 @@ from doiuri_proxy import running
 from support.ports import refusing
 from support.proxy_records import link
 
-pytestmark = pytest.mark.once
-
 
 def test_each_request_is_reported_once() -> None:
     seen: list[Reply | TransportError | TimeoutError] = []

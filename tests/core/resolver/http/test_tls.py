@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import socket
 import ssl
-import time
 
 import pytest
 from doiuri import DOI, ResolverUnavailable
@@ -58,10 +57,9 @@ def test_a_hanging_request_is_broken_off(
 ) -> None:
     monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(authority.bundle))
     with serving(trickles, context) as server:
-        begun = time.monotonic()
+        # in real time: within the timeout the connection has to be made
         with pytest.raises(ResolverUnavailable):
-            Resolver(server.url, store=None, timeout=2).resolve(DOI_)
-        assert time.monotonic() - begun < 60
+            Resolver(server.url, store=None, timeout=1).resolve(DOI_)
         assert server.requests
         assert all_threads_ended()
 

@@ -22,7 +22,7 @@ from doiuri.resolver.stores.redis._store import BATCH, KEEP, _last, _newest, _wr
 from doiuri.resolver.stores.sqlite._file import SQLiteFile
 from doiuri.resolver.stores.sqlite._format import APPLICATION_ID, LOCKED, check_kind, has_code, was_store
 from doiuri.resolver.stores.sqlite._read import _is_entry
-from support.servers.redis import until
+from support.waiting import until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -245,7 +245,22 @@ def test_values_in_redis_are_read_as_they_were_written() -> None:
 
 @pytest.mark.parametrize(
     "stored",
-    [None, "text", b"", b"x\n", b"[1]\n", b'["a", "b"]\n', b"[1, 2, 3]\n", b"[" * 100_000, b"7\n", b"\xff\n"],
+    [
+        None,
+        "text",
+        b"",
+        b"x\n",
+        b"[1]\n",
+        b'["a", "b"]\n',
+        b'["a", null]\n',
+        b"[1, 2, 3]\n",
+        b"7\n",
+        b"\xff\n",
+        b"[" * 100_000,
+        b'["a", 1%b]\n' % (b"0" * 400),
+        b'["a", 1%b]\n' % (b"0" * 5000),
+    ],
+    ids=lambda stored: repr(stored)[:20],
 )
 def test_values_of_another_format_are_no_entries(stored: object) -> None:
     assert unpack(stored) is None

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
 import pytest
-import redis
 from doiuri import DOI, ResolverUnavailable
-from doiuri.resolver import Entry, LockFile, MemoryStore, Outcome, RedisStore, Resolver, SQLiteStore, Store
-from support.servers import redis as redis_server
+from doiuri.resolver import Entry, LockFile, MemoryStore, Outcome, Resolver, SQLiteStore, Store
 from support.servers.rest import handling, proxy, targets
 
 A, B, C = DOIS = [DOI(f"10.1000/{letter}") for letter in "abc"]
@@ -128,46 +126,6 @@ def test_a_row_of_sqlite_that_is_not_ours(change: str, ask: str, tmp_path: Path)
             assert db.execute(f"UPDATE entries SET {change} WHERE key = ?", (key,)).rowcount == 1
 
     with closing(SQLiteStore(tmp_path / "a.sqlite3")) as store:
-        check_only_one_name_is_affected(store, ask, spoil)
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[redis_server.Server]:
-    with redis_server.running() as server:
-        yield server
-
-
-@pytest.mark.once
-@pytest.mark.parametrize("ask", ASKS)
-@pytest.mark.parametrize(
-    "value",
-    [
-        b"",
-        b"\xff\n",
-        b'["application/json"]\n',
-        b'["application/json", null]\n',
-        b'["application/json", 1%b]\n' % (b"0" * 400),
-        b'["application/json", 1%b]\n' % (b"0" * 5000),
-        b'["application/json", NaN]\n' + stored("10.1000/a"),
-        b"[" * 100_000,
-        b'["application/json", 1e11]\n{"responseCode":2}',
-        {"a": "hash"},
-    ],
-    ids=str,
-)
-def test_a_value_of_redis_that_is_not_ours(
-    server: redis_server.Server, value: bytes | dict[str, str], ask: str
-) -> None:
-    def spoil(key: str) -> None:
-        name = f"doiuri:1:{key}"
-        assert client.delete(name) == 1
-        if isinstance(value, dict):
-            client.hset(name, mapping=dict(value))
-        else:
-            client.set(name, value)
-
-    with closing(RedisStore(server.url)) as store, redis.Redis(port=server.port) as client:
-        client.flushall()
         check_only_one_name_is_affected(store, ask, spoil)
 
 

@@ -179,7 +179,6 @@ def test_what_is_no_lock_file_is_refused_and_never_overwritten(
     assert path.read_text("utf-8") == content
 
 
-@pytest.mark.once
 def test_processes_that_write_at_once_lose_nothing(path: Path) -> None:
     script = (
         "import sys\nfrom doiuri.resolver import Entry, LockFile\nstore = LockFile(sys.argv[1])\n"

@@ -5,10 +5,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from doiuri.resolver import Entry, RedisStore, SQLiteStore
-from support.servers import redis
-
-pytestmark = pytest.mark.once
+from doiuri.resolver import Entry, SQLiteStore
 
 KEYS = ["a", "b 10.1/X", "b 10.1/Y", "b 10.1/É", "b 10.1/%_*", "b 10.10/X", "c"]
 
@@ -24,7 +21,7 @@ def store(tmp_path: Path) -> SQLiteStore:
     return store
 
 
-def check_reading(store: SQLiteStore | RedisStore) -> None:
+def test_a_snapshot_of_sqlite(store: SQLiteStore) -> None:
     with store.snapshot() as snapshot:
         assert [*snapshot.keys("b 10.1/")] == sorted(key for key in KEYS if key.startswith("b 10.1/"))
         assert [*snapshot.keys("")] == sorted(KEYS)
@@ -37,27 +34,6 @@ def check_reading(store: SQLiteStore | RedisStore) -> None:
     with store.snapshot() as snapshot:
         assert [*snapshot.keys("")] == sorted({*KEYS} - {"a", "c"})
     assert store.get_many(["a", "b 10.1/X"]) == {"b 10.1/X": entry("b 10.1/X")}
-
-
-def test_a_snapshot_of_sqlite(store: SQLiteStore) -> None:
-    check_reading(store)
-
-
-@pytest.mark.newest
-def test_a_snapshot_of_redis() -> None:
-    with redis.running() as server, closing(RedisStore(server.url)) as store:
-        store.put_many({key: entry(key) for key in KEYS})
-        check_reading(store)
-        server.stop()
-        with pytest.raises(OSError, match="cannot read the store at redis://"), store.snapshot():
-            pass
-
-
-@pytest.mark.newest
-def test_a_snapshot_of_a_cluster() -> None:
-    with redis.running_cluster() as servers, closing(RedisStore(servers[0].url)) as store:
-        store.put_many({key: entry(key) for key in KEYS})
-        check_reading(store)
 
 
 def test_a_snapshot_shows_one_moment_and_blocks_no_writer(store: SQLiteStore) -> None:

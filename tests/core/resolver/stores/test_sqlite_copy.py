@@ -15,8 +15,6 @@ import pytest
 from doiuri._files import _replacing
 from doiuri.resolver import Entry, SQLiteStore
 
-pytestmark = pytest.mark.once
-
 ENTRIES = {f"a{n}": Entry(b"x" * 1000, "t", 9e12) for n in range(500)}
 
 

@@ -15,8 +15,6 @@ import pytest
 from doiuri.resolver import Entry, SQLiteStore
 from doiuri_proxy.records._open import open_source
 
-pytestmark = pytest.mark.once
-
 WRITE = """
 import sys
 from doiuri.resolver import Entry, SQLiteStore

@@ -7,7 +7,6 @@ import math
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,7 +21,6 @@ from doiuri.resolver import (
     StoreWarning,
     open_store,
 )
-from support.servers import redis as redis_server
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,25 +36,12 @@ ENTRIES = {
 }
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[redis_server.Server]:
-    with redis_server.running() as server:
-        yield server
-
-
-@pytest.fixture(params=["memory", "sqlite", "lock", "redis"])
+@pytest.fixture(params=[":memory:", "new/s", "new/s.lock"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
-    with ExitStack() as stack:
-        where = {
-            "memory": ":memory:",
-            "sqlite": str(tmp_path / "new" / "s"),
-            "lock": str(tmp_path / "new" / "s.lock"),
-        }
-        if request.param == "redis":
-            where["redis"] = request.getfixturevalue("server").url
-        opened = open_store(where[request.param])
-        stack.callback(opened.close)
-        yield opened
+    where = request.param if request.param == ":memory:" else tmp_path / request.param
+    opened = open_store(where)
+    yield opened
+    opened.close()
 
 
 def same(found: dict[str, Entry], stored: dict[str, Entry], store: Store) -> bool:

@@ -101,7 +101,6 @@ def open_resolver(
             budget=config.budget,
             mailto=settings.mailto,
             on_reply=on_reply,
-            pace=settings.pace,
             user_agent=name if offline else user_agent(name, settings.mailto),  # slow: reads versions
             **options,  # type: ignore[arg-type]
         )

@@ -196,8 +196,10 @@ def _parse(text: str, source: str, line: int = 0) -> object:
         document: object = json.loads(text, parse_constant=_refuse_constant)
     except json.JSONDecodeError as error:
         raise RecordsError(source, line or error.lineno, f"not JSON: {_describe(error, line)}") from None
-    except (ValueError, RecursionError) as error:  # too many digits, nested too deeply
+    except ValueError as error:  # a number of too many digits
         raise RecordsError(source, line, f"not JSON: {error}") from None
+    except RecursionError:
+        raise RecordsError(source, line, "not JSON: nested too deeply") from None
     return document
 
 

@@ -29,7 +29,6 @@ def open_source(
     base: str = DOI_ORG,
     upstream: str | None = None,
     cache: str | None = None,
-    pace: str | None = None,
     on_reply: Callable[[bool], None] = lambda _: None,
 ) -> Source:
     """Return a source for records and, with ``upstream``, for those of another proxy.
@@ -38,7 +37,6 @@ def open_source(
     :param base: the base URL whose records to read from a store
     :param upstream: the base URL of the proxy to ask for what is not in the records
     :param cache: the store for upstream's answers; None takes the Resolver's default
-    :param pace: the URL of the pace of the requests to upstream; None takes the Resolver's default
     :param on_reply: called after each request to upstream, with whether it failed
     :raises RecordsError: if the records cannot be read or are not valid
     :raises ValueError: for a bad URL
@@ -48,7 +46,7 @@ def open_source(
         return local
     from doiuri_proxy.records._upstream import UpstreamSource
 
-    return UpstreamSource(local, upstream, cache, on_reply, pace=pace)
+    return UpstreamSource(local, upstream, cache, on_reply)
 
 
 def _open_local(records: RecordsInput | None, base: str) -> LocalSource:

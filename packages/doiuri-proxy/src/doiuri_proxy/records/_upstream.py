@@ -49,10 +49,8 @@ class UpstreamSource:
         base: str,
         cache: str | None,
         on_reply: Callable[[bool], None] = lambda _: None,
-        *,
-        pace: str | None = None,
     ) -> None:
-        """Open the cache, a store's path or URL. Raises ValueError for a bad ``base``, ``cache`` or ``pace``.
+        """Open the cache, a store's path or URL. Raises ValueError for a bad ``base`` or ``cache``.
 
         ``on_reply`` is called after each request to upstream, with whether it failed.
         """
@@ -61,7 +59,7 @@ class UpstreamSource:
         self._last_answer = -inf  # when upstream last sent a usable one, on the clock of time.monotonic
         self._failed, self._problem = -inf, ""
         agent = user_agent("doiuri-proxy", Settings.from_environ().mailto)
-        resolver = partial(Resolver, base, user_agent=agent, on_reply=self._note, pace=pace)
+        resolver = partial(Resolver, base, user_agent=agent, on_reply=self._note)
         self._resolver = resolver() if cache is None else resolver(store=cache)
         self._queue = Queue()
 

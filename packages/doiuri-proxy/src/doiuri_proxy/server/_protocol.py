@@ -17,7 +17,6 @@ from doiuri_proxy.server._writer import CONTINUE, UNAVAILABLE, closes, write_ref
 if TYPE_CHECKING:
     from doiuri_proxy.app._app import App
 
-_STOP_GRACE = 0.2  # seconds after the server's stop in which an idle connection may still deliver a request
 _LINGER = 2  # seconds that a refused client has to read the response while it still sends
 
 _log = logging.getLogger("doiuri_proxy")
@@ -45,7 +44,7 @@ class Limits:
     #: seconds that a client has to read a response; then the connection is closed
     stall: float = 20
     #: seconds that an idle connection is kept open
-    keep_alive: int = 20
+    keep_alive: float = 20
 
 
 class Protocol(asyncio.Protocol):
@@ -119,11 +118,11 @@ class Protocol(asyncio.Protocol):
             self._stall_timer.cancel()
         self._read()
 
-    def shutdown(self) -> None:
-        """Answer requests that are under way, or that the client sent before it could know of the stop."""
+    def shutdown(self, grace: float) -> None:
+        """Answer requests that are under way, or that arrive within ``grace`` seconds."""
         if not self._stopping:
             self._stopping = True
-            self._loop.call_later(_STOP_GRACE, self._shut_down)
+            self._loop.call_later(grace, self._shut_down)
 
     def abort(self) -> None:
         """Close the connection at once."""

@@ -16,19 +16,23 @@ if TYPE_CHECKING:
     from doiuri_proxy.server._protocol import Limits
 
 STOP_TIME = 10  # seconds that requests under way have to finish when the server stops
+STOP_GRACE = 0.2  # seconds after the stop in which an idle connection may still deliver a request
 
-_PAUSE = 0.02  # seconds
+_PAUSE = 0.005  # seconds
 _BACKLOG = 2048  # connections that the system keeps until they are accepted
 
 
 class Server:
     """Serves an application on a socket until it is stopped."""
 
-    def __init__(self, app: App, limits: Limits, on_ready: Callable[[], None]) -> None:
+    def __init__(
+        self, app: App, limits: Limits, on_ready: Callable[[], None], stop_grace: float = STOP_GRACE
+    ) -> None:
         """Prepare; ``on_ready`` is called when the server accepts connections."""
         self._app = app
         self._limits = limits
         self._on_ready = on_ready
+        self._stop_grace = stop_grace
         self._connections: set[Protocol] = set()
         self._stop = asyncio.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -46,7 +50,7 @@ class Server:
             async with asyncio.timeout(STOP_TIME):
                 while self._connections:
                     for connection in list(self._connections):
-                        connection.shutdown()
+                        connection.shutdown(self._stop_grace)
                     await asyncio.sleep(_PAUSE)
         for connection in list(self._connections):
             connection.abort()

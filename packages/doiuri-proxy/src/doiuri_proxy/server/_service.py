@@ -48,7 +48,6 @@ class Service:
     base: str = DOI_ORG
     upstream: str | None = None
     cache: str | None = None
-    pace: str | None = None
     choice: Choice = field(default_factory=Choice)
     limits: Limits = field(default_factory=Limits)
     max_target: int = 8192
@@ -102,7 +101,6 @@ class Service:
             base=self.base,
             upstream=self.upstream,
             cache=self.cache,
-            pace=self.pace,
             on_reply=on_reply,
         )
 

@@ -101,7 +101,7 @@ def running(
     app = App(load(records), Choice(pick, country), metrics=metrics)
     listener = bind(host, port)
     ready = threading.Event()
-    server = Server(app, limits or Limits(), ready.set)
+    server = Server(app, limits or Limits(), ready.set, stop_grace=0)
     thread = threading.Thread(
         target=lambda: asyncio.run(server.serve(listener)), name="doiuri-proxy", daemon=True
     )

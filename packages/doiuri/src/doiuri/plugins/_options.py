@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 from doiuri._doi import DOI
-from doiuri._settings import Settings, check_pace, store_kind, user_agent
+from doiuri._settings import Settings, store_kind, user_agent
 from doiuri._urls import DOI_ORG, check_base
 from doiuri.plugins._display import check_display, display
 from doiuri.rest import check_locale, check_style
@@ -39,7 +39,7 @@ class Options:
     """
 
     settings: Settings
-    """The options ``resolver``, ``offline``, ``mailto``, ``cache`` and ``pace``."""
+    """The options ``resolver``, ``offline``, ``mailto`` and ``cache``."""
 
     resolve: Resolve = "records"
     """What to look up: "records", "existence" or False."""
@@ -75,8 +75,8 @@ class Options:
         """Return the options, checked; all values may be strings.
 
         An option that is missing or None has its default, except for ``resolve``, for which None,
-        "no", "off" and the like mean False. ``resolver``, ``offline``, ``mailto``, ``cache`` and ``pace``
-        default to their environment variables (see ``Settings.from_environ``).
+        "no", "off" and the like mean False. ``resolver``, ``offline``, ``mailto`` and ``cache`` default to
+        their environment variables (see ``Settings.from_environ``).
 
         :param given: values by the names that users write; others are ignored.
         :param prefix: what all these names begin with, such as ``"doi_"``.
@@ -88,20 +88,17 @@ class Options:
             value = given.get(prefix + name)
             return default if value is None else _checked(prefix + name, check, value)
 
-        cache, pace = read("cache", _path, None), read("pace", _setting, None)
+        cache = read("cache", _path, None)
         settings = Settings.from_environ(
             resolver=read("resolver", _setting, None),
             offline=read("offline", _flag, None),
             mailto=read("mailto", _setting, None),
             cache=cache,
-            pace=pace,
             environ=environ,
             prefix=prefix,
         )
         if settings.cache:
             _checked(f"{prefix}cache" if cache else "DOIURI_CACHE", store_kind, settings.cache)
-        if settings.pace:
-            _checked(f"{prefix}pace" if pace else "DOIURI_PACE", check_pace, settings.pace)
         return cls(
             settings,
             resolve=_checked(f"{prefix}resolve", _resolve, given.get(f"{prefix}resolve", True)),
@@ -142,7 +139,6 @@ def open_resolver(options: Options, distribution: str, store: Store | ReadStore 
         offline=settings.offline or isinstance(store, LockedAnswers),
         timeout=options.timeout,
         budget=options.budget,
-        pace=settings.pace,
         mailto=settings.mailto,
         user_agent=user_agent(distribution, settings.mailto),
     )

@@ -12,7 +12,6 @@ from doiuri.resolver._metadata import Metadata
 from doiuri.resolver._outcome import Outcome
 from doiuri.resolver._resolver import Resolver
 from doiuri.resolver.http._request import Reply, Request, Transport, TransportError
-from doiuri.resolver.http._shared_pace import PaceWarning
 from doiuri.resolver.stores._lock_file import Differences, LockedAnswers, LockFile
 from doiuri.resolver.stores._lock_format import key_base, key_doi, lock_key, lock_name
 from doiuri.resolver.stores._memory import MemoryStore
@@ -38,7 +37,6 @@ __all__ = [
     "MemoryStore",
     "Metadata",
     "Outcome",
-    "PaceWarning",
     "ReadStore",
     "RecordingStore",
     "RedisStore",

@@ -43,7 +43,6 @@ class Config:
     mailto: str | None
     user_agent: str
     cache: str | None
-    pace: str | None
 
     @classmethod
     def read(
@@ -56,11 +55,10 @@ class Config:
         rate: float | Default | None,
         mailto: str | None,
         user_agent: str | None,
-        pace: str | None,
     ) -> Config:
         """Check the arguments; raise ValueError or TypeError."""
-        check_text(base=base, mailto=mailto, user_agent=user_agent, pace=pace)
-        settings = Settings.from_environ(resolver=base, offline=offline, mailto=mailto, pace=pace)
+        check_text(base=base, mailto=mailto, user_agent=user_agent)
+        settings = Settings.from_environ(resolver=base, offline=offline, mailto=mailto)
         check_positive(timeout=timeout, concurrency=concurrency)
         check_optional(budget=budget, rate=rate)
         if not isinstance(concurrency, int):
@@ -78,7 +76,6 @@ class Config:
             settings.mailto,
             user_agent or default_user_agent(mailto=settings.mailto),
             settings.cache,
-            settings.pace,
         )
 
     def deadline(self, budget: float | Default | None) -> float:

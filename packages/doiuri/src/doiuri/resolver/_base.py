@@ -43,7 +43,6 @@ class BaseResolver:
         budget: float | None = None,
         concurrency: int = 3,
         rate: float | Default | None = DEFAULT,
-        pace: str | None = None,
         mailto: str | None = None,
         session: requests.Session | None = None,
         progress: Progress | None = None,
@@ -51,14 +50,12 @@ class BaseResolver:
         transport: Transport | None = None,
         on_reply: OnReply | None = None,
     ) -> None:
-        self._config = Config.read(
-            base, offline, timeout, budget, concurrency, rate, mailto, user_agent, pace
-        )
+        self._config = Config.read(base, offline, timeout, budget, concurrency, rate, mailto, user_agent)
         check_method("prepare_request", session=session)
         check_method("get", transport=transport)
         check_callable(progress=progress, on_reply=on_reply)
         self._progress = progress
-        self._client = _process.new_client(self._config, session, transport, on_reply, pace)
+        self._client = _process.new_client(self._config, session, transport, on_reply)
         self._store, self._shared = _process.open_argument(store, self._config.cache)
         self._release = None if self._shared is None else weakref.finalize(self, self._shared.release)
 
@@ -91,11 +88,6 @@ class BaseResolver:
     def rate(self) -> float | None:
         """Requests per second; None: no limit."""
         return self._config.rate
-
-    @property
-    def pace(self) -> str | None:
-        """The URL of the Redis server through which processes share the rate and the concurrency, or None."""
-        return self._config.pace
 
     @property
     def mailto(self) -> str | None:

@@ -1,4 +1,4 @@
-"""What the Resolvers of a process share: a limiter, connections and a pace per server, and the stores.
+"""What the Resolvers of a process share: a limiter and connections per server, and the stores.
 
 The child of a fork starts with new ones: locks, threads and sockets do not survive a fork.
 """
@@ -14,13 +14,11 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from doiuri._hosts import is_loopback
-from doiuri._settings import MEMORY, check_pace
+from doiuri._settings import MEMORY
 from doiuri._urls import origin
 from doiuri.resolver._arguments import DEFAULT, check_method
 from doiuri.resolver.http._client import Client
 from doiuri.resolver.http._limiter import LOCAL_PAUSE, PAUSE, Limiter
-from doiuri.resolver.http._shared_limiter import SharedLimiter
-from doiuri.resolver.http._shared_pace import SharedPace
 from doiuri.resolver.stores._open import open_store
 
 if TYPE_CHECKING:
@@ -81,7 +79,6 @@ class SharedStore:
 _lock = threading.RLock()  # re-entrant: the garbage collector may release a store at any moment
 _servers: dict[tuple[str, str | None, int | None], Server] = {}
 _stores: dict[str, SharedStore] = {}
-_paces: dict[tuple[str | int | None, ...], SharedPace] = {}
 
 batches: weakref.WeakSet[Generator[Outcome]] = weakref.WeakSet()
 """The running batches; at exit they are closed, so that new answers are stored."""
@@ -103,31 +100,14 @@ def server(base: str) -> Server:
         return _servers[place]
 
 
-def pace(url: str, base: str) -> SharedPace:
-    """Return the pace of the requests to the server at ``base``, one per process."""
-    key = (url, *origin(base))
-    with _lock:
-        if key not in _paces:
-            _paces[key] = SharedPace(url, origin(base))
-        return _paces[key]
-
-
 def new_client(
     config: Config,
     session: requests.Session | None,
     transport: Transport | None,
     on_reply: OnReply | None,
-    given_pace: str | None,
 ) -> Client:
-    """Return a client; with a transport of its own it has a limiter of its own, too.
-
-    :param given_pace: the pace for requests over such a transport.
-    :raises ValueError: if the pace is invalid.
-    """
+    """Return a client; with a transport of its own it has a limiter of its own, too."""
     base, own = config.base, None if transport is None else Limiter()
-    url = config.pace if own is None else given_pace or None
-    if url is not None:
-        check_pace_argument(url, base, "DOIURI_PACE" if given_pace is None else "pace")
 
     @cache
     def opened() -> Transport:
@@ -137,28 +117,16 @@ def new_client(
 
         return HTTPTransport(lambda: server(base).session, session, config.user_agent)
 
-    def limiter() -> Limiter | SharedLimiter:
-        front = own or server(base).limiter
-        return front if url is None else SharedLimiter(front, pace(url, base), config.timeout)
-
     return Client(
         base,
         opened,
-        limiter,
+        lambda: own or server(base).limiter,
         on_reply,
         rate=config.rate,
         concurrency=config.concurrency,
         timeout=config.timeout,
         offline=config.offline,
     )
-
-
-def check_pace_argument(url: str, base: str, name: str) -> None:
-    """Raise ValueError, beginning with ``name``, unless the URL is that of a Redis server."""
-    try:
-        pace(check_pace(url), base)
-    except ValueError as error:
-        raise ValueError(f"{name}: {error}") from None
 
 
 def open_argument(
@@ -197,7 +165,6 @@ def _after_fork() -> None:
     global _lock  # noqa: PLW0603
     _lock = threading.RLock()
     _servers.clear()
-    _paces.clear()
 
 
 if hasattr(os, "register_at_fork"):

@@ -41,10 +41,6 @@ class Resolver(BaseResolver):
     :param budget: seconds for one call of a method; None: no limit.
     :param concurrency: requests in flight at the same time.
     :param rate: requests per second; None: no limit. By default 10, and no limit for a proxy on this machine.
-    :param pace: URL of a Redis or Valkey server through which all processes on all machines share ``rate``,
-        ``concurrency`` and the pauses after refusals. While the server cannot be used, each process sends few
-        requests, and a PaceWarning is issued. "": none. By default ``DOIURI_PACE`` or none; for a
-        ``transport`` none.
     :param mailto: mail address for the User-Agent header; by default ``DOIURI_MAILTO``.
     :param session: a ``requests.Session`` to use instead of our own connections. What it adds to requests
         goes to no other host; its response hooks are called only for replies with status 401. An adapter that

@@ -57,7 +57,9 @@ class PageOption(BaseConfigOption[str]):
 
 def schema() -> tuple[tuple[str, BaseConfigOption[Any]], ...]:
     """Return the plugin's options, as MkDocs wants them."""
-    defaults = {name: default for name, (default, _) in default_config().items() if name != "warn"}
+    defaults = {
+        name: default for name, (default, _) in default_config().items() if name not in {"warn", "file"}
+    }
     defaults["budget"] = BUDGET
     shared = ((name, ExtensionOption(default)) for name, default in defaults.items())
     return ("bibliography", PageOption()), *shared

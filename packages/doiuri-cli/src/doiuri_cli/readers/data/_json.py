@@ -49,8 +49,10 @@ def loaded(source: Source) -> object:
     except json.JSONDecodeError as error:
         line, column = source.lines.position(error.pos)
         raise ReadError(f"line {line}, column {column}: {error.msg}") from error
-    except (RecursionError, ValueError) as error:  # a number of many digits is a ValueError
+    except ValueError as error:  # a number of many digits
         raise ReadError(f"not JSON that can be read: {error}") from error
+    except RecursionError as error:
+        raise ReadError("not JSON that can be read: nested too deeply") from error
     return value
 
 

@@ -1,1 +1,1 @@
-"""HTTP for the resolver: requests and connections, pacing, retries."""
+"""HTTP for the resolver: requests and connections, rate limit, retries."""

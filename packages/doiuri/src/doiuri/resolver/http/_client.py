@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from doiuri.resolver._call import Call
     from doiuri.resolver.http._limiter import Limiter
     from doiuri.resolver.http._request import OnReply, Reply, Request, Transport
-    from doiuri.resolver.http._shared_limiter import SharedLimiter
 
     T = TypeVar("T")
 
@@ -56,7 +55,7 @@ class Client:
         self,
         base: str,
         transport: Callable[[], Transport],
-        limiter: Callable[[], Limiter | SharedLimiter],
+        limiter: Callable[[], Limiter],
         on_reply: OnReply | None,
         *,
         rate: float | None,
@@ -148,7 +147,7 @@ class Client:
         return result
 
     def _send(
-        self, request: Request, transport: Transport, limiter: Limiter | SharedLimiter, call: Call
+        self, request: Request, transport: Transport, limiter: Limiter, call: Call
     ) -> Reply | TransportError | TimeoutError:
         timeout = min(self._timeout, call.deadline - time.monotonic())
         request._start(timeout, partial(_abandoned, limiter, self._is_long_enough(timeout)))
@@ -194,8 +193,8 @@ class Client:
         self._limiter().failed(reason.removeprefix(f"{self._host}: "), weight=weight, retry_after=too_long)
 
 
-def _abandoned(limiter: Limiter | SharedLimiter, counts: bool, request: Request) -> None:
+def _abandoned(limiter: Limiter, counts: bool, request: Request) -> None:
     """Free the slot of an abandoned request. Unless its caller left early, the server failed to answer."""
     overdue = time.monotonic() >= request.deadline - TOLERANCE
     if limiter.release(request) and counts and overdue and not request._elsewhere:
-        limiter.overdue(request.timeout_reason)
+        limiter.failed(request.timeout_reason)

@@ -1,4 +1,4 @@
-"""Pacing for one server: rate limit, concurrency limit, and a pause after repeated failures."""
+"""The limits of requests to one server: rate, concurrency, and a pause after repeated failures."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Paused(Exception):  # noqa: N818 - a state of the limiter, not an error of
 
 
 class Limiter:
-    """Paces all requests of this process to one server.
+    """Limits all requests of this process to one server.
 
     It spaces requests evenly, limits how many are in flight, holds all of them back for as long as the
     server asks (Retry-After), and pauses after repeated failures.
@@ -122,15 +122,6 @@ class Limiter:
                 self._failures = 0.0
                 self._next_pause = self._first_pause
 
-    @property
-    def first_pause(self) -> float:
-        """Seconds of the first pause."""
-        return self._first_pause
-
-    def overdue(self, reason: str) -> None:
-        """Note that there was no answer in time; called by a thread that must not wait."""
-        self.failed(reason)
-
     def failed(self, reason: str = "", *, weight: float = 1.0, retry_after: float | None = None) -> None:
         """Note a failure; after several in a row the server gets no requests for a while.
 
@@ -146,4 +137,3 @@ class Limiter:
                 self.pause(self._next_pause, f"after repeated failures (last: {reason})")
                 self._next_pause = min(2 * self._next_pause, MAX_PAUSE)
                 self._failures = MAX_FAILURES - 1  # one more failure starts the next pause
-            self._changed.notify_all()

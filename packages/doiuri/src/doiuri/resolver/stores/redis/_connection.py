@@ -21,22 +21,17 @@ class RedisConnection(ForkSafe):
 
     :param url: a URL with the scheme redis, rediss, valkey, valkeys or unix.
     :param timeout: seconds to wait for a connection and for each answer.
-    :param what: what needs the server, for error messages.
-    :param retries: how often to try again at once after a closed connection or, in a cluster, any failure;
-        None: as redis-py does.
     :raises ValueError: if the URL is invalid.
     :raises ImportError: if redis-py is not installed.
     """
 
-    def __init__(self, url: str, timeout: float, what: str, *, retries: int | None = None) -> None:
+    def __init__(self, url: str, timeout: float) -> None:
         super().__init__()
-        self.library, self.failures = _library(what)
+        self.library, self.failures = _library()
         self.public = _public(url)
         self._url = re.sub(r"^valkey", "redis", url, flags=re.IGNORECASE)
         self._timeout = timeout
         self._options: dict[str, Any] = {"socket_timeout": timeout, "socket_connect_timeout": timeout}
-        if retries is not None:
-            self._options["retry"] = self._retry(retries)
         try:
             self._single = self.library.Redis.from_url(self._url, **self._options)
             # not connected yet: it refuses options that it does not know
@@ -97,13 +92,6 @@ class RedisConnection(ForkSafe):
             self._single.close()
             self._client = None
 
-    def _retry(self, retries: int) -> object:
-        from redis.backoff import NoBackoff
-        from redis.retry import Retry
-
-        # not after a timeout, which is long enough
-        return Retry(NoBackoff(), retries, supported_errors=(self.library.ConnectionError,))
-
     def _is_cluster(self) -> bool:
         try:
             return bool(self._single.info("cluster").get("cluster_enabled"))
@@ -111,12 +99,12 @@ class RedisConnection(ForkSafe):
             return False
 
 
-def _library(what: str) -> tuple[Any, tuple[type[Exception], ...]]:
+def _library() -> tuple[Any, tuple[type[Exception], ...]]:
     """Return redis-py and the exceptions it raises if the server fails."""
     try:
         import redis
     except ImportError as error:
-        raise ImportError(f"{what} on Redis needs redis-py: pip install 'doiuri[redis]'") from error
+        raise ImportError("a store on Redis needs redis-py: pip install 'doiuri[redis]'") from error
     return redis, (redis.RedisError, redis.exceptions.RedisClusterException, OSError)
 
 

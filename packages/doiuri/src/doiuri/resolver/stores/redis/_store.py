@@ -58,7 +58,7 @@ class RedisStore:
     """
 
     def __init__(self, url: str, *, timeout: float = 2.0) -> None:
-        self._server = RedisConnection(url, timeout, "a store")
+        self._server = RedisConnection(url, timeout)
         self._memory = UnsavedEntries()
         self._paused_until = {"read": 0.0, "written": 0.0}
 

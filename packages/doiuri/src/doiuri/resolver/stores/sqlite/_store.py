@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 KEEP = 180 * 86400  # seconds after which a stale entry that was not renewed is deleted
 SIZE_CHECK_INTERVAL = 3600.0  # seconds between two checks of the size by one process
+CLOSE_TIMEOUT = 1.0  # seconds that close() waits for a thread that uses the file
 
 _FAILURES = (sqlite3.Error, OSError, UnicodeDecodeError)
 _DELETE_OLD = "DELETE FROM entries WHERE stored < ? AND expires < ? AND expires < 1e11"
@@ -146,7 +147,8 @@ class SQLiteStore(ForkSafe):
 
     def close(self) -> None:
         """Close the file; the store opens it again when used."""
-        if self._lock.acquire(timeout=1.0):  # otherwise a thread that waits for a lock has the file open
+        # A thread that waits for a lock of SQLite's may hold ours, and has the file open
+        if self._lock.acquire(timeout=CLOSE_TIMEOUT):
             try:
                 self._disconnect()
                 self._unusable = False

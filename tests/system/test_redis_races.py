@@ -3,29 +3,17 @@
 from __future__ import annotations
 
 import json
-import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from itertools import permutations
-from typing import TYPE_CHECKING
 
 import pytest
 import redis
-from doiuri.resolver import Entry, RedisStore, StoreWarning
+from doiuri.resolver import Entry, RedisStore
 from doiuri.resolver.stores._store import NewEntry
+from doiuri.resolver.stores.redis import _lock
 from support.servers import redis as redis_server
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-pytestmark = pytest.mark.once
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[redis_server.Server]:
-    with redis_server.running() as server:
-        yield server
 
 
 def answer(text: str, age: float, clock: float = 0.0) -> Entry:
@@ -97,18 +85,6 @@ def test_a_value_of_another_type_is_replaced(server: redis_server.Server, comman
         assert {entry.body for entry in store.get_many(["k", "other"]).values()} == {b"new"}
 
 
-def test_a_full_server_says_so_without_quoting_the_answers(server: redis_server.Server) -> None:
-    with closing(RedisStore(server.url)) as store, redis.Redis(port=server.port) as client:
-        client.config_set("maxmemory", 1)
-        try:
-            with pytest.warns(StoreWarning, match="cannot be written .*maxmemory") as caught:
-                store.put_many({"full": answer("quoted", 0)})
-        finally:
-            client.config_set("maxmemory", 0)
-    assert "quoted" not in str(caught[0].message)
-    assert len(str(caught[0].message)) < 400
-
-
 def test_entries_that_the_server_evicts_are_missing_only(server: redis_server.Server) -> None:
     with closing(RedisStore(server.url)) as store, redis.Redis(port=server.port) as client:
         client.flushall()
@@ -126,7 +102,8 @@ def test_entries_that_the_server_evicts_are_missing_only(server: redis_server.Se
     assert all(entry.body.startswith(key.encode()) for key, entry in found.items())
 
 
-def test_one_of_many_has_the_lock(server: redis_server.Server) -> None:
+def test_one_of_many_has_the_lock(server: redis_server.Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_lock, "RETRY", 0.01)
     store, inside, most = RedisStore(server.url), [0], [0]
 
     def work(_: int) -> None:
@@ -138,17 +115,22 @@ def test_one_of_many_has_the_lock(server: redis_server.Server) -> None:
         inside[0] -= 1
         lock.close()
 
-    with ThreadPoolExecutor(4) as pool:
+    with closing(store), ThreadPoolExecutor(4) as pool:
         list(pool.map(work, range(8)))
     assert most == [1]
-    store.close()
 
 
-def test_a_lock_ends_if_its_process_does_not_extend_it(server: redis_server.Server) -> None:
+def test_a_lock_ends_if_its_process_does_not_extend_it(
+    server: redis_server.Server, client: redis.Redis
+) -> None:
+    key = "doiuri:lock:1:short"
     with closing(RedisStore(server.url)) as store:
-        lost = store.lock("short", seconds=0.3)
-        threading.Event().wait(0.1)
+        lost = store.lock("short", seconds=50)
+        assert 0 < client.pttl(key) <= 50_000
+        client.pexpire(key, 40_000)
         lost.extend()
+        assert client.pttl(key) > 40_000
+        client.pexpire(key, 1)
         store.lock("short").close()
         with pytest.raises(OSError, match="cannot lock the store at redis://127"):
             lost.extend()

@@ -1,19 +1,16 @@
-"""In a browser: links lead to their DOIs; cards open by mouse, keyboard and touch."""
+"""Sphinx's cards in Chromium: they open by mouse, keyboard and touch, and fit the window."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from doiuri import DOI
-from support.browser import hrefs
-from support.devtools import Page, browsing
+from support.devtools import Page
+from support.references import HOSTILE_BOOK, hostile_records
+from support.servers.metadata import metadata_proxy
 from support.servers.web import Answer, Asked, resolver, site
-from support.sphinx_build import ROOTS, build, write
-
-pytestmark = pytest.mark.newest
+from support.sphinx_build import build, write
 
 CARD = {
     "title": "A title",
@@ -28,14 +25,6 @@ CLEAR = """(() => {
   const style = getComputedStyle(document.querySelector('.doi-card'));
   const [a, b] = [light(style.color), light(style.backgroundColor)].sort((x, y) => y - x);
   return (a + 0.05) / (b + 0.05) })()"""
-
-
-@pytest.mark.parametrize("page", ["index", "second"])
-def test_each_link_reaches_the_doi_of_the_source(tmp_path: Path, page: str) -> None:
-    built = build(ROOTS / "book", tmp_path, "html", "-D", "doi_resolve=False")
-    names = json.loads((ROOTS / "book" / "names.json").read_text("utf-8"))[page]
-    found = hrefs(built.text(f"{page}.html"))
-    assert [DOI.from_url(href).name for href in found if "//doi.org/" in href] == names
 
 
 @pytest.fixture(scope="module")
@@ -55,12 +44,6 @@ def html(tmp_path_factory: pytest.TempPathFactory) -> Path:
             folder / "src", {"index.rst": text, "conf.py": f"{conf}doi_resolver = {server.url!r}\n"}
         )
         return build(source, folder).out / "index.html"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Page]:
-    with browsing() as page:
-        yield page
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -98,3 +81,29 @@ def test_card_opens_by_touch_while_the_link_stays_a_link(browser: Page, html: Pa
 def test_accessible_name(browser: Page, html: Path) -> None:
     browser.open(html)
     assert "doi:10.1000/1: A title. Ada Byron, 1843" in browser.names()
+
+
+@pytest.fixture(scope="module")
+def long(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A page with the cards of works that have thousands of authors or a title of 10,000 characters."""
+    folder = tmp_path_factory.mktemp("long")
+    with site(metadata_proxy(hostile_records())) as server, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DOIURI_RESOLVER", server.url)
+        return build(write(folder / "src", HOSTILE_BOOK), folder).out / "refs.html"
+
+
+@pytest.mark.parametrize("width", [1200, 400])
+@pytest.mark.parametrize("number", [0, 1])
+def test_a_long_card_stays_inside_the_window(browser: Page, long: Path, width: int, number: int) -> None:
+    browser.open(long, width=width)
+    assert browser.run("document.documentElement.scrollWidth") <= width
+    details = f"document.querySelectorAll('.doi-details')[{number}]"
+    browser.run(f"{details}.id = 'long'; {details}.scrollIntoView({{block: 'center'}})")
+    browser.hover("#long > a")
+    browser.wait("getComputedStyle(document.querySelector('#long > .doi-card')).display === 'block'")
+    box = browser.run(
+        "(r => [r.left, r.right, r.top, r.bottom])"
+        "(document.querySelector('#long > .doi-card').getBoundingClientRect())"
+    )
+    assert 0 <= box[0] < box[1] <= width
+    assert 0 <= box[2] < box[3] <= 600

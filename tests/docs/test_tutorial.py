@@ -5,10 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import pytest
 from support.manual.walkthrough import ROOT, follow, steps
-
-pytestmark = pytest.mark.newest
 
 
 def followed(name: str, tmp_path: Path) -> Path:

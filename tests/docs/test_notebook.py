@@ -10,10 +10,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import nbformat
 import pytest
 from doiuri_proxy import running
-
-pytestmark = pytest.mark.newest
+from nbclient import NotebookClient
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"
@@ -41,10 +41,6 @@ def test_the_notebook_is_stored_without_output() -> None:
 @pytest.fixture
 def execute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Execute:
     """A function that runs cells in a Jupyter kernel; it returns what each shows, as HTML or text."""
-    # Only the newest interpreter has them, and this module is collected by all
-    import nbformat
-    from nbclient import NotebookClient
-
     for folder in ("IPYTHONDIR", *(f"JUPYTER_{kind}_DIR" for kind in ("CONFIG", "DATA", "RUNTIME"))):
         monkeypatch.setenv(folder, str(tmp_path / folder))
 

@@ -8,8 +8,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 TOOL = Path(__file__).parents[1] / "mutation"
 MODULE = """\
 from __future__ import annotations
@@ -30,7 +28,6 @@ def test_it() -> None:
 """
 
 
-@pytest.mark.newest
 def test_survivors_are_shown_and_the_checkout_stays(tmp_path: Path) -> None:
     shutil.copytree(TOOL, tmp_path / "tests" / "mutation")
     module = tmp_path / "packages" / "numbers-doiuri" / "src" / "numbers_doiuri" / "_sign.py"

@@ -1,4 +1,4 @@
-"""The examples of the manual and of the README run, on small files and servers of this machine."""
+"""The examples for Dask, in the manual and the README, run on small files and servers of this machine."""
 
 from __future__ import annotations
 
@@ -12,13 +12,9 @@ from textwrap import dedent
 import pandas as pd
 import pytest
 from distributed import Client, LocalCluster
-from support.servers import redis
 from support.servers.rest import handling, proxy, targets
 
-pytestmark = [
-    pytest.mark.once,
-    pytest.mark.filterwarnings("ignore:The inplace keyword"),  # Dask 2026.8 on pandas 3.1
-]
+pytestmark = pytest.mark.filterwarnings("ignore:The inplace keyword")  # Dask 2026.8 on pandas 3.1
 
 ROOT = Path(__file__).parents[2]
 MANUAL = "".join(
@@ -55,13 +51,12 @@ def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str
     monkeypatch.chdir(tmp_path)
     with (
         LocalCluster(n_workers=1, processes=False, dashboard_address=":0") as cluster,
-        redis.running() as cache,
         handling(proxy(None, lambda _name: {"RA": "asked"})) as server,
     ):
         monkeypatch.setenv("DOIURI_RESOLVER", server.url)
         yield {
             "tcp://scheduler:8786": cluster.scheduler_address,
-            "redis://cache:6379/0": cache.url,
+            "redis://cache:6379/0": f"{tmp_path}/cache.sqlite3",
             "s3://": f"{tmp_path}/s3/",
         }
         asked = {name for target in targets(server) for name in target.removeprefix("/doiRA/").split(",")}

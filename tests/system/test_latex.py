@@ -1,0 +1,70 @@
+"""What LaTeX makes of Sphinx's output: links and text in the PDF."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from doiuri import DOI
+from support.programs import ENGINES, LATEX, needs
+from support.references import RECORDS
+from support.servers.metadata import metadata_proxy
+from support.servers.web import site
+from support.sphinx_build import ROOTS, build, inflated, pdf_text, write
+
+CSL = "application/vnd.citationstyles.csl+json"
+BOLD = "Bold text with *stars*, `code`, |bars| and [links](javascript:alert(1))."
+TEX = r"100% of $x$ & \input{x} #1 _a ^^5c ~ {b} \end{document}"
+CONF = "extensions = ['sphinx_doiuri']\nproject = 'Book'\nversion = '1'\ncopyright = 'us'\n"
+CITED = """\
+T
+=
+
+See :doi:p:`10.5555/kahn-2006`, :doi:t:`10.5555/tex`, :doi:t:`10.5555/kahn-a`,
+:doi:p:`10.5555/a<b>#c;d,(e)`.
+
+.. doi:bibliography::
+"""
+
+
+def compiled(folder: Path, *command: str) -> bytes:
+    done = subprocess.run(
+        [*command, *LATEX, "book.tex"], cwd=folder, capture_output=True, timeout=300, check=False
+    )
+    assert done.returncode == 0, done.stdout[-3000:]
+    return (folder / "book.pdf").read_bytes()
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_links_in_the_pdf_lead_to_their_dois(tmp_path: Path, engine: str) -> None:
+    needs(engine)
+    options = ("-W", "-n", "-D", "doi_resolve=False", "-D", f"latex_engine={engine}")
+    built = build(ROOTS / "book", tmp_path, "latex", *options)
+    assert (built.status, built.warnings) == (0, "")
+    pdf = compiled(built.out, needs("latexmk"), f"-{engine.replace('pdflatex', 'pdf')}")
+    urls = re.findall(rb"/URI ?\(((?:\\.|[^)\\])*)\)", inflated(pdf))
+    plain = [re.sub(rb"\\(.)", rb"\1", url).decode() for url in urls]
+    names = json.loads((ROOTS / "book" / "names.json").read_text("utf-8"))
+    assert {DOI.from_url(url).name for url in plain} == {*names["index"], *names["second"]}
+
+
+def test_metadata_is_text_in_the_pdf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pdflatex = needs("pdflatex")
+    csl = {"title": TEX, "author": [{"family": r"\Evil{}", "given": "A. $"}], "issued": "2001"}
+    item = {"handle": "10.5555/tex", "metadata": {CSL: csl}}
+    source = write(tmp_path / "src", {"conf.py": CONF, "index.rst": CITED})
+    with site(metadata_proxy([*json.loads(RECORDS.read_text("utf-8")), item])) as running:
+        monkeypatch.setenv("DOIURI_RESOLVER", running.url)
+        built = build(source, tmp_path, "latex", "-W")
+    assert (built.status, built.warnings) == (0, "")
+    text = pdf_text(compiled(built.out, pdflatex))
+    joined = "".join(text.split())  # a gap beside a link or another font is read as a space
+    assert "Kahn and Wilensky, 2006" in text
+    assert "See(KahnandWilensky,2006)," in joined
+    assert r"\Evil{}(2001)" in joined
+    assert "Kahn, R. (2001). Alpha. https://doi.org/10.5555/kahn-a" in text
+    for part in (rf"\Evil{{}}, A. $ (2001). {TEX}. https://doi.org/10.5555/tex", BOLD):
+        assert "".join(part.split()) in joined

@@ -1,6 +1,7 @@
 """Fuzz find: only DOIs come out, where they say, and the time of a megabyte of anything is linear.
 
-A tenth of a text is searched first: linear time is ten times as much, quadratic time a hundred times.
+A slow search is measured beside one of a tenth of the text: linear time is ten times as much, quadratic time
+a hundred times.
 
 python tests/fuzz/find.py [--seconds 60] [--seed N]
 """
@@ -8,14 +9,15 @@ python tests/fuzz/find.py [--seconds 60] [--seed N]
 import random
 import sys
 import time
+from functools import partial
 
 from doiuri import DOI, find
-from support.adversary import PATTERNS, SYNTAXES
+from support.adversary import PATTERNS, SYNTAXES, repeated
 from support.fuzzing import rounds
+from support.growth import is_linear
 
 SIZE = 1_000_000  # characters
-MOST = 30  # times the seconds of a tenth of the text
-LEAST = 0.02  # seconds; less cannot be measured well
+SLOW = 0.6  # seconds; a search that takes longer has to be linear
 
 
 def check(text: str, syntax: str) -> float:
@@ -32,10 +34,14 @@ def check(text: str, syntax: str) -> float:
     return seconds
 
 
-def long_text(chance: random.Random) -> str:
-    """Return a long text: one to four patterns, repeated, and a DOI at the end, so that all of it is read."""
-    unit = "".join(chance.choices(PATTERNS, k=chance.choice((1, 1, 2, 3, 4))))
-    return (unit * (SIZE // len(unit) + 1))[:SIZE] + " 10.1000/182"
+def search(unit: str, syntax: str, size: int) -> None:
+    """Search a text of so many characters."""
+    list(find(repeated(unit, size), syntax))
+
+
+def long_unit(chance: random.Random) -> str:
+    """Return one to four patterns, to be repeated."""
+    return "".join(chance.choices(PATTERNS, k=chance.choice((1, 1, 2, 3, 4))))
 
 
 def mixed_text(chance: random.Random) -> str:
@@ -45,26 +51,21 @@ def mixed_text(chance: random.Random) -> str:
     return "".join(pieces)
 
 
-def is_linear(text: str, syntax: str) -> bool:
-    """Measure up to five times, because a busy machine makes a search slow by chance."""
-    return any(check(text, syntax) <= MOST * max(LEAST, check(text[: SIZE // 10], syntax)) for _ in range(5))
-
-
 def main() -> int:
     short = 0
-    slowest, slowest_text = 0.0, ""
+    slowest, slowest_unit = 0.0, ""
     for chance in rounds(__doc__):
         for _ in range(200):
             check(mixed_text(chance), chance.choice(SYNTAXES))
             short += 1
-        text, syntax = long_text(chance), chance.choice(SYNTAXES)
-        seconds = check(text, syntax)
+        unit, syntax = long_unit(chance), chance.choice(SYNTAXES)
+        seconds = check(repeated(unit, SIZE), syntax)
         if seconds > slowest:
-            slowest, slowest_text = seconds, f"{syntax}: {text[:60]!r}"
-        if seconds > MOST * LEAST and not is_linear(text, syntax):
-            print(f"{seconds:.2f} s for a megabyte, not linear: {syntax}: {text[:60]!r}")
+            slowest, slowest_unit = seconds, f"{syntax}: {unit!r}"
+        if seconds > SLOW and not is_linear(partial(search, unit, syntax), SIZE // 10, SIZE):
+            print(f"{seconds:.2f} s for a megabyte, not linear: {syntax}: {unit!r}")
             return 1
-    print(f"{short} short texts; slowest megabyte {slowest:.2f} s ({slowest_text})")
+    print(f"{short} short texts; slowest megabyte {slowest:.2f} s ({slowest_unit})")
     return 0
 
 

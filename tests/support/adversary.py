@@ -41,3 +41,11 @@ PATTERNS = (
     ),
     *("{", "}", "{}", "{~", "doi={", 'doi="', 'doi="10.1/', "\\url{", "\\'{a}", "$<$", "a" * 50 + " "),
 )
+
+
+def repeated(unit: str, size: int) -> str:
+    """Return a pattern repeated to so many characters, with a DOI at the end so that find reads all of it.
+
+    It skips markup after the last DOI.
+    """
+    return (unit * (size // len(unit) + 1))[:size] + " 10.1000/182"

@@ -7,6 +7,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from itertools import permutations
+from typing import Any
 
 import pytest
 import redis
@@ -25,12 +26,11 @@ def answer(text: str, age: float, clock: float = 0.0) -> Entry:
 
 @pytest.mark.parametrize("order", list(permutations(range(3))))
 def test_the_newest_answer_stays_whichever_is_written_last(
-    server: redis_server.Server, order: tuple[int, ...]
+    server: redis_server.Server, client: redis.Redis, order: tuple[int, ...]
 ) -> None:
     """The expiry says nothing: a negative answer is newer, but expires earlier, and clocks differ."""
     answers = [answer("oldest", 9, 3600), answer("old", 5, -3600), answer("newest", 1)]
-    with closing(RedisStore(server.url)) as store, redis.Redis(port=server.port) as client:
-        client.flushall()
+    with closing(RedisStore(server.url)) as store:
         for number in order:
             store.put_many({"k": answers[number]})
         assert store.get_many(["k"])["k"].body == b"newest"
@@ -66,9 +66,9 @@ def test_processes_that_write_one_key_at_once(server: redis_server.Server) -> No
 @pytest.mark.parametrize(
     "head", ['["", 1e12, 99999999999.0]', '["", 1e12]', '["", 1e12, "x"]', "", "[" * 2000]
 )
-def test_a_date_that_cannot_be_is_ignored(server: redis_server.Server, head: str) -> None:
+def test_a_date_that_cannot_be_is_ignored(server: redis_server.Server, client: Any, head: str) -> None:
     """A clock that went back must not keep an answer forever."""
-    with closing(RedisStore(server.url)) as store, redis.Redis(port=server.port) as client:
+    with closing(RedisStore(server.url)) as store:
         client.set("doiuri:1:k", f"{head}\nold")
         store.put_many({"k": answer("new", 0)})
         assert store.get_many(["k"])["k"].body == b"new"
@@ -77,17 +77,19 @@ def test_a_date_that_cannot_be_is_ignored(server: redis_server.Server, head: str
 
 
 @pytest.mark.parametrize("command", [("LPUSH", "a"), ("HSET", "a", "b"), ("SADD", "a")])
-def test_a_value_of_another_type_is_replaced(server: redis_server.Server, command: tuple[str, ...]) -> None:
-    with closing(RedisStore(server.url)) as store, redis.Redis(port=server.port) as client:
-        client.delete("doiuri:1:k")
+def test_a_value_of_another_type_is_replaced(
+    server: redis_server.Server, client: Any, command: tuple[str, ...]
+) -> None:
+    with closing(RedisStore(server.url)) as store:
         client.execute_command(command[0], "doiuri:1:k", *command[1:])
         store.put_many({"k": answer("new", 0), "other": answer("new", 0)})
         assert {entry.body for entry in store.get_many(["k", "other"]).values()} == {b"new"}
 
 
-def test_entries_that_the_server_evicts_are_missing_only(server: redis_server.Server) -> None:
-    with closing(RedisStore(server.url)) as store, redis.Redis(port=server.port) as client:
-        client.flushall()
+def test_entries_that_the_server_evicts_are_missing_only(
+    server: redis_server.Server, client: redis.Redis
+) -> None:
+    with closing(RedisStore(server.url)) as store:
         used = client.info("memory")["used_memory"]
         client.config_set("maxmemory-policy", "allkeys-lru")
         client.config_set("maxmemory", used + 300_000)

@@ -25,14 +25,16 @@ KEYS = list(ENTRIES)
 FEW = dict(list(ENTRIES.items())[:3])
 
 
-def test_entries_outlive_their_expiry_to_be_served_stale(server: redis_server.Server) -> None:
+def test_entries_outlive_their_expiry_to_be_served_stale(
+    server: redis_server.Server, client: redis.Redis
+) -> None:
     now = time.time()
     entries = {
         "old": Entry(b"", "", 1.0),
         "new": Entry(b"", "", now + 3600),
         "never": Entry(b"", "", float("inf")),
     }
-    with closing(RedisStore(server.url)) as store, redis.Redis(port=server.port) as client:
+    with closing(RedisStore(server.url)) as store:
         store.put_many(entries)
         assert store.get_many(list(entries)) == entries
         left = {key: client.ttl(f"doiuri:1:{key}") for key in entries}
@@ -92,8 +94,8 @@ def test_a_snapshot_has_the_keys_with_a_prefix(
             assert store.get_many(SNAPSHOT) == dict.fromkeys({*SNAPSHOT} - {"a", "c"}, entry)
 
 
-def test_a_full_server_is_still_read(server: redis_server.Server) -> None:
-    with closing(RedisStore(server.url)) as store, redis.Redis(port=server.port) as client:
+def test_a_full_server_is_still_read(server: redis_server.Server, client: redis.Redis) -> None:
+    with closing(RedisStore(server.url)) as store:
         store.put_many({"before": Entry(b"1", "", 0)})
         client.config_set("maxmemory", 1)
         try:
@@ -145,7 +147,7 @@ def test_what_is_newest_wins_wherever_it_is(monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.mark.parametrize("ahead", [-3600, 0, 3600])
 def test_a_newer_answer_of_the_server_wins_over_one_in_memory(
-    server: redis_server.Server, monkeypatch: pytest.MonkeyPatch, ahead: float
+    server: redis_server.Server, client: redis.Redis, monkeypatch: pytest.MonkeyPatch, ahead: float
 ) -> None:
     """Whatever the clock of this machine says."""
     monkeypatch.setattr(_store, "PAUSE", 0.0)
@@ -153,7 +155,7 @@ def test_a_newer_answer_of_the_server_wins_over_one_in_memory(
     monkeypatch.setattr(time, "time", lambda: clock() + ahead)
     old, one, two = (NewEntry(body, "", 2e9) for body in (b"0", b"1", b"2"))
     old.received, one.received, two.received = time.time() - 120, time.time() - 60, time.time()
-    with closing(RedisStore(server.url)) as store, redis.Redis(port=server.port) as client:
+    with closing(RedisStore(server.url)) as store:
         store.put_many({"later": old})
         client.config_set("maxmemory", 1)
         try:
@@ -167,15 +169,14 @@ def test_a_newer_answer_of_the_server_wins_over_one_in_memory(
         assert store.get_many(["k", "later", "undated"]) == {"k": two, "later": one, "undated": one}
 
 
-def test_a_user_who_may_only_read_and_write(server: redis_server.Server) -> None:
-    with redis.Redis(port=server.port) as client:
-        client.acl_setuser("cacher", True, passwords=["+pw"], keys=["doiuri:*"], commands=["+get", "+set"])
-        try:
-            with closing(RedisStore(f"redis://cacher:pw@127.0.0.1:{server.port}")) as store:
-                store.put_many(ENTRIES)
-                assert store.get_many(KEYS) == ENTRIES
-        finally:
-            client.acl_deluser("cacher")
+def test_a_user_who_may_only_read_and_write(server: redis_server.Server, client: redis.Redis) -> None:
+    client.acl_setuser("cacher", True, passwords=["+pw"], keys=["doiuri:*"], commands=["+get", "+set"])
+    try:
+        with closing(RedisStore(f"redis://cacher:pw@127.0.0.1:{server.port}")) as store:
+            store.put_many(ENTRIES)
+            assert store.get_many(KEYS) == ENTRIES
+    finally:
+        client.acl_deluser("cacher")
 
 
 def test_a_server_that_hangs_costs_no_more_than_the_timeout() -> None:
@@ -187,21 +188,20 @@ def test_a_server_that_hangs_costs_no_more_than_the_timeout() -> None:
         assert store.get_many(["k"]) == {}
 
 
-def test_a_server_that_asks_for_a_password(server: redis_server.Server) -> None:
-    with redis.Redis(port=server.port) as client:
-        client.config_set("requirepass", "secret")
-        try:
-            with (
-                closing(RedisStore(server.url)) as store,
-                pytest.warns(StoreWarning, match="uthenticat"),
-            ):
-                store.put_many({"k": Entry(b"", "", 0)})
-            with closing(RedisStore(f"redis://:secret@127.0.0.1:{server.port}")) as store:
-                store.put_many({"k": Entry(b"", "", 0)})
-                assert store.get_many(["k"])
-        finally:
-            client.execute_command("AUTH", "secret")
-            client.config_set("requirepass", "")
+def test_a_server_that_asks_for_a_password(server: redis_server.Server, client: redis.Redis) -> None:
+    client.config_set("requirepass", "secret")
+    try:
+        with (
+            closing(RedisStore(server.url)) as store,
+            pytest.warns(StoreWarning, match="uthenticat"),
+        ):
+            store.put_many({"k": Entry(b"", "", 0)})
+        with closing(RedisStore(f"redis://:secret@127.0.0.1:{server.port}")) as store:
+            store.put_many({"k": Entry(b"", "", 0)})
+            assert store.get_many(["k"])
+    finally:
+        client.auth("secret")
+        client.config_set("requirepass", "")
 
 
 def test_the_child_of_a_fork_has_connections_of_its_own(server: redis_server.Server) -> None:
@@ -269,26 +269,25 @@ def test_the_locks_of_registries_are_no_entries(server: redis_server.Server) -> 
 
 
 @pytest.mark.parametrize("missing", ["strlen", "del"])
-def test_what_the_server_refuses_is_an_error(server: redis_server.Server, missing: str) -> None:
+def test_what_the_server_refuses_is_an_error(
+    server: redis_server.Server, client: redis.Redis, missing: str
+) -> None:
     commands = [f"+{command}" for command in ("scan", "strlen", "del", "get", "set") if command != missing]
-    with redis.Redis(port=server.port) as client:
-        client.acl_setuser("user", True, passwords=["+pw"], keys=["doiuri:*"], commands=commands)
-        try:
-            with closing(RedisStore(f"redis://user:pw@127.0.0.1:{server.port}")) as store:
-                store.put_many(FEW)
-                if missing == "strlen":
-                    with pytest.raises(
-                        OSError, match=r"cannot read the store at redis://127\.0.* permission"
-                    ):
-                        store.usage()
-                else:
-                    with pytest.raises(OSError, match="cannot delete entries of the store at redis://127"):
-                        store.delete_many(list(FEW))
-                    assert store.get_many(list(FEW)) == FEW
-                with pytest.raises(OSError, match=r"cannot clear the store at redis://127\.0.* permission"):
-                    store.clear()
-        finally:
-            client.acl_deluser("user")
+    client.acl_setuser("user", True, passwords=["+pw"], keys=["doiuri:*"], commands=commands)
+    try:
+        with closing(RedisStore(f"redis://user:pw@127.0.0.1:{server.port}")) as store:
+            store.put_many(FEW)
+            if missing == "strlen":
+                with pytest.raises(OSError, match=r"cannot read the store at redis://127\.0.* permission"):
+                    store.usage()
+            else:
+                with pytest.raises(OSError, match="cannot delete entries of the store at redis://127"):
+                    store.delete_many(list(FEW))
+                assert store.get_many(list(FEW)) == FEW
+            with pytest.raises(OSError, match=r"cannot clear the store at redis://127\.0.* permission"):
+                store.clear()
+    finally:
+        client.acl_deluser("user")
 
 
 def test_a_server_that_is_gone_is_an_error_each_time() -> None:

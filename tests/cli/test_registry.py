@@ -7,12 +7,10 @@ import re
 from pathlib import Path
 
 import pytest
-from doiuri import DOI
-from doiuri.resolver import LockedAnswers, LockFile, Resolver
+from doiuri.resolver import LockFile, Resolver
 from doiuri_cli._config import Config
 from doiuri_cli.registry._check import check_names
 from doiuri_cli.registry._lock import Lock
-from doiuri_cli.registry._locking import Draft
 from doiuri_cli.rules import LOCK_CODES
 from doiuri_proxy.pytest_plugin import Proxies
 from support.cli.command import doiuri
@@ -32,7 +30,7 @@ def lock_of(path: Path, names: list[str], url: str) -> Lock:
     """Write a lock file as Sphinx does, and read it."""
     with Resolver(url, store=LockFile(path)) as resolver:
         list(resolver.check(names))
-    return Lock.read(str(path), url)
+    return Lock.read(str(path))
 
 
 def test_each_name_once_in_few_requests(doi_proxy: Proxies) -> None:
@@ -87,39 +85,15 @@ def test_offline_the_cache_answers_too_but_the_lock_file_is_incomplete(
     assert "lock-missing" not in config.codes
 
 
-def test_our_reading_of_the_lock_file_agrees_with_the_resolver(doi_proxy: Proxies, tmp_path: Path) -> None:
-    path = tmp_path / "doi.lock.json"
-    with Resolver(doi_proxy.url, store=LockFile(path)) as resolver:
-        list(resolver.resolve_many([*KNOWN[:3], DEAD]))
-        list(resolver.verify(KNOWN[3:6]))
-        list(resolver.works(KNOWN[:2]))
-    lock = Lock.read(str(path), doi_proxy.url)
-    names = [*KNOWN, DEAD]
-    stored = Resolver(doi_proxy.url, store=LockedAnswers(LockFile(path), doi_proxy.url), offline=True)
-    expected = {
-        one.doi.key: one.status for one in stored.verify(names) if one.doi and one.status != "unknown"
-    }
-    assert len(expected) == 7
-    assert lock.statuses == expected
-    assert {*lock.entries} == {*LockFile(path).keys()}
-
-
-def test_the_answers_of_another_resolver_do_not_count(doi_proxy: Proxies, tmp_path: Path) -> None:
-    """What a proxy for tests says is no reason to take a DOI for registered."""
-    path = tmp_path / "doi.lock.json"
-    assert lock_of(path, KNOWN, doi_proxy.url).statuses
-    assert not Lock.read(str(path)).statuses
-    assert Lock.read(str(path)).entries
-
-
 def test_works_in_a_lock_file_exist(tmp_path: Path) -> None:
     path = tmp_path / "doi.lock.json"
     works = {"10.1000/182": {"type": "book"}, "10.1000/183": None}
     references = {"apa en-US 10.1000/184": "A book."}
     path.write_text(json.dumps({"doiuri-lock": 2, "entries": {}, "works": works, "references": references}))
     lock = Lock.read(str(path))
-    assert lock.statuses == {"10.1000/182": "found"}
-    assert {*lock.entries.values()} == {"10.1000/182", "10.1000/183", "10.1000/184"}
+    dois = ["10.1000/182", "10.1000/183", "10.1000/184"]
+    assert [lock.status(doi) for doi in dois] == ["found", None, None]
+    assert [finding.doi for finding in lock.unused([])] == dois
 
 
 @pytest.mark.parametrize("content", ["", "[]", "{", '{"doiuri-lock": 9, "entries": {}}', "[" * 100_000])
@@ -161,7 +135,7 @@ def test_an_entry_without_an_answer_is_missing_and_used(answer: object, tmp_path
     answers = check_names(["10.1000/182"], Config(lock=str(path), locked=True), lock)
     assert answers.missing == {"10.1000/182"}
     assert not [*lock.unused(answers.statuses.keys() | answers.missing)]
-    assert Draft.read(LockFile(path)).status(DOI("10.1000/182")) is None
+    assert lock.status("10.1000/182") is None
 
 
 def test_a_lock_file_that_does_not_exist(tmp_path: Path) -> None:

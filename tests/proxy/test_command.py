@@ -139,7 +139,6 @@ def ended(words: list[str]) -> object:
     "words",
     [
         "--upstream http://127.0.0.1:1 --cache redis://127.0.0.1:1",
-        "--records redis://127.0.0.1:1",
         "list --store redis://127.0.0.1:1",
     ],
 )

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from doiuri.resolver import Entry, Metadata, Resolver, SQLiteStore
+from doiuri.plugins import DOI_ORG
+from doiuri.resolver import Entry, Key, Metadata, Resolver, SQLiteStore
 from doiuri.rest import BIBTEX, CSL_JSON, reference_type
 from doiuri_proxy import RecordsError, running
 from doiuri_proxy.pytest_plugin import Proxies
@@ -326,8 +327,11 @@ def test_stores_without_metadata_are_read(tmp_path: Path) -> None:
     body = json.dumps({"responseCode": 1, **RECORDS[1]}, separators=(",", ":")).encode()
     with closing(SQLiteStore(store)) as opened:
         for key, entry in (
-            ("record https://doi.org 10.1000/PLAIN", Entry(body, "application/json;profile=public", 1e12)),
-            ("registry https://doi.org", Entry(b"", "text/plain", 1e12)),
+            (
+                Key("record", "https://doi.org", "10.1000/PLAIN"),
+                Entry(body, "application/json;profile=public", 1e12),
+            ),
+            (Key("registry", "https://doi.org", ""), Entry(b"", "text/plain", 1e12)),
         ):
             opened.put_many({key: entry})
     with running(store) as proxy:
@@ -342,7 +346,7 @@ def test_damaged_metadata_in_a_store_is_an_error(tmp_path: Path) -> None:
     store = tmp_path / "records.sqlite3"
     register(store, CITED)
     with closing(SQLiteStore(store)) as opened:
-        opened.put_many({"content https://doi.org 10.1000/CITED": Entry(b"{", "application/json", 1e12)})
+        opened.put_many({Key("content", DOI_ORG, "10.1000/CITED"): Entry(b"{", "application/json", 1e12)})
     with running(store) as proxy:
         assert accepting(proxy.url, BIBTEX).status == 500
         assert ask(proxy.url, "/10.1000/cited").status == 302

@@ -27,7 +27,7 @@ PLUGIN_FILES = [file for file in FILES if file not in CORE]
 
 # The modules and packages of the core, "" being doiuri/__init__.py: each may import those in the lines above
 LAYERS = [
-    {"_entities", "_errors", "_files", "_hosts", "_immutable", "_urls"},
+    {"_entities", "_errors", "_files", "_hosts", "_immutable", "_json", "_urls"},
     {"_characters", "_remains", "_resolution_errors"},
     {"_names"},
     {"_encoding"},
@@ -70,7 +70,7 @@ TYPE_ONLY = {
 PUBLIC = {"", "plugins", "records", "rest", "resolver", "testing"}
 ALLIES = {"sphinx_doiuri": {"docutils_doiuri"}}
 # Files whose imports by name are the lazy face of a package: there is no other way to load on first use
-LAZY = {"doiuri/__init__.py"}
+LAZY = {"doiuri/__init__.py", "doiuri/resolver/__init__.py"}
 
 MOST_LINES = 600
 

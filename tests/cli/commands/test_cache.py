@@ -7,11 +7,11 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from doiuri.resolver import Entry, MemoryStore, SQLiteStore
+from doiuri.resolver import Entry, Key, MemoryStore, SQLiteStore
 from support.cli.command import doiuri
 
 ANSWER = Entry(b"{}" * 500, "application/json", 9e9)
-ENTRIES = {f"record https://doi.org 10.1000/{number}": ANSWER for number in range(900)}
+ENTRIES = {Key("record", "https://doi.org", f"10.1000/{number}"): ANSWER for number in range(900)}
 
 
 @pytest.fixture(autouse=True)

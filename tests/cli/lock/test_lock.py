@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from doiuri import DOI
-from doiuri.resolver import Entry, LockFile
+from doiuri.resolver import Entry, Key, LockFile
 from doiuri_cli.registry._locking import Draft
 from doiuri_proxy.pytest_plugin import Proxies
 from support.cli.command import doiuri
@@ -131,26 +131,6 @@ def test_refresh_asks_for_all(folder: Path, doi_proxy: Proxies) -> None:
     assert run.stderr == "4 DOIs in doi.lock.json: 0 added, 3 changed, 0 removed.\n"
     code = content(folder)["entries"][f"record https://doi.org {DEAD.upper()}"]["json"]["responseCode"]
     assert code != 100
-
-
-@pytest.mark.parametrize("name", [KAHN, DEAD])
-def test_answers_of_other_resolvers_stay(name: str, folder: Path, doi_proxy: Proxies) -> None:
-    other, own, work = (
-        f"record https://other.example {name.upper()}",
-        f"record {doi_proxy.url} {name.upper()}",
-        f"bibtex https://other.example {name.upper()}",
-    )
-    record = Entry(json.dumps({"responseCode": 1, "handle": name, "values": []}).encode(), "", inf)
-    entries = {other: record, own: record, work: Entry(b"@misc{a}", "text/plain", inf)}
-    LockFile(folder / "doi.lock.json").put_many(entries)
-    for arguments in ([], ["--refresh", "--prune"]):
-        assert lock(doi_proxy, folder, *arguments).returncode == 0
-        written = content(folder)["entries"]
-        assert {f"record https://doi.org {name.upper()}", other, work} <= written.keys()
-        assert own not in written  # it would hide what this resolver says now
-    (folder / "a.md").write_text("")
-    lock(doi_proxy, folder, "--prune")
-    assert not [key for key in content(folder)["entries"] if key.endswith(name.upper())]
 
 
 def test_existence_takes_few_requests(folder: Path, doi_proxy: Proxies) -> None:
@@ -282,13 +262,13 @@ def test_a_bibliography_of_other_entries_is_not_overwritten(folder: Path, doi_pr
 def test_a_draft_is_redone_on_what_another_process_wrote(folder: Path) -> None:
     file = LockFile(folder / "doi.lock.json")
     entry = Entry(b'{"responseCode":1}', "application/json", inf)
-    draft = Draft.read(file)
+    draft = Draft(file.read())
     draft.accept(DOI(DEAD), "a reason")
-    LockFile(file.path).put_many({f"record https://doi.org {KAHN.upper()}": entry})
-    assert file.edit(draft.redone).added == {DEAD.upper()}
+    LockFile(file.path).put_many({Key("record", "https://doi.org", KAHN.upper()): entry})
+    assert file.edit(draft.redo).added == {DEAD.upper()}
     assert names(folder) == [KAHN.upper(), DEAD.upper()]
     draft.prune([])
-    assert file.edit(draft.redone).removed == {KAHN.upper(), DEAD.upper()}
+    assert file.edit(draft.redo).removed == {KAHN.upper(), DEAD.upper()}
 
 
 def test_a_doi_without_an_answer_is_counted_once(folder: Path) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from doiuri import DOI, Handle, Prefix, ShortDOI
-from doiuri.resolver import Entry, MemoryStore, Outcome, Resolver, _batch
+from doiuri.resolver import Entry, Key, MemoryStore, Outcome, Resolver, _batch
 from doiuri.resolver._batch import AHEAD
 from support.processes import all_threads_ended
 from support.servers.faults import FAULTS, reply
@@ -327,7 +327,9 @@ def test_a_damaged_answer_in_the_store_is_asked_for_again(ending: str) -> None:
     store = MemoryStore()
     body = f'{{"responseCode":1,{ending}'.encode()
     with handling(proxy()) as server:
-        store.put_many({f"record {server.url} 10.1000/0": Entry(body, "application/json", time.time() + 60)})
+        store.put_many(
+            {Key("record", server.url, "10.1000/0"): Entry(body, "application/json", time.time() + 60)}
+        )
         (outcome,) = Resolver(server.url, store=store, offline=True).resolve_many(names(1))
         assert outcome.status == "unknown"
         (outcome,) = Resolver(server.url, store=store).resolve_many(names(1))

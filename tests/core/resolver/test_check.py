@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from doiuri.resolver import LockedAnswers, LockFile, MemoryStore, Outcome, Resolver
+from doiuri.resolver import LockFile, MemoryStore, Outcome, Resolver
 from support.servers.faults import Server, serving
 from support.servers.rest import handling, proxy, targets
 
@@ -124,7 +124,7 @@ def test_a_lock_file_of_such_a_build_answers_every_name(tmp_path: Path) -> None:
     with handling(handle) as server:
         store = LockFile(tmp_path / "doi.lock")
         online = list(Resolver(server.url, store=store, rate=2, budget=20).check(NAMES[:100]))
-        locked = LockedAnswers(LockFile(tmp_path / "doi.lock"), server.url)
+        locked = LockFile(tmp_path / "doi.lock")
         offline = list(Resolver(server.url, store=locked, offline=True).check([*NAMES[:100], "10.1000/new"]))
     assert [outcome.status for outcome in offline[:100]] == [outcome.status for outcome in online]
     assert count(offline, "unknown") == 1

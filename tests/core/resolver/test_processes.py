@@ -159,10 +159,10 @@ def test_stores_are_shared_and_closed_by_the_last(tmp_path: Path) -> None:
         first.resolve(DOI_)
         first.close()
         first.close()
-        open_before = store._file.db
+        open_before = store._db
         assert open_before is not None
         second.close()
-        assert store._file.db is None
+        assert store._db is None
         assert first.resolve(DOI_).url  # a closed Resolver still works
         store.close()
 
@@ -175,8 +175,8 @@ def test_a_resolver_may_be_entered_again(tmp_path: Path) -> None:
         for _ in range(3):
             with resolver:
                 resolver.resolve(DOI_)
-                assert store._file.db is not None
-            assert store._file.db is None
+                assert store._db is not None
+            assert store._db is None
         assert len(server.requests) == 1
 
 
@@ -231,7 +231,7 @@ def test_a_forgotten_iteration_may_end_at_any_moment(tmp_path: Path) -> None:
 
     with handling(proxy()) as server:
         assert next(Cycle().stream).status == "found"
-        worker = threading.Thread(target=store._run, args=("read", lambda _db: gc.collect()), daemon=True)
+        worker = threading.Thread(target=store._try, args=("read", lambda _db: gc.collect()), daemon=True)
         worker.start()
         worker.join(20)
         assert not worker.is_alive()

@@ -24,7 +24,7 @@ from doiuri import (
     ShortDOI,
     __version__,
 )
-from doiuri.resolver import Entry, MemoryStore, Outcome, Resolver
+from doiuri.resolver import Entry, Key, MemoryStore, Outcome, Resolver
 from doiuri.resolver._records import MAX_ALIASES
 from support.servers.faults import FAULTS, TARGET, reply, value
 from support.servers.rest import found, handling, header, not_found, proxy, targets
@@ -42,7 +42,7 @@ def outdated(base: str, answer: object, name: str = "10.1000/A") -> MemoryStore:
     """A store with a stale answer."""
     store = MemoryStore()
     entry = Entry(json.dumps(answer).encode(), "application/json", time.time() - 1)
-    store.put_many({f"record {base} {name}": entry})
+    store.put_many({Key("record", base, name): entry})
     return store
 
 
@@ -140,7 +140,7 @@ def test_a_definite_no_is_believed_for_an_hour() -> None:
     assert len(server.requests) == 2
     for entry in store._entries.values():
         assert before + 3600 <= entry.expires <= time.time() + 3600
-    assert json.loads(store._entries[f"record {server.url} 10.1000/A"].body)["responseCode"] == 100
+    assert json.loads(store._entries[Key("record", server.url, "10.1000/A")].body)["responseCode"] == 100
 
 
 def not_found_and_none(target: str) -> bytes:
@@ -232,7 +232,7 @@ def test_a_spoiled_entry_is_asked_again() -> None:
         other = b'{"responseCode": 1, "handle": "10.1000/b", "values": []}'
         for body, method in product((b"", b"[]", b'{"handle":"10.1000/a"', other), ask):
             store.put_many(
-                {f"record {server.url} 10.1000/A": Entry(body, "application/json", time.time() + 9)}
+                {Key("record", server.url, "10.1000/A"): Entry(body, "application/json", time.time() + 9)}
             )
             assert method(Resolver(server.url, store=store))
         assert len(server.requests) == 16  # Which RA, which is not there, before each verify
@@ -531,9 +531,9 @@ def test_an_invalid_outcome_raises_what_parsing_raises(text: str) -> None:
 def test_an_expiry_further_ahead_than_any_we_give_is_stale(kind: str, most: int) -> None:
     with handling(proxy()) as server:
         key = {
-            "exists": f"exists {server.url} 10.1000/A",
-            "metadata": f"metadata text/plain {server.url} 10.1000/A",
-        }.get(kind, f"record {server.url} 10.1000/A")
+            "exists": Key("exists", server.url, "10.1000/A"),
+            "metadata": Key("metadata", server.url, "10.1000/A", "text/plain"),
+        }.get(kind, Key("record", server.url, "10.1000/A"))
         body = {
             "record": b'{"responseCode":1,"handle":"10.1000/a","values":[]}',
             "no": b'{"responseCode":100,"handle":"10.1000/a","values":[]}',
@@ -559,7 +559,7 @@ def test_an_expiry_further_ahead_than_any_we_give_is_stale(kind: str, most: int)
 def test_a_record_of_a_wrong_clock_still_serves_offline() -> None:
     store = MemoryStore()
     body = b'{"responseCode":1,"handle":"10.1000/a","values":[]}'
-    store.put_many({f"record {AWAY} 10.1000/A": Entry(body, "application/json", time.time() + 10**9)})
+    store.put_many({Key("record", AWAY, "10.1000/A"): Entry(body, "application/json", time.time() + 10**9)})
     resolver = Resolver(AWAY, store=store, offline=True)
     assert resolver.resolve(DOI_).values == ()
     (outcome,) = resolver.resolve_many([DOI_])

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from doiuri import DOI, BadRecord, DOINotFound, NoValues, ResolutionError, ResolverUnavailable
 from doiuri.records import Work
-from doiuri.resolver import Entry, MemoryStore, Outcome, Resolver, SQLiteStore
+from doiuri.resolver import Entry, Key, MemoryStore, Outcome, Resolver, SQLiteStore
 from doiuri.rest import CSL_JSON
 from support.servers.faults import Server, reply, serving
 from support.servers.rest import header, proxy, targets
@@ -222,7 +222,7 @@ def test_any_other_trouble_is_unknown_and_not_kept(answer: bytes, error: type[Re
 def test_a_stale_work_serves_while_there_is_no_answer(answer: bytes, error: type[ResolutionError]) -> None:
     with agency(answer) as both:
         store = MemoryStore()
-        key = f"work {both.proxy.url} {KAHN.key}"
+        key = Key("work", both.proxy.url, KAHN.key)
         store.put_many({key: Entry(BODY, CSL_JSON, time.time() - 1)})
         assert both.resolver(store).work(KAHN) == Work(KAHN, CSL)
         (outcome,) = both.resolver(store).works([KAHN])
@@ -272,7 +272,7 @@ def test_answers_are_kept_for_30_days_and_damaged_ones_are_asked_for_again() -> 
         store = MemoryStore()
         both.resolver(store).work(KAHN)
         ((key, entry),) = store._entries.items()
-        assert key == f"work {both.proxy.url} {KAHN.key}"
+        assert key == Key("work", both.proxy.url, KAHN.key)
         assert MONTH - 60 < entry.expires - time.time() <= MONTH
         assert json.loads(entry.body)["title"] == "A framework", "what is kept is the reduced form"
         for body in (b"\xff", b"[]", b"{", b""):

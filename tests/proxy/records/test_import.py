@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from doiuri.resolver import SQLiteStore
+from doiuri.resolver import Key, SQLiteStore
 from doiuri_proxy import running
 from doiuri_proxy.records import _registry
 from support.command import run
@@ -42,7 +42,7 @@ def test_a_bad_line_late_in_the_file_changes_nothing(
     assert done.returncode == 1
     assert f"bad.jsonl:6: {reason}" in done.stderr
     with closing(SQLiteStore(store)) as opened:
-        assert not opened.get_many([f"record https://doi.org 10.123/{n}" for n in range(5)])
+        assert not opened.get_many([Key("record", "https://doi.org", f"10.123/{n}") for n in range(5)])
 
 
 def test_a_half_done_import_answers_nothing_with_not_found(
@@ -50,17 +50,17 @@ def test_a_half_done_import_answers_nothing_with_not_found(
 ) -> None:
     store = tmp_path / "records.sqlite3"
     monkeypatch.setattr(_registry, "BATCH_SIZE", 2)
-    put_many, batches = SQLiteStore.put_many, list[Any]()
+    update, batches = SQLiteStore.update, list[Any]()
 
     def put_until_the_disk_is_full(self: SQLiteStore, entries: Any) -> None:
         batches.append(entries)
-        if len(batches) == 3:
+        if len(batches) == 4:
             raise OSError("no space left on device")
-        put_many(self, entries)
+        update(self, entries)
 
     file = jsonl(tmp_path / "r.jsonl", (link(f"10.123/{n}", "https://example.org/") for n in range(6)))
     with monkeypatch.context() as patch:
-        patch.setattr(SQLiteStore, "put_many", put_until_the_disk_is_full)
+        patch.setattr(SQLiteStore, "update", put_until_the_disk_is_full)
         assert run("import", file, "--store", store).returncode == 1
     with running(store) as proxy:
         paths = [f"/api/handles/10.123/{n}" for n in range(7)]

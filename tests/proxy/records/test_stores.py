@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from doiuri.resolver import Entry, SQLiteStore
+from doiuri.resolver import Entry, Key, SQLiteStore
 from doiuri_proxy import RecordsError, running
 from doiuri_proxy.records._registry import Registry
 from support.command import command, run, run_apart
@@ -183,7 +183,7 @@ def test_registered_records_outlive_those_of_a_cache(store: Path, monkeypatch: p
     later = time.time() + 10 * 365 * 86400
     monkeypatch.setattr(time, "time", lambda: later)
     cache = SQLiteStore(store)
-    cache.put_many({"record https://doi.org 10.1000/Y": Entry(b"{}", "application/json", later)})
+    cache.put_many({Key("record", "https://doi.org", "10.1000/Y"): Entry(b"{}", "application/json", later)})
     cache.close()
     with running(store) as proxy:
         assert ask(proxy.url, "/10.1000/x").status == 302
@@ -195,9 +195,9 @@ def test_the_cache_of_a_resolver_is_served_and_what_it_lacks_is_not_known(store:
     negative = b'{"responseCode":100,"handle":"10.1000/none","values":[]}'
     cache.put_many(
         {
-            "record https://doi.org 10.1000/182": Entry(body, "application/json", 0),
-            "record https://doi.org 10.1000/NONE": Entry(negative, "application/json", 0),
-            "record https://doi.org 10.1000/BROKEN": Entry(b"<html>", "application/json", 0),
+            Key("record", "https://doi.org", "10.1000/182"): Entry(body, "application/json", 0),
+            Key("record", "https://doi.org", "10.1000/NONE"): Entry(negative, "application/json", 0),
+            Key("record", "https://doi.org", "10.1000/BROKEN"): Entry(b"<html>", "application/json", 0),
         }
     )
     cache.close()
@@ -222,7 +222,7 @@ def test_workers_share_a_store_that_changes_with_another_base(tmp_path: Path, st
 
 def test_hidden_values_stay_in_the_store(store: Path) -> None:
     register(store, record("10.1000/x", value(1, "URL", "https://example.org/", permissions="1100")))
-    key = "record https://doi.org 10.1000/X"
+    key = Key("record", "https://doi.org", "10.1000/X")
     opened = SQLiteStore(store)
     assert b"1100" in opened.get_many([key])[key].body
     opened.close()

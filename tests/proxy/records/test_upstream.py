@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from doiuri.resolver import Entry, SQLiteStore
+from doiuri.resolver import Entry, Key, SQLiteStore
 from doiuri_proxy import Running, running
 from doiuri_proxy.records._memory import MemorySource
 from support.command import command
@@ -244,7 +244,9 @@ def test_a_chain_of_aliases_through_upstream() -> None:
 def test_upstream_is_asked_for_what_an_incomplete_store_lacks(tmp_path: Path) -> None:
     store = tmp_path / "incomplete.sqlite3"
     with closing(SQLiteStore(store)) as opened:
-        opened.put_many({"record https://doi.org 10.1000/2": Entry(b"<html>", "application/json", 0)})
+        opened.put_many(
+            {Key("record", "https://doi.org", "10.1000/2"): Entry(b"<html>", "application/json", 0)}
+        )
     there = [link(f"10.1000/{n}", f"https://example.org/{n}") for n in (1, 2)]
     with running(there) as upstream, running(store, upstream=upstream.url, cache=":memory:") as proxy:
         for number in (1, 2):

@@ -11,7 +11,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from doiuri.resolver.stores.sqlite._read import SQLiteSnapshot
+from doiuri.resolver import SQLiteStore
 from doiuri_proxy import Running, running
 from doiuri_proxy.app import _metrics
 from doiuri_proxy.app._counters import Counters
@@ -113,13 +113,13 @@ def test_a_store_that_takes_long_to_count_keeps_nobody_waiting(
 ) -> None:
     store, go_on = tmp_path / "r.sqlite3", threading.Event()
     run("add", "10.1000/1", "https://example.org/", "--store", store)
-    count = SQLiteSnapshot.count
+    count = SQLiteStore.Snapshot.count
 
-    def slow(self: SQLiteSnapshot, prefix: str) -> int:
+    def slow(self: SQLiteStore.Snapshot, kind: str, base: str) -> int:
         go_on.wait(60)
-        return count(self, prefix)
+        return count(self, kind, base)
 
-    monkeypatch.setattr(SQLiteSnapshot, "count", slow)
+    monkeypatch.setattr(SQLiteStore.Snapshot, "count", slow)
     monkeypatch.setattr(_store, "COUNT_TIME", 0.1)
     with running(store) as proxy:
         for _ in range(3):

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from doiuri.resolver import Entry, SQLiteStore
+from doiuri.plugins import DOI_ORG
+from doiuri.resolver import Entry, Key, SQLiteStore
 from doiuri_proxy import running
 from doiuri_proxy.records import _listing
 from doiuri_proxy.records._store import NEVER_EXPIRES
@@ -37,9 +38,10 @@ def filled(store: object, folder: Path, records: Any = MANY, agencies: Any = AGE
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def entries(store: Path) -> dict[str, Entry]:
+def entries(store: Path) -> dict[Key, Entry]:
+    kinds = ("record", "content", "prefix", "registry")
     with SQLiteStore(store).snapshot() as snapshot:
-        return snapshot.get_many([*snapshot.keys("")])
+        return snapshot.get_many([key for kind in kinds for key in snapshot.keys(kind, DOI_ORG)])
 
 
 def test_an_export_is_imported_with_the_same_bytes(
@@ -79,14 +81,14 @@ def test_what_a_resolver_cached_is_left_out(
     filled(store, tmp_path, [link("10.1000/x", "https://example.org/x")], {})
     cached = {**link("10.1000/y", "https://example.org/y"), "responseCode": 1}
     bodies = {
-        "https://doi.org 10.1000/Y": json.dumps(cached).encode(),
-        "https://doi.org 10.1000/NO": b'{"responseCode":100,"handle":"10.1000/no"}',
-        "https://doi.org 10.1000/Z": b"{",
-        "https://other.example 10.1000/O": b'{"handle":"10.1000/o","values":[]}',
+        (DOI_ORG, "10.1000/Y"): json.dumps(cached).encode(),
+        (DOI_ORG, "10.1000/NO"): b'{"responseCode":100,"handle":"10.1000/no"}',
+        (DOI_ORG, "10.1000/Z"): b"{",
+        ("https://other.example", "10.1000/O"): b'{"handle":"10.1000/o","values":[]}',
     }
     with closing(SQLiteStore(store)) as opened:
         opened.put_many(
-            {f"record {key}": Entry(body, "application/json", 2e9) for key, body in bodies.items()}
+            {Key("record", *key): Entry(body, "application/json", 2e9) for key, body in bodies.items()}
         )
     file = tmp_path / "e.jsonl"
     done, listed = run("export", file, "--store", store), run("list", "--store", store)
@@ -106,7 +108,7 @@ def codes(store: Path) -> list[int]:
 def test_an_export_never_turns_unknown_into_not_found(tmp_path: Path, store: Path) -> None:
     cached = json.dumps({**link("10.1000/x", "https://example.org/x"), "responseCode": 1}).encode()
     with closing(SQLiteStore(store)) as opened:
-        opened.put_many({"record https://doi.org 10.1000/X": Entry(cached, "application/json", 2e9)})
+        opened.put_many({Key("record", DOI_ORG, "10.1000/X"): Entry(cached, "application/json", 2e9)})
     assert codes(store) == [1, 2, 2]
     file, second = tmp_path / "e.jsonl", tmp_path / "second.sqlite3"
     done = run("export", file, "--store", store)
@@ -116,7 +118,9 @@ def test_an_export_never_turns_unknown_into_not_found(tmp_path: Path, store: Pat
 
     filled(store, tmp_path, [link("10.1000/y", "https://example.org/y")], {})
     with closing(SQLiteStore(store)) as opened:
-        opened.delete_many(["registry https://doi.org"])  # as an import leaves it that was interrupted
+        opened.update(
+            {}, [Key("registry", "https://doi.org", "")]
+        )  # as an import leaves it that was interrupted
     assert codes(store) == [1, 1, 2]
     assert run("export", file, "--store", store).returncode == 1
     assert run("export", "--store", store).stdout == ""
@@ -196,10 +200,12 @@ def test_a_damaged_entry_is_named_and_the_file_stays(tmp_path: Path, store: Path
     file = tmp_path / "e.jsonl"
     file.write_text("the old export")
     with closing(SQLiteStore(store)) as opened:
-        opened.put_many({"record https://doi.org 10.1000/Y": Entry(b"{", "application/json", NEVER_EXPIRES)})
+        opened.put_many(
+            {Key("record", "https://doi.org", "10.1000/Y"): Entry(b"{", "application/json", NEVER_EXPIRES)}
+        )
     done = run("export", file, "--store", store)
     assert done.returncode == 1
-    assert "10.1000/Y' is damaged" in done.stderr
+    assert "10.1000/Y is damaged" in done.stderr
     assert file.read_text() == "the old export"
     assert not [*tmp_path.glob(".*")]
 

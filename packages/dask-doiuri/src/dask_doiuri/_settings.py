@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import closing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 from uuid import uuid4
@@ -27,6 +28,7 @@ class VerifySettings:
     offline: bool
     user_agent: str
     cache: str | None = field(repr=False)  # URLs of Redis may have a password
+    cache_limit: int | None
     rate: float | None
     budget: float | None
     timeout: float
@@ -49,6 +51,7 @@ class VerifySettings:
         timeout: float,
         concurrency: int,
         resolve: Resolve,
+        cache_limit: int | None = None,
     ) -> VerifySettings:
         """Check the arguments; what was left out is read from the environment of this process."""
         if resolve not in {"existence", "records"}:
@@ -71,7 +74,8 @@ class VerifySettings:
                 base=checked.base,
                 offline=checked.offline,
                 user_agent=checked.user_agent,
-                cache=None if found.cache is None else _address(found.cache),
+                cache=None if found.cache is None else _address(found.cache, cache_limit),
+                cache_limit=cache_limit,
                 rate=checked.rate,
                 budget=budget,
                 timeout=timeout,
@@ -94,10 +98,11 @@ class VerifySettings:
 
         :param on_reply: called after each request.
         """
+        # not None: that stands for the worker's own DOIURI_CACHE
+        address = str(SQLiteStore(None).path) if self.cache is None else self.cache
         return Resolver(
             self.base,
-            # not None: that stands for the worker's own DOIURI_CACHE
-            store=str(SQLiteStore(None).path) if self.cache is None else self.cache,
+            store=SQLiteStore(address, limit=self.cache_limit) if self.cache_limit else address,
             offline=self.offline,
             timeout=self.timeout,
             concurrency=self.concurrency,
@@ -107,7 +112,9 @@ class VerifySettings:
         )
 
 
-def _address(cache: str) -> str:
+def _address(cache: str, limit: int | None) -> str:
     """Return the address of a store, which is checked; a path is made absolute."""
-    open_store(cache).close()
+    with closing(open_store(cache)) as store:
+        if limit is not None and not isinstance(store, SQLiteStore):
+            raise ValueError(f"cache_limit is the size of an SQLite file, which {cache!r} is not")
     return cache if cache == ":memory:" or "://" in cache else os.path.abspath(cache)  # noqa: PTH100

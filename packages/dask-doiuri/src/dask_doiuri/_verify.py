@@ -40,6 +40,7 @@ def verify(
     base: str | None = ...,
     rate: Rate = ...,
     cache: str | os.PathLike[str] | None = ...,
+    cache_limit: int | None = ...,
     budget: float | None = ...,
     resolve: Resolve = ...,
     timeout: float = ...,
@@ -58,6 +59,7 @@ def verify(
     base: str | None = ...,
     rate: Rate = ...,
     cache: str | os.PathLike[str] | None = ...,
+    cache_limit: int | None = ...,
     budget: float | None = ...,
     resolve: Resolve = ...,
     timeout: float = ...,
@@ -75,6 +77,7 @@ def verify(
     base: str | None = None,
     rate: Rate = "default",
     cache: str | os.PathLike[str] | None = None,
+    cache_limit: int | None = None,
     budget: float | None = None,
     resolve: Resolve = "existence",
     timeout: float = 10,
@@ -117,6 +120,8 @@ def verify(
         are: on each machine they use the whole rate in turns, a partition at a time.
     :param cache: address of the store, as in ``DOIURI_CACHE``, its default. Without one, each machine uses
         the SQLite file in its user's cache folder. A path has to be valid on the workers.
+    :param cache_limit: size of an SQLite file in bytes beyond which its oldest answers are deleted. The
+        default is a gigabyte: about five million answers about existence.
     :param budget: seconds for each partition, from its turn; None: no limit. What has no answer by then is
         ``"unknown"``.
     :param resolve: ``"existence"``: many names in one request. ``"records"``: one request for each name,
@@ -143,6 +148,7 @@ def verify(
         offline=offline,
         mailto=mailto,
         cache=cache,
+        cache_limit=cache_limit,
         rate=rate,
         budget=budget,
         timeout=timeout,

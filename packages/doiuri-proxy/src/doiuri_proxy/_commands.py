@@ -6,7 +6,6 @@ import contextlib
 import os
 import sys
 import time
-import warnings
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -61,14 +60,12 @@ def _registry(options: argparse.Namespace) -> Iterator[Registry]:
     from doiuri_proxy.records._registry import Registry
 
     store = _address(options)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", UserWarning)  # the store only warns if it cannot be written
-        try:
-            registry = Registry(store, options.base)
-        except ValueError as error:
-            raise ValueError(f"--store or DOIURI_CACHE: {error}") from None
-        with contextlib.closing(registry):
-            yield registry
+    try:
+        registry = Registry(store, options.base)
+    except ValueError as error:
+        raise ValueError(f"--store or DOIURI_CACHE: {error}") from None
+    with closing(registry):
+        yield registry
 
 
 def _remove(options: argparse.Namespace) -> int:
@@ -108,16 +105,14 @@ def _export(options: argparse.Namespace) -> int:
 
 
 def _backup(options: argparse.Namespace) -> int:
-    from doiuri.resolver import SQLiteStore
-
     from doiuri_proxy.records._listing import open_existing
 
     file = Path(options.file)
     with closing(open_existing(_address(options))) as store:
-        if not isinstance(store, SQLiteStore):
-            raise ValueError("backup copies SQLite files; use the Redis server's own, or export")  # noqa: TRY004
         if file.exists() and (not options.replace or file.samefile(store.path)):
             raise ValueError(f"{file} already exists")
+        if not file.parent.is_dir():
+            raise ValueError(f"cannot write {file}: there is no folder {file.parent}")
         store.backup(file)
     _print(f"{store.path} copied to {file}")
     return 0
@@ -156,7 +151,7 @@ def add_commands(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
     ):
         parser = commands.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.")
         options(parser)
-        parser.add_argument("--store", help="SQLite file or redis:// URL (default: DOIURI_CACHE)")
+        parser.add_argument("--store", help="SQLite file (default: DOIURI_CACHE)")
         parser.set_defaults(run=run)
 
 

@@ -161,7 +161,7 @@ class Verifier:
         )
 
     def _missing(self, answers: dict[DOI, _Answer]) -> list[DOI]:
-        accepted = self._lock_file.accepted if self._lock_file else {}
+        accepted = self._lock_file.read().accepted if self._lock_file else {}
         return [
             doi for doi, answer in answers.items() if answer.status == "not-found" and doi.key not in accepted
         ]

@@ -6,8 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from doiuri.plugins import DOI_ORG
-from doiuri.resolver import LockedAnswers, LockFile, key_base, key_doi, lock_name
+from doiuri.resolver import LockFile
 from sphinx.errors import ConfigError
 from sphinx.util import logging
 
@@ -56,8 +55,8 @@ def check_lock(app: Sphinx) -> None:
         logger.warning(message, path, type="doi", subtype="lock-missing")
 
 
-def open_lock(app: Sphinx) -> LockedAnswers | None:
-    """Return the lock file as a store of answers; None if the build reads no lock file.
+def open_lock(app: Sphinx) -> LockFile | None:
+    """Return the lock file; None if the build reads no lock file.
 
     :raises sphinx.errors.ConfigError: if the lock file is invalid.
     """
@@ -65,7 +64,7 @@ def open_lock(app: Sphinx) -> LockedAnswers | None:
     if path is None or not path.is_file():
         return None
     try:
-        return LockedAnswers(LockFile(path), options(app.config).settings.base)
+        return LockFile(path)
     except ValueError as error:
         raise ConfigError(__("%s; run sphinx-build -b doi-lock to rewrite it") % error) from None
 
@@ -82,7 +81,7 @@ def accepted_dois(app: Sphinx) -> AbstractSet[str]:
     """Return the keys of the DOIs that the lock file accepts though they do not exist."""
     path = lock_path(app.config, app.confdir)
     file = open_lock_file(path) if path is not None and options(app.config).resolve else None
-    return file.accepted.keys() if file is not None else frozenset()
+    return file.read().accepted.keys() if file is not None else frozenset()
 
 
 def _path_to_read(app: Sphinx) -> Path | None:
@@ -91,42 +90,29 @@ def _path_to_read(app: Sphinx) -> Path | None:
 
 
 def report_differences(
-    app: Sphinx,
     data: DOIData,
     uses: Sequence[Use],
-    lock: LockedAnswers,
+    lock: LockFile,
     incomplete: AbstractSet[DOI],
 ) -> None:
     """Warn of each use of a DOI that is not in the lock file, and of each DOI that is only there.
 
-    If the file has answers of another resolver only, one warning says so.
-
-    :param app: the application.
     :param data: all uses, and the answers from the lock file.
     :param uses: the uses that this build shows.
-    :param lock: the lock file, after the look-up.
+    :param lock: the lock file.
     :param incomplete: the DOIs whose metadata is needed and is not in the lock file.
     """
-    entries = lock.file.keys()
-    bases, base = {key_base(key) for key in entries} - {""}, options(app.config).settings.base
-    if bases and bases.isdisjoint({base, DOI_ORG}):
-        message = __("the lock file has answers of %s, not of %s; run sphinx-build -b doi-lock to rewrite it")
-        location, names = f"{lock.file.path}:1", ", ".join(sorted(bases))
-        logger.warning(message, names, base, type="doi", subtype="lock-missing", location=location)
-        return
     message = __("%s is not in the lock file; run sphinx-build -b doi-lock to add it")
     missing = set(data.unanswered())
     warn_missing(uses, missing, message)
     message = __("the metadata of %s is not in the lock file; run sphinx-build -b doi-lock to add it")
     warn_missing(uses, incomplete - missing, message)
     message = __("%s is in the lock file but in no document; run sphinx-build -b doi-lock to update it")
-    accepted = lock.file.accepted
-    done = {key_doi(entry) for entry in lock.seen} | (accepted.keys() & {doi.key for doi in data.dois()})
-    for entry in (*entries, *accepted):
-        key = key_doi(entry)
-        if key not in done:
-            done.add(key)  # one warning for all entries of a DOI
-            location = place_in_file(lock.file.path, f"{json.dumps(lock_name(entry), ensure_ascii=False)}:")
+    content = lock.read()
+    unused = content.unused(doi.key for doi in data.dois())
+    for key, name in content.names().items():
+        if key in unused:
+            location = place_in_file(lock.path, f"{json.dumps(name, ensure_ascii=False)}:")
             logger.warning(message, key, type="doi", subtype="lock-unused", location=location)
 
 

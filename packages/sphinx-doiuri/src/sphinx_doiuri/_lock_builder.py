@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from doiuri.resolver import LockFile, RecordingStore, key_doi, lock_key, open_store
+from doiuri.resolver import LockFile, RecordingStore, open_store
 from sphinx.builders import Builder
 from sphinx.errors import ConfigError, SphinxError
 from sphinx.util import logging
@@ -15,17 +15,17 @@ from sphinx_doiuri._locale import __
 from sphinx_doiuri._lock import BUILDER, lock_path, open_lock_file, warn_missing
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
     from collections.abc import Set as AbstractSet
     from pathlib import Path
 
     from docutils import nodes
     from doiuri import DOI
-    from doiuri.resolver import Entry
+    from doiuri.resolver import Entry, Key, LockContent
 
 logger = logging.getLogger(__name__)
 
-_METADATA = ("work ", "reference ")  # the beginnings of keys
+_METADATA = {"work", "reference"}  # kinds of keys
 
 
 class LockBuilder(Builder):
@@ -69,11 +69,11 @@ class LockBuilder(Builder):
         self._cache.close()
         data = doi_data(self.env)
         unanswered, incomplete = set(data.unanswered()), self.incomplete
-        kept = self._old_entries(unanswered | incomplete)
-        kept_keys = {key_doi(key) for key in kept}
-        missing = {doi for doi in unanswered if doi.key not in kept_keys}
-        self._write(kept | self._new_entries({doi.key for doi in unanswered}), may_delete=not missing)
-        described = {key_doi(key) for key in kept if key.startswith(_METADATA)}
+        kept = self._old_keys({doi.key for doi in unanswered | incomplete})
+        kept_dois = {key.doi for key in kept}
+        missing = {doi for doi in unanswered if doi.key not in kept_dois}
+        self._write(self._new_entries({doi.key for doi in unanswered}), kept_dois, may_delete=not missing)
+        described = {key.doi for key in kept if key.kind in _METADATA}
         message = __("the metadata of %s is not in the lock file: no answer from the resolver")
         warn_missing(
             data.all_uses(), {doi for doi in incomplete - missing if doi.key not in described}, message
@@ -84,36 +84,41 @@ class LockBuilder(Builder):
         else:
             logger.info(__("no lock file written: there are no answers to keep"))
 
-    def _old_entries(self, dois: AbstractSet[DOI]) -> dict[str, Entry]:
-        """Return the lock file's present entries about some DOIs; none if the file is invalid."""
+    def _old_keys(self, dois: Collection[str]) -> list[Key]:
+        """Return the keys of the lock file's present entries about some DOIs; none if the file is invalid."""
         file = open_lock_file(self.path)
-        if file is None:
-            return {}
-        keys, entries = {doi.key for doi in dois}, file.keys()
-        return file.get_many([entry for entry in entries if key_doi(entry) in keys])
+        return [] if file is None else [key for key in file.read().keys if key.doi in dois]
 
-    def _new_entries(self, unanswered: AbstractSet[str]) -> dict[str, Entry]:
-        """Return the answers of this build, under the keys that they have for doi.org.
+    def _new_entries(self, unanswered: Collection[str]) -> dict[Key, Entry]:
+        """Return the answers of this build.
 
         :param unanswered: the keys of the DOIs without an answer: what the store has about them has expired.
         """
-        base = options(self.config).settings.base
         return {
-            lock_key(key, base): entry
+            key: entry
             for key, entry in self.store.entries.items()
-            if key.startswith(_METADATA) or key_doi(key) not in unanswered
+            if key.kind in _METADATA or key.doi not in unanswered
         }
 
-    def _write(self, entries: Mapping[str, Entry], *, may_delete: bool) -> None:
-        """Replace the lock file; if there are no entries, delete it or leave it as it is."""
-        file = open_lock_file(self.path)
+    def _write(self, new: Mapping[Key, Entry], kept: Collection[str], *, may_delete: bool) -> None:
+        """Replace the lock file; if there are no entries, delete it or leave it as it is.
+
+        :param new: the new entries.
+        :param kept: the keys of the DOIs whose entries are kept.
+        """
         used = {doi.key for doi in doi_data(self.env).dois()}
-        accepted = {doi: reason for doi, reason in (file.accepted if file else {}).items() if doi in used}
+
+        def change(content: LockContent) -> None:
+            content.remove(content.dois().difference(kept))
+            content.accepted = {doi: reason for doi, reason in content.accepted.items() if doi in used}
+            content.add(new)
+
         try:
-            if file is None:
-                self.path.unlink(missing_ok=True)  # it is invalid
-            if entries or accepted:
-                (file or LockFile(self.path)).replace(entries, accepted)
+            if open_lock_file(self.path) is None:  # it is invalid
+                self.path.unlink()
+            file = LockFile(self.path)
+            if new or kept or used & file.read().accepted.keys():
+                file.edit(change)
             elif may_delete:
                 self.path.unlink(missing_ok=True)
         except OSError as error:

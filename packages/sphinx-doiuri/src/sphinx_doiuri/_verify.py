@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from doiuri.plugins import common_cause, open_resolver
-from doiuri.resolver import LockedAnswers, RecordingStore
+from doiuri.resolver import LockFile, RecordingStore
 from sphinx.errors import ConfigError
 from sphinx.util import logging
 
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     from sphinx_doiuri._environment import DOIData
 
-    _Answers = RecordingStore | LockedAnswers | None  # None: the cache
+    _Answers = RecordingStore | LockFile | None  # None: the cache
 
 logger = logging.getLogger(__name__)
 
@@ -94,7 +94,7 @@ def _look_up(app: Sphinx, data: DOIData, store: _Answers) -> None:
     details = switch(app.config, "doi_details")
     if not (_is_incomplete(app, data) or details or store):
         return
-    shared = replace(options(app.config), lock=None)  # the lock file is in "store" if it is used
+    shared = replace(options(app.config), lock=str(store.path) if isinstance(store, LockFile) else None)
     deadline, known = time.monotonic() + shared.budget, set(data.works)
     with _open_resolver(shared, store) as resolver:
         without_work = _look_up_works(app, data, resolver, deadline)
@@ -104,9 +104,9 @@ def _look_up(app: Sphinx, data: DOIData, store: _Answers) -> None:
     incomplete = set(works_needed(app, data)) | references_needed(app, data)
     if isinstance(app.builder, LockBuilder):
         app.builder.incomplete = incomplete
-    if isinstance(store, LockedAnswers):
+    if isinstance(store, LockFile):
         shown = [use for use in data.all_uses() if is_shown(app, use)]
-        report_differences(app, data, shown, store, incomplete)
+        report_differences(data, shown, store, incomplete)
     elif reasons:
         total, reason = len(data.dois()), common_cause(reasons)
         logger.info(__("%d of %d DOIs could not be checked: %s"), len(reasons), total, reason)
@@ -133,7 +133,7 @@ def _look_up_works(app: Sphinx, data: DOIData, resolver: Resolver, deadline: flo
 
 def _open_resolver(shared: Options, store: _Answers) -> Resolver:
     try:
-        return open_resolver(shared, PRODUCT, store)
+        return open_resolver(shared, PRODUCT, None if isinstance(store, LockFile) else store)
     except ValueError as error:  # the cache cannot be opened
         raise ConfigError(str(error)) from None
 

@@ -5,17 +5,16 @@ from __future__ import annotations
 import random
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from email.utils import formatdate
 
 import pytest
 from doiuri import DOI, ResolverUnavailable
-from doiuri.resolver import Entry, MemoryStore, Reply, Request, Resolver, _process
+from doiuri.resolver import MemoryStore, Reply, Request, Resolver, _process
 from doiuri.resolver._arguments import default_rate
 from doiuri.resolver.http._limiter import MAX_FAILURES, Limiter
 from doiuri.resolver.http._policy import MAX_ATTEMPTS, MAX_RETRY_WAIT, is_transient, retry_delay
-from doiuri.resolver.stores import _bounded
 from support.clock import Clock
 from support.servers.faults import FAULTS, reply
 from support.servers.rest import found, handling, proxy
@@ -260,57 +259,6 @@ def test_the_budget_holds_for_one() -> None:
             with pytest.raises(ResolverUnavailable):
                 ask()
             assert time.monotonic() - begun < 50
-
-
-class StuckStore(MemoryStore):
-    """A store that can be made to hang."""
-
-    def __init__(self, *stuck: str) -> None:
-        super().__init__()
-        self.stuck = stuck
-        self.reads = 0
-        self.free = threading.Event()
-
-    def get_many(self, keys: Sequence[str]) -> dict[str, Entry]:
-        self.reads += 1
-        if "read" in self.stuck:
-            self.free.wait()
-        return super().get_many(keys)
-
-    def put_many(self, entries: Mapping[str, Entry]) -> None:
-        if "write" in self.stuck:
-            self.free.wait()
-        super().put_many(entries)
-
-
-@pytest.mark.parametrize("stuck", [("read",), ("write",), ("read", "write")])
-def test_the_budget_holds_for_the_store(stuck: tuple[str, ...], waits: list[float]) -> None:
-    """A store that hangs is abandoned early enough to ask the server."""
-    store = StuckStore(*stuck)
-    with handling(proxy()) as server, Resolver(server.url, store=store, budget=100) as resolver:
-        assert resolver.resolve(DOI_).url
-        assert [o.status for o in resolver.resolve_many(names(3))] == ["found"] * 3
-        assert [o.status for o in resolver.verify(names(3))] == ["found"] * 3
-        store.free.set()
-        until(lambda: len(store._entries) >= 4, "what came is stored when the store comes to")
-        assert len(store._entries) == 4
-    assert max(waits) <= 50
-
-
-def test_a_budget_that_is_used_up_leaves_the_store(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A stored answer is returned even after the deadline; a store that hangs is not used again."""
-    store = MemoryStore()
-    with handling(proxy()) as server:
-        list(Resolver(server.url, store=store).resolve_many(names(600)[300:]))
-        monkeypatch.setattr(_bounded, "MIN_TIMEOUT", 100.0)
-        outcomes = list(Resolver(server.url, store=store, offline=True, budget=1e-9).resolve_many(names(600)))
-        assert [outcome.status for outcome in outcomes] == ["unknown"] * 300 + ["found"] * 300
-        stuck = StuckStore("read", "write")
-        monkeypatch.setattr(_bounded, "MIN_TIMEOUT", 0.1)
-        asked = Resolver(server.url, store=stuck, offline=True, budget=1e-9).resolve_many(names(2000))
-        assert {outcome.status for outcome in asked} == {"unknown"}
-        assert stuck.reads == 1
-        stuck.free.set()
 
 
 @pytest.mark.usefixtures("clock")

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 from doiuri import DOI, ResolverUnavailable
-from doiuri.resolver import Entry, LockFile, MemoryStore, Outcome, Resolver, SQLiteStore, Store
+from doiuri.resolver import Entry, Key, LockFile, MemoryStore, Outcome, Resolver, SQLiteStore, Store
+from doiuri.resolver.stores._lock_file import name_of
 from support.servers.rest import handling, proxy, targets
 
 A, B, C = DOIS = [DOI(f"10.1000/{letter}") for letter in "abc"]
@@ -75,7 +76,7 @@ ASKS: dict[str, Callable[[Resolver], list[Outcome]]] = {
 }
 
 
-def check_only_one_name_is_affected(store: Store, ask: str, spoil: Callable[[str], object]) -> None:
+def check_only_one_name_is_affected(store: Store, ask: str, spoil: Callable[[Key], object]) -> None:
     """Offline the name with the bad entries is unknown; online it alone is requested.
 
     ``spoil`` writes a bad entry with a key.
@@ -83,7 +84,7 @@ def check_only_one_name_is_affected(store: Store, ask: str, spoil: Callable[[str
     with handling(proxy(agencies=lambda _name: {"RA": "DataCite"})) as server:
         for base in (AWAY, server.url):
             for doi in DOIS:
-                record, exists = f"record {base} {doi.key}", f"exists {base} {doi.key}"
+                record, exists = Key("record", base, doi.key), Key("exists", base, doi.key)
                 agency = json.dumps({"DOI": doi.name, "RA": "Crossref"}).encode()
                 store.put_many({record: Entry(stored(doi.name), JSON, NEVER)})
                 store.put_many({exists: Entry(agency, JSON, NEVER)})
@@ -112,8 +113,8 @@ def test_a_body_that_is_not_ours(body: bytes, ask: str) -> None:
         "body = 'text'",
         "body = NULL",
         "media_type = CAST(x'ff' AS TEXT), body = x''",
-        "key = CAST(x'ff' AS TEXT)",
-        "key = 5",
+        "doi = CAST(x'ff' AS TEXT)",
+        "kind = 5",
         "expires = 'never'",
         "expires = NULL",
         "expires = x'00'",
@@ -121,9 +122,10 @@ def test_a_body_that_is_not_ours(body: bytes, ask: str) -> None:
     ],
 )
 def test_a_row_of_sqlite_that_is_not_ours(change: str, ask: str, tmp_path: Path) -> None:
-    def spoil(key: str) -> None:
+    def spoil(key: Key) -> None:
         with closing(sqlite3.connect(store.path)) as db, db:
-            assert db.execute(f"UPDATE entries SET {change} WHERE key = ?", (key,)).rowcount == 1
+            query = f"UPDATE entries SET {change} WHERE kind = ? AND base = ? AND doi = ?"
+            assert db.execute(query, key[:3]).rowcount == 1
 
     with closing(SQLiteStore(tmp_path / "a.sqlite3")) as store:
         check_only_one_name_is_affected(store, ask, spoil)
@@ -143,9 +145,9 @@ def test_a_row_of_sqlite_that_is_not_ours(change: str, ask: str, tmp_path: Path)
     ids=str,
 )
 def test_a_line_of_a_lock_file_that_is_not_ours(entry: dict[str, object], ask: str, tmp_path: Path) -> None:
-    def spoil(key: str) -> None:
+    def spoil(key: Key) -> None:
         content = json.loads(path.read_bytes())
-        content["entries"][key] = entry
+        content["entries"][name_of(key)] = entry
         path.write_text(json.dumps(content))
 
     path = tmp_path / "doi.lock.json"

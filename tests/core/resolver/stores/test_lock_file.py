@@ -9,32 +9,71 @@ import random
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
-from doiuri import DOI, DOINotFound
-from doiuri.resolver import Entry, LockFile, StoreWarning
-from doiuri.resolver.stores._lock_format import make_line
-from doiuri.rest import read_record
+from doiuri import DOI, NoValues, ResolverUnavailable
+from doiuri.records import Work
+from doiuri.resolver import Entry, Key, LockFile, MemoryStore, RecordingStore, Resolver, StoreWarning
+from doiuri.rest import CSL_JSON, read_record
+from doiuri.testing import resolver_for
+from support.store_contract import BASE, JSON, key
 
-FOUND = """ {"responseCode": 1, "handle": "10.1000/1", "values": [
-    {"timestamp": "2014-09-26T14:40:46Z", "ttl": 86400, "type": "URL", "index": 1,
-     "data": {"value": "http://www.doi.org/ü", "format": "string"}}]} """
-KEY = "record https://doi.org 10.1000/1"
-ENTRIES = {
-    KEY: Entry(FOUND.encode(), "application/json", 5.0),
-    "record https://doi.org 10.1000/2": Entry(
-        b'{"responseCode":100,"handle":"10.1000/2"}', "application/json", 9.0
-    ),
-    "metadata text/plain https://doi.org 10.1000/1": Entry(b"Knuth\n", "text/plain", 5.0),
-    "metadata image/png https://doi.org 10.1000/1": Entry(b"\xff", "image/png", 5.0),
+KAHN = DOI("10.1000/Kähn <1>")
+EMPTY = DOI("10.1000/empty")
+CSL = {"title": "A <i>framework</i>", "author": ["Kahn"]}
+URL = {
+    "timestamp": "2014-09-26T14:40:46Z",
+    "ttl": 86400,
+    "type": "URL",
+    "index": 1,
+    "data": {"value": "https://a.example/", "format": "string"},
 }
-CONTENT = """{"doiuri-lock": 1, "entries": {
-"metadata image/png https://doi.org 10.1000/1": {"type":"image/png","base64":"/w=="},
-"metadata text/plain https://doi.org 10.1000/1": {"type":"text/plain","text":"Knuth\\n"},
-"record https://doi.org 10.1000/1": {"json":{"responseCode":1,"handle":"10.1000/1","values":[{"index":1,"type":"URL","data":{"format":"string","value":"http://www.doi.org/ü"}}]}},
-"record https://doi.org 10.1000/2": {"json":{"responseCode":100,"handle":"10.1000/2"}}
-}}
+METADATA = {
+    CSL_JSON: CSL,
+    "text/x-bibliography": "Kahn, R. &amp; Co. (2006).",
+    "application/x-bibtex": "@misc{a}",
+}
+ITEMS: list[dict[str, Any]] = [
+    {"handle": KAHN.name, "values": [URL], "metadata": METADATA},
+    {"handle": EMPTY.name, "values": []},
+]
+RECORD = key(KAHN.key)
+TEXT = key("10.1000/1", "metadata", detail="text/plain")
+IMAGE = key("10.1000/1", "metadata", detail="image/png")
+RECORD_LINE = (
+    '"record https://doi.org 10.1000/KäHN <1>": {"json":{"responseCode":1,"handle":"10.1000/Kähn <1>",'
+    '"values":[{"index":1,"type":"URL","data":{"format":"string","value":"https://a.example/"}}]}}'
+)
+CONTENT = f"""{{"doiuri-lock": 2, "entries": {{
+"bibtex https://doi.org 10.1000/KäHN <1>": {{"type":"application/x-bibtex","text":"@misc{{a}}"}},
+"metadata image/png https://doi.org 10.1000/1": {{"type":"image/png","base64":"/w=="}},
+"metadata text/plain https://doi.org 10.1000/1": {{"type":"text/plain","text":"Knuth\\n"}},
+{RECORD_LINE}
+}},
+"works": {{
+"10.1000/EMPTY": null,
+"10.1000/KäHN <1>": {{"type":"document","title":"A framework","author":[{{"literal":"Kahn"}}]}}
+}},
+"references": {{
+"apa de-DE 10.1000/KäHN <1>": "Kahn, R. & Co. (2006).",
+"apa en-US 10.1000/EMPTY": null,
+"apa en-US 10.1000/KäHN <1>": "Kahn, R. & Co. (2006)."
+}}}}
 """
+
+
+def answers() -> dict[Key, Entry]:
+    """Entries for every kind of answer."""
+    store = RecordingStore(MemoryStore())
+    resolver = resolver_for(ITEMS, store=store)
+    resolver.resolve(KAHN)
+    resolver.bibtex(KAHN)
+    resolver.reference(KAHN, locale="de-DE")
+    assert [outcome.status for outcome in resolver.works([KAHN, EMPTY])] == ["found", "no-values"]
+    assert [outcome.status for outcome in resolver.references([KAHN, EMPTY])] == ["found", "no-values"]
+    others = {TEXT: Entry(b"Knuth\n", "text/plain", 5.0), IMAGE: Entry(b"\xff", "image/png", 5.0)}
+    return store.entries | others
 
 
 @pytest.fixture
@@ -42,95 +81,220 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "doi.lock"
 
 
-def test_one_line_an_entry_sorted_and_without_times(path: Path) -> None:
-    LockFile(path).put_many(ENTRIES)
-    assert path.read_text("utf-8") == CONTENT
+# What it looks like
 
 
-def test_edit_changes_what_the_file_has_by_then(path: Path) -> None:
-    file, one = LockFile(path), KEY
-    LockFile(path).put_many(ENTRIES)
-    LockFile(path).replace(ENTRIES, {"10.1000/4": "a reason"})
-
-    def change(
-        entries: dict[str, Entry], accepted: dict[str, str]
-    ) -> tuple[dict[str, Entry], dict[str, str]]:
-        assert (entries.keys(), accepted) == (ENTRIES.keys(), {"10.1000/4": "a reason"})
-        return {one: entries[one]}, {"10.1000/3": "dead"}
-
-    added, changed, removed = file.edit(change)
-    assert [set(dois) for dois in (added, changed, removed)] == [
-        {"10.1000/3"},
-        {"10.1000/1"},
-        {"10.1000/2", "10.1000/4"},
-    ]
-    assert LockFile(path).keys() == [one]
-    assert LockFile(path).accepted == {"10.1000/3": "dead"}
-    before = path.stat().st_mtime_ns
-    assert not any(file.edit(lambda entries, accepted: (entries, accepted)))
-    assert path.stat().st_mtime_ns == before
-
-
-def test_the_bytes_depend_on_the_answers_alone(path: Path) -> None:
-    order = list(ENTRIES)
+def test_a_line_an_entry_sorted_without_times_and_the_same_bytes_in_any_order(path: Path) -> None:
+    entries = answers()
+    keys = list(entries)
     for seed in range(5):
-        random.Random(seed).shuffle(order)
         path.unlink(missing_ok=True)
-        for key in order:
-            later = Entry(ENTRIES[key].body, ENTRIES[key].media_type, 1e9 + seed)
-            LockFile(path).put_many({key: later})
+        random.Random(seed).shuffle(keys)
+        for one in keys:
+            LockFile(path).put_many({one: entries[one]._replace(expires=1e9 + seed)})
         assert path.read_text("utf-8") == CONTENT
 
 
-def test_what_it_holds_never_expires(path: Path) -> None:
+def test_the_members_of_an_entry_have_a_fixed_order(path: Path) -> None:
+    value = {"b": 1, "a": [{"type": 1, "index": 2}], "ttl": 5, "type": "URL", "index": 1}
+    record = {"ttl": 1, "values": [value, "odd"], "handle": "10.1000/1", "responseCode": 1}
+    LockFile(path).put_many({key("10.1000/1"): Entry(json.dumps(record).encode(), JSON, 1.0)})
+    LockFile(path).put_many({key("10.1000/2", "exists"): Entry(b'{"ttl":1,"RA":0}', JSON, 1.0)})
+    assert path.read_text() == (
+        '{"doiuri-lock": 1, "entries": {\n'
+        '"exists https://doi.org 10.1000/2": {"json":{"RA":0,"ttl":1}},\n'
+        '"record https://doi.org 10.1000/1": {"json":{"responseCode":1,"handle":"10.1000/1","values":'
+        '[{"index":1,"type":"URL","a":[{"index":2,"type":1}],"b":1},"odd"],"ttl":1}}\n'
+        "}}\n"
+    )
+
+
+def test_a_change_is_a_change_of_one_line_and_no_change_is_none(path: Path) -> None:
     path.write_text(CONTENT, "utf-8")
-    found = LockFile(path).get_many(list(ENTRIES))
-    assert found.keys() == ENTRIES.keys()
-    assert {entry.expires for entry in found.values()} == {math.inf}
-    assert {key: entry.media_type for key, entry in found.items()} == {
-        key: entry.media_type for key, entry in ENTRIES.items()
-    }
-    assert found["metadata image/png https://doi.org 10.1000/1"].body == b"\xff"
-    assert found["metadata text/plain https://doi.org 10.1000/1"].body == b"Knuth\n"
-    record = read_record(DOI("10.1000/1"), 200, found[KEY].body)
-    assert (record.url, record.ttl) == ("http://www.doi.org/ü", None)
-    with pytest.raises(DOINotFound):
-        read_record(DOI("10.1000/2"), 404, found["record https://doi.org 10.1000/2"].body)
-
-
-def test_nothing_new_leaves_the_file_untouched(path: Path) -> None:
-    LockFile(path).put_many(ENTRIES)
     os.utime(path, (1, 1))
-    before = path.stat()
-    LockFile(path).put_many(ENTRIES)
-    LockFile(path).put_many({KEY: Entry(FOUND.replace("86400", "60").encode(), "application/json", 7.0)})
+    before, entries = path.stat(), answers()
+    LockFile(path).put_many(entries)
     assert (path.stat().st_mtime_ns, path.stat().st_ino) == (before.st_mtime_ns, before.st_ino)
-
-
-def test_a_change_is_a_change_of_one_line(path: Path) -> None:
-    LockFile(path).put_many(ENTRIES)
-    LockFile(path).put_many({KEY: Entry(FOUND.replace("www", "web").encode(), "application/json", 7.0)})
+    LockFile(path).put_many({TEXT: Entry(b"Liang\n", "text/plain", 7.0)})
     old, new = CONTENT.splitlines(), path.read_text("utf-8").splitlines()
     assert [number for number, (one, other) in enumerate(zip(old, new, strict=True)) if one != other] == [3]
 
 
+def test_works_make_it_format_2(path: Path) -> None:
+    entries = answers()
+    LockFile(path).put_many({RECORD: entries[RECORD]})
+    assert path.read_text("utf-8") == f'{{"doiuri-lock": 1, "entries": {{\n{RECORD_LINE}\n}}}}\n'
+    LockFile(path).put_many(entries)
+    assert path.read_text("utf-8") == CONTENT
+
+
+# What it answers
+
+
+@pytest.mark.parametrize("base", [BASE, "https://mirror.example", "http://127.0.0.1:8053"])
+def test_it_answers_offline_for_every_resolver(path: Path, base: str) -> None:
+    path.write_text(CONTENT, "utf-8")
+    resolver = Resolver(base, store=LockFile(path), offline=True)
+    assert resolver.resolve(KAHN).url == "https://a.example/"
+    assert resolver.work(KAHN) == Work(KAHN, CSL)
+    assert resolver.bibtex(KAHN) == "@misc{a}"
+    for locale in ("en-US", "de-DE"):
+        assert resolver.reference(KAHN, "apa", locale) == "Kahn, R. & Co. (2006)."
+    for ask in (resolver.work, resolver.reference):
+        with pytest.raises(NoValues):
+            ask(EMPTY)
+    with pytest.raises(ResolverUnavailable, match="offline"):
+        resolver.reference(KAHN, "ieee")
+    assert path.read_text("utf-8") == CONTENT
+
+
+def test_the_answers_of_every_resolver_are_kept_as_those_of_doi_org(path: Path) -> None:
+    entries = {one._replace(base="http://127.0.0.1:8053"): entry for one, entry in answers().items()}
+    store = LockFile(path)
+    store.put_many(entries)
+    assert path.read_text("utf-8") == CONTENT
+    assert store.get_many(list(entries)).keys() == entries.keys()
+    assert {one.base for one in store.read().keys} == {BASE}
+
+
+def test_what_it_holds_never_expires(path: Path) -> None:
+    path.write_text(CONTENT, "utf-8")
+    entries = answers()
+    found = LockFile(path).get_many(list(entries))
+    assert {one: entry.media_type for one, entry in found.items()} == {
+        one: entry.media_type for one, entry in entries.items()
+    }
+    assert {entry.expires for entry in found.values()} == {math.inf}
+    assert (found[TEXT].body, found[IMAGE].body) == (b"Knuth\n", b"\xff")
+    record = read_record(KAHN, 200, found[RECORD].body)
+    assert (record.url, record.ttl) == ("https://a.example/", None)
+
+
+@pytest.mark.parametrize(
+    "body", [b"1.10", b' {"b":1, "a":2}\n', b"null", b"", b"\xff", "\u2028\n\r\0".encode()]
+)
+def test_what_is_not_json_is_kept_to_the_octet(path: Path, body: bytes) -> None:
+    LockFile(path).put_many({TEXT: Entry(body, "text/x-bibliography", 0)})
+    assert LockFile(path).get_many([TEXT])[TEXT] == Entry(body, "text/x-bibliography", math.inf)
+
+
+def test_lone_surrogates_survive(path: Path) -> None:
+    odd = Entry(b'{"a":"\\ud800"}', JSON, math.inf)
+    LockFile(path).put_many({RECORD: odd})
+    assert LockFile(path).get_many([RECORD]) == {RECORD: odd}
+
+
+def test_an_edited_reference_is_read_as_text_on_one_line(path: Path) -> None:
+    lines = '"apa en-US 10.1000/1": "<b>A</b>\\u202e\\n(2006).","apa en-US 10.1000/2": "<br>"'
+    path.write_text(f'{{"doiuri-lock": 2, "entries": {{}}, "references": {{{lines}}}}}\n', "utf-8")
+    outcomes = Resolver(store=LockFile(path), offline=True).references([DOI("10.1000/1"), DOI("10.1000/2")])
+    assert [(o.status, o.reference) for o in outcomes] == [("found", "A (2006)."), ("unknown", "")]
+
+
+@pytest.mark.parametrize(
+    ("kind", "detail", "body"),
+    [("work", "", b"\xff"), ("work", "", b"[]"), ("work", "", b"{"), ("reference", "apa en-US", b"\xff")],
+)
+def test_an_answer_that_cannot_be_written_is_told_and_not_kept(
+    path: Path, kind: str, detail: str, body: bytes
+) -> None:
+    store = LockFile(path)
+    with pytest.warns(StoreWarning, match="cannot be written .*; new answers are not kept"):
+        store.put_many({key("10.1000/1", kind, detail=detail): Entry(body, CSL_JSON, 0.0)})
+    assert not path.exists()
+
+
+# Editing
+
+
+def test_edit_changes_what_the_file_has_by_then(path: Path) -> None:
+    store = LockFile(path)
+    path.write_text(CONTENT, "utf-8")
+
+    def change(content: Any) -> None:
+        assert content.keys == LockFile(path).read().keys
+        content.remove({"10.1000/1"})
+        content.remove({KAHN.key}, ["work"])
+        content.accepted["10.1000/GONE"] = "withdrawn"
+
+    differences = store.edit(change)
+    assert [set(dois) for dois in differences] == [{"10.1000/GONE"}, {KAHN.key}, {"10.1000/1"}]
+    assert LockFile(path).read().dois() == {KAHN.key, EMPTY.key, "10.1000/GONE"}
+    assert LockFile(path).read().accepted == {"10.1000/GONE": "withdrawn"}
+    assert '"accepted": {\n"10.1000/GONE": "withdrawn"\n}}' in path.read_text("utf-8")
+    before = path.stat().st_mtime_ns
+    assert not any(store.edit(lambda _content: None))
+    assert path.stat().st_mtime_ns == before
+    entries, octets = store.clear()
+    assert (entries, octets > 0) == (6, True)
+    assert (store.read().keys, store.read().accepted) == ([], {"10.1000/GONE": "withdrawn"})
+
+
+def test_what_it_says_about_a_name(path: Path) -> None:
+    alias = {"index": 1, "type": "HS_ALIAS", "data": {"format": "string", "value": KAHN.name}}
+    record = {"responseCode": 1, "handle": "10.1000/a", "values": [alias]}
+    absent = b'{"responseCode":100,"handle":"10.1000/b"}'
+    agency = b'{"DOI":"10.1000/c","RA":"Crossref"}'
+    path.write_text(CONTENT, "utf-8")
+    store = LockFile(path)
+    store.put_many({key("10.1000/A"): Entry(json.dumps(record).encode(), JSON, 1.0)})
+    store.put_many({key("10.1000/B"): Entry(absent, JSON, 1.0)})
+    store.put_many({key("10.1000/C", "exists"): Entry(agency, JSON, 1.0)})
+    store.edit(lambda content: content.accepted.update({"10.1000/D": "a reason"}))
+    content = store.read()
+    said = {doi: content.status(doi) for doi in content.dois()}
+    assert said == {
+        "10.1000/1": None,
+        EMPTY.key: None,
+        KAHN.key: "found",
+        "10.1000/A": "found",
+        "10.1000/B": "not-found",
+        "10.1000/C": "found",
+        "10.1000/D": None,
+    }
+    used = ["10.1000/A", "10.1000/B"]
+    assert content.unused(used) == {"10.1000/1", EMPTY.key, "10.1000/C", "10.1000/D"}, "aliases are used"
+    assert content.names()["10.1000/B"] == "record https://doi.org 10.1000/B"
+
+
+def test_processes_that_write_at_once_lose_nothing(path: Path) -> None:
+    script = (
+        "import sys\nfrom doiuri.resolver import Entry, Key, LockFile\nstore = LockFile(sys.argv[1])\n"
+        "for n in range(30):\n"
+        "    key = Key('record', 'https://doi.org', f'10.1000/{sys.argv[2]}-{n:02}')\n"
+        "    store.put_many({key: Entry(b'{}', 'application/json', 0)})"
+    )
+    command = [sys.executable, "-W", "error", "-c", script, str(path)]
+    processes = [subprocess.Popen([*command, name]) for name in "abcd"]
+    assert [process.wait(300) for process in processes] == [0] * 4
+    assert LockFile(path).read().dois() == {f"10.1000/{name}-{n:02}" for name in "abcd" for n in range(30)}
+    assert [file.name for file in path.parent.iterdir()] == ["doi.lock"], "nothing is left behind"
+
+
+# The file
+
+
 def test_changes_from_outside_are_seen(path: Path) -> None:
     store = LockFile(path)
-    assert store.get_many([KEY]) == {}
+    assert store.get_many([TEXT]) == {}
     path.write_text(CONTENT, "utf-8")
-    assert list(store.get_many([KEY])) == [KEY]
+    os.utime(path, (1, 1))
+    assert store.get_many([TEXT])[TEXT].body == b"Knuth\n"
+    with path.open("r+b") as file:  # in place, of the same size
+        file.write(CONTENT.replace("Knuth", "Liang").encode())
+    assert store.get_many([TEXT])[TEXT].body == b"Liang\n"
     path.unlink()
-    assert store.get_many([KEY]) == {}
-    store.put_many({"new": Entry(b"{}", "application/json", 0)})
-    assert list(json.loads(path.read_text("utf-8"))["entries"]) == ["new"], "what was deleted stays deleted"
+    assert store.get_many([TEXT]) == {}
+    store.put_many({key("10.1000/2"): Entry(b"{}", JSON, 0)})
+    assert store.read().dois() == {"10.1000/2"}, "what was deleted stays deleted"
 
 
 def test_line_ends_of_windows_are_read(path: Path) -> None:
     path.write_bytes(b"\xef\xbb\xbf" + CONTENT.replace("\n", "\r\n").encode())
-    assert len(LockFile(path).get_many(list(ENTRIES))) == 4
+    assert LockFile(path).get_many(list(answers())).keys() == answers().keys()
 
 
-LINE = CONTENT.splitlines()[3]
+NAME = '"record https://doi.org 10.1000/1"'
 
 
 @pytest.mark.parametrize(
@@ -142,23 +306,20 @@ LINE = CONTENT.splitlines()[3]
         ("{}", "not a lock file"),
         ('{"doiuri-lock": 3, "entries": {}}', "its format is 3"),
         ('{"doiuri-lock": true, "entries": {}}', "its format is True"),
-        ('{"doiuri-lock": 2, "entries": {}, "works": []}', "not a lock file"),
-        ('{"doiuri-lock": 2, "entries": {}, "works": {"10.1000/1": "text"}}', "contains an invalid entry"),
-        (
-            '{"doiuri-lock": 2, "entries": {}, "references": {"10.1000/1": "text"}}',
-            "contains an invalid entry",
-        ),
-        ('{"doiuri-lock": 2, "entries": {}, "references": {"a b 10.1/1": {}}}', "contains an invalid entry"),
         ('{"doiuri-lock": "1", "entries": {}}', "its format is '1'"),
-        ('{"doiuri-lock": 1}', "not a lock file"),
-        ('{"doiuri-lock": 1, "entries": []}', "not a lock file"),
-        ('{"doiuri-lock": 1, "entries": {"k": null}}', "contains an invalid entry"),
-        ('{"doiuri-lock": 1, "entries": {"k": {}}}', "contains an invalid entry"),
-        ('{"doiuri-lock": 1, "entries": {"k": {"text": 1}}}', "contains an invalid entry"),
-        ('{"doiuri-lock": 1, "entries": {"k": {"base64": "x"}}}', "contains an invalid entry"),
-        ('{"doiuri-lock": 1, "entries": {"k": {"json": {}, "type": 5}}}', "contains an invalid entry"),
-        (CONTENT.replace(LINE, f"<<<<<<< HEAD\n{LINE}\n=======\n{LINE}\n>>>>>>> x"), "an unresolved merge"),
-        (CONTENT.replace(LINE, f"{LINE}\n{LINE}"), "repeats a member"),
+        ('{"doiuri-lock": 1, "entries": []}', "contains an invalid entry"),
+        ('{"doiuri-lock": 1, "entries": {"k": {"json": {}}}}', "'k' is not the name of an entry"),
+        ('{"doiuri-lock": 2, "entries": {}, "works": []}', "contains an invalid entry"),
+        ('{"doiuri-lock": 2, "works": {"10.1000/1": "text"}}', "a work must be an object"),
+        ('{"doiuri-lock": 2, "references": {"10.1000/1": "text"}}', "contains an invalid entry"),
+        ('{"doiuri-lock": 2, "references": {"a b 10.1/1": {}}}', "contains an invalid entry"),
+        ('{"doiuri-lock": 2, "accepted": {"10.1/1": null}}', "the reason for 10.1/1 must be a string"),
+        *(
+            (f'{{"doiuri-lock": 1, "entries": {{{NAME}: {entry}}}}}', "contains an invalid entry")
+            for entry in ("null", "7", "{}", '{"text": 1}', '{"base64": "x"}', '{"json": {}, "type": 5}')
+        ),
+        (CONTENT.replace(RECORD_LINE, f"<<<<<<< HEAD\n{RECORD_LINE}\n>>>>>>> x"), "an unresolved merge"),
+        (CONTENT.replace(RECORD_LINE, f"{RECORD_LINE},\n{RECORD_LINE}"), "repeats a member"),
         (CONTENT[:200], "not JSON"),
     ],
 )
@@ -173,80 +334,12 @@ def test_what_is_no_lock_file_is_refused_and_never_overwritten(
     store = LockFile(path)
     path.write_text(content, "utf-8")
     with pytest.warns(StoreWarning, match="cannot be written"):
-        store.put_many(ENTRIES)
+        store.put_many({TEXT: Entry(b"", "", 0)})
     with pytest.warns(StoreWarning, match="cannot be read"):
-        assert len(store.get_many(list(ENTRIES))) == 4
+        assert store.get_many([TEXT]) == {}
+    with pytest.raises(ValueError, match=complaint):
+        store.edit(lambda _content: None)
     assert path.read_text("utf-8") == content
-
-
-def test_processes_that_write_at_once_lose_nothing(path: Path) -> None:
-    script = (
-        "import sys\nfrom doiuri.resolver import Entry, LockFile\nstore = LockFile(sys.argv[1])\n"
-        "for n in range(30):\n"
-        "    store.put_many({f'{sys.argv[2]}-{n:02}': Entry(b'{}', 'application/json', 0)})"
-    )
-    command = [sys.executable, "-W", "error", "-c", script, str(path)]
-    processes = [subprocess.Popen([*command, name]) for name in "abcd"]
-    assert [process.wait(300) for process in processes] == [0] * 4
-    assert list(json.loads(path.read_text("utf-8"))["entries"]) == [
-        f"{name}-{n:02}" for name in "abcd" for n in range(30)
-    ]
-    assert [file.name for file in path.parent.iterdir()] == ["doi.lock"], "nothing is left behind"
-
-
-def test_a_file_that_cannot_be_written_is_told_and_the_rest_goes_on(path: Path, tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-    store = LockFile(tmp_path / "file" / "doi.lock")
-    with pytest.warns(StoreWarning, match="cannot be written"):
-        store.put_many(ENTRIES)
-    assert store.get_many(list(ENTRIES)).keys() == ENTRIES.keys()
-
-
-def test_links_and_permissions_stay(path: Path, tmp_path: Path) -> None:
-    real = tmp_path / "elsewhere" / "real.json"
-    real.parent.mkdir()
-    LockFile(real).put_many({})
-    real.write_text('{"doiuri-lock": 1, "entries": {}}')
-    real.chmod(0o640)
-    path.symlink_to(real)
-    LockFile(path).put_many(ENTRIES)
-    assert path.is_symlink()
-    assert real.read_text("utf-8") == CONTENT
-    assert real.stat().st_mode & 0o777 == 0o640
-
-
-def test_a_pipe_is_not_replaced(path: Path, tmp_path: Path) -> None:
-    """Nor is a device: a file may be a link to /dev/null."""
-    store = LockFile(path)
-    os.mkfifo(tmp_path / "pipe")
-    path.symlink_to("pipe")
-    reader = os.open(path, os.O_RDWR)
-    try:
-        store._save({key: make_line(key, entry) for key, entry in ENTRIES.items()})
-        assert os.read(reader, 100_000).decode() == CONTENT
-    finally:
-        os.close(reader)
-    assert path.is_symlink()
-    assert path.is_fifo()
-
-
-@pytest.mark.parametrize("body", [b"1.10", b' {"b":1, "a":2}\n', b"null", b"", b"\xff"])
-def test_what_is_not_announced_as_json_is_kept_to_the_octet(path: Path, body: bytes) -> None:
-    key = "metadata text/x-bibliography https://doi.org 10.1000/1"
-    LockFile(path).put_many({key: Entry(body, "text/x-bibliography", 0)})
-    assert LockFile(path).get_many([key])[key].body == body
-
-
-def test_lone_surrogates_and_odd_text_survive(path: Path) -> None:
-    odd = {
-        "record http://h 10.1000/x": Entry(b'{"a":"\\ud800"}', "application/json", 0),
-        'quote" \\ \u2028': Entry("\u2028\n\r\0".encode(), "text/plain", 0),
-    }
-    LockFile(path).put_many(odd)
-    found = LockFile(path).get_many(list(odd))
-    assert {key: entry.body for key, entry in found.items()} == {
-        key: entry.body for key, entry in odd.items()
-    }
 
 
 def test_a_folder_is_no_lock_file(tmp_path: Path) -> None:
@@ -254,33 +347,23 @@ def test_a_folder_is_no_lock_file(tmp_path: Path) -> None:
         LockFile(tmp_path)
 
 
-def test_a_change_in_place_of_the_same_size_is_seen(path: Path) -> None:
-    path.write_text(CONTENT, "utf-8")
-    os.utime(path, (1, 1))
-    store = LockFile(path)
-    before = path.stat()
-    with path.open("r+b") as file:
-        file.write(CONTENT.replace("Knuth", "Liang").encode())
-    after = path.stat()
-    assert (before.st_ino, before.st_size) == (after.st_ino, after.st_size)
-    key = "metadata text/plain https://doi.org 10.1000/1"
-    assert store.get_many([key])[key].body == b"Liang\n"
+def test_a_file_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    store = LockFile(tmp_path / "file" / "doi.lock")
+    with pytest.warns(StoreWarning, match="cannot be written"):
+        store.put_many({TEXT: Entry(b"", "", 0)})
+    with pytest.raises(OSError, match="file"):
+        store.edit(lambda content: content.accepted.update({"10.1000/1": "gone"}))
+    assert store.get_many([TEXT]) == {}
 
 
-def test_dois_that_are_known_not_to_exist_are_no_entries(path: Path) -> None:
-    store = LockFile(path)
-    store.replace(ENTRIES, {"10.1000/GONE": "withdrawn"})
-    assert store.keys() == sorted(ENTRIES)
-    assert store.usage().entries == 4
-    size = path.stat().st_size
-    assert store.clear() == (4, size - path.stat().st_size)
-    assert (store.keys(), store.accepted) == ([], {"10.1000/GONE": "withdrawn"})
-    assert store.clear() == (0, 0)
-
-
-def test_a_reason_is_text(path: Path) -> None:
-    store = LockFile(path)
-    for change in (store.replace, store.compare):
-        with pytest.raises(TypeError, match=r"expected a reason as str for 10\.1000/GONE, not None"):
-            change({}, {"10.1000/GONE": None})  # type: ignore[dict-item]
-    assert not path.exists()
+def test_links_and_permissions_stay(path: Path, tmp_path: Path) -> None:
+    real = tmp_path / "elsewhere" / "real.json"
+    real.parent.mkdir()
+    real.write_text('{"doiuri-lock": 1, "entries": {}}')
+    real.chmod(0o640)
+    path.symlink_to(real)
+    LockFile(path).put_many(answers())
+    assert path.is_symlink()
+    assert real.read_text("utf-8") == CONTENT
+    assert real.stat().st_mode & 0o777 == 0o640

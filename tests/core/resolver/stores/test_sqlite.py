@@ -1,13 +1,11 @@
-"""The store in an SQLite file: many processes, damaged files, read-only folders, full disks, kill -9."""
+"""The store in an SQLite file: many processes, kill -9, damage, full disks, read-only folders, its limit."""
 
 from __future__ import annotations
 
-import fcntl
 import os
 import random
 import re
 import shutil
-import signal
 import sqlite3
 import subprocess
 import sys
@@ -16,25 +14,20 @@ import textwrap
 import threading
 import time
 import warnings
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import SimpleNamespace
 
 import pytest
-from doiuri.resolver import Entry, Resolver, SQLiteStore, StoreWarning
-from doiuri.resolver.stores.sqlite import _read, _store
-from doiuri.resolver.stores.sqlite._format import APPLICATION_ID, FORMAT
-from doiuri.resolver.stores.sqlite._store import KEEP
-from support.processes import all_threads_ended
-from support.servers.rest import handling, proxy
+from doiuri.resolver import Entry, Key, Resolver, SQLiteStore, StoreWarning
+from doiuri.resolver.stores import _sqlite
+from doiuri.resolver.stores._sqlite import APPLICATION_ID, FORMAT, KEEP
+from support.store_contract import JSON, NONE, json_entries, key
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-ENTRIES = {
-    f"record http://h 10.1000/{number}": Entry(b"x" * 500, "application/json", 2e9) for number in range(50)
-}
+ENTRIES = json_entries((str(number) for number in range(50)), size=500)
 KEYS = list(ENTRIES)
+NEW = json_entries(["new"])
 
 HEAD = (
     b"SQLite format 3\0\x10\0\2\2\0\x40\x20\x20" + bytes(44) + APPLICATION_ID.to_bytes(4, "big") + bytes(28)
@@ -44,9 +37,10 @@ GARBAGE = HEAD + b"garbage" * 1000
 
 PREAMBLE = """
 import os, resource, sys, time, warnings
-from doiuri.resolver import Entry, SQLiteStore, StoreWarning
+from doiuri.resolver import Entry, Key, SQLiteStore, StoreWarning
 def entries(name, count, size=100):
-    return {f"{name}-{number}": Entry(b"x" * size, "application/json", 2e9) for number in range(count)}
+    keys = (Key("record", "http://h", f"10.1000/{name}-{number}") for number in range(count))
+    return {key: Entry(b"x" * size, "application/json", 2e9) for key in keys}
 """
 
 
@@ -59,8 +53,13 @@ def run(text: str, *arguments: str | Path) -> str:
     done = subprocess.run(
         [*script(text), *map(str, arguments)], capture_output=True, text=True, timeout=300, check=False
     )
-    assert done.returncode == 0, done.stderr
+    assert (done.returncode, done.stderr) == (0, "")
     return done.stdout
+
+
+def theirs(*names: str, count: int) -> list[Key]:
+    """The keys that the processes use."""
+    return [key(f"10.1000/{name}-{number}", base="http://h") for name in names for number in range(count)]
 
 
 @pytest.fixture
@@ -73,6 +72,28 @@ def stored(path: Path) -> Path:
     with closing(SQLiteStore(path)) as store:
         store.put_many(ENTRIES)
     return path
+
+
+@contextmanager
+def changing(path: Path) -> Iterator[sqlite3.Connection]:
+    """The database, to change it in one transaction."""
+    with closing(sqlite3.connect(path)) as db, db:
+        yield db
+
+
+@contextmanager
+def locking(path: Path, how: str = "IMMEDIATE") -> Iterator[sqlite3.Connection]:
+    """The database, locked as by another process until the end."""
+    with closing(sqlite3.connect(path, isolation_level=None, check_same_thread=False)) as db:
+        if how == "EXCLUSIVE":
+            db.execute("PRAGMA locking_mode = EXCLUSIVE")
+        db.execute(f"BEGIN {how}")
+        yield db
+        if db.in_transaction:
+            db.execute("ROLLBACK")
+
+
+# Processes
 
 
 def test_four_processes_at_once_on_a_fresh_file(tmp_path: Path) -> None:
@@ -95,421 +116,9 @@ def test_four_processes_at_once_on_a_fresh_file(tmp_path: Path) -> None:
     for process in processes:
         _, errors = process.communicate(timeout=300)
         assert process.returncode == 0, errors.decode()
-    keys = [f"{name}-{part}-{number}" for name in "abcd" for part in range(20) for number in range(10)]
     for turn in range(5):
         with closing(SQLiteStore(tmp_path / str(turn) / "store")) as store:
-            assert len(store.get_many(keys)) == 800
-        assert not list((tmp_path / str(turn)).glob("*damaged*"))
-
-
-@pytest.mark.parametrize("content", [GARBAGE, HEAD + b"x" * 50, HEAD + b"\xff" * 5000], ids=len)
-def test_a_corrupt_file_is_set_aside_with_a_warning(path: Path, content: bytes) -> None:
-    path.write_bytes(content)
-    with closing(SQLiteStore(path)) as store:
-        with pytest.warns(
-            StoreWarning, match=r"store\.sqlite3 is damaged .* set aside as store\.sqlite3\.damaged-1"
-        ):
-            assert store.get_many(KEYS) == {}
-        store.put_many(ENTRIES)
-        assert store.get_many(KEYS) == ENTRIES
-    assert path.with_name("store.sqlite3.damaged-1").read_bytes() == content
-    with closing(SQLiteStore(path)) as store:
-        assert store.get_many(KEYS) == ENTRIES
-
-
-def test_each_damaged_file_is_kept(path: Path) -> None:
-    for number in (1, 2, 3):
-        path.write_bytes(GARBAGE + b"%d" % number)
-        for suffix in ("-wal", "-shm"):
-            Path(f"{path}{suffix}").unlink(missing_ok=True)
-        with closing(SQLiteStore(path)) as store, pytest.warns(StoreWarning, match=f"damaged-{number}"):
-            store.put_many(ENTRIES)
-        assert Path(f"{path}.damaged-{number}").read_bytes() == GARBAGE + b"%d" % number
-
-
-def damage_pages(path: Path) -> None:
-    """Overwrite all pages of the file but the first with noise."""
-    noise = random.Random(5)
-    with path.open("r+b") as file:
-        file.seek(4096)
-        file.write(noise.randbytes(path.stat().st_size - 4096))
-
-
-def test_damage_inside_the_file_is_found_when_reading(stored: Path) -> None:
-    damage_pages(stored)
-    with closing(SQLiteStore(stored)) as store:
-        with pytest.warns(StoreWarning, match="set aside"):
-            assert store.get_many(KEYS) == {}
-        store.put_many(ENTRIES)
-        assert store.get_many(KEYS) == ENTRIES
-
-
-def test_damage_inside_the_file_is_found_when_writing(stored: Path) -> None:
-    damage_pages(stored)
-    with closing(SQLiteStore(stored)) as store:
-        with pytest.warns(StoreWarning, match="set aside"):
-            store.put_many(ENTRIES)
-        assert store.get_many(KEYS) == ENTRIES
-
-
-def test_damage_to_a_file_in_use(stored: Path) -> None:
-    with closing(SQLiteStore(stored)) as store:
-        assert store.get_many(KEYS) == ENTRIES
-        stored.write_bytes(b"")
-        stored.write_bytes(b"garbage" * 10_000)
-        with warnings.catch_warnings(record=True):
-            warnings.simplefilter("always")
-            store.put_many(ENTRIES)
-            assert store.get_many(KEYS) == ENTRIES
-
-
-@pytest.mark.parametrize("column", ["expires = 'soon'", "expires = NULL", "body = 'text'", "media_type = 7"])
-def test_a_row_of_other_types_is_not_found(stored: Path, column: str) -> None:
-    with closing(sqlite3.connect(stored)) as db, db:
-        db.execute("CREATE TABLE other AS SELECT * FROM entries")  # a table without affinities
-        db.execute("DROP TABLE entries")
-        db.execute("CREATE TABLE entries (id INTEGER PRIMARY KEY, key, body, media_type, expires, stored)")
-        db.execute("INSERT INTO entries SELECT * FROM other")
-        db.execute(f"UPDATE entries SET {column} WHERE key = ?", (KEYS[0],))
-        db.execute("DROP TABLE other")
-    with closing(SQLiteStore(stored)) as store:
-        assert store.get_many(KEYS) == {key: ENTRIES[key] for key in KEYS[1:]}
-
-
-def test_an_error_that_cannot_be_decoded_is_damage(stored: Path) -> None:
-    """The message about a damaged schema quotes it, whatever its bytes are."""
-    content = stored.read_bytes()
-    stored.write_bytes(
-        content.replace(b"CREATE INDEX entries_stored", b"CREATE \xff\xfe\xff\xfe\xff entries_stored")
-    )
-    with closing(SQLiteStore(stored)) as store:
-        with pytest.warns(StoreWarning, match="set aside"):
-            assert store.get_many(KEYS) == {}
-        store.put_many(ENTRIES)
-        assert store.get_many(KEYS) == ENTRIES
-
-
-def test_a_truncated_file(stored: Path) -> None:
-    with stored.open("r+b") as file:
-        file.truncate(stored.stat().st_size // 2)
-    with closing(SQLiteStore(stored)) as store, pytest.warns(StoreWarning, match="set aside"):
-        assert store.get_many(KEYS) == {}
-
-
-@pytest.mark.parametrize("content", [b"The only copy of a thesis.\n" * 999, b"x", GARBAGE[1:]], ids=len)
-def test_a_file_of_another_kind_is_an_error_and_stays(path: Path, content: bytes) -> None:
-    path.write_bytes(content)
-    for make in (SQLiteStore, lambda path: Resolver(store=path)):
-        with pytest.raises(ValueError, match=re.escape(f"{path} is not a store")):
-            make(path)
-    assert path.read_bytes() == content
-    assert list(path.parent.iterdir()) == [path]
-
-
-@pytest.mark.parametrize("application_id", [0, 7])
-def test_a_damaged_file_that_is_no_store_stays(path: Path, application_id: int) -> None:
-    content = GARBAGE.replace(APPLICATION_ID.to_bytes(4, "big"), application_id.to_bytes(4, "big"))
-    path.write_bytes(content)
-    with closing(SQLiteStore(path)) as store:
-        with pytest.warns(StoreWarning, match=re.escape(f"{path} cannot be written")):
-            store.put_many(ENTRIES)
-        assert store.get_many(KEYS) == ENTRIES, "in memory"
-    assert path.read_bytes() == content
-    assert not list(path.parent.glob("*damaged*"))
-
-
-def test_a_file_that_became_another_one_stays(stored: Path) -> None:
-    with closing(SQLiteStore(stored)) as store:
-        store.close()
-        stored.write_bytes(b"The only copy of a thesis.\n" * 999)
-        with pytest.warns(StoreWarning, match="cannot be read"):
-            assert store.get_many(KEYS) == {}
-    assert stored.read_bytes() == b"The only copy of a thesis.\n" * 999
-
-
-def of_an_earlier_version(path: Path) -> None:
-    with closing(sqlite3.connect(path)) as db:
-        db.execute("PRAGMA journal_mode = DELETE")
-        db.execute("PRAGMA application_id = 0")
-
-
-def test_a_store_without_an_application_id_is_recognised(stored: Path) -> None:
-    of_an_earlier_version(stored)
-    with closing(SQLiteStore(stored)) as store:
-        assert store.get_many(KEYS) == ENTRIES
-    assert stored.read_bytes()[68:72] == APPLICATION_ID.to_bytes(4, "big")
-    of_an_earlier_version(stored)
-    damage_pages(stored)
-    before = stored.read_bytes()
-    with closing(SQLiteStore(stored)) as store:
-        store._file.db = sqlite3.connect(stored)  # as an earlier version has it open: it sets no id
-        store._file._inode = stored.stat().st_ino
-        with pytest.warns(StoreWarning, match="set aside"):
-            assert store.get_many(KEYS) == {}
-    assert Path(f"{stored}.damaged-1").read_bytes() == before
-
-
-@pytest.mark.parametrize(
-    "columns", ["id, title, body", "id, key, body, media_type, expires, stored, extra"], ids=len
-)
-def test_a_table_of_the_same_name_is_not_ours(path: Path, columns: str) -> None:
-    with closing(sqlite3.connect(path)) as db:
-        db.execute(f"CREATE TABLE entries ({columns})")
-        db.execute(f"PRAGMA user_version = {FORMAT}")
-    before = path.read_bytes()
-    with closing(SQLiteStore(path)) as store, pytest.warns(StoreWarning, match="another program"):
-        store.put_many(ENTRIES)
-    assert path.read_bytes() == before
-
-
-def test_an_empty_file_is_a_fresh_one(path: Path) -> None:
-    path.touch()
-    with closing(SQLiteStore(path)) as store:
-        store.put_many(ENTRIES)
-        assert store.get_many(KEYS) == ENTRIES
-
-
-def test_processes_that_find_the_same_damage_lose_nothing_new(tmp_path: Path) -> None:
-    text = """
-        folder, name = sys.argv[1:]
-        warnings.simplefilter("ignore")
-        for turn in range(10):
-            store = SQLiteStore(f"{folder}/{turn}/store", timeout=60)
-            open(f"{folder}/ready-{turn}-{name}", "w").close()
-            while len([1 for file in os.listdir(folder) if file.startswith(f"ready-{turn}-")]) < 4:
-                pass  # no sleep: all are to begin in the same moment
-            store.put_many(entries(name, 10))
-            store.close()
-    """
-    for turn in range(10):
-        (tmp_path / str(turn)).mkdir()
-        (tmp_path / str(turn) / "store").write_bytes(GARBAGE)
-    processes = [subprocess.Popen([*script(text), str(tmp_path), name]) for name in "abcd"]
-    assert [process.wait(300) for process in processes] == [0] * 4
-    keys = [f"{name}-{number}" for name in "abcd" for number in range(10)]
-    for turn in range(10):
-        with closing(SQLiteStore(tmp_path / str(turn) / "store")) as store:
-            assert len(store.get_many(keys)) == 40
-        assert [file.name for file in tmp_path.glob(f"{turn}/*damaged*")] == ["store.damaged-1"]
-
-
-def test_a_damaged_file_is_not_replaced_while_another_process_opens_it(path: Path) -> None:
-    text = """
-        from doiuri.resolver.stores.sqlite import _file
-        prepare = _file.prepare
-        def wait(db, timeout):
-            _file.prepare = prepare
-            print("opened", flush=True)
-            input()
-            prepare(db, timeout)
-        _file.prepare = wait
-        warnings.simplefilter("ignore")
-        store = SQLiteStore(sys.argv[1])
-        store.put_many(entries("theirs", 10))
-        store.close()
-    """
-    put = """
-        warnings.simplefilter("ignore")
-        store = SQLiteStore(sys.argv[1], timeout=100)
-        store.put_many(entries("ours", 10))
-        store.close()
-    """
-    path.write_bytes(GARBAGE)
-    command = [*script(text), str(path)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
-        assert other.stdout
-        assert other.stdout.readline() == "opened\n"
-        ours = threading.Thread(target=run, args=[put, path])
-        ours.start()
-        ours.join(0.5)
-        assert not list(path.parent.glob("*damaged*"))
-        other.communicate("\n", timeout=300)
-        ours.join()
-    with closing(SQLiteStore(path)) as store:
-        assert len(store.get_many([f"{name}-{n}" for name in ("ours", "theirs") for n in range(10)])) == 20
-    assert [file.name for file in path.parent.glob("*damaged*")] == [f"{path.name}.damaged-1"]
-
-
-def test_a_file_that_is_deleted_while_it_is_open(stored: Path) -> None:
-    with closing(SQLiteStore(stored)) as store:
-        assert store.get_many(KEYS) == ENTRIES
-        for file in stored.parent.iterdir():
-            file.unlink()
-        assert store.get_many(KEYS) == {}
-        store.put_many(ENTRIES)
-    with closing(SQLiteStore(stored)) as store:
-        assert store.get_many(KEYS) == ENTRIES
-
-
-def test_a_file_of_another_format_is_left_alone(path: Path) -> None:
-    with closing(sqlite3.connect(path)) as db:
-        db.execute("CREATE TABLE entries (something)")
-        db.execute("PRAGMA user_version = 99")
-        db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-    before = path.read_bytes()
-    with closing(SQLiteStore(path)) as store:
-        with pytest.warns(StoreWarning, match="its format is 99"):
-            store.put_many(ENTRIES)
-        assert store.get_many(KEYS) == ENTRIES, "in memory"
-    with closing(sqlite3.connect(path)) as db:
-        assert [row[0] for row in db.execute("SELECT name FROM sqlite_master")] == ["entries"]
-        assert db.execute("SELECT count(*) FROM entries").fetchone() == (0,)
-    assert len(path.read_bytes()) == len(before)
-
-
-def test_keys_in_one_place_are_told_apart(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (_store, _read):
-        monkeypatch.setattr(module, "entry_id", lambda _: 7)
-    with closing(SQLiteStore(path)) as store:
-        for key in KEYS[:2]:
-            store.put_many({key: ENTRIES[key]})
-            assert store.get_many([key]) == {key: ENTRIES[key]}
-        assert store.get_many(KEYS[:1]) == {}, "never the answer to another question"
-
-
-@contextmanager
-def nobody(content: bytes | None = None) -> Iterator[Path]:
-    """A folder that this process may only read: it belongs to root."""
-    folder = Path(tempfile.mkdtemp())
-    try:
-        folder.chmod(0o755)
-        with closing(SQLiteStore(folder / "store")) as store:
-            store.put_many(ENTRIES)
-        if content is not None:
-            (folder / "store").write_bytes(content)
-        (folder / "store").chmod(0o444)
-        folder.chmod(0o555)
-        if os.geteuid() != 0:
-            yield folder
-            return
-        os.seteuid(65534)
-        try:
-            yield folder
-        finally:
-            os.seteuid(0)
-    finally:
-        folder.chmod(0o755)
-        shutil.rmtree(folder)
-
-
-def test_a_read_only_folder_is_read() -> None:
-    with nobody() as folder:
-        with pytest.raises(PermissionError):
-            (folder / "x").touch()
-        with closing(SQLiteStore(folder / "store")) as store:
-            with pytest.warns(StoreWarning, match="can only be read"):
-                assert store.get_many(KEYS) == ENTRIES
-            with pytest.warns(StoreWarning, match="cannot be written"):
-                store.put_many({"new": Entry(b"1", "", 0)})
-            assert store.get_many(["new", KEYS[0]]) == {"new": Entry(b"1", "", 0), KEYS[0]: ENTRIES[KEYS[0]]}
-        assert sorted(file.name for file in folder.iterdir()) == ["store"]
-
-
-WRITER = """
-import sys
-from doiuri.resolver import Entry, SQLiteStore
-store = SQLiteStore(sys.argv[1])
-store.put_many({"later": Entry(b"2", "", 0)})
-print("written", flush=True)
-sys.stdin.read()
-store.close()
-"""
-
-
-@pytest.mark.parametrize("is_closed", [False, True], ids=["open", "closed"])
-@pytest.mark.filterwarnings("ignore::doiuri.resolver.StoreWarning")
-def test_a_read_only_folder_that_its_owner_writes(is_closed: bool) -> None:
-    """As on a read-only mount: the folder may be written from elsewhere."""
-    with nobody() as folder, closing(SQLiteStore(folder / "store")) as store:
-        assert store.get_many(KEYS) == ENTRIES
-        with written_by_owner(folder) as process:
-            if is_closed:
-                process.communicate()
-            for _ in range(2):
-                assert store.get_many(["later", KEYS[0]]) == {
-                    "later": Entry(b"2", "", 0),
-                    KEYS[0]: ENTRIES[KEYS[0]],
-                }
-
-
-@contextmanager
-def written_by_owner(folder: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """A process that may write the folder, has written its store, and ends when its input does."""
-    user = os.geteuid()
-    os.seteuid(os.getuid())
-    folder.chmod(0o755)
-    (folder / "store").chmod(0o644)
-    words = [sys.executable, "-c", WRITER, str(folder / "store")]
-    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == b"written\n"
-        (folder / "store").chmod(0o444)
-        folder.chmod(0o555)
-        os.seteuid(user)
-        try:
-            yield process
-        finally:
-            os.seteuid(os.getuid())
-            folder.chmod(0o755)
-            if process.poll() is None:
-                process.communicate()
-    os.seteuid(user)
-
-
-def test_a_corrupt_file_in_a_read_only_folder_stays_where_it_is() -> None:
-    with nobody(GARBAGE) as folder, closing(SQLiteStore(folder / "store")) as store:
-        with pytest.warns(StoreWarning, match="cannot be written .(file is not a database|.*malformed)"):
-            store.put_many(ENTRIES)
-        assert store.get_many(KEYS) == ENTRIES
-        assert [file.name for file in folder.iterdir()] == ["store"]
-
-
-def test_a_read_only_folder_without_a_store() -> None:
-    with nobody() as folder, closing(SQLiteStore(folder / "other" / "store")) as store:
-        with pytest.warns(StoreWarning, match="cannot be written"):
-            store.put_many(ENTRIES)
-        assert store.get_many(KEYS) == ENTRIES
-
-
-@pytest.mark.parametrize("where", ["file/store", "folder"])
-def test_a_path_that_cannot_be_a_file(tmp_path: Path, where: str) -> None:
-    (tmp_path / "file").touch()
-    (tmp_path / "folder").mkdir()
-    with closing(SQLiteStore(tmp_path / where)) as store:
-        with pytest.warns(StoreWarning, match="cannot be"):
-            store.put_many(ENTRIES)
-        assert store.get_many(KEYS) == ENTRIES
-
-
-@pytest.mark.parametrize("limit", [0, 1000, 40_000, 300_000])
-def test_a_full_disk_costs_nothing_but_the_store(path: Path, limit: int) -> None:
-    text = """
-        path, limit = sys.argv[1:]
-        resource.setrlimit(resource.RLIMIT_FSIZE, (int(limit), resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
-        store = SQLiteStore(path)
-        written = warned = 0
-        everything = {}
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            for turn in range(60):
-                own = entries(str(turn), 10, 2000)
-                store.put_many(own)
-                everything |= own
-                assert store.get_many(list(everything)) == everything
-                written += not caught
-        messages = [f"{one.category.__name__}: {one.message}" for one in caught]
-        assert messages and all(one.startswith("StoreWarning: the DOI store ") for one in messages), messages
-        assert not any("damaged" in one for one in messages), messages
-        print(written)
-    """
-    written = int(run(text, path, str(limit)))
-    assert written < 60
-    assert not list(path.parent.glob("*damaged*"))
-    with closing(SQLiteStore(path)) as store:
-        keys = [f"{turn}-{number}" for turn in range(written) for number in range(10)]
-        assert len(store.get_many(keys)) == len(keys), "what was written before the disk was full"
-        store.put_many(ENTRIES)
-        assert store.get_many(KEYS) == ENTRIES
+            assert store.usage().entries == 800
 
 
 def test_kill_9_in_the_middle_of_writing_loses_nothing_that_was_acknowledged(path: Path) -> None:
@@ -542,16 +151,15 @@ def test_kill_9_in_the_middle_of_writing_loses_nothing_that_was_acknowledged(pat
     turns = int(run(forks, path))
     assert turns >= 30
     with closing(SQLiteStore(path)) as store:
-        keys = [f"{turn}-{number}" for turn in range(turns) for number in range(20)]
+        keys = theirs(*map(str, range(turns)), count=20)
         assert len(store.get_many(keys)) == len(keys)
-        assert len(store.get_many([f"{turns}-{number}" for number in range(20)])) in {0, 20}, "all or none"
+        assert len(store.get_many(theirs(str(turns), count=20))) in {0, 20}, "all or none"
     with closing(sqlite3.connect(path)) as db:
         assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-    assert not list(path.parent.glob("*damaged*"))
 
 
-def test_a_fork_shares_no_connection_and_no_lock(path: Path) -> None:
-    """Sphinx forks, perhaps while another thread holds the lock."""
+def test_a_fork_while_another_thread_writes(path: Path) -> None:
+    """As Sphinx does."""
     text = """
         import threading
         store = SQLiteStore(sys.argv[1], timeout=60)
@@ -569,7 +177,7 @@ def test_a_fork_shares_no_connection_and_no_lock(path: Path) -> None:
         for number in range(10):
             child = os.fork()
             if child == 0:
-                assert len(store.get_many([f"before-{n}" for n in range(10)])) == 10
+                assert len(store.get_many(list(entries("before", 10)))) == 10
                 store.put_many(entries(f"child-{number}", 10))
                 os._exit(0)
             children.append(child)
@@ -577,280 +185,327 @@ def test_a_fork_shares_no_connection_and_no_lock(path: Path) -> None:
         stop.set()
         thread.join()
         assert statuses == [0] * 10, statuses
-        assert len(store.get_many([f"child-{i}-{n}" for i in range(10) for n in range(10)])) == 100
+        for number in range(10):
+            assert len(store.get_many(list(entries(f"child-{number}", 10)))) == 10
         store.close()
     """
     run(text, path)
 
 
-def test_readers_do_not_wait_for_a_writer(stored: Path) -> None:
-    with (
-        closing(sqlite3.connect(stored, isolation_level=None)) as writer,
-        closing(SQLiteStore(stored, timeout=100)) as store,
-    ):
-        writer.execute("BEGIN IMMEDIATE")
-        start = time.monotonic()
-        assert store.get_many(KEYS) == ENTRIES
-        assert time.monotonic() - start < 50  # of the 100 that a writer would wait
-        writer.execute("ROLLBACK")
+def test_a_store_that_nobody_closes_makes_no_noise(path: Path) -> None:
+    assert run("store = SQLiteStore(sys.argv[1]); store.put_many(entries('a', 1))", path) == ""
 
 
-def test_a_writer_waits_for_its_turn(stored: Path) -> None:
-    with closing(sqlite3.connect(stored, isolation_level=None, check_same_thread=False)) as writer:
-        writer.execute("BEGIN IMMEDIATE")
-        timer = threading.Timer(0.2, writer.execute, ["COMMIT"])
-        timer.start()
-        with closing(SQLiteStore(stored, timeout=100)) as store:
-            store.put_many({"new": Entry(b"", "", 0)})
-        timer.join()
+# Files that are no stores, and damaged ones
+
+
+def damage_pages(content: bytes) -> bytes:
+    return content[:4096] + random.Random(5).randbytes(len(content) - 4096)
+
+
+def damage_schema(content: bytes) -> bytes:
+    """The message about it quotes it, whatever its bytes are."""
+    return content.replace(b"CREATE INDEX entries_stored", b"CREATE \xff\xfe\xff\xfe\xff entries_stored")
+
+
+DAMAGES: dict[str, Callable[[bytes], bytes]] = {
+    "only the header": lambda _: GARBAGE,
+    "cut off in the first page": lambda _: HEAD + b"x" * 50,
+    "binary": lambda _: HEAD + b"\xff" * 5000,
+    "half of it": lambda content: content[: len(content) // 2],
+    "noise in all pages but the first": damage_pages,
+    "a schema that is not UTF-8": damage_schema,
+}
+
+
+@pytest.mark.parametrize(
+    ("use", "what"),
+    [(lambda store: store.get_many(KEYS), "read"), (lambda store: store.put_many(ENTRIES), "written")],
+    ids=["read", "written"],
+)
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=list(DAMAGES))
+def test_a_damaged_file_is_a_miss_and_a_warning_that_says_to_delete_it(
+    stored: Path,
+    damage: Callable[[bytes], bytes],
+    use: Callable[[SQLiteStore], object],
+    what: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(_sqlite, "PAUSE", 0.0)
+    stored.write_bytes(damage(stored.read_bytes()))
     with closing(SQLiteStore(stored)) as store:
-        assert "new" in store.get_many(["new"])
-
-
-def test_a_file_that_stays_locked_is_given_up_with_a_warning(stored: Path) -> None:
-    with (
-        closing(sqlite3.connect(stored, isolation_level=None)) as writer,
-        closing(SQLiteStore(stored, timeout=0.2)) as store,
-    ):
-        assert store.get_many(KEYS) == ENTRIES
-        writer.execute("BEGIN IMMEDIATE")
-        with pytest.warns(StoreWarning, match="database is locked"):
-            store.put_many({"new": Entry(b"1", "", 0)})
-        assert store.get_many(["new"]) == {"new": Entry(b"1", "", 0)}
-        writer.execute("ROLLBACK")
-        store.put_many({"newer": Entry(b"2", "", 0)})
-        with closing(SQLiteStore(stored)) as other:
-            assert list(other.get_many(["new", "newer"])) == ["newer"]
-        store.put_many({"new": Entry(b"3", "", 0)})
-        assert store.get_many(["new"]) == {"new": Entry(b"3", "", 0)}, "the newest, wherever it is"
-
-
-def test_what_is_done_to_a_locked_file_by_hand_is_an_error(stored: Path) -> None:
-    with (
-        closing(sqlite3.connect(stored, isolation_level=None)) as writer,
-        closing(SQLiteStore(stored, timeout=0.1)) as store,
-        warnings.catch_warnings(),
-    ):
-        warnings.simplefilter("error")
-        assert store.usage().entries == len(ENTRIES)
-        writer.execute("BEGIN IMMEDIATE")
-        for _ in range(2):
-            with pytest.raises(OSError, match=r"cannot clear the store .*: database is locked"):
-                store.clear()
-            with pytest.raises(OSError, match=r"cannot delete entries of the store .*: database is locked"):
-                store.delete_many(KEYS)
-        assert store.get_many(KEYS) == ENTRIES
-        writer.execute("ROLLBACK")
-        store.close()
-        writer.execute("PRAGMA locking_mode = EXCLUSIVE")
-        writer.execute("BEGIN EXCLUSIVE")
-        with pytest.raises(OSError, match=r"cannot read the store .*: database is locked"):
-            store.usage()
-        writer.execute("ROLLBACK")
-        writer.close()
-        store.delete_many(KEYS[:1])
-        assert store.clear().entries == len(ENTRIES) - 1
-
-
-def test_entries_in_memory_are_cleared_with_the_file(stored: Path) -> None:
-    with (
-        closing(sqlite3.connect(stored, isolation_level=None)) as writer,
-        closing(SQLiteStore(stored, timeout=0.1)) as store,
-    ):
-        writer.execute("BEGIN IMMEDIATE")
-        with pytest.warns(StoreWarning, match="database is locked"):
-            store.put_many({"new": Entry(b"", "", 0)})
-        with pytest.raises(OSError, match="cannot clear"):
-            store.clear()
-        assert store.get_many(["new"]) == {"new": Entry(b"", "", 0)}
-        writer.execute("ROLLBACK")
-        store.clear()
-        assert store.get_many(["new"]) == {}
-
-
-def test_a_newer_answer_of_the_file_wins_over_one_in_memory(stored: Path) -> None:
-    with (
-        closing(sqlite3.connect(stored, isolation_level=None)) as writer,
-        closing(SQLiteStore(stored, timeout=0.1)) as store,
-        closing(SQLiteStore(stored)) as other,
-    ):
-        store.put_many({"later": Entry(b"old", "", 0)})
-        writer.execute("BEGIN IMMEDIATE")
-        with pytest.warns(StoreWarning, match="database is locked"):
-            store.put_many({"k": Entry(b"1", "", 0), "later": Entry(b"new", "", 0)})
-        writer.execute("ROLLBACK")
-        other.put_many({"k": Entry(b"2", "", 0)})
-        assert store.get_many(["k", "later"]) == {"k": Entry(b"2", "", 0), "later": Entry(b"new", "", 0)}
-        writer.execute("UPDATE entries SET stored = ?", (time.time() + 1000,))  # the clock was set back
-        assert store.get_many(["later"]) == {"later": Entry(b"new", "", 0)}
-
-
-def test_what_is_stale_and_nobody_renews_is_deleted_in_the_end(path: Path) -> None:
-    now = time.time()
-    old = {name: Entry(b"", "", expires) for name, expires in (("stale", now - 1), ("fresh", now + 1000))}
-    with closing(SQLiteStore(path)) as store:
-        store.put_many(old)
-    with closing(sqlite3.connect(path)) as db, db:
-        db.execute("UPDATE entries SET stored = ?", (now - KEEP - 1,))
-    with closing(SQLiteStore(path)) as store:
-        store.put_many({"new but stale": Entry(b"", "", 0)})
-        assert store.get_many(["stale", "fresh", "new but stale"]).keys() == {"fresh", "new but stale"}
-
-
-def test_beyond_its_limit_the_oldest_answers_go_and_registered_records_stay(path: Path) -> None:
-    registered = {f"registered-{n}": Entry(b"x" * 500, "", 253402300799.0) for n in range(100)}
-    with closing(SQLiteStore(path, limit=100_000)) as store:
-        store.put_many(registered)
-        for turn in range(10):
-            store.put_many({f"{turn}-{n}": Entry(b"x" * 500, "", 2e9) for n in range(50)})
-        keys = [f"{turn}-{n}" for turn in range(10) for n in range(50)]
-        assert len(store.get_many(keys)) == 500, "nothing goes in the session that stored it"
-    with closing(SQLiteStore(path, limit=100_000)) as store:
+        with pytest.warns(StoreWarning, match=f"{stored} cannot be {what} .*; it is damaged: delete it"):
+            assert not use(store)
+        stored.unlink()
         store.put_many(ENTRIES)
         assert store.get_many(KEYS) == ENTRIES
-        assert store.get_many(list(registered)) == registered
-        left = store.get_many(keys)
-        assert len(left) < 100_000 / 500
-        store.put_many({"new": Entry(b"", "", 2e9)})
-        assert store.get_many(list(left)) == left, "not every time"
-    with closing(SQLiteStore(path)) as store:
-        store.put_many({"newer": Entry(b"", "", 2e9)})
-        assert store.get_many(list(left)) == left, "there is room"
 
 
-@pytest.mark.parametrize("version", [0, FORMAT, 7])
-def test_another_programs_database_is_left_alone(path: Path, version: int) -> None:
-    with closing(sqlite3.connect(path)) as db:
-        db.execute("CREATE TABLE theirs (something)")
+def test_a_trouble_is_told_once(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_sqlite, "PAUSE", 0.0)
+    path.write_bytes(GARBAGE)
+    with closing(SQLiteStore(path)) as store, warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for _ in range(3):
+            assert store.get_many(KEYS) == {}
+            store.put_many(ENTRIES)
+    assert len(caught) == 1
+    assert path.read_bytes() == GARBAGE
+
+
+@pytest.mark.parametrize("content", [b"The only copy of a thesis.\n" * 999, b"x", GARBAGE[1:]], ids=len)
+def test_a_file_of_another_kind_is_an_error_and_stays(path: Path, content: bytes) -> None:
+    path.write_bytes(content)
+    for make in (SQLiteStore, lambda path: Resolver(store=path)):
+        with pytest.raises(ValueError, match=re.escape(f"{path} is not a store but some other file")):
+            make(path)
+    assert path.read_bytes() == content
+    assert list(path.parent.iterdir()) == [path]
+
+
+@pytest.mark.parametrize(
+    ("table", "application_id", "version", "complaint"),
+    [
+        ("theirs", 0, 0, "another program"),
+        ("theirs", 7, FORMAT, "another program"),
+        ("entries", 0, FORMAT, "another program"),
+        ("entries", APPLICATION_ID, 99, f"its format is 99; this version of doiuri reads {FORMAT}"),
+    ],
+)
+def test_a_database_of_another_program_or_format_is_left_alone(
+    path: Path, table: str, application_id: int, version: int, complaint: str
+) -> None:
+    with changing(path) as db:
+        db.execute(f"CREATE TABLE {table} (something)")
         db.execute(f"PRAGMA user_version = {version}")
+        db.execute(f"PRAGMA application_id = {application_id}")
     before = path.read_bytes()
     with closing(SQLiteStore(path)) as store:
-        with pytest.warns(StoreWarning, match="another program"):
+        with pytest.warns(StoreWarning, match=complaint) as caught:
             store.put_many(ENTRIES)
-        assert store.get_many(KEYS) == ENTRIES, "in memory"
+        assert "delete" not in str(caught[0].message)
+        assert store.get_many(KEYS) == {}
+        with pytest.raises(OSError, match=complaint):
+            store.update(ENTRIES)
+        with pytest.raises(OSError, match=complaint), store.snapshot():
+            pass
     assert path.read_bytes() == before
 
 
-def test_a_file_that_is_locked_when_it_is_opened(stored: Path) -> None:
-    """It is not set aside as damaged, and it is used again later."""
-    with (
-        closing(sqlite3.connect(stored, isolation_level=None)) as other,
-        closing(SQLiteStore(stored, timeout=0.2)) as store,
-    ):
-        other.execute("PRAGMA locking_mode = EXCLUSIVE")
-        other.execute("BEGIN IMMEDIATE")
-        other.execute("DELETE FROM entries")
-        with pytest.warns(StoreWarning, match="cannot be read .database is locked"):
-            assert store.get_many(KEYS) == {}
-        assert store._file.db is None
-        other.execute("ROLLBACK")
-        other.close()
+def test_an_empty_file_is_a_fresh_one(path: Path) -> None:
+    path.touch()
+    with closing(SQLiteStore(path)) as store:
+        store.put_many(ENTRIES)
         assert store.get_many(KEYS) == ENTRIES
-    assert not list(stored.parent.glob("*damaged*"))
 
 
-def test_who_waited_in_vain_does_not_wait_as_long_again(stored: Path) -> None:
-    with (
-        closing(sqlite3.connect(stored, isolation_level=None)) as writer,
-        closing(SQLiteStore(stored, timeout=0.2)) as store,
-    ):
-        writer.execute("BEGIN IMMEDIATE")
-        with pytest.warns(StoreWarning, match="database is locked"):
+@pytest.mark.parametrize("where", ["file/store", "folder"])
+def test_a_path_that_cannot_be_a_file(tmp_path: Path, where: str) -> None:
+    (tmp_path / "file").touch()
+    (tmp_path / "folder").mkdir()
+    with closing(SQLiteStore(tmp_path / where)) as store:
+        with pytest.warns(StoreWarning, match="cannot be written"):
             store.put_many(ENTRIES)
-        assert store._file.db is not None
-        assert store._file.db.execute("PRAGMA busy_timeout").fetchone() == (100,)
-        store.get_many(KEYS)
-        store.put_many(ENTRIES)
-        assert store._file.db.execute("PRAGMA busy_timeout").fetchone() == (100,)
-        writer.execute("ROLLBACK")
-        store.put_many({"new": Entry(b"", "", 0)})
-        assert store._file.db.execute("PRAGMA busy_timeout").fetchone() == (200,)
+        with pytest.raises(OSError, match="cannot write the store"):
+            store.update(ENTRIES)
 
 
-def test_closing_does_not_wait_for_a_thread_that_waits(stored: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_store, "CLOSE_TIMEOUT", 0.1)
+def test_a_path_with_a_nul_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="null"):
+        SQLiteStore(tmp_path / "a\0b")
+
+
+def test_a_file_that_is_deleted_while_it_is_open(stored: Path) -> None:
     with closing(SQLiteStore(stored)) as store:
-        begun, over = threading.Event(), threading.Event()
-
-        def work(_db: object) -> None:
-            begun.set()
-            over.wait(30)
-
-        thread = threading.Thread(target=store._run, args=("read", work))
-        thread.start()
-        begun.wait(30)
-        store.close()
-        assert thread.is_alive()
-        over.set()
-        thread.join()
-
-
-def test_a_resolver_keeps_its_budget_while_another_process_has_the_store(
-    stored: Path, waits: list[float], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(_store, "CLOSE_TIMEOUT", 0.1)
-    folder, earlier = os.open(stored.parent, os.O_RDONLY), threading.enumerate()
-    with closing(SQLiteStore(stored, timeout=100)) as store:
-        try:
-            fcntl.flock(folder, fcntl.LOCK_EX)
-            with handling(proxy()) as server, closing(sqlite3.connect(stored, isolation_level=None)) as other:
-                other.execute("BEGIN IMMEDIATE")
-                resolver = Resolver(server.url, store=store, budget=50)
-                assert resolver.resolve("10.1000/a").url
-                outcomes = list(resolver.resolve_many(f"10.1000/{n}" for n in range(20)))
-                assert {outcome.status for outcome in outcomes} == {"found"}
-                assert max(waits) <= 25
-                begun = time.monotonic()
-                store.close()  # does not wait for them either
-                assert time.monotonic() - begun < 50  # less than any single wait for a lock
-        finally:
-            os.close(folder)
-        assert all_threads_ended(but=earlier), "those that waited open the file again"
-
-
-def test_an_interrupt_leaves_no_transaction_behind(path: Path) -> None:
-    with closing(SQLiteStore(path)) as store:
+        assert store.get_many(KEYS) == ENTRIES
+        for file in stored.parent.iterdir():
+            file.unlink()
+        assert store.get_many(KEYS) == {}
         store.put_many(ENTRIES)
-
-        class Interrupting(dict[str, Entry]):
-            def items(self):  # type: ignore[no-untyped-def]
-                raise KeyboardInterrupt
-
-        with pytest.raises(KeyboardInterrupt):
-            store.put_many(Interrupting(x=Entry(b"", "", 0)))
-        store.put_many({"after": Entry(b"", "", 0)})
-        assert "after" in store.get_many(["after"])
-
-
-def test_who_comes_again_while_writing_spoils_nothing(path: Path) -> None:
-    """The garbage collector may close an iteration at any moment, in the thread that is writing."""
-    again = {"again": Entry(b"1", "", 0)}
-
-    def write_again(statement: str) -> None:
-        if statement.startswith("DELETE"):
-            store.put_many(again)
-
-    with closing(SQLiteStore(path)) as store:
-        store.put_many({"before": Entry(b"", "", 0)})
-        assert store._file.db is not None
-        store._file.db.set_trace_callback(write_again)
-        store.put_many(ENTRIES)
-        store._file.db.set_trace_callback(None)
-        assert store.get_many(["again"]) == again, "in memory"
-    with closing(SQLiteStore(path)) as store:
+    with closing(SQLiteStore(stored)) as store:
         assert store.get_many(KEYS) == ENTRIES
 
 
-def test_a_store_that_nobody_closes_makes_no_noise(path: Path) -> None:
-    text = "store = SQLiteStore(sys.argv[1]); store.put_many(entries('a', 1))"
-    done = subprocess.run([*script(text), str(path)], capture_output=True, text=True, timeout=300, check=True)
-    assert done.stderr == ""
+@pytest.mark.parametrize(
+    "column", ["expires = 'soon'", "expires = NULL", "body = 'text'", "media_type = x'00'"]
+)
+def test_a_row_of_other_types_is_not_found(stored: Path, column: str) -> None:
+    with changing(stored) as db:
+        db.execute(f"UPDATE entries SET {column} WHERE doi = ?", (KEYS[0].doi,))
+    with closing(SQLiteStore(stored)) as store:
+        assert store.get_many(KEYS) == {key: ENTRIES[key] for key in KEYS[1:]}
 
 
-def test_sigkill_is_what_it_is() -> None:
-    """The kill in the test above cannot be caught, so no clean-up has run."""
-    with pytest.raises(OSError, match="Invalid argument"):
-        signal.signal(signal.SIGKILL, signal.SIG_IGN)
+def test_keys_with_one_id_are_told_apart(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_sqlite, "_id", lambda _: 7)
+    with closing(SQLiteStore(path)) as store:
+        for one in KEYS[:2]:
+            store.put_many({one: ENTRIES[one]})
+            assert store.get_many([one]) == {one: ENTRIES[one]}
+        assert store.get_many(KEYS[:1]) == {}, "never the answer to another question"
+
+
+# Full disks and read-only folders
+
+
+@pytest.mark.parametrize("limit", [0, 1000, 40_000, 300_000])
+def test_a_full_disk_costs_nothing_but_new_answers(path: Path, limit: int) -> None:
+    text = """
+        path, limit = sys.argv[1:]
+        resource.setrlimit(resource.RLIMIT_FSIZE, (int(limit), resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
+        store = SQLiteStore(path)
+        written = 0
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            for turn in range(60):
+                store.put_many(entries(str(turn), 10, 2000))
+                written += not caught
+                assert len(store.get_many(list(entries(str(turn), 10)))) in {0, 10}
+        (message,) = {str(one.message) for one in caught if one.category is StoreWarning}
+        assert len(caught) == 1 and "damaged" not in message, message
+        print(written)
+    """
+    written = int(run(text, path, str(limit)))
+    assert written < 60
+    with closing(SQLiteStore(path)) as store:
+        keys = theirs(*map(str, range(written)), count=10)
+        assert len(store.get_many(keys)) == len(keys), "what was written before the disk was full"
+        store.put_many(ENTRIES)
+        assert store.get_many(KEYS) == ENTRIES
+
+
+@contextmanager
+def read_only(prepare: Callable[[Path], object] = lambda _: None) -> Iterator[Path]:
+    """A store in a folder that this process may only read: it belongs to root."""
+    folder, user = Path(tempfile.mkdtemp()), os.geteuid()
+    try:
+        folder.chmod(0o755)
+        with closing(SQLiteStore(folder / "store")) as store:
+            store.put_many(ENTRIES)
+        prepare(folder / "store")
+        (folder / "store").chmod(0o444)
+        folder.chmod(0o555)
+        os.seteuid(user or 65534)
+        yield folder / "store"
+    finally:
+        os.seteuid(user)
+        folder.chmod(0o755)
+        shutil.rmtree(folder)
+
+
+def replace_by_a_copy(path: Path) -> None:
+    with closing(SQLiteStore(path)) as store:
+        store.backup(path.with_name("copy"))
+    path.with_name("copy").replace(path)
+    for end in ("-wal", "-shm"):
+        Path(f"{path}{end}").unlink(missing_ok=True)
+
+
+@pytest.mark.parametrize("prepare", [lambda _: None, replace_by_a_copy], ids=["WAL", "copy"])
+def test_a_read_only_folder_is_read(prepare: Callable[[Path], object]) -> None:
+    with read_only(prepare) as path:
+        with pytest.raises(PermissionError):
+            path.with_name("x").touch()
+        with closing(SQLiteStore(path)) as store:
+            assert store.get_many(KEYS) == ENTRIES
+            with pytest.warns(StoreWarning, match="cannot be written .attempt to write a readonly"):
+                store.put_many(NEW)
+            assert store.get_many([*NEW, *KEYS]) == ENTRIES
+            with store.snapshot() as snapshot:
+                assert snapshot.get_many(KEYS) == ENTRIES
+        assert [file.name for file in path.parent.iterdir()] == ["store"]
+
+
+def test_a_read_only_folder_that_its_owner_writes() -> None:
+    """As on a read-only mount: the folder may be written from elsewhere."""
+    with read_only() as path, closing(SQLiteStore(path)) as store:
+        assert store.get_many(KEYS) == ENTRIES
+        user = os.geteuid()
+        os.seteuid(os.getuid())
+        path.parent.chmod(0o755)
+        path.chmod(0o644)
+        run("s = SQLiteStore(sys.argv[1]); s.put_many(entries('later', 1)); s.close()", path)
+        path.parent.chmod(0o555)
+        os.seteuid(user)
+        assert len(store.get_many([*theirs("later", count=1), *KEYS])) == len(KEYS) + 1
+
+
+def test_a_read_only_folder_without_a_store() -> None:
+    with read_only() as path, closing(SQLiteStore(path.parent / "other" / "store")) as store:
+        with pytest.warns(StoreWarning, match="cannot be written"):
+            store.put_many(ENTRIES)
+        assert store.usage() == (0, 0)
+
+
+# Locks
+
+
+def test_readers_do_not_wait_for_a_writer(stored: Path) -> None:
+    with closing(SQLiteStore(stored, timeout=300)) as store, locking(stored):
+        assert store.get_many(KEYS) == ENTRIES
+
+
+def test_a_writer_waits_for_its_turn(stored: Path) -> None:
+    with locking(stored) as other, closing(SQLiteStore(stored, timeout=100)) as store:
+        timer = threading.Timer(0.2, other.execute, ["COMMIT"])
+        timer.start()
+        store.put_many(NEW)
+        timer.join()
+        assert store.get_many(list(NEW)) == NEW
+
+
+@pytest.fixture
+def now(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The time of the stores' pauses."""
+    now = [1000.0]
+    monkeypatch.setattr(_sqlite, "time", SimpleNamespace(monotonic=lambda: now[0], time=time.time))
+    return now
+
+
+def test_a_file_that_another_process_writes_gets_no_answers_for_a_while(
+    stored: Path, now: list[float]
+) -> None:
+    with closing(SQLiteStore(stored, timeout=0.1)) as store:
+        with locking(stored), pytest.warns(StoreWarning, match="cannot be written .database is locked"):
+            store.put_many(NEW)
+        assert store.get_many([*NEW, *KEYS]) == ENTRIES
+        store.put_many(NEW)  # no attempt
+        assert store.get_many([*NEW, *KEYS]) == ENTRIES
+        now[0] += 10
+        store.put_many(NEW)
+        assert store.get_many([*NEW, *KEYS]) == NEW | ENTRIES
+
+
+def test_a_file_that_cannot_be_read_now_is_not_read_for_a_while(stored: Path, now: list[float]) -> None:
+    with closing(SQLiteStore(stored, timeout=0.1)) as store:
+        with locking(stored, "EXCLUSIVE"), pytest.warns(StoreWarning, match="cannot be read .database is lo"):
+            assert store.get_many(KEYS) == {}
+        assert store.get_many(KEYS) == {}  # no attempt
+        now[0] += 10
+        assert store.get_many(KEYS) == ENTRIES
+
+
+def test_what_is_done_to_a_locked_file_by_hand_is_an_error(stored: Path) -> None:
+    with closing(SQLiteStore(stored, timeout=0.1)) as store, warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with locking(stored):
+            assert store.usage().entries == len(ENTRIES)
+            for _ in range(2):
+                with pytest.raises(OSError, match=r"cannot clear the store .*: database is locked"):
+                    store.clear()
+                with pytest.raises(OSError, match=r"cannot write the store .*: database is locked"):
+                    store.update(NEW, KEYS)
+        assert store.get_many([*NEW, *KEYS]) == ENTRIES
+        store.close()
+        with locking(stored, "EXCLUSIVE"):
+            with pytest.raises(OSError, match=r"cannot read the store .*: database is locked"):
+                store.usage()
+            with (
+                pytest.raises(OSError, match=r"cannot read the store .*: database is locked"),
+                store.snapshot(),
+            ):
+                pass
+        assert store.clear().entries == len(ENTRIES)
 
 
 def test_a_transaction_takes_its_lock_at_once(stored: Path) -> None:
@@ -858,7 +513,105 @@ def test_a_transaction_takes_its_lock_at_once(stored: Path) -> None:
     statements: list[str] = []
     with closing(SQLiteStore(stored)) as store:
         store.get_many(KEYS)
-        assert store._file.db is not None
-        store._file.db.set_trace_callback(statements.append)
+        assert store._db is not None
+        store._db.set_trace_callback(statements.append)
         store.put_many(ENTRIES)
     assert [text for text in statements if text.startswith("BEGIN")] == ["BEGIN IMMEDIATE"]
+
+
+def test_closing_does_not_wait_long_for_a_thread_that_waits(stored: Path) -> None:
+    with closing(SQLiteStore(stored, timeout=0.1)) as store:
+        begun, over = threading.Event(), threading.Event()
+
+        def work(_db: object) -> None:
+            begun.set()
+            over.wait(60)
+
+        thread = threading.Thread(target=store._try, args=("read", work))
+        thread.start()
+        begun.wait(60)
+        store.close()
+        assert thread.is_alive()
+        over.set()
+        thread.join()
+
+
+def test_an_interrupt_leaves_no_transaction_behind(path: Path) -> None:
+    class Interrupting(dict[object, Entry]):
+        def items(self):  # type: ignore[no-untyped-def]
+            raise KeyboardInterrupt
+
+    with closing(SQLiteStore(path)) as store:
+        store.put_many(ENTRIES)
+        with pytest.raises(KeyboardInterrupt):
+            store.put_many(Interrupting(NEW))  # type: ignore[arg-type]
+        store.put_many(NEW)
+        assert store.get_many(list(NEW)) == NEW
+
+
+def test_who_comes_again_while_writing_spoils_nothing(path: Path) -> None:
+    """The garbage collector may close an iteration at any moment, in the thread that is writing."""
+    seen: list[dict[Key, Entry]] = []
+
+    def write_again(statement: str) -> None:
+        if statement.startswith("DELETE"):
+            store.put_many(NEW)
+            seen.append(store.get_many([NONE]))
+            with pytest.raises(OSError, match="while this thread writes it"):
+                store.update(NEW)
+
+    with closing(SQLiteStore(path)) as store:
+        store.put_many({NONE: Entry(b"", JSON, 0)})
+        assert store._db is not None
+        store._db.set_trace_callback(write_again)
+        store.update(ENTRIES, [NONE])
+        store._db.set_trace_callback(None)
+        assert seen == [{}]
+        assert store.get_many([*NEW, *KEYS]) == ENTRIES
+
+
+# What is deleted
+
+
+def test_an_update_stores_and_deletes_in_one_transaction(stored: Path) -> None:
+    with closing(SQLiteStore(stored)) as store:
+        store.update(NEW, [*KEYS[:2], NONE])
+        assert store.get_many([*NEW, *KEYS]) == NEW | {one: ENTRIES[one] for one in KEYS[2:]}
+
+
+def test_what_nobody_renewed_for_long_is_deleted_unless_it_was_registered(path: Path) -> None:
+    old = {key(f"10.1000/{expires}"): Entry(b"", JSON, expires) for expires in (time.time() - 1, 1e11)}
+    with closing(SQLiteStore(path)) as store:
+        store.put_many(old)
+        with changing(path) as db:
+            db.execute("UPDATE entries SET stored = ?", (time.time() - KEEP - 1,))
+        stale = {NONE: Entry(b"", JSON, 0.0)}
+        store.put_many(stale)
+        assert store.get_many([*old, NONE]) == stale | {one: old[one] for one in [*old][1:]}
+
+
+@pytest.mark.parametrize("batch", [5, 400])
+def test_beyond_its_limit_the_oldest_answers_go_bit_by_bit(path: Path, batch: int) -> None:
+    limit, counts = 1_000_000, []
+    registered = {key(f"10.1000/r{n}"): Entry(b"x" * 500, JSON, 1e12) for n in range(50)}
+    with closing(SQLiteStore(path, limit=limit)) as store:
+        store.put_many(registered)
+        for start in range(0, 16_000, batch):
+            latest = json_entries(str(n) for n in range(start, start + batch))
+            store.put_many(latest)
+            if start % 400 == 0:
+                counts.append(store.usage().entries)
+                assert store._db is not None
+                assert store._db.execute(_sqlite._CONTENT_SIZE).fetchone()[0] < 1.1 * limit
+        assert store.get_many([*registered, *latest]) == registered | latest
+    assert max(counts) < 12_000, "the limit was reached"
+    assert min(counts[counts.index(max(counts)) :]) > 0.8 * max(counts)
+
+
+def test_large_answers_displace_small_ones_of_their_size(path: Path) -> None:
+    with closing(SQLiteStore(path, limit=1_000_000)) as store:
+        store.put_many(json_entries(str(n) for n in range(6000)))
+        for n in range(300):
+            store.put_many(json_entries([f"large {n}"], size=5000))
+        assert store._db is not None
+        assert store._db.execute(_sqlite._CONTENT_SIZE).fetchone()[0] < 1_200_000

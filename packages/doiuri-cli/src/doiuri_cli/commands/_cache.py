@@ -9,7 +9,7 @@ import click
 from doiuri_cli.commands._options import config_options, make_config
 
 if TYPE_CHECKING:
-    from doiuri.resolver import LockFile, MemoryStore, RedisStore, SQLiteStore, Usage
+    from doiuri.resolver import LockFile, MemoryStore, RedisStore, SQLiteStore
 
     Cache = SQLiteStore | RedisStore | LockFile | MemoryStore
 
@@ -29,9 +29,9 @@ def cache(action: str, **options: object) -> None:
         if action == "path":
             click.echo(address)
         elif action == "size":
-            click.echo(f"{address}: {_described(store.usage())}")
+            click.echo(f"{address}: {_described(*store.usage())}")
         else:
-            click.echo(f"{address}: removed {_described(store.clear())}")
+            click.echo(f"{address}: removed {_described(*store.clear())}")
     except OSError as error:
         raise click.ClickException(f"cache: {error}") from None
     finally:
@@ -52,6 +52,5 @@ def _open(cache: str | None) -> tuple[str, Cache]:
     return ":memory:" if isinstance(store, MemoryStore) else store.address, store
 
 
-def _described(usage: Usage) -> str:
-    entries = "1 entry" if usage.entries == 1 else f"{usage.entries:,} entries"
-    return f"{entries}, {usage.octets:,} bytes"
+def _described(entries: int, octets: int) -> str:
+    return f"{'1 entry' if entries == 1 else f'{entries:,} entries'}, {octets:,} bytes"

@@ -22,7 +22,6 @@ from doiuri_cli.commands._options import (
 from doiuri_cli.commands._outcome import PROBLEM, exit_code, write_problems
 from doiuri_cli.commands._progress import show_progress
 from doiuri_cli.output import Counts, Report, findings_counts, output_option, write_report, write_summary
-from doiuri_cli.registry._lock import DOI_ORG, Lock
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
     from doiuri_cli.commands._options import FileOptions
     from doiuri_cli.files._select import Selection
     from doiuri_cli.output import Output
+    from doiuri_cli.registry._lock import Lock
     from doiuri_cli.rules import Finding
 
 
@@ -74,9 +74,12 @@ def check(
 
 
 def _read_lock(config: Config) -> Lock | None:
+    if config.lock is None:
+        return None
+    from doiuri_cli.registry._lock import Lock
+
     try:
-        base = config.resolver or os.environ.get("DOIURI_RESOLVER") or DOI_ORG
-        return None if config.lock is None else Lock.read(config.lock, base.rstrip("/"))
+        return Lock.read(config.lock)
     except ValueError as error:
         raise click.ClickException(str(error)) from None
 

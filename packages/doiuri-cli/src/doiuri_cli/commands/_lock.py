@@ -25,9 +25,9 @@ from doiuri_cli.files._replace import replace_file
 from doiuri_cli.output import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
-    from doiuri.resolver import Differences, LockFile
+    from doiuri.resolver import LockFile
 
     from doiuri_cli._config import Config
     from doiuri_cli._run import Content, Progress
@@ -211,7 +211,7 @@ def _update(
     """
     from doiuri_cli.registry._locking import Draft
 
-    draft = Draft.read(locking.file)
+    draft = Draft(locking.file.read())
     if accepted is not None:
         _accept(draft, locking, *accepted)
     missing = draft.missing(locking.dois.values(), locking.wanted)
@@ -221,14 +221,14 @@ def _update(
     if prune:
         draft.prune(locking.dois.keys() | ({accepted[0].key} if accepted else set()))
     if check:
-        differences = locking.file.compare(draft.entries, draft.accepted)
+        differences = locking.file.read().differences(draft.content)
         lines = {doi.key: f"{doi.name} is not in the lock file" for doi in missing}
         lines |= {key: f"{key} changes" for key in differences.added | differences.changed}
         lines |= {key: f"{key} is in the lock file, but no file mentions it" for key in differences.removed}
         for _, line in sorted(lines.items()):
             click.echo(visible(line))
         return bool(lines)
-    differences = locking.file.edit(draft.redone)
+    differences = locking.file.edit(draft.redo)
     if not quiet:
         click.echo(_summary(locking, draft, differences), err=True)
     return any(differences)
@@ -239,18 +239,16 @@ def _accept(draft: Draft, locking: Locking, doi: DOI, reason: str) -> None:
 
     :raises click.ClickException: if it does.
     """
-    if draft.status(doi) is None or locking.wanted.refresh:
+    if draft.content.status(doi.key) is None or locking.wanted.refresh:
         draft.look_up([doi], locking.wanted, locking.config, None)
         draft.unknown.clear()
-    if draft.status(doi) == "found":
+    if draft.content.status(doi.key) == "found":
         raise click.ClickException(f"{visible(doi.name)} is registered, so there is nothing to accept")
     draft.accept(doi, reason)
 
 
-def _summary(locking: Locking, draft: Draft, differences: Differences) -> str:
-    from doiuri_cli.registry._locking import Draft
-
-    count, name = len(Draft.read(locking.file).dois()), visible(locking.file.path.name)
+def _summary(locking: Locking, draft: Draft, differences: Sequence[Collection[str]]) -> str:
+    count, name = len(locking.file.read().dois()), visible(locking.file.path.name)
     added, changed, removed = map(len, differences)
     if locking.file.path.exists():
         text = f"{count:,} DOI{'' if count == 1 else 's'} in {name}: "
@@ -270,11 +268,10 @@ def _update_bib(locking: Locking, path: str, *, check: bool, prune: bool) -> boo
     """
     from doiuri_cli.registry._bib import read_bib, render_bib
     from doiuri_cli.registry._bib_lookup import look_up_entries
-    from doiuri_cli.registry._locking import Draft
 
-    old, locked = read_bib(path), Draft.read(locking.file)
+    old, locked = read_bib(path), locking.file.read()
     new = {key: entry for key, entry in old.items() if not prune or key in locking.dois}
-    dois = [doi for doi in locking.dois.values() if locked.status(doi) != "not-found"]
+    dois = [doi for doi in locking.dois.values() if locked.status(doi.key) != "not-found"]
     wanted = [doi for doi in dois if locking.wanted.refresh or doi.key not in old]
     for problem in look_up_entries(wanted, new, locking.config):
         click.echo(f"doiuri: {visible(problem)}", err=True)

@@ -11,7 +11,7 @@ from doiuri import DOI
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from doiuri.resolver import ReadStore, Resolver, Store
+    from doiuri.resolver import Resolver, Store
 
     from doiuri_cli._config import Config
     from doiuri_cli.registry._lock import Lock
@@ -55,10 +55,11 @@ def check_names(
     dois = {doi.key: doi for doi in map(DOI, names)}
     answers = Answers(dois=len(dois))
     if lock is not None:
-        answers.statuses = {key: lock.statuses[key] for key in dois if key in lock.statuses}
+        found = ((key, lock.status(key)) for key in dois)
+        answers.statuses = {key: status for key, status in found if status is not None}
         answers.known = len(answers.statuses)
         if config.needs_lock:
-            answers.missing = frozenset(dois.keys() - lock.statuses.keys())
+            answers.missing = frozenset(dois.keys() - answers.statuses.keys())
     left = [doi for key, doi in dois.items() if key not in answers.statuses]
     if config.locked:
         answers.unknown["not in the lock file"] += len(left)
@@ -72,7 +73,7 @@ def open_resolver(
     config: Config,
     *,
     offline: bool | None = None,
-    store: Store | ReadStore | None = None,
+    store: Store | None = None,
     on_reply: Callable[[object], object] | None = None,
 ) -> Resolver:
     """Return a Resolver for the configuration.

@@ -9,24 +9,23 @@ from functools import partial
 from math import inf
 from typing import TYPE_CHECKING, Literal
 
-from doiuri import ResolutionError
-from doiuri.records import Record
-from doiuri.resolver import Entry, key_base, key_doi
+from doiuri.plugins import DOI_ORG
+from doiuri.resolver import Entry, Key
 
-from doiuri_cli.registry._lock import DOI_ORG, ascii_key, status_of
 from doiuri_cli.registry._lookup import LookUp
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
 
     from doiuri import DOI
-    from doiuri.resolver import LockFile
+    from doiuri.resolver import LockContent
 
     from doiuri_cli._config import Config
     from doiuri_cli.registry._check import Progress
 
-_NOT_FOUND = b'{"responseCode":100,'
-_ALIAS = b"HS_ALIAS"
+    Change = Callable[[LockContent], None]
+
+_NOT_FOUND = '{{"responseCode":100,"handle":{},"values":[]}}'
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,111 +45,62 @@ class Wanted:
     locale: str = "en-US"
     refresh: bool = False
 
-    def references(self, key: str) -> str:
-        """Return the name of the entry with the reference of a DOI."""
-        return f"reference {self.style} {self.locale} {DOI_ORG} {key}"
+    def reference(self, doi: DOI) -> Key:
+        """Return the key of the formatted reference of a DOI."""
+        return Key("reference", DOI_ORG, doi.key, f"{self.style} {self.locale}")
 
 
 @dataclass(slots=True)
 class Draft:
-    """The content of a lock file.
+    """The new content of a lock file.
 
-    :ivar entries: the entries by key.
-    :ivar accepted: the DOIs that are known not to exist, by their keys, with the reasons.
+    :ivar content: what the file will say.
     :ivar unknown: how many DOIs have no answer, by reason.
     """
 
-    entries: dict[str, Entry]
-    accepted: dict[str, str]
+    content: LockContent
     unknown: Counter[str] = field(default_factory=Counter)
-    _changes: list[Callable[[Draft], None]] = field(default_factory=list)
+    _changes: list[Change] = field(default_factory=list)
 
-    @classmethod
-    def read(cls, file: LockFile) -> Draft:
-        """Return the content of a file."""
-        return cls(file.get_many(file.keys()), file.accepted)
-
-    def status(self, doi: DOI) -> str | None:
-        """Return whether a DOI is found; None if the file does not say it."""
-        record = self.entries.get(f"record {DOI_ORG} {doi.key}")
-        if record is not None:
-            return status_of(_parsed(record.body))
-        if f"exists {DOI_ORG} {doi.key}" in self.entries or self.has_work(doi):
-            return "found"
-        return None
-
-    def dois(self) -> set[str]:
-        """Return the keys of all DOIs in it."""
-        return {key_doi(key) for key in self.entries} | self.accepted.keys()
+    def redo(self, content: LockContent) -> None:
+        """Make the same changes to the content of the file, to which others may have written."""
+        for change in self._changes:
+            change(content)
 
     def has_work(self, doi: DOI) -> bool:
         """Return whether the file describes the work that a DOI names."""
-        work = self.entries.get(f"work {DOI_ORG} {doi.key}")
+        work = self.content.get(Key("work", DOI_ORG, doi.key))
         return work is not None and work.body != b"null"
 
     def lacks_work(self, doi: DOI, wanted: Wanted) -> bool:
         """Return whether the work or the reference of a DOI is to be looked up."""
-        if self.status(doi) == "not-found":
+        if self.content.status(doi.key) == "not-found":
             return False
-        if f"work {DOI_ORG} {doi.key}" not in self.entries:
+        if self.content.get(Key("work", DOI_ORG, doi.key)) is None:
             return True
-        return self.has_work(doi) and wanted.references(doi.key) not in self.entries
+        return self.has_work(doi) and self.content.get(wanted.reference(doi)) is None
 
     def missing(self, dois: Iterable[DOI], wanted: Wanted) -> list[DOI]:
         """Return the DOIs for which the file lacks something."""
         return [
             doi
             for doi in dois
-            if (self.status(doi) is None and doi.key not in self.accepted)
-            or (wanted.works and doi.key not in self.accepted and self.lacks_work(doi, wanted))
+            if doi.key not in self.content.accepted
+            and (self.content.status(doi.key) is None or (wanted.works and self.lacks_work(doi, wanted)))
         ]
 
-    def unused(self, keys: Collection[str]) -> set[str]:
-        """Return the keys of the DOIs that the file has, and no file mentions, not even through an alias."""
-        used, left = set(keys), list(keys)
-        while left:
-            alias = self._alias(left.pop())
-            if alias is not None and alias not in used:
-                used.add(alias)
-                left.append(alias)
-        return self.dois() - used
+    def prune(self, used: Collection[str]) -> None:
+        """Drop what is about DOIs that are not used, nor led to by an alias."""
+        self._change(partial(_prune, used=used))
 
-    def _alias(self, key: str) -> str | None:
-        entry = self.entries.get(f"record {DOI_ORG} {key}")
-        if entry is None or _ALIAS not in entry.body:
-            return None
-        try:
-            alias = Record.from_json(entry.body).alias
-        except (ResolutionError, ValueError):
-            return None
-        return None if alias is None else ascii_key(alias)
-
-    def prune(self, keys: Collection[str]) -> None:
-        """Drop what is about a DOI that is unused."""
-        self._change(partial(Draft._prune, keys=keys))
-
-    def redone(
-        self, entries: dict[str, Entry], accepted: dict[str, str]
-    ) -> tuple[dict[str, Entry], dict[str, str]]:
-        """Return the content of a file, to which others may have written, with the changes of this one."""
-        other = Draft(entries, accepted)
-        for change in self._changes:
-            change(other)
-        return other.entries, other.accepted
-
-    def _change(self, change: Callable[[Draft], None]) -> None:
-        change(self)
-        self._changes.append(change)
-
-    def _prune(self, keys: Collection[str]) -> None:
-        unused = self.unused(keys)
-        self.entries = {key: entry for key, entry in self.entries.items() if key_doi(key) not in unused}
-        self.accepted = {key: reason for key, reason in self.accepted.items() if key not in unused}
+    def accept(self, doi: DOI, reason: str) -> None:
+        """Note that a DOI is known not to exist."""
+        self._change(partial(_accept, doi=doi, reason=reason))
 
     def look_up(
         self, dois: Collection[DOI], wanted: Wanted, config: Config, progress: Progress | None
-    ) -> dict[str, str]:
-        """Add what the store and the registry say about DOIs; return the status of those that were looked up.
+    ) -> None:
+        """Add what the store and the registry say about DOIs.
 
         What is unknown stays as it is. A DOI that is accepted and found after all is no longer accepted.
 
@@ -159,54 +109,48 @@ class Draft:
         asked = [doi for doi in dois if self._is_due(doi, wanted)]
         works = [doi for doi in dois if wanted.works and (wanted.refresh or self.lacks_work(doi, wanted))]
         if not asked and not works:
-            return {}
+            return
         look_up = LookUp(config)
         try:
             look_up.check(asked, wanted.how, progress)
-            gone = self.accepted.keys() | _with(look_up.statuses, "not-found")
+            gone = self.content.accepted.keys() | _with(look_up.statuses, "not-found")
             works = [doi for doi in works if doi.key not in gone]
             look_up.describe(works, wanted.style, wanted.locale, progress)
         finally:
             look_up.close()
-        new, statuses, bases = dict(look_up.entries()), look_up.statuses, {DOI_ORG, look_up.base}
-        self._change(partial(Draft._merge, new=new, statuses=statuses, bases=bases))
+        self._change(partial(_merge, new=look_up.entries(), statuses=look_up.statuses))
         self.unknown += look_up.unknown
-        return statuses
 
     def _is_due(self, doi: DOI, wanted: Wanted) -> bool:
         if wanted.refresh:
             return True
-        status = self.status(doi)
-        return doi.key not in self.accepted and (status is None or status == "not-found")
+        return doi.key not in self.content.accepted and self.content.status(doi.key) in {None, "not-found"}
 
-    def _merge(self, new: Mapping[str, Entry], statuses: Mapping[str, str], bases: Collection[str]) -> None:
-        """Replace the entries, of the resolvers ``bases``, about DOIs that have an answer now."""
-        gone = _with(statuses, "not-found")
-        decided = statuses.keys() - _with(statuses, "unknown")
-        for key in list(self.entries):
-            doi, is_status = key_doi(key), key.startswith(("record ", "exists "))
-            if key_base(key) in bases and (doi in gone or (doi in decided and is_status)):
-                del self.entries[key]
-        self.entries |= new
-        found = _with(statuses, "found") | _with(statuses, "no-values")
-        self.accepted = {key: reason for key, reason in self.accepted.items() if key not in found}
-
-    def accept(self, doi: DOI, reason: str) -> None:
-        """Note that a DOI is known not to exist."""
-        self._change(partial(Draft._accept, doi=doi, reason=reason))
-
-    def _accept(self, doi: DOI, reason: str) -> None:
-        self.accepted[doi.key] = reason
-        if self.status(doi) is None:
-            body = _NOT_FOUND + f'"handle":{json.dumps(doi.name, ensure_ascii=False)},"values":[]}}'.encode()
-            self.entries[f"record {DOI_ORG} {doi.key}"] = Entry(body, "application/json", inf)
+    def _change(self, change: Change) -> None:
+        change(self.content)
+        self._changes.append(change)
 
 
-def _parsed(body: bytes) -> object:
-    try:
-        return json.loads(body)
-    except ValueError:
-        return None
+def _prune(content: LockContent, used: Collection[str]) -> None:
+    unused = content.unused(used)
+    content.remove(unused)
+    content.accepted = {key: reason for key, reason in content.accepted.items() if key not in unused}
+
+
+def _merge(content: LockContent, new: Mapping[Key, Entry], statuses: Mapping[str, str]) -> None:
+    """Replace the entries about DOIs that have an answer now."""
+    content.remove(_with(statuses, "not-found"))
+    content.remove(statuses.keys() - _with(statuses, "unknown"), {"record", "exists"})
+    content.add(new)
+    found = _with(statuses, "found") | _with(statuses, "no-values")
+    content.accepted = {key: reason for key, reason in content.accepted.items() if key not in found}
+
+
+def _accept(content: LockContent, doi: DOI, reason: str) -> None:
+    content.accepted[doi.key] = reason
+    if content.status(doi.key) is None:
+        body = _NOT_FOUND.format(json.dumps(doi.name, ensure_ascii=False)).encode()
+        content.add({Key("record", DOI_ORG, doi.key): Entry(body, "application/json", inf)})
 
 
 def _with(statuses: Mapping[str, str], wanted: str) -> set[str]:

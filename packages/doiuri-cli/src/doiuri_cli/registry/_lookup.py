@@ -8,15 +8,15 @@ from math import inf
 from typing import TYPE_CHECKING, Literal
 
 from doiuri.plugins import Settings
-from doiuri.resolver import RecordingStore, key_doi, lock_key, open_store
+from doiuri.resolver import RecordingStore, open_store
 
 from doiuri_cli.registry._check import brief_reason, open_resolver
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from doiuri import DOI
-    from doiuri.resolver import Entry, Outcome
+    from doiuri.resolver import Entry, Key, Outcome
 
     from doiuri_cli._config import Config
     from doiuri_cli.registry._check import Progress
@@ -47,11 +47,6 @@ class LookUp:
         self._stale: set[str] = set()
         self.statuses = {}
         self._unknown: dict[DOI, str] = {}
-
-    @property
-    def base(self) -> str:
-        """The base URL of the resolver."""
-        return self._resolver.base
 
     @property
     def unknown(self) -> Counter[str]:
@@ -88,14 +83,14 @@ class LookUp:
         for doi, outcome in zip(works, references, strict=True):
             self._note(doi, outcome)
 
-    def entries(self) -> Iterable[tuple[str, Entry]]:
-        """Yield the answers, each with its key in a lock file."""
-        for key, entry in self._store.entries.items():
-            doi, is_work = key_doi(key), key.startswith(("work ", "reference "))
-            if self.statuses.get(doi) == "unknown" and not is_work:
-                continue
-            if entry.expires > self._started or doi in self._stale:
-                yield lock_key(key, self._resolver.base), entry
+    def entries(self) -> dict[Key, Entry]:
+        """Return the answers, by key."""
+        return {
+            key: entry
+            for key, entry in self._store.entries.items()
+            if (self.statuses.get(key.doi) != "unknown" or key.kind in {"work", "reference"})
+            and (entry.expires > self._started or key.doi in self._stale)
+        }
 
     @property
     def _left(self) -> float | None:

@@ -57,13 +57,10 @@ def look_up_works(
 
 def _add_locked(dois: list[DOI], works: Works, config: Config) -> list[DOI]:
     """Add the works in the lock file; return the DOIs that it says nothing about."""
-    from doiuri.plugins import Settings
-    from doiuri.resolver import LockedAnswers, LockFile  # imports requests
+    from doiuri.resolver import LockFile
 
-    settings = Settings.from_environ(config.resolver, config.offline, config.mailto, config.cache)
     left = []
-    locked = LockedAnswers(LockFile(config.lock or ""), settings.base)
-    with open_resolver(config, offline=True, store=locked) as resolver:
+    with open_resolver(config, offline=True, store=LockFile(config.lock or "")) as resolver:
         for doi, outcome in zip(dois, resolver.works(dois), strict=True):
             if outcome.work is not None:
                 works.found[doi.key] = outcome.work

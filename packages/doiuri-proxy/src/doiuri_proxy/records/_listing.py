@@ -8,23 +8,20 @@ import logging
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
 
-from doiuri.resolver import Entry, SQLiteStore
-from doiuri.rest import write_json
+from doiuri.rest import ascii_upper, write_json
 
 from doiuri_proxy.records._store import (
     NEVER_EXPIRES,
     mark_key,
     metadata_key,
     open_records_store,
-    prefix_key,
-    record_key,
     states_metadata,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from doiuri.resolver import RedisStore, StoreSnapshot
+    from doiuri.resolver import Entry, Key, SQLiteStore
 
 BATCH_SIZE = 500  # records read at a time
 
@@ -34,7 +31,7 @@ _log = logging.getLogger("doiuri_proxy")
 class Listing:
     """The registered records of one base in a snapshot of a store; cached answers are left out."""
 
-    def __init__(self, snapshot: StoreSnapshot, address: str, base: str) -> None:
+    def __init__(self, snapshot: SQLiteStore.Snapshot, address: str, base: str) -> None:
         self._snapshot = snapshot
         self._address = address
         self._base = base.rstrip("/")
@@ -65,58 +62,57 @@ class Listing:
                 yield entry.body[:-1] + b',"metadata":' + metadata.body + b"}\n"
 
     def _agencies(self) -> dict[str, str]:
-        start = prefix_key(self._base, "")
         agencies: dict[str, str] = {}
-        for batch in _batches(self._snapshot.keys(start)):
+        for batch in _batches(self._snapshot.keys("prefix", self._base)):
             entries = self._snapshot.get_many(batch)
-            found = ((key, entries[key].body.decode()) for key in batch if key in entries)
-            agencies |= {key.removeprefix(start): name for key, name in found if name}
+            found = ((key.doi, entries[key].body.decode()) for key in batch if key in entries)
+            agencies |= {prefix: name for prefix, name in found if name}
         return agencies
 
-    def _entries(self, start: str = "") -> Iterator[tuple[str, Entry, Entry | None]]:
+    def _entries(self, start: str = "") -> Iterator[tuple[Key, Entry, Entry | None]]:
         """Yield the key and the entry of each record, and that of its metadata."""
-        prefix, cached = record_key(self._base, ""), 0
-        for batch in _batches(self._snapshot.keys(record_key(self._base, start))):
+        cached = 0
+        for batch in _batches(self._snapshot.keys("record", self._base, ascii_upper(start))):
             found = self._snapshot.get_many(batch)
             entries = {key: entry for key, entry in found.items() if entry.expires >= NEVER_EXPIRES}
             cached += len(found) - len(entries)
             contents = {
-                key: metadata_key(self._base, key.removeprefix(prefix))
+                key: metadata_key(self._base, key.doi)
                 for key, entry in entries.items()
                 if states_metadata(entry)
             }
             metadata = self._snapshot.get_many([*contents.values()])
             for key in batch:
                 if key in entries:
-                    yield key, entries[key], metadata.get(contents.get(key, ""))
+                    yield key, entries[key], metadata.get(contents.get(key, key))
         if cached:
             _log.warning("%d cached answers left out: they are not registered", cached)
 
 
 @contextmanager
 def open_listing(address: str, base: str) -> Iterator[Listing]:
-    """Open the records of ``base`` in the store at a path or URL. Raises ValueError, OSError."""
+    """Open the records of ``base`` in the store at a path. Raises ValueError, OSError."""
     with closing(open_existing(address)) as store, store.snapshot() as snapshot:
         yield Listing(snapshot, address, base)
 
 
-def open_existing(address: str) -> SQLiteStore | RedisStore:
-    """Open the store at a path or URL, which is not created. Raises ValueError if it does not exist."""
+def open_existing(address: str) -> SQLiteStore:
+    """Open the store at a path, which is not created. Raises ValueError if it does not exist."""
     store = open_records_store(address)
-    if isinstance(store, SQLiteStore) and not store.path.exists():
+    if not store.path.exists():
         raise ValueError(f"there is no store at {store.path}")
     return store
 
 
-def _name(key: str, entry: Entry) -> str:
+def _name(key: Key, entry: Entry) -> str:
     """Return the name that a record states. Raises ValueError if the entry is damaged."""
     try:
         return str(json.loads(entry.body)["handle"])
     except (ValueError, KeyError, TypeError) as error:
-        raise ValueError(f"the store's entry {key!r} is damaged: {error}") from None
+        raise ValueError(f"the store's record of {key.doi} is damaged: {error}") from None
 
 
-def _batches(keys: Iterable[str]) -> Iterator[list[str]]:
+def _batches(keys: Iterable[Key]) -> Iterator[list[Key]]:
     keys = iter(keys)
     while batch := list(itertools.islice(keys, BATCH_SIZE)):
         yield batch

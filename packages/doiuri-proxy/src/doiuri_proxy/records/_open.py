@@ -33,7 +33,7 @@ def open_source(
 ) -> Source:
     """Return a source for records and, with ``upstream``, for those of another proxy.
 
-    :param records: a file, a folder, Python data, or a store's path or URL; None is no records
+    :param records: a file, a folder, Python data, or a store's path; None is no records
     :param base: the base URL whose records to read from a store
     :param upstream: the base URL of the proxy to ask for what is not in the records
     :param cache: the store for upstream's answers; None takes the Resolver's default
@@ -58,14 +58,14 @@ def _open_local(records: RecordsInput | None, base: str) -> LocalSource:
 
 
 def _is_store(records: object) -> bool:
-    """Return whether an address is that of a store: an SQLite file, or a URL.
+    """Return whether an address is that of a store: an SQLite file.
 
     Raises RecordsError for an SQLite file that is damaged or not a store.
     """
     if not isinstance(records, (str, Path)):
         return False
     if "://" in str(records):
-        return True
+        raise ValueError(f"records are read from a file or a folder, not from {records}")
     path = Path(records)
     try:
         # opening a pipe would block; SQLite takes a file of one octet for an empty database
@@ -77,13 +77,12 @@ def _is_store(records: object) -> bool:
 def _has_records(path: Path) -> bool:
     """Return whether a file is an SQLite file.
 
-    Refuse one that is damaged or not a store, because opening it as a store would rename it. SQLite is asked
-    first: to close the file of a store that this process has open would release the locks on it
-    (sqlite.org, How To Corrupt An SQLite Database File, 2.2).
+    Refuse one that is damaged or not a store. SQLite is asked first: to close the file of a store that this
+    process has open would release the locks on it (sqlite.org, How To Corrupt An SQLite Database File, 2.2).
     """
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as db:
-            db.execute("SELECT id, key FROM entries LIMIT 1").fetchone()
+            db.execute("SELECT kind, doi FROM entries LIMIT 1").fetchone()
     except sqlite3.Error as error:
         code = error.sqlite_errorcode & 0xFF
         if code == sqlite3.SQLITE_NOTADB and not _has_magic(path):

@@ -5,10 +5,10 @@ from __future__ import annotations
 import itertools
 import json
 import os
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from typing import IO, TYPE_CHECKING
 
-from doiuri.resolver import Entry, SQLiteStore
+from doiuri.resolver import Entry
 from doiuri.rest import ascii_upper
 
 from doiuri_proxy.records._files import Agencies, read_records
@@ -24,8 +24,10 @@ from doiuri_proxy.records._store import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
+
+    from doiuri.resolver import Key
 
     from doiuri_proxy.records._files import HandleRecord
     from doiuri_proxy.records._validation import RecordsInput
@@ -37,33 +39,27 @@ class Registry:
     """Registers records in a store; refuses names that differ from a registered one in ASCII case only."""
 
     def __init__(self, address: str, base: str) -> None:
-        """Open the store at a path or URL, or create it. Raises ValueError if the address is not valid.
+        """Open the store at a path, or create it. Raises ValueError if it cannot be one.
 
         Waits until no other process registers records in the store.
         """
         self._store = open_records_store(address)
-        #: the store's path or URL; for a folder, the path of the file in it
-        self.address = str(self._store.path) if isinstance(self._store, SQLiteStore) else address
+        #: the store's path; for a folder, that of the file in it
+        self.address = str(self._store.path)
         self._base = base.rstrip("/")
+        self._store.update({})  # creates the file
         self._locked = ExitStack()
-        #: keeps the lock of a Redis server, which ends after a time; that of a file does not
-        self._extend_lock: Callable[[], None] = lambda: None
-        if isinstance(self._store, SQLiteStore):
-            if (file := _lock_file(self._store.path)) is not None:
-                self._locked.enter_context(file)
-        else:
-            lock = self._locked.enter_context(closing(self._store.lock(f"registry {self._base}")))
-            self._extend_lock = lock.extend
+        if (file := _lock_file(self._store.path)) is not None:
+            self._locked.enter_context(file)
 
     def register(self, records: RecordsInput) -> int:
         """Store records and return how many. Raises RecordsError if one is invalid, and then stores none."""
         seen: set[str] = set()
         for batch in _batches(records):
-            self._extend_lock()
             self._check(batch, seen)
         counts = [self._put(batch) for batch in _batches(records)]
         if counts:  # until all are stored, a name that the store lacks is unknown, not "not found"
-            self._store.put_many({mark_key(self._base): _text_entry("")})
+            self._store.update({mark_key(self._base): _text_entry("")})
         return sum(counts)
 
     def registered(self, handle: str) -> str | None:
@@ -79,9 +75,8 @@ class Registry:
         for handle in handles:
             if ascii_upper(handle) not in names:
                 raise ValueError(f"{handle} is not in {self.address}")
-        self._store.delete_many(
-            [key(self._base, handle) for handle in handles for key in (record_key, metadata_key)]
-        )
+        gone = [key(self._base, handle) for handle in handles for key in (record_key, metadata_key)]
+        self._store.update({}, gone)
         return list(names.values())
 
     def close(self) -> None:
@@ -92,10 +87,13 @@ class Registry:
     def _registered(self, handles: Iterable[str]) -> dict[str, str]:
         """Return the registered names of those handles that have one, by the handle in upper case."""
         keys = {record_key(self._base, handle): ascii_upper(handle) for handle in handles}
-        answers = {
-            keys[key]: json.loads(entry.body) for key, entry in self._store.get_many(list(keys)).items()
-        }
+        answers = {keys[key]: json.loads(entry.body) for key, entry in self._read(list(keys)).items()}
         return {key: answer["handle"] for key, answer in answers.items() if answer.get("responseCode") != 100}
+
+    def _read(self, keys: Sequence[Key]) -> dict[Key, Entry]:
+        """Return entries, or raise OSError: a name that cannot be read may be registered."""
+        with self._store.snapshot() as snapshot:
+            return snapshot.get_many(keys)
 
     def _check(self, batch: list[HandleRecord | Agencies], seen: set[str]) -> None:
         records = [item for item in batch if not isinstance(item, Agencies)]
@@ -114,7 +112,6 @@ class Registry:
                 raise record.position.error(f"{record.handle}: {error}") from None
 
     def _put(self, batch: list[HandleRecord | Agencies]) -> int:
-        self._extend_lock()
         records = [item for item in batch if not isinstance(item, Agencies)]
         entries = self._prefix_entries(records)
         for item in batch:
@@ -126,13 +123,13 @@ class Registry:
             for record in records
             if record.metadata
         }
-        self._store.put_many(entries)
+        self._store.update(entries)
         return len(records)
 
-    def _prefix_entries(self, records: list[HandleRecord]) -> dict[str, Entry]:
+    def _prefix_entries(self, records: list[HandleRecord]) -> dict[Key, Entry]:
         """Return entries for the prefixes of ``records`` that have none yet, and thus no agency."""
         keys = {prefix_key(self._base, record.handle.partition("/")[0]) for record in records}
-        return dict.fromkeys(keys - self._store.get_many(list(keys)).keys(), _text_entry(""))
+        return dict.fromkeys(keys - self._read(list(keys)).keys(), _text_entry(""))
 
 
 def _lock_file(store: Path) -> IO[bytes] | None:

@@ -1,4 +1,4 @@
-"""Records in a store (SQLite, Redis): read them, and write the entries."""
+"""Records in an SQLite store: read them, and write the entries."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
-from doiuri.resolver import Entry, RedisStore, SQLiteStore, open_store
+from doiuri.resolver import Entry, Key, SQLiteStore, open_store
 from doiuri.rest import ascii_upper, prefixes, read_metadata, write_json
 
 from doiuri_proxy.records._source import LocalSource, PublicValues, SourceError, bounded
@@ -38,11 +38,9 @@ class StoreSource(LocalSource):
     """
 
     def __init__(self, address: str, base: str) -> None:
-        """Open the store at a path or URL. Raises ValueError if the address is not valid."""
-        self._store = open_store(address)
+        """Open the store at a path. Raises ValueError if it cannot be one."""
+        self._store = open_records_store(address)
         self._base = base.rstrip("/")
-        # SQLite answers within microseconds, less than a thread takes to start
-        self._is_fast = isinstance(self._store, SQLiteStore)
         self._count: int | None = None
         self._count_again = 0.0  # on the clock of time.monotonic
         self._counting: threading.Thread | None = None
@@ -51,7 +49,7 @@ class StoreSource(LocalSource):
     async def lookup(self, handle: str, *, auth: bool = False, cert: bool = False) -> PublicValues | None:  # noqa: ARG002
         """Return the values of a handle, however old its entry is."""
         key, mark = record_key(self._base, handle), mark_key(self._base)
-        entries = await self._get([key]) or await self._get([key, mark])  # most look-ups do not need the mark
+        entries = self._get([key]) or self._get([key, mark])  # most look-ups do not need the mark
         if key in entries:
             return _public_values(handle, entries[key])
         if mark not in entries:
@@ -61,7 +59,7 @@ class StoreSource(LocalSource):
     async def metadata(self, handle: str, accept: str) -> Mapping[str, bytes]:  # noqa: ARG002
         """Return all metadata of a handle."""
         key, record = metadata_key(self._base, handle), record_key(self._base, handle)
-        entries = await self._get([key, record])
+        entries = self._get([key, record])
         if entries.keys() != {key, record} or not states_metadata(entries[record]):  # an earlier record's
             return {}
         try:
@@ -72,12 +70,12 @@ class StoreSource(LocalSource):
     async def knows_prefix(self, prefix: str) -> bool:
         """Return whether a record or an agency was registered with the prefix, or it has a prefix record."""
         keys = [prefix_key(self._base, prefix), record_key(self._base, f"0.NA/{prefix}")]
-        return bool(await self._get(keys))
+        return bool(self._get(keys))
 
     async def registered_agency(self, handle: str) -> str | None:
         """Return the agency registered for the longest prefix of ``handle``."""
         keys = [prefix_key(self._base, part) for part in (handle, *prefixes(handle))]
-        entries = await self._get(keys)
+        entries = self._get(keys)
         return next(
             (entries[key].body.decode() for key in keys if key in entries and entries[key].body), None
         )
@@ -115,9 +113,8 @@ class StoreSource(LocalSource):
     def _count_records(self) -> None:
         start = time.monotonic()
         try:
-            if isinstance(self._store, SQLiteStore | RedisStore):
-                with self._store.snapshot() as snapshot:
-                    self._count = snapshot.count(record_key(self._base, ""))
+            with self._store.snapshot() as snapshot:
+                self._count = snapshot.count("record", self._base)
         except OSError as error:
             _log.error("records not counted: %s", error)
             self._count = None
@@ -136,57 +133,54 @@ class StoreSource(LocalSource):
 
     def _has_mark(self) -> bool:
         key = mark_key(self._base)
-        if not isinstance(self._store, SQLiteStore | RedisStore):
-            return key in self._store.get_many([key])
         with self._store.snapshot() as snapshot:
             return key in snapshot.get_many([key])
 
-    async def _get(self, keys: list[str]) -> dict[str, Entry]:
-        if self._is_fast:
-            return self._store.get_many(keys)
-        return await asyncio.to_thread(self._store.get_many, keys)
+    def _get(self, keys: list[Key]) -> dict[Key, Entry]:
+        # within microseconds, less than a thread takes to start
+        return self._store.get_many(keys)
 
 
 class _Entries(StoreSource):
     """Entries that were read already."""
 
-    def __init__(self, entries: Mapping[str, Entry], base: str) -> None:
+    def __init__(self, entries: Mapping[Key, Entry], base: str) -> None:
         self._entries = entries
         self._base = base
 
     async def registrations(self, names: Sequence[str]) -> list[Registration]:
         return await LocalSource.registrations(self, names)
 
-    async def _get(self, keys: list[str]) -> dict[str, Entry]:
+    def _get(self, keys: list[Key]) -> dict[Key, Entry]:
         return {key: self._entries[key] for key in keys if key in self._entries}
 
 
-def open_records_store(address: str) -> SQLiteStore | RedisStore:
-    """Open a store that can hold records, at a path or URL. Raises ValueError for any other address."""
+def open_records_store(address: str) -> SQLiteStore:
+    """Open a store that can hold records, at a path. Raises ValueError for any other address."""
     store = open_store(address)
-    if not isinstance(store, SQLiteStore | RedisStore) or address.endswith((".jsonl", ".ndjson")):
-        raise ValueError(f"{address} is neither an SQLite file nor a Redis URL: cannot register records")
+    if not isinstance(store, SQLiteStore) or address.endswith((".jsonl", ".ndjson")):
+        raise ValueError(f"{address} is not an SQLite file: it cannot hold records")
     return store
 
 
-def record_key(base: str, handle: str) -> str:
+def record_key(base: str, handle: str) -> Key:
     """Return the key of a record's entry: the one under which a Resolver stores it, too."""
-    return f"record {base} {ascii_upper(handle)}"
+    return Key("record", base, ascii_upper(handle))
 
 
-def metadata_key(base: str, handle: str) -> str:
+def metadata_key(base: str, handle: str) -> Key:
     """Return the key of the metadata of a record."""
-    return f"content {base} {ascii_upper(handle)}"
+    return Key("content", base, ascii_upper(handle))
 
 
-def prefix_key(base: str, prefix: str) -> str:
+def prefix_key(base: str, prefix: str) -> Key:
     """Return the key of a prefix's entry; its body is the agency's name, or empty."""
-    return f"prefix {base} {ascii_upper(prefix)}"
+    return Key("prefix", base, ascii_upper(prefix))
 
 
-def mark_key(base: str) -> str:
+def mark_key(base: str) -> Key:
     """Return the key of the mark that the records of ``base`` are complete."""
-    return f"registry {base}"
+    return Key("registry", base, "")
 
 
 def record_entry(record: HandleRecord) -> Entry:

@@ -16,7 +16,7 @@ from doiuri.rest import check_locale, check_style
 
 if TYPE_CHECKING:
     from doiuri.records import CitationStyle, CitationWords, Work
-    from doiuri.resolver import ReadStore, Resolver, Store
+    from doiuri.resolver import Resolver, Store
 
 _T = TypeVar("_T")
 _D = TypeVar("_D")
@@ -117,26 +117,26 @@ class Options:
         return display(doi, self.text, base=self.link, work=work, words=words)
 
 
-def open_resolver(options: Options, distribution: str, store: Store | ReadStore | None = None) -> Resolver:
+def open_resolver(options: Options, distribution: str, store: Store | None = None) -> Resolver:
     """Return a Resolver for a plugin's options; it needs ``doiuri[resolver]``.
 
-    If the options name a lock file and ``store`` is None, or if ``store`` is a ``LockedAnswers``, all answers
-    come from the lock file, and no requests are sent.
+    If the options name a lock file and ``store`` is None, all answers come from the lock file; no request is
+    sent.
 
     :param distribution: the name of the plugin's distribution, for the User-Agent header.
     :param store: the store to use; by default the lock file's, else the cache's.
     :raises ValueError: if the lock file or the cache cannot be used.
     """
-    from doiuri.resolver import LockedAnswers, LockFile, Resolver  # slow to import
+    from doiuri.resolver import LockFile, Resolver  # slow to import
 
-    settings = options.settings
-    if store is None and options.lock:
-        store = LockedAnswers(LockFile(options.lock), settings.base)
+    settings, locked = options.settings, False
     chosen = settings.cache if store is None else store
+    if store is None and options.lock:
+        chosen, locked = LockFile(options.lock), True
     resolver = partial(
         Resolver,
         settings.base,
-        offline=settings.offline or isinstance(store, LockedAnswers),
+        offline=settings.offline or locked,
         timeout=options.timeout,
         budget=options.budget,
         mailto=settings.mailto,

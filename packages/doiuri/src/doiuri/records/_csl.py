@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from doiuri.records._json import integer
+from doiuri._json import integer
 from doiuri.records._name import known_text, read_names
 from doiuri.records._retraction import RETRACTED, is_retracted
 

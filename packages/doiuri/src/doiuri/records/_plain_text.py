@@ -10,7 +10,7 @@ import re
 from html import unescape
 
 from doiuri._characters import NOT_GRAPHIC
-from doiuri.records._json import integer
+from doiuri._json import integer
 
 MAX_SOURCE = 40_000
 """Characters that are read of a text."""

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from doiuri._doi import Handle
 from doiuri._immutable import Immutable
+from doiuri._json import Malformed, brief, dump, integer, load, read_object
 from doiuri._resolution_errors import BadRecord
-from doiuri.records._json import Malformed, brief, dump, integer, load, read_object
 from doiuri.records._locations import BLANK, Location, Locations, Templates, choose, read_locations
 from doiuri.records._stored import read_plain
 from doiuri.records._values import Value, ascii_upper

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any
 
-from doiuri.records._json import Malformed, brief, integer
+from doiuri._json import Malformed, brief, integer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

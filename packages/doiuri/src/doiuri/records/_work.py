@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from doiuri._doi import Handle
 from doiuri._immutable import Immutable
+from doiuri._json import Malformed, brief, dump, load
 from doiuri._resolution_errors import BadRecord
 from doiuri.records._csl import reduce_csl
-from doiuri.records._json import Malformed, brief, dump, load
 from doiuri.records._name import Name, read_names
 from doiuri.records._plain_text import shortened
 from doiuri.records._retraction import RETRACTED

@@ -1,6 +1,8 @@
 """The Resolver and its stores (``pip install "doiuri[resolver]"``)."""
 
+from importlib import import_module
 from importlib.util import find_spec
+from typing import TYPE_CHECKING
 
 for _needed in ("requests", "platformdirs"):
     if find_spec(_needed) is None:  # found, not imported: that takes long, and stored answers need neither
@@ -8,36 +10,27 @@ for _needed in ("requests", "platformdirs"):
             f'doiuri.resolver needs {_needed}: pip install "doiuri[resolver]"', name=_needed
         )
 
-from doiuri.resolver._metadata import Metadata
-from doiuri.resolver._outcome import Outcome
-from doiuri.resolver._resolver import Resolver
-from doiuri.resolver.http._request import Reply, Request, Transport, TransportError
-from doiuri.resolver.stores._lock_file import Differences, LockedAnswers, LockFile
-from doiuri.resolver.stores._lock_format import key_base, key_doi, lock_key, lock_name
-from doiuri.resolver.stores._memory import MemoryStore
-from doiuri.resolver.stores._open import open_store
-from doiuri.resolver.stores._recording import RecordingStore
-from doiuri.resolver.stores._store import (
-    Entry,
-    ReadStore,
-    Store,
-    StoreSnapshot,
-    StoreWarning,
-    Usage,
-    WriteStore,
-)
-from doiuri.resolver.stores.redis._store import RedisStore
-from doiuri.resolver.stores.sqlite._store import SQLiteStore
+if TYPE_CHECKING:
+    from doiuri.resolver._metadata import Metadata
+    from doiuri.resolver._outcome import Outcome
+    from doiuri.resolver._resolver import Resolver
+    from doiuri.resolver.http._request import Reply, Request, Transport, TransportError
+    from doiuri.resolver.stores._lock_file import LockContent, LockFile
+    from doiuri.resolver.stores._memory import MemoryStore
+    from doiuri.resolver.stores._open import open_store
+    from doiuri.resolver.stores._recording import RecordingStore
+    from doiuri.resolver.stores._redis import RedisStore
+    from doiuri.resolver.stores._sqlite import SQLiteStore
+    from doiuri.resolver.stores._store import Entry, Key, Store, StoreWarning
 
 __all__ = [
-    "Differences",
     "Entry",
+    "Key",
+    "LockContent",
     "LockFile",
-    "LockedAnswers",
     "MemoryStore",
     "Metadata",
     "Outcome",
-    "ReadStore",
     "RecordingStore",
     "RedisStore",
     "Reply",
@@ -45,15 +38,35 @@ __all__ = [
     "Resolver",
     "SQLiteStore",
     "Store",
-    "StoreSnapshot",
     "StoreWarning",
     "Transport",
     "TransportError",
-    "Usage",
-    "WriteStore",
-    "key_base",
-    "key_doi",
-    "lock_key",
-    "lock_name",
     "open_store",
 ]
+
+# Imported when used: a command that only reads a lock file starts several times as fast
+_MODULES = {
+    "Metadata": "_metadata",
+    "Outcome": "_outcome",
+    "Resolver": "_resolver",
+    **dict.fromkeys(("Reply", "Request", "Transport", "TransportError"), "http._request"),
+    **dict.fromkeys(("LockContent", "LockFile"), "stores._lock_file"),
+    "MemoryStore": "stores._memory",
+    "open_store": "stores._open",
+    "RecordingStore": "stores._recording",
+    "RedisStore": "stores._redis",
+    "SQLiteStore": "stores._sqlite",
+    **dict.fromkeys(("Entry", "Key", "Store", "StoreWarning"), "stores._store"),
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -12,7 +12,6 @@ from doiuri.resolver._arguments import DEFAULT, Config, as_handles, check_batch,
 from doiuri.resolver._batch import Batch
 from doiuri.resolver._records import Records
 from doiuri.resolver._workers import WorkerPool
-from doiuri.resolver.stores._bounded import BoundedStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator
@@ -112,8 +111,8 @@ class BaseResolver:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _records(self, deadline: float) -> Records:
-        return Records(self._client, BoundedStore(self._store, deadline))
+    def _records(self) -> Records:
+        return Records(self._client, self._store)
 
     def _batch(
         self,
@@ -139,5 +138,5 @@ class BaseResolver:
         progress: Callable[[int], None] | None,
     ) -> Generator[Outcome]:
         deadline = self._config.deadline(budget)  # a generator: counted from the first next()
-        pool, records = WorkerPool(self.concurrency, deadline), self._records(deadline)
-        yield from Batch(as_handles(dois), lookup(records, pool), pool, records.store).outcomes(progress)
+        pool, records = WorkerPool(self.concurrency, deadline), self._records()
+        yield from Batch(as_handles(dois), lookup(records, pool), pool, records.write).outcomes(progress)

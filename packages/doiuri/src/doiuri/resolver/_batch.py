@@ -11,12 +11,11 @@ from doiuri.resolver._outcome import Outcome
 from doiuri.resolver._workers import EXHAUSTED, DeadlineError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from doiuri._doi import Handle
     from doiuri.resolver._workers import Task, WorkerPool
-    from doiuri.resolver.stores._bounded import BoundedStore
-    from doiuri.resolver.stores._store import Entry
+    from doiuri.resolver.stores._store import Entry, Key
 
 AHEAD = 256
 """Names that are read, and requested, ahead of the next answer."""
@@ -45,7 +44,7 @@ class Lookup(Protocol):
     """A way to look names up."""
 
     first: int  # names in the first look-ahead; it doubles from then on
-    fresh: dict[str, Entry]  # entries to store
+    fresh: dict[Key, Entry]  # entries to store
 
     def prepare(self, dois: list[Handle]) -> list[Outcome | Pending]:
         """Return the outcome of each name, or what to wait for."""
@@ -58,12 +57,16 @@ class Batch:
     """
 
     def __init__(
-        self, source: Iterator[Handle | Outcome], lookup: Lookup, pool: WorkerPool, store: BoundedStore
+        self,
+        source: Iterator[Handle | Outcome],
+        lookup: Lookup,
+        pool: WorkerPool,
+        write: Callable[[Mapping[Key, Entry]], None],
     ) -> None:
         self._source = source
         self._lookup = lookup
         self._pool = pool
-        self._store = store
+        self._write = write
         self._waiting: deque[tuple[Handle | Outcome, Outcome | Pending]] = deque()
         self._size = lookup.first
         self._error: Exception | None = None
@@ -135,6 +138,5 @@ class Batch:
         while fresh:
             key, entry = fresh.popitem()
             entries[key] = entry
-        if entries:
-            self._store.put_many(entries)
+        self._write(entries)
         self._flushed = time.monotonic()

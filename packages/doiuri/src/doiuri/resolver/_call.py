@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from doiuri._doi import Handle
     from doiuri.resolver._workers import InFlight, Task
-    from doiuri.resolver.stores._store import Entry
+    from doiuri.resolver.stores._store import Entry, Key
 
     T = TypeVar("T")
 
@@ -27,7 +27,7 @@ class Call:
 
     __slots__ = ("_task", "fresh", "stale")
 
-    def __init__(self, task: Task, fresh: dict[str, Entry]) -> None:
+    def __init__(self, task: Task, fresh: dict[Key, Entry]) -> None:
         self._task = task
         self.fresh = fresh
         self.stale = False
@@ -53,7 +53,7 @@ class Call:
 
 
 def run_call(
-    doi: Handle, lookup: Callable[[Call], T], deadline: float, fresh: dict[str, Entry] | None = None
+    doi: Handle, lookup: Callable[[Call], T], deadline: float, fresh: dict[Key, Entry] | None = None
 ) -> T:
     """Return what ``lookup`` returns.
 

@@ -70,7 +70,7 @@ def _too_many(batches: Batches, records: Records, items: Sequence[Handle | str],
         return False
     keys = list({records.key(doi) for doi in as_handles(items) if not isinstance(doi, Outcome)})
     now = time.time()
-    known = sum(is_fresh(entry, now) for entry in records.store.get_many(keys).values())
+    known = sum(is_fresh(entry, now) for entry in records.read(keys).values())
     return len(keys) - known > allowed
 
 

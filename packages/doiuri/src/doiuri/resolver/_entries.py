@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
+from doiuri._json import dump
 from doiuri._resolution_errors import DOINotFound, NoValues, ResolutionError
-from doiuri.records._json import dump
 from doiuri.records._record import Record
 from doiuri.resolver._outcome import Outcome
-from doiuri.resolver.stores._store import new_entry
+from doiuri.resolver.stores._store import FOREVER, new_entry
 from doiuri.rest._client import read_record
 
 if TYPE_CHECKING:
@@ -27,9 +27,6 @@ MAX_AGE = 30 * 86400.0
 
 DEFAULT_TTL = 86400.0
 """Seconds for which a record without a TTL is fresh: the usual TTL in the DOI system."""
-
-FOREVER = 1e11
-"""Expiry in Unix time from which an entry never expires: that of a lock file or a registered record."""
 
 _SUCCESS = b'{"responseCode":1,'
 _NEGATIVE = (b'{"responseCode":100,', b'{"responseCode":200,')

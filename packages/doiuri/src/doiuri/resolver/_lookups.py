@@ -8,8 +8,8 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from doiuri._doi import ShortDOI
+from doiuri._json import dump, load
 from doiuri._resolution_errors import BadRecord, NoValues, ResolutionError, ResolverUnavailable
-from doiuri.records._json import dump, load
 from doiuri.records._values import ascii_upper
 from doiuri.resolver._batch import AHEAD, Pending
 from doiuri.resolver._call import Call
@@ -17,7 +17,7 @@ from doiuri.resolver._entries import JSON, MAX_AGE, is_fresh, read_entry
 from doiuri.resolver._outcome import Outcome
 from doiuri.resolver._records import MAX_RECORD
 from doiuri.resolver.http._request import Request
-from doiuri.resolver.stores._store import new_entry
+from doiuri.resolver.stores._store import Key, new_entry
 from doiuri.rest._client import MAX_AGENCY_URL, agency_batches, agency_url, read_agencies
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class BaseLookup:
     """Names that were looked up lately, and the entries to store."""
 
     def __init__(self, records: Records, pool: WorkerPool) -> None:
-        self.fresh: dict[str, Entry] = {}
+        self.fresh: dict[Key, Entry] = {}
         self._records = records
         self._pool = pool
         self._recent: dict[str, Pending] = {}
@@ -67,7 +67,7 @@ class RecordLookup(BaseLookup):
     def prepare(self, dois: list[Handle]) -> Answers:
         """Answer from the store, or submit a request."""
         keys = list(map(self._records.key, dois))
-        entries = self._records.store.get_many(keys)
+        entries = self._records.read(keys)
         now = time.time()
         answers: Answers = []
         for doi, key in zip(dois, keys, strict=True):
@@ -114,7 +114,7 @@ class ExistenceLookup(BaseLookup):
     def prepare(self, dois: list[Handle]) -> Answers:
         """Answer from the store, or submit requests for as many names as fit into each."""
         keys = [(self._key(doi), self._records.key(doi)) for doi in dois]
-        entries = self._records.store.get_many(list(chain.from_iterable(keys)))
+        entries = self._records.read(list(chain.from_iterable(keys)))
         now = time.time()
         answers: Answers = []
         new: list[Pending] = []
@@ -132,8 +132,8 @@ class ExistenceLookup(BaseLookup):
         self._request(new)
         return answers
 
-    def _key(self, doi: Handle) -> str:
-        return f"exists {self._base} {doi.key}"
+    def _key(self, doi: Handle) -> Key:
+        return Key("exists", self._base, doi.key)
 
     def _stored(self, doi: Handle, exists: Entry | None, record: Entry | None, now: float) -> Outcome | None:
         if exists is not None and is_fresh(exists, now):

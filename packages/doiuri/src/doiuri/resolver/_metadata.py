@@ -11,7 +11,7 @@ from doiuri.records._accept import is_accepted
 from doiuri.resolver._call import run_call
 from doiuri.resolver._entries import is_fresh
 from doiuri.resolver.content._negotiation import host_of, negotiate
-from doiuri.resolver.stores._store import new_entry
+from doiuri.resolver.stores._store import Key, new_entry
 
 if TYPE_CHECKING:
     from typing import Self
@@ -50,7 +50,7 @@ class Metadata(bytes):
 def metadata(doi: Handle, media_type: str, records: Records, deadline: float) -> Metadata:
     """Return the metadata of a DOI, from the store if possible; see ``Resolver.metadata``."""
     key = _key(records.client.base, doi, media_type)
-    entry = records.store.get(key)
+    entry = records.read([key]).get(key)
     if entry is None or not is_fresh(entry, time.time(), TTL):
         try:
             deadline += records.client.load()
@@ -60,14 +60,14 @@ def metadata(doi: Handle, media_type: str, records: Records, deadline: float) ->
                 raise
         else:
             entry = new_entry(bytes(answer), answer.content_type, TTL)
-            records.store.put_many({key: entry})
+            records.write({key: entry})
     return Metadata(entry.body, entry.media_type)
 
 
-def _key(base: str, doi: Handle, media_type: str) -> str:
+def _key(base: str, doi: Handle, media_type: str) -> Key:
     if not _MEDIA_TYPE.fullmatch(media_type):
         raise ValueError(f"not a media type: {media_type!r}")
-    return f"metadata {media_type} {base} {doi.key}"
+    return Key("metadata", base, doi.key, media_type)
 
 
 def _fetch(doi: Handle, media_type: str, records: Records, call: Call) -> Metadata:

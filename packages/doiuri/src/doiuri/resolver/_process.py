@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from doiuri.resolver.http._request import OnReply, Transport
     from doiuri.resolver.stores._lock_file import LockFile
     from doiuri.resolver.stores._memory import MemoryStore
+    from doiuri.resolver.stores._redis import RedisStore
+    from doiuri.resolver.stores._sqlite import SQLiteStore
     from doiuri.resolver.stores._store import ReadStore, Store
-    from doiuri.resolver.stores.redis._store import RedisStore
-    from doiuri.resolver.stores.sqlite._store import SQLiteStore
 
 
 class Server:

@@ -9,17 +9,17 @@ from doiuri._errors import DOISyntaxError
 from doiuri._resolution_errors import BadRecord, DOINotFound, NoValues, ResolverUnavailable
 from doiuri.resolver._entries import JSON, fresh_record, negative_entry, record_entry, stale_record
 from doiuri.resolver.http._request import Request
+from doiuri.resolver.stores._store import Key
 from doiuri.rest._answer import ResponseCode
 from doiuri.rest._client import read_record, record_url
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from doiuri.records._record import Record
     from doiuri.resolver._call import Call
     from doiuri.resolver.http._client import Client
-    from doiuri.resolver.stores._bounded import BoundedStore
-    from doiuri.resolver.stores._store import Entry
+    from doiuri.resolver.stores._store import Entry, ReadStore, Store
 
 MAX_RECORD = 1_000_000
 """Bytes of a record: known ones have some thousand, and parsing takes many times as much memory."""
@@ -32,19 +32,30 @@ MAX_ALIASES = 20
 
 
 class Records:
-    """Records by DOI: a fresh one from the store, or one from the server."""
+    """Records by DOI: a fresh one from the store, if there is one, or one from the server."""
 
-    def __init__(self, client: Client, store: BoundedStore) -> None:
+    def __init__(self, client: Client, store: Store | ReadStore | None) -> None:
         self.client = client
-        self.store = store
+        self._store = store
 
-    def key(self, doi: Handle) -> str:
+    def key(self, doi: Handle) -> Key:
         """Return the store's key of a record."""
-        return f"record {self.client.base} {doi.key}"
+        return Key("record", self.client.base, doi.key)
 
     def stored(self, doi: Handle) -> Entry | None:
         """Return the store's entry of a record, even if it is stale."""
-        return self.store.get(self.key(doi))
+        key = self.key(doi)
+        return self.read([key]).get(key)
+
+    def read(self, keys: Sequence[Key]) -> dict[Key, Entry]:
+        """Return the entries that the store has for these keys, stale ones included."""
+        return {} if self._store is None else self._store.get_many(keys)
+
+    def write(self, entries: Mapping[Key, Entry]) -> None:
+        """Store entries, if there is a store that can be written to."""
+        put_many = getattr(self._store, "put_many", None)
+        if put_many is not None and entries:
+            put_many(entries)
 
     def fetch(self, doi: Handle, call: Call, *, auth: bool = False, cert: bool = False) -> Record:
         """Request the whole record of a name; a definite answer is added to ``call.fresh``.

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from doiuri._doi import Handle
     from doiuri.resolver._call import Call
     from doiuri.resolver._records import Records
-    from doiuri.resolver.stores._store import Entry
+    from doiuri.resolver.stores._store import Entry, Key
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Query:
         record = fresh_record(doi, entry)
         if record is not None and self._is_complete(record):
             return self._selected(record)
-        fresh: dict[str, Entry] = {}
+        fresh: dict[Key, Entry] = {}
         try:
             deadline += records.client.load()
             return run_call(doi, lambda call: self._fetch(doi, entry, records, call), deadline, fresh)
@@ -44,7 +44,7 @@ class Query:
                 raise
             return self._selected(record)
         finally:
-            records.store.put_many(fresh)
+            records.write(fresh)
 
     @property
     def _bypasses_store(self) -> bool:

@@ -90,7 +90,7 @@ class Resolver(BaseResolver):
         types = (type,) if isinstance(type, str) else tuple(type)
         indexes = (index,) if isinstance(index, int) else tuple(index)
         deadline = self._config.deadline(budget)
-        return Query(types, indexes, auth, cert, follow).run(handle, self._records(deadline), deadline)
+        return Query(types, indexes, auth, cert, follow).run(handle, self._records(), deadline)
 
     def resolve_many(
         self,
@@ -175,7 +175,7 @@ class Resolver(BaseResolver):
 
         def outcomes() -> Iterator[Outcome]:
             deadline = self._config.deadline(budget)  # counted from the first next()
-            yield from check_records(self, self._records(deadline), dois, deadline, progress)
+            yield from check_records(self, self._records(), dois, deadline, progress)
 
         return outcomes()
 
@@ -196,7 +196,7 @@ class Resolver(BaseResolver):
         :raises BadRecord: if the answer is of another media type. Otherwise like ``resolve``.
         """
         deadline = self._config.deadline(budget)
-        return metadata(as_handle(doi), media_type, self._records(deadline), deadline)
+        return metadata(as_handle(doi), media_type, self._records(), deadline)
 
     def work(self, doi: Handle | str, *, budget: float | Default | None = DEFAULT) -> Work:
         """Return the metadata of what a DOI names, from its registration agency.
@@ -213,7 +213,7 @@ class Resolver(BaseResolver):
         :raises ResolverUnavailable: if there is no answer.
         """
         deadline = self._config.deadline(budget)
-        return get_content(WORK, as_handle(doi), self._records(deadline), deadline)
+        return get_content(WORK, as_handle(doi), self._records(), deadline)
 
     def works(
         self,
@@ -231,7 +231,7 @@ class Resolver(BaseResolver):
     def bibtex(self, doi: Handle | str, *, budget: float | Default | None = DEFAULT) -> str:
         """Return the BibTeX entry of a DOI as its registration agency writes it; otherwise like ``work``."""
         deadline = self._config.deadline(budget)
-        return get_content(BIBTEX, as_handle(doi), self._records(deadline), deadline)
+        return get_content(BIBTEX, as_handle(doi), self._records(), deadline)
 
     def reference(
         self,
@@ -252,7 +252,7 @@ class Resolver(BaseResolver):
         :raises ValueError: if ``style`` or ``locale`` is not such a name.
         """
         kind, deadline = reference_kind(style, locale), self._config.deadline(budget)
-        return get_content(kind, as_handle(doi), self._records(deadline), deadline)
+        return get_content(kind, as_handle(doi), self._records(), deadline)
 
     def references(
         self,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any
 
-from doiuri.records._json import Malformed, brief, integer, load, printable, read_object
+from doiuri._json import Malformed, brief, integer, load, printable, read_object
 from doiuri.records._record import read_handle
 
 if TYPE_CHECKING:

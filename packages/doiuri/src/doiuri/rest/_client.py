@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import quote
 
 from doiuri._encoding import PATH, encode
+from doiuri._json import Malformed, brief, load, read_object
 from doiuri._resolution_errors import BadRecord, DOINotFound, NoValues, ResolverUnavailable
 from doiuri._urls import DOI_ORG, check_base
-from doiuri.records._json import Malformed, brief, load, read_object
 from doiuri.records._record import record_of
 from doiuri.records._values import MAX_TTL, ascii_upper
 from doiuri.rest._answer import MAX_MESSAGE, Answer, ResponseCode, message_of

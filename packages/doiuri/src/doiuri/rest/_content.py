@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from doiuri._json import brief, dump
 from doiuri.records._accept import media_ranges
-from doiuri.records._json import brief, dump
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

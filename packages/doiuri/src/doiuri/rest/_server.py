@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from doiuri._json import dump
 from doiuri._parse import LABELS
-from doiuri.records._json import dump
 from doiuri.records._values import ascii_upper
 from doiuri.rest._answer import ResponseCode
 

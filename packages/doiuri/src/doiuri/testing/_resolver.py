@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlsplit
 
 from doiuri._encoding import decode
+from doiuri._json import load
 from doiuri.records._accept import wants_record
-from doiuri.records._json import load
 from doiuri.records._record import Record
 from doiuri.records._values import Value, ascii_upper
 from doiuri.resolver import Reply, Resolver

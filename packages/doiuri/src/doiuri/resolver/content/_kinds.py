@@ -40,11 +40,12 @@ _NUMBER = re.compile(r"(?:\[1\]|\(1\)|1\.)\s*+(?=\D)")
 class Kind(Generic[T]):
     """One kind of metadata.
 
-    :param name: the first part of the store's keys.
+    :param name: the kind in the store's keys.
     :param accept: the Accept header.
     :param media_type: the media type of what is stored.
     :param check: returns what to store of a body; the third argument is its character set.
     :param parse: returns the value of what is stored.
+    :param detail: the detail in the store's keys.
     """
 
     name: str
@@ -52,6 +53,7 @@ class Kind(Generic[T]):
     media_type: str
     check: Callable[[Handle, bytes, str], str]
     parse: Callable[[Handle, str], T]
+    detail: str = ""
 
     def read(self, doi: Handle, body: bytes, content_type: str) -> str:
         """Return what to store of an answer with HTTP status 200.
@@ -129,4 +131,4 @@ def reference_kind(style: str, locale: str) -> Kind[str]:
     :raises ValueError: if one of them is not a name that can be requested.
     """
     accept = reference_type(style, locale)
-    return Kind(f"reference {style} {locale}", accept, _TEXT, _check_reference, _parse_reference)
+    return Kind("reference", accept, _TEXT, _check_reference, _parse_reference, f"{style} {locale}")

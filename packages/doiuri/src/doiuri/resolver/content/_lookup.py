@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from doiuri.resolver._records import Records
     from doiuri.resolver._workers import WorkerPool
     from doiuri.resolver.content._kinds import Kind
-    from doiuri.resolver.stores._store import Entry
+    from doiuri.resolver.stores._store import Entry, Key
 
 T = TypeVar("T")
 
@@ -55,7 +55,7 @@ class ContentLookup(BaseLookup, Generic[T]):
     def prepare(self, dois: list[Handle]) -> list[Outcome | Pending]:
         """Answer from the store, or submit a request."""
         keys = [(self._key(doi), self._records.key(doi)) for doi in dois]
-        entries = self._records.store.get_many([key for pair in keys for key in pair])
+        entries = self._records.read([key for pair in keys for key in pair])
         now = time.time()
         return [
             self._stored(doi, entries.get(key), entries.get(record), now)
@@ -63,7 +63,7 @@ class ContentLookup(BaseLookup, Generic[T]):
             for doi, (key, record) in zip(dois, keys, strict=True)
         ]
 
-    def _key(self, doi: Handle) -> str:
+    def _key(self, doi: Handle) -> Key:
         return content_key(self._kind, self._records.client.base, doi)
 
     def _stored(self, doi: Handle, entry: Entry | None, record: Entry | None, now: float) -> Outcome | None:

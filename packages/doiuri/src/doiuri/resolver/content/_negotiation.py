@@ -12,7 +12,7 @@ from doiuri.resolver._entries import MAX_AGE, is_fresh, read_entry
 from doiuri.resolver._records import MAX_URL
 from doiuri.resolver.content._kinds import MAX_SIZE
 from doiuri.resolver.http._request import Request, is_elsewhere
-from doiuri.resolver.stores._store import new_entry
+from doiuri.resolver.stores._store import Key, new_entry
 from doiuri.rest._client import retry_after
 
 if TYPE_CHECKING:
@@ -32,9 +32,9 @@ _NOTHING = b"null"  # the body of the entry that says so
 _ABSENT = frozenset({204, 404, 406})  # HTTP statuses of a server without such metadata
 
 
-def content_key(kind: Kind[T], base: str, doi: Handle) -> str:
+def content_key(kind: Kind[T], base: str, doi: Handle) -> Key:
     """Return the store's key."""
-    return f"{kind.name} {base} {doi.key}"
+    return Key(kind.name, base, doi.key, kind.detail)
 
 
 def read_content(kind: Kind[T], doi: Handle, entry: Entry | None, now: float) -> T | None:
@@ -66,12 +66,12 @@ def get_content(kind: Kind[T], doi: Handle, records: Records, deadline: float) -
     :raises ResolverUnavailable: if there is no answer.
     """
     key = content_key(kind, records.client.base, doi)
-    entries = records.store.get_many([key, records.key(doi)])
+    entries = records.read([key, records.key(doi)])
     known = read_content(kind, doi, entries.get(key), time.time())
     if known is not None:
         return known
     check_exists(doi, entries.get(records.key(doi)))
-    fresh: dict[str, Entry] = {}
+    fresh: dict[Key, Entry] = {}
     try:
         deadline += records.client.load()
         return run_call(doi, lambda call: fetch_content(kind, doi, records, call), deadline, fresh)
@@ -81,7 +81,7 @@ def get_content(kind: Kind[T], doi: Handle, records: Records, deadline: float) -
             raise
         return stale
     finally:
-        records.store.put_many(fresh)
+        records.write(fresh)
 
 
 def check_exists(doi: Handle, record: Entry | None) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING
 
-from doiuri.records._json import load
+from doiuri._json import load
 from doiuri.resolver.http._request import TransportError, is_elsewhere
 
 if TYPE_CHECKING:

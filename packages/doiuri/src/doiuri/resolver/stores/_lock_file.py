@@ -1,37 +1,40 @@
-"""The lock file: records, works and references in a JSON file that is committed and reviewed."""
+"""The lock file: records, works and references in a JSON file that is committed and reviewed.
+
+It has one line per entry, sorted, without times. Its object ``entries`` has records, agencies and other
+answers, named ``kind [detail] base doi``; ``works`` has CSL-JSON by DOI, ``references`` text by style, locale
+and DOI. There ``null`` says that the agency has no such metadata. ``accepted`` has the DOIs that are known
+not to exist, each with the reason. A file with nothing but entries has format 1, any other format 2. The same
+answers give the same bytes.
+"""
 
 from __future__ import annotations
 
+import base64
+import math
 import os
+import re
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from doiuri._files._folder_lock import locked_folder
 from doiuri._files._replacing import replacing
+from doiuri._json import dump, load
+from doiuri._urls import DOI_ORG
 from doiuri.resolver._fork import ForkSafe
-from doiuri.resolver.stores._lock_format import (
-    accepted_key,
-    accepted_line,
-    accepted_reasons,
-    by_doi,
-    is_accepted,
-    lock_key,
-    make_line,
-    ordered,
-    read_lines,
-    render,
-)
-from doiuri.resolver.stores._store import Usage, warn
+from doiuri.resolver.stores._store import Entry, Key, Usage, warn
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-    from doiuri.resolver.stores._lock_format import Line
-    from doiuri.resolver.stores._store import Entry
-
-    Edit = Callable[[dict[str, Entry], dict[str, str]], tuple[Mapping[str, Entry], Mapping[str, str]]]
-
-_Stamp = tuple[int, int, int]
+_JSON = "application/json"
+_TEXT = "text/plain;charset=utf-8"
+_SECTIONS = ("entries", "works", "references", "accepted")
+_KIND_SECTIONS = {"work": "works", "reference": "references"}
+_NAME = re.compile(r"(\w+)(?: (.+?))?? https?://\S+ (.+)", re.DOTALL)
+_MEMBERS = ("responseCode", "handle", "values", "index", "type", "data", "format", "value")
+_ORDER = {name: number for number, name in enumerate(_MEMBERS)}
+_TIMES = frozenset({"ttl", "timestamp"})
+_STATUSES = {1: "found", 200: "found", 100: "not-found"}
 
 
 class Differences(NamedTuple):
@@ -47,100 +50,221 @@ class Differences(NamedTuple):
     """The DOIs that only the old content has."""
 
 
+class LockContent:
+    """What a lock file says. All answers count as those of https://doi.org."""
+
+    accepted: dict[str, str]
+    """The DOIs that are known not to exist, by their keys, each with the reason for keeping it."""
+
+    def __init__(self) -> None:
+        self._values: dict[Key, Any] = {}  # as JSON
+        self.accepted = {}
+
+    @classmethod
+    def read(cls, path: Path) -> LockContent:
+        """Return the content of a file.
+
+        :raises OSError: if it cannot be read.
+        :raises ValueError: if it is not a lock file.
+        """
+        self = cls()
+        try:
+            file = load(path.read_bytes())
+        except ValueError as error:
+            what = "cannot be read as a lock file (an unresolved merge?)"
+            raise ValueError(f"{path} {what}: {error}") from None
+        version = file.get("doiuri-lock") if isinstance(file, dict) else None
+        if version not in {1, 2} or isinstance(version, bool):
+            raise ValueError(f"{path} is not a lock file of format 1 or 2: its format is {version!r:.40}")
+        try:
+            for section in _SECTIONS:
+                for name, value in file.get(section, {}).items():
+                    self._read_line(section, name, value)
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            raise ValueError(f"{path} contains an invalid entry: {error!r}") from None
+        return self
+
+    def render(self) -> bytes:
+        """Return the content of the file."""
+        rows: dict[str, list[str]] = {section: [] for section in _SECTIONS}
+        for key, value in sorted(self._values.items(), key=lambda item: name_of(item[0])):
+            rows[_section(key)].append(f"{dump(name_of(key))}: {dump(value)}")
+        rows["accepted"] = [f"{dump(doi)}: {dump(reason)}" for doi, reason in sorted(self.accepted.items())]
+        version = 2 if any(rows[section] for section in _SECTIONS[1:]) else 1
+        empty = {"entries", "works", "references"} if version == 2 else {"entries"}  # written nevertheless
+        written = [section for section in _SECTIONS if rows[section] or section in empty]
+        joined = {section: ",\n".join(rows[section]) for section in written}
+        objects = ",\n".join(f'"{section}": {{\n{text}\n}}' for section, text in joined.items())
+        return f'{{"doiuri-lock": {version}, {objects}}}\n'.encode()
+
+    def copy(self) -> LockContent:
+        """Return a copy."""
+        copy = LockContent()
+        copy._values, copy.accepted = dict(self._values), dict(self.accepted)
+        return copy
+
+    @property
+    def keys(self) -> list[Key]:
+        """The keys of all entries, in the order of the file, without ``accepted``."""
+        return sorted(self._values, key=lambda key: (_SECTIONS.index(_section(key)), name_of(key)))
+
+    def get(self, key: Key) -> Entry | None:
+        """Return an entry, whatever base its key has."""
+        key = _locked(key)
+        return Entry(*_decoded(key, self._values[key]), math.inf) if key in self._values else None
+
+    def add(self, entries: Mapping[Key, Entry]) -> None:
+        """Add or replace entries.
+
+        :raises ValueError: if one is not what its key says.
+        """
+        self._values |= {_locked(key): _described(key, entry) for key, entry in entries.items()}
+
+    def remove(self, dois: Collection[str], kinds: Collection[str] = ()) -> None:
+        """Remove the entries about DOIs, given by their keys; only those of some kinds, if any are given."""
+        for key in [key for key in self._values if key.doi in dois and (not kinds or key.kind in kinds)]:
+            del self._values[key]
+
+    def dois(self) -> set[str]:
+        """Return the keys of all DOIs in it."""
+        return {key.doi for key in self._values} | self.accepted.keys()
+
+    def status(self, doi: str) -> str | None:
+        """Return whether a DOI, given by its key, is registered: "found" or "not-found".
+
+        None if the entries do not say it, whether it is in ``accepted`` or not.
+        """
+        record = self._record(doi)
+        if record is not None:
+            code = record.get("responseCode")
+            return _STATUSES.get(code) if isinstance(code, int) else None
+        is_known = Key("exists", DOI_ORG, doi) in self._values or self._values.get(Key("work", DOI_ORG, doi))
+        return "found" if is_known else None
+
+    def unused(self, used: Iterable[str]) -> set[str]:
+        """Return the keys of the DOIs that are not among those used, nor are aliases led to by them."""
+        done: set[str] = set()
+        left = list(used)
+        while left:
+            doi = left.pop()
+            if doi not in done:
+                done.add(doi)
+                left += self._aliases(doi)
+        return self.dois() - done
+
+    def names(self) -> dict[str, str]:
+        """Return the name of the first line about each DOI, by the DOI's key."""
+        names: dict[str, str] = {}
+        for key in self.keys:
+            names.setdefault(key.doi, name_of(key))
+        return {doi: doi for doi in sorted(self.accepted)} | names
+
+    def differences(self, new: LockContent) -> Differences:
+        """Return how another content differs from this one."""
+        before, after = self._by_doi(), new._by_doi()
+        changed = frozenset(doi for doi in before.keys() & after.keys() if before[doi] != after[doi])
+        return Differences(
+            frozenset(after.keys() - before.keys()), changed, frozenset(before.keys() - after.keys())
+        )
+
+    def _by_doi(self) -> dict[str, dict[object, Any]]:
+        values: dict[str, dict[object, Any]] = {}
+        for key, value in self._values.items():
+            values.setdefault(key.doi, {})[key] = value
+        for doi, reason in self.accepted.items():
+            values.setdefault(doi, {})["accepted"] = reason
+        return values
+
+    def _record(self, doi: str) -> dict[str, Any] | None:
+        value = self._values.get(Key("record", DOI_ORG, doi), {}).get("json")
+        return value if isinstance(value, dict) else None
+
+    def _aliases(self, doi: str) -> list[str]:
+        """Return the keys of the names that a DOI is an alias of."""
+        values = (self._record(doi) or {}).get("values")
+        data = [
+            value.get("data")
+            for value in (values if isinstance(values, list) else ())
+            if isinstance(value, dict) and value.get("type") == "HS_ALIAS"
+        ]
+        names = [item.get("value") for item in data if isinstance(item, dict)]
+        return [name.encode().upper().decode() for name in names if isinstance(name, str)]
+
+    def _read_line(self, section: str, name: str, value: Any) -> None:
+        if section == "accepted":
+            if not isinstance(value, str):
+                raise TypeError(f"the reason for {name} must be a string")
+            self.accepted[name] = value
+            return
+        key = _key(section, name)
+        _decoded(key, value)
+        self._values[key] = value
+
+
 class LockFile(ForkSafe):
     """A store in a lock file.
 
-    Its entries never expire; delete a line to have that DOI resolved again. If the file cannot be written,
-    new entries are kept in memory and a StoreWarning is issued.
-
-    The keys contain the base URL of the resolver that answered. A Resolver with another base finds no answers
-    in the file; if it is offline, all DOIs are unknown. The builder ``doi-lock`` of Sphinx writes all answers
-    as those of https://doi.org, see ``LockedAnswers``.
+    Its entries never expire; delete a line to have that DOI resolved again. They count as answers of
+    https://doi.org, whichever resolver answered, and are found for every resolver. If the file cannot be
+    written, a StoreWarning is issued and new entries are dropped.
 
     :param path: the file; it need not exist.
     :raises ValueError: if the file cannot be read as a lock file.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        super().__init__()
         self.path = Path(os.path.abspath(path))  # noqa: PTH100 - resolve() would follow symbolic links
-        self._stamp: _Stamp | None = None
-        self._lines: dict[str, Line] = {}  # the content of the file
-        self._accepted: dict[str, str] = {}  # a part of it
-        self._unsaved: dict[str, Line] = {}
+        self._stamp: tuple[int, ...] | None = None
+        self._content = LockContent()
+        super().__init__()
         self._refresh()
 
-    def get_many(self, keys: Sequence[str]) -> dict[str, Entry]:
+    def get_many(self, keys: Sequence[Key]) -> dict[Key, Entry]:
         """Return the entries that exist for these keys."""
         with self._lock:
             try:
                 self._refresh()
             except (OSError, ValueError) as error:
-                self._warn("read", error)
-            lines = self._lines | self._unsaved if self._unsaved else self._lines
-            return {key: lines[key].entry for key in keys if key in lines}
+                warn(f"the lock file {self.path} cannot be read ({error})")
+            found = ((key, self._content.get(key)) for key in keys)
+            return {key: entry for key, entry in found if entry is not None}
 
-    def keys(self) -> list[str]:
-        """Return the keys of all entries, in the order of the file, without DOIs in ``accepted``."""
-        with self._lock:
-            self._refresh()
-            accepted = {accepted_key(doi) for doi in self._accepted}
-            return [key for key in ordered(self._lines) if key not in accepted]
-
-    def put_many(self, entries: Mapping[str, Entry]) -> None:
+    def put_many(self, entries: Mapping[Key, Entry]) -> None:
         """Add or replace entries. The file is only written if that changes it."""
-        with self._lock:
-            self._unsaved |= {key: make_line(key, entry) for key, entry in entries.items()}
-            try:
-                with locked_folder(self.path.resolve().parent):
-                    self._refresh()
-                    self._save(self._lines | self._unsaved)
-            except (OSError, ValueError) as error:
-                self._warn("written", error)
+        if not entries:
+            return
+        try:
+            self.edit(lambda content: content.add(entries))
+        except (OSError, ValueError) as error:
+            warn(f"the lock file {self.path} cannot be written ({error}); new answers are not kept")
 
-    @property
-    def accepted(self) -> dict[str, str]:
-        """The DOIs that are known not to exist, by their keys, each with the reason for keeping it."""
-        with self._lock:
-            self._refresh()
-            return dict(self._accepted)
+    def read(self) -> LockContent:
+        """Return a copy of what the file says.
 
-    def compare(self, entries: Mapping[str, Entry], accepted: Mapping[str, str] | None = None) -> Differences:
-        """Return what ``replace`` would change."""
-        with self._lock:
-            self._refresh()
-            return _differences(self._lines, self._replacement(entries, accepted))
-
-    def replace(self, entries: Mapping[str, Entry], accepted: Mapping[str, str] | None = None) -> None:
-        """Replace the whole content of the file, atomically.
-
-        :param entries: the entries that the file is to have.
-        :param accepted: the DOIs that are known not to exist, by their keys, with the reasons; by default,
-            those in the file stay.
-        :raises OSError: if the file cannot be written.
-        :raises ValueError: if the file was changed, and is no longer a lock file.
-        :raises TypeError: if a reason is not a string.
+        :raises ValueError: if it was changed, and is no longer a lock file.
         """
-        with self._lock, locked_folder(self.path.resolve().parent):
+        with self._lock:
             self._refresh()
-            self._save(self._replacement(entries, accepted))
+            return self._content.copy()
 
-    def edit(self, change: Edit) -> Differences:
-        """Return what changes in the file, which is changed atomically.
+    def edit(self, change: Callable[[LockContent], None]) -> Differences:
+        """Change the file, atomically; return what changed.
 
         Other processes that write to the file wait meanwhile, so that none of their changes is lost.
 
-        :param change: called with the entries of the file by key, and with the DOIs that are known not to
-            exist, by their keys, with the reasons; returns both as the file is to have them.
+        :param change: called with what the file says, which it changes.
         :raises OSError: if the file cannot be written.
         :raises ValueError: if the file was changed, and is no longer a lock file.
         """
         with self._lock, locked_folder(self.path.resolve().parent):
-            self._refresh()
-            entries = {key: line.entry for key, line in self._lines.items() if not is_accepted(line)}
-            old, new = self._lines, self._replacement(*change(entries, dict(self._accepted)))
-            self._save(new)
-            return _differences(old, new)
+            old, new = self.read(), self.read()
+            change(new)
+            differences = old.differences(new)
+            if any(differences):
+                with replacing(self.path) as draft:
+                    draft.write_bytes(new.render())
+                self._content, self._stamp = new, self._new_stamp()
+            return differences
 
     def usage(self) -> Usage:
         """Return how much the file holds.
@@ -149,88 +273,139 @@ class LockFile(ForkSafe):
         """
         with self._lock:
             self._refresh()
-            return Usage(len(self._lines) - len(self._accepted), self._stamp[1] if self._stamp else 0)
+            return Usage(len(self._content.keys), self._stamp[1] if self._stamp else 0)
 
     def clear(self) -> Usage:
-        """Remove all entries; return how much that was. Keeps ``accepted``. Otherwise like ``replace``."""
+        """Remove all entries, but not ``accepted``; return how much that was. Raises what ``edit`` raises."""
         before = self.usage()
-        if before.entries:
-            self.replace({})
+        self.edit(lambda content: content.remove(content.dois()))
         return Usage(before.entries, max(before.octets - self.usage().octets, 0))
 
     def close(self) -> None:
         """Do nothing: the file is not kept open."""
 
-    def _replacement(
-        self, entries: Mapping[str, Entry], accepted: Mapping[str, str] | None
-    ) -> dict[str, Line]:
-        reasons = self._accepted if accepted is None else accepted
-        kept = {accepted_key(doi): accepted_line(doi, reason) for doi, reason in reasons.items()}
-        return {key: make_line(key, entry) for key, entry in entries.items()} | kept
-
-    def _save(self, lines: dict[str, Line]) -> None:
-        if lines != self._lines:
-            with replacing(self.path) as draft:
-                draft.write_bytes(render(lines))
-            self._stamp = _stamp(self.path)
-            self._set(lines)
-        self._unsaved = {}
-
     def _refresh(self) -> None:
         """Read the file again if it changed since it was read last."""
-        stamp = _stamp(self.path)
+        stamp = self._new_stamp()
         if stamp != self._stamp:
-            self._set({} if stamp is None else read_lines(self.path))
+            try:
+                self._content = LockContent() if stamp is None else LockContent.read(self.path)
+            except OSError as error:
+                raise ValueError(f"{self.path} cannot be read as a lock file: {error.strerror}") from None
             self._stamp = stamp
 
-    def _set(self, lines: dict[str, Line]) -> None:
-        self._lines, self._accepted = lines, accepted_reasons(lines)
+    def _new_stamp(self) -> tuple[int, ...] | None:
+        try:
+            status = self.path.stat()
+        except OSError:
+            return None
+        return status.st_ino, status.st_size, status.st_mtime_ns
 
-    def _warn(self, what: str, error: Exception) -> None:
-        warn(f"the lock file {self.path} cannot be {what} ({error}); new answers are kept in memory")
 
+def name_of(key: Key) -> str:
+    """Return the name that a lock file shows for a key: works and references have shorter ones.
 
-class LockedAnswers:
-    """A lock file as a read-only store.
-
-    An entry that the file records as an answer of https://doi.org is valid for every resolver. One of another
-    base is valid for that base only.
-
-    :param file: the lock file.
-    :param base: the base URL of the resolver.
+    >>> name_of(Key("work", DOI_ORG, "10.1000/182")), name_of(Key("record", DOI_ORG, "10.1000/182"))
+    ('10.1000/182', 'record https://doi.org 10.1000/182')
     """
-
-    file: LockFile
-    """The lock file."""
-
-    seen: set[str]
-    """The keys of the entries that were read so far, as the file has them."""
-
-    def __init__(self, file: LockFile, base: str) -> None:
-        self.file = file
-        self._base = base
-        self.seen = set()
-
-    def get_many(self, keys: Sequence[str]) -> dict[str, Entry]:
-        """Return the entries that exist for these keys."""
-        names = {key: lock_key(key, self._base) for key in keys}
-        entries = self.file.get_many([*names, *names.values()])
-        self.seen.update(entries)
-        found = {key: entries.get(key) or entries.get(name) for key, name in names.items()}
-        return {key: entry for key, entry in found.items() if entry is not None}
+    if key.kind == "work":
+        return key.doi
+    if key.kind == "reference":
+        return f"{key.detail} {key.doi}"
+    return " ".join(filter(None, (key.kind, key.detail, DOI_ORG, key.doi)))
 
 
-def _differences(old: Mapping[str, Line], new: Mapping[str, Line]) -> Differences:
-    before, after = by_doi(old), by_doi(new)
-    changed = frozenset(doi for doi in before.keys() & after.keys() if before[doi] != after[doi])
-    return Differences(
-        frozenset(after.keys() - before.keys()), changed, frozenset(before.keys() - after.keys())
-    )
+def _key(section: str, name: str) -> Key:
+    """Return the key for a name in the file."""
+    if section == "works":
+        return Key("work", DOI_ORG, name)
+    if section == "references":
+        style, locale, doi = name.split(" ", 2)
+        return Key("reference", DOI_ORG, doi, f"{style} {locale}")
+    match = _NAME.fullmatch(name)
+    if match is None:
+        raise ValueError(f"{name!r:.200} is not the name of an entry")
+    return Key(match[1], DOI_ORG, match[3], match[2] or "")
 
 
-def _stamp(path: Path) -> _Stamp | None:
-    try:
-        status = path.stat()
-    except OSError:
+def _section(key: Key) -> str:
+    return _KIND_SECTIONS.get(key.kind, "entries")
+
+
+def _locked(key: Key) -> Key:
+    return key if key.base == DOI_ORG else key._replace(base=DOI_ORG)
+
+
+def _decoded(key: Key, value: Any) -> tuple[bytes, str]:
+    """Return the body and the media type of an entry, as the file has it; raise if it is not one."""
+    if key.kind in _KIND_SECTIONS and value is None:
+        return b"null", _JSON
+    if key.kind == "work":
+        if not isinstance(value, dict):
+            raise TypeError("a work must be an object")
+        from doiuri.rest import CSL_JSON  # slow to import
+
+        return dump(value).encode(), CSL_JSON
+    if key.kind == "reference":
+        return value.encode(), _TEXT
+    media_type = value.get("type", _JSON)
+    if not isinstance(media_type, str):
+        raise TypeError("the type of an entry must be a string")
+    if "json" in value:
+        return dump(value["json"]).encode(), media_type
+    if "text" in value:
+        return value["text"].encode(), media_type
+    return base64.b64decode(value["base64"], validate=True), media_type
+
+
+def _described(key: Key, entry: Entry) -> Any:
+    """Describe an entry for the file. JSON is written as it is, so that a reviewer sees what changed."""
+    if key.kind in _KIND_SECTIONS and entry.body == b"null":
         return None
-    return status.st_ino, status.st_size, status.st_mtime_ns
+    if key.kind == "reference":
+        if key.detail.count(" ") != 1:
+            raise ValueError(f"a reference needs a style and a locale, not {key.detail!r}")
+        return entry.body.decode()
+    if key.kind == "work":
+        work = load(entry.body)
+        if not isinstance(work, dict):
+            raise ValueError(f"the metadata of {key.doi} is not an object")
+        return {name: member for name, member in work.items() if name != "DOI"}  # it is the name of the line
+    if entry.media_type != _JSON:
+        return {"type": entry.media_type} | _encoded(entry.body)
+    try:
+        content = load(entry.body)
+    except ValueError:
+        return _encoded(entry.body)
+    return {"json": _ordered(_timeless(content) if key.kind == "record" else content)}
+
+
+def _encoded(body: bytes) -> Any:
+    try:
+        return {"text": body.decode()}
+    except UnicodeDecodeError:
+        return {"base64": base64.b64encode(body).decode()}
+
+
+def _ordered(content: Any) -> Any:
+    """Sort the members of objects: those of the REST API first, the others by name."""
+    if isinstance(content, list):
+        return [_ordered(item) for item in content]
+    if isinstance(content, dict):
+        names = sorted(content, key=lambda name: (_ORDER.get(name, len(_ORDER)), name))
+        return {name: _ordered(content[name]) for name in names}
+    return content
+
+
+def _timeless(record: Any) -> Any:
+    """Drop the times of a record's values: they change often and mean nothing to a reviewer."""
+    values = record.get("values") if isinstance(record, dict) else None
+    if not isinstance(values, list):
+        return record
+    kept = [
+        {name: member for name, member in value.items() if name not in _TIMES}
+        if isinstance(value, dict)
+        else value
+        for value in values
+    ]
+    return record | {"values": kept}

@@ -8,8 +8,8 @@ from pathlib import Path
 from doiuri._settings import store_kind
 from doiuri.resolver.stores._lock_file import LockFile
 from doiuri.resolver.stores._memory import MemoryStore
-from doiuri.resolver.stores.redis._store import RedisStore
-from doiuri.resolver.stores.sqlite._store import SQLiteStore
+from doiuri.resolver.stores._redis import RedisStore
+from doiuri.resolver.stores._sqlite import SQLiteStore
 
 
 def open_store(

@@ -1,0 +1,139 @@
+"""What every store promises, as a table of checks: in memory, SQLite, Redis, a lock file."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+
+from doiuri.resolver import Entry, Key, LockFile, MemoryStore, RedisStore, SQLiteStore
+from support.processes import forked, status_of
+
+AnyStore = MemoryStore | SQLiteStore | LockFile | RedisStore
+
+BASE = "https://doi.org"
+JSON = "application/json"
+
+
+def key(doi: str, kind: str = "record", base: str = BASE, detail: str = "") -> Key:
+    return Key(kind, base, doi, detail)
+
+
+def json_entries(names: Iterable[str], kind: str = "exists", size: int = 0) -> dict[Key, Entry]:
+    """Entries that differ, for DOIs 10.1000/name."""
+    return {
+        key(f"10.1000/{name}", kind): Entry(json.dumps({"n": name + "x" * size}).encode(), JSON, 2e9)
+        for name in names
+    }
+
+
+RECORD = {"responseCode": 1, "handle": "10.1000/ü", "values": []}
+ENTRIES = {
+    key("10.1000/Ü"): Entry(json.dumps(RECORD).encode(), JSON, 1.0),
+    key("10.1000/Ü", "exists"): Entry(b'{"DOI":"10.1000/\xc3\xbc","RA":"Crossref"}', JSON, 2e9),
+    key("10.1000/1", "metadata", detail="text/x-bibliography"): Entry("Knüth\n".encode(), "text/x-bib", 2e9),
+    key("10.1000/1", "metadata", detail="image/png"): Entry(b"\x89PNG\xff\x00", "image/png", 2e9),
+    key("10.1000/1", "exists"): Entry(b"", JSON, 2e9),
+    key("10.1000/1"): Entry(b'{"responseCode":1,"handle":"10.1000/1"}', JSON, 2e9),
+    key("10.1000/A B"): Entry(b'{"responseCode":100,"handle":"10.1000/a b"}', JSON, 1e12),
+}
+KEYS = list(ENTRIES)
+NONE = key("10.1000/none")
+
+
+def same(store: AnyStore, found: dict[Key, Entry], stored: dict[Key, Entry]) -> bool:
+    """Return whether entries came back; a lock file drops expiries and writes JSON in its own way."""
+    if not isinstance(store, LockFile):
+        return found == stored
+    return {key: (entry.media_type, _content(entry)) for key, entry in stored.items()} == {
+        key: (entry.media_type, _content(entry)) for key, entry in found.items()
+    } and {entry.expires for entry in found.values()} <= {math.inf}
+
+
+def _content(entry: Entry) -> object:
+    return json.loads(entry.body) if entry.body[:1] == b"{" else entry.body
+
+
+def what_was_put_is_found_stale_or_not(store: AnyStore) -> None:
+    store.put_many(ENTRIES)
+    assert same(store, store.get_many([NONE, *KEYS, KEYS[0]]), ENTRIES)
+    assert store.get_many([NONE]) == {}
+    assert store.get_many([]) == {}
+
+
+def keys_that_differ_in_one_part_are_told_apart(store: AnyStore) -> None:
+    store.put_many({KEYS[2]: ENTRIES[KEYS[2]]})
+    others = [KEYS[2]._replace(kind="reference"), KEYS[2]._replace(doi="10.1000/2"), KEYS[3]]
+    if not isinstance(store, LockFile):  # its answers are found for every resolver
+        others.append(KEYS[2]._replace(base="http://127.0.0.1"))
+    assert store.get_many(others) == {}
+
+
+def an_entry_is_replaced(store: AnyStore) -> None:
+    store.put_many(ENTRIES)
+    newer = {KEYS[0]: Entry(json.dumps(RECORD | {"handle": "10.1000/Ü"}).encode(), JSON, 3e9)}
+    store.put_many(newer)
+    store.put_many({})
+    assert same(store, store.get_many(KEYS), ENTRIES | newer)
+
+
+def thousands_at_once(store: AnyStore) -> None:
+    entries = json_entries(str(n) for n in range(1300))
+    store.put_many(entries)
+    assert same(store, store.get_many(list(entries)), entries)
+
+
+def threads_share_it(store: AnyStore) -> None:
+    def work(number: int) -> None:
+        for turn in range(5):
+            own = json_entries([f"{number}-{turn}"])
+            store.put_many(own)
+            assert store.get_many(list(own)).keys() == own.keys()
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(work, range(8)))
+    keys = list(json_entries(f"{number}-{turn}" for number in range(8) for turn in range(5)))
+    assert len(store.get_many(keys)) == 40
+
+
+def the_child_of_a_fork_uses_it_too(store: AnyStore) -> None:
+    store.put_many(ENTRIES)
+
+    def use() -> None:
+        assert same(store, store.get_many(KEYS), ENTRIES)
+        store.put_many(json_entries(["child"]))
+
+    child = forked(use)
+    use()
+    assert status_of(child) == 0
+    assert same(store, store.get_many(KEYS), ENTRIES)
+
+
+def a_closed_one_opens_again(store: AnyStore) -> None:
+    store.put_many(ENTRIES)
+    store.close()
+    assert same(store, store.get_many(KEYS), ENTRIES)
+
+
+def it_is_measured_and_cleared(store: AnyStore) -> None:
+    assert store.usage() == store.clear() == (0, 0)
+    store.put_many(ENTRIES)
+    entries, octets = store.usage()
+    assert entries == len(ENTRIES)
+    assert octets > sum(len(entry.body) for entry in ENTRIES.values())
+    assert store.clear().entries == len(ENTRIES)
+    assert store.get_many(KEYS) == {}
+    assert store.usage().entries == 0
+
+
+CONTRACT: list[Callable[[AnyStore], None]] = [
+    what_was_put_is_found_stale_or_not,
+    keys_that_differ_in_one_part_are_told_apart,
+    an_entry_is_replaced,
+    thousands_at_once,
+    threads_share_it,
+    the_child_of_a_fork_uses_it_too,
+    a_closed_one_opens_again,
+    it_is_measured_and_cleared,
+]

@@ -18,6 +18,8 @@ from doiuri_proxy.records._registry import Registry
 from support.command import run
 from support.http import Answer, ask
 from support.proxy_records import alias, link, loc
+from support.servers import web
+from support.servers.metadata import metadata_proxy
 
 URL = "https://example.org/cited"
 CSL = {"type": "book", "title": "Ä <b>", "author": [{"family": "Kahn", "given": "R."}]}
@@ -176,20 +178,19 @@ def test_a_resolver_reads_them(here: str) -> None:
 
 def test_what_upstream_sends_is_of_its_own_type(tmp_path: Path) -> None:
     """A header may name several types: a page must not be kept as BibTeX, nor CSL-JSON."""
-    with running([]) as site:
-        pages = [
-            {**link("10.1000/csl", URL), "metadata": {CSL_JSON: CSL}},
-            link("10.1000/page", f"{site.url}/"),
-        ]
-        with (
-            running(pages) as there,
-            running([], upstream=there.url, cache=str(tmp_path / "cache.sqlite3")) as proxy,
-        ):
-            csl = accepting(proxy.url, f"{BIBTEX}, {CSL_JSON};q=0.5", "/10.1000/csl")
-            assert (csl.headers["content-type"], csl.json()) == (CSL_JSON, CSL)
-            for others in ("text/html;q=0.5", "*/*;q=0.1"):
-                page = accepting(proxy.url, f"{BIBTEX}, {others}", "/10.1000/page")
-                assert (page.status, page.headers["location"]) == (302, f"{site.url}/")
+    metadata = metadata_proxy(
+        [{"handle": "10.1000/csl", "metadata": {CSL_JSON: CSL}}, {"handle": "10.1000/page"}]
+    )
+    page = web.Answer(200, {"Content-Type": "text/html"}, b"<html>")
+    with (
+        web.site(lambda asked: page if asked.target == "/10.1000/page" else metadata(asked)) as there,
+        running([], upstream=there.url, cache=str(tmp_path / "cache.sqlite3")) as proxy,
+    ):
+        csl = accepting(proxy.url, f"{BIBTEX}, {CSL_JSON};q=0.5", "/10.1000/csl")
+        assert (csl.headers["content-type"], csl.json()) == (CSL_JSON, CSL)
+        for others in ("text/html;q=0.5", "*/*;q=0.1"):
+            answer = accepting(proxy.url, f"{BIBTEX}, {others}", "/10.1000/page")
+            assert (answer.status, answer.headers["location"]) == (302, "https://example.org/")
 
 
 def test_upstream_may_use_another_name_of_a_type(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

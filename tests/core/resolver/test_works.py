@@ -33,7 +33,7 @@ class Agency:
     server: Server
 
     def resolver(self, store: MemoryStore | SQLiteStore | None = None, **options: object) -> Resolver:
-        return Resolver(self.proxy.url, store=store, **options)  # type: ignore[arg-type]
+        return Resolver(self.proxy.url, store=store, private=True, **options)  # type: ignore[arg-type]
 
     @property
     def requests(self) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,10 +11,10 @@ from typing import Any
 
 from doiuri import DOI
 from doiuri.rest import read_metadata, write_metadata
-from support.servers.faults import FAULTS, Fault
-from support.servers.web import Answer, Answering, Asked, Site, resolver, site
+from support.servers.faults import FAULTS, Fault, Server, reply
+from support.servers.web import Answer, Answering, Asked, resolver
 
-UNAVAILABLE = [fault for fault in FAULTS if fault.name in {"403", "429 with a date", "truncated body"}]
+UNAVAILABLE = [fault for fault in FAULTS if fault.name in {"403", "truncated body"}]
 """What agencies do that have metadata but do not send it."""
 [WEB_PAGE] = [fault for fault in FAULTS if fault.name == "HTML in place of JSON"]
 """What agencies without content negotiation do: their proxy leads to the web page."""
@@ -38,15 +39,25 @@ def metadata_proxy(records: Path | Sequence[Mapping[str, Any]]) -> Answering:
 
 
 @contextmanager
-def faulty_agency(records: Path, fault: Fault) -> Iterator[Site]:
-    """A proxy that has these records, but leads to an agency with a fault for their metadata."""
+def faulty_agency(records: Path, fault: Fault) -> Iterator[Server]:
+    """A proxy that has these records, but leads to an agency with a fault for their metadata.
+
+    The agency is a part of the proxy: redirects to another server of this machine are refused.
+    """
     rest = metadata_proxy(records)
-    with fault.serve() as agency:
+    with fault.serve() as server:
+        assert isinstance(server, Server)
+        agency = server.answer
 
-        def answer(asked: Asked) -> Answer:
-            if asked.target.startswith(("/api/", "/doiRA/")):
-                return rest(asked)
-            return Answer(302, {"Location": f"{agency.url}{asked.target}"})
+        def answer(server: Server, connection: socket.socket, request: bytes) -> None:
+            target = request.split(b" ")[1].decode()
+            if target.startswith("/agency/"):
+                agency(server, connection, request)
+            elif target.startswith(("/api/", "/doiRA/")):
+                status, _, body = rest(Asked("GET", target, {}))
+                connection.sendall(reply(f"{status} Answer", body))
+            else:
+                connection.sendall(reply("302 Found", b"", f"Location: /agency{target}"))
 
-        with site(answer) as proxy:
-            yield proxy
+        server.answer = answer
+        yield server

@@ -71,7 +71,7 @@ def test_the_behaviour_of_another_server_does_not_silence_ours(answer: Answer) -
         moved_there = reply("302 Found", b"", f"Location: http://localhost:{agency.port}/")
         with handling(lambda target: usual(target) if "/api/" in target else moved_there) as server:
             # in real time: within the timeout, which all wait for at once, our server has to answer
-            resolver = Resolver(server.url, store=None, timeout=1, concurrency=MAX_FAILURES)
+            resolver = Resolver(server.url, store=None, private=True, timeout=1, concurrency=MAX_FAILURES)
 
             def ask(_number: int) -> None:
                 with pytest.raises(ResolverUnavailable) as caught:
@@ -89,7 +89,7 @@ def test_a_retry_after_of_another_server_does_not_hold_ours_back(pauses: list[fl
         moved_there = reply("302 Found", b"", f"Location: http://localhost:{agency.port}/")
         with handling(lambda target: usual(target) if "/api/" in target else moved_there) as server:
             with pytest.raises(ResolverUnavailable, match="429"):
-                Resolver(server.url, store=None).metadata(DOI_, "text/plain")
+                Resolver(server.url, store=None, private=True).metadata(DOI_, "text/plain")
             assert _process.server(server.url).limiter._held_until == float("-inf")
     assert pauses == [1.0, 1.0]
 

@@ -18,7 +18,7 @@ from doiuri import DOI, BadRecord, ResolutionError, ResolverUnavailable
 from doiuri._hosts import is_loopback, is_private
 from doiuri.resolver import MemoryStore, Request, Resolver, TransportError
 from doiuri.resolver._records import MAX_RECORD
-from doiuri.resolver.http import _client, _connection
+from doiuri.resolver.http import _client
 from doiuri.resolver.http._redirects import redirect_target
 from support.processes import all_threads_ended
 from support.servers.faults import FAULTS, NAME, TARGET, Server, moved, record, reply, says, serving
@@ -96,8 +96,9 @@ def go(before: str, location: str, *, elsewhere: bool = True) -> str:
         ("http://DOI.org/a", "http://doi.ORG/b", "http://doi.ORG/b"),
         ("https://doi.org/a", "https://data.example.org/x", "https://data.example.org/x"),
         ("https://doi.org/a", "http://data.example.org/x", "http://data.example.org/x"),
-        ("http://127.0.0.1:1/a", "http://localhost:2/", "http://localhost:2/"),
-        ("http://resolver/a", "http://agency.internal/", "http://agency.internal/"),
+        ("http://127.0.0.1:1/a", "//127.0.0.1:1/b", "http://127.0.0.1:1/b"),
+        ("http://resolver/a", "https://resolver/b", "https://resolver/b"),
+        ("http://resolver/a", "https://doi.org/a", "https://doi.org/a"),
         ("https://doi.org/a", "https://internal.example.org/", "https://internal.example.org/"),
         ("https://doi.org/a", "https://b%C3%BCcher.example/", "https://b%C3%BCcher.example/"),
         ("https://doi.org/", "/\u00c3\u00a9", "https://doi.org/é"),
@@ -143,6 +144,9 @@ def test_where_redirects_may_lead(before: str, location: str, after: str) -> Non
         ("https://doi.org/", "http://printer.local/", True),
         ("https://doi.org/", "http://metadata.google.INTERNAL/", True),
         ("https://doi.org/", "http://nas.home.arpa./", True),
+        ("http://127.0.0.1:1/", "http://127.0.0.1:2/", True),
+        ("http://resolver/", "http://resolver:8080/", True),
+        ("http://resolver/", "http://agency.internal/", True),
         ("https://doi.org/", "http://doi.org/", False),
         ("https://doi.org/", "https://www.doi.org/", False),
     ],
@@ -169,43 +173,42 @@ def resolve_here(monkeypatch: pytest.MonkeyPatch, *hosts: str) -> None:
     monkeypatch.setattr(socket, "getaddrinfo", here)
 
 
-@pytest.mark.parametrize("public", [True, False], ids=["public resolver", "private resolver"])
-def test_a_name_that_resolves_into_a_private_network(monkeypatch: pytest.MonkeyPatch, public: bool) -> None:
-    def address(sock: socket.socket) -> str:
-        own, port = sock.getpeername()[:2]
-        return "8.8.8.8" if public and port == server.port else str(own)
-
+@pytest.mark.parametrize("host", ["127.0.0.1", "resolver.example"])
+def test_a_name_that_resolves_into_a_private_network(monkeypatch: pytest.MonkeyPatch, host: str) -> None:
+    """Even a resolver on this machine leads there only with ``private=True``: strangers write its records."""
     resolve_here(monkeypatch, "resolver.example", "agency.example")
-    monkeypatch.setattr(_connection, "_address", address)
     with serving(cited) as agency, moved(f"http://agency.example:{agency.port}/x")() as server:
-        resolver = Resolver(f"http://resolver.example:{server.port}", store=None, rate=None)
-        if public:
-            with pytest.raises(ResolverUnavailable, match="private network"):
-                resolver.metadata(DOI_, "text/plain")
-            assert not agency.requests
-        else:
-            assert resolver.metadata(DOI_, "text/plain") == BIBTEX
+        base = f"http://{host}:{server.port}"
+        with pytest.raises(ResolverUnavailable, match="private network; private=True allows it"):
+            Resolver(base, store=None, rate=None).metadata(DOI_, "text/plain")
+        assert not agency.requests
+        assert Resolver(base, store=None, rate=None, private=True).metadata(DOI_, "text/plain") == BIBTEX
 
 
 def test_a_kept_connection_into_a_private_network_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Another resolver at a public address shares the connections, but not the permission."""
+    """Another Resolver on the same server shares the connections, but not the permission."""
 
     def kept(_server: Server, connection: socket.socket, _request: bytes) -> None:
         connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\nok")
         _server.requests.append(connection.recv(65_536))
 
-    resolve_here(monkeypatch, "resolver.example", "agency.example")
+    resolve_here(monkeypatch, "agency.example")
     with serving(kept) as agency, moved(f"http://agency.example:{agency.port}/x")() as server:
-        resolver = Resolver(f"http://resolver.example:{server.port}", store=None, rate=None)
-        assert resolver.metadata(DOI_, "text/plain") == b"ok"
-        monkeypatch.setattr(
-            _connection,
-            "_address",
-            lambda sock: "8.8.8.8" if sock.getpeername()[1] == server.port else "10.0.0.1",
-        )
+        assert Resolver(server.url, store=None, private=True).metadata(DOI_, "text/plain") == b"ok"
         with pytest.raises(ResolverUnavailable, match="private network"):
-            resolver.metadata(DOI_, "text/plain")
+            Resolver(server.url, store=None).metadata(DOI_, "text/plain")
     assert [request for request in agency.requests if request] == agency.requests[:1]
+
+
+@pytest.mark.parametrize("private", ["no", 0, 1])
+def test_private_is_a_bool(private: object) -> None:
+    with pytest.raises(ValueError, match="private must be True, False or None"):
+        Resolver(store=None, private=private)  # type: ignore[arg-type]
+    assert [Resolver(store=None, private=given).private for given in (None, False, True)] == [
+        False,
+        False,
+        True,
+    ]
 
 
 BIBTEX = b"@article{x}"
@@ -220,7 +223,7 @@ def test_metadata_comes_from_elsewhere_and_is_stored() -> None:
     with (
         serving(cited) as agency,
         moved(elsewhere(agency))() as server,
-        Resolver(server.url, store=":memory:") as resolver,
+        Resolver(server.url, store=":memory:", private=True) as resolver,
     ):
         for _ in range(2):
             answer = resolver.metadata(DOI_, "application/x-bibtex")
@@ -245,7 +248,7 @@ def test_trouble_elsewhere_is_not_held_against_the_resolver() -> None:
         return found("10.1000/a") if target.startswith("/api") else moved_to("http://localhost:1/")
 
     with handling(handle) as server:
-        resolver = Resolver(server.url, store=None)
+        resolver = Resolver(server.url, store=None, private=True)
         for _ in range(10):
             with pytest.raises(ResolverUnavailable, match="refused"):
                 resolver.metadata(DOI_, "text/plain")
@@ -280,7 +283,7 @@ def test_a_session_of_the_users_own_is_used() -> None:
 @pytest.mark.parametrize("own", [False, True], ids=["our session", "the user's session"])
 def test_credentials_go_to_no_other_host(own: bool) -> None:
     with serving(cited) as agency, moved(elsewhere(agency))() as server:
-        resolver = Resolver(server.url, store=None, session=session() if own else None)
+        resolver = Resolver(server.url, store=None, private=True, session=session() if own else None)
         for _ in range(2):
             resolver.metadata(DOI_, "text/plain")
     assert len(agency.requests) == 2
@@ -300,7 +303,7 @@ def test_a_client_certificate_goes_to_no_other_host() -> None:
     mine.cert = "mine.pem"
     mine.mount("http://", Spy())
     with serving(cited) as agency, moved(elsewhere(agency))() as server:
-        Resolver(server.url, store=None, session=mine).metadata(DOI_, "text/plain")
+        Resolver(server.url, store=None, private=True, session=mine).metadata(DOI_, "text/plain")
         assert seen == [(f"{server.url}/10.1000/a", "mine.pem"), (elsewhere(agency), None)]
 
 
@@ -338,14 +341,11 @@ def test_a_session_whose_server_trickles_is_given_up(kind: str) -> None:
 
 def test_a_session_is_not_led_into_a_private_network(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a host name resolves to is checked when it is connected to."""
-    monkeypatch.setattr(_connection, "is_private", lambda _address: bool(hops))
-    hops: list[str] = []
+    resolve_here(monkeypatch, "agency.example")
 
     def answer(server: Server, connection: socket.socket, _request: bytes) -> None:
-        hops.append("first")
-        connection.sendall(moved_to(elsewhere(server)))
+        connection.sendall(moved_to(f"http://agency.example:{server.port}/"))
 
-    monkeypatch.setattr("doiuri.resolver.http._redirects.is_private", lambda _host: False)
     with serving(answer) as server, pytest.raises(ResolverUnavailable, match="private network"):
         Resolver(server.url, store=None, session=requests.Session()).metadata(DOI_, "text/plain")
     assert len(server.requests) == 1
@@ -399,7 +399,7 @@ def test_a_challenge_from_elsewhere_is_not_answered() -> None:
         moved(elsewhere(agency))() as server,
         pytest.raises(ResolverUnavailable, match="401"),
     ):
-        Resolver(server.url, store=None, session=digest_session()).metadata(DOI_, "text/plain")
+        Resolver(server.url, store=None, private=True, session=digest_session()).metadata(DOI_, "text/plain")
     assert len(agency.requests) == 1
     assert header(agency.requests[0], "Authorization") is None
 
@@ -579,7 +579,9 @@ def test_a_server_that_sends_what_was_not_asked_for(sent: str, reason: str) -> N
     with serving(page) as publisher, moved(elsewhere(publisher))() as server:
         store = MemoryStore()
         with pytest.raises(BadRecord) as caught:
-            Resolver(server.url, store=store).metadata(DOI_, "application/x-research-info-systems")
+            Resolver(server.url, store=store, private=True).metadata(
+                DOI_, "application/x-research-info-systems"
+            )
     expected = f"localhost:{publisher.port} sent {reason} in place of 'application/x-research-info-systems'"
     assert caught.value.reason == expected
     assert store._entries == {}
@@ -656,6 +658,6 @@ def test_a_connection_that_is_closed_when_it_is_used_again(monkeypatch: pytest.M
 
 def test_credentials_go_to_no_other_port() -> None:
     with serving(cited) as agency, moved(f"{agency.url}/x")() as server:
-        Resolver(server.url, store=None, session=session()).metadata(DOI_, "text/plain")
+        Resolver(server.url, store=None, private=True, session=session()).metadata(DOI_, "text/plain")
     (request,) = agency.requests
     assert [header(request, name) for name in ("Authorization", "Cookie", "X-Mine")] == [None] * 3

@@ -43,6 +43,7 @@ class Config:
     mailto: str | None
     user_agent: str
     cache: str | None
+    private: bool
 
     @classmethod
     def read(
@@ -55,12 +56,14 @@ class Config:
         rate: float | Default | None,
         mailto: str | None,
         user_agent: str | None,
+        private: bool | None,
     ) -> Config:
         """Check the arguments; raise ValueError or TypeError."""
         check_text(base=base, mailto=mailto, user_agent=user_agent)
         settings = Settings.from_environ(resolver=base, offline=offline, mailto=mailto)
         check_positive(timeout=timeout, concurrency=concurrency)
         check_optional(budget=budget, rate=rate)
+        check_private(private)
         if not isinstance(concurrency, int):
             raise ValueError(f"concurrency must be a whole number, not {concurrency!r}")  # noqa: TRY004
         if user_agent is not None and not (user_agent.isascii() and user_agent.isprintable()):
@@ -76,6 +79,7 @@ class Config:
             settings.mailto,
             user_agent or default_user_agent(mailto=settings.mailto),
             settings.cache,
+            bool(private),
         )
 
     def deadline(self, budget: float | Default | None) -> float:
@@ -88,6 +92,12 @@ class Config:
 def default_rate(base: str) -> float | None:
     """Return the requests per second to a server; None (no limit) if it is on this machine."""
     return None if is_loopback(urlsplit(base).hostname or "") else DEFAULT_RATE
+
+
+def check_private(private: object) -> None:
+    """Raise ValueError unless the argument is a bool or None: "no" must not allow it."""
+    if private is not None and not isinstance(private, bool):
+        raise ValueError(f"private must be True, False or None, not {private!r:.80}")
 
 
 def check_positive(**arguments: object) -> None:

@@ -43,13 +43,16 @@ class BaseResolver:
         concurrency: int = 3,
         rate: float | Default | None = DEFAULT,
         mailto: str | None = None,
+        private: bool | None = None,
         session: requests.Session | None = None,
         progress: Progress | None = None,
         user_agent: str | None = None,
         transport: Transport | None = None,
         on_reply: OnReply | None = None,
     ) -> None:
-        self._config = Config.read(base, offline, timeout, budget, concurrency, rate, mailto, user_agent)
+        self._config = Config.read(
+            base, offline, timeout, budget, concurrency, rate, mailto, user_agent, private
+        )
         check_method("prepare_request", session=session)
         check_method("get", transport=transport)
         check_callable(progress=progress, on_reply=on_reply)
@@ -92,6 +95,11 @@ class BaseResolver:
     def mailto(self) -> str | None:
         """The mail address in the User-Agent header."""
         return self._config.mailto
+
+    @property
+    def private(self) -> bool:
+        """Whether redirects may lead into a private network."""
+        return self._config.private
 
     @property
     def user_agent(self) -> str:

@@ -115,7 +115,7 @@ def new_client(
             return transport
         from doiuri.resolver.http._transport import HTTPTransport  # imports requests, which takes long
 
-        return HTTPTransport(lambda: server(base).session, session, config.user_agent)
+        return HTTPTransport(lambda: server(base).session, session, config.user_agent, private=config.private)
 
     return Client(
         base,

@@ -42,6 +42,8 @@ class Resolver(BaseResolver):
     :param concurrency: requests in flight at the same time.
     :param rate: requests per second; None: no limit. By default 10, and no limit for a proxy on this machine.
     :param mailto: mail address for the User-Agent header; by default ``DOIURI_MAILTO``.
+    :param private: whether the redirects that records choose, for metadata and references, may lead to this
+        machine or into a private network; by default False. The resolver itself may always be there.
     :param session: a ``requests.Session`` to use instead of our own connections. What it adds to requests
         goes to no other host; its response hooks are called only for replies with status 401. An adapter that
         is not an ``HTTPAdapter`` has to observe the timeout itself.

@@ -68,16 +68,14 @@ class _Watched(HTTPConnection):
             request._attach(self)
 
     def _check_peer(self, sock: socket.socket) -> None:
-        """Refuse a private network that a redirect from a public server leads to; names may resolve to one.
+        """Refuse a private network that a redirect leads to; names may resolve to one.
 
         Through a proxy the peer is the proxy, so only the names are checked.
         """
         request: Request | None = getattr(_current, "request", None)
-        if request is None or self.proxy is not None:
+        if request is None or self.proxy is not None or request._private or request._is_at_resolver:
             return
-        if request._hop == request.url:
-            request._private = is_private(_address(sock))
-        elif not request._private and not request._same_host and is_private(_address(sock)):
+        if is_private(_address(sock)):
             raise private_network(request)
 
 

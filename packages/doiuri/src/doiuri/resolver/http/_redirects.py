@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import SplitResult, urljoin, urlsplit
 
 from doiuri._hosts import decoded_host, is_private
-from doiuri.resolver.http._request import TransportError
+from doiuri.resolver.http._request import TransportError, is_elsewhere
 
 if TYPE_CHECKING:
     from doiuri.resolver.http._request import Request
@@ -25,11 +25,14 @@ def redirect_target(url: str, location: str, request: Request) -> str:
     target = _parsed(url, location, request)
     if target.scheme not in {"http", "https"} or not target.hostname or "@" in target.netloc:
         raise _refusal(f"redirected to something other than an http or https URL: {location[:80]!r}", request)
-    before = urlsplit(url)
-    if target.hostname != before.hostname:
-        _check_other_host(target, before, request)
-    if before.scheme == "https" and target.scheme == "http" and not request.any_host:
-        raise _refusal("redirected from https to http", request)
+    if not request.any_host:
+        _check_same_host(target, urlsplit(url), request)
+    elif (
+        not request._private
+        and is_elsewhere(target.geturl(), request.url)
+        and is_private(decoded_host(target.hostname))
+    ):
+        raise private_network(request)
     return target._replace(fragment="").geturl()
 
 
@@ -50,17 +53,14 @@ def _parsed(url: str, location: str, request: Request) -> SplitResult:
     return target
 
 
-def _check_other_host(target: SplitResult, before: SplitResult, request: Request) -> None:
-    if not request.any_host:
+def _check_same_host(target: SplitResult, before: SplitResult, request: Request) -> None:
+    if target.hostname != before.hostname:
         place = f"{target.scheme}://{target.netloc:.260}"
         raise _refusal(f"redirected to {place}; if this is intended, set it as the resolver", request)
-    # A record on a public server must not make us send requests to the user's own network
-    if is_private(decoded_host(target.hostname)) and not (
-        request._private or is_private(decoded_host(before.hostname))
-    ):
-        raise private_network(request)
+    if before.scheme == "https" and target.scheme == "http":
+        raise _refusal("redirected from https to http", request)
 
 
 def private_network(request: Request) -> TransportError:
-    """Return the error of a redirect from a public server into the user's own network."""
-    return _refusal("redirected into a private network", request)
+    """Return the error of a redirect into the user's own network, which a record must not choose."""
+    return _refusal("redirected into a private network; private=True allows it", request)

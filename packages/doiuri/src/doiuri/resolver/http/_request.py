@@ -96,7 +96,7 @@ class Request:
         self._connection: HTTPConnection | None = None
         self._reused = False  # whether it went over a connection that was open before
         self._hop = url  # the URL of the redirect that is being followed
-        self._private = False  # whether the first server is in a private network
+        self._private = False  # whether redirects may lead into a private network
 
     def remaining(self) -> float:
         """Return the seconds until the deadline.
@@ -125,9 +125,9 @@ class Request:
         return f"no answer from {urlsplit(self._hop).netloc:.260} within {self._timeout:.3g} s"
 
     @property
-    def _same_host(self) -> bool:
-        """Whether redirects, if any, stayed on the first host."""
-        return urlsplit(self._hop).hostname == urlsplit(self.url).hostname
+    def _is_at_resolver(self) -> bool:
+        """Whether no redirect that a record chose led to another server."""
+        return not self.any_host or not self._elsewhere
 
     @property
     def _elsewhere(self) -> bool:

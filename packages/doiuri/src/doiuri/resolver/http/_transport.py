@@ -34,19 +34,27 @@ class HTTPTransport:
     :param own: returns our own session, which is replaced after a fork.
     :param given: the user's session.
     :param user_agent: the User-Agent header.
+    :param private: whether redirects may lead into a private network.
     """
 
     def __init__(
-        self, own: Callable[[], requests.Session], given: requests.Session | None, user_agent: str
+        self,
+        own: Callable[[], requests.Session],
+        given: requests.Session | None,
+        user_agent: str,
+        *,
+        private: bool = False,
     ) -> None:
         self._own = own
         self._given = given
         self._user_agent = user_agent
+        self._private = private
         self._settings: dict[tuple[str, str | None, int | None], Mapping[str, Any]] = {}
 
     def get(self, request: Request) -> Reply:
         """Send the request and follow its redirects; see ``Transport.get``."""
         url = request.url
+        request._private = self._private
         for _ in range(MAX_REDIRECTS + 1):
             request._hop = url
             try:

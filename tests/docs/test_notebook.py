@@ -78,7 +78,7 @@ TEXT = f"</td>{NAME}\u202e"
 HOSTILE = f"""
 from doiuri import DOI, Record
 from doiuri.records import Work
-from doiuri.resolver import Outcome
+from doiuri.resolver import Cause, Outcome
 
 doi, text = DOI({NAME!r}), {TEXT!r}
 data = {{"format": "string", "value": text}}
@@ -89,7 +89,7 @@ SHOWN = [
     "doi",
     "record",
     "work",
-    "Outcome(doi, 'found', record, agency=text, reason=text, work=work, reference=text)",
+    "Outcome(doi, 'found', record, agency=text, cause=Cause('', detail=text), work=work, reference=text)",
     "Outcome(None, 'invalid', text=text)",
 ]
 

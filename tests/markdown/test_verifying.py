@@ -10,7 +10,7 @@ import markdown
 import markdown_doiuri
 import pytest
 from doiuri import DOI
-from doiuri.resolver import Outcome, Resolver
+from doiuri.resolver import Cause, Outcome, Resolver
 from doiuri_proxy import running
 from doiuri_proxy.pytest_plugin import Proxies
 from markdown_doiuri import _verification
@@ -209,7 +209,7 @@ def test_an_unknown_answer_is_kept_for_a_minute_and_any_other_for_an_hour(
 
     def check(_: Resolver, dois: list[DOI], *__: object) -> list[Outcome]:
         asked.append(dois)
-        return [Outcome(doi, status) for doi in dois]
+        return [Outcome(doi, status, cause=Cause("offline")) for doi in dois]
 
     monkeypatch.setattr(Resolver, "check", check)
     render("<doi:10.1000/1>", resolve="records")

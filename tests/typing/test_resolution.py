@@ -63,7 +63,7 @@ def metadata(resolver: Resolver) -> str:
     answer = resolver.metadata("10.1000/182", "application/x-bibtex")
     assert_type(answer, Metadata)
     assert_type(answer.content_type, str)
-    return answer.decode()
+    return answer.text
 
 
 def test_wrong_use() -> None:

@@ -64,7 +64,9 @@ def test_nothing_is_asked_twice(folder: Path, doi_proxy: Proxies) -> None:
 
 def test_a_file_that_is_not_written_is_not_said_to_hold_anything(folder: Path) -> None:
     run = doiuri("lock", "--offline", "--cache", ":memory:", cwd=folder)
-    told = "doi.lock.json was not written: it would be empty. 3 without an answer: offline.\n"
+    told = (
+        "doi.lock.json was not written: it would be empty. 3 without an answer: offline: request not sent.\n"
+    )
     assert (run.returncode, run.stderr) == (0, told)
     assert not (folder / "doi.lock.json").exists()
 

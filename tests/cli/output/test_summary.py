@@ -21,10 +21,11 @@ def summary(report: Report) -> list[str]:
 
 def test_the_sample_of_the_manual() -> None:
     found = [finding(), SAFE, SAFE]
-    unknown = {"doi.org answered 429": 2}
+    unknown = {"doi.org: HTTP status 429": 2}
     counts = Counts(3, 214, 190, 24, 1, unknown, **findings_counts(found))
     assert summary(Report(found, counts)) == [
-        "Checked 214 DOIs: 190 known, 24 asked in 1 request. 2 could not be checked: doi.org answered 429.",
+        "Checked 214 DOIs: 190 known, 24 asked in 1 request. "
+        + "2 could not be checked: doi.org: HTTP status 429.",
         "1 error, 2 warnings. [*] 2 can be fixed with doiuri fix.",
     ]
 
@@ -39,10 +40,10 @@ def test_the_sample_of_the_manual() -> None:
             "Checked 9 DOIs: 0 known. 9 could not be checked: offline.",
         ),
         (
-            Counts(dois=9, asked=3, requests=2, unknown={"timed out\n": 1, "doi.org answered 403": 5}),
+            Counts(dois=9, asked=3, requests=2, unknown={"timed out\n": 1, "doi.org: HTTP status 403": 5}),
             (
                 "Checked 9 DOIs: 0 known, 3 asked in 2 requests. 6 could not be checked:"
-                " doi.org answered 403 (5), timed out\\n (1)."
+                " doi.org: HTTP status 403 (5), timed out\\n (1)."
             ),
         ),
     ],

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 from doiuri import DOI, Handle, Prefix, ShortDOI
-from doiuri.resolver import Entry, Key, MemoryStore, Outcome, Resolver, _batch
-from doiuri.resolver._batch import AHEAD
+from doiuri.resolver import Entry, Key, MemoryStore, Outcome, Resolver, _pipeline
+from doiuri.resolver._questions import AHEAD
 from support.processes import all_threads_ended
 from support.servers.faults import FAULTS, reply
 from support.servers.rest import found, handling, not_found, proxy, targets
@@ -125,13 +125,6 @@ def test_progress_is_reported() -> None:
         list(resolver.check(names(2), progress=lambda done, _total: own.append(done)))
         assert own == [1, 2]
         assert len(seen) == 2
-
-
-def test_check_may_be_off() -> None:
-    with handling(proxy()) as server:
-        outcomes = list(Resolver(server.url, store=None).check(names(3), False))
-    assert [(outcome.doi, outcome.status) for outcome in outcomes] == [(doi, "unknown") for doi in names(3)]
-    assert not server.requests
 
 
 def test_no_names_no_requests() -> None:
@@ -297,14 +290,6 @@ def test_invalid_items_do_not_depend_on_the_budget() -> None:
     assert [outcome.status for outcome in outcomes] == ["invalid", "unknown"]
 
 
-def test_check_off_tells_invalid_items_too() -> None:
-    outcomes = list(Resolver(store=None).check(["10.1000/a", "no DOI"], False))
-    assert [(outcome.status, outcome.text) for outcome in outcomes] == [
-        ("unknown", ""),
-        ("invalid", "no DOI"),
-    ]
-
-
 def test_what_the_callers_own_iterable_raises_comes_in_its_turn() -> None:
     store = MemoryStore()
 
@@ -342,11 +327,11 @@ def test_answers_are_stored_while_a_batch_runs(monkeypatch: pytest.MonkeyPatch) 
     """A process that is killed in the middle of a long batch loses little."""
     store = MemoryStore()
     with handling(proxy()) as server:
-        monkeypatch.setattr(_batch, "FLUSH_INTERVAL", float("inf"))
+        monkeypatch.setattr(_pipeline, "FLUSH_INTERVAL", float("inf"))
         running = Resolver(server.url, store=store).resolve_many(names(200))
         assert len(list(islice(running, 60))) == 60
         assert len(store._entries) >= 32, "whenever names are read ahead"
-        monkeypatch.setattr(_batch, "FLUSH_INTERVAL", 0)
+        monkeypatch.setattr(_pipeline, "FLUSH_INTERVAL", 0)
         other = MemoryStore()
         running = Resolver(server.url, store=other, concurrency=1).resolve_many(names(10))
         assert len(list(islice(running, 5))) == 5

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 import pytest
 from doiuri import DOI, Record
 from doiuri.records import Data, Value, Work
-from doiuri.resolver import Outcome
+from doiuri.resolver import Cause, Outcome
 
 X = DOI("10.1000/x")
 HOSTILE = "</td><script>alert('1')</script>\"&amp;\ud800"
@@ -30,14 +30,17 @@ def test_what_is_known_has_a_row() -> None:
 
 
 def test_what_is_not_known_has_none() -> None:
-    assert shown(Outcome(X, "unknown", reason="offline: request not sent")).count("<tr>") == 2
+    assert (
+        shown(Outcome(X, "unknown", cause=Cause("offline", detail="offline: request not sent"))).count("<tr>")
+        == 2
+    )
     assert shown(Outcome(X, "found", Record(X, []))).count("<tr>") == 1
 
 
 @pytest.mark.parametrize(
     "outcome",
     [
-        Outcome(None, "invalid", text=HOSTILE, reason=HOSTILE),
+        Outcome(None, "invalid", text=HOSTILE, cause=Cause("invalid", detail=HOSTILE)),
         Outcome(DOI("10.1000/</a><script>'\""), "found", agency=HOSTILE, reference=HOSTILE),
         Outcome(X, "found", Record(X, [Value(1, "URL", Data("string", "javascript:alert(1)"))])),
         Outcome(X, "found", Record(X, [Value(1, "URL", Data("string", "https://a.example/'\"><script>"))])),
@@ -52,4 +55,11 @@ def test_hostile_answers_are_text(outcome: Outcome) -> None:
 
 
 def test_long_texts_are_cut() -> None:
-    assert len(shown(Outcome(None, "invalid", text="x" * 1_000_000, reason="y" * 1_000_000))) < 700
+    assert (
+        len(
+            shown(
+                Outcome(None, "invalid", text="x" * 1_000_000, cause=Cause("invalid", detail="y" * 1_000_000))
+            )
+        )
+        < 700
+    )

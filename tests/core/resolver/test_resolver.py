@@ -24,8 +24,8 @@ from doiuri import (
     ShortDOI,
     __version__,
 )
-from doiuri.resolver import Entry, Key, MemoryStore, Outcome, Resolver
-from doiuri.resolver._records import MAX_ALIASES
+from doiuri.resolver import Cause, Entry, Key, MemoryStore, Outcome, Resolver
+from doiuri.resolver._call import MAX_ALIASES
 from support.servers.faults import FAULTS, TARGET, reply, value
 from support.servers.rest import found, handling, header, not_found, proxy, targets
 
@@ -269,7 +269,7 @@ def test_an_old_answer_is_better_than_none() -> None:
         resolver.metadata(DOI_, "text/plain")
         ((key, entry),) = store._entries.items()
         store.put_many({key: entry._replace(expires=0.0)})
-        assert resolver.metadata(DOI_, "text/plain") == b"a citation"
+        assert resolver.metadata(DOI_, "text/plain").content == b"a citation"
         assert len(server.requests) == 2
 
 
@@ -494,10 +494,10 @@ def test_outcomes_are_values() -> None:
 @pytest.mark.parametrize(
     ("outcome", "error"),
     [
-        (Outcome(DOI_, "not-found", reason="no such DOI"), DOINotFound),
-        (Outcome(DOI_, "no-values", reason="no values"), NoValues),
-        (Outcome(DOI_, "unknown", reason="timeout"), ResolverUnavailable),
-        (Outcome(None, "invalid", reason="a reason", text="no DOI"), DOISyntaxError),
+        (Outcome(DOI_, "not-found", cause=Cause("not-found", detail="no such DOI")), DOINotFound),
+        (Outcome(DOI_, "no-values", cause=Cause("no-values", detail="no values")), NoValues),
+        (Outcome(DOI_, "unknown", cause=Cause("budget", detail="timeout")), ResolverUnavailable),
+        (Outcome(None, "invalid", text="no DOI", cause=Cause("invalid", detail="a reason")), DOISyntaxError),
     ],
 )
 def test_an_outcome_can_be_raised(outcome: Outcome, error: type[Exception]) -> None:

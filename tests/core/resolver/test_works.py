@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from doiuri import DOI, BadRecord, DOINotFound, NoValues, ResolutionError, ResolverUnavailable
 from doiuri.records import Work
-from doiuri.resolver import Entry, Key, MemoryStore, Outcome, Resolver, SQLiteStore
+from doiuri.resolver import Entry, Key, MemoryStore, Metadata, Outcome, Resolver, SQLiteStore
 from doiuri.rest import CSL_JSON
 from support.servers.faults import Server, reply, serving
 from support.servers.rest import header, proxy, targets
@@ -121,8 +121,10 @@ def test_references_and_bibtex() -> None:
         assert (outcome.status, outcome.reference, outcome.work) == ("found", line, None)
         both.answer = text("\n@article{Kahn,\r\n\ttitle={A}\x00\x1b}\n", "application/x-bibtex")
         assert resolver.bibtex(KAHN) == resolver.bibtex(KAHN) == "@article{Kahn,\n\ttitle={A}}"
-        assert both.requests == 6
-        assert both.resolver().metadata(KAHN, "application/x-bibtex").startswith(b"\n@article")
+        (outcome,) = both.resolver().bibtex_many([KAHN])
+        assert outcome.metadata == Metadata(b"@article{Kahn,\n\ttitle={A}}", "application/x-bibtex")
+        assert both.requests == 8
+        assert both.resolver().metadata(KAHN, "application/x-bibtex").text.startswith("\n@article")
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from doiuri import DOI, DOINotFound, NoValues, Prefix, Record, ResolverUnavailable, ShortDOI
-from doiuri.resolver import _process
+from doiuri.resolver import Cause, _process
 from doiuri.testing import resolver_for
 
 RECORDS: list[dict[str, Any]] = [
@@ -92,7 +92,7 @@ def test_what_is_no_record_is_refused(bad: Any) -> None:
 
 def test_a_server_of_the_same_name_in_trouble_does_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_process, "_servers", {})
-    _process.server("https://doi.org").limiter.failed(retry_after=100)
+    _process.server("https://doi.org").limiter.failed(Cause("status"), retry_after=100)
     assert resolver_for(RECORDS).resolve(DOI_).url
 
 

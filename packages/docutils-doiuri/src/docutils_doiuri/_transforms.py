@@ -70,9 +70,9 @@ class VerifyDOIs(Transform):
         dois: list[DOI] = list(dict.fromkeys(link["doi"] for link in links))
         with open_resolver(options, "docutils-doiuri") as resolver:
             outcomes = list(resolver.check(dois, how=options.resolve))
-        reasons = [outcome.reason for outcome in outcomes if outcome.status == "unknown"]
-        if reasons:
-            text = f"{len(reasons)} of {len(dois)} DOIs could not be checked: {common_cause(reasons)}"
+        causes = [one.cause for one in outcomes if one.status == "unknown" and one.cause]
+        if causes:
+            text = f"{len(causes)} of {len(dois)} DOIs could not be checked: {common_cause(causes)}"
             reporter = self.document.reporter
             report(reporter, reporter.INFO_LEVEL, text, source=reporter.source)  # about no line
         return {doi for doi, outcome in zip(dois, outcomes, strict=True) if outcome.status == "not-found"}

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
     from doiuri import DOI, DOISyntaxError
+    from doiuri.resolver import Cause
     from markdown import Markdown
 
 _logger = logging.getLogger("doiuri")
@@ -169,14 +170,14 @@ class Report:
         reason = "cited without its author and year: its agency has no metadata"
         self._add(f"doi:{doi.name}", reason, None, [self._line(_spellings(doi))])
 
-    def unknown(self, reasons: list[str], total: int) -> None:
+    def unknown(self, causes: list[Cause], total: int) -> None:
         """Log how many of ``total`` DOIs could not be checked, and why.
 
         That is no mistake of the author: it is not for ``warn``, and fails no build.
         """
-        if reasons:
-            cause = common_cause(reasons)
-            _logger.info("%d of %d DOIs could not be checked: %s", len(reasons), total, cause)
+        if causes:
+            cause = common_cause(causes)
+            _logger.info("%d of %d DOIs could not be checked: %s", len(causes), total, cause)
 
     def _line(self, spellings: tuple[str, ...]) -> int | None:
         """Return the first line that has one of ``spellings``, as written or once decoded."""

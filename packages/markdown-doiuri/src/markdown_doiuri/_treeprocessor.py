@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
     from doiuri.records import Work
+    from doiuri.resolver import Cause
     from markdown import Markdown
 
     from markdown_doiuri._citations import Citation
@@ -104,7 +105,7 @@ class LinkTreeprocessor(Treeprocessor):
         citing = [doi for citation in page.cited.values() for doi in citation.dois]
         wanted = dict.fromkeys([*citing, *page.untitled.values()])
         deadline = time.monotonic() + shared.budget
-        unknown: dict[DOI, str] = {}
+        unknown: dict[DOI, Cause] = {}
         if wanted and (shared.resolve or shared.lock):
             works = self._lookups().works(wanted, shared, deadline, cited=citing)
             found.works, found.references, unknown = works.works, works.references, works.unknown

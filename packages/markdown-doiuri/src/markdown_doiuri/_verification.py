@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
 
 from doiuri.plugins import open_resolver
-from doiuri.resolver import LockFile
+from doiuri.resolver import Cause, LockFile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -46,8 +46,8 @@ class Answers(NamedTuple):
 
     missing: list[DOI]
     """Those that certainly do not exist, in order, without those that the lock file accepts."""
-    unknown: list[str]
-    """For each DOI that could not be checked, the reason."""
+    unknown: list[Cause]
+    """For each DOI that could not be checked, the cause."""
     unchecked: list[DOI]
     """These DOIs."""
 
@@ -62,8 +62,8 @@ class Works(NamedTuple):
     """Those that exist, but have no metadata, in order."""
     missing: list[DOI]
     """Those that certainly do not exist, in order, without those that the lock file accepts."""
-    unknown: dict[DOI, str]
-    """Those without an answer about the work or the reference, with the reason."""
+    unknown: dict[DOI, Cause]
+    """Those without an answer about the work or the reference, with the cause."""
 
 
 class Lookups(Protocol):
@@ -85,7 +85,7 @@ class Lookups(Protocol):
 
 class _Answer(NamedTuple):
     status: str  # of the Outcome
-    unknown: str  # the reason, or ""
+    unknown: Cause | None
     work: Work | None
     reference: str
     expires: float  # on the clock of time.monotonic
@@ -114,7 +114,7 @@ class Verifier:
         dois = list(dois)
 
         def request(resolver: Resolver, new: list[DOI]) -> Iterable[Outcome]:
-            return resolver.check(new, options.resolve)
+            return resolver.check(new, options.resolve or "records")
 
         answers = self._get(self._records, dois, options, deadline, request)
         unknown = {doi: answer.unknown for doi, answer in answers.items() if answer.unknown}
@@ -210,7 +210,7 @@ class _Answers:
                     self._release(own, done)
             for event in others:
                 event.wait(min(max(0.0, deadline - time.monotonic()), threading.TIMEOUT_MAX))
-        waited = _Answer("unknown", f"no answer within {budget:.3g} s", None, "", 0.0)
+        waited = _Answer("unknown", Cause("budget", detail=f"no answer within {budget:.3g} s"), None, "", 0.0)
         return {doi: self._answers.get(doi.key, waited) for doi in dois}
 
     def _lacks(self, dois: list[DOI]) -> bool:
@@ -246,7 +246,7 @@ class _Answers:
             if len(self._answers) + len(dois) > _MAX_ANSWERS:
                 self._answers = {}
             for doi, outcome in zip(dois, outcomes, strict=True):
-                unknown = outcome.reason or "unknown" if outcome.status == "unknown" else ""
+                unknown = outcome.cause if outcome.status == "unknown" else None
                 expires = now + (_UNKNOWN_TTL if unknown else _TTL)
                 work = None if outcome.work is None or outcome.work.is_empty else outcome.work
                 self._answers[doi.key] = _Answer(outcome.status, unknown, work, outcome.reference, expires)

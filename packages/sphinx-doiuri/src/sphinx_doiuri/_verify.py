@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from doiuri.plugins import common_cause, open_resolver
-from doiuri.resolver import LockFile, RecordingStore
+from doiuri.resolver import Cause, LockFile, RecordingStore
 from sphinx.errors import ConfigError
 from sphinx.util import logging
 
@@ -98,7 +98,7 @@ def _look_up(app: Sphinx, data: DOIData, store: _Answers) -> None:
     deadline, known = time.monotonic() + shared.budget, set(data.works)
     with _open_resolver(shared, store) as resolver:
         without_work = _look_up_works(app, data, resolver, deadline)
-        reasons = _look_up_outcomes(app, data, resolver)
+        causes = _look_up_outcomes(app, data, resolver)
         if details:
             _look_up_details(app, data, resolver, deadline, known)
     incomplete = set(works_needed(app, data)) | references_needed(app, data)
@@ -107,9 +107,9 @@ def _look_up(app: Sphinx, data: DOIData, store: _Answers) -> None:
     if isinstance(store, LockFile):
         shown = [use for use in data.all_uses() if is_shown(app, use)]
         report_differences(data, shown, store, incomplete)
-    elif reasons:
-        total, reason = len(data.dois()), common_cause(reasons)
-        logger.info(__("%d of %d DOIs could not be checked: %s"), len(reasons), total, reason)
+    elif causes:
+        total, reason = len(data.dois()), common_cause(causes)
+        logger.info(__("%d of %d DOIs could not be checked: %s"), len(causes), total, reason)
     elif without_work:
         reason = common_cause(without_work)
         logger.info(__("the metadata of %d DOIs could not be read: %s"), len(without_work), reason)
@@ -119,16 +119,16 @@ def _is_incomplete(app: Sphinx, data: DOIData) -> bool:
     return bool(data.unanswered() or works_needed(app, data) or references_needed(app, data))
 
 
-def _look_up_works(app: Sphinx, data: DOIData, resolver: Resolver, deadline: float) -> list[str]:
-    """Read the works and references that are needed; return the reason for each work that remains unknown."""
+def _look_up_works(app: Sphinx, data: DOIData, resolver: Resolver, deadline: float) -> list[Cause]:
+    """Read the works and references that are needed; return the cause for each work that remains unknown."""
     needed = works_needed(app, data)
     others = len(set(data.unanswered()) - set(needed))
     if needed and exceeds(app, resolver, needed, others):
         _look_up_outcomes(app, data, resolver, "existence")
         needed = works_needed(app, data)
-    reasons = look_up_works(app, data, resolver, needed, deadline) if needed else []
+    causes = look_up_works(app, data, resolver, needed, deadline) if needed else []
     look_up_references(app, data, resolver, deadline)
-    return reasons
+    return causes
 
 
 def _open_resolver(shared: Options, store: _Answers) -> Resolver:
@@ -140,17 +140,17 @@ def _open_resolver(shared: Options, store: _Answers) -> Resolver:
 
 def _look_up_outcomes(
     app: Sphinx, data: DOIData, resolver: Resolver, how: Literal["existence"] | None = None
-) -> list[str]:
-    """Ask whether the DOIs exist; return the reason for each that remains unknown."""
+) -> list[Cause]:
+    """Ask whether the DOIs exist; return the cause for each that remains unknown."""
     dois = data.unanswered()
     outcomes = resolver.check(dois, how=how or options(app.config).resolve or "records")
-    reasons = []
+    causes = []
     for doi, outcome in with_progress(app, __("checking DOIs... "), dois, outcomes):
         if outcome.status == "unknown":
-            reasons.append(outcome.reason)
+            causes.append(outcome.cause or Cause("budget"))
         else:
             data.outcomes[doi] = outcome.status
-    return reasons
+    return causes
 
 
 def _look_up_details(

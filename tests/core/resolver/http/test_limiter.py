@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 import pytest
+from doiuri.resolver import Cause
 from doiuri.resolver.http._limiter import (
     MAX_FAILURES,
     MAX_PAUSE,
@@ -13,6 +14,9 @@ from doiuri.resolver.http._limiter import (
     Limiter,
     Paused,
 )
+
+REFUSED = Cause("connection", "doi.org", detail="Connection refused")
+RESET = Cause("connection", "doi.org", detail="Connection reset by peer")
 
 
 class Clock:
@@ -75,58 +79,58 @@ def test_a_hold_ends_by_the_clock(clock: Clock, limiter: Limiter) -> None:
 @pytest.mark.parametrize("weight", [1.0, 0.5, 0.25])
 def test_the_last_of_so_many_failures_starts_a_pause(clock: Clock, limiter: Limiter, weight: float) -> None:
     for _ in range(int(MAX_FAILURES / weight) - 1):
-        limiter.failed("reset", weight=weight)
+        limiter.failed(RESET, weight=weight)
     assert admitted(limiter)
-    limiter.failed("refused", weight=weight)
+    limiter.failed(REFUSED, weight=weight)
     state = pause(limiter)
-    assert (state.seconds, state.reason) == (PAUSE, "after repeated failures (last: refused)")
-    assert state.args == (state.seconds, state.reason)
+    assert (state.seconds, state.cause) == (PAUSE, REFUSED)
+    assert state.args == (state.seconds, state.cause)
     clock.now += PAUSE
     assert admitted(limiter)
 
 
 def test_failures_during_a_pause_do_not_prolong_it(clock: Clock, limiter: Limiter) -> None:
     for _ in range(MAX_FAILURES + 3):
-        limiter.failed()
+        limiter.failed(REFUSED)
     assert pause(limiter).seconds == PAUSE
     clock.now += PAUSE
-    limiter.failed()  # one more failure is enough for the next, which is twice as long
+    limiter.failed(REFUSED)  # one more failure is enough for the next, which is twice as long
     assert pause(limiter).seconds == 2 * PAUSE
 
 
 def test_an_answer_forgets_failures_and_the_length_of_pauses(clock: Clock, limiter: Limiter) -> None:
     for _ in range(MAX_FAILURES):
-        limiter.failed()
+        limiter.failed(REFUSED)
     clock.now += PAUSE
     limiter.succeeded()
     for _ in range(MAX_FAILURES - 1):
-        limiter.failed()
+        limiter.failed(REFUSED)
     assert admitted(limiter)
-    limiter.failed()
+    limiter.failed(REFUSED)
     assert pause(limiter).seconds == PAUSE
 
 
 def test_pauses_double_up_to_the_longest_until_there_is_an_answer(clock: Clock, limiter: Limiter) -> None:
     for _ in range(MAX_FAILURES):
         assert admitted(limiter)
-        limiter.failed()
+        limiter.failed(REFUSED)
     expected = PAUSE
     while expected <= 4 * MAX_PAUSE:
         clock.now += min(expected, MAX_PAUSE) - 1
         assert pause(limiter).seconds == 1
         clock.now += 2
         assert admitted(limiter)
-        limiter.failed()  # a single one is enough now
+        limiter.failed(REFUSED)  # a single one is enough now
         expected *= 2
     clock.now += MAX_PAUSE + 1
     limiter.succeeded()
     for _ in range(MAX_FAILURES - 1):
-        limiter.failed()
+        limiter.failed(REFUSED)
     assert admitted(limiter)
 
 
 def test_no_retry_after_silences_a_process_for_ever(clock: Clock, limiter: Limiter) -> None:
-    limiter.failed(retry_after=2**31)
+    limiter.failed(REFUSED, retry_after=2**31)
     clock.now += MAX_RETRY_AFTER - 1
     assert pause(limiter).seconds == 1
     clock.now += 2
@@ -134,17 +138,17 @@ def test_no_retry_after_silences_a_process_for_ever(clock: Clock, limiter: Limit
 
 
 def test_a_shorter_retry_after_does_not_end_a_longer_one(limiter: Limiter) -> None:
-    limiter.failed("HTTP status 429", retry_after=100.0)
-    limiter.failed("HTTP status 503", retry_after=50.0)
+    limiter.failed(Cause("status", status=429), retry_after=100.0)
+    limiter.failed(Cause("status", status=503), retry_after=50.0)
     state = pause(limiter)
-    assert (state.seconds, state.reason) == (100.0, "as its Retry-After asked (HTTP status 503)")
+    assert (state.seconds, state.cause) == (100.0, Cause("status", status=503))
 
 
 @pytest.mark.parametrize(("failures", "left"), [(0, 4), (2, 3), (3, 2), (4, 1)])
 def test_no_more_requests_in_flight_than_failures_that_are_left(failures: int, left: int) -> None:
     limiter = Limiter()
     for _ in range(failures):
-        limiter.failed()
+        limiter.failed(REFUSED)
     for _ in range(left):
         limiter._acquire(object(), 0.0, 4, time.monotonic() + 20)
     with pytest.raises(TimeoutError):
@@ -154,7 +158,7 @@ def test_no_more_requests_in_flight_than_failures_that_are_left(failures: int, l
 def test_before_a_pause_one_request_at_a_time_is_sent_until_there_is_an_answer() -> None:
     limiter = Limiter()
     for _ in range(MAX_FAILURES - 1):
-        limiter.failed()
+        limiter.failed(REFUSED)
     later = time.monotonic() + 20
     with limiter.slot(object(), None, 3, later), pytest.raises(TimeoutError):  # noqa: SIM117
         with limiter.slot(object(), None, 3, time.monotonic() + 0.05):

@@ -190,7 +190,7 @@ def test_an_error_shows_neither_passwords_nor_control_characters() -> None:
     error = _explained(
         ValueError("http://me:secret@h.example/\x1b[2J\nis bad"), "http://h.example/", counts=False
     )
-    assert str(error) == r"h.example: ValueError: 'http://h.example/\x1b[2J is bad'"
+    assert str(error) == r"ValueError: 'http://h.example/\x1b[2J is bad'"
     assert not error.counts
     assert not error.transient
 
@@ -208,7 +208,7 @@ def test_the_root_cause_of_an_error_is_told(cause: Exception, transient: bool) -
     error = requests.ConnectionError("Max retries exceeded")
     error.__cause__ = cause
     told = _explained(error, "http://h.example:81/x", counts=True)
-    assert str(told).startswith("h.example:81: ")
+    assert told.host == "h.example:81"
     assert str(told).endswith(str(getattr(cause, "strerror", None) or cause))
     assert told.transient is transient
     assert told.counts

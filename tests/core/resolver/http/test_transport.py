@@ -17,7 +17,7 @@ import requests
 from doiuri import DOI, BadRecord, ResolutionError, ResolverUnavailable
 from doiuri._hosts import is_loopback, is_private
 from doiuri.resolver import MemoryStore, Request, Resolver, TransportError
-from doiuri.resolver._records import MAX_RECORD
+from doiuri.resolver._call import MAX_RECORD
 from doiuri.resolver.http import _client
 from doiuri.resolver.http._redirects import redirect_target
 from support.processes import all_threads_ended
@@ -182,7 +182,9 @@ def test_a_name_that_resolves_into_a_private_network(monkeypatch: pytest.MonkeyP
         with pytest.raises(ResolverUnavailable, match="private network; private=True allows it"):
             Resolver(base, store=None, rate=None).metadata(DOI_, "text/plain")
         assert not agency.requests
-        assert Resolver(base, store=None, rate=None, private=True).metadata(DOI_, "text/plain") == BIBTEX
+        assert (
+            Resolver(base, store=None, rate=None, private=True).metadata(DOI_, "text/plain").content == BIBTEX
+        )
 
 
 def test_a_kept_connection_into_a_private_network_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -194,7 +196,7 @@ def test_a_kept_connection_into_a_private_network_is_not_used(monkeypatch: pytes
 
     resolve_here(monkeypatch, "agency.example")
     with serving(kept) as agency, moved(f"http://agency.example:{agency.port}/x")() as server:
-        assert Resolver(server.url, store=None, private=True).metadata(DOI_, "text/plain") == b"ok"
+        assert Resolver(server.url, store=None, private=True).metadata(DOI_, "text/plain").content == b"ok"
         with pytest.raises(ResolverUnavailable, match="private network"):
             Resolver(server.url, store=None).metadata(DOI_, "text/plain")
     assert [request for request in agency.requests if request] == agency.requests[:1]
@@ -227,7 +229,7 @@ def test_metadata_comes_from_elsewhere_and_is_stored() -> None:
     ):
         for _ in range(2):
             answer = resolver.metadata(DOI_, "application/x-bibtex")
-            assert answer == BIBTEX
+            assert answer.content == BIBTEX
             assert answer.content_type == "application/x-bibtex;charset=utf-8"
         assert resolver.metadata(DOI_, "text/x-bibliography; style=apa").content_type.startswith("text/x-bib")
     assert targets(server) == ["/10.1000/a"] * 2
@@ -634,7 +636,7 @@ def test_the_reason_names_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
         told = reason(f"http://{host}")
         assert host in told
     monkeypatch.setenv("http_proxy", f"http://{host}")
-    assert "dou.example through a proxy: " in reason("http://dou.example")
+    assert "dou.example: through a proxy: " in reason("http://dou.example")
 
 
 def test_a_connection_that_is_closed_when_it_is_used_again(monkeypatch: pytest.MonkeyPatch) -> None:

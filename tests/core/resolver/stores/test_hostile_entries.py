@@ -64,7 +64,7 @@ def resolve_each(resolver: Resolver) -> list[Outcome]:
         try:
             outcomes.append(Outcome(doi, "found", resolver.resolve(doi)))
         except ResolverUnavailable as error:
-            outcomes.append(Outcome(doi, "unknown", reason=error.reason))
+            outcomes.append(Outcome.from_error(doi, error))
     return outcomes
 
 

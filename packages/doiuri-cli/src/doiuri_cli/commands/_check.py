@@ -102,6 +102,8 @@ def make_report(selection: Selection, result: Result, more: Sequence[Finding] = 
     :param result: what was found in them.
     :param more: findings that are in none of these files.
     """
+    from doiuri.plugins import tally  # slow to import
+
     findings = [finding for report in result.reports for finding in report.findings] + [*more]
     skipped = selection.skipped.copy()
     skipped.update(report.skipped for report in result.reports if report.skipped is not None)
@@ -113,7 +115,7 @@ def make_report(selection: Selection, result: Result, more: Sequence[Finding] = 
         known=answers.known,
         asked=answers.asked,
         requests=answers.requests,
-        unknown=answers.unknown,
+        unknown={str(cause): count for cause, count in tally(answers.unknown).items()},
         skipped=skipped,
         **findings_counts(findings),
     )

@@ -248,6 +248,8 @@ def _accept(draft: Draft, locking: Locking, doi: DOI, reason: str) -> None:
 
 
 def _summary(locking: Locking, draft: Draft, differences: Sequence[Collection[str]]) -> str:
+    from doiuri.plugins import common_cause
+
     count, name = len(locking.file.read().dois()), visible(locking.file.path.name)
     added, changed, removed = map(len, differences)
     if locking.file.path.exists():
@@ -256,8 +258,7 @@ def _summary(locking: Locking, draft: Draft, differences: Sequence[Collection[st
     else:
         text = f"{name} was not written: it would be empty."
     if draft.unknown:
-        total, reason = draft.unknown.total(), draft.unknown.most_common(1)[0][0]
-        text += f" {total:,} without an answer: {visible(reason)}."
+        text += f" {len(draft.unknown):,} without an answer: {visible(str(common_cause(draft.unknown)))}."
     return text
 
 

@@ -18,7 +18,7 @@ class Counts(NamedTuple):
     :ivar known: how many of these the lock file or the cache answers for.
     :ivar asked: how many the registry answered for.
     :ivar requests: how many requests that took.
-    :ivar unknown: how many could not be checked, by reason, such as "doi.org answered 429".
+    :ivar unknown: how many could not be checked, by cause, such as "doi.org: HTTP status 429".
     :ivar skipped: how many files were not read, by reason, such as "binary".
     :ivar errors: how many findings are errors.
     :ivar warnings: how many findings are warnings.

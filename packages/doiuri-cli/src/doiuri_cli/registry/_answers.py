@@ -4,14 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-import time
 from collections import deque
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple, Protocol
-
-from doiuri import BadRecord, DOISyntaxError, Handle, ResolutionError
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -20,12 +15,6 @@ if TYPE_CHECKING:
 
     Batch = Callable[[Iterable[str]], Iterator[Outcome]]
 
-    class LookUp(Protocol):
-        """Returns an entry."""
-
-        def __call__(self, doi: Handle, *, budget: float | None) -> str:
-            """Return the entry of a DOI, within some seconds."""
-
 
 FORMS = ("url", "json", "agency", "csl", "bibtex", "ris", "citation")
 ENTRIES = frozenset({"bibtex", "ris"})
@@ -33,8 +22,6 @@ ENTRIES = frozenset({"bibtex", "ris"})
 
 RIS = "application/x-research-info-systems"
 
-_THREADS = 3  # for the forms that have no batches; the resolver limits the rate
-_LEAST_BUDGET = 0.001  # seconds: what is stored is read in any case
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
@@ -63,20 +50,22 @@ def answers(resolver: Resolver, names: Iterable[str], form: str, style: str, loc
     :param locale: the language of citations.
     :raises ValueError: if the style or the locale is not a name that can be requested.
     """
-    batch: Batch = resolver.resolve_many
     match form:
-        case "bibtex":
-            return in_threads(resolver.bibtex, names, resolver.budget)
-        case "ris":
-            return in_threads(partial(_ris, resolver), names, resolver.budget)
+        case "url":
+            return _in_batches(resolver.resolve_many, names, _url)
+        case "json":
+            return _in_batches(resolver.resolve_many, names, _json)
         case "agency":
             return _in_batches(resolver.agencies, names, _agency)
         case "csl":
             return _in_batches(resolver.works, names, _csl)
-        case "citation":
+        case "bibtex":
+            return _in_batches(resolver.bibtex_many, names, _bibtex)
+        case "ris":
+            return _in_batches(partial(resolver.metadata_many, media_type=RIS), names, _ris)
+        case _:
             batch = partial(resolver.references, style=style, locale=locale)
             return _in_batches(batch, names, _citation)
-    return _in_batches(batch, names, _url if form == "url" else _json)
 
 
 def _in_batches(
@@ -125,49 +114,11 @@ def _citation(outcome: Outcome) -> tuple[str, str]:
     return outcome.reference, "there is no metadata"
 
 
-def _ris(resolver: Resolver, doi: Handle, *, budget: float | None) -> str:
-    answer = resolver.metadata(doi, RIS, budget=budget).decode(errors="replace")
+def _bibtex(outcome: Outcome) -> tuple[str, str]:
+    return outcome.metadata.text if outcome.metadata else "", ""
+
+
+def _ris(outcome: Outcome) -> tuple[str, str]:
+    answer = outcome.metadata.text if outcome.metadata else ""
     text = _CONTROLS.sub("", answer.replace("\r\n", "\n")).strip("\ufeff \n")
-    if not text.startswith("TY  -"):
-        raise BadRecord(doi, f"the answer is not RIS: {text[:40]!r}")
-    return text
-
-
-def in_threads(look_up: LookUp, names: Iterable[str], budget: float | None) -> Iterator[Answer]:
-    """Yield an answer for each name, in order, if there is a request for each.
-
-    :param look_up: a method of a Resolver.
-    :param names: DOIs; they are read as they are needed.
-    :param budget: seconds for all; None: no limit.
-    """
-    deadline = None if budget is None else time.monotonic() + budget
-
-    def ask(name: str) -> Answer:
-        left = None if deadline is None else max(deadline - time.monotonic(), _LEAST_BUDGET)
-        return _looked_up(partial(look_up, budget=left), name)
-
-    left = iter(names)
-    with ThreadPoolExecutor(_THREADS) as pool:
-        tasks = deque(pool.submit(ask, name) for name in islice(left, _THREADS))
-        try:
-            while tasks:
-                answer = tasks.popleft().result()
-                tasks.extend(pool.submit(ask, name) for name in islice(left, 1))
-                yield answer
-        finally:
-            for task in tasks:
-                task.cancel()
-
-
-def _looked_up(look_up: Callable[[Handle], str], name: str) -> Answer:
-    from doiuri.resolver import Outcome  # imports requests
-
-    try:
-        doi = Handle.parse(name)
-    except DOISyntaxError as error:
-        return Answer(name, "invalid", reason=error.reason)
-    try:
-        return Answer(name, "found", look_up(doi))
-    except ResolutionError as error:
-        outcome = Outcome.from_error(doi, error)
-        return Answer(name, outcome.status, reason=outcome.reason)
+    return (text, "") if text.startswith("TY  -") else ("", f"the answer is not RIS: {text[:40]!r}")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING
 
-from doiuri_cli.registry._answers import in_threads
+from doiuri.plugins import tally
+
 from doiuri_cli.registry._bib import is_fit, keyed
-from doiuri_cli.registry._check import brief_reason, open_resolver
+from doiuri_cli.registry._check import open_resolver
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -32,19 +32,18 @@ def look_up_entries(dois: Iterable[DOI], entries: dict[str, BibEntry], config: C
             fit.append(doi)
         else:
             yield f"{doi.name}: not in the BibTeX file: a key cannot hold this name"
-    unknown: Counter[str] = Counter()
+    causes = []
     with open_resolver(config) as resolver:
-        found = in_threads(resolver.bibtex, (doi.uri for doi in fit), resolver.budget)
-        for doi, answer in zip(fit, found, strict=True):
-            if answer.status == "unknown":
-                unknown[brief_reason(answer.reason, resolver.base)] += 1
+        for doi, outcome in zip(fit, resolver.bibtex_many(fit), strict=True):
+            if outcome.status == "unknown" and outcome.cause is not None:
+                causes.append(outcome.cause)
                 continue
-            entry = keyed(doi.name, answer.text) if answer.status == "found" else None
+            entry = keyed(doi.name, outcome.metadata.text) if outcome.metadata is not None else None
             if entry is not None:
                 entries[doi.key] = entry
-            elif answer.status == "found":
+            elif outcome.found:
                 yield f"{doi.name}: not in the BibTeX file: its entry cannot be read"
             else:
-                yield f"{doi.name}: not in the BibTeX file: {answer.reason or 'not found'}"
-    for reason, count in unknown.most_common(1):
-        yield f"{count:,} entries could not be looked up: {reason}"
+                yield f"{doi.name}: not in the BibTeX file: {outcome.reason}"
+    for cause, count in list(tally(causes).items())[:1]:
+        yield f"{count:,} entries could not be looked up: {cause}"

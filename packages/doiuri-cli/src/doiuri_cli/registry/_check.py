@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from collections import Counter
 from typing import TYPE_CHECKING
 
 from doiuri import DOI
@@ -11,14 +9,12 @@ from doiuri import DOI
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from doiuri.resolver import Resolver, Store
+    from doiuri.resolver import Cause, Resolver, Store
 
     from doiuri_cli._config import Config
     from doiuri_cli.registry._lock import Lock
 
     Progress = Callable[[int, int | None], None]
-
-_STATUS = re.compile(r"HTTP status (\d+)")
 
 
 class Answers:
@@ -30,7 +26,7 @@ class Answers:
     :ivar known: how many answers are from the lock file and the store.
     :ivar asked: for how many DOIs the registry was asked.
     :ivar requests: how many requests were sent.
-    :ivar unknown: how many DOIs could not be checked, by reason.
+    :ivar unknown: why DOIs could not be checked, one cause for each.
     """
 
     def __init__(self, dois: int = 0) -> None:
@@ -38,7 +34,7 @@ class Answers:
         self.missing: frozenset[str] = frozenset()
         self.dois = dois
         self.known = self.asked = self.requests = 0
-        self.unknown: Counter[str] = Counter()
+        self.unknown: list[Cause] = []
 
 
 def check_names(
@@ -62,10 +58,11 @@ def check_names(
             answers.missing = frozenset(dois.keys() - answers.statuses.keys())
     left = [doi for key, doi in dois.items() if key not in answers.statuses]
     if config.locked:
-        answers.unknown["not in the lock file"] += len(left)
+        from doiuri.resolver import Cause
+
+        answers.unknown = [Cause("lock", detail="not in the lock file")] * len(left)
     elif left:
         _ask(left, config, answers, progress)
-    answers.unknown = +answers.unknown
     return answers
 
 
@@ -127,18 +124,7 @@ def _ask(dois: Sequence[DOI], config: Config, answers: Answers, progress: Progre
     with open_resolver(config, on_reply=lambda _: replies.append(None)) as resolver:
         for doi, outcome in zip(left, resolver.check(left, "existence", progress=progress), strict=True):
             answers.statuses[doi.key] = outcome.status
-            if outcome.status == "unknown":
-                answers.unknown[brief_reason(outcome.reason, resolver.base)] += 1
+            if outcome.status == "unknown" and outcome.cause is not None:
+                answers.unknown.append(outcome.cause)
         if not resolver.offline:
             answers.asked, answers.requests = len(left), len(replies)
-
-
-def brief_reason(reason: str, base: str) -> str:
-    """Return a reason without what differs from one DOI to the next, such as times."""
-    from doiuri.plugins import common_cause  # slow to import
-
-    host = base.partition("://")[2].partition("/")[0].rpartition("@")[2]
-    reason = common_cause([reason])
-    if status := _STATUS.search(reason):
-        return f"{host} answered {status[1]}"
-    return reason.partition(": request not sent")[0]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from dataclasses import dataclass, field
 from functools import partial
 from math import inf
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
 
     from doiuri import DOI
-    from doiuri.resolver import LockContent
+    from doiuri.resolver import Cause, LockContent
 
     from doiuri_cli._config import Config
     from doiuri_cli.registry._check import Progress
@@ -55,11 +54,11 @@ class Draft:
     """The new content of a lock file.
 
     :ivar content: what the file will say.
-    :ivar unknown: how many DOIs have no answer, by reason.
+    :ivar unknown: why DOIs have no answer, one cause for each.
     """
 
     content: LockContent
-    unknown: Counter[str] = field(default_factory=Counter)
+    unknown: list[Cause] = field(default_factory=list)
     _changes: list[Change] = field(default_factory=list)
 
     def redo(self, content: LockContent) -> None:

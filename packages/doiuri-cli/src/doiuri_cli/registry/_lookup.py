@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
 from math import inf
 from typing import TYPE_CHECKING, Literal
 
 from doiuri.plugins import Settings
 from doiuri.resolver import RecordingStore, open_store
 
-from doiuri_cli.registry._check import brief_reason, open_resolver
+from doiuri_cli.registry._check import open_resolver
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from doiuri import DOI
-    from doiuri.resolver import Entry, Key, Outcome
+    from doiuri.resolver import Cause, Entry, Key, Outcome
 
     from doiuri_cli._config import Config
     from doiuri_cli.registry._check import Progress
@@ -46,12 +45,12 @@ class LookUp:
         self._deadline = inf if config.budget is None else time.monotonic() + config.budget
         self._stale: set[str] = set()
         self.statuses = {}
-        self._unknown: dict[DOI, str] = {}
+        self._unknown: dict[DOI, Cause] = {}
 
     @property
-    def unknown(self) -> Counter[str]:
-        """How many DOIs have no answer, or only a part of it, by reason."""
-        return Counter(self._unknown.values())
+    def unknown(self) -> list[Cause]:
+        """Why DOIs have no answer, or only a part of it, one cause for each."""
+        return list(self._unknown.values())
 
     def close(self) -> None:
         """Close the resolver and the cache."""
@@ -100,5 +99,5 @@ class LookUp:
     def _note(self, doi: DOI, outcome: Outcome) -> None:
         if outcome.stale:
             self._stale.add(doi.key)
-        if outcome.status == "unknown":
-            self._unknown.setdefault(doi, brief_reason(outcome.reason, self._resolver.base))
+        if outcome.status == "unknown" and outcome.cause is not None:
+            self._unknown.setdefault(doi, outcome.cause)

@@ -161,15 +161,15 @@ class UpstreamSource:
         if media_type is None:
             return {}
         try:
-            body = self._resolver.metadata(doi, accept, budget=budget)
+            metadata = self._resolver.metadata(doi, accept, budget=budget)
         except (DOINotFound, NoValues, BadRecord, ValueError):
             return {}
         except ResolutionError as error:
             raise SourceError(str(error)) from error
-        own = citation_type(body.content_type)
+        own = citation_type(metadata.content_type)
         if own is None and "," not in accept:  # the answer has another name of the only type
             own = media_type
-        return {} if own is None else {own: body}
+        return {} if own is None else {own: metadata.content}
 
     async def _ask_agencies(self, names: Sequence[str]) -> list[Registration]:
         handles = [Handle.from_name(name) for name in names]

@@ -2,34 +2,39 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-# What a resolver says of a request that it did not send because of earlier failures
-_NOT_ASKED = re.compile(r"not asked again for \d+ s after repeated failures \(last: ")
+    from doiuri.resolver import Cause
 
 
-def common_cause(reasons: Iterable[str]) -> str:
-    """Return the most frequent cause in the reasons of Outcomes; of equally frequent ones, the first.
+def tally(causes: Iterable[Cause]) -> dict[Cause, int]:
+    """Return how often each cause occurs, the most frequent first; of equally frequent ones, the earliest.
 
-    A request that is not sent because earlier requests failed has the cause of those.
+    Causes are the same if kind, host and HTTP status are; the first of them stands for all.
 
-    >>> refused = "doi.org: Connection refused"
-    >>> skipped = "doi.org: not asked again for 5 s after repeated failures (last: Connection refused)"
-    >>> common_cause([refused, skipped, skipped])
-    'doi.org: Connection refused'
-
-    :param reasons: the reasons, at least one.
+    >>> from doiuri.resolver import Cause
+    >>> refused = Cause("connection", "doi.org", detail="Connection refused")
+    >>> skipped = refused._replace(detail="Connection refused; not asked again for 5 s", retry_after=5.0)
+    >>> for cause, count in tally([Cause("offline", detail="offline"), refused, skipped]).items():
+    ...     print(cause, count)
+    doi.org: Connection refused 2
+    offline 1
     """
-    [(cause, _)] = Counter(map(_cause, reasons)).most_common(1)
-    return cause
+    firsts: dict[tuple[object, ...], Cause] = {}
+    counts: Counter[tuple[object, ...]] = Counter()
+    for cause in causes:
+        firsts.setdefault(cause[:3], cause)
+        counts[cause[:3]] += 1
+    return {firsts[key]: count for key, count in counts.most_common()}
 
 
-def _cause(reason: str) -> str:
-    # Not one pattern for both ends, which would read the rest of a long reason again and again
-    skipped = _NOT_ASKED.search(reason) if reason.endswith(")") else None
-    return reason[: skipped.start()] + reason[skipped.end() : -1] if skipped else reason
+def common_cause(causes: Iterable[Cause]) -> Cause:
+    """Return the most frequent cause, as ``tally`` counts them.
+
+    :param causes: the causes, at least one.
+    """
+    return next(iter(tally(causes)))

@@ -11,8 +11,7 @@ for _needed in ("requests", "platformdirs"):
         )
 
 if TYPE_CHECKING:
-    from doiuri.resolver._metadata import Metadata
-    from doiuri.resolver._outcome import Outcome
+    from doiuri.resolver._outcome import Cause, Metadata, Outcome
     from doiuri.resolver._resolver import Resolver
     from doiuri.resolver.http._request import Reply, Request, Transport, TransportError
     from doiuri.resolver.stores._lock_file import LockContent, LockFile
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from doiuri.resolver.stores._store import Entry, Key, Store, StoreWarning
 
 __all__ = [
+    "Cause",
     "Entry",
     "Key",
     "LockContent",
@@ -46,8 +46,7 @@ __all__ = [
 
 # Imported when used: a command that only reads a lock file starts several times as fast
 _MODULES = {
-    "Metadata": "_metadata",
-    "Outcome": "_outcome",
+    **dict.fromkeys(("Cause", "Metadata", "Outcome"), "_outcome"),
     "Resolver": "_resolver",
     **dict.fromkeys(("Reply", "Request", "Transport", "TransportError"), "http._request"),
     **dict.fromkeys(("LockContent", "LockFile"), "stores._lock_file"),

@@ -14,7 +14,7 @@ from doiuri._errors import DOISyntaxError
 from doiuri._hosts import is_loopback
 from doiuri._settings import Settings
 from doiuri._settings import user_agent as default_user_agent
-from doiuri.resolver._outcome import Outcome
+from doiuri.resolver._outcome import Cause, Outcome
 from doiuri.resolver.http._limiter import DEFAULT_RATE
 
 if TYPE_CHECKING:
@@ -160,9 +160,9 @@ def as_handles(dois: Iterable[object]) -> Iterator[Handle | Outcome]:
             try:
                 yield Handle.parse(doi)
             except DOISyntaxError as error:
-                yield Outcome(None, "invalid", reason=error.reason, text=error.text)
+                yield Outcome(None, "invalid", text=error.text, cause=Cause("invalid", detail=error.reason))
         else:
-            yield Outcome(None, "invalid", reason=_not_a_doi(doi), text=repr(doi))
+            yield Outcome(None, "invalid", text=repr(doi), cause=Cause("invalid", detail=_not_a_doi(doi)))
 
 
 def _not_a_doi(item: object) -> str:

@@ -1,66 +1,166 @@
-"""The state of one call: deadline, new entries, staleness."""
+"""What one task asks the server: records, the ends of chains of aliases, and metadata."""
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+import time
 from typing import TYPE_CHECKING
 
-from doiuri._resolution_errors import ResolverUnavailable
-from doiuri.resolver._workers import DeadlineError, run_until
+from doiuri._doi import Handle
+from doiuri._errors import DOISyntaxError
+from doiuri._resolution_errors import BadRecord, DOINotFound, NoValues, ResolverUnavailable
+from doiuri.resolver._content import MAX_SIZE
+from doiuri.resolver._entries import JSON, negative_entry, read_entry, record_entry, record_key
+from doiuri.resolver._outcome import Cause, Unanswered
+from doiuri.resolver.http._client import host_of
+from doiuri.resolver.http._request import Request, is_elsewhere
+from doiuri.rest._client import read_record, record_url, retry_after
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from typing import TypeVar
 
-    from doiuri._doi import Handle
-    from doiuri.resolver._workers import InFlight, Task
+    from doiuri.records._record import Record
+    from doiuri.resolver._workers import Task
+    from doiuri.resolver.http._client import Client
+    from doiuri.resolver.http._request import Reply
     from doiuri.resolver.stores._store import Entry, Key
 
     T = TypeVar("T")
 
+MAX_RECORD = 1_000_000
+"""Bytes of a record: known ones have some thousand, and parsing takes many times as much memory."""
+
+MAX_URL = 16_000
+"""Characters of a URL that we send; servers refuse longer ones."""
+
+MAX_ALIASES = 20
+"""Aliases followed in a row, as many as the proxy follows."""
+
+_ABSENT = frozenset({204, 404, 406})  # HTTP statuses of a server without such metadata
+
 
 class Call:
-    """A call of the resolver: its deadline, the entries to store, and whether its answer is stale.
+    """The requests of one task.
 
-    In a batch each task has its own; they share ``fresh``.
+    :param client: the client of the server.
+    :param stored: returns the store's entry for a key, even if it is stale.
+    :param task: the task, which has a deadline.
     """
 
-    __slots__ = ("_task", "fresh", "stale")
+    entries: dict[Key, Entry]
+    """The new entries to store."""
 
-    def __init__(self, task: Task, fresh: dict[Key, Entry]) -> None:
-        self._task = task
-        self.fresh = fresh
+    stale: bool
+    """Whether a stale record was used, because there was no answer."""
+
+    def __init__(self, client: Client, stored: Callable[[Key], Entry | None], task: Task) -> None:
+        self.entries = {}
         self.stale = False
+        self._client = client
+        self._stored = stored
+        self._task = task
 
-    @property
-    def deadline(self) -> float:
-        """When the call ends, on the clock of ``time.monotonic``."""
-        return self._task.deadline
+    def get(self, doi: Handle, request: Request, read: Callable[[Reply], T]) -> T:
+        """Send a request about a DOI; return what ``read`` returns. See ``Client.get``."""
+        if len(request.url) > MAX_URL:
+            detail = f"name too long: its URL has {len(request.url):,} characters"
+            raise Unanswered(doi, Cause("too-long", detail=detail))
+        return self._client.get(doi, request, self._task, read)
 
-    @property
-    def cancelled(self) -> bool:
-        """Whether the call was abandoned: its answer is not used."""
-        return self._task.cancelled
+    def record(
+        self,
+        doi: Handle,
+        types: tuple[str, ...] = (),
+        indexes: tuple[int, ...] = (),
+        *,
+        auth: bool = False,
+        cert: bool = False,
+    ) -> Record:
+        """Request a record; a definite answer is stored, unless it has values of some types or indices only.
 
-    @contextmanager
-    def in_flight(self, request: InFlight) -> Iterator[None]:
-        """Within, the call waits for a request, which is abandoned after its deadline."""
-        self._task.watch(request)
+        Raises what ``read_record`` raises, and ResolverUnavailable.
+        """
+        base, is_whole = self._client.base, not (types or indexes)
+        url = record_url(doi, base=base, type=types, index=indexes, auth=auth, cert=cert)
         try:
-            yield
-        finally:
-            self._task.watch(None)
+            record = self.get(
+                doi,
+                Request(url, JSON, MAX_RECORD),
+                lambda reply: read_record(doi, reply.status, reply.body, reply.headers),
+            )
+        except (DOINotFound, NoValues) as error:
+            if is_whole:
+                self.entries[record_key(base, doi)] = negative_entry(doi, error)
+            raise
+        if is_whole:
+            self.entries[record_key(base, doi)] = record_entry(record)
+        return record
+
+    def current(self, doi: Handle) -> Record:
+        """Return the record in the store, if it is fresh, or from the server; if neither, a stale one."""
+        entry = self._stored(record_key(self._client.base, doi))
+        known = read_entry(doi, entry, time.time())
+        if known is not None:
+            known.raise_for_status()
+            if known.record is not None:
+                return known.record
+        try:
+            return self.record(doi)
+        except (ResolverUnavailable, BadRecord):
+            stale = read_entry(doi, entry, 0.0)
+            if stale is None or stale.record is None:
+                raise
+            self.stale = True
+            return stale.record
+
+    def followed(self, doi: Handle, record: Record, *, auth: bool = False, cert: bool = False) -> Record:
+        """Return the record at the end of the chain of aliases that begins with ``record``.
+
+        With ``auth`` or ``cert`` the store is not read.
+
+        :raises BadRecord: if the chain is too long or a loop.
+        :raises DOINotFound: if it leads to a name that does not exist.
+        """
+        seen = {doi.key}
+        while (name := record.alias) is not None:
+            target = _alias_target(doi, name)
+            if target.key in seen or len(seen) > MAX_ALIASES:
+                raise BadRecord(doi, f"alias loop or too many aliases: {len(seen)} followed, last to {name}")
+            seen.add(target.key)
+            try:
+                record = self.record(target, auth=auth, cert=cert) if auth or cert else self.current(target)
+            except DOINotFound:
+                raise DOINotFound(doi, f"it is an alias of {name}, which does not exist") from None
+        return record
+
+    def negotiated(self, doi: Handle, accept: str) -> Reply:
+        """Return the reply to a request for metadata, whose HTTP status is 200.
+
+        Redirects may lead to any server that is not in a private network: there is no list of the agencies'
+        servers, and an agency without content negotiation leaves it to the landing page.
+
+        :param accept: the Accept header.
+        :raises DOINotFound: if the DOI does not exist.
+        :raises NoValues: if the last server says that it has no such metadata.
+        :raises ResolverUnavailable: if there is no answer.
+        """
+        url = doi.link(self._client.base)
+        reply = self.get(doi, Request(url, accept, MAX_SIZE, any_host=True), lambda reply: reply)
+        if reply.status == 404 and not is_elsewhere(reply.url, url):
+            # Only the REST API can say that the DOI does not exist. A redirect shows that it does.
+            self.current(doi)
+        if reply.status in _ABSENT:
+            place = f"HTTP status {reply.status} from {host_of(reply)}"
+            raise NoValues(doi, f"not available as {accept} ({place})")
+        if reply.status != 200:
+            wait = retry_after(reply.headers, time.time())
+            detail = f"HTTP status {reply.status}"
+            raise Unanswered(doi, Cause("status", host_of(reply), reply.status, detail, wait))
+        return reply
 
 
-def run_call(
-    doi: Handle, lookup: Callable[[Call], T], deadline: float, fresh: dict[Key, Entry] | None = None
-) -> T:
-    """Return what ``lookup`` returns.
-
-    :raises ResolverUnavailable: if it is not done by the deadline.
-    """
-    entries = {} if fresh is None else fresh
+def _alias_target(doi: Handle, name: str) -> Handle:
     try:
-        return run_until(deadline, lambda task: lookup(Call(task, entries)))
-    except DeadlineError as error:
-        raise ResolverUnavailable(doi, str(error)) from None
+        return Handle.from_name(name)
+    except DOISyntaxError as error:
+        raise BadRecord(doi, f"it is an alias of an invalid name: {error}") from None

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING
 
 from doiuri._json import dump
 from doiuri._resolution_errors import DOINotFound, NoValues, ResolutionError
 from doiuri.records._record import Record
 from doiuri.resolver._outcome import Outcome
-from doiuri.resolver.stores._store import FOREVER, new_entry
+from doiuri.resolver.stores._store import FOREVER, Key, new_entry
+from doiuri.rest._answer import ResponseCode
 from doiuri.rest._client import read_record
 
 if TYPE_CHECKING:
     from doiuri._doi import Handle
     from doiuri.resolver.stores._store import Entry
-    from doiuri.rest._answer import ResponseCode
 
 JSON = "application/json"
 
@@ -32,14 +31,26 @@ _SUCCESS = b'{"responseCode":1,'
 _NEGATIVE = (b'{"responseCode":100,', b'{"responseCode":200,')
 
 
+def record_key(base: str, doi: Handle) -> Key:
+    """Return the store's key of a record."""
+    return Key("record", base, doi.key)
+
+
+def exists_key(base: str, doi: Handle) -> Key:
+    """Return the store's key of the answer that a DOI exists, and which agency registered it."""
+    return Key("exists", base, doi.key)
+
+
 def is_fresh(entry: Entry, now: float, max_age: float = MAX_AGE) -> bool:
     """Return whether an entry is fresh at ``now``, in Unix time; at 0 every entry is.
 
     An expiry further ahead than any that we give comes from a clock that was wrong: the entry is stale.
     """
+    if not now:
+        return True
     if entry.expires <= now:
         return False
-    if not now or entry.expires >= FOREVER:
+    if entry.expires >= FOREVER:
         return True
     return entry.expires <= now + (NEGATIVE_TTL if entry.body.startswith(_NEGATIVE) else max_age)
 
@@ -50,8 +61,9 @@ def record_entry(record: Record) -> Entry:
     return new_entry(record.to_json().encode(), JSON, ttl)
 
 
-def negative_entry(doi: Handle, code: ResponseCode) -> Entry:
-    """Return the entry of a negative answer."""
+def negative_entry(doi: Handle, error: ResolutionError) -> Entry:
+    """Return the entry of a negative answer: DOINotFound or NoValues."""
+    code = ResponseCode.HANDLE_NOT_FOUND if isinstance(error, DOINotFound) else ResponseCode.VALUE_NOT_FOUND
     body = dump({"responseCode": code, "handle": doi.name, "values": []})
     return new_entry(body.encode(), JSON, NEGATIVE_TTL)
 
@@ -71,22 +83,3 @@ def read_entry(doi: Handle, entry: Entry | None, now: float) -> Outcome | None:
         return Outcome.from_error(doi, error)
     except ResolutionError:
         return None
-
-
-def fresh_record(doi: Handle, entry: Entry | None) -> Record | None:
-    """Return the record in an entry, if it is fresh.
-
-    :raises DOINotFound: if the entry is a fresh negative answer; likewise NoValues.
-    """
-    outcome = read_entry(doi, entry, time.time())
-    if outcome is None:
-        return None
-    if outcome.record is None:
-        raise DOINotFound(doi) if outcome.status == "not-found" else NoValues(doi)
-    return outcome.record
-
-
-def stale_record(doi: Handle, entry: Entry | None) -> Record | None:
-    """Return the record in an entry, even if it is stale; a stale negative answer is ignored."""
-    outcome = read_entry(doi, entry, 0.0)
-    return None if outcome is None else outcome.record

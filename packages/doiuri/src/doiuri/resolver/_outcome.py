@@ -1,12 +1,14 @@
-"""The outcome of a lookup for one DOI of a batch."""
+"""The outcome of a look-up for one DOI: its cause if there is no answer, its metadata."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from email.message import Message
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from doiuri._doi import Handle
 from doiuri._errors import DOISyntaxError
-from doiuri._resolution_errors import DOINotFound, NoValues, ResolverUnavailable
+from doiuri._resolution_errors import BadRecord, DOINotFound, NoValues, ResolverUnavailable
 from doiuri.records._plain_text import shortened
 from doiuri.records._web import html_link, html_text
 
@@ -18,6 +20,89 @@ if TYPE_CHECKING:
     Status = Literal["found", "not-found", "no-values", "unknown", "invalid"]
 
 _LONGEST_CELL = 200
+
+
+class Cause(NamedTuple):
+    """Why a DOI was not found, or nothing is known about it; its text is a sentence.
+
+    >>> str(Cause("connection", "doi.org", detail="Connection refused"))
+    'doi.org: Connection refused'
+    """
+
+    kind: str
+    """What it is, for programs.
+
+    If the DOI is unknown: ``"offline"``, ``"budget"`` (there was no time left), ``"timeout"``,
+    ``"connection"``, ``"status"`` (the server refused or failed), ``"unusable"`` (the answer is not what the
+    API promises), ``"too-long"`` (the name) or ``"lock"`` (not in the lock file). Otherwise the outcome's
+    status.
+    """
+
+    host: str = ""
+    """The host, with its port, that did not answer or whose answer it is."""
+
+    status: int | None = None
+    """The HTTP status, if it is the cause."""
+
+    detail: str = ""
+    """What happened."""
+
+    retry_after: float | None = None
+    """Seconds for which the server asked not to be asked again, or is not asked after failures."""
+
+    def __str__(self) -> str:
+        place = "" if self.kind == "timeout" else self.host  # the detail names it
+        return ": ".join(filter(None, (place, self.detail)))
+
+    @classmethod
+    def of(cls, error: ResolutionError, host: str = "") -> Cause:
+        """Return the cause that an error states.
+
+        :param host: the host that answered.
+        """
+        reason = error.reason or error._default
+        if isinstance(error, Unanswered):
+            return error.cause
+        if isinstance(error, ResolverUnavailable):
+            return cls("status", host, error.status, reason, error.retry_after)
+        kinds = {DOINotFound: "not-found", NoValues: "no-values"}
+        return cls(kinds.get(type(error), "unusable"), detail=reason)
+
+
+class Unanswered(ResolverUnavailable):
+    """A ResolverUnavailable that knows its cause."""
+
+    def __init__(self, doi: Handle | None, cause: Cause) -> None:
+        super().__init__(doi, str(cause), cause.status, cause.retry_after)
+        self.args = (doi, cause)
+        self.cause = cause
+
+
+@dataclass(frozen=True, slots=True)
+class Metadata:
+    """The answer of a registration agency.
+
+    >>> Metadata(b"@article{...}", "application/x-bibtex").text
+    '@article{...}'
+    """
+
+    content: bytes
+    """The body of the answer."""
+
+    content_type: str
+    """Its Content-Type."""
+
+    @property
+    def text(self) -> str:
+        """The content as text; UTF-8 that is declared as something else is read as UTF-8."""
+        message = Message()
+        message["Content-Type"] = self.content_type
+        for encoding in ("utf-8-sig", message.get_content_charset("utf-8")):
+            try:
+                return self.content.decode(encoding)
+            except (UnicodeError, LookupError):
+                continue
+        return self.content.decode("latin-1")
 
 
 class Outcome(NamedTuple):
@@ -50,8 +135,8 @@ class Outcome(NamedTuple):
     agency: str | None = None
     """The name of the registration agency, from ``agencies`` and, if it is known, from ``verify``."""
 
-    reason: str = ""
-    """Why the DOI was not found."""
+    cause: Cause | None = None
+    """Why the DOI was not found, or is unknown."""
 
     stale: bool = False
     """Whether the answer comes from a store, has expired, and could not be renewed."""
@@ -65,6 +150,14 @@ class Outcome(NamedTuple):
     reference: str = ""
     """The formatted reference, from ``references``."""
 
+    metadata: Metadata | None = None
+    """The metadata, from ``metadata_many`` and ``bibtex_many``."""
+
+    @property
+    def reason(self) -> str:
+        """The cause as text; "" if there is none."""
+        return "" if self.cause is None else str(self.cause)
+
     @property
     def found(self) -> bool:
         """Whether the status is ``"found"``."""
@@ -73,24 +166,28 @@ class Outcome(NamedTuple):
     def raise_for_status(self) -> None:
         """Raise the error for the status; do nothing if the DOI was found.
 
-        >>> Outcome(None, "invalid", text="10", reason="no slash").raise_for_status()
+        >>> Outcome(None, "invalid", text="10", cause=Cause("invalid", detail="no slash")).raise_for_status()
         Traceback (most recent call last):
           ...
         doiuri._errors.DOISyntaxError: '10' is not a DOI: no slash (position 0)
 
         :raises DOINotFound: if the status is ``"not-found"``.
         :raises NoValues: if it is ``"no-values"``.
-        :raises ResolverUnavailable: if it is ``"unknown"``, even if the cause was a bad record.
+        :raises BadRecord: if it is ``"unknown"`` because the answer is unusable.
+        :raises ResolverUnavailable: if it is ``"unknown"`` for any other reason.
         :raises DOISyntaxError: if it is ``"invalid"``.
         """
+        cause = self.cause or Cause(self.status)
         if self.status == "not-found":
-            raise DOINotFound(self.doi, self.reason)
+            raise DOINotFound(self.doi, cause.detail)
         if self.status == "no-values":
-            raise NoValues(self.doi, self.reason)
+            raise NoValues(self.doi, cause.detail)
+        if self.status == "unknown" and cause.kind == "unusable":
+            raise BadRecord(self.doi, cause.detail)
         if self.status == "unknown":
-            raise ResolverUnavailable(self.doi, self.reason)
+            raise ResolverUnavailable(self.doi, str(cause), cause.status, cause.retry_after)
         if self.status == "invalid":
-            raise _syntax_error(self.text, self.reason)
+            raise _syntax_error(self.text, cause.detail)
 
     def _repr_html_(self) -> str:
         """Return a table for notebooks: everything in it is escaped, only http and https URLs are links."""
@@ -122,7 +219,7 @@ class Outcome(NamedTuple):
             status = "not-found"
         elif isinstance(error, NoValues):
             status = "no-values"
-        return cls(doi, status, reason=error.reason or error._default)
+        return cls(doi, status, cause=Cause.of(error))
 
 
 def _html_row(label: str, cell: str) -> str:

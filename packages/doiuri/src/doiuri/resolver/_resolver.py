@@ -2,32 +2,49 @@
 
 from __future__ import annotations
 
+import os
+import time
+import weakref
 from collections.abc import Sized
-from functools import partial
+from math import inf
 from typing import TYPE_CHECKING, Literal
 
-from doiuri.resolver._arguments import DEFAULT, as_handle, as_handles, check_batch, check_callable
-from doiuri.resolver._base import BaseResolver
-from doiuri.resolver._check import check_records
-from doiuri.resolver._lookups import ExistenceLookup, RecordLookup
-from doiuri.resolver._metadata import Metadata, metadata
+from doiuri.resolver import _process
+from doiuri.resolver._arguments import (
+    DEFAULT,
+    Config,
+    as_handle,
+    as_handles,
+    check_batch,
+    check_callable,
+    check_method,
+)
+from doiuri.resolver._content import BIBTEX, WORK, metadata_kind, reference_kind
+from doiuri.resolver._entries import is_fresh, record_key
 from doiuri.resolver._outcome import Outcome
-from doiuri.resolver._resolution import Query
-from doiuri.resolver.content._kinds import BIBTEX, WORK, reference_kind
-from doiuri.resolver.content._lookup import ContentLookup, reference_outcome, work_outcome
-from doiuri.resolver.content._negotiation import get_content
+from doiuri.resolver._pipeline import Pipeline
+from doiuri.resolver._questions import ContentQuestion, ExistenceQuestion, RecordQuestion
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+    from typing import Self
+
+    import requests
 
     from doiuri._doi import Handle
     from doiuri.records._record import Record
     from doiuri.records._work import Work
     from doiuri.resolver._arguments import Default
-    from doiuri.resolver._base import Progress
+    from doiuri.resolver._content import Kind
+    from doiuri.resolver._outcome import Metadata
+    from doiuri.resolver._questions import Question
+    from doiuri.resolver.http._request import OnReply, Transport
+    from doiuri.resolver.stores._store import ReadStore, Store
+
+    Progress = Callable[[int, int | None], None]
 
 
-class Resolver(BaseResolver):
+class Resolver:
     """Resolves DOIs: asks a DOI proxy, and keeps the answers in a store.
 
     All Resolvers of a process share one rate limit and one set of connections per server, and one store
@@ -61,6 +78,93 @@ class Resolver(BaseResolver):
     doiuri._resolution_errors.ResolverUnavailable: 10.1000/182: offline: request not sent
     """
 
+    def __init__(
+        self,
+        base: str | None = None,
+        *,
+        store: Store | ReadStore | str | os.PathLike[str] | Default | None = DEFAULT,
+        offline: bool | None = None,
+        timeout: float = 10,
+        budget: float | None = None,
+        concurrency: int = 3,
+        rate: float | Default | None = DEFAULT,
+        mailto: str | None = None,
+        private: bool | None = None,
+        session: requests.Session | None = None,
+        progress: Progress | None = None,
+        user_agent: str | None = None,
+        transport: Transport | None = None,
+        on_reply: OnReply | None = None,
+    ) -> None:
+        self._config = Config.read(
+            base, offline, timeout, budget, concurrency, rate, mailto, user_agent, private
+        )
+        check_method("prepare_request", session=session)
+        check_method("get", transport=transport)
+        check_callable(progress=progress, on_reply=on_reply)
+        self._progress = progress
+        self._client = _process.new_client(self._config, session, transport, on_reply)
+        self._store, self._shared = _process.open_argument(store, self._config.cache)
+        self._release = None if self._shared is None else weakref.finalize(self, self._shared.release)
+
+    @property
+    def base(self) -> str:
+        """The URL of the DOI proxy."""
+        return self._config.base
+
+    @property
+    def offline(self) -> bool:
+        """Whether no requests are sent."""
+        return self._config.offline
+
+    @property
+    def timeout(self) -> float:
+        """Seconds for one request."""
+        return self._config.timeout
+
+    @property
+    def budget(self) -> float | None:
+        """Seconds for one call of a method; None: no limit."""
+        return self._config.budget
+
+    @property
+    def concurrency(self) -> int:
+        """Requests in flight at the same time."""
+        return self._config.concurrency
+
+    @property
+    def rate(self) -> float | None:
+        """Requests per second; None: no limit."""
+        return self._config.rate
+
+    @property
+    def mailto(self) -> str | None:
+        """The mail address in the User-Agent header."""
+        return self._config.mailto
+
+    @property
+    def private(self) -> bool:
+        """Whether redirects may lead into a private network."""
+        return self._config.private
+
+    @property
+    def user_agent(self) -> str:
+        """The User-Agent header."""
+        return self._config.user_agent
+
+    def close(self) -> None:
+        """Release the store; the last Resolver to do so closes it. Nothing else needs closing."""
+        if self._release is not None:
+            self._release()
+
+    def __enter__(self) -> Self:
+        if self._shared is not None and not (self._release and self._release.alive):  # closed before
+            self._release = weakref.finalize(self, self._shared.acquire().release)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
     def resolve(
         self,
         doi: Handle | str,
@@ -88,11 +192,12 @@ class Resolver(BaseResolver):
         :raises BadRecord: if the answer is unusable.
         :raises ResolverUnavailable: if there is no answer.
         """
-        handle = as_handle(doi)
         types = (type,) if isinstance(type, str) else tuple(type)
         indexes = (index,) if isinstance(index, int) else tuple(index)
-        deadline = self._config.deadline(budget)
-        return Query(types, indexes, auth, cert, follow).run(handle, self._records(), deadline)
+        question = RecordQuestion(self.base, types, indexes, auth, cert, follow)
+        record = self._one(question, doi, budget).record
+        assert record is not None  # noqa: S101 - it is found
+        return record
 
     def resolve_many(
         self,
@@ -112,7 +217,7 @@ class Resolver(BaseResolver):
         :param progress: called instead of the Resolver's.
         :raises TypeError: if a single DOI is given.
         """
-        return self._batch(RecordLookup, dois, budget, progress)
+        return self._many(RecordQuestion(self.base), dois, budget, progress)
 
     def verify(
         self,
@@ -125,7 +230,7 @@ class Resolver(BaseResolver):
 
         Which RA is asked about many names at once, and the REST API about those it does not know.
         """
-        return self._batch(partial(ExistenceLookup, agency=False), dois, budget, progress)
+        return self._many(ExistenceQuestion(self.base, agency=False), dois, budget, progress)
 
     def agencies(
         self,
@@ -138,48 +243,34 @@ class Resolver(BaseResolver):
 
         The agency of an existing DOI is None if Which RA does not know it.
         """
-        return self._batch(partial(ExistenceLookup, agency=True), dois, budget, progress)
+        return self._many(ExistenceQuestion(self.base, agency=True), dois, budget, progress)
 
     def check(
         self,
         dois: Iterable[Handle | str],
-        how: Literal["records", "existence", False] = "records",
+        how: Literal["records", "existence"] = "records",
         *,
         budget: float | Default | None = DEFAULT,
         progress: Progress | None = None,
     ) -> Iterator[Outcome]:
-        """Call ``resolve_many`` or ``verify``, or do not resolve: then every DOI is ``"unknown"``.
+        """Call ``resolve_many`` or ``verify``.
 
         For ``"records"`` and a sized collection, such as a list: if it has more new names than the rate limit
         allows within the budget, ``verify`` comes first. A DOI that exists is then ``"found"``, and has a
         record if there was time for it.
 
-        :param how: ``"records"``, ``"existence"`` or False, as in the plugins' option ``resolve``.
+        :param how: ``"records"`` or ``"existence"``, as in the plugins' option ``resolve``.
         :raises ValueError: for any other ``how``.
         """
-        if how == "records" and isinstance(dois, Sized):
-            return self._check_records(dois, budget, progress)
-        if how == "records":
-            return self.resolve_many(dois, budget=budget, progress=progress)
         if how == "existence":
             return self.verify(dois, budget=budget, progress=progress)
-        if how is not False:
-            raise ValueError(f'resolve must be "records", "existence" or False, not {how!r}')
-        check_batch(dois, budget)
-        unknown = partial(Outcome, status="unknown", reason="resolving is turned off")
-        return (item if isinstance(item, Outcome) else unknown(item) for item in as_handles(dois))
-
-    def _check_records(
-        self, dois: Iterable[Handle | str], budget: float | Default | None, progress: Progress | None
-    ) -> Iterator[Outcome]:
+        if how != "records":
+            raise ValueError(f'how must be "records" or "existence", not {how!r}')
+        if not isinstance(dois, Sized):
+            return self.resolve_many(dois, budget=budget, progress=progress)
         check_batch(dois, budget)
         check_callable(progress=progress)
-
-        def outcomes() -> Iterator[Outcome]:
-            deadline = self._config.deadline(budget)  # counted from the first next()
-            yield from check_records(self, self._records(), dois, deadline, progress)
-
-        return outcomes()
+        return self._check_records(dois, budget, progress)
 
     def metadata(
         self, doi: Handle | str, media_type: str, *, budget: float | Default | None = DEFAULT
@@ -193,12 +284,27 @@ class Resolver(BaseResolver):
         :param doi: a DOI, or text to parse.
         :param media_type: what to request, such as ``application/x-bibtex``.
         :param budget: seconds for this call; by default that of the Resolver.
-        :returns: bytes with a ``content_type``.
+        :raises ValueError: if it is not a media type.
         :raises NoValues: if the DOI has no metadata of that type.
         :raises BadRecord: if the answer is of another media type. Otherwise like ``resolve``.
         """
-        deadline = self._config.deadline(budget)
-        return metadata(as_handle(doi), media_type, self._records(), deadline)
+        metadata = self._content(metadata_kind(media_type), doi, budget).metadata
+        assert metadata is not None  # noqa: S101 - it is found
+        return metadata
+
+    def metadata_many(
+        self,
+        dois: Iterable[Handle | str],
+        media_type: str,
+        *,
+        budget: float | Default | None = DEFAULT,
+        progress: Progress | None = None,
+    ) -> Iterator[Outcome]:
+        """Yield one Outcome with the ``metadata`` of each DOI, like ``works``.
+
+        :raises ValueError: as ``metadata`` does.
+        """
+        return self._contents(metadata_kind(media_type), dois, budget, progress)
 
     def work(self, doi: Handle | str, *, budget: float | Default | None = DEFAULT) -> Work:
         """Return the metadata of what a DOI names, from its registration agency.
@@ -214,8 +320,9 @@ class Resolver(BaseResolver):
         :raises BadRecord: if the answer is unusable.
         :raises ResolverUnavailable: if there is no answer.
         """
-        deadline = self._config.deadline(budget)
-        return get_content(WORK, as_handle(doi), self._records(), deadline)
+        work = self._content(WORK, doi, budget).work
+        assert work is not None  # noqa: S101 - it is found
+        return work
 
     def works(
         self,
@@ -228,12 +335,23 @@ class Resolver(BaseResolver):
 
         The status is ``"no-values"`` if the agency has no metadata.
         """
-        return self._batch(partial(ContentLookup, kind=WORK, found=work_outcome), dois, budget, progress)
+        return self._contents(WORK, dois, budget, progress)
 
     def bibtex(self, doi: Handle | str, *, budget: float | Default | None = DEFAULT) -> str:
         """Return the BibTeX entry of a DOI as its registration agency writes it; otherwise like ``work``."""
-        deadline = self._config.deadline(budget)
-        return get_content(BIBTEX, as_handle(doi), self._records(), deadline)
+        metadata = self._content(BIBTEX, doi, budget).metadata
+        assert metadata is not None  # noqa: S101 - it is found
+        return metadata.text
+
+    def bibtex_many(
+        self,
+        dois: Iterable[Handle | str],
+        *,
+        budget: float | Default | None = DEFAULT,
+        progress: Progress | None = None,
+    ) -> Iterator[Outcome]:
+        """Yield one Outcome with the BibTeX entry of each DOI as its ``metadata``, like ``works``."""
+        return self._contents(BIBTEX, dois, budget, progress)
 
     def reference(
         self,
@@ -253,8 +371,7 @@ class Resolver(BaseResolver):
         :param budget: seconds for this call; by default that of the Resolver.
         :raises ValueError: if ``style`` or ``locale`` is not such a name.
         """
-        kind, deadline = reference_kind(style, locale), self._config.deadline(budget)
-        return get_content(kind, as_handle(doi), self._records(), deadline)
+        return self._content(reference_kind(style, locale), doi, budget).reference
 
     def references(
         self,
@@ -269,5 +386,96 @@ class Resolver(BaseResolver):
 
         :raises ValueError: as ``reference`` does.
         """
-        lookup = partial(ContentLookup, kind=reference_kind(style, locale), found=reference_outcome)
-        return self._batch(lookup, dois, budget, progress)
+        return self._contents(reference_kind(style, locale), dois, budget, progress)
+
+    def _content(self, kind: Kind, doi: Handle | str, budget: float | Default | None) -> Outcome:
+        return self._one(ContentQuestion(self.base, kind), doi, budget)
+
+    def _contents(
+        self,
+        kind: Kind,
+        dois: Iterable[Handle | str],
+        budget: float | Default | None,
+        progress: Progress | None,
+    ) -> Iterator[Outcome]:
+        return self._many(ContentQuestion(self.base, kind), dois, budget, progress)
+
+    def _one(self, question: Question, doi: Handle | str, budget: float | Default | None) -> Outcome:
+        """Return the outcome for one DOI, a batch of one.
+
+        :raises ResolutionError: unless it is found.
+        """
+        items = [as_handle(doi)]
+        pipeline = Pipeline(question, self._client, self._store, self._config.deadline(budget))
+        (outcome,) = pipeline.outcomes(items)
+        outcome.raise_for_status()
+        return outcome
+
+    def _many(
+        self,
+        question: Question,
+        dois: Iterable[Handle | str],
+        budget: float | Default | None,
+        progress: Progress | None,
+    ) -> Iterator[Outcome]:
+        check_batch(dois, budget)
+        check_callable(progress=progress)
+        total = len(dois) if isinstance(dois, Sized) else None
+        report = progress or self._progress
+        counted = None if report is None else lambda done: report(done, total)
+        stream = self._outcomes(question, dois, budget, counted)
+        _process.batches.add(stream)
+        return stream
+
+    def _outcomes(
+        self,
+        question: Question,
+        dois: Iterable[Handle | str],
+        budget: float | Default | None,
+        progress: Callable[[int], None] | None,
+    ) -> Generator[Outcome]:
+        deadline = self._config.deadline(budget)  # a generator: counted from the first next()
+        yield from Pipeline(question, self._client, self._store, deadline).outcomes(
+            as_handles(dois), progress
+        )
+
+    def _check_records(
+        self, dois: Iterable[Handle | str], budget: float | Default | None, progress: Progress | None
+    ) -> Iterator[Outcome]:
+        """Yield one Outcome for each DOI, with its record if there is time.
+
+        If there are more new names than the budget allows one by one, their existence is checked first, many
+        in one request. Offline, a name without a stored record may have a stored answer about its existence.
+        """
+        items, deadline = list(dois), self._config.deadline(budget)  # counted from the first next()
+        if self.offline:
+            first = list(self.resolve_many(items, budget=_left(deadline), progress=progress))
+            second, again = self.verify, {"unknown"}
+        elif self._too_many(items, deadline):
+            deadline += self._client.load()
+            first = list(self.verify(items, budget=_left(deadline), progress=progress))
+            second, again = self.resolve_many, {"found", "unknown"}
+        else:
+            yield from self.resolve_many(items, budget=_left(deadline), progress=progress)
+            return
+        asked = [item for item, outcome in zip(items, first, strict=True) if outcome.status in again]
+        more = second(asked, budget=_left(deadline), progress=lambda _done, _total: None)  # counted already
+        for outcome in first:
+            better = next(more) if outcome.status in again else outcome
+            yield outcome if better.status == "unknown" else better
+
+    def _too_many(self, items: Sequence[Handle | str], deadline: float) -> bool:
+        """Return whether there are more new names than requests that the rate limit allows until then."""
+        if self.rate is None or deadline == inf:
+            return False
+        allowed = (deadline - time.monotonic()) * self.rate
+        if len(items) <= allowed:
+            return False
+        keys = {record_key(self.base, doi) for doi in as_handles(items) if not isinstance(doi, Outcome)}
+        stored = {} if self._store is None else self._store.get_many(list(keys))
+        now = time.time()
+        return len(keys) - sum(is_fresh(entry, now) for entry in stored.values()) > allowed
+
+
+def _left(deadline: float) -> float | None:
+    return None if deadline == inf else max(deadline - time.monotonic(), 0.001)

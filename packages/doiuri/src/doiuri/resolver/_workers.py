@@ -1,73 +1,68 @@
-"""Thread pool for one call; never waits past the deadline."""
+"""Daemon threads for the requests of one call, which never wait past their deadline."""
 
 from __future__ import annotations
 
 import threading
 import time
 from collections import deque
-from typing import TYPE_CHECKING, Protocol
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from doiuri.resolver._fork import ForkSafe
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import TypeVar
+    from collections.abc import Callable, Iterator
 
-    T = TypeVar("T")
-    Function = Callable[["Task"], None]
+    from doiuri.resolver.http._request import Request
 
 EXHAUSTED = "budget exhausted"
 GRACE = 0.1  # seconds after its deadline at which a request is abandoned from outside
 
 
-class InFlight(Protocol):
-    """A request in flight, as the pool sees it."""
-
-    deadline: float
-
-    @property
-    def timeout_reason(self) -> str:
-        """The error message after the deadline."""
-
-    def abandon(self) -> None:
-        """Abort the request, from another thread."""
-
-
-class DeadlineError(TimeoutError):
-    """A task was not done in time. A TimeoutError of any other class is one that the task raised."""
-
-
 class Task:
     """A function that a worker runs, and how it ended."""
 
-    __slots__ = ("_changed", "cancelled", "deadline", "done", "error", "function", "request")
+    __slots__ = ("_changed", "_function", "cancelled", "deadline", "done", "error", "request")
 
-    def __init__(self, function: Function, deadline: float, changed: threading.Condition) -> None:
-        self.function = function
+    def __init__(
+        self, function: Callable[[Task], object], deadline: float, changed: threading.Condition
+    ) -> None:
         self.deadline = deadline
         self.done = False
-        self.cancelled = False  # the result of its thread is not used
+        self.cancelled = False  # what its thread returns is not used
         self.error: BaseException | None = None
-        self.request: InFlight | None = None
+        self.request: Request | None = None
+        self._function = function
         self._changed = changed
 
-    def cancel(self, reason: str) -> None:
-        """End it with a DeadlineError."""
-        self.cancelled = self.done = True
-        self.error = DeadlineError(reason)
+    def run(self) -> None:
+        """Call the function."""
+        try:
+            self._function(self)
+        except BaseException as error:  # noqa: BLE001 - the waiting thread handles it
+            self.error = error
 
-    def watch(self, request: InFlight | None) -> None:
-        """Note the request that the task waits for: it is abandoned after its deadline."""
+    @contextmanager
+    def in_flight(self, request: Request) -> Iterator[None]:
+        """Within, the task waits for a request, which is abandoned after its deadline."""
+        self._watch(request)
+        try:
+            yield
+        finally:
+            self._watch(None)
+
+    def _watch(self, request: Request | None) -> None:
         with self._changed:
             self.request = request
             self._changed.notify_all()
 
 
-class WorkerPool(ForkSafe):
-    """A pool of at most ``size`` daemon threads that start tasks in the order of submission.
+class Workers(ForkSafe):
+    """At most ``size`` daemon threads, which run tasks in the order of submission.
 
-    A thread that hangs where no timeout applies (DNS) is abandoned and replaced; since threads are daemons,
-    the interpreter does not wait for it either. In the child of a fork the running tasks start again.
+    They are daemons, and not those of ``ThreadPoolExecutor``, because no timeout applies to looking up a
+    host's name: the interpreter would wait for such a thread when it exits. In the child of a fork there are
+    none, and their tasks are over.
 
     :param size: number of threads.
     :param deadline: when the call ends, on the clock of ``time.monotonic``.
@@ -79,64 +74,67 @@ class WorkerPool(ForkSafe):
         self._waiting: deque[Task] = deque()
         self._running: set[Task] = set()
         self._threads = 0
-        self._closed = False
         super().__init__()
         self._changed = threading.Condition(self._lock)
 
-    def submit(self, function: Function) -> Task:
+    def submit(self, function: Callable[[Task], object]) -> Task:
         """Run ``function(task)`` in a worker, if there is time left. Any thread may call this."""
         task = Task(function, self.deadline, self._changed)
         with self._changed:
-            if self._closed or time.monotonic() >= self.deadline:
-                task.cancel(EXHAUSTED)
+            if time.monotonic() >= self.deadline:
+                task.cancelled = task.done = True
             else:
                 self._waiting.append(task)
-                self._start_worker()
+                self._start_thread()
         return task
 
-    def wait(self, predicate: Callable[[], bool]) -> bool:
-        """Wait until ``predicate()`` is true; return False if the deadline passed before."""
+    def wait(self, is_over: Callable[[], bool]) -> None:
+        """Wait until ``is_over()`` is true or the deadline has passed; abandon requests that are overdue."""
         with self._changed:
-            self._start_worker()  # after a fork there are none
-            while not predicate():
+            while not is_over():
                 now = time.monotonic()
                 if now >= self.deadline:
-                    return False
-                self._abandon_overdue(now)
-                if not predicate():
-                    self._changed.wait(self._next_check(now))
-            return True
+                    return
+                for task in [task for task in self._running if _overdue(task) <= now]:
+                    self._abandon(task)
+                if not is_over():
+                    ends = min([self.deadline, *map(_overdue, self._running)])
+                    self._changed.wait(min(max(ends - now, 0.001), threading.TIMEOUT_MAX))
 
     def close(self) -> None:
         """Cancel the tasks that have not started and abandon those that run."""
         with self._changed:
-            self._closed = True
+            self.deadline = 0.0
             for task in self._waiting:
-                task.cancel(EXHAUSTED)
+                task.cancelled = task.done = True
             self._waiting.clear()
             for task in list(self._running):
-                self._abandon(task, EXHAUSTED)
-            self._changed.notify_all()
+                self._abandon(task)
 
-    def _start_worker(self) -> None:
+    def _restart(self) -> None:
+        for task in (*self._waiting, *self._running):
+            task.cancelled = task.done = True
+        self._waiting.clear()
+        self._running.clear()
+        self._threads = 0
+
+    def _start_thread(self) -> None:
         if self._threads < self._size and self._waiting:
             self._threads += 1
-            threading.Thread(target=self._worker, name="doiuri", daemon=True).start()
+            threading.Thread(target=self._work, name="doiuri", daemon=True).start()
 
-    def _worker(self) -> None:
-        task: Task | None = None
-        while (task := self._next(task)) is not None:
-            error: BaseException | None = None
-            try:
-                task.function(task)
-            except BaseException as caught:  # noqa: BLE001 - the waiting thread handles it
-                error = caught
-            self._finish(task, error)
+    def _work(self) -> None:
+        while (task := self._next()) is not None:
+            task.run()
+            with self._changed:
+                if task.cancelled:
+                    return  # this thread was replaced
+                task.done = True
+                self._running.discard(task)
+                self._changed.notify_all()
 
-    def _next(self, last: Task | None) -> Task | None:
+    def _next(self) -> Task | None:
         with self._changed:
-            if last is not None and last.cancelled:
-                return None  # this thread was replaced
             if not self._waiting:
                 self._threads -= 1
                 return None
@@ -144,51 +142,17 @@ class WorkerPool(ForkSafe):
             self._running.add(task)
             return task
 
-    def _finish(self, task: Task, error: BaseException | None) -> None:
-        with self._changed:
-            if not task.cancelled:
-                task.error, task.done = error, True
-                self._running.discard(task)
-                self._changed.notify_all()
-
-    def _next_check(self, now: float) -> float:
-        """Return the seconds until a request is overdue or the call ends."""
-        ends = [request.deadline + GRACE for task in self._running if (request := task.request)]
-        return min(max(min([*ends, self.deadline]) - now, 0.001), threading.TIMEOUT_MAX)
-
-    def _abandon_overdue(self, now: float) -> None:
-        for task in list(self._running):
-            if (request := task.request) and request.deadline + GRACE <= now:
-                self._abandon(task, request.timeout_reason)
-
-    def _abandon(self, task: Task, reason: str) -> None:
-        task.cancel(reason)
+    def _abandon(self, task: Task) -> None:
+        """End a task whose thread may hang; another one takes its place."""
+        task.cancelled = task.done = True
         self._running.discard(task)
         self._threads -= 1
         if task.request is not None:
             task.request.abandon()
-        self._start_worker()
-
-    def _restart(self) -> None:
-        for task in self._running:
-            task.request = None
-        self._waiting.extendleft(self._running)
-        self._running.clear()
-        self._threads = 0
+        self._start_thread()
+        self._changed.notify_all()
 
 
-def run_until(deadline: float, function: Callable[[Task], T]) -> T:
-    """Return what ``function(task)`` returns.
-
-    :raises DeadlineError: if it is not done by the deadline; it then continues in the background.
-    """
-    pool = WorkerPool(1, deadline)
-    results: list[T] = []
-    task = pool.submit(lambda task: results.append(function(task)))
-    try:
-        pool.wait(lambda: task.done)
-    finally:
-        pool.close()
-    if task.error is not None:
-        raise task.error
-    return results[0]
+def _overdue(task: Task) -> float:
+    """Return when the task's request is overdue, if it waits for one."""
+    return task.request.deadline + GRACE if task.request is not None else float("inf")

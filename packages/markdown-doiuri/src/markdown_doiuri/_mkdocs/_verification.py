@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from doiuri import DOI
     from doiuri.plugins import Options
     from doiuri.records import Work
+    from doiuri.resolver import Cause
 
 
 class SiteLookups:
@@ -29,7 +30,7 @@ class SiteLookups:
         self._linked: set[DOI] = set()  # by pages
         self._checked: set[DOI] = set()
         self._missing: set[DOI] = set()
-        self._unknown: dict[DOI, str] = {}
+        self._unknown: dict[DOI, Cause] = {}
         self._cited: set[DOI] = set()  # those whose works were requested
         self._lacking: set[DOI] = set()
         self.known_works: dict[DOI, Work] = {}
@@ -94,7 +95,7 @@ class SiteLookups:
 
     def unknown(self) -> str:
         """Return how many DOIs of the pages could not be checked, and why; "" if none."""
-        reasons = [self._unknown[doi] for doi in self._linked & self._unknown.keys()]
-        if not reasons:
+        causes = [self._unknown[doi] for doi in self._linked & self._unknown.keys()]
+        if not causes:
             return ""
-        return f"{len(reasons)} of {len(self._linked)} DOIs could not be checked: {common_cause(reasons)}"
+        return f"{len(causes)} of {len(self._linked)} DOIs could not be checked: {common_cause(causes)}"

@@ -6,6 +6,7 @@ import time
 from typing import TYPE_CHECKING
 
 from doiuri.plugins import needs_work
+from doiuri.resolver import Cause
 from sphinx.util import logging
 
 from sphinx_doiuri._config import options
@@ -61,14 +62,14 @@ def exceeds(app: Sphinx, resolver: Resolver, needed: list[DOI], others: int) -> 
 
 def look_up_works(
     app: Sphinx, data: DOIData, resolver: Resolver, needed: list[DOI], deadline: float
-) -> list[str]:
-    """Read the metadata of works; return the reason for each that remains unknown.
+) -> list[Cause]:
+    """Read the metadata of works; return the cause for each that remains unknown.
 
     A DOI that has metadata exists, so nothing else is asked about it.
 
     :param deadline: when the budget ends, as ``time.monotonic`` counts.
     """
-    reasons = []
+    causes: list[Cause] = []
     outcomes = resolver.works(needed, budget=_left(deadline))
     for doi, outcome in with_progress(app, __("fetching DOI metadata... "), needed, outcomes):
         if outcome.work is not None:
@@ -79,8 +80,8 @@ def look_up_works(
         elif outcome.status == "not-found":
             data.outcomes[doi] = "not-found"
         else:
-            reasons.append(outcome.reason)
-    return reasons
+            causes.append(outcome.cause or Cause("budget"))
+    return causes
 
 
 def look_up_references(app: Sphinx, data: DOIData, resolver: Resolver, deadline: float) -> None:

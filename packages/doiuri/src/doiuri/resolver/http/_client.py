@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from doiuri._resolution_errors import BadRecord, ResolverUnavailable
+from doiuri.resolver._outcome import Cause, Unanswered
+from doiuri.resolver._workers import EXHAUSTED
 from doiuri.resolver.http._limiter import Paused
 from doiuri.resolver.http._policy import (
     MAX_RETRY_WAIT,
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     from doiuri._doi import Handle
-    from doiuri.resolver._call import Call
+    from doiuri.resolver._workers import Task
     from doiuri.resolver.http._limiter import Limiter
     from doiuri.resolver.http._request import OnReply, Reply, Request, Transport
 
@@ -86,7 +88,7 @@ class Client:
         self._loaded = True
         return time.monotonic() - begun
 
-    def get(self, doi: Handle, request: Request, call: Call, read: Callable[[Reply], T]) -> T:
+    def get(self, doi: Handle, request: Request, task: Task, read: Callable[[Reply], T]) -> T:
         """Send a request about ``doi``, and repeat it if the failure may be transient.
 
         :param read: reads the reply, whatever its HTTP status; it may raise a ResolutionError. A server whose
@@ -94,29 +96,38 @@ class Client:
         :returns: what ``read`` returns.
         :raises ResolverUnavailable: if there is no reply.
         """
-        result, asked = self._result(doi, request, call)
+        result, asked = self._result(doi, request, task)
         if isinstance(result, TransportError):
             self._report(result, request, asked)
-            raise ResolverUnavailable(doi, str(result))
+            raise Unanswered(doi, self._cause(result))
         unusable = 0.0
         try:
             return read(result)
-        except (BadRecord, ResolverUnavailable):
+        except ResolverUnavailable as error:
+            unusable = unusable_weight(result)
+            raise Unanswered(doi, Cause.of(error, host_of(result))) from None
+        except BadRecord:
             unusable = unusable_weight(result)
             raise
         finally:
             self._report(result, request, asked, unusable)
 
+    def _cause(self, result: Reply | TransportError) -> Cause:
+        if isinstance(result, TransportError):
+            kind = "timeout" if isinstance(result, _NoReplyError) else "connection"
+            return Cause(kind, result.host or self._host, detail=str(result))
+        return Cause("status", host_of(result), result.status, f"HTTP status {result.status}")
+
     def _result(
-        self, doi: Handle, request: Request, call: Call
+        self, doi: Handle, request: Request, task: Task
     ) -> tuple[Reply | TransportError, float | None]:
         """Return the result of the last attempt, and the seconds that the server asked to wait after it."""
         for attempt in count(1):
-            result = self._attempt(doi, request, call)
-            self._check(doi, call)
+            result = self._attempt(doi, request, task)
+            self._check(doi, task)
             asked = None if isinstance(result, TransportError) else retry_after(result.headers, time.time())
             delay = retry_delay(attempt, asked) if is_transient(result) else None
-            if delay is None or time.monotonic() + delay >= call.deadline:
+            if delay is None or time.monotonic() + delay >= task.deadline:
                 return result, asked
             self._report(result, request, None, share=RETRIED)
             if isinstance(result, TransportError) or asked is None or is_elsewhere(result.url, request.url):
@@ -125,33 +136,40 @@ class Client:
                 self._limiter().hold(delay)
         raise AssertionError  # the loop has no other end
 
-    def _attempt(self, doi: Handle, request: Request, call: Call) -> Reply | TransportError:
+    def _attempt(self, doi: Handle, request: Request, task: Task) -> Reply | TransportError:
         if self._offline:
-            raise ResolverUnavailable(doi, "offline: request not sent")
+            raise Unanswered(doi, Cause("offline", detail="offline: request not sent"))
         transport = self._transport()  # before the timeout starts: it may have to be imported
         limiter, attempt = self._limiter(), request._copy()
         try:
-            with limiter.slot(attempt, self._rate, self.concurrency, call.deadline):
-                self._check(doi, call)
-                result = self._send(attempt, transport, limiter, call)
+            with limiter.slot(attempt, self._rate, self.concurrency, task.deadline):
+                self._check(doi, task)
+                result = self._send(attempt, transport, limiter, task)
         except Paused as pause:
-            reason = f"{self._host}: not asked again for {pause.seconds:.0f} s {pause.reason}"
-            raise ResolverUnavailable(doi, reason, retry_after=pause.seconds) from None
+            detail = f"not asked again for {pause.seconds:.0f} s"
+            raise Unanswered(
+                doi,
+                pause.cause._replace(
+                    host=pause.cause.host or self._host,
+                    detail="; ".join(filter(None, (pause.cause.detail, detail))),
+                    retry_after=pause.seconds,
+                ),
+            ) from None
         except TimeoutError:
-            raise ResolverUnavailable(doi, "budget exhausted: request not sent") from None
+            raise Unanswered(doi, Cause("budget", detail=f"{EXHAUSTED}: request not sent")) from None
         if self._on_reply is not None:  # not above: a TimeoutError that it raises is the caller's
             self._on_reply(result)
         if isinstance(result, TimeoutError):
             counts = self._is_long_enough(attempt._timeout) and not attempt._elsewhere
-            return TransportError(attempt.timeout_reason, counts=counts)
+            return _NoReplyError(attempt.timeout_reason, counts=counts, host=attempt._host)
         return result
 
     def _send(
-        self, request: Request, transport: Transport, limiter: Limiter, call: Call
+        self, request: Request, transport: Transport, limiter: Limiter, task: Task
     ) -> Reply | TransportError | TimeoutError:
-        timeout = min(self._timeout, call.deadline - time.monotonic())
+        timeout = min(self._timeout, task.deadline - time.monotonic())
         request._start(timeout, partial(_abandoned, limiter, self._is_long_enough(timeout)))
-        with call.in_flight(request):
+        with task.in_flight(request):
             try:
                 return transport.get(request)
             except (TransportError, TimeoutError) as error:
@@ -161,9 +179,9 @@ class Client:
         """Return whether a server that did not answer within ``timeout`` seconds failed."""
         return timeout >= min(self._timeout, MIN_TIMEOUT)
 
-    def _check(self, doi: Handle, call: Call) -> None:
-        if call.cancelled:
-            raise ResolverUnavailable(doi, "request abandoned")
+    def _check(self, doi: Handle, task: Task) -> None:
+        if task.cancelled:
+            raise Unanswered(doi, Cause("budget", detail="request abandoned"))
 
     def _report(
         self,
@@ -188,13 +206,21 @@ class Client:
         if not weight:
             self._limiter().succeeded()
             return
-        reason = str(result) if isinstance(result, TransportError) else f"HTTP status {result.status}"
         too_long = asked if asked is not None and asked > MAX_RETRY_WAIT else None
-        self._limiter().failed(reason.removeprefix(f"{self._host}: "), weight=weight, retry_after=too_long)
+        self._limiter().failed(self._cause(result), weight=weight, retry_after=too_long)
+
+
+class _NoReplyError(TransportError):
+    """There was no reply in time."""
+
+
+def host_of(reply: Reply) -> str:
+    """Return the host and port that answered."""
+    return f"{urlsplit(reply.url).netloc:.260}"
 
 
 def _abandoned(limiter: Limiter, counts: bool, request: Request) -> None:
     """Free the slot of an abandoned request. Unless its caller left early, the server failed to answer."""
     overdue = time.monotonic() >= request.deadline - TOLERANCE
     if limiter.release(request) and counts and overdue and not request._elsewhere:
-        limiter.failed(request.timeout_reason)
+        limiter.failed(Cause("timeout", request._host, detail=request.timeout_reason))

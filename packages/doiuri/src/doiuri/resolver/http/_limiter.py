@@ -7,6 +7,8 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from doiuri.resolver._outcome import Cause
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -29,12 +31,12 @@ MAX_RETRY_AFTER = 86_400.0
 
 
 class Paused(Exception):  # noqa: N818 - a state of the limiter, not an error of the caller
-    """The server gets no requests for another ``seconds``; ``reason`` says why."""
+    """The server gets no requests for another ``seconds``, because of ``cause``."""
 
-    def __init__(self, seconds: float, reason: str) -> None:
-        super().__init__(seconds, reason)
+    def __init__(self, seconds: float, cause: Cause) -> None:
+        super().__init__(seconds, cause)
         self.seconds = seconds
-        self.reason = reason
+        self.cause = cause
 
 
 class Limiter:
@@ -54,7 +56,7 @@ class Limiter:
         self._last_sent = float("-inf")
         self._held_until = float("-inf")
         self._paused_until = float("-inf")
-        self._pause_reason = ""
+        self._cause = Cause("connection")  # of the last pause
         self._failures = 0.0
         self._first_pause = self._next_pause = pause
 
@@ -80,7 +82,7 @@ class Limiter:
             while True:
                 now = self._clock()
                 if now < self._paused_until:
-                    raise Paused(self._paused_until - now, self._pause_reason)
+                    raise Paused(self._paused_until - now, self._cause)
                 wait = max(self._last_sent + interval, self._held_until) - now
                 if now + max(wait, 0) >= deadline:
                     raise TimeoutError
@@ -108,11 +110,11 @@ class Limiter:
         with self._changed:
             self._held_until = max(self._held_until, self._clock() + seconds)
 
-    def pause(self, seconds: float, reason: str) -> None:
+    def pause(self, seconds: float, cause: Cause) -> None:
         """Refuse requests for so many seconds; a pause that lasts longer is kept."""
         with self._changed:
             self._paused_until = max(self._paused_until, self._clock() + min(seconds, MAX_RETRY_AFTER))
-            self._pause_reason = reason
+            self._cause = cause
             self._changed.notify_all()
 
     def succeeded(self) -> None:
@@ -122,18 +124,18 @@ class Limiter:
                 self._failures = 0.0
                 self._next_pause = self._first_pause
 
-    def failed(self, reason: str = "", *, weight: float = 1.0, retry_after: float | None = None) -> None:
+    def failed(self, cause: Cause, *, weight: float = 1.0, retry_after: float | None = None) -> None:
         """Note a failure; after several in a row the server gets no requests for a while.
 
-        :param reason: what went wrong.
+        :param cause: what went wrong.
         :param weight: 1 for a failure; less if it may concern a single DOI.
         :param retry_after: seconds that the server asked for, if that is too long to wait.
         """
         with self._changed:
             self._failures += weight
             if retry_after is not None:
-                self.pause(retry_after, f"as its Retry-After asked ({reason})")
+                self.pause(retry_after, cause)
             elif self._failures >= MAX_FAILURES and self._clock() >= self._paused_until:
-                self.pause(self._next_pause, f"after repeated failures (last: {reason})")
+                self.pause(self._next_pause, cause)
                 self._next_pause = min(2 * self._next_pause, MAX_PAUSE)
                 self._failures = MAX_FAILURES - 1  # one more failure starts the next pause

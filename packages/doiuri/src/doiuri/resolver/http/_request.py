@@ -49,12 +49,14 @@ class TransportError(Exception):
     :param transient: whether the same request may succeed when it is repeated.
     :param counts: whether this is a failure of the resolver; after several in a row it gets no requests for
         a while.
+    :param host: the host that failed, if it is not the resolver.
     """
 
-    def __init__(self, reason: str, *, transient: bool = False, counts: bool = True) -> None:
+    def __init__(self, reason: str, *, transient: bool = False, counts: bool = True, host: str = "") -> None:
         super().__init__(reason)
         self.transient = transient
         self.counts = counts
+        self.host = host
 
 
 class Request:
@@ -122,7 +124,12 @@ class Request:
     @property
     def timeout_reason(self) -> str:
         """What to say when the deadline has passed."""
-        return f"no answer from {urlsplit(self._hop).netloc:.260} within {self._timeout:.3g} s"
+        return f"no answer from {self._host} within {self._timeout:.3g} s"
+
+    @property
+    def _host(self) -> str:
+        """The host and port that are asked."""
+        return f"{urlsplit(self._hop).netloc:.260}"
 
     @property
     def _is_at_resolver(self) -> bool:

@@ -209,7 +209,7 @@ def _unpacker(encoding: str) -> _Identity | _Unpacker:
 
 
 def _explained(error: BaseException, url: str, *, counts: bool) -> TransportError:
-    """Return an error with the host and the root cause of an error of requests or urllib3."""
+    """Return an error with the root cause of an error of requests or urllib3."""
     chain: list[BaseException] = []
     cause: BaseException | None = error
     while cause is not None and cause not in chain:
@@ -217,9 +217,9 @@ def _explained(error: BaseException, url: str, *, counts: bool) -> TransportErro
         cause = cause.__cause__ or cause.__context__
     transient = any(isinstance(e, (ProtocolError, ConnectionResetError, BrokenPipeError)) for e in chain)
     words = [e.strerror for e in chain if isinstance(e, OSError) and e.strerror]
-    proxy = " through a proxy" if isinstance(error, requests.exceptions.ProxyError) else ""
-    reason = f"{urlsplit(url).netloc:.260}{proxy}: {words[-1] if words else _one_line(chain[-1])}"
-    return TransportError(reason, transient=transient, counts=counts)
+    proxy = "through a proxy: " if isinstance(error, requests.exceptions.ProxyError) else ""
+    reason = f"{proxy}{words[-1] if words else _one_line(chain[-1])}"
+    return TransportError(reason, transient=transient, counts=counts, host=f"{urlsplit(url).netloc:.260}")
 
 
 def _one_line(error: BaseException) -> str:

@@ -1,0 +1,195 @@
+"""The way of DOIs to their outcomes: the store, the server, the store again; in order, with a look-ahead."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from functools import partial
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from doiuri.resolver._call import Call
+from doiuri.resolver._outcome import Cause, Outcome
+from doiuri.resolver._questions import AHEAD
+from doiuri.resolver._workers import EXHAUSTED, Workers
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from doiuri._doi import Handle
+    from doiuri.resolver._questions import Ask, Question
+    from doiuri.resolver._workers import Task
+    from doiuri.resolver.http._client import Client
+    from doiuri.resolver.stores._store import Entry, Key, ReadStore, Store
+
+REMEMBERED = 1024
+"""Names that are remembered while a call runs, so that a repeated name is not asked for again."""
+
+FLUSH_INTERVAL = 0.5
+"""Seconds after which new answers are stored."""
+
+
+class _Pending:
+    """A name whose outcome is not known yet."""
+
+    __slots__ = ("doi", "fallback", "outcome", "task")
+
+    def __init__(self, doi: Handle, fallback: Outcome | None) -> None:
+        self.doi = doi
+        self.fallback = fallback  # a stale outcome
+        self.outcome: Outcome | None = None
+        self.task: Task | None = None  # if it ends without an outcome, there is none
+
+    def is_settled(self) -> bool:
+        """Return whether there is nothing more to wait for."""
+        return self.outcome is not None or (self.task is not None and self.task.done)
+
+
+class Pipeline:
+    """One call's way through a stream of names.
+
+    :param question: what is asked.
+    :param client: the client of the server.
+    :param store: where answers are kept, if anywhere; a ReadStore is only read.
+    :param deadline: when the call ends, on the clock of ``time.monotonic``.
+    """
+
+    def __init__(
+        self, question: Question, client: Client, store: Store | ReadStore | None, deadline: float
+    ) -> None:
+        self._question = question
+        self._client = client
+        self._store = store
+        self._workers = Workers(client.concurrency, deadline)
+        self._waiting: deque[tuple[Handle | Outcome, Outcome | _Pending]] = deque()
+        self._recent: dict[str, _Pending] = {}  # by key
+        self._fresh: dict[Key, Entry] = {}  # entries to store
+        self._flushed = time.monotonic()
+        self._size = question.first
+        self._error: Exception | None = None
+
+    def outcomes(
+        self, items: Iterable[Handle | Outcome], progress: Callable[[int], None] | None = None
+    ) -> Iterator[Outcome]:
+        """Yield one outcome for each item, in order.
+
+        :param items: DOIs, and outcomes of items that are not DOIs.
+        :param progress: called with the number of items done.
+        """
+        source = iter(items)
+        done = 0
+        try:
+            while self._fill(source):
+                outcome = self._next()
+                done += 1
+                if progress is not None:
+                    progress(done)
+                yield outcome
+            if self._error is not None:
+                raise self._error
+        finally:
+            self._workers.close()
+            self._flush()
+
+    def _fill(self, source: Iterator[Handle | Outcome]) -> bool:
+        """Read ahead if half of the names are answered; return whether any are waiting."""
+        if len(self._waiting) <= self._size // 2 and self._error is None and (items := self._read(source)):
+            self._flush()
+            answers = iter(self._answers([item for item in items if not isinstance(item, Outcome)]))
+            for item in items:
+                self._waiting.append((item, item if isinstance(item, Outcome) else next(answers)))
+            self._size = min(2 * self._size, AHEAD)
+        return bool(self._waiting)
+
+    def _read(self, source: Iterator[Handle | Outcome]) -> list[Handle | Outcome]:
+        """Return the next items. An error of the caller's iterable is raised after those before it."""
+        items: list[Handle | Outcome] = []
+        try:
+            items.extend(islice(source, self._size))
+        except Exception as error:  # noqa: BLE001 - raised later
+            self._error = error
+        return items
+
+    def _answers(self, dois: Sequence[Handle]) -> list[Outcome | _Pending]:
+        """Return the outcome of each name that the store knows, and what to wait for of the others."""
+        entries = self._stored([key for doi in dois for key in self._question.keys(doi)])
+        now = time.time()
+        answers: list[Outcome | _Pending] = []
+        new: dict[Handle, _Pending] = {}
+        for doi in dois:
+            outcome = self._question.stored(doi, entries, now)
+            if outcome is None and doi.key not in self._recent:
+                self._recent[doi.key] = new[doi] = _Pending(doi, self._stale(doi, entries))
+                if len(self._recent) > REMEMBERED:
+                    del self._recent[next(iter(self._recent))]
+            answers.append(self._recent[doi.key] if outcome is None else outcome)
+        for group, ask in self._question.groups(list(new)):
+            self._submit([new[doi] for doi in group], ask)
+        return answers
+
+    def _stale(self, doi: Handle, entries: dict[Key, Entry]) -> Outcome | None:
+        """Return the outcome to use if there is no answer; a stale negative one is ignored."""
+        outcome = self._question.stored(doi, entries, 0.0)
+        return outcome._replace(stale=True) if outcome is not None and outcome.found else None
+
+    def _submit(self, names: Sequence[_Pending], ask: Ask) -> None:
+        self._workers.deadline += self._client.load()
+        task = self._workers.submit(partial(self._run, names, ask))
+        for pending in names:
+            pending.task = task
+
+    def _run(self, names: Sequence[_Pending], ask: Ask, task: Task) -> None:
+        """Ask about some names, in a worker."""
+        call = Call(self._client, lambda key: self._stored([key]).get(key), task)
+        outcomes = ask([pending.doi for pending in names], call)
+        if task.cancelled:
+            return
+        self._fresh.update(call.entries)
+        for pending, outcome in zip(names, outcomes, strict=True):
+            if outcome is None:
+                self._submit([pending], self._question.ask)
+            else:
+                stale = pending.fallback if outcome.status == "unknown" else None
+                pending.outcome = stale or outcome
+
+    def _next(self) -> Outcome:
+        item, answer = self._waiting.popleft()
+        outcome = answer if isinstance(answer, Outcome) else self._settled(answer)
+        if isinstance(item, Outcome) or outcome.doi is None or outcome.doi.name == item.name:
+            return outcome
+        return outcome._replace(doi=item)  # another spelling of a name that was asked before
+
+    def _settled(self, pending: _Pending) -> Outcome:
+        """Wait for an outcome, but not past the deadline."""
+        if pending.outcome is None:
+            self._workers.wait(pending.is_settled)
+        if pending.outcome is None:
+            task = pending.task
+            if task is not None and task.error is not None:
+                raise task.error
+            pending.outcome = pending.fallback or Outcome(pending.doi, "unknown", cause=_why(task))
+        if time.monotonic() - self._flushed > FLUSH_INTERVAL:
+            self._flush()
+        return pending.outcome
+
+    def _stored(self, keys: Sequence[Key]) -> dict[Key, Entry]:
+        return {} if self._store is None or not keys else self._store.get_many(keys)
+
+    def _flush(self) -> None:
+        """Store new answers; workers may add more meanwhile."""
+        entries: dict[Key, Entry] = {}
+        while self._fresh:
+            key, entry = self._fresh.popitem()
+            entries[key] = entry
+        put_many = getattr(self._store, "put_many", None)
+        if entries and put_many is not None:
+            put_many(entries)
+        self._flushed = time.monotonic()
+
+
+def _why(task: Task | None) -> Cause:
+    """Return why a task has no outcome."""
+    request = task.request if task is not None else None
+    if request is not None and time.monotonic() >= request.deadline:
+        return Cause("timeout", request._host, detail=request.timeout_reason)
+    return Cause("budget", detail=EXHAUSTED)

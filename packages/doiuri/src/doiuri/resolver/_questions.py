@@ -1,0 +1,244 @@
+"""What can be asked about DOIs: their records, whether they exist, their metadata."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from doiuri._doi import ShortDOI
+from doiuri._json import dump, load
+from doiuri._resolution_errors import BadRecord, NoValues, ResolutionError, ResolverUnavailable
+from doiuri.records._record import Record
+from doiuri.records._values import ascii_upper
+from doiuri.resolver._call import MAX_RECORD
+from doiuri.resolver._content import NOTHING, NOTHING_TTL
+from doiuri.resolver._entries import JSON, MAX_AGE, exists_key, is_fresh, read_entry, record_key
+from doiuri.resolver._outcome import Outcome
+from doiuri.resolver.http._request import Request
+from doiuri.resolver.stores._store import new_entry
+from doiuri.rest._client import MAX_AGENCY_URL, agency_batches, agency_url, read_agencies
+from doiuri.rest._server import select
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from doiuri._doi import Handle
+    from doiuri.resolver._call import Call
+    from doiuri.resolver._content import Kind
+    from doiuri.resolver.stores._store import Entry, Key
+    from doiuri.rest._client import Agency
+
+    Ask = Callable[[Sequence[Handle], Call], Sequence[Outcome | None]]
+    """Asks the server about DOIs; None: ask about this DOI alone."""
+
+AHEAD = 256
+"""DOIs that are read, and asked for, ahead of the next answer."""
+
+
+class Question(Protocol):
+    """A question about DOIs."""
+
+    @property
+    def first(self) -> int:
+        """DOIs in the first look-ahead; it doubles from then on."""
+
+    def keys(self, doi: Handle) -> list[Key]:
+        """Return the keys of the entries that may answer it."""
+
+    def stored(self, doi: Handle, entries: Mapping[Key, Entry], now: float) -> Outcome | None:
+        """Return what entries say that are fresh at ``now``; at 0 every entry is. None: nothing."""
+
+    def groups(self, dois: Sequence[Handle]) -> Iterator[tuple[Sequence[Handle], Ask]]:
+        """Yield the DOIs to ask about in one task, and how."""
+
+    def ask(self, dois: Sequence[Handle], call: Call) -> Sequence[Outcome | None]:
+        """Ask about one DOI alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordQuestion:
+    """What is the record? One request each; see ``Resolver.resolve``."""
+
+    base: str
+    types: tuple[str, ...] = ()
+    indexes: tuple[int, ...] = ()
+    auth: bool = False
+    cert: bool = False
+    follow: bool = True
+    first: int = 16  # small, so that the first answers come soon
+
+    def keys(self, doi: Handle) -> list[Key]:
+        """Return the key of the record, unless the store is bypassed."""
+        return [] if self.auth or self.cert else [record_key(self.base, doi)]
+
+    def stored(self, doi: Handle, entries: Mapping[Key, Entry], now: float) -> Outcome | None:
+        """Return the record in the store; None for an alias that has to be followed."""
+        outcome = read_entry(doi, entries.get(record_key(self.base, doi)), now)
+        if outcome is None or outcome.record is None:
+            return outcome
+        if self.types or self.indexes:
+            return self._selected(doi, outcome.record)
+        return outcome if outcome.record.alias is None or not self.follow else None
+
+    def groups(self, dois: Sequence[Handle]) -> Iterator[tuple[Sequence[Handle], Ask]]:
+        """Yield each DOI."""
+        return (([doi], self.ask) for doi in dois)
+
+    def ask(self, dois: Sequence[Handle], call: Call) -> Sequence[Outcome]:
+        """Request the record of a DOI, and those that it is an alias of."""
+        (doi,) = dois
+        try:
+            return [Outcome(doi, "found", self._record(doi, call), stale=call.stale)]
+        except ResolutionError as error:
+            return [Outcome.from_error(doi, error)]
+
+    def _record(self, doi: Handle, call: Call) -> Record:
+        if self.types or self.indexes:
+            return call.record(doi, self.types, self.indexes, auth=self.auth, cert=self.cert)
+        if self.auth or self.cert:
+            record = call.record(doi, auth=self.auth, cert=self.cert)
+        else:
+            record = call.current(doi)
+        return call.followed(doi, record, auth=self.auth, cert=self.cert) if self.follow else record
+
+    def _selected(self, doi: Handle, record: Record) -> Outcome:
+        """Return the record with the selected values only, as the server would."""
+        values = select(record.values, self.types, self.indexes)
+        if not values:
+            return Outcome.from_error(doi, NoValues(doi))
+        return Outcome(doi, "found", Record(record.doi, values, record.extra))
+
+
+@dataclass(frozen=True, slots=True)
+class ExistenceQuestion:
+    """Does it exist? Which RA answers for many at once, the REST API for those that it does not know.
+
+    :param agency: whether the registration agency is needed, too.
+    """
+
+    base: str
+    agency: bool
+    first: int = AHEAD
+
+    def keys(self, doi: Handle) -> list[Key]:
+        """Return the keys of the answer of Which RA and of the record."""
+        return [exists_key(self.base, doi), record_key(self.base, doi)]
+
+    def stored(self, doi: Handle, entries: Mapping[Key, Entry], now: float) -> Outcome | None:
+        """Return what the store says."""
+        exists = entries.get(exists_key(self.base, doi))
+        if exists is not None and is_fresh(exists, now):
+            name = _stored_agency(doi, exists)
+            if name is not None:
+                return Outcome(doi, "found", agency=name)
+        outcome = read_entry(doi, entries.get(record_key(self.base, doi)), now)
+        if outcome is None or outcome.status == "not-found":
+            return outcome
+        return None if self.agency else Outcome(doi, "found")  # without values, the name exists, too
+
+    def groups(self, dois: Sequence[Handle]) -> Iterator[tuple[Sequence[Handle], Ask]]:
+        """Yield as many DOIs as fit into one request to Which RA, and each that does not suit it."""
+        suited = [doi for doi in dois if self._suits_which_ra(doi)]
+        for batch, _ in agency_batches(suited, base=self.base):
+            yield batch, self._ask_which_ra
+        for doi in dois:
+            if not self._suits_which_ra(doi):
+                yield [doi], self.ask
+
+    def ask(self, dois: Sequence[Handle], call: Call) -> Sequence[Outcome]:
+        """Ask the REST API about one DOI: its negative answer is definite."""
+        (doi,) = dois
+        try:
+            call.record(doi)
+        except NoValues:
+            pass  # the name exists
+        except ResolutionError as error:
+            return [Outcome.from_error(doi, error)]
+        return [Outcome(doi, "found")]
+
+    def _suits_which_ra(self, doi: Handle) -> bool:
+        """Return whether Which RA can be asked: it does not know short DOIs, and limits the URL."""
+        return not isinstance(doi, ShortDOI) and len(agency_url([doi], base=self.base)) <= MAX_AGENCY_URL
+
+    def _ask_which_ra(self, dois: Sequence[Handle], call: Call) -> Sequence[Outcome | None]:
+        """Ask Which RA; every answer but "found" has to be confirmed by the REST API."""
+        try:
+            agencies = self._agencies(dois, call)
+        except ResolverUnavailable as error:
+            return [Outcome.from_error(doi, error) for doi in dois]
+        outcomes: list[Outcome | None] = []
+        for doi, agency in zip(dois, agencies, strict=True):
+            if agency is None or agency.status != "found":
+                outcomes.append(None)
+                continue
+            body = dump({"DOI": doi.name, "RA": agency.name}).encode()
+            call.entries[exists_key(self.base, doi)] = new_entry(body, JSON, MAX_AGE)
+            outcomes.append(Outcome(doi, "found", agency=agency.name))
+        return outcomes
+
+    def _agencies(self, dois: Sequence[Handle], call: Call) -> Sequence[Agency | None]:
+        """Return what Which RA says; None for each name if its answer is unusable."""
+        request = Request(agency_url(dois, base=self.base), JSON, MAX_RECORD)
+        try:
+            return call.get(
+                dois[0],
+                request,
+                lambda reply: read_agencies(dois, reply.status, reply.body, reply.headers),
+            )
+        except BadRecord:
+            return [None] * len(dois)
+        except ResolverUnavailable as error:
+            if error.status in {400, 404, 405, 410, 414, 501}:  # no Which RA there, or not for so many names
+                return [None] * len(dois)
+            raise
+
+
+@dataclass(frozen=True, slots=True)
+class ContentQuestion:
+    """What is its metadata of one kind? One request each."""
+
+    base: str
+    kind: Kind
+    first: int = 16  # small, so that the first answers come soon
+
+    def keys(self, doi: Handle) -> list[Key]:
+        """Return the keys of the metadata and of the record, which may say that the DOI does not exist."""
+        return [self.kind.key(self.base, doi), record_key(self.base, doi)]
+
+    def stored(self, doi: Handle, entries: Mapping[Key, Entry], now: float) -> Outcome | None:
+        """Return the metadata in the store."""
+        outcome = self.kind.read(doi, entries.get(self.kind.key(self.base, doi)), now)
+        if outcome is None and now:
+            record = read_entry(doi, entries.get(record_key(self.base, doi)), now)
+            return record if record is not None and record.status == "not-found" else None
+        return outcome
+
+    def groups(self, dois: Sequence[Handle]) -> Iterator[tuple[Sequence[Handle], Ask]]:
+        """Yield each DOI."""
+        return (([doi], self.ask) for doi in dois)
+
+    def ask(self, dois: Sequence[Handle], call: Call) -> Sequence[Outcome]:
+        """Request the metadata of a DOI; a definite answer is stored."""
+        (doi,) = dois
+        key = self.kind.key(self.base, doi)
+        try:
+            entry = self.kind.entry(doi, call.negotiated(doi, self.kind.accept))
+            outcome = Outcome(doi, "found", **self.kind.value(doi, entry))
+        except ResolutionError as error:
+            if isinstance(error, NoValues) and self.kind.media_type is not None:
+                call.entries[key] = new_entry(NOTHING, JSON, NOTHING_TTL)
+            return [Outcome.from_error(doi, error)]
+        call.entries[key] = entry
+        return [outcome]
+
+
+def _stored_agency(doi: Handle, entry: Entry) -> str | None:
+    """Return the agency in an entry; None if the entry was not written by us."""
+    try:
+        answer = load(entry.body)
+    except ValueError:
+        return None
+    name, agency = (answer.get("DOI"), answer.get("RA")) if isinstance(answer, dict) else (None, None)
+    if not isinstance(name, str) or ascii_upper(name) != doi.key:
+        return None
+    return agency if isinstance(agency, str) else None

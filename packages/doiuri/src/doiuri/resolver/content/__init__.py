@@ -1,1 +1,0 @@
-"""Content negotiation: works, BibTeX and formatted references of DOIs."""

@@ -21,11 +21,10 @@ def summary(report: Report) -> list[str]:
 
 def test_the_sample_of_the_manual() -> None:
     found = [finding(), SAFE, SAFE]
-    unknown = {"doi.org: HTTP status 429": 2}
+    unknown = {"h.org: HTTP status 429": 2}
     counts = Counts(3, 214, 190, 24, 1, unknown, **findings_counts(found))
     assert summary(Report(found, counts)) == [
-        "Checked 214 DOIs: 190 known, 24 asked in 1 request. "
-        + "2 could not be checked: doi.org: HTTP status 429.",
+        "Checked 214 DOIs: 190 known, 24 asked in 1 request. 2 could not be checked: h.org: HTTP status 429.",
         "1 error, 2 warnings. [*] 2 can be fixed with doiuri fix.",
     ]
 

@@ -32,10 +32,11 @@ FLUSH_INTERVAL = 0.5
 class _Pending:
     """A name whose outcome is not known yet."""
 
-    __slots__ = ("doi", "fallback", "outcome", "task")
+    __slots__ = ("doi", "entries", "fallback", "outcome", "task")
 
-    def __init__(self, doi: Handle, fallback: Outcome | None) -> None:
+    def __init__(self, doi: Handle, entries: dict[Key, Entry | None], fallback: Outcome | None) -> None:
         self.doi = doi
+        self.entries = entries  # what the store has, even if it is stale
         self.fallback = fallback  # a stale outcome
         self.outcome: Outcome | None = None
         self.task: Task | None = None  # if it ends without an outcome, there is none
@@ -119,7 +120,8 @@ class Pipeline:
         for doi in dois:
             outcome = self._question.stored(doi, entries, now)
             if outcome is None and doi.key not in self._recent:
-                self._recent[doi.key] = new[doi] = _Pending(doi, self._stale(doi, entries))
+                known = {key: entries.get(key) for key in self._question.keys(doi)}
+                self._recent[doi.key] = new[doi] = _Pending(doi, known, self._stale(doi, entries))
                 if len(self._recent) > REMEMBERED:
                     del self._recent[next(iter(self._recent))]
             answers.append(self._recent[doi.key] if outcome is None else outcome)
@@ -140,7 +142,12 @@ class Pipeline:
 
     def _run(self, names: Sequence[_Pending], ask: Ask, task: Task) -> None:
         """Ask about some names, in a worker."""
-        call = Call(self._client, lambda key: self._stored([key]).get(key), task)
+        known = {key: entry for pending in names for key, entry in pending.entries.items()}
+
+        def stored(key: Key) -> Entry | None:
+            return known[key] if key in known else self._stored([key]).get(key)
+
+        call = Call(self._client, stored, task)
         outcomes = ask([pending.doi for pending in names], call)
         if task.cancelled:
             return

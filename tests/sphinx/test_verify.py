@@ -250,7 +250,7 @@ def test_the_dois_of_all_pages_are_checked_in_one_call(
     """The resolver divides the budget among the DOIs of one call."""
     asked: list[tuple[set[DOI], str]] = []
 
-    def check(_: Resolver, dois: Iterable[DOI], how: str) -> list[Outcome]:
+    def check(_: Resolver, dois: Iterable[DOI], how: str, **_options: object) -> list[Outcome]:
         asked.append(({*dois}, how))
         return [Outcome(doi, "found") for doi in asked[-1][0]]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from docutils import nodes
 from docutils.transforms import Transform
 from doiuri import DOI, DOISyntaxError
-from doiuri.plugins import common_cause, open_resolver
+from doiuri.plugins import Survey, open_resolver
 
 from docutils_doiuri._advice import report_links
 from docutils_doiuri._looks import finish_links
@@ -69,10 +69,9 @@ class VerifyDOIs(Transform):
             return set()
         dois: list[DOI] = list(dict.fromkeys(link["doi"] for link in links))
         with open_resolver(options, "docutils-doiuri") as resolver:
-            outcomes = list(resolver.check(dois, how=options.resolve))
-        causes = [one.cause for one in outcomes if one.status == "unknown" and one.cause]
-        if causes:
-            text = f"{len(causes)} of {len(dois)} DOIs could not be checked: {common_cause(causes)}"
+            survey = Survey(resolver, options.budget)
+            survey.check(dois, options.resolve)
+        if text := survey.sentence(dois):
             reporter = self.document.reporter
             report(reporter, reporter.INFO_LEVEL, text, source=reporter.source)  # about no line
-        return {doi for doi, outcome in zip(dois, outcomes, strict=True) if outcome.status == "not-found"}
+        return {doi for doi, status in survey.statuses.items() if status == "not-found"}

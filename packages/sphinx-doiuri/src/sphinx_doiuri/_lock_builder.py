@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from doiuri.resolver import LockFile, RecordingStore, open_store
+from doiuri.resolver import LockFile
 from sphinx.builders import Builder
 from sphinx.errors import ConfigError, SphinxError
 from sphinx.util import logging
 
-from sphinx_doiuri._config import options
 from sphinx_doiuri._environment import doi_data
 from sphinx_doiuri._locale import __
 from sphinx_doiuri._lock import BUILDER, lock_path, open_lock_file, warn_missing
@@ -33,7 +32,8 @@ class LockBuilder(Builder):
 
     name = BUILDER
     path: Path
-    store: RecordingStore
+    entries: Mapping[Key, Entry] = {}
+    """The entries of the store that the answers come from."""
     incomplete: AbstractSet[DOI] = frozenset()
     """The DOIs whose metadata is needed and remains unknown."""
 
@@ -43,12 +43,6 @@ class LockBuilder(Builder):
         if path is None:
             raise ConfigError(__("doi_lock is off; set it to a file name to write a lock file"))
         self.path = path
-
-    def open_store(self) -> RecordingStore:
-        """Return the store in which the look-up has to keep its answers."""
-        self._cache = open_store(options(self.config).settings.cache)
-        self.store = RecordingStore(self._cache)
-        return self.store
 
     def get_outdated_docs(self) -> str:
         """Return what is built, for Sphinx to show."""
@@ -66,7 +60,6 @@ class LockBuilder(Builder):
 
     def finish(self) -> None:
         """Write the lock file, and warn of the DOIs that it has no entry for."""
-        self._cache.close()
         data = doi_data(self.env)
         unanswered, incomplete = set(data.unanswered()), self.incomplete
         kept = self._old_keys({doi.key for doi in unanswered | incomplete})
@@ -96,7 +89,7 @@ class LockBuilder(Builder):
         """
         return {
             key: entry
-            for key, entry in self.store.entries.items()
+            for key, entry in self.entries.items()
             if key.kind in _METADATA or key.doi not in unanswered
         }
 

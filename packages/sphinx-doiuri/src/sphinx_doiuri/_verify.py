@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
-from doiuri.plugins import common_cause, open_resolver
-from doiuri.resolver import Cause, LockFile, RecordingStore
+from doiuri.plugins import Survey, common_cause, open_resolver
 from sphinx.errors import ConfigError
 from sphinx.util import logging
 
@@ -21,28 +20,23 @@ from sphinx_doiuri._report import is_shown, report_uses
 from sphinx_doiuri.references._bibtex import collect_bibtex_uses
 from sphinx_doiuri.references._fetch import (
     documents_with_new_works,
-    exceeds,
     look_up_references,
-    look_up_works,
     references_needed,
     report_without_metadata,
     works_needed,
 )
 from sphinx_doiuri.references._listings import update_listings
-from sphinx_doiuri.references._progress import with_progress
+from sphinx_doiuri.references._progress import progress
 
 if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
     from doiuri import DOI
-    from doiuri.plugins import Options
-    from doiuri.resolver import Resolver
+    from doiuri.resolver import LockFile
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
 
     from sphinx_doiuri._environment import DOIData
-
-    _Answers = RecordingStore | LockFile | None  # None: the cache
 
 logger = logging.getLogger(__name__)
 
@@ -64,104 +58,77 @@ def verify(app: Sphinx, env: BuildEnvironment) -> list[str]:
         report_uses(app, data, None)
         return []
     before = data.answers()
-    store = _open_store(app)
-    data.discard_stale(_source(app, store))
+    lock = open_lock(app)
+    data.discard_stale(_source(app, lock))
     if options(app.config).resolve or isinstance(app.builder, LockBuilder):
-        _look_up(app, data, store)
+        _look_up(app, data, lock)
     report_uses(app, data, data.outcomes)
     report_without_metadata(app, data)
     return sorted({*data.documents_changed_since(before), *documents_with_new_works(app, env)})
 
 
-def _open_store(app: Sphinx) -> _Answers:
-    if not isinstance(app.builder, LockBuilder):
-        return open_lock(app)
-    try:
-        return app.builder.open_store()
-    except ValueError as error:  # the cache cannot be opened
-        raise ConfigError(str(error)) from None
-
-
-def _source(app: Sphinx, store: _Answers) -> tuple[object, ...]:
+def _source(app: Sphinx, lock: LockFile | None) -> tuple[object, ...]:
     """Return what the answers depend on; never the same twice if there is a lock file to read or write."""
     shared = options(app.config)
-    now = time.time_ns() if store else None
+    now = time.time_ns() if lock is not None or isinstance(app.builder, LockBuilder) else None
     return (shared.resolve, shared.settings.base, switch(app.config, "doi_details"), now)
 
 
-def _look_up(app: Sphinx, data: DOIData, store: _Answers) -> None:
+def _look_up(app: Sphinx, data: DOIData, lock: LockFile | None) -> None:
     """Look up what is not known yet, within the budget, and report what remains unknown."""
-    details = switch(app.config, "doi_details")
-    if not (_is_incomplete(app, data) or details or store):
+    details, writes = switch(app.config, "doi_details"), isinstance(app.builder, LockBuilder)
+    if not (_is_incomplete(app, data) or details or lock or writes):
         return
-    shared = replace(options(app.config), lock=str(store.path) if isinstance(store, LockFile) else None)
-    deadline, known = time.monotonic() + shared.budget, set(data.works)
-    with _open_resolver(shared, store) as resolver:
-        without_work = _look_up_works(app, data, resolver, deadline)
-        causes = _look_up_outcomes(app, data, resolver)
+    shared = replace(options(app.config), lock=str(lock.path) if lock is not None else None)
+    try:
+        resolver = open_resolver(shared, PRODUCT)
+    except ValueError as error:  # the cache cannot be opened
+        raise ConfigError(str(error)) from None
+    with resolver:
+        survey = Survey(resolver, shared.budget, record=writes)
+        survey.statuses, survey.works = data.outcomes, data.works
+        known = set(data.works)
+        _ask(app, data, survey)
         if details:
-            _look_up_details(app, data, resolver, deadline, known)
+            _ask_for_details(app, data, survey, known)
     incomplete = set(works_needed(app, data)) | references_needed(app, data)
     if isinstance(app.builder, LockBuilder):
-        app.builder.incomplete = incomplete
-    if isinstance(store, LockFile):
-        shown = [use for use in data.all_uses() if is_shown(app, use)]
-        report_differences(data, shown, store, incomplete)
-    elif causes:
-        total, reason = len(data.dois()), common_cause(causes)
-        logger.info(__("%d of %d DOIs could not be checked: %s"), len(causes), total, reason)
-    elif without_work:
-        reason = common_cause(without_work)
-        logger.info(__("the metadata of %d DOIs could not be read: %s"), len(without_work), reason)
+        app.builder.incomplete, app.builder.entries = incomplete, survey.entries
+    elif lock is not None:
+        report_differences(data, [use for use in data.all_uses() if is_shown(app, use)], lock, incomplete)
+    elif causes := [survey.unknown[doi] for doi in data.unanswered() if doi in survey.unknown]:
+        total, cause = len(data.dois()), common_cause(causes)
+        logger.info(__("%d of %d DOIs could not be checked: %s"), len(causes), total, cause)
+    elif survey.incomplete:
+        cause = common_cause(survey.incomplete.values())
+        logger.info(__("the metadata of %d DOIs could not be read: %s"), len(survey.incomplete), cause)
 
 
 def _is_incomplete(app: Sphinx, data: DOIData) -> bool:
     return bool(data.unanswered() or works_needed(app, data) or references_needed(app, data))
 
 
-def _look_up_works(app: Sphinx, data: DOIData, resolver: Resolver, deadline: float) -> list[Cause]:
-    """Read the works and references that are needed; return the cause for each work that remains unknown."""
-    needed = works_needed(app, data)
-    others = len(set(data.unanswered()) - set(needed))
-    if needed and exceeds(app, resolver, needed, others):
-        _look_up_outcomes(app, data, resolver, "existence")
-        needed = works_needed(app, data)
-    causes = look_up_works(app, data, resolver, needed, deadline) if needed else []
-    look_up_references(app, data, resolver, deadline)
-    return causes
-
-
-def _open_resolver(shared: Options, store: _Answers) -> Resolver:
-    try:
-        return open_resolver(shared, PRODUCT, None if isinstance(store, LockFile) else store)
-    except ValueError as error:  # the cache cannot be opened
-        raise ConfigError(str(error)) from None
-
-
-def _look_up_outcomes(
-    app: Sphinx, data: DOIData, resolver: Resolver, how: Literal["existence"] | None = None
-) -> list[Cause]:
-    """Ask whether the DOIs exist; return the cause for each that remains unknown."""
+def _ask(app: Sphinx, data: DOIData, survey: Survey) -> None:
+    """Ask for the works and references that are needed, and whether the other DOIs exist."""
+    if works := works_needed(app, data):
+        others = set(data.unanswered()).difference(works)
+        with progress(app, __("fetching DOI metadata... "), works) as step:
+            survey.look_up_works(works, others, step)
+    look_up_references(app, data, survey)
     dois = data.unanswered()
-    outcomes = resolver.check(dois, how=how or options(app.config).resolve or "records")
-    causes = []
-    for doi, outcome in with_progress(app, __("checking DOIs... "), dois, outcomes):
-        if outcome.status == "unknown":
-            causes.append(outcome.cause or Cause("budget"))
-        else:
-            data.outcomes[doi] = outcome.status
-    return causes
+    with progress(app, __("checking DOIs... "), dois) as step:
+        survey.check(dois, options(app.config).resolve or "records", step)
 
 
-def _look_up_details(
-    app: Sphinx, data: DOIData, resolver: Resolver, deadline: float, known: AbstractSet[DOI]
-) -> None:
-    """Read the works for the hover cards, and say how many new DOIs get no card.
+def _ask_for_details(app: Sphinx, data: DOIData, survey: Survey, known: AbstractSet[DOI]) -> None:
+    """Ask for the works for the hover cards, and say how many new DOIs get no card.
 
     :param known: the DOIs whose works were known before this build.
     """
     new = [doi for doi in data.dois() if data.outcomes.get(doi) == "found" and doi not in known]
-    look_up_works(app, data, resolver, [doi for doi in new if doi not in data.works], deadline)
+    wanted = [doi for doi in new if doi not in data.works]
+    with progress(app, __("fetching DOI metadata... "), wanted) as step:
+        survey.look_up_works(wanted, progress=step)
     works = [data.works.get(doi) for doi in new]
     without = sum(work is None or details_of(work) is None for work in works)
     if without:

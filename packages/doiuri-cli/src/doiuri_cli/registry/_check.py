@@ -110,21 +110,25 @@ def open_resolver(
 
 def _ask(dois: Sequence[DOI], config: Config, answers: Answers, progress: Progress | None) -> None:
     """Add what the store knows, and what the registry answers for the others."""
+    from doiuri.plugins import Survey
+
     left = []
     with open_resolver(config, offline=True) as stored:
-        for doi, outcome in zip(dois, stored.check(dois, "existence"), strict=True):
-            if outcome.status == "unknown" or outcome.stale:
-                left.append(doi)
-            else:
-                answers.statuses[doi.key] = outcome.status
+        survey = Survey(stored, None)
+        survey.check(dois, "existence")
+    for doi in dois:
+        if doi in survey.unknown or doi in survey.stale:
+            left.append(doi)
+        else:
+            answers.statuses[doi.key] = survey.statuses[doi]
     answers.known += len(dois) - len(left)
     if not left:
         return
     replies: list[None] = []  # one for each request
     with open_resolver(config, on_reply=lambda _: replies.append(None)) as resolver:
-        for doi, outcome in zip(left, resolver.check(left, "existence", progress=progress), strict=True):
-            answers.statuses[doi.key] = outcome.status
-            if outcome.status == "unknown" and outcome.cause is not None:
-                answers.unknown.append(outcome.cause)
+        survey = Survey(resolver, config.budget)
+        survey.check(left, "existence", progress)
+        answers.statuses |= {doi.key: survey.statuses.get(doi, "unknown") for doi in left}
+        answers.unknown += survey.unknown.values()
         if not resolver.offline:
             answers.asked, answers.requests = len(left), len(replies)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
+import time
 from dataclasses import dataclass, field
 from functools import partial
 from math import inf
 from typing import TYPE_CHECKING, Literal
 
-from doiuri.plugins import DOI_ORG
+from doiuri.plugins import DOI_ORG, Survey
 from doiuri.resolver import Entry, Key
 
-from doiuri_cli.registry._lookup import LookUp
+from doiuri_cli.registry._check import open_resolver
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
@@ -109,16 +110,23 @@ class Draft:
         works = [doi for doi in dois if wanted.works and (wanted.refresh or self.lacks_work(doi, wanted))]
         if not asked and not works:
             return
-        look_up = LookUp(config)
-        try:
-            look_up.check(asked, wanted.how, progress)
-            gone = self.content.accepted.keys() | _with(look_up.statuses, "not-found")
-            works = [doi for doi in works if doi.key not in gone]
-            look_up.describe(works, wanted.style, wanted.locale, progress)
-        finally:
-            look_up.close()
-        self._change(partial(_merge, new=look_up.entries(), statuses=look_up.statuses))
-        self.unknown += look_up.unknown
+        started = time.time()
+        with open_resolver(config) as resolver:
+            survey = Survey(resolver, config.budget, record=True)
+            survey.check(asked, wanted.how, progress)
+            gone = self.content.accepted.keys() | _with(survey.statuses, "not-found")
+            survey.look_up_works([doi for doi in works if doi.key not in gone], progress=progress)
+            described = [doi for doi, work in survey.works.items() if work is not None]
+            survey.look_up_references(described, wanted.style, wanted.locale, progress)
+        unknown, stale = {doi.key for doi in survey.unknown}, {doi.key for doi in survey.stale}
+        new = {
+            key: entry
+            for key, entry in survey.entries.items()
+            if (key.doi not in unknown or key.kind in {"work", "reference"})
+            and (entry.expires > started or key.doi in stale)
+        }
+        self._change(partial(_merge, new=new, statuses=survey.statuses))
+        self.unknown += (survey.incomplete | survey.unknown).values()
 
     def _is_due(self, doi: DOI, wanted: Wanted) -> bool:
         if wanted.refresh:
@@ -136,10 +144,10 @@ def _prune(content: LockContent, used: Collection[str]) -> None:
     content.accepted = {key: reason for key, reason in content.accepted.items() if key not in unused}
 
 
-def _merge(content: LockContent, new: Mapping[Key, Entry], statuses: Mapping[str, str]) -> None:
+def _merge(content: LockContent, new: Mapping[Key, Entry], statuses: Mapping[DOI, str]) -> None:
     """Replace the entries about DOIs that have an answer now."""
     content.remove(_with(statuses, "not-found"))
-    content.remove(statuses.keys() - _with(statuses, "unknown"), {"record", "exists"})
+    content.remove({doi.key for doi in statuses}, {"record", "exists"})
     content.add(new)
     found = _with(statuses, "found") | _with(statuses, "no-values")
     content.accepted = {key: reason for key, reason in content.accepted.items() if key not in found}
@@ -152,5 +160,5 @@ def _accept(content: LockContent, doi: DOI, reason: str) -> None:
         content.add({Key("record", DOI_ORG, doi.key): Entry(body, "application/json", inf)})
 
 
-def _with(statuses: Mapping[str, str], wanted: str) -> set[str]:
-    return {key for key, status in statuses.items() if status == wanted}
+def _with(statuses: Mapping[DOI, str], wanted: str) -> set[str]:
+    return {doi.key for doi, status in statuses.items() if status == wanted}

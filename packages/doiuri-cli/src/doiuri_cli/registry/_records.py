@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from doiuri import DOI
+from doiuri.plugins import Survey
 
 from doiuri_cli.registry._check import open_resolver
 
@@ -48,9 +49,9 @@ def look_up_works(
     if left and not config.locked:
         replies: list[None] = []  # one for each request
         with open_resolver(config, on_reply=lambda _: replies.append(None)) as resolver:
-            for doi, outcome in zip(left, resolver.works(left, progress=progress), strict=True):
-                if outcome.work is not None:
-                    works.found[doi.key] = outcome.work
+            survey = Survey(resolver, config.budget)
+            survey.look_up_works(left, progress=progress)
+            works.found |= {doi.key: work for doi, work in survey.works.items() if work is not None}
             works.requests = len(replies)
     return works
 
@@ -59,11 +60,8 @@ def _add_locked(dois: list[DOI], works: Works, config: Config) -> list[DOI]:
     """Add the works in the lock file; return the DOIs that it says nothing about."""
     from doiuri.resolver import LockFile
 
-    left = []
     with open_resolver(config, offline=True, store=LockFile(config.lock or "")) as resolver:
-        for doi, outcome in zip(dois, resolver.works(dois), strict=True):
-            if outcome.work is not None:
-                works.found[doi.key] = outcome.work
-            elif outcome.status == "unknown":
-                left.append(doi)
-    return left
+        survey = Survey(resolver, None)
+        survey.look_up_works(dois)
+    works.found |= {doi.key: work for doi, work in survey.works.items() if work is not None}
+    return [doi for doi in dois if doi in survey.incomplete]

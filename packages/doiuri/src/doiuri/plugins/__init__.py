@@ -8,8 +8,8 @@ from doiuri.plugins._clients import ClientOptions, Follow
 from doiuri.plugins._display import breakable, check_display, display, needs_work
 from doiuri.plugins._options import Options, open_resolver
 from doiuri.plugins._params import Params, encode_params
-from doiuri.plugins._reasons import common_cause, tally
 from doiuri.plugins._suggestion import with_suggestion
+from doiuri.plugins._survey import Survey, common_cause, tally
 from doiuri.plugins._targets import TargetCheck, TargetError
 from doiuri.records._accept import wants_record
 
@@ -20,6 +20,7 @@ __all__ = [
     "Options",
     "Params",
     "Settings",
+    "Survey",
     "TargetCheck",
     "TargetError",
     "breakable",

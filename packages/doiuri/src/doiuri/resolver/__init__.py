@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from doiuri.resolver.stores._lock_file import LockContent, LockFile
     from doiuri.resolver.stores._memory import MemoryStore
     from doiuri.resolver.stores._open import open_store
-    from doiuri.resolver.stores._recording import RecordingStore
     from doiuri.resolver.stores._redis import RedisStore
     from doiuri.resolver.stores._sqlite import SQLiteStore
     from doiuri.resolver.stores._store import Entry, Key, Store, StoreWarning
@@ -31,7 +30,6 @@ __all__ = [
     "MemoryStore",
     "Metadata",
     "Outcome",
-    "RecordingStore",
     "RedisStore",
     "Reply",
     "Request",
@@ -52,7 +50,6 @@ _MODULES = {
     **dict.fromkeys(("LockContent", "LockFile"), "stores._lock_file"),
     "MemoryStore": "stores._memory",
     "open_store": "stores._open",
-    "RecordingStore": "stores._recording",
     "RedisStore": "stores._redis",
     "SQLiteStore": "stores._sqlite",
     **dict.fromkeys(("Entry", "Key", "Store", "StoreWarning"), "stores._store"),

@@ -24,6 +24,7 @@ from doiuri.resolver._entries import is_fresh, record_key
 from doiuri.resolver._outcome import Outcome
 from doiuri.resolver._pipeline import Pipeline
 from doiuri.resolver._questions import ContentQuestion, ExistenceQuestion, RecordQuestion
+from doiuri.resolver.stores._recording import RecordingStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from doiuri.resolver._outcome import Metadata
     from doiuri.resolver._questions import Question
     from doiuri.resolver.http._request import OnReply, Transport
-    from doiuri.resolver.stores._store import ReadStore, Store
+    from doiuri.resolver.stores._store import Entry, Key, ReadStore, Store
 
     Progress = Callable[[int, int | None], None]
 
@@ -104,6 +105,7 @@ class Resolver:
         check_callable(progress=progress, on_reply=on_reply)
         self._progress = progress
         self._client = _process.new_client(self._config, session, transport, on_reply)
+        self._store: Store | ReadStore | None
         self._store, self._shared = _process.open_argument(store, self._config.cache)
         self._release = None if self._shared is None else weakref.finalize(self, self._shared.release)
 
@@ -387,6 +389,12 @@ class Resolver:
         :raises ValueError: as ``reference`` does.
         """
         return self._contents(reference_kind(style, locale), dois, budget, progress)
+
+    def _recorded(self) -> dict[Key, Entry]:
+        """Return the entries that are read and written from now on; it grows with them."""
+        store = RecordingStore(self._store)
+        self._store = store
+        return store.entries
 
     def _content(self, kind: Kind, doi: Handle | str, budget: float | Default | None) -> Outcome:
         return self._one(ContentQuestion(self.base, kind), doi, budget)

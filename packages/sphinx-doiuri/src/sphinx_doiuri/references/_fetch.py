@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING
 
 from doiuri.plugins import needs_work
-from doiuri.resolver import Cause
 from sphinx.util import logging
 
 from sphinx_doiuri._config import options
@@ -14,22 +12,20 @@ from sphinx_doiuri._locale import __
 from sphinx_doiuri._report import is_shown
 from sphinx_doiuri.references._domain import DOIDomain
 from sphinx_doiuri.references._listings import update_listings
-from sphinx_doiuri.references._progress import with_progress
+from sphinx_doiuri.references._progress import progress
 from sphinx_doiuri.references._titles import update_labels, update_titles
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from doiuri import DOI
-    from doiuri.resolver import Resolver
+    from doiuri.plugins import Survey
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
 
     from sphinx_doiuri._environment import DOIData
 
 logger = logging.getLogger(__name__)
-
-_REQUESTS = 2  # for a new work: the metadata and the formatted reference
 
 
 def works_needed(app: Sphinx, data: DOIData) -> list[DOI]:
@@ -47,54 +43,14 @@ def works_needed(app: Sphinx, data: DOIData) -> list[DOI]:
     return [doi for doi in needed if doi not in data.works and data.outcomes.get(doi) != "not-found"]
 
 
-def exceeds(app: Sphinx, resolver: Resolver, needed: list[DOI], others: int) -> bool:
-    """Return whether the budget allows fewer requests than the works and the other DOIs need.
-
-    :param app: the application.
-    :param resolver: the resolver, which limits the rate.
-    :param needed: the DOIs whose works are needed.
-    :param others: the number of other DOIs, of one request each.
-    """
-    if resolver.rate is None or resolver.offline:
-        return False
-    return len(needed) * _REQUESTS + others > options(app.config).budget * resolver.rate
-
-
-def look_up_works(
-    app: Sphinx, data: DOIData, resolver: Resolver, needed: list[DOI], deadline: float
-) -> list[Cause]:
-    """Read the metadata of works; return the cause for each that remains unknown.
-
-    A DOI that has metadata exists, so nothing else is asked about it.
-
-    :param deadline: when the budget ends, as ``time.monotonic`` counts.
-    """
-    causes: list[Cause] = []
-    outcomes = resolver.works(needed, budget=_left(deadline))
-    for doi, outcome in with_progress(app, __("fetching DOI metadata... "), needed, outcomes):
-        if outcome.work is not None:
-            data.works[doi] = outcome.work
-            data.outcomes[doi] = "found"
-        elif outcome.status == "no-values":
-            data.works[doi] = None
-        elif outcome.status == "not-found":
-            data.outcomes[doi] = "not-found"
-        else:
-            causes.append(outcome.cause or Cause("budget"))
-    return causes
-
-
-def look_up_references(app: Sphinx, data: DOIData, resolver: Resolver, deadline: float) -> None:
-    """Read the formatted references of the entries in the lists; others have a simple form.
-
-    :param deadline: when the budget ends, as ``time.monotonic`` counts.
-    """
+def look_up_references(app: Sphinx, data: DOIData, survey: Survey) -> None:
+    """Read the formatted references of the entries in the lists; others have a simple form."""
     locale = options(app.config).reference_locale
     for style, dois in _references_needed(app, data).items():
-        outcomes = resolver.references(dois, style, locale, budget=_left(deadline))
-        for doi, outcome in with_progress(app, __("fetching references... "), list(dois), outcomes):
-            if outcome.reference or outcome.status == "no-values":
-                data.references[style, locale, doi] = outcome.reference or None
+        with progress(app, __("fetching references... "), list(dois)) as step:
+            survey.look_up_references(list(dois), style, locale, step)
+        known = {doi: survey.references.pop(doi) for doi in dois if doi in survey.references}
+        data.references |= {(style, locale, doi): text for doi, text in known.items()}
 
 
 def references_needed(app: Sphinx, data: DOIData) -> set[DOI]:
@@ -148,7 +104,3 @@ def _domain(app: Sphinx) -> DOIDomain:
     domain = app.env.get_domain("doi")
     assert isinstance(domain, DOIDomain)  # noqa: S101 (for mypy)
     return domain
-
-
-def _left(deadline: float) -> float:
-    return max(deadline - time.monotonic(), 0.001)

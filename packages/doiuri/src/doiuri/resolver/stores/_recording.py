@@ -7,35 +7,31 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from doiuri.resolver.stores._store import Entry, Key, Store
+    from doiuri.resolver.stores._store import Entry, Key, ReadStore, Store
 
 
 class RecordingStore:
     """A store in front of another one, which records the entries that are read and written.
 
-    :param store: the other store.
-
-    >>> from doiuri.resolver import Entry, Key, MemoryStore, RecordingStore
-    >>> store = RecordingStore(MemoryStore())
-    >>> store.put_many({Key("record", "https://doi.org", "10.1000/182"): Entry(b"body", "text/plain", 0.0)})
-    >>> [key.doi for key in store.entries]
-    ['10.1000/182']
+    :param store: the other store, if any.
     """
 
     entries: dict[Key, Entry]
-    """The entries that were read and written so far, by key."""
+    """The entries that were read and written so far."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store | ReadStore | None) -> None:
         self._store = store
         self.entries = {}
 
     def get_many(self, keys: Sequence[Key]) -> dict[Key, Entry]:
         """Return the entries that the other store has."""
-        found = self._store.get_many(keys)
+        found = {} if self._store is None else self._store.get_many(keys)
         self.entries.update(found)
         return found
 
     def put_many(self, entries: Mapping[Key, Entry]) -> None:
         """Add entries to the other store."""
         self.entries.update(entries)
-        self._store.put_many(entries)
+        put_many = getattr(self._store, "put_many", None)
+        if put_many is not None:
+            put_many(entries)

@@ -1,0 +1,170 @@
+"""What a document needs from the registry, asked within one budget."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from math import inf
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+
+    from doiuri._doi import DOI
+    from doiuri.records import Work
+    from doiuri.resolver import Cause, Entry, Key, Outcome, Resolver
+
+    Progress = Callable[[int, int | None], None]
+
+_LEAST_BUDGET = 0.001  # seconds: what is stored is read in any case
+_REQUESTS = 2  # for a new work: the metadata and the formatted reference
+
+
+class Survey:
+    """The answers about the DOIs of a document, so far; all questions share one budget.
+
+    >>> from doiuri import DOI
+    >>> from doiuri.testing import resolver_for
+    >>> dois = [DOI("10.1000/182"), DOI("10.1000/none")]
+    >>> with resolver_for([{"handle": "10.1000/182", "values": []}]) as resolver:
+    ...     survey = Survey(resolver, budget=2.0)
+    ...     survey.check(dois, "existence")
+    >>> [survey.statuses[doi] for doi in dois], survey.sentence(dois)
+    (['found', 'not-found'], '')
+
+    :param resolver: whom to ask.
+    :param budget: seconds for all questions, from now; None: no limit.
+    :param record: whether to note the entries that the answers come from.
+    """
+
+    statuses: dict[DOI, str]
+    """The definite answers: "found", "not-found" or "no-values"."""
+
+    works: dict[DOI, Work | None]
+    """The metadata; None if the agency has none."""
+
+    references: dict[DOI, str | None]
+    """The formatted references; None if the agency has none."""
+
+    unknown: dict[DOI, Cause]
+    """Why it is not known whether a DOI exists."""
+
+    incomplete: dict[DOI, Cause]
+    """Why the metadata or the formatted reference of a DOI is not known."""
+
+    entries: dict[Key, Entry]
+    """The entries of the store that were read and written, for a lock file, if they are recorded."""
+
+    stale: set[DOI]
+    """The DOIs whose answers have expired, and could not be renewed."""
+
+    def __init__(self, resolver: Resolver, budget: float | None, *, record: bool = False) -> None:
+        self.statuses, self.works, self.references = {}, {}, {}
+        self.unknown, self.incomplete, self.stale = {}, {}, set()
+        self.entries = resolver._recorded() if record else {}
+        self._resolver = resolver
+        self._deadline = inf if budget is None else time.monotonic() + budget
+
+    def check(
+        self,
+        dois: Sequence[DOI],
+        how: Literal["records", "existence"] = "records",
+        progress: Progress | None = None,
+    ) -> None:
+        """Ask for records, or whether DOIs exist; see ``Resolver.check``."""
+        outcomes = self._resolver.check(dois, how, budget=self._left, progress=progress)
+        for doi, outcome in self._answered(dois, outcomes, self.unknown):
+            self.statuses[doi] = outcome.status
+
+    def look_up_works(
+        self, dois: Sequence[DOI], others: Collection[DOI] = (), progress: Progress | None = None
+    ) -> None:
+        """Ask for metadata. A DOI that has metadata exists, so nothing else need be asked about it.
+
+        :param others: DOIs to check afterwards, with one request each. If the budget does not allow so many
+            requests, it is first checked whether all of these DOIs exist.
+        """
+        rate = self._resolver.rate
+        if rate is not None and not self._resolver.offline:
+            new = [doi for doi in (*dois, *others) if doi not in self.statuses]
+            if dois and len(dois) * _REQUESTS + len(others) > self._left_or(inf) * rate:
+                self.check(new, "existence")
+        dois = [doi for doi in dois if self.statuses.get(doi) != "not-found"]
+        outcomes = self._resolver.works(dois, budget=self._left, progress=progress)
+        for doi, outcome in self._answered(dois, outcomes, self.incomplete):
+            if outcome.status == "no-values":
+                self.works[doi] = None
+                continue
+            if outcome.work is not None:
+                self.works[doi] = outcome.work
+            self.statuses[doi] = outcome.status
+            self.unknown.pop(doi, None)
+
+    def look_up_references(
+        self, dois: Sequence[DOI], style: str, locale: str, progress: Progress | None = None
+    ) -> None:
+        """Ask for formatted references."""
+        outcomes = self._resolver.references(dois, style, locale, budget=self._left, progress=progress)
+        for doi, outcome in self._answered(dois, outcomes, self.incomplete):
+            if outcome.status != "not-found":
+                self.references[doi] = outcome.reference or None
+
+    def sentence(self, dois: Collection[DOI]) -> str:
+        """Return how many of some DOIs could not be checked, and why; "" if none."""
+        unknown = self.incomplete | self.unknown
+        return unchecked([unknown[doi] for doi in dois if doi in unknown], len(dois))
+
+    def _answered(
+        self, dois: Sequence[DOI], outcomes: Iterable[Outcome], unknown: dict[DOI, Cause]
+    ) -> Iterator[tuple[DOI, Outcome]]:
+        """Yield the DOIs that have an answer, with their outcomes; note the others as unknown."""
+        for doi, outcome in zip(dois, outcomes, strict=True):
+            if outcome.stale:
+                self.stale.add(doi)
+            if outcome.status == "unknown" and outcome.cause is not None:
+                unknown[doi] = outcome.cause
+            else:
+                unknown.pop(doi, None)
+                yield doi, outcome
+
+    @property
+    def _left(self) -> float | None:
+        return None if self._deadline == inf else self._left_or(0.0)
+
+    def _left_or(self, unlimited: float) -> float:
+        left = self._deadline - time.monotonic()
+        return unlimited if left == inf else max(left, _LEAST_BUDGET)
+
+
+def tally(causes: Iterable[Cause]) -> dict[Cause, int]:
+    """Return how often each cause occurs, the most frequent first; of equally frequent ones, the earliest.
+
+    Causes are the same if kind, host and HTTP status are; the first of them stands for all.
+
+    >>> from doiuri.resolver import Cause
+    >>> refused = Cause("connection", "doi.org", detail="Connection refused")
+    >>> skipped = refused._replace(detail="Connection refused; not asked again for 5 s", retry_after=5.0)
+    >>> for cause, count in tally([Cause("offline", detail="offline"), refused, skipped]).items():
+    ...     print(cause, count)
+    doi.org: Connection refused 2
+    offline 1
+    """
+    firsts: dict[tuple[object, ...], Cause] = {}
+    counts: Counter[tuple[object, ...]] = Counter()
+    for cause in causes:
+        firsts.setdefault(cause[:3], cause)
+        counts[cause[:3]] += 1
+    return {firsts[key]: count for key, count in counts.most_common()}
+
+
+def unchecked(causes: Sequence[Cause], total: int) -> str:
+    """Return how many of so many DOIs could not be checked, and why; "" if there are no causes."""
+    return f"{len(causes)} of {total} DOIs could not be checked: {common_cause(causes)}" if causes else ""
+
+
+def common_cause(causes: Iterable[Cause]) -> Cause:
+    """Return the most frequent cause, as ``tally`` counts them.
+
+    :param causes: the causes, at least one.
+    """
+    return next(iter(tally(causes)))

@@ -38,7 +38,7 @@ def test_threads_ask_for_different_dois_at_the_same_time(
 ) -> None:
     together = threading.Barrier(4, timeout=20)  # broken if one waits for another
 
-    def check(_: Resolver, dois: list[DOI], *__: object) -> list[Outcome]:
+    def check(_: Resolver, dois: list[DOI], *__: object, **___: object) -> list[Outcome]:
         together.wait()
         return [Outcome(doi, "not-found") for doi in dois]
 
@@ -57,7 +57,7 @@ def test_threads_wait_for_the_dois_that_others_ask_for(
     asked: list[str] = []
     first, go_on = threading.Event(), threading.Event()
 
-    def check(_: Resolver, dois: list[DOI], *__: object) -> list[Outcome]:
+    def check(_: Resolver, dois: list[DOI], *__: object, **___: object) -> list[Outcome]:
         asked.extend(doi.name for doi in dois)
         if not first.is_set():
             first.set()
@@ -78,14 +78,16 @@ def test_threads_wait_for_the_dois_that_others_ask_for(
 def test_an_error_while_asking_leaves_no_thread_waiting(
     render: Render, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(*_: object) -> list[Outcome]:
+    def fail(*_: object, **__: object) -> list[Outcome]:
         raise RuntimeError("disk full")
 
     with monkeypatch.context() as patch:
         patch.setattr(Resolver, "check", fail)
         with pytest.raises(RuntimeError, match="disk full"):
             render("doi:10.1000/1", resolve="records")
-    monkeypatch.setattr(Resolver, "check", lambda _, dois, *__: [Outcome(doi, "not-found") for doi in dois])
+    monkeypatch.setattr(
+        Resolver, "check", lambda _, dois, *__, **___: [Outcome(doi, "not-found") for doi in dois]
+    )
     assert "doi-not-found" in render("doi:10.1000/1", resolve="records", budget=20).html
 
 
@@ -94,7 +96,7 @@ def test_a_thread_asks_itself_if_the_one_it_waits_for_fails(
 ) -> None:
     first, claimed = threading.Event(), threading.Event()
 
-    def check(_: Resolver, dois: list[DOI], *__: object) -> list[Outcome]:
+    def check(_: Resolver, dois: list[DOI], *__: object, **___: object) -> list[Outcome]:
         if not first.is_set():
             first.set()
             assert claimed.wait(20)

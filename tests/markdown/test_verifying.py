@@ -207,7 +207,7 @@ def test_an_unknown_answer_is_kept_for_a_minute_and_any_other_for_an_hour(
 ) -> None:
     asked: list[list[DOI]] = []
 
-    def check(_: Resolver, dois: list[DOI], *__: object) -> list[Outcome]:
+    def check(_: Resolver, dois: list[DOI], *__: object, **___: object) -> list[Outcome]:
         asked.append(dois)
         return [Outcome(doi, status, cause=Cause("offline")) for doi in dois]
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import threading
 import time
-from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
 
-from doiuri.plugins import open_resolver
+from doiuri.plugins import Survey, open_resolver
 from doiuri.resolver import Cause, LockFile
 
 if TYPE_CHECKING:
@@ -16,7 +15,6 @@ if TYPE_CHECKING:
     from doiuri import DOI
     from doiuri.plugins import Options
     from doiuri.records import Work
-    from doiuri.resolver import Outcome, Resolver
 _TTL = 3_600.0  # seconds that an answer is kept
 _UNKNOWN_TTL = 60.0  # seconds before a DOI is requested again if nothing could be learned
 _LEAST_BUDGET = 0.001  # seconds: what is stored is read in any case
@@ -91,7 +89,7 @@ class _Answer(NamedTuple):
     expires: float  # on the clock of time.monotonic
 
 
-_Request: TypeAlias = "Callable[[Resolver, list[DOI]], Iterable[Outcome]]"
+_Request: TypeAlias = "Callable[[Survey, list[DOI]], None]"
 
 
 class Verifier:
@@ -113,8 +111,8 @@ class Verifier:
         """
         dois = list(dois)
 
-        def request(resolver: Resolver, new: list[DOI]) -> Iterable[Outcome]:
-            return resolver.check(new, options.resolve or "records")
+        def request(survey: Survey, new: list[DOI]) -> None:
+            survey.check(new, options.resolve or "records")
 
         answers = self._get(self._records, dois, options, deadline, request)
         unknown = {doi: answer.unknown for doi, answer in answers.items() if answer.unknown}
@@ -136,10 +134,10 @@ class Verifier:
         deadline = time.monotonic() + options.budget if deadline is None else deadline
         style = options.reference_style, options.reference_locale
 
-        def request_references(resolver: Resolver, new: list[DOI]) -> Iterable[Outcome]:
-            return resolver.references(new, *style)
+        def request_references(survey: Survey, new: list[DOI]) -> None:
+            survey.look_up_references(new, *style)
 
-        answers = self._get(self._works, dois, options, deadline, lambda resolver, new: resolver.works(new))
+        answers = self._get(self._works, dois, options, deadline, Survey.look_up_works)
         works = {doi: answer.work for doi, answer in answers.items() if answer.work is not None}
         listed = [doi for doi in dict.fromkeys(cited) if doi in works]
         known = self._references.setdefault(style, _Answers())
@@ -174,10 +172,12 @@ class Verifier:
         deadline: float | None,
         request: _Request,
     ) -> dict[DOI, _Answer]:
-        def ask(new: list[DOI], budget: float) -> Iterable[Outcome]:
+        def ask(new: list[DOI], budget: float) -> Survey:
             store = self._lock_file if options.resolve else None  # None: the lock file only, without requests
-            with open_resolver(replace(options, budget=budget), "markdown-doiuri", store) as resolver:
-                return list(request(resolver, new))
+            with open_resolver(options, "markdown-doiuri", store) as resolver:
+                survey = Survey(resolver, budget)
+                request(survey, new)
+                return survey
 
         deadline = time.monotonic() + options.budget if deadline is None else deadline
         return known.get(list(dois), options.budget, deadline, ask)
@@ -196,7 +196,7 @@ class _Answers:
         dois: list[DOI],
         budget: float,
         deadline: float,
-        ask: Callable[[list[DOI], float], Iterable[Outcome]],
+        ask: Callable[[list[DOI], float], Survey],
     ) -> dict[DOI, _Answer]:
         """Return the answers, in order; ``ask`` is called with the new DOIs and the seconds that are left."""
         others: list[threading.Event] | None = None
@@ -240,13 +240,14 @@ class _Answers:
                 self._requested.pop(doi.key, None)
         done.set()
 
-    def _add(self, dois: list[DOI], outcomes: Iterable[Outcome]) -> None:
+    def _add(self, dois: list[DOI], survey: Survey) -> None:
         now = time.monotonic()
         with self._lock:
             if len(self._answers) + len(dois) > _MAX_ANSWERS:
                 self._answers = {}
-            for doi, outcome in zip(dois, outcomes, strict=True):
-                unknown = outcome.cause if outcome.status == "unknown" else None
+            for doi in dois:
+                unknown = survey.unknown.get(doi) or survey.incomplete.get(doi)
                 expires = now + (_UNKNOWN_TTL if unknown else _TTL)
-                work = None if outcome.work is None or outcome.work.is_empty else outcome.work
-                self._answers[doi.key] = _Answer(outcome.status, unknown, work, outcome.reference, expires)
+                status = survey.statuses.get(doi, "no-values" if doi in survey.works else "unknown")
+                work, reference = survey.works.get(doi), survey.references.get(doi) or ""
+                self._answers[doi.key] = _Answer(status, unknown, work, reference, expires)

@@ -9,7 +9,7 @@ from doiuri.plugins._display import breakable, check_display, display, needs_wor
 from doiuri.plugins._options import Options, open_resolver
 from doiuri.plugins._params import Params, encode_params
 from doiuri.plugins._suggestion import with_suggestion
-from doiuri.plugins._survey import Survey, common_cause, tally
+from doiuri.plugins._survey import Survey, common_cause, tally, unchecked
 from doiuri.plugins._targets import TargetCheck, TargetError
 from doiuri.records._accept import wants_record
 
@@ -33,6 +33,7 @@ __all__ = [
     "origin",
     "replacing",
     "tally",
+    "unchecked",
     "unescape_html",
     "user_agent",
     "wants_record",

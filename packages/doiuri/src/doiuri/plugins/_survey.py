@@ -96,7 +96,7 @@ class Survey:
                 self.works[doi] = None
                 continue
             if outcome.work is not None:
-                self.works[doi] = outcome.work
+                self.works[doi] = None if outcome.work.is_empty else outcome.work
             self.statuses[doi] = outcome.status
             self.unknown.pop(doi, None)
 

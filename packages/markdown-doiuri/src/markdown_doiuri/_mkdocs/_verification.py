@@ -6,7 +6,7 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
-from doiuri.plugins import common_cause
+from doiuri.plugins import unchecked
 
 from markdown_doiuri._verification import Answers, Works, verifier
 
@@ -96,6 +96,4 @@ class SiteLookups:
     def unknown(self) -> str:
         """Return how many DOIs of the pages could not be checked, and why; "" if none."""
         causes = [self._unknown[doi] for doi in self._linked & self._unknown.keys()]
-        if not causes:
-            return ""
-        return f"{len(causes)} of {len(self._linked)} DOIs could not be checked: {common_cause(causes)}"
+        return unchecked(causes, len(self._linked))

@@ -39,7 +39,9 @@ if TYPE_CHECKING:
     from parso.tree import NodeOrLeaf
 
 ROOT = Path(__file__).parents[2]
-AREAS = {"doiuri": "core", "doiuri-cli": "cli", "doiuri-proxy": "proxy"}
+AREAS = {"doiuri": "core", "doiuri-cli": "cli", "doiuri-proxy": "proxy"} | dict.fromkeys(
+    ("urllib-doiuri", "requests-doiuri", "httpx-doiuri"), "clients"
+)
 PYTEST = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider"]
 
 

@@ -11,11 +11,8 @@ from doiuri.plugins import (
     Settings,
     check_display,
     display,
-    encode_params,
     open_resolver,
-    origin,
     user_agent,
-    wants_record,
 )
 from doiuri.resolver import Resolver
 from httpx_doiuri import AsyncClient, Client
@@ -42,9 +39,7 @@ def test_settings() -> None:
 def test_helpers() -> None:
     assert_type(display(DOI("10.1000/182"), check_display("{name}")), str)
     assert_type(user_agent("doiuri", "me@example.org"), str)
-    assert_type(origin("https://doi.org/"), tuple[str, str | None, int | None])
-    assert_type(wants_record("application/json"), bool)
-    assert_type(encode_params({"type": ["URL"], "auth": True}), str)
+    assert_type(ClientOptions.query({"type": ["URL"], "auth": True}), str)
     with open_resolver(Options(Settings(offline=True), text="link"), "doiuri") as resolver:
         assert_type(resolver, Resolver)
 

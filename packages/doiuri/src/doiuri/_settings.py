@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from importlib.util import find_spec
 from typing import Literal, TypeVar
 from urllib.parse import urlsplit
@@ -136,6 +137,7 @@ def _redis_url(url: str) -> str:
     return url
 
 
+@cache
 def user_agent(distribution: str = "doiuri", mailto: str | None = None) -> str:
     """Return the User-Agent header for a package that uses doiuri: its name and version first, contact last.
 

@@ -68,6 +68,12 @@ def origin(url: str) -> "Origin":
     return parts.scheme, parts.hostname, parts.port or _PORTS.get(parts.scheme)
 
 
+def server_of(url: str) -> "tuple[str | None, int | None]":
+    """Return the host and port of a URL; http and https on their default ports are one server."""
+    scheme, host, port = origin(url)
+    return host, None if port == _PORTS.get(scheme) else port
+
+
 def query_string(query: "Iterable[tuple[object, object]]", safe: str = "") -> str:
     """Return the parameters percent-encoded and joined by ``&``; characters in ``safe`` stay in values.
 

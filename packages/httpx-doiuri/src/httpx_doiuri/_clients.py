@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import httpx
-from doiuri.plugins import ClientOptions
+from doiuri import DOI, DOISyntaxError
+from doiuri.plugins import ClientOptions, user_agent
 
-from httpx_doiuri._dois import DOIRequests, is_doi_uri
-from httpx_doiuri._peers import AsyncTrace, SyncTrace, Trace
-from httpx_doiuri._redirects import following_request
+from httpx_doiuri._redirects import Chain, Redirects
 
 if TYPE_CHECKING:
-    from doiuri.plugins import Follow
+    from typing import Literal
+
     from httpx._client import BaseClient
 else:
     BaseClient = object
 
+_DEFAULT_AGENT = f"python-httpx/{httpx.__version__}"
+
 
 class _DOIClient(BaseClient):
     """What both clients add to httpx' own."""
-
-    _trace: ClassVar[type[Trace]]
 
     def __init__(
         self,
@@ -29,13 +29,13 @@ class _DOIClient(BaseClient):
         resolver: str | None = None,
         offline: bool | str | None = None,
         mailto: str | None = None,
-        follow: Follow = "record",
+        follow: Literal["record", "target"] = "record",
         private: bool | None = None,
         **options: Any,  # httpx does not export the types of its own
     ) -> None:
         self.doi_options = ClientOptions.read(resolver, offline, mailto, follow, private)
         """The options for DOIs in use, those from the environment included."""
-        self._doi_requests = DOIRequests(self.doi_options, options.get("params"), self._trace)
+        self._doi_params = options.get("params")
         super().__init__(**options)
 
     @property
@@ -45,7 +45,7 @@ class _DOIClient(BaseClient):
 
     @params.setter
     def params(self, params: Any) -> None:
-        self._doi_requests.set_params(params)
+        self._doi_params = params  # as the caller gave them: httpx turns True into "true"
         httpx.Client.params.fset(self, params)  # type: ignore[attr-defined]
 
     def build_request(self, method: str, url: httpx.URL | str, **options: Any) -> httpx.Request:
@@ -56,13 +56,43 @@ class _DOIClient(BaseClient):
         :raises httpx.UnsupportedProtocol: if a DOI is requested by another method than GET or HEAD, or with a
             body.
         """
-        if not is_doi_uri(url):
+        if isinstance(url, httpx.URL) or str(url)[:4].lower() != "doi:":
+            _refuse_doi(url)
             return super().build_request(method, url, **options)
-        return self._doi_requests.build(super().build_request, method, url, self.headers, options)
+        try:
+            doi = DOI.from_uri(str(url))
+        except DOISyntaxError as error:
+            raise httpx.InvalidURL(str(error)) from error
+        headers = httpx.Headers(self.headers)
+        headers.update(options.get("headers"))
+        query = self._query(options.pop("params", None))
+        location = self.doi_options.request_url(doi, headers.get("Accept"), query)
+        request = super().build_request(method, location, **options)
+        has_body = options.get("content") is not None or options.get("json") is not None
+        if request.method not in {"GET", "HEAD"} or has_body or options.get("data") or options.get("files"):
+            message = f"{doi.name}: a DOI is read-only; use GET or HEAD without a body, not {request.method}"
+            raise httpx.UnsupportedProtocol(message, request=request)
+        request.url = httpx.URL(location)  # without the client's params, as httpx encodes them
+        if request.headers.get("User-Agent") in {None, _DEFAULT_AGENT}:
+            request.headers["User-Agent"] = user_agent("httpx-doiuri", self.doi_options.settings.mailto)
+        Chain(doi).set_on(request)
+        return request
 
-    def _build_redirect_request(self, request: httpx.Request, response: httpx.Response) -> httpx.Request:
-        # httpx' method: only here are errors about the Location header told from those of the caller's hooks
-        return following_request(super()._build_redirect_request, request, response)
+    def _query(self, given: Any) -> str:
+        """Return the query for the client's parameters, those ``given`` replacing them by name."""
+        query, own = (
+            ClientOptions.query(params.multi_items() if isinstance(params, httpx.QueryParams) else params)
+            for params in (given, self._doi_params)
+        )
+        replaced = httpx.QueryParams(query).keys()
+        kept = [part for part in own.split("&") if not httpx.QueryParams(part).keys() & replaced]
+        return "&".join(part for part in (*kept, query) if part)
+
+
+def _refuse_doi(url: httpx.URL | str) -> None:
+    if isinstance(url, httpx.URL) and url.scheme == "doi":
+        advice = "pass the doi: URI to the client as a string: httpx.URL changes names such as 10.1000/../x"
+        raise httpx.InvalidURL(f"{str(url)!r:.200}: {advice}")
 
 
 class Client(_DOIClient, httpx.Client):
@@ -82,12 +112,9 @@ class Client(_DOIClient, httpx.Client):
     :param follow: what to get: the DOI's ``"record"`` (draft-lemieux-doi-uri-scheme-00 §3), or the
         ``"target"`` that it points to. An ``Accept`` header that prefers another type than JSON asks for
         content negotiation instead of the record.
-    :param private: whether redirects may lead to this machine or into a private network; default only if the
-        resolver itself is there.
+    :param private: whether redirects may lead to this machine or into a private network; default false.
     :raises ValueError: if an option or a variable is invalid. The environment is read here, not later.
     """
-
-    _trace = SyncTrace
 
     def send(
         self,
@@ -97,25 +124,19 @@ class Client(_DOIClient, httpx.Client):
         auth: Any = httpx.USE_CLIENT_DEFAULT,
         follow_redirects: Any = httpx.USE_CLIENT_DEFAULT,
     ) -> httpx.Response:
-        """Return the response to a request, as ``httpx.Client`` does.
+        """Return the response to a request; for a DOI, credentials are sent to the resolver only.
 
-        For a DOI, ``auth`` and the client's own credentials are sent to the resolver only.
-
-        :raises httpx.ConnectError: if ``offline`` is set and the request is for a DOI, or if a redirect leads
-            into a private network and must not.
-        :raises httpx.UnsupportedProtocol: if a redirect for a DOI leads to a URL that is not http or https.
-        :raises httpx.RemoteProtocolError: if the target of a redirect for a DOI is not a URL.
+        :raises httpx.ConnectError: for a DOI, if ``offline`` is set, or if a redirect must not be followed.
         """
-        if not self._doi_requests.is_for_doi(request):
-            with self._doi_requests.sending(request) as trace:
-                return trace.removed(
-                    super().send(request, stream=stream, auth=auth, follow_redirects=follow_redirects)
-                )
-        redirects = self._doi_requests.redirects(self, request, auth, follow_redirects)
+        chain = Chain.of(request)
+        if chain is None:
+            _refuse_doi(request.url)
+            return super().send(request, stream=stream, auth=auth, follow_redirects=follow_redirects)
+        redirects = Redirects(self, self.doi_options, chain, request, auth, follow_redirects)
         while True:
-            with redirects.sending() as trace:
-                response = trace.removed(
-                    super().send(redirects.request, stream=True, auth=redirects.auth, follow_redirects=False)
+            with redirects.sending():
+                response = super().send(
+                    redirects.request, stream=True, auth=redirects.auth, follow_redirects=False
                 )
             try:
                 goes_on = redirects.follow(response)
@@ -134,8 +155,6 @@ class AsyncClient(_DOIClient, httpx.AsyncClient):
     It runs on asyncio and on trio, as httpx does.
     """
 
-    _trace = AsyncTrace
-
     async def send(
         self,
         request: httpx.Request,
@@ -145,18 +164,15 @@ class AsyncClient(_DOIClient, httpx.AsyncClient):
         follow_redirects: Any = httpx.USE_CLIENT_DEFAULT,
     ) -> httpx.Response:
         """Return the response to a request; see :meth:`Client.send`."""
-        if not self._doi_requests.is_for_doi(request):
-            with self._doi_requests.sending(request) as trace:
-                return trace.removed(
-                    await super().send(request, stream=stream, auth=auth, follow_redirects=follow_redirects)
-                )
-        redirects = self._doi_requests.redirects(self, request, auth, follow_redirects)
+        chain = Chain.of(request)
+        if chain is None:
+            _refuse_doi(request.url)
+            return await super().send(request, stream=stream, auth=auth, follow_redirects=follow_redirects)
+        redirects = Redirects(self, self.doi_options, chain, request, auth, follow_redirects)
         while True:
-            with redirects.sending() as trace:
-                response = trace.removed(
-                    await super().send(
-                        redirects.request, stream=True, auth=redirects.auth, follow_redirects=False
-                    )
+            with redirects.sending():
+                response = await super().send(
+                    redirects.request, stream=True, auth=redirects.auth, follow_redirects=False
                 )
             try:
                 goes_on = redirects.follow(response)

@@ -3,22 +3,19 @@
 from doiuri._entities import unescape_html
 from doiuri._files._replacing import replacing
 from doiuri._settings import Settings, user_agent
-from doiuri._urls import DOI_ORG, origin
-from doiuri.plugins._clients import ClientOptions, Follow
+from doiuri._urls import DOI_ORG
+from doiuri.plugins._clients import ClientArguments, ClientOptions
 from doiuri.plugins._display import breakable, check_display, display, needs_work
 from doiuri.plugins._options import Options, open_resolver
-from doiuri.plugins._params import Params, encode_params
 from doiuri.plugins._suggestion import with_suggestion
 from doiuri.plugins._survey import Survey, common_cause, tally, unchecked
 from doiuri.plugins._targets import TargetCheck, TargetError
-from doiuri.records._accept import wants_record
 
 __all__ = [
     "DOI_ORG",
+    "ClientArguments",
     "ClientOptions",
-    "Follow",
     "Options",
-    "Params",
     "Settings",
     "Survey",
     "TargetCheck",
@@ -27,15 +24,12 @@ __all__ = [
     "check_display",
     "common_cause",
     "display",
-    "encode_params",
     "needs_work",
     "open_resolver",
-    "origin",
     "replacing",
     "tally",
     "unchecked",
     "unescape_html",
     "user_agent",
-    "wants_record",
     "with_suggestion",
 ]

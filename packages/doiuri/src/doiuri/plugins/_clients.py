@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypedDict
+from urllib.parse import quote
 
 from doiuri._settings import Settings
+from doiuri._urls import origin, query_string
 from doiuri.plugins._targets import TargetCheck
 from doiuri.records._accept import wants_record
 from doiuri.rest import record_url
@@ -13,9 +16,16 @@ from doiuri.rest import record_url
 if TYPE_CHECKING:
     from doiuri._doi import Handle
 
+    Params = Mapping[str, object] | Mapping[bytes, object] | Iterable[tuple[str, object]] | str | bytes | None
 
-Follow = Literal["record", "target"]
-"""What a ``doi:`` request returns: the DOI's record, or the resource that the DOI points to."""
+
+class ClientArguments(TypedDict, total=False):
+    """The keyword arguments of :meth:`ClientOptions.read`, for the signatures of plugins."""
+
+    offline: bool | str | None
+    mailto: str | None
+    follow: Literal["record", "target"] | None
+    private: bool | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,18 +33,18 @@ class ClientOptions:
     """The options of a plugin for an HTTP client, and the URL that it requests for a DOI.
 
     >>> options = ClientOptions.read(resolver="https://doi.org")
-    >>> options.request_url(DOI("10.1000/182"))
-    'https://doi.org/api/handles/10.1000/182'
+    >>> options.request_url(DOI("10.1000/182"), query="type=URL")
+    'https://doi.org/api/handles/10.1000/182?type=URL'
     >>> options.request_url(DOI("10.1000/182"), accept="application/x-bibtex")
     'https://doi.org/10.1000/182'
     """
 
     settings: Settings
     """The resolver to request (``settings.base``), whether it may be (``offline``), and the ``mailto``."""
-    follow: Follow = "record"
+    follow: Literal["record", "target"] = "record"
     """What a request returns: the ``"record"`` (draft-lemieux-doi-uri-scheme-00 §3) or the ``"target"``."""
-    private: bool | None = None
-    """Whether redirects may lead into a private network; None: if the resolver is in one."""
+    private: bool = False
+    """Whether redirects may lead into a private network."""
 
     @classmethod
     def read(
@@ -42,7 +52,7 @@ class ClientOptions:
         resolver: str | None = None,
         offline: bool | str | None = None,
         mailto: str | None = None,
-        follow: str = "record",
+        follow: str | None = None,
         private: bool | None = None,
     ) -> ClientOptions:
         """Return the options, checked.
@@ -50,22 +60,23 @@ class ClientOptions:
         :param resolver: base URL of the DOI resolver; default ``DOIURI_RESOLVER``, else ``https://doi.org``.
         :param offline: send no requests; default ``DOIURI_OFFLINE``, else false.
         :param mailto: mail address for the User-Agent header; default ``DOIURI_MAILTO``, else none.
-        :param follow: ``"record"`` or ``"target"``.
-        :param private: whether redirects may lead into a private network, as for :class:`TargetCheck`.
+        :param follow: ``"record"``, the default, or ``"target"``.
+        :param private: whether redirects may lead into a private network; default false.
         :raises ValueError: if an option or a variable is invalid; the message begins with its name.
         """
+        follow = "record" if follow is None else follow
         if follow not in ("record", "target"):
             raise ValueError(f'follow: {follow!r} is not "record" or "target"')
         if private is not None and not isinstance(private, bool):
             raise ValueError(f"private: {private!r} is not True, False or None")
         settings = Settings.from_environ(resolver=resolver, offline=offline, mailto=mailto)
-        return cls(settings, "record" if follow == "record" else "target", private)
+        return cls(settings, "record" if follow == "record" else "target", bool(private))
 
     def wants_record(self, accept: str | bytes | None = None) -> bool:
         """Return whether a request with this Accept header gets the DOI's record."""
         return self.follow == "record" and wants_record(accept)
 
-    def request_url(self, doi: Handle, accept: str | bytes | None = None) -> str:
+    def request_url(self, doi: Handle, accept: str | bytes | None = None, query: str = "") -> str:
         """Return the URL to request for ``doi``.
 
         That is the record's at the REST API, or else the link to ``doi``, from which the resolver redirects
@@ -73,11 +84,39 @@ class ClientOptions:
         urllib drop it when they follow a redirect, which would lead to another DOI.
 
         :param accept: the value of the request's Accept header, if it has one.
+        :param query: what :meth:`query` returned.
         """
         base = self.settings.base
         url = record_url(doi, base=base) if self.wants_record(accept) else doi.link(base)
-        return f"{url[:-1]}%3B" if url.endswith(";") else url
+        url = f"{url[:-1]}%3B" if url.endswith(";") else url
+        return f"{url}?{query}" if query else url
+
+    @staticmethod
+    def query(params: Params) -> str:
+        """Return the ``params=`` of a request as the query for the DOI proxy.
+
+        Unlike HTTP clients, it encodes True as a name without a value, leaves out False as well as None, and
+        writes a space as "%20", because the proxy reads "+" as a plus.
+
+        >>> ClientOptions.query({"type": ["URL", "EMAIL"], "auth": True, "cert": False})
+        'type=URL&type=EMAIL&auth'
+
+        :param params: a mapping or pairs, where a sequence repeats its parameter; or an encoded query.
+        """
+        if not params:
+            return ""
+        if isinstance(params, str | bytes):
+            text = params.decode() if isinstance(params, bytes) else params
+            return quote(text.lstrip("?"), safe="%/:?@!$&'()*+,;=-._~")
+        return query_string(params.items() if hasattr(params, "items") else params)
+
+    def is_at_resolver(self, url: str) -> bool:
+        """Return whether a URL has the resolver's origin, so that credentials may be sent there."""
+        try:
+            return origin(url) == origin(self.settings.base)
+        except ValueError:  # it has no valid port
+            return False
 
     def target_check(self) -> TargetCheck:
-        """Return the check of where the requests for one DOI may lead."""
+        """Return the check of where the requests for DOIs may lead."""
         return TargetCheck(self.settings.base, self.private)

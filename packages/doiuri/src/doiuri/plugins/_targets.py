@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from doiuri._hosts import decoded_host, is_private
-from doiuri._urls import origin
+from doiuri._urls import server_of
 
 _NOT_IN_NETLOC = frozenset("\\ ")  # clients disagree about where the host ends
 
@@ -14,65 +15,58 @@ class TargetError(ValueError):
     """A redirect is refused. ``str()`` says where it leads, and what to do."""
 
 
+@dataclass(frozen=True, slots=True)
 class TargetCheck:
-    """Checks the requests for one DOI: the first, and those that follow redirects.
+    """Checks where the requests for DOIs lead: each URL by its name, and each new connection by its address.
 
     A private network is this machine, an address that is not globally reachable, or a name of one label or
-    below ``.local``, ``.internal``, ``.home.arpa`` or ``.localhost``. Requests to the resolver itself always
-    pass.
+    below ``.local``, ``.internal``, ``.home.arpa`` or ``.localhost``. The resolver itself may be in one; what
+    its records point to may not, for strangers write them.
 
-    >>> check = TargetCheck("https://doi.org")
-    >>> check.check_url("https://doi.org/10.1000/182")
+    >>> check = TargetCheck("http://127.0.0.1:8000")
+    >>> check.check_url("http://127.0.0.1:8000/10.1000/182")
     >>> check.check_url("http://127%2e0.0.1/")
     Traceback (most recent call last):
         ...
     doiuri.plugins._targets.TargetError: redirected to 127.0.0.1, in a private network; private=True allows it
-
-    :param base: base URL of the resolver.
-    :param private: whether redirects may lead into a private network. None: if the resolver is in one.
     """
 
-    private: bool | None
-    """Whether redirects may lead into a private network; None until the resolver's address is known."""
-
-    def __init__(self, base: str, private: bool | None = None) -> None:
-        self._resolver = origin(base)
-        self.private = private
-        if private is None and is_private(decoded_host(urlsplit(base).hostname)):
-            self.private = True
+    base: str
+    """Base URL of the resolver."""
+    private: bool = False
+    """Whether redirects may lead into a private network."""
 
     def check_url(self, url: str) -> None:
-        """Check an http or https URL before it is requested, by the name or address of its host alone.
+        """Check the URL of a request before it is sent, by the name or address of its host alone.
 
-        :raises TargetError: if it is in a private network and must not be, or if it is not a URL.
+        :raises TargetError: if it is in a private network and must not be, or is not an http or https URL.
         """
-        if self.private:
-            return
         try:
-            parts, place = urlsplit(url), origin(url)
+            parts, server = urlsplit(url), server_of(url)
+            host = decoded_host(parts.hostname)
+            if host.isascii():
+                host.encode("idna")  # checks the lengths of the labels
         except ValueError:
             raise TargetError(f"redirected to an invalid URL: {url[:80]!r}") from None
         if parts.scheme not in {"http", "https"}:
+            raise TargetError(f"redirected to {url[:80]!r}, which is not an http or https URL")
+        if self.private:
             return
-        host = decoded_host(parts.hostname)
         if host == "%" or not parts.netloc.isprintable() or not _NOT_IN_NETLOC.isdisjoint(parts.netloc):
             raise TargetError(f"redirected to an invalid URL: {url[:80]!r}")
-        if place != self._resolver and is_private(host):
+        if is_private(host) and server != server_of(self.base):
             raise _refusal(host)
 
     def check_peer(self, url: str, address: str) -> None:
-        """Check the address that a client is connected to for a request: names may resolve to any address.
+        """Check the address of a new connection: a name may resolve to any.
 
-        Call it for each connection, also for one to the resolver, but not for one to a proxy.
+        Do not call it for a connection to a proxy.
 
-        :param url: the URL of the request.
+        :param url: the URL of the request that the connection is made for.
         :param address: the IP address, as ``socket.getpeername`` returns it.
         :raises TargetError: if it is in a private network, and must not be.
         """
-        if origin(url) == self._resolver:
-            if self.private is None:
-                self.private = is_private(address)
-        elif is_private(address) and not self.private:
+        if is_private(address) and not self.private and server_of(url) != server_of(self.base):
             host = decoded_host(urlsplit(url).hostname)
             raise _refusal(host if host == address else f"{host} ({address})")
 

@@ -9,7 +9,7 @@ from math import inf
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 from urllib.parse import urlsplit
 
-from doiuri._urls import origin
+from doiuri._urls import server_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -157,12 +157,7 @@ class Request:
 
 def is_elsewhere(url: str, first: str) -> bool:
     """Return whether two URLs are on different servers; http and https on their default ports are one."""
-    return _server(url) != _server(first)
-
-
-def _server(url: str) -> tuple[str | None, int | None]:
-    scheme, host, port = origin(url)
-    return host, None if (scheme, port) in {("http", 80), ("https", 443)} else port
+    return server_of(url) != server_of(first)
 
 
 class Transport(Protocol):

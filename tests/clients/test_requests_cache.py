@@ -50,14 +50,6 @@ def test_no_doi_is_taken_for_another(kind: str, tmp_path: Path) -> None:
                 assert (answer["handle"], answer["values"][0]["data"]["value"][-1]) == (name, str(number))
 
 
-def test_the_trap_is_there_without_mount() -> None:
-    session = requests_cache.CachedSession(backend="memory")
-    first, second = (requests.Request("GET", f"http://h.example/10.1000/{x}").prepare() for x in ("x", "/x"))
-    assert session.cache.create_key(first) == session.cache.create_key(second)
-    mount(session)
-    assert session.cache.create_key(first) != session.cache.create_key(second)
-
-
 def test_a_cached_record_needs_no_server(tmp_path: Path) -> None:
     path = str(tmp_path / "cache.sqlite")
     with site(resolver({"10.1000/1": "http://x.example/"})) as server:

@@ -1,0 +1,153 @@
+"""The requests for one DOI: their parameters, their cookies, and where their redirects may lead.
+
+requests has no hook between connecting and sending. So the addresses of a host are looked up before a
+redirect is followed; a session that :func:`mount` has set up also checks the peer of each new connection.
+"""
+
+from __future__ import annotations
+
+import socket
+import threading
+from contextlib import contextmanager
+from functools import cache
+from typing import TYPE_CHECKING
+from urllib.parse import unquote, urljoin, urlsplit
+
+from doiuri.plugins import TargetError
+from requests import exceptions
+from requests.adapters import HTTPAdapter
+from requests.cookies import RequestsCookieJar
+from requests.utils import select_proxy, to_native_string
+from urllib3.connection import HTTPConnection
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from doiuri import DOI
+    from doiuri.plugins import TargetCheck
+    from requests import PreparedRequest, Response
+    from requests.adapters import BaseAdapter
+    from urllib3.connectionpool import HTTPConnectionPool
+
+_current = threading.local()  # .url and .check, while this thread sends a request for a DOI
+
+
+class Redirects:
+    """A response hook of the requests for one DOI, which requests hands on with each redirect.
+
+    :param query: the parameters for the resolver, encoded.
+    :param cookies: the cookies that only the resolver gets.
+    """
+
+    def __init__(
+        self, doi: DOI, query: str, check: TargetCheck | None = None, cookies: RequestsCookieJar | None = None
+    ) -> None:
+        self.doi = doi
+        self.query = query
+        self.cookies = cookies
+        self._check = check
+
+    def set_on(self, request: PreparedRequest) -> None:
+        """Make this the hook of a request."""
+        others = [hook for hook in request.hooks["response"] if not isinstance(hook, Redirects)]
+        request.hooks = {**request.hooks, "response": [*others, self]}
+
+    @classmethod
+    def of(cls, request: PreparedRequest) -> Redirects | None:
+        """Return the hook of a request; None if it is not for a DOI."""
+        hooks = getattr(request, "hooks", {"response": ()})  # requests-cache has requests without
+        return next((hook for hook in hooks["response"] if isinstance(hook, cls)), None)
+
+    def __call__(self, response: Response, **options: Mapping[str, str] | None) -> None:
+        """Check where a redirect leads.
+
+        :raises requests.exceptions.ConnectionError: if it must not be followed.
+        """
+        if not response.is_redirect or self._check is None:
+            return
+        with self.refusals(response.request, response):
+            header = response.headers["Location"]
+            try:
+                target = urljoin(
+                    response.url, header.encode("latin-1").decode("utf-8")
+                )  # as requests reads it
+            except ValueError as error:
+                raise TargetError(f"redirected to an invalid URL: {header[:80]!r}") from error
+            self._check.check_url(target)
+            for address in _addresses(target, options.get("proxies")):
+                self._check.check_peer(target, address)
+
+    @contextmanager
+    def refusals(self, request: PreparedRequest, response: Response | None = None) -> Iterator[None]:
+        """Raise ConnectionError, which names the DOI, for a target that is refused."""
+        try:
+            yield
+        except TargetError as error:
+            if response is not None:
+                response.close()
+            message = f"{self.doi.name}: {error}"
+            raise exceptions.ConnectionError(message, request=request, response=response) from error
+
+    @contextmanager
+    def sending(self, request: PreparedRequest, adapter: BaseAdapter) -> Iterator[None]:
+        """Check the peers of the connections that an adapter opens meanwhile for the request."""
+        if isinstance(adapter, HTTPAdapter):
+            manager = adapter.poolmanager
+            classes = manager.pool_classes_by_scheme
+            if not all(issubclass(kind.ConnectionCls, _Checked) for kind in classes.values()):
+                manager.pool_classes_by_scheme = {
+                    scheme: _checked_pool(classes[scheme]) for scheme in classes
+                }
+                manager.clear()  # its pools make connections that do not check
+        _current.url, _current.check = request.url, self._check
+        try:
+            with self.refusals(request):
+                yield
+        finally:
+            _current.check = None
+
+
+class _Checked(HTTPConnection):
+    """A connection that checks its peer before it sends a request for a DOI. A proxy is no target."""
+
+    def connect(self) -> None:
+        super().connect()
+        check: TargetCheck | None = getattr(_current, "check", None)
+        if check is not None and self.proxy is None and self.sock is not None:
+            try:
+                check.check_peer(_current.url, str(self.sock.getpeername()[0]))
+            except BaseException:
+                self.close()
+                raise
+
+
+@cache
+def _checked_pool(kind: type[HTTPConnectionPool]) -> type[HTTPConnectionPool]:
+    own = kind.ConnectionCls
+    connection = type(own.__name__, (_Checked, own), {})
+    return type(kind.__name__, (kind,), {"ConnectionCls": connection})
+
+
+def _addresses(url: str, proxies: Mapping[str, str] | None) -> list[str]:
+    """Return the addresses of a URL's host; none if a proxy looks them up."""
+    parts = urlsplit(url)
+    if select_proxy(url, proxies) or not parts.hostname:
+        return []
+    try:
+        found = socket.getaddrinfo(unquote(parts.hostname), parts.port, type=socket.SOCK_STREAM)
+    except (OSError, ValueError):
+        return []
+    return [str(address[0]) for *_, address in found]
+
+
+def own_cookies(request: PreparedRequest, base: str) -> RequestsCookieJar:
+    """Return the cookies of a ``doi:`` request, bound to the resolver."""
+    host = urlsplit(base).hostname or ""
+    host = f"[{host}]" if ":" in host else host
+    jar = RequestsCookieJar()
+    header = to_native_string(request.headers.get("Cookie", ""), "latin-1")  # type: ignore[no-untyped-call]
+    for pair in header.split(";"):
+        name, _, value = pair.strip().partition("=")
+        if name:  # http.cookiejar writes a host without a dot like this
+            jar.set(name, value, domain=host if "." in host else f"{host}.local")
+    return jar

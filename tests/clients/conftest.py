@@ -1,0 +1,62 @@
+"""The clients that run the contract; urllib starts without a global opener."""
+
+from __future__ import annotations
+
+import ssl
+import urllib.request
+from collections.abc import Iterator
+from unittest import mock
+
+import pytest
+import urllib_doiuri
+from support.clients.contract import ALL_CLIENTS, Client, client_of
+from support.clients.httpx import KINDS, Clients
+from support.servers.tls import Authority
+from support.servers.web import JSON, Answer, Site, site
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _one_context() -> Iterator[None]:
+    """Load the authorities of this machine once: that takes longer than a test."""
+    context = ssl.create_default_context()
+    with mock.patch("ssl._create_default_https_context", return_value=context):
+        yield
+
+
+@pytest.fixture(autouse=True)
+def nothing_installed() -> Iterator[None]:
+    urllib.request.install_opener(None)
+    yield
+    urllib_doiuri.uninstall()
+    urllib.request.install_opener(None)
+
+
+@pytest.fixture(params=ALL_CLIENTS)
+def client(request: pytest.FixtureRequest) -> Iterator[Client]:
+    with client_of(request.param) as opened:
+        yield opened
+
+
+@pytest.fixture(params=KINDS)
+def clients(request: pytest.FixtureRequest) -> Iterator[Clients]:
+    """httpx' clients: the synchronous one, and the asynchronous one on each of its event loops."""
+    with Clients(request.param) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="session")
+def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
+    return Authority(tmp_path_factory.mktemp("tls"))
+
+
+@pytest.fixture(scope="module")
+def _any_site() -> Iterator[Site]:
+    with site(lambda _: Answer(200, JSON, b"{}")) as server:
+        yield server
+
+
+@pytest.fixture
+def anything(_any_site: Site) -> Site:
+    """A server that answers everything, and has seen nothing yet."""
+    _any_site.seen.clear()
+    return _any_site

@@ -1,0 +1,510 @@
+"""What is particular to requests: history, sessions, params, cookies, hooks and copies."""
+
+from __future__ import annotations
+
+import copy
+import io
+import pickle
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import requests
+from doiuri_proxy import running
+from requests.auth import AuthBase, HTTPDigestAuth
+from requests_doiuri import DOIAdapter, mount
+from support.servers.httpproxy import http_proxy
+from support.servers.tls import Authority
+from support.servers.web import JSON, Answer, Asked, Site, leading_back, record, resolver, site
+
+
+def test_the_record_comes_by_a_redirect_that_history_shows() -> None:
+    with running([record("10.1000/182", "http://x.example/")]) as proxy:
+        session = mount(requests.Session(), proxy.url)
+        response = session.get("doi:10.1000/182")
+        assert response.json()["handle"] == "10.1000/182"
+        assert response.url == f"{proxy.url}/api/handles/10.1000/182"
+        (first,) = response.history
+        assert (first.status_code, first.reason, first.url) == (302, "Found", "doi:10.1000/182")
+        assert first.headers["location"] == response.url
+        assert (first.request.url, first.content, first.is_redirect) == ("doi:10.1000/182", b"", True)
+
+
+@pytest.mark.parametrize("body", [{"data": b"x"}, {"json": {}}, {"files": {"a": b"x"}}])
+def test_a_body_is_refused_not_dropped(body: dict[str, object], anything: Site) -> None:
+    anything.seen.clear()
+    session = mount(requests.Session(), anything.url)
+    with pytest.raises(requests.exceptions.InvalidSchema, match=r"10\.1000/1: a DOI is read-only"):
+        session.get("doi:10.1000/1", **body)  # type: ignore[arg-type]
+    assert anything.seen == []
+
+
+def test_head() -> None:
+    with running([record("10.1000/182", "http://x.example/")]) as proxy:
+        session = mount(requests.Session(), proxy.url)
+        first = session.head("doi:10.1000/182")  # requests does not follow redirects of HEAD by itself
+        assert (first.status_code, first.headers["Location"]) == (302, f"{proxy.url}/api/handles/10.1000/182")
+        last = session.head("doi:10.1000/182", allow_redirects=True)
+        assert (last.status_code, last.request.method, last.content) == (200, "HEAD", b"")
+
+
+def test_redirects_can_be_left_to_the_caller() -> None:
+    with running([record("10.1000/182", "http://x.example/")]) as proxy:
+        session = mount(requests.Session(), proxy.url)
+        first = session.get("doi:10.1000/182", params={"type": "URL"}, allow_redirects=False)
+        assert (first.status_code, first.history) == (302, [])
+        assert first.next is not None
+        assert first.next.url == f"{proxy.url}/api/handles/10.1000/182?type=URL"
+        assert session.send(first.next).json()["handle"] == "10.1000/182"
+
+
+def test_a_prepared_request_may_be_sent_again() -> None:
+    with running([record("10.1000/182", "http://x.example/")]) as proxy:
+        session = mount(requests.Session(), proxy.url)
+        prepared = session.prepare_request(requests.Request("GET", "doi:10.1000/182", params={"type": "URL"}))
+        for again in (prepared, prepared, prepared.copy()):
+            assert session.send(again).url.endswith("/10.1000/182?type=URL")
+
+
+def test_a_request_prepared_without_the_session() -> None:
+    with running([record("10.1000/182", "http://x.example/")]) as proxy:
+        session = mount(requests.Session(), proxy.url)
+        assert session.send(requests.Request("GET", "doi:10.1000/182").prepare()).status_code == 200
+        with pytest.raises(requests.exceptions.InvalidURL, match=r"10\.1000/x%23y"):
+            session.send(requests.Request("GET", "doi:10.1000/x#y").prepare())
+
+
+def test_a_copied_session_gets_dois_and_params_once_it_is_mounted_again() -> None:
+    with running([record("10.1000/182", "http://x.example/")]) as proxy:
+        session = mount(requests.Session(), proxy.url)
+        session.params = {"index": 1}
+        for twin in (pickle.loads(pickle.dumps(session)), copy.copy(session), copy.deepcopy(session)):
+            assert twin.get("doi:10.1000/182").json()["handle"] == "10.1000/182"
+            answer = mount(twin, proxy.url).get("doi:10.1000/182", params={"type": "URL"})
+            assert answer.url.endswith("?index=1&type=URL")
+
+
+def test_mounting_twice_is_mounting_once() -> None:
+    with running([record("10.1000/182", "http://x.example/")]) as proxy:
+        session = mount(mount(requests.Session(), "http://127.0.0.1:9"), proxy.url)
+        assert type(session) is type(mount(requests.Session()))
+        assert session.get("doi:10.1000/182", params={"type": "URL"}).url.endswith("?type=URL")
+
+
+def test_a_mounted_session_is_of_its_own_class() -> None:
+    class Mine(requests.Session):
+        """A user's session class."""
+
+    session = mount(Mine())
+    assert isinstance(session, Mine)
+    assert (type(session).__name__, type(session).__module__) == ("Mine", __name__)
+    assert type(copy.copy(session)) is type(session)
+
+
+def test_the_settings_are_read_at_mount(monkeypatch: pytest.MonkeyPatch) -> None:
+    with running([]) as first, running([]) as second:
+        monkeypatch.setenv("DOIURI_RESOLVER", first.url)
+        session = mount(requests.Session())
+        monkeypatch.setenv("DOIURI_RESOLVER", second.url)
+        assert session.get("doi:10.1000/1").url.startswith(first.url)
+        assert mount(session).get("doi:10.1000/1").url.startswith(second.url)
+        assert mount(session, first.url).get("doi:10.1000/1").url.startswith(first.url)
+
+
+ENCODED: list[tuple[Any, str]] = [
+    (None, ""),
+    ({}, ""),
+    ({"type": "URL"}, "?type=URL"),
+    ({"type": ["URL", "EMAIL"], "index": (1, 2)}, "?type=URL&type=EMAIL&index=1&index=2"),
+    ([("type", "URL"), ("type", "10320/loc")], "?type=URL&type=10320%2Floc"),
+    ({"auth": True, "cert": False, "type": None}, "?auth"),
+    ({b"auth": True, b"type": b"URL"}, "?auth&type=URL"),
+    ({"type": "a b+c&d=e#f"}, "?type=a%20b%2Bc%26d%3De%23f"),
+    ({"type": "Á"}, "?type=%C3%81"),
+    ("type=URL&index=1", "?type=URL&index=1"),
+    (b"type=a b", "?type=a%20b"),
+    ("", ""),
+]
+
+
+@pytest.mark.parametrize(("params", "query"), ENCODED)
+def test_each_form_of_params_reaches_the_rest_api(params: Any, query: str) -> None:
+    with site(lambda _: Answer(200, JSON, b"{}")) as server:
+        mount(requests.Session(), server.url).get("doi:10.1000/456%23789", params=params)
+        assert server.seen[0].target == f"/api/handles/10.1000/456%23789{query}"
+
+
+def test_values_are_chosen_by_type_and_index() -> None:
+    with running([record("10.1000/1", "http://a.example/", "http://b.example/")]) as proxy:
+        session = mount(requests.Session(), proxy.url)
+        assert len(session.get("doi:10.1000/1", params={"type": "URL"}).json()["values"]) == 2
+        (one,) = session.get("doi:10.1000/1", params={"index": 2}).json()["values"]
+        assert one["data"]["value"] == "http://b.example/"
+        assert session.get("doi:10.1000/1", params={"type": "EMAIL"}).json()["responseCode"] == 200
+
+
+def test_the_sessions_own_params_come_along() -> None:
+    with site(lambda _: Answer(200, JSON, b"{}")) as server:
+        session = mount(requests.Session(), server.url)
+        session.params = {"auth": True}
+        session.get("doi:10.1000/1", params={"index": 1})
+        assert server.seen[0].target == "/api/handles/10.1000/1?auth&index=1"
+
+
+def test_for_the_target_they_are_the_proxys_parameters() -> None:
+    with running([record("10.1000/1", "http://127.0.0.1:9/a?b=c")]) as proxy:
+        session = mount(requests.Session(), proxy.url, follow="target", private=True)
+        first = session.get("doi:10.1000/1", params={"urlappend": "&d=e"}, allow_redirects=False)
+        assert first.next is not None
+        second = session.send(first.next, allow_redirects=False)
+        assert second.headers["Location"] == "http://127.0.0.1:9/a?b=c&d=e"
+
+
+def test_a_query_in_the_uri_is_no_parameter() -> None:
+    session = mount(requests.Session(), "http://127.0.0.1:9")
+    with pytest.raises(requests.exceptions.InvalidURL, match="%3Ftype%3DURL"):
+        session.get("doi:10.1000/1?type=URL", params={"index": 1})
+
+
+def test_a_prepared_request_keeps_its_params_when_it_is_pickled() -> None:
+    with site(lambda _: Answer(200, JSON, b"{}")) as server:
+        session = mount(requests.Session(), server.url)
+        prepared = session.prepare_request(
+            requests.Request("GET", "doi:10.1000/456%23789", params={"type": "URL", "auth": True})
+        )
+        twin = pickle.loads(pickle.dumps(pickle.loads(pickle.dumps(prepared))))
+        for _ in range(2):
+            session.send(twin)
+        assert [asked.target for asked in server.seen] == ["/api/handles/10.1000/456%23789?type=URL&auth"] * 2
+        twin.url = "doi:10.1000/2"
+        session.send(twin)
+        assert server.seen[2].target == "/api/handles/10.1000/2"
+        twin.url = "doi:10.1000/2?index=1"
+        with pytest.raises(requests.exceptions.InvalidURL):
+            session.send(twin)
+
+
+PAGE = Answer(200, {"Content-Type": "text/html"}, b"<p>the article")
+
+
+BIBTEX = "application/x-bibtex"
+
+
+SECRETS = {"Authorization": "Bearer s3cret", "Cookie": "session=s3cret"}
+
+
+class Token(AuthBase):
+    """A user's authentication."""
+
+    def __call__(self, r: requests.PreparedRequest) -> requests.PreparedRequest:
+        r.headers["Authorization"] = "Token t"
+        return r
+
+
+def proxy_or_api(asked: Asked) -> Answer:
+    if asked.target.startswith("/api/handles/"):
+        return Answer(200, JSON, b"{}")
+    return Answer(200, {"Content-Type": BIBTEX}, b"@misc{}")
+
+
+@pytest.mark.parametrize(
+    "accept", [BIBTEX, BIBTEX.encode(), f"{BIBTEX}, application/json;q=0.5", "text/turtle"]
+)
+@pytest.mark.parametrize("where", ["request", "session"])
+def test_another_type_is_content_negotiation(accept: str | bytes, where: str) -> None:
+    with site(proxy_or_api) as proxy:
+        session = mount(requests.Session(), proxy.url)
+        headers = {"Accept": accept}
+        if where == "session":
+            session.headers.update(headers)
+        response = session.get("doi:10.1000/a%28b%29", headers=headers if where == "request" else None)
+        assert response.content == b"@misc{}"
+        assert proxy.seen[0].target == "/10.1000/a(b)"
+
+
+@pytest.mark.parametrize(
+    ("auth", "header"), [(("u", "p"), "Basic dTpw"), (Token(), "Token t"), (None, "Bearer s3cret")]
+)
+@pytest.mark.parametrize("name", ["127.0.0.1", "localhost"])
+def test_credentials_go_to_the_resolver_and_nowhere_else(
+    name: str, auth: AuthBase | None, header: str
+) -> None:
+    with site(lambda _: PAGE) as landing:
+        away = landing.at("localhost") if name == "127.0.0.1" else landing.url
+        with site(resolver({"10.1000/1": away})) as proxy:
+            session = mount(requests.Session(), proxy.at(name), follow="target", private=True)
+            headers = {} if auth else SECRETS
+            session.get("doi:10.1000/1", auth=auth, headers=headers, cookies={"c": "s3cret"})
+            assert proxy.seen[0].headers["authorization"] == header
+            cookies = {"c=s3cret"} if auth else {"session=s3cret"}  # as in any request, the header wins
+            assert {*proxy.seen[0].headers["cookie"].split("; ")} == cookies
+        assert not landing.seen[0].headers.keys() & {"authorization", "cookie"}
+
+
+@pytest.mark.parametrize("header", ["a=b; c=d=e; ; ", b"a=b;c=d=e"])
+def test_a_cookie_header_reaches_the_resolver(header: str | bytes) -> None:
+    with site(lambda _: Answer(200, JSON, b"{}")) as proxy:
+        mount(requests.Session(), proxy.url).get("doi:10.1000/1", headers={"Cookie": header})
+        assert {*proxy.seen[0].headers["cookie"].split("; ")} == {"a=b", "c=d=e"}
+
+
+def test_digest_authentication_at_the_resolver() -> None:
+    def guarded(asked: Asked) -> Answer:
+        if asked.headers.get("authorization", "").startswith("Digest username="):
+            return Answer(200, JSON, b'{"responseCode":1}')
+        return Answer(401, {"WWW-Authenticate": 'Digest realm="r", nonce="n", qop="auth", algorithm=MD5'})
+
+    with site(guarded) as proxy:
+        session = mount(requests.Session(), proxy.url)
+        session.auth = HTTPDigestAuth("u", "p")
+        assert session.get("doi:10.1000/1").json() == {"responseCode": 1}
+
+
+def test_cookies_that_the_resolver_sets_stay_with_it() -> None:
+    with site(lambda _: PAGE) as landing:
+        away = landing.at("localhost") + "/a"
+        with site(lambda _: Answer(302, {"Location": away, "Set-Cookie": "seen=1"})) as proxy:
+            session = mount(requests.Session(), proxy.url, follow="target", private=True)
+            for _ in range(2):
+                session.get("doi:10.1000/1")
+            assert [one.headers.get("cookie") for one in proxy.seen] == [None, "seen=1"]
+        assert all("cookie" not in one.headers for one in landing.seen)
+
+
+class Opened(requests.adapters.BaseAdapter):
+    """A user's adapter for another scheme."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.urls: list[str | None] = []
+
+    def send(self, request: requests.PreparedRequest, *_: object, **_options: object) -> requests.Response:
+        self.urls.append(request.url)
+        response = requests.Response()
+        response.request, response.status_code, response.raw = request, 200, io.BytesIO()
+        return response
+
+    def close(self) -> None:
+        pass
+
+
+def ask(session: requests.Session, by_hand: bool) -> None:
+    response = session.get("doi:10.1000/1", allow_redirects=not by_hand)
+    while response.next is not None:
+        response = session.send(response.next, allow_redirects=False)
+
+
+@pytest.mark.parametrize(
+    "target", ["ftp://localhost/x", "FILE:///etc/passwd", "javascript:alert(1)", "doi:10.1000/2"]
+)
+@pytest.mark.parametrize("private", [None, False, True])
+@pytest.mark.parametrize("by_hand", [False, True])
+def test_only_http_and_https_are_opened(by_hand: bool, private: bool | None, target: str) -> None:
+    with site(resolver({"10.1000/1": target})) as proxy:
+        session = mount(requests.Session(), proxy.url, follow="target", private=private)
+        session.mount("file://", adapter := Opened())
+        refused = r"10\.1000/1: redirected to .*, which is not an http or https URL"
+        with pytest.raises(requests.ConnectionError, match=refused):
+            ask(session, by_hand)
+        assert not adapter.urls
+        assert session.get("file:///etc/passwd").status_code == 200
+
+
+@pytest.mark.parametrize("by_hand", [False, True])
+@pytest.mark.parametrize("where", ["request", "session", "headers"])
+def test_only_cookies_come_back_to_the_resolver(where: str, by_hand: bool) -> None:
+    """Those without a domain are the resolver's, also if they are the session's."""
+    with leading_back(PAGE) as (proxy, landing):
+        session = mount(requests.Session(), proxy.url, follow="target", private=True)
+        given: dict[str, Any] = {}
+        if where == "request":
+            given = {"cookies": {"a": "b"}, "headers": {"Authorization": "Basic dTpw"}}
+        elif where == "session":
+            session.cookies.set("a", "b")
+            session.auth = ("u", "p")
+        else:
+            session.headers.update({"Authorization": "Basic dTpw", "Cookie": "a=b"})
+        response = session.get("doi:10.1000/1", allow_redirects=not by_hand, **given)
+        while response.next is not None:
+            response = session.send(response.next, allow_redirects=False)
+        assert [one.headers.get("authorization") for one in proxy.seen] == ["Basic dTpw", None]
+        assert [one.headers.get("cookie") for one in proxy.seen] == ["a=b", "a=b"]
+        assert not landing.seen[0].headers.keys() & {"authorization", "cookie"}
+        assert [(cookie.name, cookie.domain) for cookie in session.cookies] == [("a", "")] * (
+            where == "session"
+        )
+
+
+def test_other_requests_keep_the_sessions_cookies() -> None:
+    with site(lambda asked: PAGE if asked.target == "/b" else Answer(302, {"Location": "/b"})) as other:
+        session = mount(requests.Session(), "https://r.example")
+        session.cookies.set("a", "b")
+        session.get(other.url)
+        assert [one.headers["cookie"] for one in other.seen] == ["a=b"] * 2
+
+
+@pytest.mark.parametrize(
+    "host", ["[::1]:9", "[2001:DB8::1]", "[::ffff:127.0.0.1]", "localhost:9", "r.example"]
+)
+def test_cookies_reach_a_resolver_whatever_its_host(host: str) -> None:
+    session = mount(requests.Session(), f"http://{host}")
+    for given in ({"cookies": {"a": "b"}}, {"headers": {"Cookie": "a=b"}}):
+        response = session.get("doi:10.1000/1", allow_redirects=False, **given)  # type: ignore[arg-type]
+        assert response.next is not None
+        assert response.next.headers["Cookie"] == "a=b"
+
+
+REFUSED = r"10\.1000/1: redirected to .* in a private network; private=True allows it"
+
+
+@pytest.mark.parametrize("mounted", [True, False], ids=["mount", "adapter"])
+def test_each_redirect_is_checked_and_the_resolvers_own_are_followed(mounted: bool) -> None:
+    with site(lambda _: PAGE) as landing:
+
+        def moved(asked: Asked) -> Answer:
+            place = f"{landing.url}/a" if asked.target == "/moved" else "/moved"
+            return Answer(302, {"Location": place})
+
+        with site(moved) as proxy:
+            session = requests.Session()
+            if mounted:
+                mount(session, proxy.url, follow="target", private=False)
+            else:
+                session.mount("doi:", DOIAdapter(proxy.url, follow="target", private=False))
+            with pytest.raises(requests.ConnectionError, match=REFUSED):
+                session.get("doi:10.1000/1")
+        assert [asked.target for asked in proxy.seen] == ["/10.1000/1", "/moved"]
+        assert not landing.seen
+
+
+def test_a_prepared_request_is_checked_each_time_and_can_be_pickled() -> None:
+    with site(lambda _: PAGE) as landing, site(resolver({"10.1000/1": landing.at("localhost")})) as proxy:
+        session = mount(requests.Session(), proxy.url, follow="target", private=True)
+        request = session.prepare_request(requests.Request("GET", "doi:10.1000/1"))
+        response = session.send(request)
+        mount(session, proxy.url, follow="target", private=False)
+        for again in (request, pickle.loads(pickle.dumps(request)), response.history[0].request):
+            with pytest.raises(requests.ConnectionError, match=REFUSED):
+                session.send(again)
+        assert len(request.hooks["response"]) == 1
+        assert pickle.loads(pickle.dumps(response)).history[0].url == "doi:10.1000/1"
+
+
+def test_a_redirect_after_an_answered_challenge_is_checked() -> None:
+    """Digest authentication sends the second request in a hook of its own."""
+    with site(lambda _: PAGE) as landing:
+
+        def guarded(asked: Asked) -> Answer:
+            if "authorization" in asked.headers:
+                return Answer(302, {"Location": landing.at("localhost")})
+            return Answer(401, {"WWW-Authenticate": 'Digest realm="r", nonce="n", qop="auth", algorithm=MD5'})
+
+        with site(guarded) as proxy:
+            session = mount(requests.Session(), proxy.url, follow="target", private=False)
+            session.auth = HTTPDigestAuth("u", "p")
+            with pytest.raises(requests.ConnectionError, match=REFUSED):
+                session.get("doi:10.1000/1")
+        assert not landing.seen
+
+
+TARGETS = {"10.1000/182": "http://x.example/"}
+
+
+URI = "doi:10.1000/182"
+
+
+@pytest.fixture
+def secure(authority: Authority) -> Iterator[Site]:
+    with site(resolver(TARGETS), tls=authority.server()) as server:
+        yield server
+
+
+def test_verify(authority: Authority, secure: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    session = mount(requests.Session(), secure.url)
+    assert session.get(URI, verify=str(authority.bundle)).status_code == 200
+    with pytest.raises(requests.exceptions.SSLError):
+        mount(requests.Session(), secure.url).get(URI)
+    monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(authority.bundle))
+    assert mount(requests.Session(), secure.url).get(URI).status_code == 200
+    by_session = mount(requests.Session(), secure.url)
+    by_session.trust_env = False
+    by_session.verify = str(authority.bundle)
+    assert by_session.get(URI).status_code == 200
+
+
+def test_cert(authority: Authority) -> None:
+    with site(resolver(TARGETS), tls=authority.server(ask_client=True)) as server:
+        session = mount(requests.Session(), server.url)
+        session.verify = str(authority.bundle)
+        assert session.get(URI, cert=str(authority.client)).status_code == 200
+        with pytest.raises(requests.ConnectionError):
+            mount(requests.Session(), server.url).get(URI, verify=str(authority.bundle))
+
+
+def test_proxies_by_argument_by_session_and_by_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    with site(resolver(TARGETS)) as server, http_proxy() as proxy:
+        line = f"GET {server.url}/api/handles/10.1000/182"
+        session = mount(requests.Session(), server.url)
+        session.get(URI, proxies={"http": proxy.url})
+        assert proxy.seen == [line]
+        session.proxies = {"http": proxy.url}
+        session.get(URI)
+        assert proxy.seen == [line] * 2
+        session.proxies = {}
+        monkeypatch.setenv("http_proxy", proxy.url.replace("//", "//user:pass@"))
+        session.get(URI)
+        assert proxy.seen == [line] * 3
+        assert proxy.credentials[-1] == "Basic dXNlcjpwYXNz"
+        monkeypatch.setenv("no_proxy", "127.0.0.1")
+        session.get(URI)
+        assert len(proxy.seen) == 3
+        assert len(server.seen) == 4
+
+
+def test_a_doi_proxy_in_the_environment_is_not_in_the_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("doi_proxy", "http://127.0.0.1:9")
+    with site(resolver(TARGETS)) as server:
+        assert mount(requests.Session(), server.url).get(URI).status_code == 200
+
+
+def test_stream() -> None:
+    body = b"x" * 1_000_000
+    with site(lambda _: Answer(200, JSON, body)) as server:
+        session = mount(requests.Session(), server.url)
+        with session.get(URI, stream=True) as response:
+            assert not response._content_consumed  # type: ignore[attr-defined]
+            assert sum(map(len, response.iter_content(65536))) == len(body)
+
+
+def test_hooks_see_every_response_of_the_way() -> None:
+    seen: list[str | None] = []
+
+    def note(response: requests.Response, **_: object) -> None:
+        seen.append(response.url)
+
+    with site(resolver(TARGETS)) as server:
+        mount(requests.Session(), server.url).get(URI, hooks={"response": note})
+        assert seen == [URI, f"{server.url}/api/handles/10.1000/182"]
+
+
+def test_netrc_serves_the_resolver(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "netrc").write_text("machine 127.0.0.1 login u password p\n")
+    monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
+    with site(resolver(TARGETS)) as server:
+        mount(requests.Session(), server.url).get(URI)
+        assert server.seen[0].headers["authorization"] == "Basic dTpw"
+
+
+def test_connections_are_the_sessions_and_are_kept() -> None:
+    threads: set[int] = set()
+
+    def answer(asked: Asked) -> Answer:
+        threads.add(threading.get_ident())
+        return resolver(TARGETS)(asked)
+
+    with site(answer) as server, mount(requests.Session(), server.url) as session:
+        for _ in range(5):
+            session.get(URI)
+    assert len(threads) == 1  # the server has one thread for each connection

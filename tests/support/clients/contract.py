@@ -1,0 +1,154 @@
+"""urllib, requests and httpx behind one face, for the tests of what all three promise."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from typing import Any, NamedTuple
+from urllib.error import HTTPError, URLError
+from urllib.request import HTTPSHandler, ProxyHandler, Request, build_opener
+
+import httpx
+import requests
+from doiuri import DOISyntaxError
+from httpx_doiuri import AsyncClient
+from httpx_doiuri import Client as HTTPXClient
+from requests_doiuri import DOIAdapter, mount
+from support.clients.httpx import KINDS, TLS, Clients
+from urllib_doiuri import DOIHandler
+
+CLIENTS = ["urllib", "requests", "httpx"]
+ALL_CLIENTS = [*CLIENTS, *(f"httpx {kind}" for kind in KINDS[1:])]
+
+
+class Reply(NamedTuple):
+    """A response after its redirects."""
+
+    status: int
+    url: str
+    body: bytes
+    headers: Mapping[str, str]
+
+
+class Errors(NamedTuple):
+    """What a client raises."""
+
+    no_uri: type[Exception]
+    """For anything but a strict ``doi:`` URI."""
+    read_only: type[Exception]
+    """For other methods than GET and HEAD."""
+    failed: type[Exception]
+    """If there is no response that may be used."""
+
+
+Get = Callable[..., Reply]
+"""Takes a URI, ``method``, ``headers`` and ``timeout``, and follows redirects."""
+
+
+class Client:
+    """Opens clients of one kind.
+
+    :param kind: one of ALL_CLIENTS.
+    """
+
+    def __init__(self, kind: str, stack: ExitStack) -> None:
+        self.kind = kind
+        self.errors = {
+            "urllib": Errors(DOISyntaxError, ValueError, URLError),
+            "requests": Errors(
+                requests.exceptions.InvalidURL,
+                requests.exceptions.InvalidSchema,
+                requests.ConnectionError,
+            ),
+        }.get(kind, Errors(httpx.InvalidURL, httpx.UnsupportedProtocol, httpx.TransportError))
+        self.options: type[DOIHandler | DOIAdapter | HTTPXClient | AsyncClient] = {
+            "urllib": DOIHandler,
+            "requests": DOIAdapter,
+            "httpx": HTTPXClient,
+        }.get(kind, AsyncClient)
+        """What reads the options."""
+        self._stack = stack
+        if kind.startswith("httpx"):
+            sync_or_async = KINDS[0] if kind == "httpx" else kind.removeprefix("httpx ")
+            self._clients = stack.enter_context(Clients(sync_or_async))
+
+    def open(
+        self,
+        resolver: str | None = None,
+        *,
+        proxy: str | None = None,
+        insecure: bool = False,
+        cookie: str | None = None,
+        **options: Any,
+    ) -> Get:
+        """Return a function that gets a URI.
+
+        :param proxy: an HTTP proxy for http and https.
+        :param insecure: accept any certificate.
+        :param cookie: the value of a cookie ``own`` of the client, which has no domain.
+        :param options: the client's own ones for DOIs.
+        """
+        if self.kind == "urllib":
+            return self._urllib(DOIHandler(resolver, **options), proxy, insecure)
+        if self.kind == "requests":
+            return self._requests(mount(requests.Session(), resolver, **options), proxy, insecure, cookie)
+        transport = {"proxy": proxy} if proxy else {}
+        cookies = {"cookies": {"own": cookie}} if cookie else {}
+        client = self._clients.open(
+            resolver,
+            follow_redirects=True,
+            verify=False if insecure else TLS,
+            **transport,
+            **cookies,
+            **options,
+        )
+
+        def get(uri: str, method: str = "GET", timeout: float = 20, **given: Any) -> Reply:
+            response = client.request(method, uri, timeout=timeout, **given)
+            return Reply(response.status_code, str(response.url), response.content, response.headers)
+
+        return get
+
+    def _urllib(self, handler: DOIHandler, proxy: str | None, insecure: bool) -> Get:
+        handlers: list[Any] = [handler]
+        if insecure:
+            import ssl
+
+            handlers.append(HTTPSHandler(context=ssl._create_unverified_context()))
+        if proxy:
+            handlers.append(ProxyHandler({"http": proxy, "https": proxy}))
+        opener = build_opener(*handlers)
+
+        def get(uri: str, method: str = "GET", headers: Mapping[str, str] = {}, timeout: float = 20) -> Reply:
+            try:
+                response = opener.open(Request(uri, headers=dict(headers), method=method), timeout=timeout)
+            except HTTPError as error:
+                if error.code < 400:  # a redirect that urllib refuses
+                    raise
+                response = error
+            with response:
+                return Reply(response.status or 0, response.url, response.read(), response.headers)
+
+        return get
+
+    def _requests(
+        self, session: requests.Session, proxy: str | None, insecure: bool, cookie: str | None
+    ) -> Get:
+        self._stack.enter_context(session)
+        session.proxies = {"http": proxy, "https": proxy} if proxy else {}
+        session.verify = not insecure
+        if cookie:
+            session.cookies.set("own", cookie)
+
+        def get(uri: str, method: str = "GET", timeout: float = 20, **given: Any) -> Reply:
+            response = session.request(method, uri, timeout=timeout, allow_redirects=True, **given)
+            return Reply(response.status_code, response.url, response.content, response.headers)
+
+        return get
+
+
+@contextmanager
+def client_of(kind: str) -> Iterator[Client]:
+    """Yield what opens clients of a kind, and close them at the end."""
+    with ExitStack() as stack:
+        yield Client(kind, stack)

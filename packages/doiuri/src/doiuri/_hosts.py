@@ -47,6 +47,14 @@ def is_private(host: str) -> bool:
     return "." not in name or is_loopback(name) or f".{name}".endswith(_LOCAL_DOMAINS)
 
 
+def addresses_of(host: str, port: int | None) -> list[str]:
+    """Return the addresses that a host's name resolves to; none if it does not resolve."""
+    try:
+        return [str(found[0]) for *_, found in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)]
+    except (OSError, ValueError):
+        return []
+
+
 def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
     if " " in host:
         return None  # inet_aton ignores what follows

@@ -6,12 +6,11 @@ redirect is followed; a session that :func:`mount` has set up also checks the pe
 
 from __future__ import annotations
 
-import socket
 import threading
 from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING
-from urllib.parse import unquote, urljoin, urlsplit
+from urllib.parse import urljoin, urlsplit
 
 from doiuri.plugins import TargetError
 from requests import exceptions
@@ -74,8 +73,8 @@ class Redirects:
             except ValueError as error:
                 raise TargetError(f"redirected to an invalid URL: {header[:80]!r}") from error
             self._check.check_url(target)
-            for address in _addresses(target, options.get("proxies")):
-                self._check.check_peer(target, address)
+            if not select_proxy(target, options.get("proxies")):
+                self._check.check_addresses(target)
 
     @contextmanager
     def refusals(self, request: PreparedRequest, response: Response | None = None) -> Iterator[None]:
@@ -126,18 +125,6 @@ def _checked_pool(kind: type[HTTPConnectionPool]) -> type[HTTPConnectionPool]:
     own = kind.ConnectionCls
     connection = type(own.__name__, (_Checked, own), {})
     return type(kind.__name__, (kind,), {"ConnectionCls": connection})
-
-
-def _addresses(url: str, proxies: Mapping[str, str] | None) -> list[str]:
-    """Return the addresses of a URL's host; none if a proxy looks them up."""
-    parts = urlsplit(url)
-    if select_proxy(url, proxies) or not parts.hostname:
-        return []
-    try:
-        found = socket.getaddrinfo(unquote(parts.hostname), parts.port, type=socket.SOCK_STREAM)
-    except (OSError, ValueError):
-        return []
-    return [str(address[0]) for *_, address in found]
 
 
 def own_cookies(request: PreparedRequest, base: str) -> RequestsCookieJar:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from doiuri._hosts import decoded_host, is_private
+from doiuri._hosts import addresses_of, decoded_host, is_private
 from doiuri._urls import server_of
 
 _NOT_IN_NETLOC = frozenset("\\ ")  # clients disagree about where the host ends
@@ -56,6 +56,17 @@ class TargetCheck:
             raise TargetError(f"redirected to an invalid URL: {url[:80]!r}")
         if is_private(host) and server != server_of(self.base):
             raise _refusal(host)
+
+    def check_addresses(self, url: str) -> None:
+        """Look up the host of a URL before it is requested, and check its addresses.
+
+        Do not call it for a request that goes through a proxy, which looks the host up itself.
+
+        :raises TargetError: if one is in a private network, and must not be.
+        """
+        parts = urlsplit(url)
+        for address in [] if self.private else addresses_of(decoded_host(parts.hostname), parts.port):
+            self.check_peer(url, address)
 
     def check_peer(self, url: str, address: str) -> None:
         """Check the address of a new connection: a name may resolve to any.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import threading
 from contextlib import contextmanager
 from functools import cache
@@ -13,12 +14,12 @@ from requests.utils import prepend_scheme_if_needed, select_proxy
 from urllib3.connection import HTTPConnection
 from urllib3.connectionpool import HTTPConnectionPool
 
-from doiuri._hosts import is_private
+from doiuri._hosts import addresses_of, is_private
 from doiuri.resolver.http._redirects import private_network
+from doiuri.resolver.http._request import TransportError
 
 if TYPE_CHECKING:
-    import socket
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from doiuri.resolver.http._request import Request
 
@@ -43,21 +44,13 @@ class _Watched(HTTPConnection):
     def connect(self) -> None:
         self._used = False
         self._attach()
+        self._check(lambda: addresses_of(self.host, self.port))  # before any TLS handshake
         super().connect()
-
-    def _new_conn(self) -> socket.socket:
-        sock = super()._new_conn()
-        try:
-            self._check_peer(sock)  # before TLS: nothing is sent to a private network
-        except BaseException:
-            sock.close()
-            raise
-        return sock
+        self._check_peer()
 
     def request(self, *args: Any, **kwargs: Any) -> None:
         self._attach()
-        if self.sock is not None:
-            self._check_peer(self.sock)
+        self._check_peer()
         super().request(*args, **kwargs)  # which may connect first
         self._used = True
 
@@ -67,7 +60,14 @@ class _Watched(HTTPConnection):
             request._reused = self._used
             request._attach(self)
 
-    def _check_peer(self, sock: socket.socket) -> None:
+    def _check_peer(self) -> None:
+        try:
+            self._check(lambda: [] if self.sock is None else [_address(self.sock)])
+        except TransportError:
+            self.close()
+            raise
+
+    def _check(self, addresses: Callable[[], list[str]]) -> None:
         """Refuse a private network that a redirect leads to; names may resolve to one.
 
         Through a proxy the peer is the proxy, so only the names are checked.
@@ -75,7 +75,7 @@ class _Watched(HTTPConnection):
         request: Request | None = getattr(_current, "request", None)
         if request is None or self.proxy is not None or request._private or request._is_at_resolver:
             return
-        if is_private(_address(sock)):
+        if any(map(is_private, addresses())):
             raise private_network(request)
 
 

@@ -1,4 +1,4 @@
-"""Measure the cost of a ``doi:`` URI in urllib and requests, compared with the https URL of the REST API.
+"""Measure the cost of a ``doi:`` URI in urllib, requests and httpx, beside the https URL of the REST API.
 
 python benchmarks/scripts.py [--quick]
 
@@ -20,6 +20,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.request import urlopen
 
+import httpx_doiuri
 import requests
 import requests_doiuri
 import urllib_doiuri
@@ -76,7 +77,11 @@ def starting(module: str) -> Callable[[], object]:
 
 
 def main(rounds: int) -> None:
-    with local_proxy() as base, requests_doiuri.mount(requests.Session(), base) as session:
+    with (
+        local_proxy() as base,
+        requests_doiuri.mount(requests.Session(), base) as session,
+        httpx_doiuri.Client(resolver=base) as client,
+    ):
         urllib_doiuri.install(base)
         url = f"{base}/api/handles/10.1000/182"
         rows = [
@@ -86,6 +91,13 @@ def main(rounds: int) -> None:
                 1.30,
                 compare(
                     lambda: session.get(url).content, lambda: session.get("doi:10.1000/182").content, rounds
+                ),
+            ),
+            (
+                "client.get",
+                1.30,
+                compare(
+                    lambda: client.get(url).content, lambda: client.get("doi:10.1000/182").content, rounds
                 ),
             ),
             (

@@ -112,9 +112,7 @@ class Client:
     def _urllib(self, handler: DOIHandler, proxy: str | None, insecure: bool) -> Get:
         handlers: list[Any] = [handler]
         if insecure:
-            import ssl
-
-            handlers.append(HTTPSHandler(context=ssl._create_unverified_context()))
+            handlers.append(HTTPSHandler(context=httpx.create_ssl_context(verify=False)))
         if proxy:
             handlers.append(ProxyHandler({"http": proxy, "https": proxy}))
         opener = build_opener(*handlers)

@@ -142,14 +142,13 @@ class _Trace:
         self._given = given  # the caller's own callback
         self._place = ("", 0)
 
-    def __call__(self, name: str, info: dict[str, Any]) -> None:
+    def __call__(self, name: str, info: dict[str, Any]) -> Any:
         try:
             self._note(name, info)
         except TargetError:
             info["return_value"].close()
             raise
-        if self._given is not None:
-            self._given(name, info)
+        return None if self._given is None else self._given(name, info)
 
     def _note(self, name: str, info: dict[str, Any]) -> None:
         if name.endswith(".connect_tcp.started"):
@@ -159,7 +158,7 @@ class _Trace:
 
 
 class _AsyncTrace(_Trace):
-    async def __call__(self, name: str, info: dict[str, Any]) -> None:  # type: ignore[override]
+    async def __call__(self, name: str, info: dict[str, Any]) -> None:
         try:
             self._note(name, info)
         except TargetError:

@@ -111,10 +111,10 @@ class DOIHandler(BaseHandler):
 
     def http_request(self, req: Request) -> Request:
         """Refuse a request if it may not be sent; add credentials if it goes to the resolver."""
-        from doiuri.plugins import TargetCheck
-
         redirects = redirects_of(req)
         if redirects is not None:
+            from doiuri.plugins import TargetCheck
+
             if self.options.settings.offline:
                 raise URLError(f"{redirects.doi.name}: offline: request not sent")
             redirects.check = TargetCheck(redirects.check.base, self.options.private)

@@ -132,7 +132,7 @@ class Client(_DOIClient, httpx.Client):
         if chain is None:
             _refuse_doi(request.url)
             return super().send(request, stream=stream, auth=auth, follow_redirects=follow_redirects)
-        redirects = Redirects(self, self.doi_options, chain, request, auth, follow_redirects)
+        redirects = Redirects(self, self.doi_options, request, chain, auth, follow_redirects)
         while True:
             with redirects.sending():
                 response = super().send(
@@ -168,7 +168,7 @@ class AsyncClient(_DOIClient, httpx.AsyncClient):
         if chain is None:
             _refuse_doi(request.url)
             return await super().send(request, stream=stream, auth=auth, follow_redirects=follow_redirects)
-        redirects = Redirects(self, self.doi_options, chain, request, auth, follow_redirects)
+        redirects = Redirects(self, self.doi_options, request, chain, auth, follow_redirects)
         while True:
             with redirects.sending():
                 response = await super().send(

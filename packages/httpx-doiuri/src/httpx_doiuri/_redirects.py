@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from doiuri.plugins import ClientOptions
 
-_ATTRIBUTE = "_doiuri"  # pickle keeps the attributes of a request, but not its extensions
-
 
 class Chain(NamedTuple):
     """What is known of a request for a DOI: the first one, or one that follows a redirect."""
@@ -25,11 +23,11 @@ class Chain(NamedTuple):
     """Whether a redirect has led to another host; a later one may have led back to the resolver."""
 
     def set_on(self, request: httpx.Request) -> None:
-        vars(request)[_ATTRIBUTE] = self
+        vars(request)["_doiuri"] = self  # pickle keeps attributes, but not extensions
 
     @staticmethod
     def of(request: httpx.Request) -> Chain | None:
-        return vars(request).get(_ATTRIBUTE)
+        return vars(request).get("_doiuri")
 
 
 class Redirects:
@@ -39,19 +37,16 @@ class Redirects:
     :param follow: whether to follow redirects.
     """
 
-    request: httpx.Request
-    """The request to send next."""
-
     def __init__(
         self,
         client: httpx.Client | httpx.AsyncClient,
         options: ClientOptions,
-        chain: Chain,
         request: httpx.Request,
+        chain: Chain,
         auth: Any,
         follow: bool | object,
     ) -> None:
-        self.request = request
+        self.request = request  # the one to send next
         self.auth = auth
         self._chain = chain
         self._check = options.target_check()
@@ -95,7 +90,7 @@ class Redirects:
         following = response.next_request
         if following is None:
             return False
-        following.extensions = self.request.extensions
+        following.extensions = {**self.request.extensions}  # without our trace
         at_resolver = self._options.is_at_resolver(str(following.url))
         self._chain = Chain(self._chain.doi, self._chain.left or not at_resolver)
         self._chain.set_on(following)

@@ -14,7 +14,7 @@ from doiuri_proxy.app._http import Request
 from doiuri_proxy.records import _queue
 from doiuri_proxy.records._memory import MemorySource
 from doiuri_proxy.records._queue import Queue
-from doiuri_proxy.records._source import PublicValues, SourceError
+from doiuri_proxy.records._source import WAIT_TIME, PublicValues, SourceError
 from doiuri_proxy.server._protocol import Limits
 from doiuri_proxy.server._server import Server, bind
 from support.http import ask
@@ -103,14 +103,14 @@ def test_the_time_for_upstream_counts_from_the_arrival(monkeypatch: pytest.Monke
         busy = Busy()
         late = busy.ask("late")
         await asyncio.sleep(0)
-        now += _queue.BUDGET
+        now += WAIT_TIME
         busy.free()
         with pytest.raises(SourceError, match="did not answer within"):
             await late
         assert busy.ran == []
-        assert await busy.queue.run("one", lambda left: left) == _queue.BUDGET
+        assert await busy.queue.run("one", lambda left: left) == WAIT_TIME
         now += 5
-        assert await busy.queue.run("two", lambda left: left) == _queue.BUDGET - 5
+        assert await busy.queue.run("two", lambda left: left) == WAIT_TIME - 5
         busy.queue.close()
 
     asyncio.run(wait())

@@ -5,15 +5,18 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 from doiuri.resolver import Entry, Key, SQLiteStore
 from doiuri_proxy import Running, running
+from doiuri_proxy.records import _upstream
 from doiuri_proxy.records._memory import MemorySource
+from doiuri_proxy.records._queue import Queue
 from support.command import command
-from support.http import ask
+from support.http import Answer, ask
 from support.proxy_records import AGENCIES, FIGURE_1, RECORDS, link, record, value
 
 LOCAL = link("10.1000/local", "https://example.org/local")
@@ -197,6 +200,69 @@ def test_others_are_served_while_upstream_is_slow(chain: Chain, gate: Gate) -> N
         assert not waiting.done()
         gate.opened.set()
         assert waiting.result(20).status == 302
+
+
+CSL = "application/vnd.citationstyles.csl+json"
+
+
+@pytest.mark.parametrize("limit", [1, 5], ids=["the queue is full", "new names wait"])
+def test_cached_names_are_answered_however_many_new_ones_wait(
+    limit: int, gate: Gate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_upstream, "Queue", partial(Queue, threads=1, limit=limit))
+    url = "https://example.org/"
+    known = link("10.1000/known", url) | {"metadata": {CSL: {"type": "book"}}}
+    cached = [
+        ("/10.1000/known", "*/*", 302),
+        ("/api/handles/10.1000/KNOWN", "*/*", 200),
+        ("/10.1000/known", CSL, 200),
+        ("/10.1000/none", "*/*", 404),
+        ("/doiRA/10.1000/known,10.1000/none", "*/*", 200),
+    ]
+    stale = [("/10.1000/stale", "*/*", 302), ("/api/handles/10.1000/stale", "*/*", 200)]
+    refused = [
+        ("/10.1000/new", "*/*", 503),
+        ("/api/handles/10.1000/new", "*/*", 503),
+        ("/10.1000/new", CSL, 503),
+        ("/10.1000/known?auth", "*/*", 503),
+        ("/api/handles/10.1000/known?cert", "*/*", 503),
+    ]
+    upper = {"records": [known, link("10.1000/stale", url, ttl=60)], "agencies": {"10.1000": "Crossref"}}
+    gate.opened.set()
+    with running(upper) as there, running(upstream=there.url, cache=":memory:") as here:
+
+        def answer(path: str, accept: str, _status: int = 0) -> Answer:
+            return ask(here.url, path, headers={"Accept": accept})
+
+        before = {case: answer(*case).body for case in cached + stale}
+        pass_time(monkeypatch, 61)
+        gate.asked.clear()
+        gate.opened.clear()
+        with ThreadPoolExecutor(4) as pool:
+            waiting = [
+                pool.submit(answer, f"/10.1000/wait{number}", "*/*") for number in range(min(limit, 4))
+            ]
+            assert gate.asked.wait(20)
+            for case in cached + (stale + refused if limit == 1 else []):
+                seen = answer(*case)
+                assert (seen.status, seen.headers.get("retry-after")) == (
+                    case[2],
+                    "20" if case in refused else None,
+                ), case
+                assert case in refused or seen.body == before[case], case
+            if limit == 1:
+                assert answer("/api/handles/10.1000/new", "*/*").json()["responseCode"] == 2
+            gate.opened.set()
+            assert {one.result(20).status for one in waiting} == {404}
+
+
+def test_loading_other_records_keeps_what_was_cached_in_memory(chain: Chain) -> None:
+    there = chain[0]
+    with running(upstream=there.url, cache=":memory:") as here:
+        ask(here.url, "/10.1000/1")
+        here.load([])
+        assert ask(here.url, "/10.1000/1").status == 302
+    assert len(there.log) == 1
 
 
 def test_what_is_no_doi_is_not_asked_for(chain: Chain) -> None:

@@ -50,7 +50,7 @@ class App:
         except BadRequestError as error:
             return _pages.error(400, "Bad Request", str(error))
         except SourceError as error:
-            return _pages.error(500, "Server Error", str(error))
+            return _pages.error(error.status, error.title, str(error)).with_headers(*error.headers)
         except Exception:  # noqa: BLE001 - a bug: the client gets a response, the log the traceback
             _log.exception("cannot answer %s", request.target)
             return _error(request, 500, "Internal error")

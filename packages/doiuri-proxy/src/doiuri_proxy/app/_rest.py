@@ -46,13 +46,13 @@ async def answer(request: Request, source: Source) -> Response:
     except BadRequestError as problem:
         return error(400, str(problem), params)
     except SourceError as problem:
-        return error(500, str(problem), params)
+        return error(problem.status, str(problem), params).with_headers(*problem.headers)
 
 
 def error(status: int, message: str, params: Params | None = None) -> Response:
-    """Return an error: responseCode 2 with HTTP status 500, else 4 (protocol error)."""
+    """Return an error: responseCode 2 with a failure of ours (HTTP status 5xx), else 4 (protocol error)."""
     params = params or {}
-    code = ResponseCode.ERROR if status == 500 else ResponseCode.PROTOCOL_ERROR
+    code = ResponseCode.ERROR if status in {500, 503} else ResponseCode.PROTOCOL_ERROR
     return _response(*write_error(code, message=message, status=status, pretty="pretty" in params), params)
 
 

@@ -41,7 +41,7 @@ def open_source(
     :raises RecordsError: if the records cannot be read or are not valid
     :raises ValueError: for a bad URL
     """
-    local = _open_local(records, base)
+    local = open_local(records, base)
     if upstream is None:
         return local
     from doiuri_proxy.records._upstream import UpstreamSource
@@ -49,7 +49,8 @@ def open_source(
     return UpstreamSource(local, upstream, cache, on_reply)
 
 
-def _open_local(records: RecordsInput | None, base: str) -> LocalSource:
+def open_local(records: RecordsInput | None, base: str = DOI_ORG) -> LocalSource:
+    """Return the source for records alone: see `open_source`."""
     if not _is_store(records):
         return MemorySource([] if records is None else records)
     from doiuri_proxy.records._store import StoreSource

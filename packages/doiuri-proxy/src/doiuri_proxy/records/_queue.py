@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakKeyDictionary
 
-from doiuri_proxy.records._source import SourceError
+from doiuri_proxy.records._source import WAIT_TIME, BusyError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
 
-BUDGET = 20  # seconds that a client may wait for upstream, from its first look-up on
 THREADS = 32  # look-ups at a time; the Resolver sends only a few of their requests at a time
 MAX_LOOKUPS = 2000  # under way and waiting
 
@@ -37,7 +36,7 @@ class Queue:
     async def run(self, key: Hashable, function: Callable[[float], T]) -> T:
         """Return what ``function`` returns for the seconds that it may take.
 
-        Look-ups of the same ``key`` share a call. Raises SourceError if the queue is full, or the client's
+        Look-ups of the same ``key`` share a call. Raises BusyError if the queue is full, or the client's
         time is up before the call begins.
         """
         lookup = self._lookups.get(key) or self._submit(key, function)
@@ -57,7 +56,7 @@ class Queue:
 
     def _submit(self, key: Hashable, function: Callable[[float], T]) -> _Lookup:
         if len(self._lookups) >= self._limit:
-            raise SourceError("too many look-ups are waiting for upstream")
+            raise BusyError("too many look-ups are waiting for upstream")
         deadline = self._deadline()
         lookup = self._lookups[key] = _Lookup(self._pool.submit(lambda: function(_time_left(deadline))))
         lookup.answer.add_done_callback(lambda _: self._forget(key, lookup))
@@ -71,7 +70,7 @@ class Queue:
 
     def _deadline(self) -> float:
         """Return when the time of this client is up: one request may need several look-ups."""
-        deadline = time.monotonic() + BUDGET
+        deadline = time.monotonic() + WAIT_TIME
         task = asyncio.current_task()
         return deadline if task is None else self._deadlines.setdefault(task, deadline)
 
@@ -90,5 +89,5 @@ class _Lookup:
 def _time_left(deadline: float) -> float:
     left = deadline - time.monotonic()
     if left <= 0:
-        raise SourceError(f"upstream did not answer within {BUDGET} s")
+        raise BusyError(f"upstream did not answer within {WAIT_TIME} s")
     return left

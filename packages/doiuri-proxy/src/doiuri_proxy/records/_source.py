@@ -7,7 +7,7 @@ import json
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol
 
 from doiuri.records import Value
 from doiuri.rest import BIBTEX, CSL_JSON, prefixes, write_json, write_metadata
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 MAX_CACHED = 8192  # bytes of a record: caches of N records hold at most N times as much
 CHECK_TIME = 2  # seconds that a part of a source has to answer a check
+WAIT_TIME = 20  # seconds that a client may wait for upstream, from its first look-up on
 
 _CITATION_TYPES = dict.fromkeys((CSL_JSON, BIBTEX, "text/x-bibliography"), b"")
 _DEFAULT_PERMISSIONS = "1110"  # administrators may read and write, the public may read; omitted in answers
@@ -24,6 +25,18 @@ _DEFAULT_PERMISSIONS = "1110"  # administrators may read and write, the public m
 
 class SourceError(Exception):
     """A look-up failed, so nothing is known: the proxy answers with an error, never with "not found"."""
+
+    status = 500
+    title = "Server Error"
+    headers: ClassVar[tuple[tuple[str, str], ...]] = ()
+
+
+class BusyError(SourceError):
+    """Too many look-ups wait for upstream. Clients may try again after ``WAIT_TIME`` seconds."""
+
+    status = 503
+    title = "Server Busy"
+    headers = (("Retry-After", str(WAIT_TIME)),)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +94,13 @@ class Source(Protocol):
     async def check(self) -> Mapping[str, str]:
         """Return what is wrong with each part of the source, "" if it works: "records" and "upstream"."""
 
+    @property
+    def local(self) -> LocalSource:
+        """The source of the local records."""
+
+    def with_local(self, local: LocalSource) -> Source:
+        """Return the source that has other local records; what was cached stays."""
+
     def close(self) -> None:
         """Release stores and threads."""
 
@@ -133,6 +153,15 @@ class LocalSource(ABC):
                 if value.has_type("10320/ra_name") and value.data.text:
                     return value.data.text
         return None
+
+    @property
+    def local(self) -> LocalSource:
+        """The source itself."""
+        return self
+
+    def with_local(self, local: LocalSource) -> Source:
+        """Return ``local``: there is nothing else to keep."""
+        return local
 
     def close(self) -> None:  # noqa: B027 - sources in memory have nothing to release
         """Release the store."""

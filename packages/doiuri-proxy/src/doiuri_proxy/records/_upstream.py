@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from functools import partial
 from math import inf
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from doiuri import DOI, BadRecord, DOINotFound, DOISyntaxError, Handle, NoValues, Prefix, ResolutionError
 from doiuri.plugins import Settings, user_agent
-from doiuri.resolver import Reply, Resolver
+from doiuri.resolver import MemoryStore, Reply, Resolver, SQLiteStore, open_store
 from doiuri.rest import ascii_upper
 
 from doiuri_proxy.records._queue import Queue
 from doiuri_proxy.records._source import (
     CHECK_TIME,
+    BusyError,
     PublicValues,
     Registration,
     SourceError,
@@ -23,12 +25,13 @@ from doiuri_proxy.records._source import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Mapping, Sequence
 
-    from doiuri.resolver import TransportError
+    from doiuri.resolver import Entry, Key, LockFile, Store, TransportError
 
     from doiuri_proxy.records._source import LocalSource
 
+    T = TypeVar("T")
 
 CHECK_INTERVAL = 30  # seconds for which an answer of upstream shows that it works
 FAILURE_LIFETIME = 5  # seconds for which a failed check is not repeated
@@ -39,8 +42,9 @@ _KNOWN = DOI("10.1000/182")  # the DOI Handbook
 class UpstreamSource:
     """Local records first, then those of the proxy at ``base``, cached for their TTL.
 
-    Concurrent look-ups of one name share a request. If upstream does not answer, a stale record is served or
-    SourceError is raised, never "not found".
+    Cached answers do not wait for new names. Concurrent look-ups of one name share a request. If upstream
+    does not answer, or the queue is full, a stale answer is served or SourceError is raised, never "not
+    found".
     """
 
     def __init__(
@@ -54,14 +58,28 @@ class UpstreamSource:
 
         ``on_reply`` is called after each request to upstream, with whether it failed.
         """
-        self._local = local
+        self.local = local
         self._on_reply = on_reply
         self._last_answer = -inf  # when upstream last sent a usable one, on the clock of time.monotonic
         self._failed, self._problem = -inf, ""
-        agent = user_agent("doiuri-proxy", Settings.from_environ().mailto)
-        resolver = partial(Resolver, base, user_agent=agent, on_reply=self._note)
-        self._resolver = resolver() if cache is None else resolver(store=cache)
+        settings = Settings.from_environ()
+        try:
+            store = open_store(settings.cache if cache is None else cache)
+        except ValueError as error:
+            raise ValueError(f"DOIURI_CACHE: {error}" if cache is None else str(error)) from None
+        agent = user_agent("doiuri-proxy", settings.mailto)
+        self._resolver = Resolver(base, store=store, user_agent=agent, on_reply=self._note)
+        self._fresh = Resolver(base, store=_FreshEntries(store), offline=True)
+        self._cached = Resolver(base, store=store, offline=True)  # stale answers, too
+        self._close_store = store.close
+        # these answer within microseconds, less than a thread takes to start
+        self._is_fast = isinstance(store, MemoryStore | SQLiteStore)
         self._queue = Queue()
+
+    def with_local(self, local: LocalSource) -> UpstreamSource:
+        """Use other local records from now on, with the same cache and queue."""
+        self.local = local
+        return self
 
     async def lookup(self, handle: str, *, auth: bool = False, cert: bool = False) -> PublicValues | None:
         """Return the values of a handle. Upstream is asked about DOIs and short DOIs only."""
@@ -70,23 +88,22 @@ class UpstreamSource:
         if values is not None or doi is None:
             return values
         key = (ascii_upper(handle), auth, cert)
-        return await self._queue.run(key, lambda budget: self._resolve(doi, auth, cert, budget))
+        return await self._answer(key, partial(_resolve, doi, auth, cert), bypass=auth or cert)
 
     async def metadata(self, handle: str, accept: str) -> Mapping[str, bytes]:
         """Return the metadata of a handle: all that local records have, or what upstream answers."""
         doi = _resolvable(handle)
         if doi is None or await self._lookup_local(handle, doi) is not None:
-            return await self._local.metadata(handle, accept)
-        key = ("metadata", ascii_upper(handle), accept)
-        return await self._queue.run(key, lambda budget: self._negotiate(doi, accept, budget))
+            return await self.local.metadata(handle, accept)
+        return await self._answer(("metadata", ascii_upper(handle), accept), partial(_negotiate, doi, accept))
 
     async def knows_prefix(self, prefix: str) -> bool | None:
         """Return whether local records have the prefix; None if they do not."""
-        return await self._local.knows_prefix(prefix) or None
+        return await self.local.knows_prefix(prefix) or None
 
     async def registrations(self, names: Sequence[str]) -> list[Registration]:
         """Return the registration of each DOI or bare prefix; ask upstream about those not known here."""
-        known = dict(zip(names, await self._local.registrations(names), strict=True))
+        known = dict(zip(names, await self.local.registrations(names), strict=True))
         missing = [name for name, registration in known.items() if not registration.exists]
         if missing:
             known.update(zip(missing, await self._ask_agencies(missing), strict=True))
@@ -94,20 +111,46 @@ class UpstreamSource:
 
     async def count(self) -> int | None:
         """Return the number of local records."""
-        return await self._local.count()
+        return await self.local.count()
 
     async def check(self) -> Mapping[str, str]:
         """Return what is wrong with the local records and with upstream.
 
         Upstream is asked only if it has not answered another request lately.
         """
-        return {**await self._local.check(), "upstream": await self._upstream_problem()}
+        return {**await self.local.check(), "upstream": await self._upstream_problem()}
 
     def close(self) -> None:
         """Close the stores; requests under way end by themselves."""
-        self._local.close()
+        self.local.close()
         self._queue.close()
-        self._resolver.close()
+        self._close_store()
+
+    async def _answer(
+        self, key: Hashable, ask: Callable[[Resolver, float | None], T], *, bypass: bool = False
+    ) -> T:
+        """Return what ``ask`` returns for a Resolver and a budget: from the cache, else from upstream.
+
+        :param key: look-ups of the same key share a request
+        :param bypass: do not read the cache
+        """
+        if bypass:
+            return await self._queue.run(key, partial(ask, self._resolver))
+        try:
+            return await self._read(partial(ask, self._fresh, None))
+        except SourceError:  # not in the cache
+            pass
+        try:
+            return await self._queue.run(key, partial(ask, self._resolver))
+        except BusyError as busy:
+            try:
+                return await self._read(partial(ask, self._cached, None))
+            except SourceError:
+                raise busy from None
+
+    async def _read(self, read: Callable[[], T]) -> T:
+        """Return what ``read`` returns, which reads the cache."""
+        return read() if self._is_fast else await asyncio.to_thread(read)
 
     async def _upstream_problem(self) -> str:
         now = time.monotonic()
@@ -121,22 +164,11 @@ class UpstreamSource:
 
     async def _lookup_local(self, handle: str, doi: Handle | None) -> PublicValues | None:
         try:
-            return await self._local.lookup(handle)
+            return await self.local.lookup(handle)
         except SourceError:
             if doi is None:
                 raise
             return None  # upstream is asked
-
-    def _resolve(self, doi: Handle, auth: bool, cert: bool, budget: float) -> PublicValues | None:
-        try:
-            record = self._resolver.resolve(doi, auth=auth, cert=cert, follow=False, budget=budget)
-            return PublicValues.of(record.values)
-        except DOINotFound:
-            return None
-        except NoValues:
-            return PublicValues.of(())
-        except ResolutionError as error:
-            raise SourceError(str(error)) from error
 
     def _ask(self, budget: float) -> str:
         """Request a record and return what is wrong with upstream, "" after any usable answer."""
@@ -156,31 +188,66 @@ class UpstreamSource:
             self._last_answer = time.monotonic()
         self._on_reply(failed)
 
-    def _negotiate(self, doi: Handle, accept: str, budget: float) -> Mapping[str, bytes]:
-        media_type = citation_type(accept)
-        if media_type is None:
-            return {}
-        try:
-            metadata = self._resolver.metadata(doi, accept, budget=budget)
-        except (DOINotFound, NoValues, BadRecord, ValueError):
-            return {}
-        except ResolutionError as error:
-            raise SourceError(str(error)) from error
-        own = citation_type(metadata.content_type)
-        if own is None and "," not in accept:  # the answer has another name of the only type
-            own = media_type
-        return {} if own is None else {own: metadata.content}
-
     async def _ask_agencies(self, names: Sequence[str]) -> list[Registration]:
+        """Return the registration of each name: from the cache, else from upstream, else a stale one."""
         handles = [Handle.from_name(name) for name in names]
-        try:
-            outcomes = await self._queue.run(
-                ("agencies", *names), lambda budget: list(self._resolver.agencies(handles, budget=budget))
-            )
-        except SourceError:
-            return [Registration(None)] * len(names)
-        exists = {"found": True, "no-values": True, "not-found": False}
-        return [Registration(exists.get(outcome.status), outcome.agency) for outcome in outcomes]
+        found = dict(zip(names, await asyncio.to_thread(_agencies, handles, self._fresh, None), strict=True))
+        missing = [handle for handle in handles if found[handle.name].exists is None]
+        if missing:
+            key = ("agencies", *(handle.name for handle in missing))
+            try:
+                asked = await self._queue.run(key, partial(_agencies, missing, self._resolver))
+            except SourceError:
+                asked = await asyncio.to_thread(_agencies, missing, self._cached, None)
+            found.update(zip((handle.name for handle in missing), asked, strict=True))
+        return [found[name] for name in names]
+
+
+class _FreshEntries:
+    """The entries of a store that have not expired."""
+
+    def __init__(self, store: Store | LockFile) -> None:
+        self._store = store
+
+    def get_many(self, keys: Sequence[Key]) -> dict[Key, Entry]:
+        now = time.time()
+        return {key: entry for key, entry in self._store.get_many(keys).items() if entry.expires > now}
+
+
+def _resolve(
+    doi: Handle, auth: bool, cert: bool, resolver: Resolver, budget: float | None
+) -> PublicValues | None:
+    try:
+        record = resolver.resolve(doi, auth=auth, cert=cert, follow=False, budget=budget)
+        return PublicValues.of(record.values)
+    except DOINotFound:
+        return None
+    except NoValues:
+        return PublicValues.of(())
+    except ResolutionError as error:
+        raise SourceError(str(error)) from error
+
+
+def _negotiate(doi: Handle, accept: str, resolver: Resolver, budget: float | None) -> Mapping[str, bytes]:
+    media_type = citation_type(accept)
+    if media_type is None:
+        return {}
+    try:
+        metadata = resolver.metadata(doi, accept, budget=budget)
+    except (DOINotFound, NoValues, BadRecord, ValueError):
+        return {}
+    except ResolutionError as error:
+        raise SourceError(str(error)) from error
+    own = citation_type(metadata.content_type)
+    if own is None and "," not in accept:  # the answer has another name of the only type
+        own = media_type
+    return {} if own is None else {own: metadata.content}
+
+
+def _agencies(handles: Sequence[Handle], resolver: Resolver, budget: float | None) -> list[Registration]:
+    exists = {"found": True, "no-values": True, "not-found": False}
+    outcomes = resolver.agencies(handles, budget=budget)
+    return [Registration(exists.get(outcome.status), outcome.agency) for outcome in outcomes]
 
 
 def _resolvable(handle: str) -> Handle | None:

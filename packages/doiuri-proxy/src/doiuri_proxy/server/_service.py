@@ -17,7 +17,7 @@ from doiuri_proxy.app._app import App
 from doiuri_proxy.app._metrics import Metrics
 from doiuri_proxy.app._redirect import Choice
 from doiuri_proxy.records._memory import MemorySource
-from doiuri_proxy.records._open import open_source
+from doiuri_proxy.records._open import open_local, open_source
 from doiuri_proxy.records._validation import RecordsError
 from doiuri_proxy.server._protocol import Limits
 from doiuri_proxy.server._server import STOP_TIME, Server, bind, url_of
@@ -114,7 +114,7 @@ class Service:
     def _reload(self, app: App) -> bool:
         """Load the records again; if that fails, log why and keep the old ones."""
         try:
-            app.source = self._open()
+            app.source = app.source.with_local(open_local(self.records, self.base))
         except (RecordsError, ValueError, OSError) as error:
             _log.error("records not reloaded, keeping the old ones: %s", error)
             return False
@@ -174,7 +174,7 @@ class _Reloads:
 
     async def _run(self) -> None:
         async with self._lock:
-            old = self._app.source
+            old = self._app.source.local
             reloaded = await asyncio.to_thread(self._reload, self._app)
             if reloaded and not isinstance(old, MemorySource):
                 asyncio.get_running_loop().call_later(CLOSE_DELAY, old.close)

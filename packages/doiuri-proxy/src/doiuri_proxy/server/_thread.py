@@ -5,23 +5,21 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import threading
-from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from doiuri_proxy.app._app import App
 from doiuri_proxy.app._http import CLIENT_LEFT
 from doiuri_proxy.app._metrics import Metrics
 from doiuri_proxy.app._redirect import Choice
-from doiuri_proxy.records._open import open_source
+from doiuri_proxy.records._open import open_local, open_source
 from doiuri_proxy.server._protocol import Limits
 from doiuri_proxy.server._server import STOP_TIME, Server, bind, url_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
     from random import Random
 
     from doiuri_proxy.app._http import Request, Response
-    from doiuri_proxy.records._source import Source
     from doiuri_proxy.records._validation import RecordsInput
 
 START_TIME = 30  # seconds that the thread has to start
@@ -34,12 +32,11 @@ class Running:
     :ivar log: the requests that it has answered, in order; `Request` objects.
     """
 
-    def __init__(self, url: str, app: App, load: Callable[[RecordsInput], Source]) -> None:
-        """Record the requests to ``app``; ``load`` opens other records."""
+    def __init__(self, url: str, app: App) -> None:
+        """Record the requests to ``app``."""
         self.url = url
         self.log: list[Request] = []
         self._app = app
-        self._load = load
         app.on_response = self._record
 
     def load(self, records: RecordsInput) -> None:
@@ -48,7 +45,7 @@ class Running:
         :param records: as for `running`
         :raises RecordsError: if the records are not valid; then the proxy keeps the old ones
         """
-        self._app.source = self._load(records)
+        self._app.source = self._app.source.with_local(open_local(records))
 
     def _record(self, request: Request, response: Response, _client: str, _seconds: float) -> None:
         if response.status != CLIENT_LEFT:
@@ -97,8 +94,8 @@ def running(
     def on_reply(failed: bool) -> None:
         metrics.count_upstream(failed=failed)
 
-    load = partial(open_source, upstream=upstream, cache=cache, on_reply=on_reply)
-    app = App(load(records), Choice(pick, country), metrics=metrics)
+    source = open_source(records, upstream=upstream, cache=cache, on_reply=on_reply)
+    app = App(source, Choice(pick, country), metrics=metrics)
     listener = bind(host, port)
     ready = threading.Event()
     server = Server(app, limits or Limits(), ready.set, stop_grace=0)
@@ -109,7 +106,7 @@ def running(
     try:
         if not ready.wait(START_TIME):
             raise RuntimeError(f"the proxy did not start within {START_TIME} s")
-        yield Running(url_of(listener), app, load)
+        yield Running(url_of(listener), app)
     finally:
         server.stop()
         thread.join(STOP_TIME + 5)

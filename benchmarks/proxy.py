@@ -2,7 +2,7 @@
 
     python benchmarks/proxy.py [--quick]
 
-Needs wrk, nginx and uvicorn. Prints Markdown tables: requests per second and latency, for 5,000 names at
+Needs wrk and nginx. Prints Markdown tables: requests per second and latency, for 5,000 names at
 random and for a single one; then what many records cost.
 """
 

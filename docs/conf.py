@@ -43,6 +43,7 @@ nitpick_ignore = [
     ("py:class", "doiuri._encoding.Profile"),
     ("py:class", "doiuri.resolver.stores.redis._lock.RedisLock"),
     ("py:class", "doiuri_cli.files._source.Lines"),
+    ("py:class", "doiuri_proxy.app._app.App"),
 ]
 
 

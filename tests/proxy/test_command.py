@@ -1,7 +1,6 @@
-"""The command: options, signals, workers; stops and reloads lose no request."""
+"""The command: options, signals; reloads lose no request, and stops finish those under way."""
 
 import asyncio
-import contextlib
 import http.client
 import json
 import os
@@ -15,17 +14,14 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import version
 from pathlib import Path
-from types import SimpleNamespace
 from urllib.parse import urlsplit
 
 import pytest
 from doiuri_proxy import running
 from doiuri_proxy._cli import main
-from doiuri_proxy.app._app import App
-from doiuri_proxy.records._memory import MemorySource
-from doiuri_proxy.server import _service
+from doiuri_proxy._server import HangUp
 from support.command import command, run
-from support.http import ask
+from support.http import ask, send
 from support.proxy_records import link
 from support.waiting import until
 
@@ -48,13 +44,12 @@ def connect(url: str) -> socket.socket:
     return socket.create_connection((parts.hostname, parts.port), timeout=30)
 
 
-@pytest.mark.parametrize(("stop", "workers"), [(signal.SIGTERM, 1), (signal.SIGINT, 2)])
-def test_ready_serve_stop(tmp_path: Path, stop: signal.Signals, workers: int) -> None:
-    words = ("--records", write(tmp_path / "r.json", OLD), "--host", "localhost", "--workers", workers)
+@pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGINT])
+def test_ready_serve_stop(tmp_path: Path, stop: signal.Signals) -> None:
+    words = ("--records", write(tmp_path / "r.json", OLD), "--host", "localhost")
     with command(tmp_path, *words) as proxy:
         assert re.fullmatch(r"http://(127\.0\.0\.1|\[::1\]):\d+", proxy.url)
         assert target(proxy.url) == "https://example.org/old"
-        assert len(proxy.children()) == (2 if workers == 2 else 0)
         proxy.process.send_signal(stop)
         assert proxy.process.wait(60) == 0
         assert proxy.process.stdout is not None
@@ -64,7 +59,7 @@ def test_ready_serve_stop(tmp_path: Path, stop: signal.Signals, workers: int) ->
 def test_ready_in_time(tmp_path: Path) -> None:
     """Starting takes little more processor time than importing the libraries."""
     before = sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2])
-    subprocess.run([sys.executable, "-c", "import asyncio, h11, requests"], check=True)
+    subprocess.run([sys.executable, "-c", "import asyncio, uvicorn, requests"], check=True)
     libraries = sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2]) - before
     with command(tmp_path, "--records", write(tmp_path / "r.json", OLD)) as proxy:
         assert proxy.processor_time() < 4 * libraries
@@ -86,7 +81,6 @@ def test_a_port_that_is_taken_is_said_with_a_hint(tmp_path: Path) -> None:
         (["--records", ""], "nothing to serve"),
         (["--records", "none.json"], "none.json: No such file"),
         (["--records", "bad.jsonl"], "bad.jsonl:2: 10.1000/x: no list"),
-        (["--records", "good.json", "--workers", "0"], "--workers is 0; give at least 1"),
         (
             ["--records", "good.json", "--host", "192.0.2.1"],  # TEST-NET-1, RFC 5737; no DNS look-up
             "cannot listen at 192.0.2.1:8053: ",
@@ -163,55 +157,31 @@ def test_reload_on_sighup(tmp_path: Path) -> None:
         assert target(proxy.url) == "https://example.org/new"
 
 
-def test_workers_are_replaced_by_others_that_have_the_new_records(tmp_path: Path) -> None:
-    """One that is killed, and one that is stopped: it would hold its connections for ever."""
-    file = write(tmp_path / "r.json", OLD)
-    with command(tmp_path, "--records", file, "--workers", 2) as proxy:
-        write(file, NEW)
-        proxy.process.send_signal(signal.SIGHUP)
-        until(lambda: proxy.errors.count("reloaded") == 3)
-        assert {target(proxy.url) for _ in range(10)} == {"https://example.org/new"}
-        before = proxy.children()
-        for pid, number in zip(before, (signal.SIGKILL, signal.SIGSTOP), strict=True):
-            os.kill(pid, number)
-        until(lambda: len({*proxy.children()} - {*before}) == 2)
-        until(lambda: {target(proxy.url) for _ in range(10)} == {"https://example.org/new"})
-
-
 def test_many_hangups_reload_once_more_at_most() -> None:
     """Not once each: the reload that has not begun reads what has changed until then."""
-    go_on, reloaded = threading.Event(), list[App]()
+    go_on, reloads = threading.Event(), list[int]()
 
-    def reload(app: App) -> bool:
-        reloaded.append(app)
-        return go_on.wait(60)
+    def reload() -> None:
+        reloads.append(1)
+        go_on.wait(60)
 
     async def hang_up() -> None:
-        reloads = _service._Reloads(App(MemorySource([])), reload)
+        hang_ups = HangUp()
+        hang_ups.reload = reload
+        task = asyncio.create_task(hang_ups.handle())
         for _ in range(100):
-            reloads.request()
+            os.kill(os.getpid(), signal.SIGHUP)
+            await asyncio.sleep(0)
         go_on.set()
-        await asyncio.gather(*reloads._tasks)
+        await asyncio.sleep(0.1)
+        task.cancel()
 
-    asyncio.run(hang_up())
-    assert len(reloaded) == 2
-
-
-def test_workers_end_with_their_parent(tmp_path: Path) -> None:
-    with command(tmp_path, "--records", write(tmp_path / "r.json", OLD), "--workers", 2) as proxy:
-        workers = proxy.children()
-        proxy.process.kill()
-        proxy.process.wait()
-        until(lambda: not [pid for pid in workers if alive(pid)])
-        with pytest.raises(ConnectionRefusedError):
-            ask(proxy.url, "/healthz")
-
-
-def alive(pid: int) -> bool:
+    handler = signal.getsignal(signal.SIGHUP)
     try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
+        asyncio.run(hang_up())
+    finally:
+        signal.signal(signal.SIGHUP, handler)
+    assert 1 <= len(reloads) <= 2
 
 
 def test_requests_under_way_are_finished_at_the_stop(tmp_path: Path) -> None:
@@ -236,43 +206,28 @@ def refused(url: str) -> bool:
     return False
 
 
-def test_reload_and_stop_under_load_lose_no_request(tmp_path: Path) -> None:
-    file, seen = write(tmp_path / "r.json", OLD), list[bytes]()
+def test_reloads_under_load_lose_no_request(tmp_path: Path) -> None:
+    file, seen, stop = write(tmp_path / "r.json", OLD), list[bytes](), threading.Event()
 
     def ask_until_the_end(netloc: str) -> None:
         connection = http.client.HTTPConnection(netloc, timeout=60)
-        with contextlib.suppress(ConnectionRefusedError):
-            while True:
-                connection.request("GET", "/api/handles/10.1000/x")
-                seen.append(connection.getresponse().read()[:18])
+        while not stop.is_set():
+            connection.request("GET", "/api/handles/10.1000/x")
+            seen.append(connection.getresponse().read()[:18])
+        connection.close()
 
-    with command(tmp_path, "--records", file) as proxy, ThreadPoolExecutor(20) as pool:
-        clients = [pool.submit(ask_until_the_end, urlsplit(proxy.url).netloc) for _ in range(20)]
-        for count in range(1, 4):
-            write(file, NEW if count % 2 else OLD)
-            before = len(seen)
-            proxy.process.send_signal(signal.SIGHUP)
-            until(lambda: proxy.errors.count("reloaded") == count and len(seen) > before + 50)  # noqa: B023
-        proxy.process.send_signal(signal.SIGTERM)
-        assert [client.exception(60) for client in clients] == [None] * 20
-        assert {*seen} == {b'{"responseCode":1,'}
-        assert proxy.process.wait(60) == 0
-
-
-@pytest.mark.parametrize(("hard", "expected"), [(4000, (1200, 4000)), (1100, (1100, 1100))])
-def test_the_limit_of_open_files_is_raised_for_all_connections(
-    hard: int, expected: tuple[int, int], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    raised: list[tuple[int, int]] = []
-    system = SimpleNamespace(
-        RLIMIT_NOFILE=resource.RLIMIT_NOFILE,
-        RLIM_INFINITY=resource.RLIM_INFINITY,
-        getrlimit=lambda _: (1024, hard),
-        setrlimit=lambda _, limits: raised.append(limits),
-    )
-    monkeypatch.setattr(_service, "resource", system)
-    _service._raise_file_limit(1000)
-    assert raised == [expected]
+    with command(tmp_path, "--records", file) as proxy, ThreadPoolExecutor(8) as pool:
+        clients = [pool.submit(ask_until_the_end, urlsplit(proxy.url).netloc) for _ in range(8)]
+        try:
+            for count in range(1, 4):
+                write(file, NEW if count % 2 else OLD)
+                before = len(seen)
+                proxy.process.send_signal(signal.SIGHUP)
+                until(lambda: proxy.errors.count("reloaded") == count and len(seen) > before + 50)  # noqa: B023
+        finally:
+            stop.set()
+        assert [client.exception(60) for client in clients] == [None] * 8
+    assert {*seen} == {b'{"responseCode":1,'}
 
 
 def test_limits_country_and_pick(tmp_path: Path) -> None:
@@ -292,4 +247,5 @@ def test_limits_country_and_pick(tmp_path: Path) -> None:
     with command(tmp_path, "--records", file, *words) as proxy:
         assert ask(proxy.url, "/10.1000/x").status == 302
         assert ask(proxy.url, "/10.1000/" + "x" * 30).status == 414
-        assert ask(proxy.url, "/10.1000/x", headers={"X": "x" * 6000}).status == 431
+        head = b"GET /10.1000/x HTTP/1.1\r\nHost: x\r\nX: "
+        assert send(proxy.url, head + b"x" * 6000).startswith(b"HTTP/1.1 400")

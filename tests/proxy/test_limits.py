@@ -1,7 +1,6 @@
 """Limits of memory, of the queue for upstream, and of the time for it."""
 
 import asyncio
-import socket
 import threading
 import tracemalloc
 from types import SimpleNamespace
@@ -9,14 +8,11 @@ from types import SimpleNamespace
 import pytest
 from doiuri_proxy import running
 from doiuri_proxy.app import _redirect
-from doiuri_proxy.app._app import App
 from doiuri_proxy.app._http import Request
 from doiuri_proxy.records import _queue
 from doiuri_proxy.records._memory import MemorySource
 from doiuri_proxy.records._queue import Queue
 from doiuri_proxy.records._source import WAIT_TIME, PublicValues, SourceError
-from doiuri_proxy.server._protocol import Limits
-from doiuri_proxy.server._server import Server, bind
 from support.http import ask
 from support.proxy_records import link
 
@@ -132,28 +128,3 @@ def test_a_client_that_leaves_ends_its_look_up(monkeypatch: pytest.MonkeyPatch) 
         assert ended.wait(20)
         monkeypatch.undo()
         assert ask(proxy.url, "/10.1000/1").status == 404
-
-
-@pytest.mark.parametrize("turns", [0, 3])
-def test_connections_accepted_as_the_server_stops_are_answered(turns: int) -> None:
-    async def stop_with_new_connections() -> list[bytes]:
-        listener = bind("127.0.0.1", 0)
-        place = listener.getsockname()
-        server = Server(App(MemorySource([])), Limits(), lambda: None)
-        serving = asyncio.create_task(server.serve(listener))
-        await asyncio.sleep(0.05)
-        clients = [socket.create_connection(place, timeout=1) for _ in range(5)]
-        for client in clients:
-            client.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
-        for _ in range(turns):
-            await asyncio.sleep(0)
-        server.stop()
-        await serving
-        answers = []
-        for client in clients:
-            with client:
-                answers.append(client.recv(1000))
-        return answers
-
-    for answer in asyncio.run(stop_with_new_connections()):
-        assert answer.startswith(b"HTTP/1.1 200 OK")

@@ -1,4 +1,4 @@
-"""Work in proportion to the request: batches, nesting, heads, stopped workers."""
+"""Work in proportion to the request: batches, nesting, pages."""
 
 import json
 import sys
@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 from doiuri.resolver import SQLiteStore
-from doiuri_proxy import Limits, running
+from doiuri_proxy import running
 from doiuri_proxy.records._registry import Registry
 from jinja2 import Template
-from support.http import ask, send
+from support.http import ask
 from support.proxy_records import link, record, value
 
 
@@ -47,20 +47,6 @@ def test_deep_records_are_not_multiplied_by_indentation(target: str) -> None:
         answer = ask(proxy.url, target)
     assert answer.status == 200
     assert len(answer.body) < 4 * len(json.dumps(deep))
-
-
-def test_the_limit_of_a_head_is_exact() -> None:
-    head = b"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX: %s\r\n\r\n"
-    with running([], limits=Limits(head=2000)) as proxy:
-        for length, status in (
-            (1999, b"200"),
-            (2000, b"200"),
-            (2001, b"431"),
-            (2100, b"431"),
-            (9000, b"431"),
-        ):
-            answer = send(proxy.url, head % (b"x" * (length - len(head) + 2)))
-            assert answer[9:12] == status, length
 
 
 def test_a_link_to_a_folder_is_said(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -26,15 +26,6 @@ class Command:
     def errors(self) -> str:
         return self._errors.read_text()
 
-    def children(self) -> list[int]:
-        """The process ids of its workers."""
-        path = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
-        return [int(pid) for pid in path.read_text().split()]
-
-    def has_open(self, log: Path) -> bool:
-        """Whether each process has the log open under its name, and no earlier one."""
-        return all(open_files(pid, str(log)) == [str(log)] for pid in self.children() or [self.process.pid])
-
     def processor_time(self) -> float:
         """The processor time that it has used, in seconds."""
         fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()

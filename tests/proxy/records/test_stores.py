@@ -209,13 +209,13 @@ def test_the_cache_of_a_resolver_is_served_and_what_it_lacks_is_not_known(store:
         assert ask(proxy.url, "/doiRA/10.1000/unknown").json()[0]["status"] == "Unknown"
 
 
-def test_workers_share_a_store_that_changes_with_another_base(tmp_path: Path, store: Path) -> None:
+def test_a_store_that_changes_is_served_with_another_base(tmp_path: Path, store: Path) -> None:
     base = "https://handles.example.org"
     assert run("add", "10.1000/x", "https://example.org/", "--store", store, "--base", base).returncode == 0
-    with command(tmp_path, "--records", store, "--base", base, "--workers", 2) as proxy:
+    with command(tmp_path, "--records", store, "--base", base) as proxy:
         assert ask(proxy.url, "/10.1000/x").status == 302
         register(store, link("10.1000/y", "https://example.org/y"), base=base)
-        assert [ask(proxy.url, "/10.1000/y").status for _ in range(8)] == [302] * 8
+        assert ask(proxy.url, "/10.1000/y").status == 302
     with running(store) as proxy:
         assert ask(proxy.url, "/10.1000/x").status == 500
 

@@ -288,7 +288,7 @@ def test_who_asks_says_so(chain: Chain) -> None:
 
 def test_command_with_upstream_alone(tmp_path: Path) -> None:
     with running([FIGURE_1]) as there:
-        words = ("--upstream", there.url, "--cache", tmp_path / "cache.sqlite3", "--workers", 2)
+        words = ("--upstream", there.url, "--cache", tmp_path / "cache.sqlite3")
         with command(tmp_path, *words) as here:
             assert ask(here.url, "/api/handles/10.1000/182").json() == FIGURE_1
             assert (tmp_path / "cache.sqlite3").exists()

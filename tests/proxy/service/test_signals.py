@@ -1,4 +1,4 @@
-"""Signals that arrive while the proxy starts."""
+"""SIGHUP while the proxy starts."""
 
 import json
 import signal
@@ -6,26 +6,22 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
 from support.command import READY, open_files
 from support.http import ask
 from support.proxy_records import link
 from support.waiting import until
 
 
-@pytest.mark.parametrize(("number", "workers"), [(signal.SIGHUP, 1), (signal.SIGUSR1, 2)])
-def test_signals_wait_until_the_proxy_has_started(
-    tmp_path: Path, workers: int, number: signal.Signals
-) -> None:
+def test_a_hang_up_waits_until_the_proxy_has_started(tmp_path: Path) -> None:
     records, log = tmp_path / "r.jsonl", tmp_path / "access.log"
     lines = (json.dumps(link(f"10.1000/{n}", "https://example.org/")) for n in range(4000))
     records.write_text("\n".join(lines))
-    words = ["--port", "0", "--records", records, "--workers", workers, "--access-log", log]
+    words = ["--port", "0", "--records", records, "--access-log", log]
     command = [sys.executable, "-m", "doiuri_proxy", *map(str, words)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
         try:
             until(lambda: str(records) in open_files(process.pid, str(records)))
-            process.send_signal(number)
+            process.send_signal(signal.SIGHUP)
             assert process.stdout is not None
             line = process.stdout.readline()
             assert line.startswith(READY)

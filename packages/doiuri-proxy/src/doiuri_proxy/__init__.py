@@ -5,25 +5,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from doiuri_proxy._server import Running, running
     from doiuri_proxy.app._http import Request
     from doiuri_proxy.records._validation import RecordsError
-    from doiuri_proxy.server._protocol import Limits
-    from doiuri_proxy.server._thread import Running, running
 
-__all__ = ["Limits", "RecordsError", "Request", "Running", "running"]
+__all__ = ["RecordsError", "Request", "Running", "running"]
 
 
 def __getattr__(name: str) -> object:
     # pytest imports this package in every run, for the plugin: load the rest on first use.
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from doiuri_proxy._server import Running, running
     from doiuri_proxy.app._http import Request
     from doiuri_proxy.records._validation import RecordsError
-    from doiuri_proxy.server._protocol import Limits
-    from doiuri_proxy.server._thread import Running, running
 
     names = {
-        "Limits": Limits,
         "RecordsError": RecordsError,
         "Request": Request,
         "Running": Running,

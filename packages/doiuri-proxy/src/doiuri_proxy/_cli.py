@@ -14,12 +14,7 @@ from typing import TYPE_CHECKING
 from doiuri.plugins import DOI_ORG
 
 from doiuri_proxy._commands import add_commands
-from doiuri_proxy.app._redirect import Choice
 from doiuri_proxy.records._validation import RecordsError
-from doiuri_proxy.server._access_log import AccessLog
-from doiuri_proxy.server._forwarded import TrustedPeers
-from doiuri_proxy.server._protocol import Limits
-from doiuri_proxy.server._service import Service
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,6 +25,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(argv)
     logging.basicConfig(format="doiuri-proxy: %(message)s", level=logging.WARNING)
     logging.getLogger("doiuri_proxy").setLevel(logging.INFO)
+    logging.getLogger("uvicorn").setLevel(logging.ERROR)  # not a line for each invalid request
     logging.captureWarnings(capture=True)
     try:
         status: int = options.run(options)
@@ -46,32 +42,38 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _serve(options: argparse.Namespace) -> int:
-    _check_serve(options)
-    return Service(
-        records=options.records or None,
-        host=options.host,
-        port=options.port,
-        workers=options.workers,
-        base=options.base,
-        upstream=options.upstream,
-        cache=options.cache,
-        choice=Choice(random.Random() if options.pick == "random" else "highest", options.country),  # noqa: S311
-        limits=Limits(connections=options.max_connections, head=options.max_header),
-        max_target=options.max_url,
-        access_log=None if options.access_log is None else AccessLog(options.access_log),
-        trusted=options.forwarded_allow_ips,
-    ).run()
-
-
-def _check_serve(options: argparse.Namespace) -> None:
     if not options.records and options.upstream is None:
         raise ValueError("nothing to serve: give --records, --upstream or both")
     if options.cache is not None and options.upstream is None:
         raise ValueError("--cache stores the answers of --upstream: give --upstream as well")
-    if options.workers < 1:
-        raise ValueError(f"--workers is {options.workers}; give at least 1")
-    if options.workers > 1 and not hasattr(os, "fork"):
-        raise ValueError("multiple workers need os.fork, which this system lacks")
+    # the other commands need no server
+    from doiuri_proxy._server import HangUp, access_log, bind, configure, reload, serve
+    from doiuri_proxy.app._app import App
+    from doiuri_proxy.app._metrics import Metrics
+    from doiuri_proxy.app._redirect import Choice
+    from doiuri_proxy.records._open import open_local, open_source
+
+    hang_up, metrics, records = HangUp(), Metrics(), options.records or None
+    source = open_source(
+        records,
+        base=options.base,
+        upstream=options.upstream,
+        cache=options.cache,
+        on_reply=metrics.count_upstream,
+    )
+    choice = Choice(random.Random() if options.pick == "random" else "highest", options.country)  # noqa: S311
+    app = App(source, choice, max_target=options.max_url, metrics=metrics)
+    if options.access_log is not None:
+        app.on_response = access_log(options.access_log, metrics.count_log_failure)
+    hang_up.reload = lambda: reload(app, lambda: open_local(records, options.base))
+    config = configure(
+        app,
+        connections=options.max_connections,
+        header=options.max_header,
+        trusted=options.forwarded_allow_ips,
+    )
+    serve(app, bind(options.host, options.port), config, hang_up)
+    return 0
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -110,12 +112,10 @@ def _records_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _server_options(parser: argparse.ArgumentParser) -> None:
-    limits = Limits()
     group = parser.add_argument_group("server")
     add = group.add_argument
     add("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
     add("--port", type=_port, default=8053, help="port; 0 picks a free one (default: %(default)s)")
-    add("--workers", type=int, default=1, help="number of processes (default: %(default)s)")
     add(
         "--access-log",
         metavar="FILE",
@@ -126,30 +126,29 @@ def _server_options(parser: argparse.ArgumentParser) -> None:
     add(
         "--forwarded-allow-ips",
         metavar="IPS",
-        type=_trusted,
-        help="addresses and networks of reverse proxies, separated by commas, whose X-Forwarded-For or"
-        " Forwarded names the client in the access log; * trusts all (default: none)",
+        help="addresses and networks of reverse proxies, separated by commas, whose X-Forwarded-For"
+        " names the client in the access log; * trusts all (default: none)",
     )
     add(
         "--max-connections",
         metavar="COUNT",
         type=_positive,
-        default=limits.connections,
-        help="limit of connections for each worker (default: %(default)s)",
+        default=10_000,
+        help="limit of connections; further ones get status 503 (default: %(default)s)",
     )
     add(
         "--max-header",
         metavar="BYTES",
         type=_positive,
-        default=limits.head,
-        help="limit of a request line with its headers (default: %(default)s)",
+        default=32_768,
+        help="limit of a request line with its headers; longer ones get status 400 (default: %(default)s)",
     )
     add(
         "--max-url",
         metavar="BYTES",
         type=_positive,
         default=8192,
-        help="limit of path and query (default: %(default)s)",
+        help="limit of path and query; longer ones get status 414 (default: %(default)s)",
     )
 
 
@@ -157,13 +156,6 @@ def _port(text: str) -> int:
     if not (text.isascii() and text.isdigit() and int(text) <= 65535):
         raise argparse.ArgumentTypeError(f"{text!r} is not a port number, 0 to 65535")
     return int(text)
-
-
-def _trusted(text: str) -> TrustedPeers:
-    try:
-        return TrustedPeers(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def _positive(text: str) -> int:

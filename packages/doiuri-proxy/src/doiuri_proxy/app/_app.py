@@ -1,25 +1,41 @@
-"""The application: refuses a request, or dispatches it by path and returns the response."""
+"""The application: an ASGI callable that refuses a request, or dispatches it by path."""
 
 from __future__ import annotations
 
+import asyncio
 import logging
+import sys
+import time
+from collections.abc import Awaitable, Callable, MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
-from doiuri_proxy.app import _pages, _redirect, _rest, _status
-from doiuri_proxy.app._http import FORM, BadRequestError, Request, Response
+from doiuri_proxy.app import _metrics, _pages, _redirect, _rest
+from doiuri_proxy.app._http import CLIENT_LEFT, FORM, BadRequestError, Request, Response
 from doiuri_proxy.app._metrics import Metrics
 from doiuri_proxy.app._redirect import Choice
 from doiuri_proxy.records._source import SourceError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from doiuri_proxy.records._source import Source
+
+MAX_FORM = 65_536  # bytes of a POST request's body
+
+OnResponse = Callable[[Request, Response, str, float], None]
+Message = MutableMapping[str, Any]  # as ASGI defines them
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
 
 _log = logging.getLogger("doiuri_proxy")
 _METHODS = "GET,POST,HEAD"
 _OWN_PATHS = {b"/api": "api", b"/healthz": "healthz", b"/readyz": "readyz", b"/metrics": "metrics"}
+_CLOSE = ("Connection", "close")  # the rest of the request is not read
+if sys.version_info >= (3, 12):
+    # Answers that wait for nothing need no other turn of the event loop.
+    _start_task = partial(asyncio.Task, eager_start=True)
+else:
+    _start_task = asyncio.Task
 
 
 @dataclass(slots=True)
@@ -32,16 +48,31 @@ class App:
     source: Source
     choice: Choice = field(default_factory=Choice)
     #: called with each request, its response, the client's address and the seconds that the answer took
-    on_response: Callable[[Request, Response, str, float], None] | None = None
+    on_response: OnResponse | None = None
     #: limit of path and query in bytes
     max_target: int = 8192
-    #: limit of a POST request's body in bytes
-    max_form: int = 65536
-    #: called with status, size and client's address when the server refuses a request that it cannot read
-    on_refusal: Callable[[int, int, str], None] | None = None
-    #: returns a client's address for a request and the address of the peer that sent it
-    client_of: Callable[[Request, str], str] | None = None
     metrics: Metrics = field(default_factory=Metrics)
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        """Answer an HTTP request, as ASGI says. Its response is recorded before it is sent."""
+        began = time.perf_counter()
+        request = _request(scope)
+        self.metrics.in_progress += 1
+        try:
+            response = await self._respond(request, receive)
+        finally:
+            self.metrics.in_progress -= 1
+        if "expect" in request.headers and request.method != "POST":
+            # RFC 9110 §10.1.1: the client may leave out the body, so the next request has no known start
+            response = response.with_headers(_CLOSE)
+        seconds = time.perf_counter() - began
+        self.metrics.count_request(_endpoint(request.path), response.status, seconds)
+        if self.on_response is not None:
+            client = scope.get("client") or ("-",)
+            self.on_response(request, response, client[0], seconds)
+        if response.status != CLIENT_LEFT:
+            await send(_start(response))
+            await send({"type": "http.response.body", "body": response.body})
 
     async def answer(self, request: Request) -> Response:
         """Return the response to a request that was read in full; never raises."""
@@ -55,6 +86,43 @@ class App:
             _log.exception("cannot answer %s", request.target)
             return _error(request, 500, "Internal error")
 
+    async def _respond(self, request: Request, receive: Receive) -> Response:
+        """Read a form, and return the response; ``CLIENT_LEFT`` if the client leaves meanwhile."""
+        refusal = self._refusal(request)
+        if refusal is not None:
+            return refusal.with_headers(_CLOSE)
+        if request.method == "POST":
+            body = await _read_body(receive)
+            if body is None:
+                return Response(CLIENT_LEFT)
+            if len(body) > MAX_FORM:
+                return _error(request, 413, f"the body is longer than {MAX_FORM} bytes").with_headers(_CLOSE)
+            request = _with_form(request, body)
+        task = _start_task(self.answer(request), loop=asyncio.get_running_loop())
+        if task.done():
+            return task.result()
+        left = asyncio.create_task(_wait_for_end(receive))
+        try:
+            await asyncio.wait((task, left), return_when=asyncio.FIRST_COMPLETED)
+            return task.result() if task.done() else Response(CLIENT_LEFT)
+        finally:
+            task.cancel()
+            left.cancel()
+
+    def _refusal(self, request: Request) -> Response | None:
+        """Return the response to a request that is not looked at further, else None."""
+        if "transfer-encoding" in request.headers and (
+            "content-length" in request.headers or request.version < "1.1"
+        ):
+            # RFC 9112 §6.1: request smuggling
+            return _error(request, 400, "Transfer-Encoding with Content-Length or HTTP/1.0")
+        if request.method not in {"GET", "HEAD", "POST", "OPTIONS"}:
+            return _error(request, 501, f"method {request.method} is not supported")
+        size = len(request.path) + len(request.query) + bool(request.query)
+        if request.method != "OPTIONS" and size > self.max_target:
+            return _error(request, 414, f"path and query are longer than {self.max_target} bytes")
+        return None
+
     async def _answer(self, request: Request) -> Response:
         if request.method == "OPTIONS":
             return _with_cors(request, Response(200, headers=(("Allow", "GET,HEAD,POST,OPTIONS"),)))
@@ -65,51 +133,62 @@ class App:
             return _with_cors(request, await _rest.which_ra(request, self.source))
         if endpoint == "redirect":
             return await _redirect.answer(request, self.source, self.choice)
-        return await _status.answer(endpoint, request, self.source, self.metrics)
+        return await _metrics.answer(endpoint, request, self.source, self.metrics)
 
-    def record(self, request: Request, response: Response, peer: str, seconds: float) -> None:
-        """Count and log a response, or with status ``CLIENT_LEFT`` that there was nobody to send one to.
 
-        :param peer: the address at the other end of the connection
-        :param seconds: the time from the request's head to the response
-        """
-        self.metrics.count_request(_endpoint(request.path), response.status, seconds)
-        if self.on_response is not None:
-            client = peer if self.client_of is None else self.client_of(request, peer)
-            self.on_response(request, response, client, seconds)
+def _request(scope: Message) -> Request:
+    path: bytes = scope["raw_path"]
+    if not path.startswith(b"/"):  # RFC 9112 §3.2.2: the target may be a whole URL
+        _, separator, rest = path.partition(b"://")
+        path = b"/" + rest.partition(b"/")[2] if separator else path
+    return Request(
+        scope["method"], path, scope["query_string"], _join(scope["headers"]), version=scope["http_version"]
+    )
 
-    def record_refusal(self, status: int, size: int, peer: str) -> None:
-        """Count and log a response of ``size`` bytes to what could not be read as a request."""
-        self.metrics.count_request("none", status, None)
-        if self.on_refusal is not None:
-            self.on_refusal(status, size, peer)
 
-    def refusal(self, request: Request) -> Response | None:
-        """Return the response to a request whose body need not be read; then the connection is closed.
+def _join(fields: Sequence[tuple[bytes, bytes]]) -> dict[str, str]:
+    """Return headers by name; repeated ones become a list (RFC 9110 §5.3)."""
+    headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in fields}
+    if len(headers) < len(fields):
+        headers = dict.fromkeys(headers, "")
+        for raw_name, raw_value in fields:
+            name, value = raw_name.decode("latin-1"), raw_value.decode("latin-1")
+            headers[name] = f"{headers[name]}, {value}" if headers[name] else value
+    return headers
 
-        None for any other request.
-        """
-        if "transfer-encoding" in request.headers and (
-            "content-length" in request.headers or request.version < "1.1"
-        ):
-            # RFC 9112 §6.1: request smuggling
-            return _error(request, 400, "Transfer-Encoding with Content-Length or HTTP/1.0")
-        if request.method not in {"GET", "HEAD", "POST", "OPTIONS"}:
-            return _error(request, 501, f"method {request.method} is not supported")
-        if request.method != "OPTIONS" and len(request.target) > self.max_target:
-            return _error(request, 414, f"path and query are longer than {self.max_target} bytes")
-        return None
 
-    def form_refusal(self, request: Request, size: int) -> Response | None:
-        """Return the response to a request with a body of ``size`` bytes or more if that is too long."""
-        if size > self.max_form:
-            return _error(request, 413, f"the body is longer than {self.max_form} bytes")
-        return None
+def _start(response: Response) -> Message:
+    fields = (
+        ("Content-Type", response.content_type),
+        ("Content-Length", str(len(response.body))),
+        *response.headers,
+    )
+    headers = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in fields]
+    return {"type": "http.response.start", "status": response.status, "headers": headers}
 
-    def with_form(self, request: Request, body: bytes) -> Request:
-        """Return the request with its body if that is a form."""
-        media_type = request.headers.get("content-type", FORM).partition(";")[0].strip().lower()
-        return replace(request, form=body) if body and media_type == FORM else request
+
+async def _read_body(receive: Receive) -> bytes | None:
+    """Return the body, or its beginning if it is longer than a form may be; None if the client left."""
+    body, more = b"", True
+    while more and len(body) <= MAX_FORM:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            return None
+        body += message.get("body", b"")
+        more = message.get("more_body", False)
+    return body
+
+
+async def _wait_for_end(receive: Receive) -> None:
+    """Return when the client has closed the connection; ignore the body."""
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+def _with_form(request: Request, body: bytes) -> Request:
+    """Return the request with its body if that is a form."""
+    media_type = request.headers.get("content-type", FORM).partition(";")[0].strip().lower()
+    return replace(request, form=body) if body and media_type == FORM else request
 
 
 def _endpoint(path: bytes) -> str:

@@ -63,9 +63,9 @@ class Request:
         return params
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Response:
-    """A response; the server adds Content-Length."""
+    """A response; `App` adds Content-Length. Not frozen, because creating those takes longer."""
 
     status: int
     body: bytes = b""

@@ -1,1 +1,0 @@
-"""The HTTP server: limits of connections, worker processes, signals."""

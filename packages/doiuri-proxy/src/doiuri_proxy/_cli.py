@@ -25,7 +25,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(argv)
     logging.basicConfig(format="doiuri-proxy: %(message)s", level=logging.WARNING)
     logging.getLogger("doiuri_proxy").setLevel(logging.INFO)
-    logging.getLogger("uvicorn").setLevel(logging.ERROR)  # not a line for each invalid request
+    # not a line for each invalid request, nor a traceback for what follows a request that was refused
+    logging.getLogger("uvicorn").setLevel(logging.CRITICAL)
     logging.captureWarnings(capture=True)
     try:
         status: int = options.run(options)

@@ -282,4 +282,5 @@ def running(
     finally:
         server.should_exit = True
         thread.join(_STOP_TIME + 5)
+        listener.close()  # uvicorn leaves it open if it has not begun to serve
         app.source.close()

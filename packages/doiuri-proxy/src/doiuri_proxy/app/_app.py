@@ -30,7 +30,7 @@ Send = Callable[[Message], Awaitable[None]]
 _log = logging.getLogger("doiuri_proxy")
 _METHODS = "GET,POST,HEAD"
 _OWN_PATHS = {b"/api": "api", b"/healthz": "healthz", b"/readyz": "readyz", b"/metrics": "metrics"}
-_CLOSE = ("Connection", "close")  # the rest of the request is not read
+_CLOSE = ("connection", "close")  # the rest of the request is not read
 if sys.version_info >= (3, 12):
     # Answers that wait for nothing need no other turn of the event loop.
     _start_task = partial(asyncio.Task, eager_start=True)
@@ -62,9 +62,6 @@ class App:
             response = await self._respond(request, receive)
         finally:
             self.metrics.in_progress -= 1
-        if "expect" in request.headers and request.method != "POST":
-            # RFC 9110 §10.1.1: the client may leave out the body, so the next request has no known start
-            response = response.with_headers(_CLOSE)
         seconds = time.perf_counter() - began
         self.metrics.count_request(_endpoint(request.path), response.status, seconds)
         if self.on_response is not None:
@@ -97,7 +94,13 @@ class App:
                 return Response(CLIENT_LEFT)
             if len(body) > MAX_FORM:
                 return _error(request, 413, f"the body is longer than {MAX_FORM} bytes").with_headers(_CLOSE)
-            request = _with_form(request, body)
+            return await self._wait(_with_form(request, body), receive)
+        response = await self._wait(request, receive)
+        # RFC 9110 §10.1.1: the client may leave out the body, so where the next request starts is unknown
+        return response.with_headers(_CLOSE) if "expect" in request.headers else response
+
+    async def _wait(self, request: Request, receive: Receive) -> Response:
+        """Return the response, or ``CLIENT_LEFT``; then look-ups that nobody else waits for are cancelled."""
         task = _start_task(self.answer(request), loop=asyncio.get_running_loop())
         if task.done():
             return task.result()

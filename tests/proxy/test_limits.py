@@ -9,10 +9,10 @@ import pytest
 from doiuri_proxy import running
 from doiuri_proxy.app import _redirect
 from doiuri_proxy.app._http import Request
-from doiuri_proxy.records import _queue
-from doiuri_proxy.records._memory import MemorySource
-from doiuri_proxy.records._queue import Queue
+from doiuri_proxy.records import _upstream
+from doiuri_proxy.records._open import MemorySource
 from doiuri_proxy.records._source import WAIT_TIME, PublicValues, SourceError
+from doiuri_proxy.records._upstream import Queue
 from support.http import ask
 from support.proxy_records import link
 
@@ -92,7 +92,7 @@ def test_look_ups_that_nobody_waits_for_are_not_begun() -> None:
 
 def test_the_time_for_upstream_counts_from_the_arrival(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 100.0
-    monkeypatch.setattr(_queue, "time", SimpleNamespace(monotonic=lambda: now))
+    monkeypatch.setattr(_upstream, "time", SimpleNamespace(monotonic=lambda: now))
 
     async def wait() -> None:
         nonlocal now

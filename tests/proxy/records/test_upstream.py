@@ -13,8 +13,8 @@ import pytest
 from doiuri.resolver import Entry, Key, SQLiteStore
 from doiuri_proxy import Running, running
 from doiuri_proxy.records import _upstream
-from doiuri_proxy.records._memory import MemorySource
-from doiuri_proxy.records._queue import Queue
+from doiuri_proxy.records._open import MemorySource
+from doiuri_proxy.records._upstream import Queue
 from support.command import command
 from support.http import Answer, ask
 from support.proxy_records import AGENCIES, FIGURE_1, RECORDS, link, record, value

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from doiuri_proxy import Running, running
-from doiuri_proxy.records import _queue, _source, _upstream
+from doiuri_proxy.records import _source, _upstream
 from support.command import run
 from support.http import ask
 from support.ports import refusing
@@ -101,7 +101,7 @@ def test_a_failed_check_is_not_repeated_at_once(monkeypatch: pytest.MonkeyPatch)
         assert sent() > once
 
 
-@pytest.mark.parametrize("clients", [0, _queue.THREADS + 8])
+@pytest.mark.parametrize("clients", [0, _upstream.THREADS + 8])
 def test_checks_do_not_wait_for_upstream(clients: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Not even when all threads are busy with look-ups that upstream does not answer."""
     for module in (_source, _upstream):

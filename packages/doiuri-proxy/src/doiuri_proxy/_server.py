@@ -22,8 +22,7 @@ from doiuri_proxy.app._app import App
 from doiuri_proxy.app._http import CLIENT_LEFT
 from doiuri_proxy.app._metrics import Metrics
 from doiuri_proxy.app._redirect import Choice
-from doiuri_proxy.records._memory import MemorySource
-from doiuri_proxy.records._open import open_local, open_source
+from doiuri_proxy.records._open import MemorySource, open_local, open_source
 from doiuri_proxy.records._validation import RecordsError
 
 if TYPE_CHECKING:

@@ -2,31 +2,43 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
+from functools import cache
+from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from doiuri import LINK, encode
+from markupsafe import Markup, escape
 
 from doiuri_proxy.app._http import Response
 from doiuri_proxy.app._targets import header_url
-from doiuri_proxy.app._templates import STYLE_SOURCE, fill, render
 from doiuri_proxy.records._validation import is_handle
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from doiuri.records import Value
+    from jinja2 import Environment
 
     from doiuri_proxy.app._http import Headers
 
 MAX_INDENTATION = 1_000_000  # spaces
+
+_FOLDER = "templates"
+_SLOT = "\N{OBJECT REPLACEMENT CHARACTER}"  # where a page that is rendered once gets its text
+_STYLE = "".join((files(__package__) / _FOLDER / "style.css").read_text(encoding="utf-8").splitlines())
+
+#: the source of the pages' only style sheet in a Content-Security-Policy
+_STYLE_SOURCE = f"'sha256-{base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()}'"
 
 # Browsers also apply form-action to redirects of the form's response, so it allows all sites.
 SECURITY = (
     (
         "Content-Security-Policy",
         (
-            f"default-src 'none'; style-src {STYLE_SOURCE}; base-uri 'none'; "
+            f"default-src 'none'; style-src {_STYLE_SOURCE}; base-uri 'none'; "
             "form-action 'self' http: https:; frame-ancestors 'none'"
         ),
     ),
@@ -75,7 +87,7 @@ def no_values(handle: str) -> Response:
 
 def moved(status: int, target: str, headers: Headers = ()) -> Response:
     """Return a redirect, with a page for clients that do not follow it."""
-    body = fill("moved", "Handle Redirect", "target", target)
+    body = _fill("moved", "Handle Redirect", "target", target)
     return Response(status, body, headers=(*SECURITY, ("Location", target), *headers))
 
 
@@ -86,7 +98,7 @@ def values_table(handle: str, values: Sequence[Value]) -> Response:
 
 
 def _page(status: int, name: str, title: str, **texts: object) -> Response:
-    return Response(status, render(name, title=title, **texts), headers=SECURITY)
+    return Response(status, _render(name, title=title, **texts), headers=SECURITY)
 
 
 def _target(value: Value) -> str | None:
@@ -117,3 +129,39 @@ def is_shallow(data: object) -> bool:
         items, depth = children, depth + 1
         indentation += 2 * depth * len(items)
     return not items
+
+
+def _render(name: str, **texts: object) -> bytes:
+    """Return the page that a template makes of texts, in UTF-8."""
+    html: str = _environment().get_template(f"{name}.html").render(texts)
+    return html.encode("utf-8", "replace")
+
+
+def _fill(name: str, title: str, slot: str, text: str) -> bytes:
+    """Return the page that a template makes of a title and one text, named ``slot``.
+
+    The template is rendered once for all texts: that takes longer than looking up where a redirect leads.
+    """
+    return str(escape(text)).join(_parts(name, title, slot)).encode("utf-8", "replace")
+
+
+@cache
+def _parts(name: str, title: str, slot: str) -> list[str]:
+    return _render(name, title=title, **{slot: _SLOT}).decode().split(_SLOT)
+
+
+@cache
+def _environment() -> Environment:
+    # Loaded with the first page: a proxy that serves the REST API only does without.
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader(str(__package__), _FOLDER),
+        autoescape=True,
+        undefined=StrictUndefined,
+        auto_reload=False,
+        trim_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.globals["style"] = Markup(_STYLE)  # noqa: S704 - our own file
+    return environment

@@ -1,4 +1,7 @@
-"""Redirects: ``GET /<doi>`` (DOI resolution documentation §1 and §3)."""
+"""Redirects and content negotiation: ``GET /<doi>``.
+
+DOI resolution documentation §1 and §3; DOI Handbook, content negotiation.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +13,9 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
 from doiuri.records import choose, locations_of
-from doiuri.rest import ascii_upper, name_in_path, select
+from doiuri.rest import ascii_upper, name_in_path, select, write_metadata
 
-from doiuri_proxy.app import _content, _pages
-from doiuri_proxy.app._content import varying
+from doiuri_proxy.app import _pages
 from doiuri_proxy.app._http import Response, unescape
 from doiuri_proxy.app._targets import append, header_url, link_header, locations_xml
 from doiuri_proxy.records._source import MAX_CACHED, PublicValues, SourceError, citation_type
@@ -34,6 +36,8 @@ MAX_LIFETIME = 2 * 86400  # seconds from Date to Expires
 _RECORD_PARAMS = frozenset({"action", "index", "noredirect", "type"})  # ask about the record itself
 _ANYTHING = frozenset({"", "*/*"})  # Accept headers that prefer nothing
 _LOCATION_TYPES = frozenset({"URL", "10320/LOC"})
+_FOR_SCRIPTS = ("Access-Control-Allow-Origin", "*")  # those of pages from other origins
+_NEGOTIATION = {"ctype", "http_role", "media-type"}  # attributes of locations
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +71,7 @@ async def answer(request: Request, source: Source, choice: Choice) -> Response:
     indexes = [int(text) for text in params.get("index", ()) if re.fullmatch("[0-9]{1,10}", text)]
     values = select(record.values, params.get("type", ()), indexes)
     if negotiated and not params.keys() & _RECORD_PARAMS:
-        content = await _content.answer(handle, record, accept, source)
+        content = await _negotiated(handle, record, accept, source)
         if content is not None:
             return _expiring(content, record.values) if content.status == 200 else content
     if not values:
@@ -76,7 +80,7 @@ async def answer(request: Request, source: Source, choice: Choice) -> Response:
 
 
 def _varying(response: Response, record: PublicValues) -> Response:
-    return varying(response) if record.has_metadata else response
+    return _vary(response) if record.has_metadata else response
 
 
 def _requested_handle(request: Request, params: Params) -> str:
@@ -84,6 +88,34 @@ def _requested_handle(request: Request, params: Params) -> str:
     if not handle and request.method == "POST":
         return name_in_path(params.get("hdl", [""])[0].strip())
     return handle
+
+
+async def _negotiated(handle: str, record: PublicValues, accept: str, source: Source) -> Response | None:
+    """Return metadata, or 406 if none of it is accepted; None if the answer is a redirect.
+
+    Raises SourceError.
+    """
+    redirects = _has_negotiated_locations(handle, record)
+    if redirects and not record.has_metadata:
+        return None
+    metadata = await source.metadata(handle, accept)
+    status, content_type, body = write_metadata(metadata, accept, page=True)
+    if status == 302 or (status == 406 and redirects):
+        return None
+    if status == 406:
+        return _vary(_pages.not_acceptable(handle, metadata))
+    return _vary(Response(200, body, content_type, (*_pages.SECURITY, _FOR_SCRIPTS)))
+
+
+def _vary(response: Response) -> Response:
+    """Return the response with the header that names what it depends on."""
+    vary = ("Vary", "Accept")
+    return response if vary in response.headers else response.with_headers(vary)
+
+
+def _has_negotiated_locations(handle: str, record: PublicValues) -> bool:
+    """Return whether the Accept header chooses among the locations of a record."""
+    return any(_NEGOTIATION & location.attributes.keys() for location in locations_of(record.values, handle))
 
 
 async def _follow(record: PublicValues, request: Request, params: Params, source: Source) -> Response:

@@ -7,7 +7,7 @@ import json
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from doiuri.records import Value
 from doiuri.rest import BIBTEX, CSL_JSON, prefixes, write_json, write_metadata
@@ -66,9 +66,13 @@ class Registration(NamedTuple):
     agency: str | None = None
 
 
-class Source(Protocol):
+class Source(ABC):
     """Answers look-ups. All of them ignore the case of ASCII letters (Z39.84 §4)."""
 
+    #: the source of the local records
+    local: LocalSource
+
+    @abstractmethod
     async def lookup(self, handle: str, *, auth: bool = False, cert: bool = False) -> PublicValues | None:
         """Return the values of a handle; None if it is not registered.
 
@@ -76,57 +80,48 @@ class Source(Protocol):
         fails.
         """
 
+    @abstractmethod
     async def metadata(self, handle: str, accept: str) -> Mapping[str, bytes]:
         """Return the metadata of a registered handle by media type, at least what ``accept`` asks for.
 
         Raises SourceError if the look-up fails.
         """
 
+    @abstractmethod
     async def knows_prefix(self, prefix: str) -> bool | None:
         """Return whether a record, an agency or a prefix record has the prefix; None if that is unknown."""
 
+    @abstractmethod
     async def registrations(self, names: Sequence[str]) -> list[Registration]:
         """Return the registration of each DOI or bare prefix, in order."""
 
+    @abstractmethod
     async def count(self) -> int | None:
         """Return the number of local records; None if it is unknown."""
 
+    @abstractmethod
     async def check(self) -> Mapping[str, str]:
         """Return what is wrong with each part of the source, "" if it works: "records" and "upstream"."""
 
-    @property
-    def local(self) -> LocalSource:
-        """The source of the local records."""
-
+    @abstractmethod
     def with_local(self, local: LocalSource) -> Source:
         """Return the source that has other local records; what was cached stays."""
 
-    def close(self) -> None:
+    def close(self) -> None:  # noqa: B027 - sources in memory have nothing to release
         """Release stores and threads."""
 
 
-class LocalSource(ABC):
+class LocalSource(Source):
     """The base of sources that hold records themselves and ask no other server."""
 
-    @abstractmethod
-    async def lookup(self, handle: str, *, auth: bool = False, cert: bool = False) -> PublicValues | None:
-        """Return the values of a handle: see `Source`."""
-
-    @abstractmethod
-    async def metadata(self, handle: str, accept: str) -> Mapping[str, bytes]:
-        """Return all metadata of a handle: see `Source`."""
-
-    @abstractmethod
-    async def knows_prefix(self, prefix: str) -> bool:
-        """Return whether a record, an agency or a prefix record has the prefix."""
+    @property
+    def local(self) -> LocalSource:  # type: ignore[override]
+        """The source itself."""
+        return self
 
     @abstractmethod
     async def registered_agency(self, handle: str) -> str | None:
         """Return the agency given for the longest prefix of a handle."""
-
-    @abstractmethod
-    async def count(self) -> int | None:
-        """Return the number of records; None if it is unknown."""
 
     async def check(self) -> Mapping[str, str]:
         """Return what is wrong with the records, "" if they can be read."""
@@ -135,6 +130,10 @@ class LocalSource(ABC):
     async def registrations(self, names: Sequence[str]) -> list[Registration]:
         """Return the registration of each DOI or bare prefix, in order."""
         return [await self._registration(name) for name in names]
+
+    def with_local(self, local: LocalSource) -> Source:
+        """Return ``local``: there is nothing else to keep."""
+        return local
 
     async def _registration(self, name: str) -> Registration:
         try:
@@ -153,18 +152,6 @@ class LocalSource(ABC):
                 if value.has_type("10320/ra_name") and value.data.text:
                     return value.data.text
         return None
-
-    @property
-    def local(self) -> LocalSource:
-        """The source itself."""
-        return self
-
-    def with_local(self, local: LocalSource) -> Source:
-        """Return ``local``: there is nothing else to keep."""
-        return local
-
-    def close(self) -> None:  # noqa: B027 - sources in memory have nothing to release
-        """Release the store."""
 
 
 async def bounded(check: Awaitable[str]) -> str:

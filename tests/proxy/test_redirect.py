@@ -123,11 +123,11 @@ def test_status_of_a_location(url: str, name: str, status: int) -> None:
     assert ask(url, f"/10.1000/{name}").status == status
 
 
-@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
-def test_each_status(status: int) -> None:
-    xml = f'<locations><location href="https://example.org/" http_sc="{status}"/></locations>'
-    with running([loc("10.1000/x", xml)]) as proxy:
-        assert ask(proxy.url, "/10.1000/x").status == status
+def test_each_status() -> None:
+    xml = '<locations><location href="https://example.org/" http_sc="%s"/></locations>'
+    statuses = [301, 302, 303, 307, 308]
+    with running([loc(f"10.1000/{status}", xml % status) for status in statuses]) as proxy:
+        assert [ask(proxy.url, f"/10.1000/{status}").status for status in statuses] == statuses
 
 
 @pytest.mark.parametrize(

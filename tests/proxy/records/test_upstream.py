@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from doiuri.resolver import Entry, Key, SQLiteStore
 from doiuri_proxy import Running, running
+from doiuri_proxy.pytest_plugin import Proxies
 from doiuri_proxy.records import _upstream
 from doiuri_proxy.records._open import MemorySource
 from doiuri_proxy.records._upstream import Queue
@@ -20,22 +21,15 @@ from support.http import Answer, ask
 from support.proxy_records import AGENCIES, FIGURE_1, RECORDS, link, record, value
 
 LOCAL = link("10.1000/local", "https://example.org/local")
+Chain = tuple[Running, Running]
 THERE = {"records": [*RECORDS, LOCAL], "agencies": AGENCIES}
 
 
 @pytest.fixture
-def chain(tmp_path: Path) -> Any:
+def chain(doi_proxy: Proxies, tmp_path: Path) -> Chain:
     """Two proxies, the second with the first as its upstream."""
-    with ExitStack() as stack:
-        there = stack.enter_context(running(THERE))
-        local = link("10.1000/LOCAL", "https://example.org/here")
-        here = stack.enter_context(
-            running([local], upstream=there.url, cache=str(tmp_path / "cache.sqlite3"))
-        )
-        yield there, here
-
-
-Chain = tuple[Running, Running]
+    there, local = doi_proxy(THERE), link("10.1000/LOCAL", "https://example.org/here")
+    return there, doi_proxy([local], upstream=there.url, cache=str(tmp_path / "cache.sqlite3"))
 
 
 @pytest.mark.parametrize(

@@ -57,6 +57,8 @@ class Request:
 
     def read_params(self, separators: str) -> dict[str, list[str]]:
         """Return ``params`` with the query split at any of the characters in ``separators``."""
+        if not (self.query or self.form):
+            return {}
         params = _read_params(self.query, separators)
         for name, values in _read_params(self.form, form=True).items():
             params.setdefault(name, []).extend(values)

@@ -347,7 +347,11 @@ def test_damaged_metadata_in_a_store_is_an_error(tmp_path: Path) -> None:
     store = tmp_path / "records.sqlite3"
     register(store, CITED)
     with closing(SQLiteStore(store)) as opened:
-        opened.put_many({Key("content", DOI_ORG, "10.1000/CITED"): Entry(b"{", "application/json", 1e12)})
+        key = Key("record", DOI_ORG, "10.1000/CITED")
+        entry = opened.get_many([key])[key]
+        opened.put_many(
+            {key: entry._replace(body=entry.body.replace(b'"metadata":{', b'"metadata":3,"x":{'))}
+        )
     with running(store) as proxy:
         assert accepting(proxy.url, BIBTEX).status == 500
         assert ask(proxy.url, "/10.1000/cited").status == 302

@@ -15,9 +15,7 @@ from support.http import ask
 from support.proxy_records import link, record, value
 
 
-def test_which_ra_of_many_names_is_one_query_off_the_loop(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_which_ra_of_many_names_is_read_off_the_loop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store = tmp_path / "records.sqlite3"
     registry = Registry(str(store), "https://doi.org")
     registry.register([link(f"10.1000/{n}", "https://example.org/") for n in range(200)])
@@ -33,8 +31,7 @@ def test_which_ra_of_many_names_is_one_query_off_the_loop(
         names = ",".join(f"10.1000/{n}" for n in range(300))
         statuses = [item["status"] for item in ask(proxy.url, f"/doiRA/{names}").json()]
     assert statuses == ["Unknown"] * 200 + ["DOI does not exist"] * 100
-    assert len(threads) == 1
-    assert threads[0] != "doiuri-proxy"
+    assert "doiuri-proxy" not in threads
 
 
 @pytest.mark.parametrize("target", ["/api/handles/10.1000/deep?pretty", "/10.1000/deep?noredirect"])

@@ -128,20 +128,20 @@ class MemorySource(LocalSource):
         if record.metadata:
             self._metadata[key] = record.metadata
 
-    async def lookup(self, handle: str, *, auth: bool = False, cert: bool = False) -> PublicValues | None:  # noqa: ARG002
-        """Return the values of a handle; ``auth`` and ``cert`` make no difference here."""
+    def find(self, handle: str) -> PublicValues | None:
+        """Return the values of a handle."""
         return self._records.get(ascii_upper(handle))
 
-    async def metadata(self, handle: str, accept: str) -> Mapping[str, bytes]:  # noqa: ARG002
+    def find_metadata(self, handle: str) -> Mapping[str, bytes]:
         """Return all metadata of a handle."""
         return self._metadata.get(ascii_upper(handle), {})
 
-    async def knows_prefix(self, prefix: str) -> bool:
+    def has_prefix(self, prefix: str) -> bool:
         """Return whether a record, an agency or a prefix record has the prefix."""
         key = ascii_upper(prefix)
         return key in self._prefixes or key in self._agencies or f"0.NA/{key}" in self._records
 
-    async def registered_agency(self, handle: str) -> str | None:
+    def find_agency(self, handle: str) -> str | None:
         """Return the agency that the records file gives for the longest prefix of ``handle``."""
         return agency_of(handle, self._agencies)
 

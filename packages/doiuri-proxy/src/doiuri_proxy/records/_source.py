@@ -112,7 +112,7 @@ class Source(ABC):
 
 
 class LocalSource(Source):
-    """The base of sources that hold records themselves and ask no other server."""
+    """The base of sources that hold records themselves, so that look-ups take microseconds."""
 
     @property
     def local(self) -> LocalSource:  # type: ignore[override]
@@ -120,8 +120,32 @@ class LocalSource(Source):
         return self
 
     @abstractmethod
-    async def registered_agency(self, handle: str) -> str | None:
+    def find(self, handle: str) -> PublicValues | None:
+        """Return the values of a handle: see `lookup`."""
+
+    @abstractmethod
+    def find_metadata(self, handle: str) -> Mapping[str, bytes]:
+        """Return all metadata of a handle: see `metadata`."""
+
+    @abstractmethod
+    def has_prefix(self, prefix: str) -> bool:
+        """Return whether a record, an agency or a prefix record has the prefix."""
+
+    @abstractmethod
+    def find_agency(self, handle: str) -> str | None:
         """Return the agency given for the longest prefix of a handle."""
+
+    async def lookup(self, handle: str, *, auth: bool = False, cert: bool = False) -> PublicValues | None:  # noqa: ARG002
+        """Return the values of a handle; ``auth`` and ``cert`` make no difference here."""
+        return self.find(handle)
+
+    async def metadata(self, handle: str, accept: str) -> Mapping[str, bytes]:  # noqa: ARG002
+        """Return all metadata of a handle."""
+        return self.find_metadata(handle)
+
+    async def knows_prefix(self, prefix: str) -> bool:
+        """Return whether a record, an agency or a prefix record has the prefix."""
+        return self.has_prefix(prefix)
 
     async def check(self) -> Mapping[str, str]:
         """Return what is wrong with the records, "" if they can be read."""
@@ -129,25 +153,29 @@ class LocalSource(Source):
 
     async def registrations(self, names: Sequence[str]) -> list[Registration]:
         """Return the registration of each DOI or bare prefix, in order."""
-        return [await self._registration(name) for name in names]
+        return self.find_registrations(names)
 
     def with_local(self, local: LocalSource) -> Source:
         """Return ``local``: there is nothing else to keep."""
         return local
 
-    async def _registration(self, name: str) -> Registration:
+    def find_registrations(self, names: Sequence[str]) -> list[Registration]:
+        """Return the registration of each DOI or bare prefix, in order."""
+        return [self._registration(name) for name in names]
+
+    def _registration(self, name: str) -> Registration:
         try:
-            exists = await self.lookup(name) is not None if "/" in name else await self.knows_prefix(name)
-            return Registration(exists, await self._agency(name) if exists else None)
+            exists = self.find(name) is not None if "/" in name else self.has_prefix(name)
+            return Registration(exists, self._agency(name) if exists else None)
         except SourceError:
             return Registration(None)
 
-    async def _agency(self, handle: str) -> str | None:
+    def _agency(self, handle: str) -> str | None:
         """Return the agency given for a prefix, or else that of a prefix record (type ``10320/ra_name``)."""
-        if name := await self.registered_agency(handle):
+        if name := self.find_agency(handle):
             return name
         for prefix in prefixes(handle)[:-1]:  # the last is "10", which belongs to no agency
-            record = await self.lookup(f"0.NA/{prefix}")
+            record = self.find(f"0.NA/{prefix}")
             for value in record.values if record else ():
                 if value.has_type("10320/ra_name") and value.data.text:
                     return value.data.text

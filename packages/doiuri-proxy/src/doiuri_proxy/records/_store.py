@@ -1,11 +1,10 @@
-"""Records in an SQLite store: read them, and write the entries."""
+"""Records in an SQLite store: the source that reads them, their keys and entries."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import logging
-import threading
 import time
 from typing import TYPE_CHECKING
 
@@ -25,8 +24,8 @@ NEVER_EXPIRES = 253402300799.0  # Unix seconds: the end of the year 9999
 COUNT_TIME = 1  # seconds that a client may wait for the number of records
 
 _log = logging.getLogger("doiuri_proxy")
-_PUBLIC = ";profile=public"  # all values may be sent, as they stand in the body
-_WITH_METADATA = ";metadata=stored"  # the record has an entry with its metadata, too
+_PUBLIC = ";profile=public"  # all values may be sent, as they stand at the end of the body
+_WITH_METADATA = ";metadata=stored"  # the body has metadata, too
 _VALUES = b',"values":'
 
 
@@ -43,63 +42,50 @@ class StoreSource(LocalSource):
         self._base = base.rstrip("/")
         self._count: int | None = None
         self._count_again = 0.0  # on the clock of time.monotonic
-        self._counting: threading.Thread | None = None
+        self._counting: asyncio.Future[None] | None = None
         self._was_complete = False  # at a check
 
-    async def lookup(self, handle: str, *, auth: bool = False, cert: bool = False) -> PublicValues | None:  # noqa: ARG002
+    def find(self, handle: str) -> PublicValues | None:
         """Return the values of a handle, however old its entry is."""
-        key, mark = record_key(self._base, handle), mark_key(self._base)
-        entries = self._get([key]) or self._get([key, mark])  # most look-ups do not need the mark
-        if key in entries:
-            return _public_values(handle, entries[key])
-        if mark not in entries:
+        entry = self._get(record_key(self._base, handle))
+        if entry is not None:
+            return _public_values(handle, entry)
+        if self._get(mark_key(self._base)) is None:
             raise SourceError(f"{handle} is not in the store, and the store is not a complete registry")
         return None
 
-    async def metadata(self, handle: str, accept: str) -> Mapping[str, bytes]:  # noqa: ARG002
+    def find_metadata(self, handle: str) -> Mapping[str, bytes]:
         """Return all metadata of a handle."""
-        key, record = metadata_key(self._base, handle), record_key(self._base, handle)
-        entries = self._get([key, record])
-        if entries.keys() != {key, record} or not states_metadata(entries[record]):  # an earlier record's
+        entry = self._get(record_key(self._base, handle))
+        if entry is None or not entry.media_type.endswith(_WITH_METADATA):
             return {}
         try:
-            return read_metadata(json.loads(entries[key].body))
-        except ValueError as error:
+            return read_metadata(json.loads(entry.body)["metadata"])
+        except (ValueError, KeyError) as error:
             raise SourceError(f"the store's metadata of {handle} is not valid: {error}") from None
 
-    async def knows_prefix(self, prefix: str) -> bool:
+    def has_prefix(self, prefix: str) -> bool:
         """Return whether a record or an agency was registered with the prefix, or it has a prefix record."""
         keys = [prefix_key(self._base, prefix), record_key(self._base, f"0.NA/{prefix}")]
-        return bool(self._get(keys))
+        return bool(self._store.get_many(keys))
 
-    async def registered_agency(self, handle: str) -> str | None:
+    def find_agency(self, handle: str) -> str | None:
         """Return the agency registered for the longest prefix of ``handle``."""
         keys = [prefix_key(self._base, part) for part in (handle, *prefixes(handle))]
-        entries = self._get(keys)
-        return next(
-            (entries[key].body.decode() for key in keys if key in entries and entries[key].body), None
-        )
+        entries = self._store.get_many(keys)
+        names = (entries[key].body.decode() for key in keys if key in entries)
+        return next(filter(None, names), None)
 
     async def registrations(self, names: Sequence[str]) -> list[Registration]:
-        """Return the registration of each DOI or bare prefix, in order: one query, off the event loop."""
-        keys = {mark_key(self._base)}
-        for name in names:
-            parts = prefixes(name)
-            keys |= {prefix_key(self._base, part) for part in (name, *parts)}
-            keys |= {record_key(self._base, handle) for handle in (name, *(f"0.NA/{part}" for part in parts))}
-            keys.add(record_key(self._base, f"0.NA/{name}"))
-        entries = await asyncio.to_thread(self._store.get_many, list(keys))
-        return await _Entries(entries, self._base).registrations(names)
+        """Return the registration of each DOI or bare prefix, in order; many take long, so in a thread."""
+        return await asyncio.to_thread(self.find_registrations, names)
 
     async def count(self) -> int | None:
         """Return the number of entries for records, of an earlier count if counting takes long; else None."""
-        if time.monotonic() >= self._count_again and self._counting is None:
-            # not the event loop's threads, which it waits for when it stops
-            self._counting = threading.Thread(target=self._count_records, name="count", daemon=True)
-            self._counting.start()
-        deadline = time.monotonic() + COUNT_TIME
-        while self._counting is not None and time.monotonic() < deadline:
-            await asyncio.sleep(0.01)
+        if time.monotonic() >= self._count_again and (self._counting is None or self._counting.done()):
+            self._counting = asyncio.ensure_future(asyncio.to_thread(self._count_records))
+        if self._counting is not None:
+            await asyncio.wait([self._counting], timeout=COUNT_TIME)
         return self._count
 
     async def check(self) -> Mapping[str, str]:
@@ -110,6 +96,9 @@ class StoreSource(LocalSource):
         """Close the store."""
         self._store.close()
 
+    def _get(self, key: Key) -> Entry | None:
+        return self._store.get_many([key]).get(key)
+
     def _count_records(self) -> None:
         start = time.monotonic()
         try:
@@ -118,41 +107,18 @@ class StoreSource(LocalSource):
         except OSError as error:
             _log.error("records not counted: %s", error)
             self._count = None
-        finally:
-            # counting reads all of the store, so that it takes at most 5 % of the time
-            self._count_again = time.monotonic() + 20 * (time.monotonic() - start)
-            self._counting = None
+        # counting reads all of the store, so that it takes at most 5 % of the time
+        self._count_again = time.monotonic() + 20 * (time.monotonic() - start)
 
     def _problem(self) -> str:
+        key = mark_key(self._base)
         try:
-            has_mark = self._has_mark()
+            with self._store.snapshot() as snapshot:
+                has_mark = key in snapshot.get_many([key])
         except OSError as error:
             return str(error)
         self._was_complete = self._was_complete or has_mark
         return "" if has_mark or not self._was_complete else "the records are gone"
-
-    def _has_mark(self) -> bool:
-        key = mark_key(self._base)
-        with self._store.snapshot() as snapshot:
-            return key in snapshot.get_many([key])
-
-    def _get(self, keys: list[Key]) -> dict[Key, Entry]:
-        # within microseconds, less than a thread takes to start
-        return self._store.get_many(keys)
-
-
-class _Entries(StoreSource):
-    """Entries that were read already."""
-
-    def __init__(self, entries: Mapping[Key, Entry], base: str) -> None:
-        self._entries = entries
-        self._base = base
-
-    async def registrations(self, names: Sequence[str]) -> list[Registration]:
-        return await LocalSource.registrations(self, names)
-
-    def _get(self, keys: list[Key]) -> dict[Key, Entry]:
-        return {key: self._entries[key] for key in keys if key in self._entries}
 
 
 def open_records_store(address: str) -> SQLiteStore:
@@ -168,11 +134,6 @@ def record_key(base: str, handle: str) -> Key:
     return Key("record", base, ascii_upper(handle))
 
 
-def metadata_key(base: str, handle: str) -> Key:
-    """Return the key of the metadata of a record."""
-    return Key("content", base, ascii_upper(handle))
-
-
 def prefix_key(base: str, prefix: str) -> Key:
     """Return the key of a prefix's entry; its body is the agency's name, or empty."""
     return Key("prefix", base, ascii_upper(prefix))
@@ -184,28 +145,27 @@ def mark_key(base: str) -> Key:
 
 
 def record_entry(record: HandleRecord) -> Entry:
-    """Return the entry to store for a record: a REST answer with all its values."""
-    code = 1 if record.values else 200
-    values = [value.to_json() for value in record.values]
-    body = write_json({"responseCode": code, "handle": record.handle, "values": values})
+    """Return the entry to store for a record: a REST answer with all its values, and its metadata."""
+    metadata = {media_type: body.decode() for media_type, body in record.metadata.items()}
+    answer = {
+        "responseCode": 1 if record.values else 200,
+        "handle": record.handle,
+        **({"metadata": metadata} if metadata else {}),
+        "values": [value.to_json() for value in record.values],
+    }
+    body = write_json(answer)
     is_public = body.endswith(_VALUES + PublicValues.of(record.values).body + b"}")
-    media_type = "application/json" + (_PUBLIC if is_public else "")
-    return Entry(body, media_type + (_WITH_METADATA if record.metadata else ""), NEVER_EXPIRES)
+    profile = (_PUBLIC if is_public else "") + (_WITH_METADATA if metadata else "")
+    return Entry(body, f"application/json{profile}", NEVER_EXPIRES)
 
 
-def metadata_entry(record: HandleRecord) -> Entry:
-    """Return the entry to store for a record's metadata: texts by media type."""
-    texts = {media_type: body.decode() for media_type, body in record.metadata.items()}
-    return Entry(write_json(texts), "application/json", NEVER_EXPIRES)
-
-
-def states_metadata(record: Entry) -> bool:
-    """Return whether the entry of a record says that there is an entry with its metadata."""
-    return record.media_type.endswith(_WITH_METADATA)
+def text_entry(text: str) -> Entry:
+    """Return the entry to store for a text."""
+    return Entry(text.encode(), "text/plain", NEVER_EXPIRES)
 
 
 def _public_values(handle: str, entry: Entry) -> PublicValues | None:
-    has_metadata = states_metadata(entry)
+    has_metadata = entry.media_type.endswith(_WITH_METADATA)
     if _PUBLIC in entry.media_type:
         # Quotes inside strings are escaped, so the first match is where the list starts.
         return PublicValues(entry.body[entry.body.index(_VALUES) + len(_VALUES) : -1], has_metadata)

@@ -25,8 +25,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from doiuri_proxy.records._registry import Registry
-from doiuri_proxy.records._store import StoreSource
+from doiuri_proxy.records._store import Registry, StoreSource
 
 CLIENTS = 32
 NAMES = 5_000  # more than any of the proxy's caches holds, so that most requests miss them

@@ -14,7 +14,7 @@ from doiuri.resolver import Entry, Key, Metadata, Resolver, SQLiteStore
 from doiuri.rest import BIBTEX, CSL_JSON, reference_type
 from doiuri_proxy import RecordsError, running
 from doiuri_proxy.pytest_plugin import Proxies
-from doiuri_proxy.records._registry import Registry
+from doiuri_proxy.records._store import Registry
 from support.command import run
 from support.http import Answer, ask
 from support.proxy_records import alias, link, loc

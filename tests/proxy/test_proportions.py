@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from doiuri.resolver import SQLiteStore
 from doiuri_proxy import running
-from doiuri_proxy.records._registry import Registry
+from doiuri_proxy.records._store import Registry
 from jinja2 import Template
 from support.http import ask
 from support.proxy_records import link, record, value

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from doiuri.resolver import Key, SQLiteStore
 from doiuri_proxy import running
-from doiuri_proxy.records import _registry
+from doiuri_proxy.records import _store
 from support.command import run
 from support.http import ask
 from support.proxy_records import link, record, value
@@ -34,7 +34,7 @@ def test_a_bad_line_late_in_the_file_changes_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str, reason: str
 ) -> None:
     store = tmp_path / "records.sqlite3"
-    monkeypatch.setattr(_registry, "BATCH_SIZE", 2)
+    monkeypatch.setattr(_store, "BATCH_SIZE", 2)
     bad = jsonl(tmp_path / "bad.jsonl", (link(f"10.123/{n}", "https://example.org/") for n in range(5)))
     with bad.open("a") as file:
         file.write(line)
@@ -49,7 +49,7 @@ def test_a_half_done_import_answers_nothing_with_not_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = tmp_path / "records.sqlite3"
-    monkeypatch.setattr(_registry, "BATCH_SIZE", 2)
+    monkeypatch.setattr(_store, "BATCH_SIZE", 2)
     update, batches = SQLiteStore.update, list[Any]()
 
     def put_until_the_disk_is_full(self: SQLiteStore, entries: Any) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from doiuri.resolver import Entry, Key, SQLiteStore
 from doiuri_proxy import RecordsError, running
-from doiuri_proxy.records._registry import Registry
+from doiuri_proxy.records._store import Registry
 from support.command import command, run, run_apart
 from support.http import ask
 from support.proxy_records import AGENCIES, FIGURE_1, RECORDS, link, record, value

@@ -13,7 +13,7 @@ import pytest
 from doiuri.plugins import DOI_ORG
 from doiuri.resolver import Entry, Key, SQLiteStore
 from doiuri_proxy import running
-from doiuri_proxy.records import _registry
+from doiuri_proxy.records import _store
 from doiuri_proxy.records._store import NEVER_EXPIRES
 from support.command import run
 from support.http import ask
@@ -47,7 +47,7 @@ def entries(store: Path) -> dict[Key, Entry]:
 def test_an_export_is_imported_with_the_same_bytes(
     tmp_path: Path, store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_registry, "BATCH_SIZE", 7)
+    monkeypatch.setattr(_store, "BATCH_SIZE", 7)
     filled(store, tmp_path)
     file, second = tmp_path / "export.jsonl", tmp_path / "second.sqlite3"
     done = run("export", file, "--store", store)
@@ -251,7 +251,7 @@ def test_names_are_utf8_whatever_the_locale_says(tmp_path: Path, store: Path) ->
 
 def test_export_streams(tmp_path: Path, store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The memory of an export does not grow with the records."""
-    monkeypatch.setattr(_registry, "BATCH_SIZE", 50)
+    monkeypatch.setattr(_store, "BATCH_SIZE", 50)
     records = [record(f"10.1000/{n:05}", value(1, "X", "x" * 1300)) for n in range(3000)]
     filled(store, tmp_path, records, {})
     file = tmp_path / "e.jsonl"

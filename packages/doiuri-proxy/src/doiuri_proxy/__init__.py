@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from doiuri_proxy._server import Running, running
     from doiuri_proxy.app._http import Request
-    from doiuri_proxy.records._validation import RecordsError
+    from doiuri_proxy.records._files import RecordsError
 
 __all__ = ["RecordsError", "Request", "Running", "running"]
 
@@ -18,7 +18,7 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from doiuri_proxy._server import Running, running
     from doiuri_proxy.app._http import Request
-    from doiuri_proxy.records._validation import RecordsError
+    from doiuri_proxy.records._files import RecordsError
 
     names = {
         "RecordsError": RecordsError,

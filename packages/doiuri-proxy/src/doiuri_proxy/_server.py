@@ -22,8 +22,8 @@ from doiuri_proxy.app._app import App
 from doiuri_proxy.app._http import CLIENT_LEFT
 from doiuri_proxy.app._metrics import Metrics
 from doiuri_proxy.app._redirect import Choice
+from doiuri_proxy.records._files import RecordsError
 from doiuri_proxy.records._open import MemorySource, open_local, open_source
-from doiuri_proxy.records._validation import RecordsError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
     from doiuri_proxy.app._app import OnResponse
     from doiuri_proxy.app._http import Request, Response
+    from doiuri_proxy.records._files import RecordsInput
     from doiuri_proxy.records._source import LocalSource
-    from doiuri_proxy.records._validation import RecordsInput
 
 _BACKLOG = 2048  # connections that the system keeps until they are accepted
 _KEEP_ALIVE = 20  # seconds that an idle connection is kept open

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from doiuri_proxy import Request, Running
-    from doiuri_proxy.records._validation import RecordsInput
+    from doiuri_proxy.records._files import RecordsInput
 
 
 class Proxies:

@@ -14,7 +14,7 @@ from markupsafe import Markup, escape
 
 from doiuri_proxy.app._http import Response
 from doiuri_proxy.app._targets import header_url
-from doiuri_proxy.records._validation import is_handle
+from doiuri_proxy.records._files import is_handle
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -18,8 +18,8 @@ from doiuri.rest import ascii_upper, name_in_path, select, write_metadata
 from doiuri_proxy.app import _pages
 from doiuri_proxy.app._http import Response, unescape
 from doiuri_proxy.app._targets import append, header_url, link_header, locations_xml
+from doiuri_proxy.records._files import is_handle
 from doiuri_proxy.records._source import MAX_CACHED, PublicValues, SourceError, citation_type
-from doiuri_proxy.records._validation import is_handle
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -11,16 +11,14 @@ from typing import TYPE_CHECKING
 from doiuri.plugins import DOI_ORG
 from doiuri.rest import agency_of, ascii_upper
 
-from doiuri_proxy.records._files import Agencies, read_records
+from doiuri_proxy.records._files import Agencies, RecordsError, read_records
 from doiuri_proxy.records._source import LocalSource, PublicValues
-from doiuri_proxy.records._validation import RecordsError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from doiuri_proxy.records._files import HandleRecord
+    from doiuri_proxy.records._files import HandleRecord, RecordsInput
     from doiuri_proxy.records._source import Source
-    from doiuri_proxy.records._validation import RecordsInput
 
 
 _SQLITE_MAGIC = b"SQLite format 3\0"

@@ -1,25 +1,32 @@
-"""Records in an SQLite store: the source that reads them, their keys and entries."""
+"""Records in an SQLite store: read them, register them, list those that are registered."""
 
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 import logging
+import os
 import time
-from typing import TYPE_CHECKING
+from contextlib import ExitStack
+from typing import IO, TYPE_CHECKING, TypeVar
 
 from doiuri.resolver import Entry, Key, SQLiteStore, open_store
 from doiuri.rest import ascii_upper, prefixes, read_metadata, write_json
 
+from doiuri_proxy.records._files import Agencies, check_record, read_records
 from doiuri_proxy.records._source import LocalSource, PublicValues, SourceError, bounded
-from doiuri_proxy.records._validation import check_record
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
 
-    from doiuri_proxy.records._files import HandleRecord
+    from doiuri_proxy.records._files import HandleRecord, RecordsInput
     from doiuri_proxy.records._source import Registration
 
+T = TypeVar("T")
+
+BATCH_SIZE = 1000  # records in a transaction, or read at a time
 NEVER_EXPIRES = 253402300799.0  # Unix seconds: the end of the year 9999
 COUNT_TIME = 1  # seconds that a client may wait for the number of records
 
@@ -47,16 +54,16 @@ class StoreSource(LocalSource):
 
     def find(self, handle: str) -> PublicValues | None:
         """Return the values of a handle, however old its entry is."""
-        entry = self._get(record_key(self._base, handle))
+        entry = self._get(_record_key(self._base, handle))
         if entry is not None:
             return _public_values(handle, entry)
-        if self._get(mark_key(self._base)) is None:
+        if self._get(_mark_key(self._base)) is None:
             raise SourceError(f"{handle} is not in the store, and the store is not a complete registry")
         return None
 
     def find_metadata(self, handle: str) -> Mapping[str, bytes]:
         """Return all metadata of a handle."""
-        entry = self._get(record_key(self._base, handle))
+        entry = self._get(_record_key(self._base, handle))
         if entry is None or not entry.media_type.endswith(_WITH_METADATA):
             return {}
         try:
@@ -66,12 +73,12 @@ class StoreSource(LocalSource):
 
     def has_prefix(self, prefix: str) -> bool:
         """Return whether a record or an agency was registered with the prefix, or it has a prefix record."""
-        keys = [prefix_key(self._base, prefix), record_key(self._base, f"0.NA/{prefix}")]
+        keys = [_prefix_key(self._base, prefix), _record_key(self._base, f"0.NA/{prefix}")]
         return bool(self._store.get_many(keys))
 
     def find_agency(self, handle: str) -> str | None:
         """Return the agency registered for the longest prefix of ``handle``."""
-        keys = [prefix_key(self._base, part) for part in (handle, *prefixes(handle))]
+        keys = [_prefix_key(self._base, part) for part in (handle, *prefixes(handle))]
         entries = self._store.get_many(keys)
         names = (entries[key].body.decode() for key in keys if key in entries)
         return next(filter(None, names), None)
@@ -111,7 +118,7 @@ class StoreSource(LocalSource):
         self._count_again = time.monotonic() + 20 * (time.monotonic() - start)
 
     def _problem(self) -> str:
-        key = mark_key(self._base)
+        key = _mark_key(self._base)
         try:
             with self._store.snapshot() as snapshot:
                 has_mark = key in snapshot.get_many([key])
@@ -119,6 +126,133 @@ class StoreSource(LocalSource):
             return str(error)
         self._was_complete = self._was_complete or has_mark
         return "" if has_mark or not self._was_complete else "the records are gone"
+
+
+class Registry:
+    """The records of one base in a store; two names must not differ in ASCII case only."""
+
+    def __init__(self, address: str, base: str, *, write: bool = True) -> None:
+        """Open the store at a path. Raises ValueError if it cannot be one.
+
+        :param write: create the store if it does not exist, and wait until no other process registers records
+            in it; otherwise raise OSError if it does not exist
+        """
+        self.store = open_records_store(address)
+        self._base = base.rstrip("/")
+        self._locked = ExitStack()
+        if write:
+            self.store.update({})  # creates the file
+            if (file := _lock_file(self.store.path)) is not None:
+                self._locked.enter_context(file)
+        elif not self.store.path.exists():
+            raise FileNotFoundError(f"there is no store at {self.store.path}")
+
+    def register(self, records: RecordsInput) -> int:
+        """Store records and return how many. Raises RecordsError if one is invalid, and then stores none."""
+        seen: set[str] = set()
+        for batch in _batches(read_records(records)):
+            self._check([item for item in batch if not isinstance(item, Agencies)], seen)
+        for batch in _batches(read_records(records)):
+            self._put(batch)
+        # until all are stored, a name that the store lacks is unknown, not "not found"
+        self.store.update({_mark_key(self._base): _text_entry("")})
+        return len(seen)
+
+    def registered(self, handle: str) -> str | None:
+        """Return the name under which ``handle`` is registered, which may differ in ASCII case, or None."""
+        return self._registered([handle]).get(ascii_upper(handle))
+
+    def remove(self, handles: Sequence[str]) -> list[str]:
+        """Delete records and return their names.
+
+        Raises ValueError if one is not registered, and then deletes none.
+        """
+        names = self._registered(handles)
+        for handle in handles:
+            if ascii_upper(handle) not in names:
+                raise ValueError(f"{handle} is not in {self.store.path}")
+        self.store.update({}, [_record_key(self._base, handle) for handle in handles])
+        return list(names.values())
+
+    def names(self, start: str = "") -> Iterator[str]:
+        """Yield the names that begin with ``start``, sorted without regard to ASCII case."""
+        with self.store.snapshot() as snapshot:
+            for key, entry in self._entries(snapshot, start):
+                yield _name(key, entry)
+
+    def lines(self) -> Iterator[bytes]:
+        """Yield the lines of a records file (JSON Lines) with all agencies, records and metadata.
+
+        Raises ValueError if the store is not a complete registry: one that imports the lines would be.
+        """
+        with self.store.snapshot() as snapshot:
+            mark = _mark_key(self._base)
+            if mark not in snapshot.get_many([mark]):
+                raise ValueError(
+                    f"{self.store.path} is not a complete registry of {self._base}: it is a cache, or an"
+                    " import was interrupted; repeat the import first"
+                )
+            prefixes = _read(snapshot, snapshot.keys("prefix", self._base))
+            if agencies := {key.doi: entry.body.decode() for key, entry in prefixes if entry.body}:
+                yield write_json({"agencies": agencies}) + b"\n"
+            for key, entry in self._entries(snapshot):
+                _name(key, entry)  # a damaged entry ends the export
+                yield entry.body + b"\n"
+
+    def close(self) -> None:
+        """Close the store, and let other processes register."""
+        self._locked.close()
+        self.store.close()
+
+    def _entries(self, snapshot: SQLiteStore.Snapshot, start: str = "") -> Iterator[tuple[Key, Entry]]:
+        """Yield the records; cached answers are left out."""
+        cached = 0
+        for key, entry in _read(snapshot, snapshot.keys("record", self._base, ascii_upper(start))):
+            if entry.expires >= NEVER_EXPIRES:
+                yield key, entry
+            else:
+                cached += 1
+        if cached:
+            _log.warning("%d cached answers left out: they are not registered", cached)
+
+    def _registered(self, handles: Iterable[str]) -> dict[str, str]:
+        """Return the registered names of those handles that have one, by the handle in upper case."""
+        keys = [_record_key(self._base, handle) for handle in handles]
+        answers = {key.doi: json.loads(entry.body) for key, entry in self._get(keys).items()}
+        return {key: answer["handle"] for key, answer in answers.items() if answer.get("responseCode") != 100}
+
+    def _get(self, keys: Sequence[Key]) -> dict[Key, Entry]:
+        """Return entries, or raise OSError: a name that cannot be read may be registered."""
+        with self.store.snapshot() as snapshot:
+            return snapshot.get_many(keys)
+
+    def _check(self, records: list[HandleRecord], seen: set[str]) -> None:
+        registered = self._registered(record.handle for record in records)
+        for record in records:
+            key = ascii_upper(record.handle)
+            name = registered.get(key, record.handle)
+            if name != record.handle:
+                raise record.position.error(f"{record.handle} already exists as {name}")
+            if key in seen:
+                raise record.position.error(f"{record.handle} already exists in an earlier record")
+            seen.add(key)
+            try:
+                _record_entry(record)
+            except (TypeError, ValueError, RecursionError) as error:  # 1e400, for instance
+                raise record.position.error(f"{record.handle}: {error}") from None
+
+    def _put(self, batch: list[HandleRecord | Agencies]) -> None:
+        agencies: dict[Key, Entry] = {}
+        records: dict[Key, Entry] = {}
+        new: set[Key] = set()  # prefixes of records; those that have no entry yet have no agency
+        for item in batch:
+            if isinstance(item, Agencies):
+                agencies |= {_prefix_key(self._base, p): _text_entry(name) for p, name in item.names.items()}
+            else:
+                records[_record_key(self._base, item.handle)] = _record_entry(item)
+                new.add(_prefix_key(self._base, item.handle.partition("/")[0]))
+        new -= self._get(list(new)).keys()
+        self.store.update(dict.fromkeys(new, _text_entry("")) | agencies | records)
 
 
 def open_records_store(address: str) -> SQLiteStore:
@@ -129,22 +263,22 @@ def open_records_store(address: str) -> SQLiteStore:
     return store
 
 
-def record_key(base: str, handle: str) -> Key:
+def _record_key(base: str, handle: str) -> Key:
     """Return the key of a record's entry: the one under which a Resolver stores it, too."""
     return Key("record", base, ascii_upper(handle))
 
 
-def prefix_key(base: str, prefix: str) -> Key:
+def _prefix_key(base: str, prefix: str) -> Key:
     """Return the key of a prefix's entry; its body is the agency's name, or empty."""
     return Key("prefix", base, ascii_upper(prefix))
 
 
-def mark_key(base: str) -> Key:
+def _mark_key(base: str) -> Key:
     """Return the key of the mark that the records of ``base`` are complete."""
     return Key("registry", base, "")
 
 
-def record_entry(record: HandleRecord) -> Entry:
+def _record_entry(record: HandleRecord) -> Entry:
     """Return the entry to store for a record: a REST answer with all its values, and its metadata."""
     metadata = {media_type: body.decode() for media_type, body in record.metadata.items()}
     answer = {
@@ -159,7 +293,7 @@ def record_entry(record: HandleRecord) -> Entry:
     return Entry(body, f"application/json{profile}", NEVER_EXPIRES)
 
 
-def text_entry(text: str) -> Entry:
+def _text_entry(text: str) -> Entry:
     """Return the entry to store for a text."""
     return Entry(text.encode(), "text/plain", NEVER_EXPIRES)
 
@@ -174,3 +308,38 @@ def _public_values(handle: str, entry: Entry) -> PublicValues | None:
     except ValueError as error:
         raise SourceError(f"the store's record of {handle} is not valid: {error}") from None
     return None if record is None else PublicValues.of(record[1], has_metadata=has_metadata)
+
+
+def _lock_file(store: Path) -> IO[bytes] | None:
+    """Lock the registry of a store against other processes, until what is returned is closed."""
+    if os.name == "nt":  # no fcntl: the last writer wins
+        return None
+    import fcntl
+
+    try:
+        file = store.with_name(f"{store.name}-register").open("ab")
+        fcntl.flock(file, fcntl.LOCK_EX)
+    except OSError as error:
+        raise OSError(f"cannot write the store {store}: {error.strerror}") from None
+    return file
+
+
+def _read(snapshot: SQLiteStore.Snapshot, keys: Iterable[Key]) -> Iterator[tuple[Key, Entry]]:
+    """Yield the entries of keys, in order."""
+    for batch in _batches(keys):
+        entries = snapshot.get_many(batch)
+        yield from ((key, entries[key]) for key in batch if key in entries)
+
+
+def _batches(items: Iterable[T]) -> Iterator[list[T]]:
+    items = iter(items)
+    while batch := list(itertools.islice(items, BATCH_SIZE)):
+        yield batch
+
+
+def _name(key: Key, entry: Entry) -> str:
+    """Return the name that a record states. Raises ValueError if the entry is damaged."""
+    try:
+        return str(json.loads(entry.body)["handle"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise ValueError(f"the store's record of {key.doi} is damaged: {error}") from None

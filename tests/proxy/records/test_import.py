@@ -67,3 +67,15 @@ def test_a_half_done_import_answers_nothing_with_not_found(
         assert [ask(proxy.url, path).json()["responseCode"] for path in paths] == [1] * 4 + [2] * 3
         assert run("import", file, "--store", store).returncode == 0
         assert [ask(proxy.url, path).json()["responseCode"] for path in paths] == [1] * 6 + [100]
+
+
+def test_importing_nothing_does_not_make_a_cache_complete(tmp_path: Path) -> None:
+    store, file = tmp_path / "cache.sqlite3", tmp_path / "empty.jsonl"
+    file.touch()
+    assert run("import", file, "--store", store).stdout.startswith("0 records registered")
+    with running(store) as proxy:
+        assert ask(proxy.url, "/api/handles/10.123/1").json()["responseCode"] == 2
+    file.write_text('{"agencies": {"10.123": "Crossref"}}')
+    run("import", file, "--store", store)
+    with running(store) as proxy:
+        assert ask(proxy.url, "/api/handles/10.123/1").json()["responseCode"] == 100

@@ -261,8 +261,9 @@ def _add_commands(commands: argparse._SubParsersAction[argparse.ArgumentParser])
     def new(name: str, text: str, command: Command) -> Callable[..., argparse.Action]:
         parser = commands.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.")
         parser.add_argument("--store", help="SQLite file (default: DOIURI_CACHE)")
-        text = "base URL to which the records belong (default: %(default)s)"
-        parser.add_argument("--base", default=DOI_ORG, help=text)
+        if command is not _backup:  # which copies all
+            text = "base URL to which the records belong (default: %(default)s)"
+            parser.add_argument("--base", default=DOI_ORG, help=text)
         parser.set_defaults(run=_run, command=command)
         return parser.add_argument
 

@@ -152,10 +152,11 @@ class Registry:
         seen: set[str] = set()
         for batch in _batches(read_records(records)):
             self._check([item for item in batch if not isinstance(item, Agencies)], seen)
+        mark: dict[Key, Entry] = {}  # until all are stored, a name that the store lacks is unknown
         for batch in _batches(read_records(records)):
             self._put(batch)
-        # until all are stored, a name that the store lacks is unknown, not "not found"
-        self.store.update({_mark_key(self._base): _text_entry("")})
+            mark = {_mark_key(self._base): _text_entry("")}
+        self.store.update(mark)
         return len(seen)
 
     def registered(self, handle: str) -> str | None:

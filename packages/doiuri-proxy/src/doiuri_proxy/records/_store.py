@@ -141,9 +141,9 @@ class Registry:
         self._base = base.rstrip("/")
         self._locked = ExitStack()
         if write:
-            self.store.update({})  # creates the file
             if (file := _lock_file(self.store.path)) is not None:
                 self._locked.enter_context(file)
+            self.store.update({})  # creates the file
         elif not self.store.path.exists():
             raise FileNotFoundError(f"there is no store at {self.store.path}")
 
@@ -318,6 +318,7 @@ def _lock_file(store: Path) -> IO[bytes] | None:
     import fcntl
 
     try:
+        store.parent.mkdir(parents=True, exist_ok=True)
         file = store.with_name(f"{store.name}-register").open("ab")
         fcntl.flock(file, fcntl.LOCK_EX)
     except OSError as error:

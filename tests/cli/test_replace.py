@@ -5,7 +5,7 @@ import stat
 from pathlib import Path
 
 import pytest
-from doiuri_cli.files._replace import replace_file
+from doiuri_cli.files import replace_file
 
 
 def test_mode_and_no_litter(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import unicodedata
 import pytest
 from doiuri_cli.files import Source
 from doiuri_cli.output import Report
-from doiuri_cli.output._full import write_full
+from doiuri_cli.output._terminal import write_full
 from doiuri_cli.readers import Part
 from doiuri_cli.rules import Finding, Fix, finding_at
 from support.cli.findings import finding, for_any_report, report, written

@@ -21,7 +21,7 @@ from doiuri_cli.commands._options import (
 )
 from doiuri_cli.commands._outcome import PROBLEM, exit_code, write_problems
 from doiuri_cli.commands._progress import show_progress
-from doiuri_cli.output import Counts, Report, findings_counts, output_option, write_report, write_summary
+from doiuri_cli.output import Counts, Report, output_option, summary_lines, write_report
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -69,7 +69,7 @@ def check(
     report = make_report(selection, result, _unused(selection, result, config, lock))
     write_report(report, outputs)
     if not (quiet or (selection.problems and not selection.paths)):
-        write_summary(report, sys.stderr)
+        sys.stderr.writelines(f"{line}\n" for line in summary_lines(report))
     return PROBLEM if write_problems(selection, result.reports) else exit_code(report.findings, config)
 
 
@@ -117,6 +117,5 @@ def make_report(selection: Selection, result: Result, more: Sequence[Finding] = 
         requests=answers.requests,
         unknown={str(cause): count for cause, count in tally(answers.unknown).items()},
         skipped=skipped,
-        **findings_counts(findings),
     )
     return Report(findings, counts)

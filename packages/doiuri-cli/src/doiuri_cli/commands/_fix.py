@@ -19,7 +19,7 @@ from doiuri_cli.commands._options import (
 from doiuri_cli.commands._outcome import PROBLEM, exit_code, write_message, write_problems
 from doiuri_cli.fixes._diff import diff
 from doiuri_cli.fixes._files import Files
-from doiuri_cli.output import Counts, Report, findings_counts, output_option, write_report
+from doiuri_cli.output import Counts, Report, output_option, write_report
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -119,7 +119,7 @@ def _write_text(content: Content, fixed: Fixed) -> None:
 def _report(reports: Sequence[FileReport]) -> Report:
     findings = [finding for report in reports for finding in report.findings]
     names = {name for report in reports for name in report.names}
-    return Report(findings, Counts(files=len(reports), dois=len(names), **findings_counts(findings)))
+    return Report(findings, Counts(files=len(reports), dois=len(names)))
 
 
 def _summary(results: Sequence[Fixed], *, due: bool) -> str:

@@ -21,7 +21,7 @@ from doiuri_cli.commands._options import (
 )
 from doiuri_cli.commands._outcome import PROBLEM, write_problems
 from doiuri_cli.commands._progress import show_progress
-from doiuri_cli.files._replace import replace_file
+from doiuri_cli.files import replace_file
 from doiuri_cli.output import visible
 
 if TYPE_CHECKING:

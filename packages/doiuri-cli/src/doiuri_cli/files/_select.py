@@ -12,7 +12,7 @@ from doiuri_cli.files._git import ignores_in, outer_ignores
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from doiuri_cli.files._patterns import Patterns
+    from doiuri_cli.files._git import Patterns
 
 STDIN = "-"
 """The argument that stands for standard input."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from doiuri_cli.files._replace import replace_file
+from doiuri_cli.files import replace_file
 from doiuri_cli.fixes._mend import FixPolicy, mend
 
 if TYPE_CHECKING:

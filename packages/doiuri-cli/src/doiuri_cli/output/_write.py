@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from doiuri_cli.files._replace import replace_file
+from doiuri_cli.files import replace_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -91,24 +91,24 @@ def write_report(report: Report, outputs: Sequence[Output]) -> None:
 def _writer(name: str) -> Writer:
     """Return the function that writes a format, loaded on first use."""
     match name:
-        case "concise":
-            from doiuri_cli.output._concise import write_concise as write
         case "json":
-            from doiuri_cli.output._json import write_json as write
+            from doiuri_cli.output._data import write_json as write
         case "jsonl":
-            from doiuri_cli.output._json import write_jsonl as write
-        case "github":
-            from doiuri_cli.output._github import write_github as write
-        case "gitlab":
-            from doiuri_cli.output._gitlab import write_gitlab as write
-        case "sarif":
-            from doiuri_cli.output._sarif import write_sarif as write
+            from doiuri_cli.output._data import write_jsonl as write
         case "junit":
-            from doiuri_cli.output._junit import write_junit as write
+            from doiuri_cli.output._data import write_junit as write
+        case "github":
+            from doiuri_cli.output._forges import write_github as write
+        case "gitlab":
+            from doiuri_cli.output._forges import write_gitlab as write
+        case "sarif":
+            from doiuri_cli.output._forges import write_sarif as write
+        case "concise":
+            from doiuri_cli.output._terminal import write_concise as write
         case "markdown":
-            from doiuri_cli.output._markdown import write_markdown as write
+            from doiuri_cli.output._terminal import write_markdown as write
         case _:
-            from doiuri_cli.output._full import write_full as write
+            from doiuri_cli.output._terminal import write_full as write
     return write
 
 

@@ -1,17 +1,16 @@
-"""``full``: a line for each finding, and the place in its line unless it can be fixed without a look."""
+"""For people: the formats ``concise``, ``full`` and ``markdown``."""
 
 from __future__ import annotations
 
 import os
+import re
 import sys
-import unicodedata
 from typing import TYPE_CHECKING
 
 import click
+from rich.cells import cell_len
 
-from doiuri_cli.output._concise import mark
-from doiuri_cli.output._report import severity_of
-from doiuri_cli.output._text import label, message, place, shown
+from doiuri_cli.output._report import label, message, place, severity_of, shown, summary_lines
 from doiuri_cli.rules import Severity
 
 if TYPE_CHECKING:
@@ -19,6 +18,20 @@ if TYPE_CHECKING:
 
     from doiuri_cli.output._report import Report
     from doiuri_cli.rules import Finding
+
+
+def write_concise(report: Report, stream: TextIO) -> None:
+    """Write a line for each finding: place, severity, code and message."""
+    stream.writelines(
+        f"{place(finding)}: {label(finding)} {message(finding)}{mark(finding)}\n"
+        for finding in report.findings
+    )
+
+
+def mark(finding: Finding) -> str:
+    """Return the mark of a finding that ``doiuri fix`` mends."""
+    return " [*]" if finding.fix is not None and finding.fix.safe else ""
+
 
 _WIDTH = 100  # columns of an excerpt, at most
 _BEFORE = 30  # columns before the place that a cut excerpt keeps
@@ -93,12 +106,7 @@ def _cell(character: str) -> tuple[str, int]:
     if character == "\t":
         return "\t", 8
     as_shown = shown(character)
-    if len(as_shown) > 1 or as_shown.isascii():
-        return as_shown, len(as_shown)
-    # combining marks, and the vowels and final consonants that complete a Hangul syllable
-    if unicodedata.category(character) in {"Mn", "Me"} or "\u1160" <= character <= "\u11ff":
-        return character, 0
-    return character, 2 if unicodedata.east_asian_width(character) in {"W", "F"} else 1
+    return as_shown, cell_len(as_shown)
 
 
 def _columns(cell: tuple[str, int]) -> int:
@@ -123,3 +131,36 @@ def _last(cells: list[tuple[str, int]], width: int) -> tuple[list[tuple[str, int
     while more and kept and not kept[0][1]:
         del kept[0]
     return kept, more
+
+
+# GitHub shows no summary above 1 MiB
+_ROWS = 1000
+_CHARACTERS = 200
+_SIGNS = re.compile(r"[\\`*_{}\[\]<>|~$&]")
+
+
+def write_markdown(report: Report, stream: TextIO) -> None:
+    """Write a table of the findings, the figures below it."""
+    rows = [_row(finding) for finding in report.findings[:_ROWS]]
+    if rows:
+        stream.write("| Place | Severity | Code | Message |\n| --- | --- | --- | --- |\n")
+        stream.writelines(rows)
+        stream.write("\n")
+    if more := len(report.findings) - len(rows):
+        stream.write(f"{more} more findings are not listed.\n\n")
+    stream.writelines(f"{_escaped(line)}\n\n" for line in summary_lines(report))
+
+
+def _row(finding: Finding) -> str:
+    text = f"{_shortened(message(finding))}{_escaped(mark(finding))}"
+    return f"| {_shortened(place(finding))} | {severity_of(finding).label} | {finding.code} | {text} |\n"
+
+
+def _shortened(text: str) -> str:
+    shortened = text if len(text) <= _CHARACTERS else f"{text[:_CHARACTERS]}\u2026"
+    return _escaped(shortened)
+
+
+def _escaped(text: str) -> str:
+    """Escape what Markdown gives a meaning; ``@`` would notify the user of that name."""
+    return _SIGNS.sub(r"\\\g<0>", text).replace("@", "&#64;")

@@ -1,21 +1,89 @@
-"""``sarif``: SARIF 2.1.0. Sections are those of the OASIS standard with errata 01."""
+"""For forges: ``github``, ``gitlab`` and ``sarif``."""
 
 from __future__ import annotations
 
 import json
+from collections import Counter
+from hashlib import sha256
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from doiuri_cli.output._fingerprint import fingerprints
-from doiuri_cli.output._report import severity_of
-from doiuri_cli.output._text import encodable, message, region, uri
+from doiuri_cli.output._report import encodable, message, place, region, relative, severity_of, uri, visible
 from doiuri_cli.rules import RULES, Severity
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
     from typing import TextIO
 
     from doiuri_cli.output._report import Report
     from doiuri_cli.rules import Finding, Fix, Rule
+
+
+def fingerprints(findings: Iterable[Finding]) -> Iterator[str]:
+    """Return a fingerprint for each finding: a digest without the line number, and a count of equal ones."""
+    seen: Counter[str] = Counter()
+    for finding in findings:
+        parts = relative(finding.path), finding.code, finding.doi or "", finding.excerpt.strip()
+        digest = sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:32]
+        seen[digest] += 1
+        yield f"{digest}:{seen[digest]}"
+
+
+def write_github(report: Report, stream: TextIO) -> None:
+    """Write a workflow command for each finding."""
+    stream.writelines(map(_command, report.findings))
+
+
+def _command(finding: Finding) -> str:
+    line, column, end_line, end_column = region(finding)
+    properties = {
+        "title": f"doiuri ({finding.code})",
+        # the name of the file must stay, with the characters that the escapes below are for
+        "file": visible(relative(finding.path), kept="\r\n"),
+        "line": str(line),
+        "endLine": str(end_line),
+    }
+    # GitHub takes columns only within a line
+    if line == end_line:
+        properties |= {"col": str(column), "endColumn": str(end_column)}
+    listed = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
+    text = f"{place(finding)}: {finding.code}: {message(finding)}"
+    return f"::{severity_of(finding).label} {listed}::{_data(text)}\n"
+
+
+def _data(text: str) -> str:
+    """Escape a message as ``escapeData`` in GitHub's toolkit does."""
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    """Escape a property as ``escapeProperty`` in GitHub's toolkit does."""
+    return _data(text).replace(":", "%3A").replace(",", "%2C")
+
+
+_SEVERITIES = {Severity.ERROR: "major", Severity.WARNING: "minor"}
+
+
+def write_gitlab(report: Report, stream: TextIO) -> None:
+    """Write the findings as GitLab's Code Quality wants them."""
+    pairs = zip(report.findings, fingerprints(report.findings), strict=True)
+    json.dump([_issue(finding, fingerprint) for finding, fingerprint in pairs], stream, indent=2)
+    stream.write("\n")
+
+
+def _issue(finding: Finding, fingerprint: str) -> dict[str, object]:
+    line, _, end_line, _ = region(finding)
+    return {
+        "description": message(finding),
+        "check_name": finding.code,
+        "fingerprint": fingerprint,
+        "severity": _SEVERITIES[severity_of(finding)],
+        "location": {
+            "path": encodable(relative(finding.path)),
+            "lines": {"begin": line, "end": end_line},
+        },
+    }
+
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _INDEX = {code: index for index, code in enumerate(RULES)}

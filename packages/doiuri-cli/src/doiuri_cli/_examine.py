@@ -115,7 +115,7 @@ def _entries(source: Source, codes: Collection[str]) -> list[Entry]:
 def _about_entries(source: Source, entries: list[Entry], works: Mapping[str, Work]) -> Iterable[Finding]:
     if not (entries and works):
         return ()
-    from doiuri_cli.rules._record_rules import record_findings  # rarely needed
+    from doiuri_cli.rules._records import record_findings  # rarely needed
 
     return record_findings(source, entries, works)
 

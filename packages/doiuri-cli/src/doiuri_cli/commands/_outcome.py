@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from doiuri_cli.output import visible
-from doiuri_cli.rules import RULES, Severity
+from doiuri_cli.rules import Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -40,4 +40,4 @@ def exit_code(findings: Iterable[Finding], config: Config) -> int:
     if config.fail_on == "never":
         return 0
     limit = Severity[config.fail_on.upper()]
-    return int(any(RULES[finding.code].severity >= limit for finding in findings))
+    return int(any(finding.severity >= limit for finding in findings))

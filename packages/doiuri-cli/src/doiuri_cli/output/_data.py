@@ -7,7 +7,7 @@ import re
 from html import escape
 from typing import TYPE_CHECKING
 
-from doiuri_cli.output._report import encodable, label, message, place, severity_of, shown, visible
+from doiuri_cli.output._report import encodable, label, message, place, shown, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,7 +40,7 @@ def _line(finding: Finding) -> str:
             "cell": finding.cell,
             "entry": None if finding.entry is None else encodable(finding.entry),
             "code": finding.code,
-            "severity": severity_of(finding).label,
+            "severity": finding.severity.label,
             "message": encodable(finding.message),
             "doi": None if finding.doi is None else encodable(finding.doi),
             "fix": None if fix is None else {"replacement": encodable(fix.replacement), "safe": fix.safe},
@@ -75,7 +75,7 @@ def _suite(path: str, findings: list[Finding]) -> Iterator[str]:
         where = place(finding)
         case = _xml(f"{finding.code} {where.removeprefix(visible(path)).removeprefix(':')}")
         yield f'    <testcase classname="{name}" name="{case}">\n'
-        yield f'      <failure type="{severity_of(finding).label}" message="{_xml(message(finding))}">'
+        yield f'      <failure type="{finding.severity.label}" message="{_xml(message(finding))}">'
         yield f"{_xml(f'{where}: {label(finding)} {message(finding)}')}</failure>\n    </testcase>\n"
     yield "  </testsuite>\n"
 

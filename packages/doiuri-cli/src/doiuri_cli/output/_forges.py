@@ -8,7 +8,7 @@ from hashlib import sha256
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from doiuri_cli.output._report import encodable, message, place, region, relative, severity_of, uri, visible
+from doiuri_cli.output._report import encodable, message, place, region, relative, uri, visible
 from doiuri_cli.rules import RULES, Severity
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def _command(finding: Finding) -> str:
         properties |= {"col": str(column), "endColumn": str(end_column)}
     listed = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
     text = f"{place(finding)}: {finding.code}: {message(finding)}"
-    return f"::{severity_of(finding).label} {listed}::{_data(text)}\n"
+    return f"::{finding.severity.label} {listed}::{_data(text)}\n"
 
 
 def _data(text: str) -> str:
@@ -77,7 +77,7 @@ def _issue(finding: Finding, fingerprint: str) -> dict[str, object]:
         "description": message(finding),
         "check_name": finding.code,
         "fingerprint": fingerprint,
-        "severity": _SEVERITIES[severity_of(finding)],
+        "severity": _SEVERITIES[finding.severity],
         "location": {
             "path": encodable(relative(finding.path)),
             "lines": {"begin": line, "end": end_line},
@@ -141,7 +141,7 @@ def _result(finding: Finding, fingerprint: str) -> dict[str, object]:
     result: dict[str, object] = {
         "ruleId": finding.code,
         "ruleIndex": _INDEX[finding.code],
-        "level": severity_of(finding).label,
+        "level": finding.severity.label,
         "message": {"text": message(finding)},
         "locations": [_location(finding)],
         # the one name that GitHub reads

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from doiuri_cli.rules import RULES, Finding, Severity
+from doiuri_cli.rules import Finding, Severity
 
 _NOTHING: Mapping[str, int] = {}
 
@@ -42,11 +42,6 @@ class Report(NamedTuple):
     counts: Counts = Counts()
 
 
-def severity_of(finding: Finding) -> Severity:
-    """Return how bad a finding is."""
-    return RULES[finding.code].severity
-
-
 def summary_lines(report: Report) -> list[str]:
     """Return the lines of the summary."""
     counts = report.counts
@@ -73,7 +68,7 @@ def _checked(counts: Counts) -> str:
 def _found(report: Report) -> str:
     if not report.findings:
         return "No findings."
-    severities = Counter(map(severity_of, report.findings))
+    severities = Counter(finding.severity for finding in report.findings)
     numbers = [(severities[severity], severity.label) for severity in (Severity.ERROR, Severity.WARNING)]
     text = ", ".join(_number(count, noun) for count, noun in numbers if count) + "."
     fixes = Counter(finding.fix.safe for finding in report.findings if finding.fix is not None)
@@ -143,7 +138,7 @@ def message(finding: Finding) -> str:
 
 def label(finding: Finding) -> str:
     """Return how bad a finding is and its code, such as ``error[not-found]``."""
-    return f"{severity_of(finding).label}[{finding.code}]"
+    return f"{finding.severity.label}[{finding.code}]"
 
 
 def region(finding: Finding) -> tuple[int, int, int, int]:

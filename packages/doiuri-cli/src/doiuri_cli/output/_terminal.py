@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 from rich.cells import cell_len
 
-from doiuri_cli.output._report import label, message, place, severity_of, shown, summary_lines
+from doiuri_cli.output._report import label, message, place, shown, summary_lines
 from doiuri_cli.rules import Severity
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def write_full(report: Report, stream: TextIO) -> None:
         where, what = place(finding), label(finding)
         if coloured:
             where = click.style(where, bold=True)
-            what = click.style(what, fg=_COLOURS[severity_of(finding)], bold=True)
+            what = click.style(what, fg=_COLOURS[finding.severity], bold=True)
         stream.write(f"{where}: {what} {message(finding)}{mark(finding)}\n")
         if not mark(finding):
             stream.writelines(excerpt(finding))
@@ -153,7 +153,7 @@ def write_markdown(report: Report, stream: TextIO) -> None:
 
 def _row(finding: Finding) -> str:
     text = f"{_shortened(message(finding))}{_escaped(mark(finding))}"
-    return f"| {_shortened(place(finding))} | {severity_of(finding).label} | {finding.code} | {text} |\n"
+    return f"| {_shortened(place(finding))} | {finding.severity.label} | {finding.code} | {text} |\n"
 
 
 def _shortened(text: str) -> str:

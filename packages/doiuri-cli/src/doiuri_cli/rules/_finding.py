@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from doiuri_cli.files import Lines
+from doiuri_cli.rules._codes import RULES, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -84,6 +85,11 @@ class Finding(NamedTuple):
     excerpt: str = ""
     excerpt_column: int = 1
     in_file: tuple[int, int, int, int] | None = None
+
+    @property
+    def severity(self) -> Severity:
+        """How bad it is."""
+        return RULES[self.code].severity
 
 
 def finding_at(

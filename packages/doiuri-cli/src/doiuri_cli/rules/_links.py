@@ -1,8 +1,9 @@
-"""How a link to a DOI is written: its scheme and host, its label, and what a browser makes of its path."""
+"""How a link to a DOI is written: scheme, host and label, its path in a browser, and its visible text."""
 
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from doiuri import DOI, DOISyntaxError
@@ -10,7 +11,7 @@ from doiuri import DOI, DOISyntaxError
 from doiuri_cli.rules._finding import finding_at, fix_at
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from doiuri_cli._mentions import Mention
     from doiuri_cli.files import Source
@@ -41,6 +42,17 @@ _PUNCTUATION = ".,;:!?"
 _FRAGMENT = re.compile(r"#(?:[A-Za-z_!/:~].*)?")
 _QUERY = re.compile(r"\?(?:[\w.\[\]%+~-]*(?:[=&;].*)?)?(?:#.*)?")
 _SICI_CHECK = re.compile(r">[0-9]\.[0-9]\.(?:CO|TX);[0-9]-\Z", re.IGNORECASE)
+_FAR = 300  # characters between the two
+_MARKUP = r"(?:[*_`]|\\texttt\{|\\nolinkurl\{|<(?:code|span|small|b|i|em|strong|tt)\b[^<>]*>\s*){0,4}"
+_END = r"(?:[*_`}]|</(?:code|span|small|b|i|em|strong|tt)>\s*){0,4}"
+# What stands before the first mention, between them and after the second: title first, then target first
+_TITLE_FIRST = {
+    "markdown": (rf"(?<![\\!])\[{_MARKUP}\Z", rf"{_END}\]\(\s*<?\Z", r""),
+    "rst": (r"`\Z", r"\s+<\Z", r">`"),
+}
+_HTML = (r"\bhref\s*=\s*[\"']?\Z", rf"[\"']?[^<>]*>\s*{_MARKUP}\Z", rf"{_END}</a\s*>")
+_TEX = (r"\\href\s*\{\Z", rf"\}}\s*\{{{_MARKUP}\Z", rf"{_END}\}}")
+_TARGET_FIRST = {"html": _HTML, "xml": _HTML, "markdown": _HTML, "tex": _TEX, "bibtex": _TEX}
 
 
 def head_length(text: str) -> int:
@@ -189,3 +201,38 @@ def _asked_for(link: str) -> str:
         from urllib.parse import unquote  # slow to import
 
         return unquote(asked)
+
+
+def title_findings(source: Source, mentions: Sequence[Mention]) -> Iterator[Finding]:
+    """Return a finding for each link whose visible text is one DOI and whose target is another.
+
+    :param source: the file.
+    :param mentions: the mentions in one part, in order.
+    """
+    for first, second in pairwise(mentions):
+        if first.doi is None or second.doi is None or first.doi == second.doi:
+            continue
+        if second.start - first.end > _FAR:
+            continue
+        syntax = first.part.syntax
+        if _fits(_TITLE_FIRST.get(syntax), first, second):
+            yield _differs(source, first, first.doi, second.doi)
+        elif _fits(_TARGET_FIRST.get(syntax), first, second) and is_web_link(first.text):
+            yield _differs(source, second, second.doi, first.doi)
+
+
+def _fits(patterns: tuple[str, str, str] | None, first: Mention, second: Mention) -> bool:
+    if patterns is None:
+        return False
+    before, between, after = patterns
+    text = first.part.text
+    return (
+        re.match(between, text[first.end : second.start]) is not None
+        and re.search(before, text[max(0, first.start - _FAR) : first.start]) is not None
+        and re.match(after, text[second.end : second.end + _FAR]) is not None
+    )
+
+
+def _differs(source: Source, title: Mention, shown: DOI, target: DOI) -> Finding:
+    message = f"the text says {shown.name}, the link leads to {target.name}"
+    return finding_at(source, title.part, title.span, "text-differs", message, doi=target.name)

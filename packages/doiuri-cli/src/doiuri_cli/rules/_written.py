@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING
 
 from doiuri import advise
 
-from doiuri_cli.rules._duplicates import duplicate_findings
+from doiuri_cli.readers import type_of
 from doiuri_cli.rules._finding import finding_at
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ _USUAL = re.compile(r"(?:https://doi\.org/|doi:|DOI:? ?)?10\.[0-9]+/[A-Za-z0-9._
 _USUAL_NAME = re.compile(r"10\.[0-9]+/[A-Za-z0-9.:;()/-]+")  # needs no escape in TeX
 _ENDS_PATH = frozenset("#?")
 _ENDS_HEAD = frozenset("/:")
+_BIBLIOGRAPHIES = frozenset({"bibtex", "json", "ris"})
 
 
 def written_findings(source: Source, mention: Mention, *, tex_escape: str = "any") -> Iterator[Finding]:
@@ -94,15 +95,25 @@ def part_findings(source: Source, part: Part, mentions: Sequence[Mention]) -> It
     :param mentions: its mentions, in order.
     """
     if not part.field and len(mentions) > 1:
-        from doiuri_cli.rules._titles import title_findings
+        from doiuri_cli.rules._links import title_findings
 
         yield from title_findings(source, mentions)
 
 
 def file_findings(source: Source, mentions: Iterable[Mention]) -> Iterator[Finding]:
-    """Return what is wrong with the mentions of a file together.
+    """Return what is wrong with the mentions of a file together: entries with the DOI of an earlier one.
 
     :param source: the file.
     :param mentions: its mentions, in order.
     """
-    yield from duplicate_findings(source, mentions)
+    if type_of(source.path) not in _BIBLIOGRAPHIES:
+        return
+    first: dict[str, Mention] = {}
+    for mention in mentions:
+        if not (mention.part.field and mention.part.entry) or mention.doi is None:
+            continue
+        earlier = first.setdefault(mention.doi.key, mention)
+        if earlier.part.entry != mention.part.entry:
+            line = source.lines.position(earlier.part.span(earlier.start, earlier.end)[0]).line
+            message = f"the same DOI as {earlier.part.entry} (line {line})"
+            yield finding_at(source, mention.part, mention.span, "duplicate", message, doi=mention.doi.name)

@@ -1,10 +1,24 @@
-"""Whether an entry of a bibliography and the registry's metadata say the same in other words."""
+"""Whether an entry of a bibliography and the registry's metadata say the same, be it in other words."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
 from difflib import SequenceMatcher
+from typing import TYPE_CHECKING
+
+from doiuri_cli.readers import Part
+from doiuri_cli.rules._finding import finding_at
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from doiuri.records import Work
+
+    from doiuri_cli.files import Source
+    from doiuri_cli.readers._entries import Entry
+    from doiuri_cli.rules._finding import Finding
+
 
 LEAST_SIMILARITY = 0.8
 """How similar two titles have to be, from 0 to 1: so typing errors and other words in a few places pass."""
@@ -46,6 +60,39 @@ _GROUPS = _words(
     " institute institution laboratory llc ltd ministry museum nations network office organisation"
     " organization project press society team union university universitat universite world"
 )
+_LONGEST = 80  # characters of a title in a message
+
+
+def record_findings(source: Source, entries: Iterable[Entry], works: Mapping[str, Work]) -> Iterator[Finding]:
+    """Yield a finding for each difference between an entry and the work that its DOI names.
+
+    :param source: the file.
+    :param entries: its entries.
+    :param works: the works by the DOI's key; an entry without one is not compared.
+    """
+    for entry in entries:
+        work = works.get(entry.doi.key)
+        if work is not None:
+            for code, message in _differences(entry, work):
+                part = Part(source.text, entry=entry.key)
+                yield finding_at(source, part, entry.span, code, message, doi=entry.doi.name)
+
+
+def _differences(entry: Entry, work: Work) -> Iterator[tuple[str, str]]:
+    if work.is_retracted:
+        yield "retracted", f"{entry.doi.name} is retracted"
+    if entry.title and work.title and not same_title(entry.title, work.title):
+        yield "title-differs", f"the title of {entry.doi.name} is {_quoted(work.title)}"
+    if entry.year is not None and work.year is not None and not same_year(entry.year, work.year):
+        yield "year-differs", f"the year of {entry.doi.name} is {work.year}, not {entry.year}"
+    names = [*work.authors[:1], *work.editors]
+    written = entry.first_author_family
+    if written and names and not any(same_author(written, name.family, str(name)) for name in names):
+        yield "author-differs", f"the first author of {entry.doi.name} is {names[0]}, not {written}"
+
+
+def _quoted(title: str) -> str:
+    return f'"{title if len(title) <= _LONGEST else f"{title[:_LONGEST]}…"}"'
 
 
 def folded(text: str) -> str:

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from doiuri_cli._config import Config
 from doiuri_cli._examine import examine
+from doiuri_cli._fixes import apply, compatible
 from doiuri_cli._mentions import mentions_in
 from doiuri_cli.files import Source
-from doiuri_cli.fixes._apply import apply, compatible
 from doiuri_cli.readers import Part
 from doiuri_cli.rules import RULES, Finding
 from doiuri_cli.rules._written import file_findings, part_findings, written_findings

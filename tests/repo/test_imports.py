@@ -57,7 +57,7 @@ CLI_LAYERS = [
     {"_config_file", "registry"},
     {"_examine"},
     {"_run"},
-    {"fixes"},
+    {"_fixes"},
     {"commands"},
     {"_main"},
     {"__main__", "__init__"},

@@ -6,9 +6,8 @@ import json
 from doiuri import DOI
 from doiuri_cli._config import Config
 from doiuri_cli._examine import examine, read_mentions
+from doiuri_cli._fixes import FixPolicy, apply, compatible, mend
 from doiuri_cli.files import Source
-from doiuri_cli.fixes._apply import apply, compatible
-from doiuri_cli.fixes._mend import FixPolicy, mend
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -98,11 +97,13 @@ def test_safe_fixes(file: tuple[str, list[str], str]) -> None:
     source = Source(
         path, line_end.join(pieces).replace("\r\n", "\n").replace("\n", line_end[: len(line_end) // 2])
     )
-    mended = mend(source, CONFIG, None, FixPolicy(None))
+    mended = mend(source, CONFIG, None, FixPolicy())
     assert mended.report.problem is None
-    assert names(mended.source) == names(source)
-    again = mend(mended.source, CONFIG, None, FixPolicy(None))
-    assert again.source.text == mended.source.text
+    assert mended.after is not None
+    assert names(mended.after) == names(source)
+    again = mend(mended.after, CONFIG, None, FixPolicy())
+    assert again.after is not None
+    assert again.after.text == mended.after.text
     assert again.applied == 0
 
 
@@ -138,7 +139,8 @@ def test_fields_of_csl_json(values: list[str]) -> None:
         [{"id": f"k{n}", "type": "book", "DOI": value} for n, value in enumerate(values)], indent=1
     )
     source = Source("references.json", text)
-    mended = mend(source, CONFIG, None, FixPolicy(None))
+    mended = mend(source, CONFIG, None, FixPolicy())
     assert mended.report.problem is None
-    json.loads(mended.source.text)
-    assert mend(mended.source, CONFIG, None, FixPolicy(None)).applied == 0
+    assert mended.after is not None
+    json.loads(mended.after.text)
+    assert mend(mended.after, CONFIG, None, FixPolicy()).applied == 0

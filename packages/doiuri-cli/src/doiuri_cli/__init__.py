@@ -11,7 +11,7 @@ One module or folder for each step; what stands further left never imports what 
               └─ _run         Result: all files in several processes; their DOIs, each once,
                 │           go to registry (lock file, then cache, then the resolver)
                 ├─ output       Report: the formats and the summary
-                └─ fixes        each fix is proved before the file is replaced
+                └─ _fixes       each fix is proved before the file is replaced
 
 ``commands`` has a module for each subcommand, which reads its options and calls these steps.
 

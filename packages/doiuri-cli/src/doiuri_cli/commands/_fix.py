@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import difflib
+import os
 import sys
 from typing import TYPE_CHECKING
 
 import click
 
+from doiuri_cli._fixes import fix_files
 from doiuri_cli._run import Run, contents_of
 from doiuri_cli.commands._options import (
     code_options,
@@ -17,18 +20,19 @@ from doiuri_cli.commands._options import (
     registry_options,
 )
 from doiuri_cli.commands._outcome import PROBLEM, exit_code, write_message, write_problems
-from doiuri_cli.fixes._diff import diff
-from doiuri_cli.fixes._files import Files
 from doiuri_cli.output import Counts, Report, output_option, write_report
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from doiuri_cli._examine import FileReport
+    from doiuri_cli._fixes import Fixed
     from doiuri_cli._run import Content
     from doiuri_cli.commands._options import FileOptions
-    from doiuri_cli.fixes._files import Fixed
+    from doiuri_cli.files import Source
     from doiuri_cli.output import Output
+
+_NO_LINE_END = b"\n\\ No newline at end of file\n"
 
 
 @click.command()
@@ -70,8 +74,8 @@ def fix(
     except ValueError as error:
         raise click.ClickException(str(error)) from None
     results = []
-    mender = Files(config, unsafe, dry=show or only)
-    for content, fixed in zip(contents, mender.fix(contents, reports, statuses), strict=True):
+    mended = fix_files(contents, reports, statuses, config, unsafe=unsafe, dry=show or only)
+    for content, fixed in zip(contents, mended, strict=True):
         results.append(fixed)
         if show:
             _write_diff(fixed)
@@ -106,6 +110,39 @@ def _write_diff(fixed: Fixed) -> None:
         sys.stdout.flush()
         sys.stdout.buffer.write(diff(fixed.before, fixed.after.text))
         sys.stdout.buffer.flush()
+
+
+def diff(source: Source, text: str) -> bytes:
+    """Return the diff, in the encoding of the file, so that ``patch`` and ``git apply`` take it.
+
+    For UTF-16 and UTF-32, which diffs cannot hold, it is in UTF-8.
+
+    :param source: the file.
+    :param text: its new text.
+    """
+    mark = "\ufeff" if source.mark and source.encoding == "utf-8" else ""
+    encoding = "utf-8" if source.encoding.startswith(("utf-16", "utf-32")) else source.encoding
+    old, new = (_lines(mark + version, encoding) for version in (source.text, text))
+    path = source.path.removeprefix("./").lstrip("/")
+    lines = difflib.diff_bytes(difflib.unified_diff, old, new, _name(f"a/{path}"), _name(f"b/{path}"))
+    return b"".join(line if line.endswith(b"\n") else line + _NO_LINE_END for line in lines)
+
+
+def _lines(text: str, encoding: str) -> list[bytes]:
+    *lines, last = text.split("\n")
+    whole = [f"{line}\n".encode(encoding) for line in lines]
+    return [*whole, last.encode(encoding)] if last else whole
+
+
+def _name(path: str) -> bytes:
+    """Return a path as git writes it: in quotes if a character of it would end the line or the quotes."""
+    plain = path.isprintable() and not set('"\\') & set(path)
+    return os.fsencode(path) if plain else b'"%s"' % b"".join(map(_octet, os.fsencode(path)))
+
+
+def _octet(octet: int) -> bytes:
+    character = bytes([octet])
+    return character if 0x20 <= octet < 0x7F and character not in b'"\\' else b"\\%03o" % octet
 
 
 def _write_text(content: Content, fixed: Fixed) -> None:

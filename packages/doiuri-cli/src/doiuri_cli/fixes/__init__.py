@@ -1,1 +1,0 @@
-"""Changes to files: proved before they are written."""

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import click
 import pytest
-from doiuri_cli._config import Config, ConfigError
-from doiuri_cli._config_file import CHECKS, read_config
+from doiuri_cli._config import CHECKS, Config, ConfigError, read_config
 from doiuri_cli.commands._options import make_config
 from doiuri_cli.files import Patterns
 from doiuri_cli.rules import Finding
@@ -167,7 +166,7 @@ def test_other_wrong_files() -> None:
 
 
 def test_every_field_has_a_key() -> None:
-    assert {name for name, _ in CHECKS.values()} | {"ignored_dois"} == {*Config._fields}
+    assert {key.replace("-", "_") for key in CHECKS} | {"ignored_dois"} == {*Config._fields}
 
 
 def test_the_command_line_wins() -> None:

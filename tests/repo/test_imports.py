@@ -49,12 +49,11 @@ CLI_ROOT = PACKAGES / "doiuri-cli" / "src" / "doiuri_cli"
 CLI_LAYERS = [
     {"files"},
     {"readers"},
-    {"_placeholders"},
     {"_mentions"},
     {"rules"},
     {"output"},
     {"_config"},
-    {"_config_file", "registry"},
+    {"registry"},
     {"_examine"},
     {"_run"},
     {"_fixes"},

@@ -1,19 +1,27 @@
-"""The configuration: what the command line, the configuration file and the environment say."""
+"""The configuration, and the file that sets it: doiuri.toml, or [tool.doiuri] in pyproject.toml."""
 
 from __future__ import annotations
 
 import os
 import re
-from functools import cache
+from functools import cache, partial
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from doiuri_cli.files import Patterns, is_pattern
 from doiuri_cli.rules import LOCK_CODES, RECORD_CODES, RULES
 
 if TYPE_CHECKING:
-    from doiuri_cli.files import Patterns
+    from collections.abc import Callable, Iterable, Sequence
+
     from doiuri_cli.rules import Finding
 
     Codes = frozenset[str]
+    Values = dict[str, object]
+    Check = Callable[[object, str], object]
+
+NAMES = ("doiuri.toml", "pyproject.toml")
+"""The files that are looked for."""
 
 LOCK_NAME = "doi.lock.json"
 """The lock file that is used if it exists and no other is named."""
@@ -110,3 +118,217 @@ def _pattern(pattern: str) -> re.Pattern[str]:
     """Return the expression for a pattern of names: ASCII letters match in upper and lower case."""
     text = ".*".join(map(re.escape, pattern.split("*")))
     return re.compile(text, re.DOTALL | re.IGNORECASE)
+
+
+def read_config(file: str | None, *, isolated: bool = False) -> Values:
+    """Return the arguments of ``Config`` that a configuration file gives.
+
+    :param file: the file; None: the nearest one in the current folder and those above it.
+    :param isolated: read no file.
+    :raises ConfigError: if the file cannot be read, or contains an unknown key or a wrong value.
+    """
+    if isolated:
+        return {}
+    if file is not None:
+        path = Path(file)
+        table = _table(path)
+        if table is None:
+            raise ConfigError(f"{file}: there is no [tool.doiuri] in it")
+    else:
+        path, table = _nearest()
+    values = _values(table or {}, path)
+    lock = values.pop("lock", None)
+    if lock is None:
+        default = path.parent / LOCK_NAME
+        lock = _relative(default) if default.is_file() else None
+    return values | {"lock": lock or None}
+
+
+def default_lock(file: str | None, *, isolated: bool = False) -> str:
+    """Return the path of the lock file that is used if none is named: beside the configuration file.
+
+    :param file: the configuration file; None: the nearest one.
+    :param isolated: read no file.
+    """
+    if isolated:
+        return LOCK_NAME
+    return _relative((Path(file) if file is not None else _nearest()[0]).parent / LOCK_NAME)
+
+
+def _relative(path: Path) -> str:
+    """Return a path as it is best shown: relative to the current folder, unless that is longer."""
+    absolute = os.path.abspath(path)  # noqa: PTH100
+    try:
+        return min(os.path.relpath(absolute), absolute, key=len)
+    except ValueError:  # on another drive
+        return absolute
+
+
+def _nearest() -> tuple[Path, Values | None]:
+    here = Path.cwd()
+    for folder in (here, *here.parents):
+        for name in NAMES:
+            path = folder / name
+            if path.is_file() and (table := _table(path)) is not None:
+                return path, table
+    return here / NAMES[0], None
+
+
+def _table(path: Path) -> Values | None:
+    """Return our table in a file; None if it has none."""
+    import tomllib  # slow to import
+
+    try:
+        content: Values = tomllib.loads(path.read_text("utf-8"))
+    except OSError as error:
+        raise ConfigError(f"{path}: {error.strerror or error}") from None
+    except ValueError as error:  # no TOML, or no UTF-8
+        raise ConfigError(f"{path}: {error}") from None
+    if path.name != "pyproject.toml":
+        return content
+    tools = content.get("tool")
+    table = tools.get("doiuri") if isinstance(tools, dict) else None
+    if table is not None and not isinstance(table, dict):
+        raise ConfigError(f"{path}: tool.doiuri must be a table")
+    return table
+
+
+def _values(table: Values, path: Path) -> Values:
+    values: Values = {}
+    folder = os.path.abspath(path.parent)  # noqa: PTH100
+    for key, value in table.items():
+        if key not in CHECKS:
+            raise ConfigError(f"{_relative(path)}: {key}: unknown key{hint(key, CHECKS)}")
+        try:
+            checked = CHECKS[key](value, folder)
+        except (TypeError, ValueError) as error:
+            raise ConfigError(f"{_relative(path)}: {key}: {error}") from None
+        # as a table, it is for DOIs
+        is_for_dois = key == "ignore" and isinstance(checked, tuple)
+        values["ignored_dois" if is_for_dois else key.replace("-", "_")] = checked
+    return values
+
+
+def hint(word: str, known: Iterable[str]) -> str:
+    """Return the end of a message about an unknown word: the most similar known one, or all of them."""
+    from difflib import get_close_matches  # slow to import
+
+    near = get_close_matches(word, known, 1)
+    return f"; did you mean {near[0]}?" if near else f"; known are {', '.join(sorted(known))}"
+
+
+def check_codes(codes: Iterable[str]) -> frozenset[str]:
+    """Return codes as a set.
+
+    :raises ValueError: if one is unknown.
+    """
+    found = frozenset(codes)
+    for code in sorted(found - RULES.keys()):
+        raise ValueError(f"unknown code {code!r}{hint(code, RULES)}")
+    return found
+
+
+def check_patterns(lines: Iterable[str], folder: str) -> Patterns:
+    """Return patterns relative to a folder.
+
+    :raises ValueError: if one is invalid.
+    """
+    found = Patterns(folder, tuple(lines))
+    for line in found.lines:
+        if not is_pattern(line):
+            raise ValueError(f"invalid pattern {line!r}")
+    return found
+
+
+def _words(value: object) -> list[str]:
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise TypeError(f"expected a list of strings, not {value!r}")
+    return value
+
+
+def _codes(value: object, _folder: str) -> frozenset[str]:
+    return check_codes(_words(value))
+
+
+def _patterns(value: object, folder: str) -> tuple[Patterns, ...]:
+    return (check_patterns(_words(value), folder),)
+
+
+def _ignore(value: object, folder: str) -> frozenset[str] | tuple[tuple[str, frozenset[str]], ...]:
+    if isinstance(value, list):
+        return _codes(value, folder)
+    if not isinstance(value, dict):
+        raise TypeError(f"expected a list of codes, or a table of DOIs with such lists, not {value!r}")
+    return tuple((pattern, _codes(codes, folder)) for pattern, codes in value.items())
+
+
+def _per_file(value: object, folder: str) -> tuple[tuple[Patterns, frozenset[str]], ...]:
+    if not isinstance(value, dict):
+        raise TypeError(f"expected a table of patterns with lists of codes, not {value!r}")
+    return tuple(
+        (check_patterns([pattern], folder), _codes(codes, folder)) for pattern, codes in value.items()
+    )
+
+
+def _word(value: object, _folder: str, words: Sequence[str]) -> str:
+    if not isinstance(value, str) or value not in words:
+        raise TypeError(f"expected {', '.join(words[:-1])} or {words[-1]}, not {value!r}")
+    return value
+
+
+def _flag(value: object, _folder: str) -> bool:
+    if not isinstance(value, bool):
+        raise TypeError(f"expected true or false, not {value!r}")
+    return value
+
+
+def _text(value: object, _folder: str) -> str:
+    if not isinstance(value, str) or not value:
+        raise TypeError(f"expected a string, not {value!r}")
+    return value
+
+
+def _number(value: object, _folder: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < float("inf"):
+        raise TypeError(f"expected a number above 0, not {value!r}")
+    return value
+
+
+def _size(value: object, folder: str) -> int:
+    if not isinstance(value, int):
+        raise TypeError(f"expected a number of bytes, not {value!r}")
+    return int(_number(value, folder))
+
+
+def _lock(value: object, folder: str) -> str:
+    """Return the path of the lock file; "" for none."""
+    return "" if value is False else _relative(Path(folder, _text(value, folder)))
+
+
+def _cache(value: object, folder: str) -> str:
+    address = _text(value, folder)
+    return address if ":" in address else str(Path(folder, address).absolute())
+
+
+CHECKS: dict[str, Check] = {
+    "include": _patterns,
+    "exclude": _patterns,
+    "force-exclude": _flag,
+    "select": _codes,
+    "ignore": _ignore,
+    "per-file-ignores": _per_file,
+    "fail-on": partial(_word, words=FAIL_ON),
+    "tex-escape": partial(_word, words=TEX_ESCAPE),
+    "max-size": _size,
+    "lock": _lock,
+    "locked": _flag,
+    "records": _flag,
+    "resolver": _text,
+    "offline": _flag,
+    "mailto": _text,
+    "cache": _cache,
+    "timeout": _number,
+    "budget": _number,
+    "rate": _number,
+}
+"""What checks the value of each key; a key is the name of a field of ``Config``, with hyphens."""

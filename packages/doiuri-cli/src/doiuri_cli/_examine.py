@@ -13,7 +13,7 @@ from doiuri_cli.rules._ignores import Ignore, apply_ignores, ignores_in, tag_of,
 from doiuri_cli.rules._written import file_findings, part_findings, written_findings
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
     from doiuri.records import Work
 
@@ -91,8 +91,8 @@ def examine(
     pending = statuses is None and bool(ignores)
     kept, used = apply_ignores(ignores, findings)
     if ignores and not pending and "unused-ignore" in codes:
-        check = _Checked(source, codes, mentions, statuses or {}, works)
-        unused = unused_ignores(source.path, ignores, used, check, _USUAL)
+        is_checked = _checker(source, codes, mentions, statuses or {}, works)
+        unused = unused_ignores(source.path, ignores, used, is_checked, _USUAL)
         kept += [located(source, (part for part, _ in parts), one) for one in unused]
     kept = sorted((one for one in kept if not config.ignores(one)), key=_place)
     names = dict.fromkeys(mention.doi.name for mention in mentions if mention.doi is not None)
@@ -129,36 +129,34 @@ def read_mentions(source: Source) -> tuple[list[Mention], list[tuple[Part, list[
     return [mention for _, inside in parts for mention in inside], parts
 
 
-class _Checked:
-    """Whether a code was checked on the lines that a comment is for."""
+def _checker(
+    source: Source,
+    codes: Collection[str],
+    mentions: list[Mention],
+    statuses: Mapping[str, Status],
+    works: Mapping[str, Work],
+) -> Callable[[Ignore, str], bool]:
+    """Return a function that says whether a code was checked on the lines that a comment is for."""
+    undescribed: set[tuple[int | None, int | None]] = set()
+    unknown: set[tuple[int | None, int | None]] = set()
+    for mention in mentions:
+        if mention.doi is None:
+            continue
+        lacking = [undescribed] if mention.doi.key not in works else []
+        lacking += [unknown] if statuses.get(mention.doi.key, "unknown") == "unknown" else []
+        if lacking:
+            found = finding_at(source, mention.part, mention.span, "", "")
+            areas = [(None, None), *((found.cell, line) for line in range(found.line, found.end_line + 1))]
+            for lines in lacking:
+                lines.update(areas)
 
-    def __init__(
-        self,
-        source: Source,
-        codes: Collection[str],
-        mentions: list[Mention],
-        statuses: Mapping[str, Status],
-        works: Mapping[str, Work],
-    ) -> None:
-        self._codes = codes
-        self._undescribed: set[tuple[int | None, int | None]] = set()
-        self._unknown: set[tuple[int | None, int | None]] = set()
-        for mention in mentions:
-            if mention.doi is None:
-                continue
-            is_unknown = statuses.get(mention.doi.key, "unknown") == "unknown"
-            if is_unknown or mention.doi.key not in works:
-                place = finding_at(source, mention.part, mention.span, "", "")
-                lines = range(place.line, place.end_line + 1)
-                places = {(None, None), *((place.cell, line) for line in lines)}
-                self._undescribed |= places if mention.doi.key not in works else set()
-                self._unknown |= places if is_unknown else set()
-
-    def __call__(self, ignore: Ignore, code: str) -> bool:
-        place = (None, None) if ignore.target is None else ignore.area
-        if code in RECORD_CODES and place in self._undescribed:
+    def is_checked(ignore: Ignore, code: str) -> bool:
+        area = (None, None) if ignore.target is None else ignore.area
+        if code in RECORD_CODES and area in undescribed:
             return False
-        return code in self._codes and not (code in _FROM_ANSWERS and place in self._unknown)
+        return code in codes and not (code in _FROM_ANSWERS and area in unknown)
+
+    return is_checked
 
 
 def _ignored(part: Part, finding: Finding) -> bool:

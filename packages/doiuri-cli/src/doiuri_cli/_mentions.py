@@ -46,6 +46,14 @@ _DEFINITION = re.compile(r"\\(?:def|(?:new|renew|provide)command\*?)\s*\\\Z")  #
 _TITLE = re.compile(r".*\s<(.*)>\Z", re.DOTALL)
 _TAIL = ".,;:!?)]}'\""
 _SUFFIX = re.compile(r"10\.[^\s/]*/\S")
+_PLACEHOLDER = (
+    r"[{}<>\[\]$*…|]|%(?:[(sdr]|\Z)|#[0-9]|\.\.\.|(?i:x{3}|n{4}|y{4}|10\.x|10\.n|todo|tbd|tba|\byour\b|\bfixme\b)|_{3}|-{3}|\?\?|@[A-Z_]+@"
+    r"|\A(?i:doi|name|number|prefix|suffix|prefix/suffix|none|null|nil|id|identifier)\Z"
+)
+_NONE = (
+    r"(?i)[-–—.?/\s]*|n\.?/?\s?a\.?|(?:no|without)\s+doi(?:\s+\w+)?"
+    r"|(?:not|un)\s?(?:yet\s+)?(?:available|assigned|known|published)"
+)
 
 
 class Mention(NamedTuple):
@@ -118,9 +126,8 @@ def _field(part: Part) -> Iterator[Mention]:
         if found := list(find(part.text, part.syntax)):  # a doubled link, or one to another site
             yield from (Mention(part, *match) for match in found)
             return
-        from doiuri_cli._placeholders import PLACEHOLDER, says_none  # slow to import, and rarely needed
-
-        if not (PLACEHOLDER.search(text) or (part.syntax != "bibtex" and says_none(text))):
+        # Styles of BibTeX would make a link of a text that says that there is no DOI
+        if not (_is_placeholder(text) or (part.syntax != "bibtex" and _says_none(text))):
             yield Mention(part, *place, None, error)
 
 
@@ -182,7 +189,21 @@ def _invalid(part: Part, start: int, end: int) -> Mention | None:
     try:
         DOI.parse(text)
     except DOISyntaxError as error:
-        from doiuri_cli._placeholders import PLACEHOLDER  # slow to import, and rarely needed
-
-        return None if PLACEHOLDER.search(text) else Mention(part, start, end, text, None, error)
+        return None if _is_placeholder(text) else Mention(part, start, end, text, None, error)
     return None
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    """Return a pattern that few files need and that takes long to compile."""
+    return re.compile(pattern)
+
+
+def _is_placeholder(text: str) -> bool:
+    """Return whether a text has what a person or a program is to fill in."""
+    return _compiled(_PLACEHOLDER).search(text) is not None
+
+
+def _says_none(text: str) -> bool:
+    """Return whether a field says that there is no DOI."""
+    return _compiled(_NONE).fullmatch(text) is not None

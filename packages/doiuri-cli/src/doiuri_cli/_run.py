@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
     R = TypeVar("R")
-    Progress = Callable[[str, int, int | None], None]
+    ShowProgress = Callable[[str, int, int | None], None]
 
 BINARY = "binary"
 """Why a file is passed over."""
@@ -102,7 +102,7 @@ class Run(NamedTuple):
 
     config: Config
     jobs: int | None = None
-    progress: Progress = lambda _what, _done, _total: None
+    progress: ShowProgress = lambda _what, _done, _total: None
 
     def check(self, contents: Sequence[Content], lock: Lock | None = None) -> Result:
         """Return what is found in some files, in their order.

@@ -19,8 +19,7 @@ from doiuri_cli.commands._options import (
     make_config,
     registry_options,
 )
-from doiuri_cli.commands._outcome import PROBLEM, exit_code, write_problems
-from doiuri_cli.commands._progress import show_progress
+from doiuri_cli.commands._outcome import PROBLEM, exit_code, show_progress, write_problems
 from doiuri_cli.output import Counts, Report, output_option, summary_lines, write_report
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 FORMATS = ("concise", "json", "jsonl")
 
 
-class Place(NamedTuple):
+class Found(NamedTuple):
     """A DOI in a file. Lines and columns count from 1, in a notebook within the cell."""
 
     path: str
@@ -71,22 +71,22 @@ def find(
     return PROBLEM if write_problems(selection, failed) else 0
 
 
-def _places_in(question: Question) -> list[Place] | FileReport:
+def _places_in(question: Question) -> list[Found] | FileReport:
     return attempt(question.content, _listed)
 
 
-def _listed(source: Source) -> list[Place]:
+def _listed(source: Source) -> list[Found]:
     mentions, _ = read_mentions(source)
-    places = []
+    found = []
     for mention in mentions:
         if mention.doi is not None:
             at = finding_at(source, mention.part, mention.span, "", "")
             area = at.line, at.column, at.end_line, at.end_column
-            places.append(Place(at.path, *area, at.cell, at.entry, mention.text, mention.doi.name))
-    return places
+            found.append(Found(at.path, *area, at.cell, at.entry, mention.text, mention.doi.name))
+    return found
 
 
-def _places(results: Iterable[list[Place] | FileReport], failed: list[FileReport]) -> Iterator[Place]:
+def _places(results: Iterable[list[Found] | FileReport], failed: list[FileReport]) -> Iterator[Found]:
     for result in results:
         if isinstance(result, FileReport):
             failed.append(result)
@@ -94,7 +94,7 @@ def _places(results: Iterable[list[Place] | FileReport], failed: list[FileReport
             yield from result
 
 
-def _unique(places: Iterable[Place]) -> Iterator[Place]:
+def _unique(places: Iterable[Found]) -> Iterator[Found]:
     seen = set()
     for place in places:
         key = DOI(place.doi).key
@@ -103,7 +103,7 @@ def _unique(places: Iterable[Place]) -> Iterator[Place]:
             yield place
 
 
-def _write(places: Iterable[Place], output: str, *, unique: bool) -> None:
+def _write(places: Iterable[Found], output: str, *, unique: bool) -> None:
     if output == "json":
         sys.stdout.write(f"{json.dumps([place._asdict() for place in places], indent=2)}\n")
         return

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 from doiuri import DOI, DOISyntaxError
 
-from doiuri_cli._config_file import default_lock
+from doiuri_cli._config import default_lock
 from doiuri_cli._examine import FileReport, read_mentions
 from doiuri_cli._run import Question, Run, attempt, contents_of
 from doiuri_cli.commands._options import (
@@ -19,8 +19,7 @@ from doiuri_cli.commands._options import (
     make_config,
     registry_options,
 )
-from doiuri_cli.commands._outcome import PROBLEM, write_problems
-from doiuri_cli.commands._progress import show_progress
+from doiuri_cli.commands._outcome import PROBLEM, show_progress, write_problems
 from doiuri_cli.files import replace_file
 from doiuri_cli.output import visible
 
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     from doiuri.resolver import LockFile
 
     from doiuri_cli._config import Config
-    from doiuri_cli._run import Content, Progress
+    from doiuri_cli._run import Content, ShowProgress
     from doiuri_cli.commands._options import FileOptions
     from doiuri_cli.files import Source
     from doiuri_cli.registry._locking import Draft, Wanted
@@ -54,7 +53,7 @@ class Locking:
     file: LockFile
     wanted: Wanted
     dois: dict[str, DOI]
-    progress: Progress
+    progress: ShowProgress
 
 
 @click.command()

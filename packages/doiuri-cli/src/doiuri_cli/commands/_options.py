@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import click
 
-from doiuri_cli._config import FAIL_ON, Config, ConfigError
-from doiuri_cli._config_file import check_codes, check_patterns, read_config
+from doiuri_cli._config import FAIL_ON, Config, ConfigError, check_codes, check_patterns, read_config
 from doiuri_cli.files._git import GitError, changed_files
 from doiuri_cli.files._select import STDIN, Filter, Selection, select, select_changed
 from doiuri_cli.readers import is_read

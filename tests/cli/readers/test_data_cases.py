@@ -10,10 +10,8 @@ import pytest
 import yaml
 from doiuri_cli import Part, Source
 from doiuri_cli._mentions import Mention, mentions_in
-from doiuri_cli.readers import reader_for
+from doiuri_cli.readers import _yaml, _yaml_scalars, reader_for
 from doiuri_cli.readers._blank import may_mention
-from doiuri_cli.readers.data import _yaml
-from doiuri_cli.readers.strings import _yaml_events
 from doiuri_cli.rules import finding_at
 
 CASES = Path(__file__).parents[1] / "cases"
@@ -112,7 +110,7 @@ def test_the_tags_of_a_cell_ignore_codes() -> None:
 
 @pytest.mark.parametrize("name", [name for name in EXPECTED if name.startswith("yaml/")])
 def test_yaml_without_its_library_in_c(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_yaml_events, "_LOADER", yaml.SafeLoader)
+    monkeypatch.setattr(_yaml_scalars, "_LOADER", yaml.SafeLoader)
     source = source_of(name)
     found = [place_of(source, part, mention) for part, mention in mentions_of(source)]
     assert found == EXPECTED[name]["mentions"]

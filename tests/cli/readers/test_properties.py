@@ -12,7 +12,7 @@ from doiuri_cli.files import Source
 from doiuri_cli.readers import ReadError, reader_for
 from doiuri_cli.readers._blank import may_mention
 from doiuri_cli.readers._escape import escape
-from doiuri_cli.readers._html import without_code as html
+from doiuri_cli.readers._markdown import html_without_code as html
 from doiuri_cli.readers._markdown import without_code as markdown
 from doiuri_cli.readers._rst import without_code as rst
 from doiuri_cli.readers._tex import without_code as tex

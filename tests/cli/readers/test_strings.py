@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 import pytest
 import yaml
 from doiuri_cli import Part, ReadError, Source
+from doiuri_cli.readers import _json as in_json
+from doiuri_cli.readers import _python as in_python
+from doiuri_cli.readers import _yaml_scalars as in_yaml
 from doiuri_cli.readers import reader_for
-from doiuri_cli.readers.strings import Places, Within
-from doiuri_cli.readers.strings import _json as in_json
-from doiuri_cli.readers.strings import _python as in_python
-from doiuri_cli.readers.strings import _yaml as in_yaml
-from doiuri_cli.readers.strings._json import Scanner, String, decode, decode_all
-from doiuri_cli.readers.strings._yaml_events import scalars
+from doiuri_cli.readers._json import Scanner, String, decode, decode_all
+from doiuri_cli.readers._part import Places, Within
+from doiuri_cli.readers._yaml_scalars import scalars
 from hypothesis import assume, given
 from hypothesis import strategies as st
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from doiuri_cli._mentions import Mention
     from doiuri_cli.files import Source
     from doiuri_cli.readers import Part
-    from doiuri_cli.readers._entries import Entry
+    from doiuri_cli.readers._bibliography import Entry
 
     Status = str
 
@@ -104,7 +104,7 @@ def _entries(source: Source, codes: Collection[str]) -> list[Entry]:
     """Return the entries to compare with the registry's metadata; none in a file that cannot be parsed."""
     if RECORD_CODES.isdisjoint(codes):
         return []
-    from doiuri_cli.readers._entries import entries  # may import bibtexparser, which is slow
+    from doiuri_cli.readers._bibliography import entries  # may import bibtexparser, which is slow
 
     try:
         return list(entries(source))

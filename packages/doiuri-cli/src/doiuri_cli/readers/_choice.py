@@ -1,15 +1,22 @@
-"""The types of files, by extension, and the reader of each."""
+"""The types of files, by extension, and the reader of each, ours or that of another package.
+
+Others register entry points ``doiuri.readers``, named after extensions such as ".org".
+"""
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from functools import cache
+from typing import TYPE_CHECKING, cast
+
+from doiuri_cli.readers._part import Part, ReadError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
+    from importlib.metadata import EntryPoint
 
     from doiuri_cli.files import Source
-    from doiuri_cli.readers._part import Part, Reader
+    from doiuri_cli.readers._part import Reader
 
 _EXTENSIONS = {
     "bibtex": (".bib", ".bibtex"),
@@ -45,21 +52,15 @@ def _extension(path: str) -> str:
     return name[dot:].lower() if 0 < dot < len(name) - 1 else ""
 
 
-def _plugin(extension: str) -> Reader | None:
-    from doiuri_cli.readers._plugins import plugin_for
-
-    return plugin_for(extension) if extension else None
-
-
 def reader_for(path: str) -> Reader | None:
     """Return the reader for a file, ours or that of a plugin; None if files of this type are not read."""
     match type_of(path):
         case "bibtex":
             from doiuri_cli.readers._bibtex import read
         case "html":
-            from doiuri_cli.readers._html import read
+            from doiuri_cli.readers._markdown import read_html as read
         case "json":
-            from doiuri_cli.readers.data._json import read
+            from doiuri_cli.readers._json import read
         case "markdown":
             from doiuri_cli.readers._markdown import read
         case "notebook":
@@ -67,15 +68,15 @@ def reader_for(path: str) -> Reader | None:
         case "python":
             from doiuri_cli.readers._python import read
         case "ris":
-            from doiuri_cli.readers.data._ris import read
+            from doiuri_cli.readers._ris import read
         case "rst":
             from doiuri_cli.readers._rst import read
         case "tex":
             from doiuri_cli.readers._tex import read
         case "text":
-            from doiuri_cli.readers._text import read
+            return read_text
         case "yaml":
-            from doiuri_cli.readers.data._yaml import read
+            from doiuri_cli.readers._yaml import read
         case _:
             return _plugin(_extension(path))
     return read
@@ -86,6 +87,50 @@ def parts_of(source: Source) -> Iterable[Part]:
 
     :raises ReadError: if the file is not what its name says.
     """
-    from doiuri_cli.readers._text import read
+    return (reader_for(source.path) or read_text)(source)
 
-    return (reader_for(source.path) or read)(source)
+
+def read_text(source: Source) -> Iterator[Part]:
+    """Return the whole text of a plain text."""
+    yield Part(source.text)
+
+
+class PluginReader:
+    """The reader of another package, loaded when it first reads a file.
+
+    :param entry: the entry point.
+    """
+
+    def __init__(self, entry: EntryPoint) -> None:
+        self._entry = entry
+
+    def __call__(self, source: Source) -> Iterator[Part]:
+        """Return the parts that the reader returns.
+
+        :raises ReadError: if the reader cannot be loaded, fails, or returns something else.
+        """
+        try:
+            reader = cast("Reader", self._entry.load())
+            for part in reader(source):
+                if not isinstance(part, Part):
+                    raise TypeError(f"expected Part, not {type(part).__name__}")  # noqa: TRY301
+                yield part
+        except ReadError:
+            raise
+        except Exception as error:
+            where = f"{self._entry.name} ({self._entry.value})"
+            message = f"the reader for {where} failed: {type(error).__name__}: {error}"
+            raise ReadError(message) from error
+
+
+def _plugin(extension: str) -> PluginReader | None:
+    """Return the reader of another package for an extension in lower case; None if there is none."""
+    entry = _entries().get(extension) if extension else None
+    return None if entry is None else PluginReader(entry)
+
+
+@cache
+def _entries() -> dict[str, EntryPoint]:
+    from importlib.metadata import entry_points  # slow to import
+
+    return {entry.name.lower(): entry for entry in entry_points(group="doiuri.readers")}

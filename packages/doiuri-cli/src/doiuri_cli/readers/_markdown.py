@@ -1,4 +1,4 @@
-"""Markdown: front matter and text, without code and comments."""
+"""Markdown and HTML: front matter, text and attributes, without code and comments."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from heapq import merge
 from typing import TYPE_CHECKING
 
 from doiuri_cli.readers._blank import Closers, blanked, holds_sign, paragraphs
-from doiuri_cli.readers._html import code_spans
 from doiuri_cli.readers._part import Part
 
 if TYPE_CHECKING:
@@ -16,6 +15,12 @@ if TYPE_CHECKING:
 
     from doiuri_cli.files import Source
 
+
+_CODE_TAGS = ("pre", "code", "samp", "kbd", "textarea", "script", "style")
+_OPENER = re.compile(rf"<(?:!--|(?P<tag>{'|'.join(_CODE_TAGS)})(?=[\s>])[^<>]*>)", re.IGNORECASE)
+_CLOSERS = {tag: re.compile(rf"</{tag}\s*>", re.IGNORECASE) for tag in _CODE_TAGS}
+_COMMENT_END = re.compile("-->")
+_JSON_LD = "application/ld+json"
 _FRONT_MATTER = re.compile(r"(---|\+\+\+)[ \t]*\r?\n(?s:.*?\n)??(?:\1|\.\.\.)[ \t]*(?:\r?\n|\Z)")
 _FIELD = re.compile(
     r"^[ \t]*(?:-[ \t]+)?[\"']?doi[\"']?[ \t]*[:=][ \t]*(?:\"(?P<double>[^\"\r\n]*)\"|'(?P<single>[^'\r\n]*)'"
@@ -47,6 +52,32 @@ _HOLDS_BLOCKS = re.compile(
     re.MULTILINE,
 )
 _PARAGRAPH = 2000  # characters before an indented block that are looked at
+
+
+def read_html(source: Source) -> Iterator[Part]:
+    """Return the whole text, with blanks in the place of what is not read."""
+    syntax = "xml" if source.path.lower().endswith(".xml") else "html"
+    yield Part(html_without_code(source.text), syntax)
+
+
+def html_without_code(text: str) -> str:
+    """Return HTML or XML with blanks in the place of comments and code."""
+    return blanked(text, code_spans(text))
+
+
+def code_spans(text: str) -> Iterator[tuple[int, int]]:
+    """Yield start and end of each comment and each element that holds code, in order."""
+    closers = Closers(text)
+    position = 0
+    while (opener := _OPENER.search(text, position)) is not None:
+        position = opener.end()
+        if _JSON_LD in opener[0] or opener[0].endswith("/>"):
+            continue
+        closer = _CLOSERS[opener["tag"].lower()] if opener["tag"] else _COMMENT_END
+        end = closers.end(closer, position)
+        if end is not None:
+            yield opener.start(), end
+            position = end
 
 
 def read(source: Source) -> Iterator[Part]:

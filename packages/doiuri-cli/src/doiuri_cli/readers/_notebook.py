@@ -10,18 +10,17 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from doiuri_cli.readers._blank import may_mention
+from doiuri_cli.readers._json import Scanner, decode, decode_all, encoder
 from doiuri_cli.readers._markdown import without_code
-from doiuri_cli.readers._part import Part, ReadError
+from doiuri_cli.readers._part import Part, ReadError, Within, nested
 from doiuri_cli.readers._python import parts_of_code
-from doiuri_cli.readers.strings import Within, nested
-from doiuri_cli.readers.strings._json import Scanner, decode, decode_all, encoder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from doiuri_cli.files import Source
-    from doiuri_cli.readers.strings import Decoded
-    from doiuri_cli.readers.strings._json import Path
+    from doiuri_cli.readers._json import Keys
+    from doiuri_cli.readers._part import Decoded
 
 _SKIPPED = frozenset({"attachments", "outputs", "widgets"})
 _IGNORE = re.compile(r"\s*doiuri:\s*ignore\s*(?:\[([^\[\]]*)\])?\s*\Z")
@@ -75,7 +74,7 @@ def _is_quiet(text: str, spans: list[tuple[int, int]]) -> bool:
 def _cells(source: Source) -> Iterable[_Cell]:
     if '"cells"' not in source.text and f'"{_FORMAT_3}"' not in source.text:
         raise ReadError("not a notebook: it has no cells")
-    cells: dict[Path, _Cell] = {}
+    cells: dict[Keys, _Cell] = {}
     for string in Scanner(source, _SKIPPED).strings():
         path = string.path
         depth = 4 if path[:1] == (_FORMAT_3,) else 2

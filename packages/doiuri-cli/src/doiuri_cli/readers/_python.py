@@ -1,163 +1,187 @@
 """Python: comments, and strings that are statements by themselves, which document what is around them.
 
-The text is not compiled, so a program for another version, or one that cannot run, is read too.
+The text is not compiled, so a program that cannot run is read too. In one that is not even made of tokens,
+such as a cell with shell commands, comments and strings in triple quotes are recognized by their looks.
 """
 
 from __future__ import annotations
 
+import io
 import re
+import unicodedata
+from functools import partial
 from typing import TYPE_CHECKING
 
+from doiuri import find
+
+from doiuri_cli.files import Lines
 from doiuri_cli.readers._blank import may_mention
-from doiuri_cli.readers._part import Part
+from doiuri_cli.readers._part import Decoded, Part, Stretches, one_line, undo
 from doiuri_cli.readers._rst import without_code
-from doiuri_cli.readers.strings import _python as literals
-from doiuri_cli.readers.strings import one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from doiuri_cli.files import Source
 
-# No sign of a DOI: as in may_mention, but of a long run of digits and dots only the start is read
-_OTHER = (
-    r"1(?!0(?:\.(?:[0-9.]{0,30}+(?:[/:\\%&{}<\xad]|(?=[\u200b\u2060])|\ufeff)|[0-9.]{31})|[\\&{<]))"
-    r"|[dD](?![oO][iI])"
-)
-# Code, and comments and strings without a sign of a DOI
-_QUIET = re.compile(
-    r"(?>(?:[^#'\"]++"
-    rf"|\#(?>(?:[^\r\n1dD]++|{_OTHER}){{0,200}})(?=[\r\n])"
-    rf"|'(?!'')(?>(?:[^'\\\r\n1dD]++|\\[^\r\n1dD]|{_OTHER}){{0,200}})'"
-    rf'|"(?!"")(?>(?:[^"\\\r\n1dD]++|\\[^\r\n1dD]|{_OTHER}){{0,200}})"'
-    rf"|\'\'\'(?>(?:[^'\\1dD]++|\\[^1dD]|'(?!'')|{_OTHER}){{0,2000}})\'\'\'"
-    rf'|"""(?>(?:[^"\\1dD]++|\\[^1dD]|"(?!"")|{_OTHER}){{0,2000}})"""'
-    r"){0,500})"
-)
-_TOKEN = re.compile(r"#[^\r\n]*+|\'\'\'|\"\"\"|['\"]")
-_BRACKET = re.compile(
-    r"(?P<opening>[(\[{])|(?P<closing>[)\]}])|^(?P<statement>[ \t]*+(?:class|def|async[ ]def)\b)"
-    r"|#[^\r\n]*+"
-    r"|\'\'\'(?>(?:[^'\\]++|\\.|'(?!'')){0,9999})(?:\'\'\')?|'(?>(?:[^'\\\r\n]++|\\.){0,9999})'?"
-    r'|"""(?>(?:[^"\\]++|\\.|"(?!"")){0,9999})(?:""")?|"(?>(?:[^"\\\r\n]++|\\.){0,9999})"?',
+    Span = tuple[int, int]
+
+# What find does not see in the program as it stands: an invalid DOI, and a name with an escape
+_SIGN = re.compile(r"doi(?::|\.org/)|10\.[0-9]{4}[0-9.]*+\\", re.IGNORECASE)
+_LITERAL = re.compile(r"(?P<prefix>[A-Za-z]*)(?P<quotes>\"\"\"|'''|\"|')")
+_BY_LOOKS = re.compile(
+    r"^[ \t]*(?P<prefix>[rRuU]{0,2})(?:\"\"\"(?P<double>.*?)(?:\"\"\"|\Z)|'''(?P<single>.*?)(?:'''|\Z))"
+    r"|(?:^|(?<=[ \t]))#(?P<comment>[^\r\n]*)",
     re.MULTILINE | re.DOTALL,
 )
-# What opens no bracket that it does not close; a line with a statement is left to _BRACKET
-_SIMPLE_STRING = r"'(?!'')[^'\\\r\n]*+'|\"(?!\"\")[^\"\\\r\n]*+\""
-_BALANCED = re.compile(
-    rf"(?>(?:[^()\[\]{{}}#'\"\n]++|\#[^\r\n]*+|{_SIMPLE_STRING}|\n(?![ \t]*+(?:class|def|async)\b)"
-    rf"|[(\[{{](?>(?:[^()\[\]{{}}#'\"\n]++|{_SIMPLE_STRING}){{0,100}})[)\]}}]){{0,500}})"
-)
-_CLOSING = {
-    "'": re.compile(r"[^'\\\r\n]*+(?>(?:\\(?:\r\n|.)[^'\\\r\n]*+){0,1000})", re.DOTALL),
-    '"': re.compile(r'[^"\\\r\n]*+(?>(?:\\(?:\r\n|.)[^"\\\r\n]*+){0,1000})', re.DOTALL),
-    "'''": re.compile(r"[^'\\]*+(?>(?:(?:\\.|'(?!''))[^'\\]*+){0,1000})", re.DOTALL),
-    '"""': re.compile(r'[^"\\]*+(?>(?:(?:\\.|"(?!""))[^"\\]*+){0,1000})', re.DOTALL),
-}
-_PREFIX = re.compile(r"(?<![0-9A-Za-z_])[rRuUbBfFtT]{1,2}\Z")
-_LONGEST_PREFIX = 2
-_HEAD = re.compile(r"(?:[ \t]*+(?:class|def|async[ ]def)\b[^\r\n]*:)?[ \t\f]*")
 _MARGIN = re.compile(r"\n([ \t]*+)(?=\S)")
-_LINE = 500  # how far back the start of the line is looked for; this keeps the time linear
-_END = re.compile(r"[ \t\f]*+(?:[;#\r\n]|\Z)")
+_LONGEST_LINE = 5_000  # characters; some versions of tokenize take quadratic time for long ones
+_ESCAPE = re.compile(
+    r"\\(?:(?P<octal>[0-7]{1,3})|x(?P<two>[0-9a-fA-F]{2})|u(?P<four>[0-9a-fA-F]{4})"
+    r"|U(?P<eight>[0-9a-fA-F]{8})|N\{(?P<name>[^{}\r\n]{1,200})\}|(?P<line>\r\n?|\n)"
+    r"|(?P<character>[\\'\"abfnrtv]))|(?P<end>\r\n?)"
+)
+_LINE_END = re.compile(r"(?P<end>\r\n?)")
+_CHARACTERS = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
+_ESCAPED = re.compile(r"[\\\x00-\x08\x0a-\x1f\x7f]")
 
 
 def read(source: Source) -> Iterator[Part]:
     """Return the comments as text, and the docstrings as reStructuredText."""
-    if may_mention(source.text):
-        yield from parts_of_code(source.text)
+    yield from parts_of_code(source.text)
 
 
 def parts_of_code(text: str) -> Iterator[Part]:
     """Return the comments and docstrings of a program that may mention a DOI, as parts of its text."""
-    brackets = _Brackets(text)
-    place = 0
-    while quiet := _QUIET.match(text, place):
-        token = _TOKEN.match(text, quiet.end())
-        place = token.end() if token else quiet.end()
-        if token is None:
-            if quiet.end() == len(text):
-                return
-        elif token[0][0] == "#":
-            if may_mention(token[0]):
-                yield Part(token[0][1:], start=token.start() + 1, encode=one_line)
+    if not may_mention(text) or not (_SIGN.search(text) or any(True for _ in find(text))):
+        return
+    import tokenize  # slow to import, and rarely needed
+
+    try:
+        found = list(_documenting(text))
+    except (tokenize.TokenError, SyntaxError, ValueError):  # no token, bad indentation, lone surrogates
+        found = list(_by_looks(text))
+    for prefix, quotes, (start, end) in found:
+        if not may_mention(text[start:end]):
+            continue
+        if quotes == "#":
+            yield Part(text[start:end], start=start, encode=one_line)
         else:
-            end = _string_end(text, place, token[0])
-            closed = end + len(token[0]) if text.startswith(token[0], end) else end
-            if may_mention(text[place:end]):
-                prefix = _prefix(text, token.start())
-                if _is_statement(text, token.start() - len(prefix), closed) and not brackets.open_at(
-                    token.start()
-                ):
-                    yield from _docstring(text, (place, end), token[0], prefix.lower())
-            place = closed
+            yield _docstring(text, (start, end), quotes, raw="r" in prefix.lower())
 
 
-class _Brackets:
-    """Whether brackets are open, asked for one place after the other."""
+def _documenting(text: str) -> Iterator[tuple[str, str, Span]]:
+    """Yield the prefix, the opening and the content's place of each comment and each docstring.
 
-    def __init__(self, text: str) -> None:
-        self._text = text
-        self._place = 0
-        self._depth = 0
+    :raises ValueError: if a line is too long.
+    :raises tokenize.TokenError: or SyntaxError, if the text is not made of tokens.
+    """
+    import tokenize
 
-    def open_at(self, place: int) -> bool:
-        """Return whether a bracket is open where a string starts."""
-        position = self._place
-        while (balanced := _BALANCED.match(self._text, position, place)) and (
-            token := _BRACKET.search(self._text, balanced.end(), place)
-        ):
-            position = token.end()
-            match token.lastgroup:
-                case "opening":
-                    self._depth += 1
-                case "closing":
-                    self._depth = max(0, self._depth - 1)
-                case "statement":
-                    self._depth = 0  # no bracket holds one: what came before was not Python
-        self._place = place
-        return self._depth > 0
-
-
-def _string_end(text: str, start: int, quotes: str) -> int:
-    """Return where the closing quotes of a string are; if it has none, where the line or the text ends."""
-    closing = _CLOSING[quotes]
-    end = start
-    while piece := closing.match(text, end):
-        if piece.end() == end or text.startswith(quotes, piece.end()):
-            return piece.end()
-        end = piece.end()
-    return end
-
-
-def _prefix(text: str, start: int) -> str:
-    prefix = _PREFIX.search(text, max(0, start - _LONGEST_PREFIX - 1), start)
-    return prefix[0] if prefix else ""
+    lines = Lines(text)
+    plain = text.replace("\r\n", "\n").replace("\r", "\n")
+    if any(len(line) > _LONGEST_LINE for line in plain.split("\n")):
+        raise ValueError("too long a line")
+    blank = {tokenize.NEWLINE, tokenize.NL, tokenize.INDENT, tokenize.DEDENT}
+    depth, first, before, pending = 0, "", "", None
+    for kind, string, start, end, _ in tokenize.generate_tokens(io.StringIO(plain).readline):
+        if kind == tokenize.ERRORTOKEN and string[0] in "'\"":  # before Python 3.12
+            raise ValueError("a string without an end")
+        if pending and (kind in {tokenize.COMMENT, tokenize.NEWLINE, tokenize.ENDMARKER} or string == ";"):
+            yield pending
+        pending = None
+        if kind == tokenize.COMMENT:
+            place = lines.offset(start[0], start[1] + 1) + 1
+            yield "", "#", (place, place + len(string) - 1)
+        elif kind == tokenize.NEWLINE:
+            first = before = ""
+        elif kind not in blank:
+            is_statement = before in {"", ";"} or (before == ":" and first in {"async", "class", "def"})
+            if kind == tokenize.STRING and not depth and is_statement:
+                literal = _LITERAL.match(string)
+                if literal and not literal["prefix"].lower().strip("ru"):
+                    span = lines.offset(start[0], start[1] + 1), lines.offset(end[0], end[1] + 1)
+                    inner = span[0] + literal.end(), span[1] - len(literal["quotes"])
+                    pending = literal["prefix"], literal["quotes"], inner
+            if kind == tokenize.OP:
+                depth = max(0, depth + (string in {"(", "[", "{"}) - (string in {")", "]", "}"}))
+            first, before = first or string, string
 
 
-def _is_statement(text: str, start: int, end: int) -> bool:
-    """Return whether a string is a statement: nothing else but the head of its function is on the line."""
-    earliest = max(0, start - _LINE)
-    line = max(text.rfind("\n", earliest, start), text.rfind("\r", earliest, start)) + 1
-    if line == 0 < earliest or text[max(0, line - 3) : line].rstrip("\r\n").endswith("\\"):
-        return False
-    return _HEAD.fullmatch(text, line, start) is not None and _END.match(text, end) is not None
+def _by_looks(text: str) -> Iterator[tuple[str, str, Span]]:
+    """Yield the same for a text that is not made of tokens: what looks like a comment or a docstring."""
+    quotes = {"comment": "#", "double": '"""', "single": "'''"}
+    for found in _BY_LOOKS.finditer(text):
+        kind = found.lastgroup or ""
+        yield found["prefix"] or "", quotes[kind], found.span(kind)
 
 
-def _docstring(text: str, span: tuple[int, int], quotes: str, prefix: str) -> Iterator[Part]:
-    start, end = span
-    if prefix.strip("ru"):
-        return
-    raw = "r" in prefix
-    encode = literals.encoder(quotes, raw=raw)
-    if "\r" not in text[start:end] and (raw or "\\" not in text[start:end]):
-        yield Part(_without_code(text[start:end]), "rst", start=start, encode=encode)
-        return
-    decoded = literals.decode(text, span, raw=raw)
-    yield Part(_without_code(decoded.text), "rst", places=decoded.places, encode=encode)
+def _docstring(text: str, span: Span, quotes: str, *, raw: bool) -> Part:
+    encode = encoder(quotes, raw=raw)
+    content = text[slice(*span)]
+    if "\r" not in content and (raw or "\\" not in content):
+        return Part(_without_code(content), "rst", start=span[0], encode=encode)
+    decoded = decode(text, span, raw=raw)
+    return Part(_without_code(decoded.text), "rst", places=decoded.places, encode=encode)
 
 
 def _without_code(docstring: str) -> str:
     """Return a docstring without code; its first line counts as indented like the others (PEP 257)."""
     margin = min((margin[1] for margin in _MARGIN.finditer(docstring)), key=len, default="")
     return without_code(margin + docstring)[len(margin) :]
+
+
+def decode(text: str, span: Span, *, raw: bool) -> Decoded:
+    """Return the text of a literal (Python's reference, §2.4.1).
+
+    :param text: the program.
+    :param span: offsets of the first character after the opening quotes, and of the closing ones.
+    :param raw: whether the literal is raw: then a backslash escapes nothing.
+    """
+    stretches = Stretches()
+    undo(stretches, text, span, _LINE_END if raw else _ESCAPE, _meaning)
+    return stretches.decoded(span[1])
+
+
+def _meaning(escape: re.Match[str]) -> str:
+    if escape["end"]:
+        return "\n"
+    if escape["octal"]:
+        return chr(int(escape["octal"], 8))
+    if digits := escape["two"] or escape["four"] or escape["eight"]:
+        code = int(digits, 16)
+        return chr(code) if code <= 0x10FFFF else escape[0]
+    if escape["name"]:
+        try:
+            return unicodedata.lookup(escape["name"])
+        except KeyError:
+            return escape[0]
+    return "" if escape["line"] else _CHARACTERS.get(escape["character"], escape["character"])
+
+
+def encoder(quotes: str, *, raw: bool) -> Callable[[str], str]:
+    """Return what writes text in a literal.
+
+    :param quotes: the quotation marks of the literal.
+    :param raw: whether the literal is raw.
+    """
+    return partial(encode_raw if raw else encode, quote=quotes[0])
+
+
+def encode(text: str, quote: str) -> str:
+    """Return the text as a literal between such quotation marks writes it."""
+    return _ESCAPED.sub(_escaped, text).replace(quote, "\\" + quote)
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return "\\\\" if found[0] == "\\" else f"\\x{ord(found[0]):02x}"
+
+
+def encode_raw(text: str, quote: str) -> str:
+    """Return the text: a raw literal writes it as it is.
+
+    :raises ValueError: if it cannot.
+    """
+    if quote in text or text.endswith("\\"):
+        raise ValueError(f"a raw string cannot hold this text: {text!r}")
+    return one_line(text)

@@ -80,6 +80,6 @@ def keyed(name: str, text: str) -> BibEntry | None:
 
 
 def _parsed(text: str) -> Library:
-    from doiuri_cli.readers._entries._bib import parse  # imports bibtexparser, which is slow
+    from doiuri_cli.readers._bibtex_entries import parse  # imports bibtexparser, which is slow
 
     return parse(text)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from doiuri.records import Work
 
     from doiuri_cli.files import Source
-    from doiuri_cli.readers._entries import Entry
+    from doiuri_cli.readers._bibliography import Entry
     from doiuri_cli.rules._finding import Finding
 
 

@@ -7,17 +7,15 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from doiuri_cli.readers._blank import may_mention, signs
-from doiuri_cli.readers._part import Part
-from doiuri_cli.readers.strings import _yaml as styles
-from doiuri_cli.readers.strings import one_line
+from doiuri_cli.readers._part import Part, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from doiuri_cli.files import Source
-    from doiuri_cli.readers.strings._yaml import Scalar
+    from doiuri_cli.readers._json import Keys
+    from doiuri_cli.readers._yaml_scalars import Scalar
 
-    Path = tuple[str | int, ...]
 
 _COMMENT = re.compile(r"(?:(?<=[ \t\r\n])|\A)#([^\r\n]*+)")
 _NO_TEXT = re.compile(r"(?:true|false|yes|no|on|off|null|~)?", re.IGNORECASE)  # plain, it is no string
@@ -33,7 +31,7 @@ def read(source: Source) -> Iterator[Part]:
     is_citation = PurePath(source.path).suffix.lower() == ".cff"
     if not is_citation and not may_mention(source.text):
         return
-    from doiuri_cli.readers.strings._yaml_events import scalars
+    from doiuri_cli.readers._yaml_scalars import part_of, scalars  # imports PyYAML, which is slow
 
     found = list(scalars(source))
     entries = _entries(found)
@@ -59,16 +57,8 @@ def read(source: Source) -> Iterator[Part]:
         is_link = not is_citation and value.startswith(("http://", "https://"))
         field = field and not is_link and _is_text(scalar)
         if field or may_mention(value):
-            yield _part(source.text, scalar, _entry(path, entries), field=field)
+            yield part_of(source.text, scalar, _entry(path, entries), field=field)
     yield from _comments(source.text, place, len(source.text))
-
-
-def _part(text: str, scalar: Scalar, entry: str, *, field: bool) -> Part:
-    encode = styles.encoder(scalar)
-    if text[scalar.start : scalar.end] == scalar.value:
-        return Part(scalar.value, start=scalar.start, entry=entry, field=field, encode=encode)
-    decoded = styles.decode(text, scalar)
-    return Part(decoded.text, places=decoded.places, entry=entry, field=field, encode=encode)
 
 
 def _comments(text: str, start: int, end: int) -> Iterator[Part]:
@@ -88,7 +78,7 @@ def _says_doi(scalar: Scalar) -> bool:
     return scalar.value == "doi" and scalar.path[-1:] == ("type",) and "identifiers" in scalar.path
 
 
-def _entries(found: list[Scalar]) -> dict[Path, str]:
+def _entries(found: list[Scalar]) -> dict[Keys, str]:
     identified = [scalar for scalar in found if scalar.path and scalar.path[-1] == "id" and not scalar.is_key]
     if not identified:
         return {}
@@ -96,7 +86,7 @@ def _entries(found: list[Scalar]) -> dict[Path, str]:
     return {scalar.path[:-1]: scalar.value for scalar in identified if scalar.path[:-1] in named}
 
 
-def _entry(path: Path, entries: dict[Path, str]) -> str:
+def _entry(path: Keys, entries: dict[Keys, str]) -> str:
     if not entries:
         return ""
     return next((entries[path[:end]] for end in range(len(path), -1, -1) if path[:end] in entries), "")

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from doiuri_cli.readers._part import Part, ReadError
-from doiuri_cli.readers.strings import one_line
+from doiuri_cli.readers._part import Part, ReadError, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -13,9 +13,8 @@ from bibtexparser.middlewares.names import InvalidNameError, parse_single_name_i
 from bibtexparser.model import Entry as Block
 from bibtexparser.model import ParsingFailedBlock
 
-from doiuri_cli.readers._entries._entry import Entry, entry
-from doiuri_cli.readers._entries._tex import plain_text
 from doiuri_cli.readers._part import ReadError
+from doiuri_cli.readers._tex import plain_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,8 +42,8 @@ def parse(text: str) -> Library:
         raise ReadError(f"not BibTeX: {error}") from error
 
 
-def read(source: Source) -> Iterator[Entry]:
-    """Return the entries that have a DOI.
+def read(source: Source) -> Iterator[tuple[tuple[int, int], str, str, str, str, str]]:
+    """Return the entries that have a DOI: its place and text, their key, title, year and first author.
 
     :raises ReadError: if the file cannot be parsed.
     """
@@ -57,17 +56,11 @@ def read(source: Source) -> Iterator[Entry]:
             continue
         value = _value(library, doi)
         start = source.text.find(value, starts[doi.start_line or 0])
-        found = entry(
-            source,
-            (start, start + len(value)),
-            plain_text(value),
-            key=block.key,
-            title=plain_text(_value(library, fields.get("title"))),
-            year=_value(library, fields.get("year")) or _value(library, fields.get("date")),
-            family=_family(_value(library, fields.get("author")) or _value(library, fields.get("editor"))),
-        )
-        if found:
-            yield found
+        span = start, start + len(value)
+        title = plain_text(_value(library, fields.get("title")))
+        year = _value(library, fields.get("year")) or _value(library, fields.get("date"))
+        authors = _value(library, fields.get("author")) or _value(library, fields.get("editor"))
+        yield span, plain_text(value), block.key, title, year, _family(authors)
 
 
 def _blocks(library: Library) -> Iterator[Block]:

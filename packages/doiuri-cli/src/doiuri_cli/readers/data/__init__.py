@@ -1,1 +1,0 @@
-"""Data: bibliographies and descriptions of works, and YAML of any kind."""

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from doiuri import DOI, DOISyntaxError, find
 
+from doiuri_cli.readers import may_mention
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -88,6 +90,8 @@ def mentions_in(part: Part) -> Iterator[Mention]:
     """
     if part.field:
         yield from _field(part)
+        return
+    if not may_mention(part.text):
         return
     meant = list(_meant(part.text, part.syntax))
     last = index = 0

@@ -6,7 +6,6 @@ import os
 import sys
 from functools import partial
 from itertools import chain
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from doiuri import DOI
@@ -36,7 +35,8 @@ BINARY = "binary"
 _PROBE = 8192  # bytes in which a NUL makes a file a binary one
 _UNICODE_MARKS = (b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")
 _SMALL = 2_000_000  # bytes of files that one process reads as fast as several
-_CHUNK = 500_000  # bytes that a process is given at once
+_CHUNK = 500_000  # bytes that a process is given at once, at least
+_CHUNKS = 32  # that a process is given, at most
 
 
 class Skipped(Exception):  # noqa: N818 - not an error
@@ -60,7 +60,10 @@ class Content(NamedTuple):
         :raises OSError: if it cannot be read.
         :raises UnicodeDecodeError: if it is not in the encoding that its byte order mark says.
         """
-        content = Path(self.path).read_bytes() if self.content is None else self.content
+        content = self.content
+        if content is None:
+            with open(self.path, "rb", buffering=0) as file:  # noqa: PTH123 - for speed
+                content = file.readall()
         if b"\0" in content[:_PROBE] and not content.startswith(_UNICODE_MARKS):
             raise Skipped(BINARY)
         return Source.from_bytes(self.path, content)
@@ -150,11 +153,10 @@ class Run(NamedTuple):
         :param questions: the files.
         :param what: what is being done, for the progress.
         """
-        asked = list(questions)
-        chunks = list(_chunks(asked))
-        jobs = _processors() if self.jobs is None else self.jobs
-        if self.jobs is None and sum(map(_size, asked)) < _SMALL:
-            jobs = 1
+        asked = [(question, _size(question)) for question in questions]
+        total = sum(size for _, size in asked)
+        jobs = self.jobs or (1 if total < _SMALL else _processors())
+        chunks = list(_chunks(asked, max(_CHUNK, total // (_CHUNKS * jobs))))
         done = 0
         for results in _map(partial(_each, function), chunks, min(jobs, len(chunks))):
             yield from results
@@ -222,16 +224,16 @@ def _each(function: Callable[[T], R], items: Sequence[T]) -> list[R]:
     return list(map(function, items))
 
 
-def _chunks(questions: Iterable[Question]) -> Iterator[list[Question]]:
-    """Yield the questions in groups that take about the same time."""
+def _chunks(questions: Iterable[tuple[Question, int]], most: int) -> Iterator[list[Question]]:
+    """Yield the questions, each with the size of its file, in groups that take about the same time."""
     chunk: list[Question] = []
-    size = 0
-    for question in questions:
+    total = 0
+    for question, size in questions:
         chunk.append(question)
-        size += _size(question) + 1000
-        if size >= _CHUNK:
+        total += size + 1000
+        if total >= most:
             yield chunk
-            chunk, size = [], 0
+            chunk, total = [], 0
     if chunk:
         yield chunk
 

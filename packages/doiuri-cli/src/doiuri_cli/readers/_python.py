@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     Span = tuple[int, int]
 
 # What find does not see in the program as it stands: an invalid DOI, and a name with an escape
-_SIGN = re.compile(r"doi(?::|\.org/)|10\.[0-9]{4}[0-9.]*+\\", re.IGNORECASE)
+_SIGN = re.compile(r"doi(?::|\.org/)|10\.[0-9]{4}[0-9.]*+\\")
 _LITERAL = re.compile(r"(?P<prefix>[A-Za-z]*)(?P<quotes>\"\"\"|'''|\"|')")
 _BY_LOOKS = re.compile(
     r"^[ \t]*(?P<prefix>[rRuU]{0,2})(?:\"\"\"(?P<double>.*?)(?:\"\"\"|\Z)|'''(?P<single>.*?)(?:'''|\Z))"

@@ -8,7 +8,6 @@ import sys
 from typing import TYPE_CHECKING
 
 import click
-from rich.cells import cell_len
 
 from doiuri_cli.output._report import label, message, place, shown, summary_lines
 from doiuri_cli.rules import Severity
@@ -105,6 +104,8 @@ def _cell(character: str) -> tuple[str, int]:
     """Return a character as it is shown, and how many columns it takes."""
     if character == "\t":
         return "\t", 8
+    from rich.cells import cell_len  # slow to import
+
     as_shown = shown(character)
     return as_shown, cell_len(as_shown)
 

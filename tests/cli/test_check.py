@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import multiprocessing
 import os
 import signal
@@ -10,6 +11,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from doiuri_cli._examine import FileReport
+from doiuri_cli._run import Content, attempt
+from doiuri_cli.files import Source
 from doiuri_proxy.pytest_plugin import Proxies
 from support.cli.command import COMMAND, doiuri, doiuri_process
 
@@ -31,14 +35,11 @@ def test_findings_and_summary(tmp_path: Path, doi_proxy: Proxies) -> None:
     assert run.returncode == 1
 
 
-@pytest.mark.parametrize(("limit", "code"), [("error", 1), ("warning", 1), ("never", 0)])
-def test_fail_on(limit: str, code: int, tmp_path: Path, doi_proxy: Proxies) -> None:
+def test_fail_on(tmp_path: Path, doi_proxy: Proxies) -> None:
     (tmp_path / "a.md").write_text(TEXT)
-    run = doiuri("check", "--resolver", doi_proxy.url, "--fail-on", limit, cwd=tmp_path)
-    assert run.returncode == code
-
-
-def test_warnings_fail_only_on_request(tmp_path: Path) -> None:
+    for limit, code in {"error": 1, "warning": 1, "never": 0}.items():
+        run = doiuri("check", "--resolver", doi_proxy.url, "--fail-on", limit, cwd=tmp_path)
+        assert run.returncode == code
     (tmp_path / "a.md").write_text("<http://dx.doi.org/10.1000/182>\n")
     assert doiuri("check", "--offline", cwd=tmp_path).returncode == 0
     assert doiuri("check", "--offline", "--fail-on=warning", cwd=tmp_path).returncode == 1
@@ -64,6 +65,22 @@ def test_what_cannot_be_read_is_said_and_the_others_are_checked(tmp_path: Path) 
     assert "doiuri: gone.md: no such file or folder" in run.stderr
     assert "doiuri: a.ipynb: " in run.stderr
     assert "Traceback" not in run.stderr
+
+
+def test_why_a_file_cannot_be_read_is_in_its_report(tmp_path: Path) -> None:
+    def fail(_source: Source) -> FileReport:
+        raise OSError("no number and no reason of the system")
+
+    empty = Content("a.md", b"")
+    for content, problem in (
+        (Content(str(tmp_path)), os.strerror(errno.EISDIR)),
+        (Content(str(tmp_path / "gone.md")), os.strerror(errno.ENOENT)),
+        (Content("a.md", b"\xff\xfe\x00\xd8"), "not utf-16-le, which its byte order mark says"),
+        (empty, "no number and no reason of the system"),
+    ):
+        report = attempt(content, fail)
+        assert report == FileReport(content.path, problem=problem)
+    assert attempt(Content("a.md", b"a\0"), fail).skipped == "binary"
 
 
 def test_standard_input(tmp_path: Path) -> None:

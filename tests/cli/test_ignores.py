@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 
-import pytest
 from doiuri_cli._config import Config
 from doiuri_cli._examine import examine
 from doiuri_cli.files import Source
@@ -41,13 +41,13 @@ COMMENTS = [
 ]
 
 
-@pytest.mark.parametrize(("path", "text"), COMMENTS)
-def test_the_comment_of_each_type(path: str, text: str) -> None:
-    assert codes(path, text.replace("[CODE]", "[not-https]")) == []
-    assert codes(path, text.replace("[CODE]", "[syntax, not-https]")) == ["unused-ignore"]
-    assert codes(path, text.replace("[CODE]", "")) == []
-    assert sorted(codes(path, text.replace("[CODE]", "[syntax]"))) == ["not-https", "unused-ignore"]
-    assert codes(path, text.replace("doiuri: ignore[CODE]", "x")) == ["not-https"]
+def test_the_comment_of_each_type() -> None:
+    for path, text in COMMENTS:
+        assert codes(path, text.replace("[CODE]", "[not-https]")) == [], path
+        assert codes(path, text.replace("[CODE]", "[syntax, not-https]")) == ["unused-ignore"], path
+        assert codes(path, text.replace("[CODE]", "")) == [], path
+        assert sorted(codes(path, text.replace("[CODE]", "[syntax]"))) == ["not-https", "unused-ignore"], path
+        assert codes(path, text.replace("doiuri: ignore[CODE]", "x")) == ["not-https"], path
 
 
 def test_the_whole_file() -> None:
@@ -107,81 +107,65 @@ def test_quoted_comments_are_text() -> None:
     assert ignores_in("a.py", "# doiuri: ignored\n# doiuri: ignore-files") == []
 
 
-def test_notebooks() -> None:
-    cells = [
-        {"cell_type": "markdown", "metadata": {}, "source": [f"<{OLD}> <!-- doiuri: ignore[not-https] -->"]},
-        {
-            "cell_type": "code",
-            "metadata": {},
-            "source": [f"# {OLD} # doiuri: ignore[not-https]"],
-            "outputs": [],
-        },
-        {
-            "cell_type": "markdown",
-            "metadata": {"tags": ["doiuri: ignore[not-https]"]},
-            "source": [f"<{OLD}>"],
-        },
-        {"cell_type": "markdown", "metadata": {}, "source": [f"<{OLD}>"]},
+def notebook(*cells: tuple[str, list[str], list[str]]) -> Source:
+    """A notebook of cells, each with its type, its tags and its lines."""
+    described = [
+        {"cell_type": kind, "metadata": {"tags": tags}, "source": source, "outputs": []}
+        for kind, tags, source in cells
     ]
-    notebook = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
-    report = examine(Source("a.ipynb", json.dumps(notebook, indent=1)), Config(), STATUSES)
+    return Source("a.ipynb", json.dumps({"cells": described, "metadata": {}, "nbformat": 4}, indent=1))
+
+
+def test_comments_and_tags_in_notebooks() -> None:
+    source = notebook(
+        ("markdown", [], [f"<{OLD}> <!-- doiuri: ignore[not-https] -->"]),
+        ("code", [], [f"# {OLD} # doiuri: ignore[not-https]"]),
+        ("markdown", ["doiuri: ignore[not-https]"], [f"<{OLD}>"]),
+        ("markdown", [], [f"<{OLD}>"]),
+    )
+    report = examine(source, Config(), STATUSES)
     assert report.problem is None
     assert [(finding.cell, finding.code) for finding in report.findings] == [(4, "not-https")]
 
 
-@pytest.mark.parametrize(
-    ("tag", "source", "expected"),
-    [
-        ("doiuri: ignore[not-https]", [f"<{OLD}>"], []),
-        ("doiuri: ignore", [f"<{OLD}>"], []),
-        ("doiuri: ignore[not-https, doubled]", [f"<{OLD}>"], ["the tag of the cell: no doubled to ignore"]),
-        ("doiuri: ignore[not-https]", ["# Results"], ["the tag of the cell: no not-https to ignore"]),
-        ("doiuri: ignore[htps]", ["# Results"], ["the tag of the cell: unknown code htps"]),
-        ("doiuri: ignore[not-found]", ["<https://doi.org/10.1000/unknown>"], []),
-    ],
-)
-def test_tags_of_cells_that_ignore_nothing(tag: str, source: list[str], expected: list[str]) -> None:
-    cells = [
-        {"cell_type": "code", "metadata": {}, "source": ["x = 1"], "outputs": []},
-        {"cell_type": "markdown", "metadata": {"tags": [tag]}, "source": source},
-    ]
-    notebook = Source("a.ipynb", json.dumps({"cells": cells, "metadata": {}, "nbformat": 4}))
-    assert examine(notebook, Config()).pending
-    findings = examine(notebook, Config(), STATUSES).findings
-    assert [finding.message for finding in findings] == expected
-    assert {finding.cell for finding in findings} <= {2}
+def test_tags_of_cells_that_ignore_nothing() -> None:
+    for tag, text, expected in (
+        ("doiuri: ignore[not-https]", f"<{OLD}>", []),
+        ("doiuri: ignore", f"<{OLD}>", []),
+        ("doiuri: ignore[not-https, doubled]", f"<{OLD}>", ["the tag of the cell: no doubled to ignore"]),
+        ("doiuri: ignore[not-https]", "# Results", ["the tag of the cell: no not-https to ignore"]),
+        ("doiuri: ignore[htps]", "# Results", ["the tag of the cell: unknown code htps"]),
+        ("doiuri: ignore[not-found]", "<https://doi.org/10.1000/unknown>", []),
+    ):
+        source = notebook(("code", [], ["x = 1"]), ("markdown", [tag], [text]))
+        assert examine(source, Config()).pending
+        findings = examine(source, Config(), STATUSES).findings
+        assert [finding.message for finding in findings] == expected
+        assert {finding.cell for finding in findings} <= {2}
 
 
-@pytest.mark.parametrize(
-    ("path", "unit"),
-    [
+def test_many_comments_take_linear_time() -> None:
+    for path, unit in (
         ("a.md", f"{OLD} <!-- doiuri: ignore --> "),
         ("a.md", "<!-- doiuri: ignore[not-https] -->\n"),
         ("a.tex", "% doiuri: ignore[<!-- doiuri: ignore "),
-    ],
-)
-def test_many_comments_take_linear_time(path: str, unit: str) -> None:
-    assert is_linear(lambda size: codes(path, unit * (size // len(unit))), 20_000, 200_000)
+    ):
+        assert is_linear(partial(codes_of_many, path, unit), 20_000, 200_000), (path, unit)
+
+
+def codes_of_many(path: str, unit: str, size: int) -> list[str]:
+    return codes(path, unit * (size // len(unit)))
 
 
 def test_comments_in_notebooks_have_a_place_in_the_file() -> None:
     mark = "doiuri: ignore[not-https]"
-    cells = [
-        {"cell_type": "markdown", "metadata": {}, "source": ["doi:10.1000/182\n", f"é\t<!-- {mark} -->"]},
-        {
-            "cell_type": "code",
-            "metadata": {},
-            "source": [f"# {DEAD}\n", "x = 1\n", f"y = 2  # {mark} doi:10.1000/182"],
-        },
-    ]
-    text = json.dumps({"cells": cells, "metadata": {}, "nbformat": 4}, indent=1)
-    found = [
-        one
-        for one in examine(Source("a.ipynb", text), Config(), STATUSES).findings
-        if one.code == "unused-ignore"
-    ]
+    source = notebook(
+        ("markdown", [], ["doi:10.1000/182\n", f"é\t<!-- {mark} -->"]),
+        ("code", [], [f"# {DEAD}\n", "x = 1\n", f"y = 2  # {mark} doi:10.1000/182"]),
+    )
+    found = [one for one in examine(source, Config(), STATUSES).findings if one.code == "unused-ignore"]
     assert [(one.cell, one.line) for one in found] == [(1, 2), (2, 3)]
     for one in found:
         assert one.in_file is not None
         line, column, _, _ = one.in_file
-        assert text.splitlines()[line - 1][column - 1 :].lstrip().startswith(("<!-- doiuri", "doiuri"))
+        assert source.text.splitlines()[line - 1][column - 1 :].lstrip().startswith(("<!-- doiuri", "doiuri"))

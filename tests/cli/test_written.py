@@ -4,7 +4,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
 from doiuri_cli._config import Config
 from doiuri_cli._examine import examine
 from doiuri_cli._fixes import apply, compatible
@@ -36,16 +35,15 @@ def fixed(case: dict[str, Any], *, unsafe: bool = False) -> str:
     return text
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case['syntax']}-{case['text'][:60]}")
-def test_cases(case: dict[str, Any]) -> None:
-    found = findings(
-        Part(case["text"], case["syntax"], field=case.get("field", False)), case.get("tex_escape", "any")
-    )
-    assert [one.code for one in found] == case["codes"]
-    assert all(one.code in RULES for one in found)
-    safe = case.get("fixed", case["text"])
-    assert fixed(case) == safe
-    assert fixed(case, unsafe=True) == case.get("unsafe", safe)
+def test_cases() -> None:
+    for case in CASES:
+        part = Part(case["text"], case["syntax"], field=case.get("field", False))
+        found = findings(part, case.get("tex_escape", "any"))
+        assert [one.code for one in found] == case["codes"], case
+        assert all(one.code in RULES for one in found), case
+        safe = case.get("fixed", case["text"])
+        assert fixed(case) == safe, case
+        assert fixed(case, unsafe=True) == case.get("unsafe", safe), case
 
 
 def test_place_of_a_doubled_link() -> None:
@@ -101,25 +99,22 @@ def test_places_and_escapes_of_the_format() -> None:
 def test_a_link_in_front_matter_is_a_link_not_a_field() -> None:
     """Templates use it as the address of a link, so it is not to be replaced by the name."""
     text = "---\ndoi: {}\n---\n\nText.\n"
-    codes = {}
-    for value in (
-        "https://doi.org/10.1000/182",
-        "http://dx.doi.org/10.1000/182",
-        "doi:10.1000/182",
-        "10.1000/182",
-    ):
+    for value, expected in {
+        "https://doi.org/10.1000/182": [],
+        "http://dx.doi.org/10.1000/182": [("not-https", "https://doi.org")],
+        "doi:10.1000/182": [("field-form", "10.1000/182")],
+        "10.1000/182": [],
+    }.items():
         report = examine(Source("post.md", text.format(value)), Config())
-        codes[value] = [(one.code, one.fix and one.fix.replacement) for one in report.findings]
-    assert [*codes.values()] == [[], [("not-https", "https://doi.org")], [("field-form", "10.1000/182")], []]
+        assert [(one.code, one.fix and one.fix.replacement) for one in report.findings] == expected
     (finding,) = examine(Source("post.md", text.format("https://doi.org/1000/182")), Config()).findings
     assert finding.code == "syntax"
     (finding,) = examine(Source("x.cff", "doi: https://doi.org/10.1000/182\n"), Config()).findings
     assert finding.code == "field-form"
 
 
-@pytest.mark.parametrize("syntax", ["text", "markdown"])
-def test_many_links_on_a_line_take_linear_time(syntax: str) -> None:
-    assert is_linear(lambda count: findings(Part("https://doi.org/10.1000/1#" * count, syntax)), 500, 8000)
+def test_many_links_on_a_line_take_linear_time() -> None:
+    assert is_linear(lambda count: findings(Part("https://doi.org/10.1000/1#" * count, "text")), 500, 8000)
 
 
 def test_the_rest_of_a_link_is_bounded() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 
-import pytest
 from doiuri_cli.rules import RULES
 from support.cli.command import doiuri
 
@@ -44,18 +43,18 @@ def test_json() -> None:
     assert [value["code"] for value in values] == [*RULES]
 
 
-@pytest.mark.parametrize(
-    ("code", "meant"),
-    [("notfound", "not-found"), ("NOT_HTTPS", "not-https"), ("lookalike", "look-alike"), ("", None)],
-)
-def test_an_unknown_code_names_the_nearest(code: str, meant: str | None) -> None:
-    run = doiuri("rule", code)
-    assert (run.returncode, run.stdout) == (2, "")
-    assert run.stderr.startswith(f"doiuri: {code!r} is not a code; did you mean {meant or ''}")
-
-
-@pytest.mark.parametrize("arguments", [[], ["--all", "not-found"]])
-def test_one_code_or_all(arguments: list[str]) -> None:
-    run = doiuri("rule", *arguments)
-    assert (run.returncode, run.stdout) == (2, "")
-    assert run.stderr == "doiuri: expected a code, or --all; doiuri rule --all lists every code\n"
+def test_wrong_use_names_the_nearest_code_or_command() -> None:
+    for code, meant in {"notfound": "not-found", "NOT_HTTPS": "not-https", "lookalike": "look-alike"}.items():
+        run = doiuri("rule", code)
+        assert (run.returncode, run.stdout) == (2, "")
+        assert run.stderr == f"doiuri: {code!r} is not a code; did you mean {meant}?\n"
+    assert "is not a code; did you mean " in doiuri("rule", "").stderr
+    for arguments in ([], ["--all", "not-found"]):
+        run = doiuri("rule", *arguments)
+        assert (run.returncode, run.stdout) == (2, "")
+        assert run.stderr == "doiuri: expected a code, or --all; doiuri rule --all lists every code\n"
+    known = "known are cache, check, find, fix, lock, resolve, rule"
+    for typed, hint in {"chek": "did you mean check?", "xyz": known}.items():
+        run = doiuri(typed)
+        told = f"doiuri: {typed!r} is not a command; {hint}\n"
+        assert (run.returncode, run.stdout, run.stderr) == (2, "", told)

@@ -72,22 +72,19 @@ def test_concise_has_one_line_each() -> None:
     assert len(lines) == 2
 
 
-@pytest.mark.parametrize(
-    ("before", "columns"),
-    [
-        ("漢字 ", 5),
-        ("\uff21 ", 3),  # full-width A
-        ("cafe\u0301 ", 5),
-        ("\u1112\u1161\u11ab ", 3),  # Hangul, composed from three letters
-        ("\U0001f600 ", 3),
-        ("\x1b[31m", 8),  # shown as \x1b[31m
-        ("\u202e", 6),  # shown as \u202e
-    ],
-)
-def test_carets_line_up_by_columns(before: str, columns: int) -> None:
-    line, carets = shown(f"{before}10.1000/182 end", "10.1000/182")
-    assert line.endswith("10.1000/182 end")
-    assert carets == " " * columns + "^" * 11
+def test_carets_line_up_by_columns() -> None:
+    for before, columns in {
+        "漢字 ": 5,
+        "\uff21 ": 3,  # full-width A
+        "cafe\u0301 ": 5,
+        "\u1112\u1161\u11ab ": 3,  # Hangul, composed from three letters
+        "\U0001f600 ": 3,
+        "\x1b[31m": 8,  # shown as \\x1b[31m
+        "\u202e": 6,  # shown as \\u202e
+    }.items():
+        line, carets = shown(f"{before}10.1000/182 end", "10.1000/182")
+        assert line.endswith("10.1000/182 end")
+        assert carets == " " * columns + "^" * 11, before
 
 
 def test_wide_characters_get_two_carets() -> None:

@@ -71,34 +71,27 @@ def test_a_result() -> None:
 
 
 def test_a_finding_in_a_cell_has_its_place_in_the_file() -> None:
-    (result,) = run(report(finding(path="a.ipynb", cell=7, entry="smith", in_file=(90, 5, 90, 48))))[
-        "results"
-    ]
+    found = finding(path="a.ipynb", cell=7, entry="smith", in_file=(90, 5, 90, 48))
+    (result,) = run(report(found))["results"]
     (location,) = result["locations"]
     assert location["physicalLocation"]["region"]["startLine"] == 90
     assert location["logicalLocations"] == [{"name": "cell 7"}, {"name": "smith"}]
 
 
-@pytest.mark.parametrize(
-    ("path", "uri"),
-    [
-        ("./docs/../a.md", "a.md"),
-        ("a b#?%.md", "a%20b%23%3F%25.md"),
-        ("a:b.md", "a%3Ab.md"),
-        ("漢.md", "%E6%BC%A2.md"),
-        ("caf\udce9.md", "caf%E9.md"),
-        ("../a.md", "../a.md"),
-    ],
-)
-def test_uris_are_relative_and_encoded(path: str, uri: str) -> None:
-    assert artifact(path) == {"uri": uri, "uriBaseId": "%SRCROOT%"}
-
-
-def test_an_absolute_path_is_relative_to_the_current_folder(
+def test_uris_are_encoded_and_relative_to_the_current_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert artifact(str(tmp_path / "docs" / "a.md"))["uri"] == "docs/a.md"
+    for path, uri in {
+        "./docs/../a.md": "a.md",
+        "a b#?%.md": "a%20b%23%3F%25.md",
+        "a:b.md": "a%3Ab.md",
+        "漢.md": "%E6%BC%A2.md",
+        "caf\udce9.md": "caf%E9.md",
+        "../a.md": "../a.md",
+        str(tmp_path / "docs" / "a.md"): "docs/a.md",
+    }.items():
+        assert artifact(path) == {"uri": uri, "uriBaseId": "%SRCROOT%"}
     assert artifact("/elsewhere/a b.md") == {"uri": "file:///elsewhere/a%20b.md"}
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from doiuri_cli.output import Counts, Report, summary_lines
 from doiuri_cli.rules import Fix
 from support.cli.findings import finding
@@ -22,26 +21,19 @@ def test_the_sample_of_the_manual() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("counts", "line"),
-    [
+def test_what_was_checked() -> None:
+    causes = {"timed out\n": 1, "doi.org: HTTP status 403": 5}
+    several = "6 could not be checked: doi.org: HTTP status 403 (5), timed out\\n (1)."
+    for counts, line in (
         (Counts(files=1), "No DOIs found in 1 file."),
         (Counts(dois=1, known=1), "Checked 1 DOI: 1 known."),
+        (Counts(dois=9, unknown={"offline": 9}), "Checked 9 DOIs: 0 known. 9 could not be checked: offline."),
         (
-            Counts(dois=9, unknown={"offline": 9}),
-            "Checked 9 DOIs: 0 known. 9 could not be checked: offline.",
+            Counts(dois=9, asked=3, requests=2, unknown=causes),
+            f"Checked 9 DOIs: 0 known, 3 asked in 2 requests. {several}",
         ),
-        (
-            Counts(dois=9, asked=3, requests=2, unknown={"timed out\n": 1, "doi.org: HTTP status 403": 5}),
-            (
-                "Checked 9 DOIs: 0 known, 3 asked in 2 requests. 6 could not be checked:"
-                " doi.org: HTTP status 403 (5), timed out\\n (1)."
-            ),
-        ),
-    ],
-)
-def test_what_was_checked(counts: Counts, line: str) -> None:
-    assert summary_lines(Report((), counts)) == [line, "No findings."]
+    ):
+        assert summary_lines(Report((), counts)) == [line, "No findings."]
 
 
 def test_files_that_were_skipped() -> None:
@@ -49,23 +41,17 @@ def test_files_that_were_skipped() -> None:
     assert summary_lines(Report((), counts))[1] == "3 files skipped: larger than 10 MB (2), binary (1)."
 
 
-@pytest.mark.parametrize(
-    ("found", "line"),
-    [
+def test_what_was_found() -> None:
+    condition = "if the corrected DOI exists."
+    for found, line in (
         ([finding()], "1 error."),
-        ([UNSAFE], "1 warning. 1 can be fixed with doiuri fix --unsafe-fixes if the corrected DOI exists."),
+        ([UNSAFE], f"1 warning. 1 can be fixed with doiuri fix --unsafe-fixes {condition}"),
         (
             [SAFE, UNSAFE],
-            (
-                "2 warnings. [*] 1 can be fixed with doiuri fix, 1 more with --unsafe-fixes"
-                " if the corrected DOI exists."
-            ),
+            f"2 warnings. [*] 1 can be fixed with doiuri fix, 1 more with --unsafe-fixes {condition}",
         ),
-    ],
-)
-def test_what_was_found(found: list[object], line: str) -> None:
-    many = [item for item in found if isinstance(item, type(SAFE))]
-    assert summary_lines(Report(many, Counts(dois=1)))[-1] == line
+    ):
+        assert summary_lines(Report(found, Counts(dois=1)))[-1] == line
 
 
 def test_no_files() -> None:

@@ -1,86 +1,129 @@
-"""The readers of markup read the files in tests/cli/cases, and give each mention its exact place."""
+"""The readers read the files in tests/cli/cases, and give each mention its exact place."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TypedDict
 
 import pytest
+import yaml
+from doiuri_cli import Part, Source
 from doiuri_cli._mentions import Mention, mentions_in
-from doiuri_cli.files import Source
-from doiuri_cli.readers import Part, reader_for
+from doiuri_cli.readers import _yaml, _yaml_scalars, may_mention, parts_of
+from doiuri_cli.rules import finding_at
 
 CASES = Path(__file__).parents[1] / "cases"
-MARKUP = ("bibtex", "html", "markdown", "rst", "tex", "text")
-FILES = [
-    file for folder in MARKUP for file in sorted((CASES / folder).iterdir()) if file.name != "expected.json"
-]
+EXPECTED: dict[str, list[dict[str, object]]] = {
+    f"{folder.name}/{name}": case["mentions"]
+    for folder in sorted(CASES.iterdir())
+    for name, case in json.loads((folder / "expected.json").read_text("utf-8")).items()
+}
 
 
-class Expected(TypedDict):
-    """A mention in a file: its place, what the file has there, its DOI, and the entry it is in."""
-
-    line: int
-    column: int
-    end_line: int
-    end_column: int
-    text: str
-    doi: str | None
-    entry: str | None
+def source_of(name: str) -> Source:
+    return Source.from_bytes(name, (CASES / name).read_bytes())
 
 
-def source_of(file: Path) -> Source:
-    return Source.from_bytes(file.name, file.read_bytes())
+def mentions_of(source: Source) -> list[Mention]:
+    return [mention for part in parts_of(source) for mention in mentions_in(part)]
 
 
-def mentions(source: Source) -> list[Mention]:
-    read = reader_for(source.path)
-    assert read is not None
-    return [mention for part in read(source) for mention in mentions_in(part)]
+def described(source: Source, mention: Mention) -> dict[str, object]:
+    found = finding_at(source, mention.part, mention.span, "syntax", "")
+    place = found.line, found.column, found.end_line, found.end_column
+    names = "line", "column", "end_line", "end_column", "cell", "entry", "text", "doi"
+    text = source.text[slice(*mention.part.span(*mention.span))]
+    values = *place, found.cell, found.entry, text, mention.doi and mention.doi.name
+    return dict(zip(names, values, strict=True))
 
 
-def described(source: Source, mention: Mention) -> Expected:
-    first, last = mention.part.span(mention.start, mention.end)
-    start, end = source.lines.position(first), source.lines.position(last)
-    return {
-        "line": start.line,
-        "column": start.column,
-        "end_line": end.line,
-        "end_column": end.column,
-        "text": source.text[first:last],
-        "doi": mention.doi.name if mention.doi else None,
-        "entry": mention.part.entry or None,
-    }
+def test_every_file_is_a_case() -> None:
+    files = {f"{file.parent.name}/{file.name}" for file in CASES.glob("*/*")}
+    assert {name for name in files if not name.endswith("/expected.json")} == {*EXPECTED}
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: f"{file.parent.name}-{file.name}")
-def test_the_mentions_in_a_file(file: Path) -> None:
-    expected = json.loads((file.parent / "expected.json").read_text("utf-8"))
-    source = source_of(file)
-    assert [described(source, mention) for mention in mentions(source)] == expected[file.name]["mentions"]
+@pytest.mark.parametrize("name", EXPECTED)
+def test_the_mentions_in_a_file(name: str) -> None:
+    source = source_of(name)
+    found = mentions_of(source)
+    assert len(found) == len(EXPECTED[name])
+    for mention, expected in zip(found, EXPECTED[name], strict=True):
+        values = described(source, mention)
+        assert {key: values[key] for key in expected} == expected
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: f"{file.parent.name}-{file.name}")
-def test_line_ends_do_not_change_what_is_mentioned(file: Path) -> None:
-    text = source_of(file).text.replace("\r\n", "\n")
-    found = [
-        [
-            (mention.doi, mention.part.entry)
-            for mention in mentions(Source(file.name, text.replace("\n", end)))
-        ]
+@pytest.mark.parametrize("name", EXPECTED)
+def test_line_ends_do_not_change_what_is_mentioned(name: str) -> None:
+    text = source_of(name).text.replace("\r\n", "\n")
+    one, other = (
+        [(mention.doi, mention.part.entry) for mention in mentions_of(Source(name, text.replace("\n", end)))]
         for end in ("\n", "\r\n")
-    ]
-    assert found[0] == found[1]
+    )
+    assert one == other
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: f"{file.parent.name}-{file.name}")
-def test_a_mention_read_again_alone_is_its_doi(file: Path) -> None:
-    source = source_of(file)
-    for mention in mentions(source):
-        first, last = mention.part.span(mention.start, mention.end)
-        if mention.doi is None or mention.part.places is not None:
-            continue
-        is_value = mention.part.field or "\n" in mention.text  # only values in braces may have several lines
-        part = Part(source.text[first:last], mention.part.syntax, field=is_value)
-        assert [again.doi for again in mentions_in(part)] == [mention.doi]
+@pytest.mark.parametrize("name", EXPECTED)
+def test_what_is_read_can_be_written_back_and_a_mention_read_alone(name: str) -> None:
+    source = source_of(name)
+    found = mentions_of(source)
+    for mention in found:
+        part = mention.part
+        start, end = part.span(*mention.span)
+        written = part.encode(mention.text)
+        if part.places is None or (mention.text.isascii() and part.syntax != "bibtex"):
+            assert source.text[start:end] == written
+        changed = source.text[:start] + written + source.text[end:]
+        again = mentions_of(Source(source.path, changed, source.encoding, source.mark))
+        assert [one.doi for one in again] == [one.doi for one in found]
+        if mention.doi is not None and part.places is None:
+            is_value = part.field or "\n" in mention.text  # only values in braces may have several lines
+            alone = Part(source.text[start:end], part.syntax, field=is_value)
+            assert [one.doi for one in mentions_in(alone)] == [mention.doi]
+
+
+def test_fields_for_dois() -> None:
+    for name, fields in {
+        "ris/one.ris": ["10.1000/1", "10.1000/4"],
+        "yaml/CITATION.cff": ["10.5281/zenodo.1", "10.5281/zenodo.2", "10.1000/4"],
+        "yaml/other.yml": ["10.1000/é"],
+        "json/works.json": ["10.1000/é", "10.1000/2"],
+        "json/.zenodo.json": ["10.5281/zenodo.1", "10.1000/2"],
+        "json/codemeta.json": ["10.1000/2"],
+    }.items():
+        found = [one.doi and one.doi.name for one in mentions_of(source_of(name)) if one.part.field]
+        assert found == fields, name
+
+
+def test_settings_named_doi_are_no_fields() -> None:
+    text = "a: {doi: true}\nb: {doi: }\nc: {doi: ~}\nd: {doi: {e: doi}}\nf: {doi: 'true'}\ng: {doi: PMC1}\n"
+    assert [part.text for part in parts_of(Source("mkdocs.yml", text)) if part.field] == ["true", "PMC1"]
+
+
+def test_the_tags_of_a_cell_ignore_codes() -> None:
+    parts = {part.cell: part for part in parts_of(source_of("notebook/four.ipynb"))}
+    codes = ("not-found", "not-https", "syntax")
+    ignored = {cell: [code for code in codes if part.ignores(code)] for cell, part in parts.items()}
+    assert ignored == {1: [], 2: ["not-found", "not-https"], 4: [*codes]}
+
+
+def test_yaml_without_its_library_in_c(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_yaml_scalars, "_LOADER", yaml.SafeLoader)
+    for name in EXPECTED:
+        if name.startswith("yaml/"):
+            test_the_mentions_in_a_file(name)
+
+
+def test_of_many_values_in_yaml_those_with_a_sign_of_a_doi_are_looked_at(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seen: list[str] = []
+
+    def noted(text: str) -> bool:
+        seen.append(text)
+        return may_mention(text)
+
+    monkeypatch.setattr(_yaml, "may_mention", noted)
+    items = "".join(f"- name: 'n'\n  value: {number}\n" for number in range(100))
+    source = Source("a.yml", f'{items}- value: "\\x310.1000/2"\n- value: see 10.1000/1\n')
+    assert [part.text for part in _yaml.read(source)] == ["10.1000/2", "see 10.1000/1"]
+    assert seen[1:] == ["10.1000/2", "see 10.1000/1"]  # the first is the file

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import pytest
-from doiuri_cli._mentions import mentions_in
+from doiuri_cli._config import Config
+from doiuri_cli._examine import examine, read_mentions
 from doiuri_cli.files import Source
-from doiuri_cli.readers import reader_for
 
 
 def invalid(name: str, text: str) -> list[str]:
-    read = reader_for(name)
-    assert read is not None
-    return [m.text for part in read(Source(name, text)) for m in mentions_in(part) if m.doi is None]
+    return [mention.text for mention in read_mentions(Source(name, text))[0] if mention.doi is None]
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "found"),
-    [
+def codes(path: str, text: str) -> list[str]:
+    return [finding.code for finding in examine(Source(path, text), Config()).findings]
+
+
+def test_what_is_no_doi_is_told_in_links_roles_commands_and_fields() -> None:
+    for name, text, found in (
         ("a.md", "[x](doi:bad), <doi:worse>", ["doi:bad", "doi:worse"]),
         ("a.md", "[x](https://doi.org/10.1000/)", ["https://doi.org/10.1000/"]),
         ("a.md", "{doi}`bad` and {doi:p}`10.1000`", ["bad", "10.1000"]),
@@ -28,18 +28,13 @@ def invalid(name: str, text: str) -> list[str]:
         ("a.tex", r"\doi{bad}, \href{https://doi.org/10.1O00/x}{x}", ["bad", "https://doi.org/10.1O00/x"]),
         ("a.bib", "@misc{a, doi = {bad}}", ["bad"]),
         ("a.txt", "http://dx.doi.org/10.1O00/x).", ["http://dx.doi.org/10.1O00/x"]),
-    ],
-)
-def test_told(name: str, text: str, found: list[str]) -> None:
-    assert invalid(name, text) == found
+        ("a.py", '"""See :doi:`bad`."""', ["bad"]),
+    ):
+        assert invalid(name, text) == found, (name, text)
 
 
-@pytest.mark.parametrize(
-    "text", ["{doi}", "<DOI>", "%s", "%(doi)s", "10.xxxx/yyyy", "…", "...", "$doi", "{{ doi }}"]
-)
-@pytest.mark.parametrize(
-    ("name", "around"),
-    [
+def test_what_is_to_be_filled_in_is_not_told() -> None:
+    for name, around in (
         ("a.md", "[x](doi:{})"),
         ("a.md", "[x](https://doi.org/{})"),
         ("a.rst", ":doi:`{}`"),
@@ -49,25 +44,21 @@ def test_told(name: str, text: str, found: list[str]) -> None:
         ("a.tex", "\\doi{{{}}}"),
         ("a.bib", "@misc{{a, doi = {{{}}}}}"),
         ("a.txt", "https://doi.org/{}"),
-    ],
-)
-def test_what_is_to_be_filled_in_is_not_told(name: str, around: str, text: str) -> None:
-    assert invalid(name, around.format(text)) == []
+    ):
+        for text in ("{doi}", "<DOI>", "%s", "%(doi)s", "10.xxxx/yyyy", "…", "...", "$doi", "{{ doi }}"):
+            assert invalid(name, around.format(text)) == [], (name, around, text)
 
 
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
+def test_where_no_doi_is_meant_none_is_missed() -> None:
+    for name, text in (
         ("a.txt", "our prefix is https://doi.org/10.5281/, see doi: bad"),
         ("a.md", "the doi: scheme (doi:bad)"),
         ("a.tex", r"\def\doi{x}\newcommand{\doi}[1]{\href{https://doi.org/#1}{#1}}\renewcommand\doi{y}"),
         ("a.html", '<td class="doi">soon</td>'),
         ("a.bib", "@misc{a, doi = {}, note = {no doi}}"),
         ("a.txt", "https://doi.org/10.…"),
-    ],
-)
-def test_where_no_doi_is_meant_none_is_missed(name: str, text: str) -> None:
-    assert invalid(name, text) == []
+    ):
+        assert invalid(name, text) == [], (name, text)
 
 
 def test_a_number_that_is_to_come_is_passed_over() -> None:
@@ -75,6 +66,25 @@ def test_a_number_that_is_to_come_is_passed_over() -> None:
         ("a.md", "10.5281/zenodo.XXXXXXX"),
         ("a.bib", "@misc{a, doi = {10.5281/zenodo.xxxxxx}}"),
     ):
-        read = reader_for(name)
-        assert read is not None
-        assert [m for part in read(Source(name, text)) for m in mentions_in(part)] == []
+        assert read_mentions(Source(name, text))[0] == []
+
+
+def test_a_field_may_say_that_there_is_no_doi() -> None:
+    for text in ("no DOI available", "N/A", "n/a", "NA", "-", "—", "unknown", "not available"):
+        assert codes("meta.yml", f'doi: "{text}"\n') == [], text
+        assert codes("a.bib", f"@article{{a, doi = {{{text}}}}}") == ["syntax"]  # styles make a link of it
+    for text in ("smith2010", "na1", "1000/182"):
+        assert codes("meta.yml", f'doi: "{text}"\n') == ["syntax"], text
+
+
+def test_paths_of_files_in_bibtex_are_no_dois() -> None:
+    file, url = "file = {:files/10.1000/182.pdf:PDF}", "url = {https://doi.org/10.1000/2}"
+    mentions, _ = read_mentions(Source("a.bib", f"@article{{a, doi = {{10.1000/1}}, {file}, {url}}}"))
+    assert [mention.text for mention in mentions] == ["10.1000/1", "https://doi.org/10.1000/2"]
+
+
+def test_a_link_in_the_settings_of_a_site_is_a_link() -> None:
+    assert codes("mkdocs.yml", "extra:\n  doi: https://doi.org/10.1000/182\n") == []
+    assert codes("mkdocs.yml", "extra:\n  doi: http://dx.doi.org/10.1000/182\n") == ["not-https"]
+    assert codes("meta.yml", "doi: doi:10.1000/182\n") == ["field-form"]
+    assert codes("CITATION.cff", "doi: https://doi.org/10.1000/182\n") == ["field-form"]

@@ -15,7 +15,7 @@ from doiuri_cli.readers import _python as in_python
 from doiuri_cli.readers import _yaml_scalars as in_yaml
 from doiuri_cli.readers import reader_for
 from doiuri_cli.readers._json import Scanner, String, decode, decode_all
-from doiuri_cli.readers._part import Places, Within
+from doiuri_cli.readers._part import Places
 from doiuri_cli.readers._yaml_scalars import scalars
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -187,8 +187,6 @@ def test_places_are_sequences() -> None:
     assert places[1:3] == [11, 20]
     with pytest.raises(IndexError):
         places[6]
-    inner = Within(range(1, 4), places)
-    assert [*inner] == inner[:] == [11, 20, 30]
 
 
 @pytest.mark.parametrize(

@@ -29,9 +29,6 @@ if TYPE_CHECKING:
     R = TypeVar("R")
     ShowProgress = Callable[[str, int, int | None], None]
 
-BINARY = "binary"
-"""Why a file is passed over."""
-
 _PROBE = 8192  # bytes in which a NUL makes a file a binary one
 _UNICODE_MARKS = (b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")
 _SMALL = 2_000_000  # bytes of files that one process reads as fast as several
@@ -65,7 +62,7 @@ class Content(NamedTuple):
             with open(self.path, "rb", buffering=0) as file:  # noqa: PTH123 - for speed
                 content = file.readall()
         if b"\0" in content[:_PROBE] and not content.startswith(_UNICODE_MARKS):
-            raise Skipped(BINARY)
+            raise Skipped("binary")
         return Source.from_bytes(self.path, content)
 
 

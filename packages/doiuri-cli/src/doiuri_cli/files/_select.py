@@ -17,22 +17,11 @@ if TYPE_CHECKING:
 STDIN = "-"
 """The argument that stands for standard input."""
 
-TOO_LARGE = "too large"
-"""Why a file in a folder is passed over."""
-
-EXCLUDED = "excluded"
-"""Why a named file is passed over."""
-
-NO_FILE = "not a regular file"
-"""Why a named pipe or a device is passed over."""
-
 _MADE = {"_build", "node_modules", "venv"}
 """Folders that hold what programs made or installed."""
 
 _OPEN = re.compile(r"/dev/stdin|(?:/dev|/proc/self)/fd/[0-9]+")
 """What the shell opened for this process, which may be a pipe."""
-
-_Problem = tuple[str, str]
 
 
 class Filter(NamedTuple):
@@ -75,7 +64,7 @@ class Selection:
         self.paths: list[str] = []
         self.folders: list[str] = []
         self.skipped: Counter[str] = Counter()
-        self.problems: list[_Problem] = []
+        self.problems: list[tuple[str, str]] = []
 
 
 def select(arguments: Iterable[str], wanted: Filter) -> Selection:
@@ -89,14 +78,14 @@ def select(arguments: Iterable[str], wanted: Filter) -> Selection:
         is_folder = argument != STDIN and os.path.isdir(argument)  # noqa: PTH112 - keeps the user's spelling
         path = os.path.abspath(argument)  # noqa: PTH100
         if wanted.force_exclude and argument != STDIN and wanted.excludes(path, folder=is_folder):
-            selection.skipped[EXCLUDED] += not is_folder
+            selection.skipped["excluded"] += not is_folder
         elif is_folder:
             selection.folders.append(path)
             _walk(argument, wanted, selection)
         elif argument == STDIN or os.path.isfile(argument) or _OPEN.fullmatch(argument):  # noqa: PTH113
             selection.paths.append(argument)
         elif os.path.exists(argument):  # noqa: PTH110 - a pipe may block for ever
-            selection.skipped[NO_FILE] += 1
+            selection.skipped["not a regular file"] += 1
         else:
             selection.problems.append((argument, "no such file or folder"))
     selection.paths = list(dict.fromkeys(selection.paths))
@@ -123,7 +112,7 @@ def select_changed(changed: Sequence[str], arguments: Iterable[str], wanted: Fil
 
 def _add(path: str, size: int, wanted: Filter, selection: Selection) -> None:
     if size > wanted.max_size:
-        selection.skipped[TOO_LARGE] += 1
+        selection.skipped["too large"] += 1
     else:
         selection.paths.append(path)
 

@@ -6,7 +6,7 @@ Others register entry points ``doiuri.readers``, named after extensions such as 
 from __future__ import annotations
 
 import os
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, cast
 
 from doiuri_cli.readers._part import Part, ReadError
@@ -95,38 +95,28 @@ def read_text(source: Source) -> Iterator[Part]:
     yield Part(source.text)
 
 
-class PluginReader:
-    """The reader of another package, loaded when it first reads a file.
-
-    :param entry: the entry point.
-    """
-
-    def __init__(self, entry: EntryPoint) -> None:
-        self._entry = entry
-
-    def __call__(self, source: Source) -> Iterator[Part]:
-        """Return the parts that the reader returns.
-
-        :raises ReadError: if the reader cannot be loaded, fails, or returns something else.
-        """
-        try:
-            reader = cast("Reader", self._entry.load())
-            for part in reader(source):
-                if not isinstance(part, Part):
-                    raise TypeError(f"expected Part, not {type(part).__name__}")  # noqa: TRY301
-                yield part
-        except ReadError:
-            raise
-        except Exception as error:
-            where = f"{self._entry.name} ({self._entry.value})"
-            message = f"the reader for {where} failed: {type(error).__name__}: {error}"
-            raise ReadError(message) from error
-
-
-def _plugin(extension: str) -> PluginReader | None:
+def _plugin(extension: str) -> Reader | None:
     """Return the reader of another package for an extension in lower case; None if there is none."""
     entry = _entries().get(extension) if extension else None
-    return None if entry is None else PluginReader(entry)
+    return None if entry is None else partial(_read_with, entry)
+
+
+def _read_with(entry: EntryPoint, source: Source) -> Iterator[Part]:
+    """Return the parts that the reader of another package returns; it is loaded when it first reads a file.
+
+    :raises ReadError: if the reader cannot be loaded, fails, or returns something else.
+    """
+    try:
+        reader = cast("Reader", entry.load())
+        for part in reader(source):
+            if not isinstance(part, Part):
+                raise TypeError(f"expected Part, not {type(part).__name__}")  # noqa: TRY301
+            yield part
+    except ReadError:
+        raise
+    except Exception as error:
+        message = f"the reader for {entry.name} ({entry.value}) failed: {type(error).__name__}: {error}"
+        raise ReadError(message) from error
 
 
 @cache

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from doiuri_cli.readers._blank import may_mention
 from doiuri_cli.readers._json import Scanner, decode, decode_all, encoder
 from doiuri_cli.readers._markdown import without_code
-from doiuri_cli.readers._part import Part, ReadError, Within, nested
+from doiuri_cli.readers._part import Part, ReadError, nested
 from doiuri_cli.readers._python import parts_of_code
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def _parts(kind: str, cell: Decoded, encode: Callable[[str], str]) -> Iterator[P
         for part in parts_of_code(cell.text):
             inner = part.places or range(part.start, part.start + len(part.text) + 1)
             yield part._replace(
-                places=Within(inner, cell.places),
+                places=[cell.places[place] for place in inner],
                 cell_text=cell.text,
                 cell_places=inner,
                 encode=partial(nested, inner=part.encode, outer=encode),

@@ -134,34 +134,6 @@ class Places(Sequence[int]):
         return self._starts[stretch] + index - self._offsets[stretch]
 
 
-class Within(Sequence[int]):
-    """The places of a text that is itself a piece of a text with places.
-
-    :param inner: the places of the characters in the outer text.
-    :param outer: the places of the outer text's characters in the file.
-    """
-
-    __slots__ = ("_inner", "_outer")
-
-    def __init__(self, inner: Sequence[int], outer: Sequence[int]) -> None:
-        self._inner = inner
-        self._outer = outer
-
-    def __len__(self) -> int:
-        return len(self._inner)
-
-    @overload
-    def __getitem__(self, index: int) -> int: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> list[int]: ...
-
-    def __getitem__(self, index: int | slice) -> int | list[int]:
-        if isinstance(index, slice):
-            return [self._outer[place] for place in self._inner[index]]
-        return self._outer[self._inner[index]]
-
-
 class Decoded(NamedTuple):
     """A text without the escapes of its format.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from doiuri import DOI, LINK, DOISyntaxError, advise, encode
 
@@ -26,11 +26,7 @@ _NOT_FIXED = frozenset({"run-on", "lost-character", "placeholder", "dropped-quer
 
 
 def advice_findings(source: Source, mention: Mention) -> Iterator[Finding]:
-    """Return the advice on a mention: on its name, and on its spelling if the part has no escapes there.
-
-    :param source: the file.
-    :param mention: a mention.
-    """
+    """Return the advice on a mention: on its name, and on its spelling if the part has no escapes there."""
     doi = mention.doi
     if doi is None:
         return
@@ -82,8 +78,7 @@ def _rewritten(mention: Mention, doi: DOI, better: DOI, spelling: str) -> str | 
     head = text[:length]
     is_link = "doi.org" in head.lower()
     plain = encode(better.name, LINK) if is_link else spelling[head_length(spelling) :]
-    context: Literal["field", "text"] = "field" if part.field else "text"
-    for written in (head + plain, head + escape(plain, part.syntax, context)):
+    for written in (head + plain, head + escape(plain, part.syntax, field=part.field)):
         if reads_as(part, written, better):
             return written
     return None

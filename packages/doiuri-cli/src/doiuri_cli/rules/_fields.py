@@ -145,7 +145,7 @@ def _bare_text(mention: Mention, doi: DOI) -> str | None:
 
 def _written(part: Part, name: str, doi: DOI) -> str | None:
     """Return the text for a DOI in a field: its name if that is read as it is, or else escaped."""
-    for text in (name, escape(name, part.syntax, "field"), escape(name, part.syntax)):
+    for text in (name, escape(name, part.syntax, field=True), escape(name, part.syntax)):
         if text.count("{") == text.count("}") and reads_as(part, text, doi):
             return text
     return None

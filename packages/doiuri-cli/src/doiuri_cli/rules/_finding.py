@@ -134,12 +134,7 @@ def finding_at(
 
 
 def located(source: Source, parts: Iterable[Part], finding: Finding) -> Finding:
-    """Return a finding in a notebook's cell with its place in the file; any other as it is.
-
-    :param source: the file.
-    :param parts: its parts.
-    :param finding: the finding.
-    """
+    """Return a finding in a notebook's cell with its place in the file; any other as it is."""
     inside = [part for part in parts if part.cell == finding.cell]
     if finding.cell is None or not inside:
         return finding

@@ -68,11 +68,7 @@ def is_web_link(text: str) -> bool:
 
 
 def link_findings(source: Source, mention: Mention) -> Iterator[Finding]:
-    """Return what is wrong with how a link is written: ``doubled``, or ``not-https`` and ``raw-link``.
-
-    :param source: the file.
-    :param mention: a mention that is no field.
-    """
+    """Return what is wrong with how a link is written: ``doubled``, or ``not-https`` and ``raw-link``."""
     doubled = _doubled(source, mention)
     if doubled is not None:
         yield doubled
@@ -204,11 +200,7 @@ def _asked_for(link: str) -> str:
 
 
 def title_findings(source: Source, mentions: Sequence[Mention]) -> Iterator[Finding]:
-    """Return a finding for each link whose visible text is one DOI and whose target is another.
-
-    :param source: the file.
-    :param mentions: the mentions in one part, in order.
-    """
+    """Return a finding for each link whose visible text is one DOI and whose target is another."""
     for first, second in pairwise(mentions):
         if first.doi is None or second.doi is None or first.doi == second.doi:
             continue

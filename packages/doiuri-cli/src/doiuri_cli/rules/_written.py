@@ -88,12 +88,7 @@ def _is_usual_field(mention: Mention) -> bool:
 
 
 def part_findings(source: Source, part: Part, mentions: Sequence[Mention]) -> Iterator[Finding]:
-    """Return what is wrong with the mentions of a part together.
-
-    :param source: the file.
-    :param part: the part.
-    :param mentions: its mentions, in order.
-    """
+    """Return what is wrong with the mentions of a part together."""
     if not part.field and len(mentions) > 1:
         from doiuri_cli.rules._links import title_findings
 
@@ -101,11 +96,7 @@ def part_findings(source: Source, part: Part, mentions: Sequence[Mention]) -> It
 
 
 def file_findings(source: Source, mentions: Iterable[Mention]) -> Iterator[Finding]:
-    """Return what is wrong with the mentions of a file together: entries with the DOI of an earlier one.
-
-    :param source: the file.
-    :param mentions: its mentions, in order.
-    """
+    """Return what is wrong with the mentions of a file together: entries with the DOI of an earlier one."""
     if type_of(source.path) not in _BIBLIOGRAPHIES:
         return
     first: dict[str, Mention] = {}

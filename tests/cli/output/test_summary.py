@@ -13,10 +13,10 @@ UNSAFE = finding("look-alike", fix=Fix(0, 1, "x", safe=False))
 def test_the_sample_of_the_manual() -> None:
     found = [finding(), SAFE, SAFE]
     unknown = {"doi.org: HTTP status 429": 2}
+    unchecked = "2 could not be checked: doi.org: HTTP status 429."
     counts = Counts(3, 214, 190, 24, 1, unknown)
     assert summary_lines(Report(found, counts)) == [
-        "Checked 214 DOIs: 190 known, 24 asked in 1 request. "
-        + "2 could not be checked: doi.org: HTTP status 429.",
+        f"Checked 214 DOIs: 190 known, 24 asked in 1 request. {unchecked}",
         "1 error, 2 warnings. [*] 2 can be fixed with doiuri fix.",
     ]
 

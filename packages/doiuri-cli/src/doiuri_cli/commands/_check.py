@@ -101,20 +101,23 @@ def make_report(selection: Selection, result: Result, more: Sequence[Finding] = 
     :param result: what was found in them.
     :param more: findings that are in none of these files.
     """
-    from doiuri.plugins import tally  # slow to import
-
     findings = [finding for report in result.reports for finding in report.findings] + [*more]
     skipped = selection.skipped.copy()
     skipped.update(report.skipped for report in result.reports if report.skipped is not None)
     answers = result.answers
     read = sum(report.skipped is None and report.problem is None for report in result.reports)
+    unknown: dict[str, int] = {}
+    if answers.unknown:
+        from doiuri.plugins import tally  # slow to import
+
+        unknown = {str(cause): count for cause, count in tally(answers.unknown).items()}
     counts = Counts(
         files=read,
         dois=answers.dois,
         known=answers.known,
         asked=answers.asked,
         requests=answers.requests,
-        unknown={str(cause): count for cause, count in tally(answers.unknown).items()},
+        unknown=unknown,
         skipped=skipped,
     )
     return Report(findings, counts)

@@ -42,8 +42,9 @@ def _patterns(module: str) -> Iterator[tuple[str, re.Pattern[str] | re.Pattern[b
     classes = (value for value in namespace.values() if isinstance(value, type))
     for names in (namespace, *map(vars, classes)):
         for name, value in list(names.items()):
-            if isinstance(value, re.Pattern | LazyPattern):
-                yield name, cast("re.Pattern[str]", value)
+            for one in value if isinstance(value, tuple) else (value,):
+                if isinstance(one, re.Pattern | LazyPattern):
+                    yield name, cast("re.Pattern[str]", one)
 
 
 @pytest.mark.parametrize("pattern", [r"(?:a|bc)*+", r"(ab)++", r"(?:ab)?+", r"x(?:a{2}b){2,3}+", r"(?:a*)*+"])

@@ -10,9 +10,10 @@ from doiuri import DOI, URI, encode, find
 from doiuri._find._bibtex import BibTeX
 from doiuri._find._html import HTML
 from doiuri._find._markdown import Markdown
+from doiuri._find._markup import Scanner
 from doiuri._find._rst import RST
 from doiuri.testing.strategies import dois
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from support.adversary import PATTERNS, SYNTAXES
 
@@ -130,13 +131,46 @@ def test_links_are_found_in_the_form_of_each_syntax(name: str) -> None:
         ]
 
 
-@given(texts, st.sampled_from(["html", "markdown", "rst", "bibtex"]))
-def test_skipping_what_has_no_names_changes_no_result(text: str, syntax: str) -> None:
-    skipped = list(find(text, syntax))
-    with pytest.MonkeyPatch.context() as patch:
-        for scanner in (HTML, Markdown, RST, BibTeX):
-            patch.setattr(scanner, "_skip", lambda _self, start: (start, start, None))
-        assert list(find(text, syntax)) == skipped
+# What may stand around a name in its delimiters
+_CONTEXTS = (
+    *("{}", "a {} b", "\\{}\\_", "10.1000/x{}", "{}b", "{}{}", "*{}*_", "({}).", "<!-- {} -->"),
+    *("a `b {} c` d", "a ``b {} c`` d", "```\n{}\n```\n", "[a {} b](c)", "[a](b 'c {} d')", "<b c='d {} e'>"),
+    *(":a:`b {} c`", "`a <b> {}`_", ".. a:: {}\n\n", ".. _a: b\n{}", "<script>{}</script>"),
+    *("doi = { {} }", "\\emph{a {}}", '"a {}"'),
+)
+
+
+@pytest.mark.parametrize("scanner", [HTML, Markdown, RST, BibTeX])
+def test_names_between_delimiters_read_the_same_in_every_context(
+    scanner: type[Scanner], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What ``Scanner.delimiters`` lists is taken at once: the tokens around it give the same."""
+    delimited = [
+        f"{before}{link}10.1000/a.b(1)c{after}"
+        for after, openers in scanner.delimiters.items()
+        for before in openers
+        for link in ("", "doi:", "https://doi.org/")
+    ]
+    texts = [
+        context.replace("{}", mention)
+        for context in _CONTEXTS
+        for mention in delimited
+        if not ("'" in context and "'" in mention)
+    ]
+    found = [list(scanner(text).mentions()) for text in texts]
+    monkeypatch.setattr(scanner, "delimiters", {})
+    assert [list(scanner(text).mentions()) for text in texts] == found
+
+
+@given(texts, texts, st.sampled_from(["\n\n", "\r\n\r\n", "\n \n"]))
+def test_a_paragraph_of_markdown_reads_the_same_after_another(one: str, other: str, blank: str) -> None:
+    assume("```" not in one and "~~~" not in one and not one.rstrip().endswith(("](", ":")))
+    alone = list(find(other, "markdown"))
+    shift = len(one + blank)
+    found = [match for match in find(one + blank + other, "markdown") if match.start >= shift]
+    assert [(match.start - shift, match.text) for match in found] == [
+        (match.start, match.text) for match in alone
+    ]
 
 
 @given(texts, st.integers(0, 3))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from doiuri._doi import DOI
 from doiuri._find import _plain
-from doiuri._find._start import label_nearby
+from doiuri._find._leads import label_nearby
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

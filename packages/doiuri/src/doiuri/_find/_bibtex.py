@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
+from doiuri._find._markup import Rendered, Scanner, a_name
 from doiuri._find._patterns import lazy
-from doiuri._find._plain import SIMPLE, simple_value
-from doiuri._find._rendered import Rendered
-from doiuri._find._scan import MOST, Scanner, no_name
 
 if TYPE_CHECKING:
-    from doiuri._find._scan import Part
+    from doiuri._find._markup import Part
 
 
 def _pairs(words: str) -> dict[str, str]:
@@ -51,37 +48,22 @@ _REMAINS = lazy(r"\?(?:seq|ref|origin|journalCode|casa_token|needAccess|utm_[a-z
 _FIELD_LENGTH = 50  # with the white space before the "="
 _IN_VALUE = lazy(rf"(?P<escape>{_ESCAPE})|[{{}}]|%?[ \t]*[\r\n]\s*", re.DOTALL)
 _BRACE = lazy(r"\\.|[{}]", re.DOTALL)
-_IN_BRACES = r"[^{}\\]++|\\."
-_BRACED = lazy(  # with braces one level deep
-    rf"\{{(?>(?:{_IN_BRACES}|\{{(?>(?:{_IN_BRACES}){{0,{MOST}}})\}}){{0,{MOST}}})\}}", re.DOTALL
-)
+_DEPTH = {"{": 1, "}": -1}
 _QUOTED = lazy(r"[^\"\\]*+(?:\\.[^\"\\]*+)*", re.DOTALL)
 _NOT_IN_NAMES = frozenset(["", " ", "=", "{", ",", "\n", '"'])
 # Longer values are prose. The bounds also keep the time linear, for values hold values.
 _LONGEST_VALUE = 1000
 _MOST_BRACES = 20
 _NAME_LENGTH = 200  # how far back the start of the name is looked for that a brace is in
-
-# For skipping: a command that is a part by itself, the start of a value that may be a DOI, and running text
-_COMMAND = (
-    rf"\\(?!(?:{_SYMBOL}|url|href|doi|path|nolinkurl|ensuremath|allowbreak|string|[uvHckrd])(?![A-Za-z]))"
-    r"[A-Za-z]++\*?+\{?+"
-)
-_FIELD_START = r"[ \t]*+(?:doi|DOI|url|Url|URL|ee|link)[ \t]{0,20}+="
-_VALUE = rf"(?:\n{_FIELD_START}[ \t]*+[{{\"]|\\(?:url|href|doi|path|nolinkurl)[ \t]*+\{{)"
 _NOTHING = r"(?>(?:[{}]|[ \t]*[\r\n]\s*+)+)"
-_NO_NAME = no_name(rf"(?:\$|\\(?!%[^2])|{_NOTHING}[0-9./:%\\$])", rf"(?:\\[-/as]|{_NOTHING}[0.\\])")
-_ORDINARY = r"[^\\$1\n]*+"
-_RUNNING = (
-    rf"{_ORDINARY}(?>(?:(?:{_NO_NAME}|\n(?!{_FIELD_START})|\\[%&#$_{{}} ,]"
-    r"|\\(?:[`'^\"~=.]|[vHckrd](?=\{))(?:\{[A-Za-z]\}|[A-Za-z](?![A-Za-z]*+\{))"
-    rf"|\$(?![_<>~#%^&\\]|lt|gt|less|backslash)){_ORDINARY}){{0,{MOST}}})"
-)
 
 
 class BibTeX(Scanner):
     """BibTeX or LaTeX."""
 
+    names = (lazy(a_name(rf"(?:\$|\\(?!%[^2])|{_NOTHING}[0-9./:%\\$])", rf"(?:\\[-/as]|{_NOTHING}[0.\\])")),)
+    # Before an entry, a field or a blank line
+    boundary = lazy(r"\n(?=[ \t]*+(?:@|[A-Za-z_-]++[ \t]*+=|\r?(?:\n|\Z)))")
     first = lazy(r"[\\{}$~=]")
     token = lazy(
         r"(?P<command>\\(?P<name>url|href|doi|path|nolinkurl)[ \t]*\{)"
@@ -90,36 +72,25 @@ class BibTeX(Scanner):
         r"|(?P<stop>\\(?:[A-Za-z]+\*?\{?|.))",
         re.DOTALL,
     )
-
-    running = lazy(_RUNNING)
-    # Ends before a value that has a name in it, not after its start
-    skipped = lazy(rf"(?:(?>(?:{_COMMAND}|{_VALUE})?){_RUNNING}(?={_COMMAND}|{_VALUE})){{0,{MOST}}}")
-    frequent = lazy(rf"{_VALUE}(?:(?<=\{{)(?=[^\s{{}}\"]++\}})|(?<=\")(?=[^\s{{}}\"]++\")){SIMPLE}(?=[}}\"])")
+    delimiters: ClassVar = {"}": ("= {", "={", "\\url{", "\\doi{"), '"': ('= "', '="')}
 
     def __init__(self, text: str) -> None:
         super().__init__(text)
-        self._braces = _Braces(text)
+        self._protective: set[int] = set()  # closing braces that only protect a part of a name
 
-    def replacement(self, token: re.Match[str]) -> str | None:
+    def meaning(self, token: re.Match[str], end: int) -> str | Part | None:  # noqa: ARG002 - values go on
         match token.lastgroup:
             case "escape":
                 return _unescaped(token)
             case "tie":
                 return " "  # in prose; in a value or a URL it is itself
-            case "brace" if self._braces.is_protective(token.start()):
-                return ""
-            case _:
-                return None
-
-    def part(self, token: re.Match[str]) -> Part | None:
-        match token.lastgroup:
+            case "brace":
+                return "" if self._is_protective(token.start()) else None
             case "command":
                 return self._value(token.end(), labelled=token["name"] == "doi")
             case "field":
                 field = _field(self.text, token.start())
                 return self._value(token.end(), labelled=field == "doi") if field else None
-            case "brace":
-                return None
             case _:
                 return (), token.end()
 
@@ -127,12 +98,10 @@ class BibTeX(Scanner):
         """The value whose delimiter is just before ``start``; if it is not one DOI, it is running text."""
         text = self.text
         first, end = start, self._value_end(start)
-        if not _may_be_a_doi(text, first, end):
+        if text.find("10", first, end) < 0:
             return (), start
-        while first < end and text[first] == "{" and self._braces.closer(first) == end - 1:
+        while first < end and text[first] == "{" and _closer(text, first) == end - 1:
             first, end = first + 1, end - 1
-        if simple := simple_value(text, first, end):
-            return (simple,), end
         remains = _REMAINS.search(text, first, end)
         stop = remains.start() if remains else end
         mention = Rendered.replacing(text, (first, stop), _IN_VALUE, _unescaped).whole(labelled=labelled)
@@ -140,9 +109,31 @@ class BibTeX(Scanner):
 
     def _value_end(self, start: int) -> int:
         if self.text[start - 1] == "{":
-            return self._braces.closer(start - 1) or start
-        quoted = _QUOTED.match(self.text, start, start + _LONGEST_VALUE + 2)
+            return _closer(self.text, start - 1) or start
+        quoted = _QUOTED.match(self.text, start, start + _LONGEST_VALUE)
         return quoted.end() if quoted else start
+
+    def _is_protective(self, place: int) -> bool:
+        """Return whether TeX shows nothing for the brace, as in ``10.1000/{ABC}``.
+
+        A closing brace is known to be protective once its opening brace has been asked about.
+        """
+        if self.text[place] == "}":
+            return place in self._protective
+        closer = _closer(self.text, place) if self._is_in_name(place) else None
+        if closer is None:
+            return False
+        self._protective.add(closer)
+        return True
+
+    def _is_in_name(self, place: int) -> bool:
+        if self.text[place - 1 : place] in _NOT_IN_NAMES:
+            return False
+        window = self.text[max(0, place - _NAME_LENGTH) : place]
+        name = window[max(window.rfind("10."), 0) :]
+        if not name.startswith("10.") or any(mark in name for mark in ' \t\r\n"'):
+            return False
+        return name[-1] != "}" or place - 1 in self._protective
 
 
 def _unescaped(token: re.Match[str]) -> str:
@@ -164,53 +155,14 @@ def _field(text: str, place: int) -> str | None:
     return field[1].lower() if field else None
 
 
-def _may_be_a_doi(text: str, start: int, end: int) -> bool:
-    is_prose = end - start > _LONGEST_VALUE or text.count("{", start, end) > _MOST_BRACES
-    return not is_prose and text.find("10", start, end) >= 0
-
-
-class _Braces:
-    """The braces of a text: which close which, and which only protect a part of a name."""
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-        self._protective: set[int] = set()  # closing braces
-
-    def closer(self, place: int) -> int | None:
-        """Return where the brace that opens at ``place`` is closed."""
-        braced = _BRACED.match(self._text, place)
-        return braced.end() - 1 if braced else self._closers.get(place)
-
-    @cached_property
-    def _closers(self) -> dict[int, int]:
-        """Where each brace of the text is closed, by where it opens."""
-        closers: dict[int, int] = {}
-        opened: list[int] = []
-        for brace in _BRACE.finditer(self._text):
-            if brace[0] == "{":
-                opened.append(brace.start())
-            elif brace[0] == "}" and opened:
-                closers[opened.pop()] = brace.start()
-        return closers
-
-    def is_protective(self, place: int) -> bool:
-        """Return whether TeX shows nothing for the brace, as in ``10.1000/{ABC}``.
-
-        A closing brace is known to be protective once its opening brace has been asked about.
-        """
-        if self._text[place] == "}":
-            return place in self._protective
-        closer = self.closer(place) if self._is_in_name(place) else None
-        if closer is None:
-            return False
-        self._protective.add(closer)
-        return True
-
-    def _is_in_name(self, place: int) -> bool:
-        if self._text[place - 1 : place] in _NOT_IN_NAMES:
-            return False
-        window = self._text[max(0, place - _NAME_LENGTH) : place]
-        name = window[max(window.rfind("10."), 0) :]
-        if not name.startswith("10.") or any(mark in name for mark in ' \t\r\n"'):
-            return False
-        return name[-1] != "}" or place - 1 in self._protective
+def _closer(text: str, place: int) -> int | None:
+    """Return where the brace that opens at ``place`` is closed; None if that is too far."""
+    depth = count = 0
+    for brace in _BRACE.finditer(text, place, place + _LONGEST_VALUE):
+        depth += _DEPTH.get(brace[0], 0)
+        count += brace[0] == "{"
+        if depth == 0:
+            return brace.start()
+        if count > _MOST_BRACES:
+            break
+    return None

@@ -7,31 +7,19 @@ from typing import cast
 
 
 class LazyPattern:
-    """Has the methods of a compiled pattern, and its other attributes.
-
-    :param pattern: the pattern.
-    :param flags: flags as of ``re.compile``.
-    """
-
-    __slots__ = ("_flags", "_text", "finditer", "fullmatch", "match", "search", "sub")
+    """Has the methods and attributes of the compiled pattern."""
 
     def __init__(self, pattern: str, flags: int) -> None:
-        self._text = pattern
-        self._flags = flags
+        self._arguments = pattern, flags
 
-    def __getattr__(self, name: str) -> object:  # not called for a slot that is set
+    def __getattr__(self, name: str) -> object:  # not called for an attribute that is set
         if name.startswith("__"):  # such as those that the metaclass of an abstract class looks for
             raise AttributeError(name)
-        compiled = re.compile(self._text, self._flags)
-        for method in ("finditer", "fullmatch", "match", "search", "sub"):
-            setattr(self, method, getattr(compiled, method))
-        return getattr(compiled, name)
+        value = getattr(re.compile(*self._arguments), name)
+        setattr(self, name, value)
+        return value
 
 
 def lazy(pattern: str, flags: int = 0) -> re.Pattern[str]:
-    """Return a pattern that is compiled on first use.
-
-    :param pattern: the pattern.
-    :param flags: flags as of ``re.compile``.
-    """
+    """Return a pattern that is compiled on first use; parameters as of ``re.compile``."""
     return cast("re.Pattern[str]", LazyPattern(pattern, flags))

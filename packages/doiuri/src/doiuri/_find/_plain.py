@@ -7,33 +7,32 @@ from typing import TYPE_CHECKING
 
 from doiuri._doi import DOI
 from doiuri._errors import DOISyntaxError
-from doiuri._find._end import name_end, trimmed
+from doiuri._find._ends import holds_line_break, is_quotient, is_template, name_end, trimmed, undone
+from doiuri._find._leads import Lead, frequent_lead, lead
 from doiuri._find._patterns import lazy
-from doiuri._find._start import Lead, lead
-from doiuri._find._stops import Stops, holds_line_break, is_quotient, is_template, undone
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
 Mention = tuple[int, int, DOI]  # start and end, label or link included
 
-# Starts with a literal, which the regex engine finds at the speed of memory. Decimals and versions do not
-# match. Long runs of digits and dots do, even without a slash: each is read once, and the time stays linear.
-_CANDIDATE = lazy(r"10\.(?:[0-9.]{0,15}+(?:\\?/|:|%2[Ff])|[0-9.]{16,}+(?:\\?/|:|%2[Ff])?)")
-_PREFIX = lazy(r"10\.([0-9]++)(?![0-9.]*?\.(?![0-9]))[0-9.]*+(\\?/|:|%2[Ff])")
-# Nearly all names: letters, digits, what joins them, what a SICI has; and then comes what always ends them
-_NAME = (
-    r"10\.[0-9]{4,9}+/(?![0-9.]++[eE][-+])(?>(?:[._/-]*+[A-Za-z0-9À-ÿ]++"
+# Nearly all names: letters, digits, what joins them, what a SICI has
+_FREQUENT = (
+    r"[0-9]{4,9}+/(?![0-9.]++[eE][-+])(?>(?:[._/-]*+[A-Za-z0-9À-ÿ]++"
     r"|\([0-9A-Z]++\)|:[0-9]++(?:/[0-9]++)?<[0-9]++::[0-9A-Z-]++>|;[0-9]-(?=[0-9A-Z])){1,200})"
 )
-_SIMPLE = lazy(
-    rf"{_NAME}"
-    r"(?=[]})>`|]|[?!.,;:]{0,3}(?:[ \n\t”’]|\Z)|\"(?:[ \n>,]|\Z)|</[a-z])"
+# What always ends such a name
+_END = r"(?=[]})>`|]|[?!.,;:]{0,3}(?:[ \n\t”’]|\Z)|\"(?:[ \n>,]|\Z)|</[a-z])"
+# Starts with a literal, which the regex engine finds at the speed of memory, and drops decimals and versions
+# next; group 1 only if the name is frequent. Long runs of digits and dots match even without a slash: each is
+# read once, and the time stays linear.
+_CANDIDATE = lazy(
+    rf"10\.(?=[0-9.]{{0,15}}+[/:\\%0-9.])"
+    rf"(?:({_FREQUENT}{_END})|[0-9.]{{0,15}}+(?:[/:]|[0-9.]++(?:\\?/|:|%2[Ff])?|\\/|%2[Ff]))"
 )
-SIMPLE = rf"((?:https?://(?:dx\.)?doi\.org/|doi:)?({_NAME}))"
-"""The pattern of a frequent name, with its label or link; needs no look at what is before or behind."""
-
-_SIMPLE_VALUE = lazy(rf"{SIMPLE}\Z")
+_FREQUENT_NAME = lazy(rf"10\.{_FREQUENT}")
+_FREQUENT_LABELS = ("https://doi.org/", "doi:")
+_PREFIX = lazy(r"10\.([0-9]++)(?![0-9.]*?\.(?![0-9]))[0-9.]*+(\\?/|:|%2[Ff])")
 _IN_SENTENCES = frozenset(["text", "link"])
 _BARE_DIGITS = 4  # of a registrant without a label: fewer are decimals, versions, IP addresses
 
@@ -45,29 +44,33 @@ def mentions(text: str, label_nearby: Callable[[int], bool], tail: str = "") -> 
     :param tail: characters that no name ends with, in addition to punctuation.
     """
     unclosed: list[int] = []
-    stops = Stops(text)
     last = 0  # end of the previous mention
-    search = _CANDIDATE.search
-    candidate = search(text)
-    while candidate is not None:
+    candidates = _CANDIDATE.finditer(text)
+    while (candidate := next(candidates, None)) is not None:
         start, end = candidate.span()
-        before = lead(text, start, last)
-        simple = _SIMPLE.match(text, start) if before and before.place in _IN_SENTENCES else None
-        if before and simple:
-            end = last = simple.end()
-            yield before.start, end, DOI._unchecked(simple[0])
-        elif before and (prefix := _prefix(text, start, before, label_nearby)):
+        before = None
+        if candidate.lastindex is not None:
+            first = frequent_lead(text, start, last)
+            if first < 0 and (before := lead(text, start, last)) and before.place in _IN_SENTENCES:
+                first = before.start
+            if first >= 0:
+                yield first, end, DOI._unchecked(candidate[0])
+                last = end
+                continue
+            end = text.index("/", start) + 1
+        else:
+            before = lead(text, start, last)
+        if before and (prefix := _prefix(text, start, before, label_nearby)):
             if prefix[2] == "\\/":
                 before = before._replace(place="json")
-            end = name_end(prefix, before, unclosed, stops.after(prefix.end(), before.place))
-            if is_template(prefix, end):
-                candidate = search(text, end)
-                continue
-            mention = _mention(prefix, trimmed(prefix, end, before, tail), before)
+            end = name_end(prefix, before, unclosed)
+            mention = None
+            if not is_template(prefix, end):
+                mention = _mention(prefix, trimmed(prefix, end, before, tail), before)
             if mention is not None:
                 last = mention[1]
                 yield mention
-        candidate = search(text, end)
+        candidates = _CANDIDATE.finditer(text, end)
 
 
 def _prefix(text: str, start: int, before: Lead, label_nearby: Callable[[int], bool]) -> re.Match[str] | None:
@@ -101,12 +104,21 @@ def _mention(prefix: re.Match[str], end: int, before: Lead) -> Mention | None:
         return None
 
 
-def simple_value(text: str, start: int, end: int) -> Mention | None:
-    """Return the mention that ``text[start:end]`` is as a whole, if its form is a frequent one, else None."""
-    simple = _SIMPLE_VALUE.match(text, start, end)
-    if simple is None or text.count("10.", start, end) > 1:
+def delimited(text: str, start: int, delimiters: Mapping[str, tuple[str, ...]]) -> Mention | None:
+    """Return the mention of the name at ``start`` if it is frequent in form and stands between delimiters.
+
+    :param delimiters: what may stand before the name or its link, by the character after it, which is not
+        repeated.
+    """
+    name = _FREQUENT_NAME.match(text, start)
+    end = name.end() if name else start
+    openers = delimiters.get(text[end : end + 1])
+    if name is None or openers is None or text[end] == text[end + 1 : end + 2]:
         return None
-    return start, end, DOI._unchecked(simple[2])
+    for label in _FREQUENT_LABELS:
+        if text.endswith(label, 0, start):
+            start -= len(label)
+    return (start, end, DOI._unchecked(name[0])) if text.endswith(openers, 0, start) else None
 
 
 def whole(value: str, *, labelled: bool, link: bool) -> Mention | None:

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
+from doiuri._find._markup import Rendered, Scanner, a_name
 from doiuri._find._patterns import lazy
-from doiuri._find._plain import SIMPLE, simple_value
-from doiuri._find._rendered import Rendered
-from doiuri._find._scan import MOST, Scanner, no_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from doiuri._find._markup import Edit, Part
     from doiuri._find._plain import Mention
-    from doiuri._find._rendered import Edit
-    from doiuri._find._scan import Part
 
 _TAIL = "_"  # an underscore at the end of a word makes it a reference
 _ROLE = lazy(r":([A-Za-z][\w.+:-]{0,99}):\Z")
@@ -34,32 +31,21 @@ _ESCAPE_OR_BREAK = lazy(rf"\\(.)|{_BREAK}", re.DOTALL)
 _SICI_BREAK = lazy(_BREAK)
 _ESCAPE_OR_SPACE = lazy(r"\\(.)|\s+", re.DOTALL)  # docutils drops white space in the URI of a target
 
-# For skipping
-_NO_NAME = no_name(r"\\")
-_NO_NAME_IN_PHRASE = no_name(r"(?:\\|\s+[0-9./:%\\])")
-_RUNNING = (
-    rf"[^\\`_1]*+(?>(?:(?:{_NO_NAME}|\\[^\s1]"
-    r"|_(?:(?<!\.\. _)(?<!__)|(?<=\S__)|(?<=\S __))"  # neither ".. _" nor "__" at the start of a line
-    rf")[^\\`_1]*+){{0,{MOST}}})"
-)
-_PART = (
-    rf"(?:``[^`1]*+(?>(?:(?:{_NO_NAME}|`(?!`))[^`1]*+){{0,{MOST}}})``"
-    rf"|`(?!`)[^`\\1]*+(?>(?:{_NO_NAME_IN_PHRASE}[^`\\1]*+){{0,{MOST}}})`|\\\s"
-    rf"|_(?<=\n\.\. _)[^\\:\n`]++:[ \t]++(?=\S)(?>(?:[^\s\\1]++|{_NO_NAME}){{0,{MOST}}})(?=\n[^ \t]))"
-)
+_BLANKS = r"\s+[0-9./:%\\]"
 
 
 class RST(Scanner):
     """reStructuredText."""
 
+    # The second is for URIs of targets: docutils drops white space there
+    names = lazy(a_name(r"\\")), lazy(a_name(_BLANKS) + "(?<=[/<:]1)")
+    boundary = lazy(r"\n(?=[ \t]*+(?:\.\. |\r?(?:\n|\Z)))")  # before explicit markup or a blank line
     first = lazy(r"[\\`_]")
     token = lazy(
         r"(?P<escape>\\.)|(?P<literal>``)|(?P<phrase>`)|(?P<target>_(?:(?<=\.\. _)|(?<=__)(?<!\S__)))",
         re.DOTALL,
     )
-    running = lazy(_RUNNING)
-    skipped = lazy(rf"(?:{_RUNNING}{_PART}){{0,{MOST}}}")
-    frequent = lazy(rf"`(?!`)(?:[^`<\\1]*+(?<=\s)<(?=[^\s<>`]++>`)|(?=[^\s<>`]++`)){SIMPLE}>?`")
+    delimiters: ClassVar = {">": (" <", "\n<"), "`": (" `", ":`", "(`", "\n`")}
     tail = _TAIL
 
     def stretch(self, start: int, end: int, edits: list[Edit]) -> Rendered:
@@ -68,32 +54,29 @@ class RST(Scanner):
             edits = sorted(edits + breaks)
         return super().stretch(start, end, edits)
 
-    def replacement(self, token: re.Match[str]) -> str | None:
-        if token.lastgroup == "escape" and not token[0][1].isspace():
-            return token[0][1]
-        return None
-
-    def part(self, token: re.Match[str]) -> Part | None:
+    def meaning(self, token: re.Match[str], end: int) -> str | Part | None:
         match token.lastgroup:
+            case "escape" if not token[0][1].isspace():
+                return token[0][1]
             case "literal":
-                return self._literal(token.end())
+                return self._literal(token.end(), end)
             case "phrase":
-                return self._phrase(token)
+                return self._phrase(token, end)
             case "target":
                 return self._target(token.end())
             case _:
                 return (), token.end()  # escaped white space: nothing is seen, but names end there
 
-    def _literal(self, start: int) -> Part:
-        end = self.text.find("``", start)
+    def _literal(self, start: int, limit: int) -> Part:
+        end = self.text.find("``", start, limit)
         if end < 0:
             return (), start
         return Rendered(self.text, start, end).mentions(), end + 2
 
-    def _phrase(self, token: re.Match[str]) -> Part:
+    def _phrase(self, token: re.Match[str], limit: int) -> Part:
         """Interpreted text or a phrase reference."""
         start, end = token.span()
-        phrase = _PHRASE_END.match(self.text, end)
+        phrase = _PHRASE_END.match(self.text, end, limit)
         if phrase is None:
             return (), end
         role = _ROLE.search(self.text, max(0, start - _NEARBY), start)
@@ -114,9 +97,6 @@ class RST(Scanner):
 
 def _in_phrase(text: str, start: int, end: int, role: str | None) -> Iterator[Mention]:
     """Yield the mentions in a phrase: in its title and its ``<target>``, or in its one text."""
-    if text[end - 1] != ">" and (simple := simple_value(text, start, end)):
-        yield simple
-        return
     labelled = role is not None and _DOI_ROLE.search(role) is not None
     openings = list(_EMBEDDED_URI.finditer(text, start, end)) if text[end - 1] == ">" else []
     # The title may hold a "<" too; a name (SICI) has no blank before
@@ -141,9 +121,6 @@ def _repeated(text: str, start: int, end: int) -> tuple[int, int]:
 def _delimited(
     text: str, start: int, end: int, *, labelled: bool = False, link: bool = False
 ) -> Iterator[Mention]:
-    if simple := simple_value(text, start, end):
-        yield simple
-        return
     pattern = _ESCAPE_OR_SPACE if link else _ESCAPE
     rendered = Rendered.replacing(text, (start, end), pattern, _unescaped)
     mention = rendered.whole(labelled=labelled, link=link)

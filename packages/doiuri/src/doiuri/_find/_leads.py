@@ -6,7 +6,6 @@ import re
 from typing import NamedTuple
 
 from doiuri._find._patterns import lazy
-from doiuri._find._stops import in_badge
 from doiuri._parse import FIXED_SPACES, LABELS, PATHS
 from doiuri._urls import DOI_ORG, HOSTS
 
@@ -27,20 +26,23 @@ _LABEL_OR_LINK = lazy(
 )
 _LONGEST = 64  # characters of a label or link
 _LAST_OF_LABELS = "/:iI" + _BLANKS
-# The most frequent labels and links, by their last character: comparing is faster than the pattern
+# The most frequent labels and links, by their last character
 _FREQUENT = {
-    "/": ((f"{DOI_ORG}/", "link"), ("http://dx.doi.org/", "link")),
-    ":": (("doi:", "text"), ("DOI:", "text")),
-    " ": (("DOI: ", "text"), ("doi: ", "text"), ("DOI ", "text")),
+    "/": (f"{DOI_ORG}/", "http://dx.doi.org/"),
+    ":": ("doi:", "DOI:"),
+    " ": ("DOI: ", "doi: ", "DOI "),
 }
-_STARTS = frozenset(["", "\n", "(", "[", "<", '"'])  # what follows starts afresh
+_STARTS = frozenset(["", "\n", "(", "[", "<", '"', "\u201c"])  # what follows starts afresh
 _STARTS_OR_BLANK = _STARTS | {" "}
 _NOT_IN_URLS = " \t\n\r\"'<>"
+_AFTER_URL = lazy(r"[\s\"'<>?#]")
 _ESCAPE = lazy(r"%[0-9A-Fa-f]{2}\Z")
 _ESCAPED_OR_SUBFIELD = lazy(
     r"(?:%[0-9A-Fa-f]{2}|\\.|\\u[0-9A-Fa-f]{4}|\$\$[A-Z])\Z", re.DOTALL
 )  # %2F, \n, $$U
 _SPRINGER = frozenset(["/art:", "/chp:", "/bok:"])  # kinds of a publication, before its name in a URL
+_BADGE = "shields.io/badge/"
+_BADGE_LENGTH = 200  # how far back its URL is looked for
 _URL_LENGTH = 500  # how far back the start of a URL is looked for; a bound keeps the time linear
 
 # Scripts without spaces between words: a name may follow a word directly
@@ -75,7 +77,19 @@ class Lead(NamedTuple):
     place: str
 
 
-_new = tuple.__new__  # takes half the time of Lead(…)
+def frequent_lead(text: str, start: int, last: int) -> int:
+    """Return where the mention of the name at ``start`` starts if what is before it is frequent; else -1.
+
+    ``last`` is where the previous mention ended: no label or link starts before it.
+    """
+    before = text[start - 1 : start]
+    if before in _STARTS or (before == " " and text[start - 2 : start - 1] not in _LAST_OF_LABELS):
+        return start
+    for spelling in _FREQUENT.get(before, ()):
+        first = start - len(spelling)
+        if first >= last and text.startswith(spelling, first) and text[first - 1 : first] in _STARTS_OR_BLANK:
+            return first
+    return -1
 
 
 def lead(text: str, start: int, last: int = 0) -> Lead | None:
@@ -83,11 +97,12 @@ def lead(text: str, start: int, last: int = 0) -> Lead | None:
 
     ``last`` is where the previous mention ended: no label or link starts before it.
     """
+    first = frequent_lead(text, start, last)
     before = text[start - 1 : start]
-    if before in _STARTS or (before == " " and text[start - 2 : start - 1] not in _LAST_OF_LABELS):
-        return _new(Lead, (start, False, "text"))
+    if first >= 0:
+        return Lead(first, first < start, "link" if before == "/" else "text")
     if before in _LAST_OF_LABELS:
-        labelled = _label_or_link(text, start, last, before)
+        labelled = _label_or_link(text, start, last)
         if labelled is not None:
             return labelled
     if not before.isspace() and _is_inside_word(text, start, before):
@@ -95,11 +110,7 @@ def lead(text: str, start: int, last: int = 0) -> Lead | None:
     return Lead(start, False, _place(text, start))
 
 
-def _label_or_link(text: str, start: int, last: int, before: str) -> Lead | None:
-    for spelling, place in _FREQUENT.get(before, ()):
-        first = start - len(spelling)
-        if first >= last and text.startswith(spelling, first) and text[first - 1 : first] in _STARTS_OR_BLANK:
-            return _new(Lead, (first, True, place))
+def _label_or_link(text: str, start: int, last: int) -> Lead | None:
     first = max(last, start - _LONGEST)
     window = text[first:start].lower()
     match = _LABEL_OR_LINK.search(text, first, start) if "doi" in window or "hdl" in window else None
@@ -130,6 +141,13 @@ def in_query(text: str, start: int) -> bool:
     window = text[max(0, start - _URL_LENGTH) : start]
     url = window[max(window.rfind(character) for character in _NOT_IN_URLS) + 1 :]
     return "?" in url or "&" in url
+
+
+def in_badge(text: str, start: int) -> bool:
+    """Return whether ``start`` is in the text of a badge."""
+    window = text[max(0, start - _BADGE_LENGTH) : start]
+    badge = window.rfind(_BADGE)
+    return badge >= 0 and not _AFTER_URL.search(window, badge)
 
 
 def _is_inside_word(text: str, start: int, before: str) -> bool:

@@ -1,0 +1,301 @@
+"""Where a DOI in plain text ends: before a delimiter, without punctuation and what URLs append."""
+
+from __future__ import annotations
+
+import re
+
+from doiuri._characters import NOT_GRAPHIC
+from doiuri._find._leads import UNSPACED, Lead, in_query
+from doiuri._find._patterns import lazy
+
+# Always the end: white space, what no name holds, typographic quotation marks, other scripts' punctuation
+_HARD = (
+    "\\s`|«»\u2014\u2018-\u2022\u2026\u2039\u203a\u060c\u061b\u061f\u06d4\u0964\u0965\u3001-\u3003\u3008-\u3011"
+    "\u3014-\u301f\uff01\uff08\uff09\uff0c\uff0e\uff1a-\uff1c\uff1e\uff1f\uff3b\uff3d\uff5b\uff5d-\uff65"
+) + NOT_GRAPHIC
+# Sometimes the end, depending on what is on both sides
+_SOFT = "()\\[\\]{}<>,;:'\"*\\\\?#&\u2013" + UNSPACED
+_STOP = lazy(f"[{_HARD}{_SOFT}]")
+_IS_SOFT = lazy(f"[{_SOFT}]")
+
+# Before one of these, a comma, a semicolon, a dash or a bracket ends the name
+_NEXT = lazy(
+    r" ?(?:https?:|//|www\.|dx\.doi\.org/|doi\b|urn:|info:|PMC?ID\b|PubMed\b|CrossRef\b|arXiv\b|ISBN\b"
+    r"|Google\b|10\.[0-9]{4,}+(?![0-9.]*?\.(?![0-9]))[0-9.]*+(?:/|%2F))",
+    re.IGNORECASE,
+)
+_TAG = lazy(
+    r"<(?:/|!--|(?:[aip]|br|em|li|t[dhr]|div|span|strong|su[bp]|ref|cite|code|italic|bold|img|hr)(?:[\s/][^<>]{0,200})?>)",
+    re.IGNORECASE,
+)
+_ENTITY = lazy(r"&(?:(?:quot|apos|nbsp|rdquo|rsquo|raquo|#0{0,4}(?:34|39|160));|lt;/|gt;(?!\.?[A-Za-z0-9]))")
+_SICI = lazy(rf"<[0-9](?>(?:[^{_HARD}{_SOFT}]++|:(?!//)){{0,200}})>")
+_IN_SICI = lazy(";[0-9]-")
+_IN_ENTITY = lazy(r"&#?[A-Za-z0-9]+;\Z")
+_NEXT_FIELD = lazy(r"&[A-Za-z][\w.]*=")
+_AFTER_QUOTE = lazy(r'"[._/-]?[A-Za-z0-9]')
+_POSSESSIVE = lazy(r"'s?(?!\w)")
+_TEX_ESCAPED = frozenset("_%&#${}")
+_OPENER_OF = {")": "(", "]": "[", "}": "{", ">": "<"}
+_LINE_LENGTH = 300  # how far around a name the columns of a table are looked for
+_COLUMNS = {",": lazy(r",[^\s,]"), ";": lazy(r";[^\s;]")}
+
+# The notations that a name may be written in
+_FOLLOWING = r"(?:10\.[0-9]{4,}|https?(?::|%3A)|doi(?::|%3A)|%22|%20|\+)"
+# Each with the literal that it begins with: str.find is many times faster than the regex engine
+_ANYWHERE = (
+    ("$$", lazy(r"\$\$[A-Z]")),  # subfields of library systems
+    ("%5Cn", lazy(r"%5Cn(?=https?:|10\.)")),  # Mendeley's line break between two links
+)
+_OR = ("+", lazy(r"\+(?:OR|AND)\+"))
+_LISTED = rf"(?:2C|3B)(?={_FOLLOWING})"
+_IN_QUERY = (("%", lazy(rf"%(?:20|22|7C|0[AD]|{_LISTED})", re.IGNORECASE)), _OR)
+_IN_ESCAPED = (("%", lazy(rf"%(?:20|22|7C|0[AD]|26|3F|23|{_LISTED})", re.IGNORECASE)), _OR)
+_STOPS = {"query": _ANYWHERE + _IN_QUERY, "escaped": _ANYWHERE + _IN_ESCAPED}
+_WINDOW = 4000  # characters of a name that are searched
+_LONGEST = 500  # characters of a name in a badge
+# shields.io: "--" is a dash, "__" an underscore; a single dash ends the text, a single underscore is a blank
+_BADGE_TEXT = lazy(rf"(?>(?:[^-_\s\"<>?#]|--|__){{0,{_LONGEST}}})")
+JSON_ESCAPE = lazy(r"\\(?:/|u00(?:2[13-9A-Fa-f]|[3-7][0-9A-Fa-f]|[C-Fc-f][0-9A-Fa-f]))")
+"""A slash or a character of a name in JSON."""
+_TEMPLATE = lazy(
+    r"\{\{|\$\{|\{[a-z][A-Za-z0-9_.]+\}|\{[0-9]?\}(?![\w.{-])|%[sd](?![0-9A-Fa-f])|<(?:(?:[a-z]+[_-]?)?id|doi|name|number|prefix|suffix|version|year)>"
+)
+_QUOTIENT = lazy(r"10\.[0-9]+/[0-9]+(?:\.[0-9]+)?[eE][-+][0-9]{1,3}(?![\w./-])")
+_LINE_BREAK = lazy(r"(?:\\|%5C)n(?:https?:|10\.)")
+
+
+def name_end(prefix: re.Match[str], lead: Lead, unclosed: list[int]) -> int:
+    """Return where the name that begins with ``prefix`` ends, before trimming.
+
+    ``unclosed`` keeps the time linear: otherwise each name in "10.1000/a(10.1000/a(…" would be read to the
+    end of the text. Start with an empty list, and pass it again for the names that follow in the same text.
+    """
+    text, start = prefix.string, prefix.end()
+    # Places where a search has to stop, the nearest last: brackets known to stay open, and behind them where
+    # the search for their closing brackets stopped
+    while unclosed and unclosed[-1] <= start:
+        unclosed.pop()
+    limit = _notation_end(text, start, lead.place)
+    limit = min(limit, unclosed[-1]) if unclosed else limit
+    opened: list[int] = []  # the places of open brackets
+    end = start
+    if text.startswith("<", start) and text[start + 1 : start + 2].isalnum():
+        opened, end = [start], start + 1  # not a tag: it would leave nothing of the name
+    while (stop := _STOP.search(text, end, limit)) is not None:
+        end = stop.start()
+        if _ends(text, end, lead, opened):
+            break
+        end += 1
+    else:
+        end = limit
+    if not opened:
+        return end
+    unclosed += [end, *reversed(opened)]
+    return opened[0]
+
+
+def _ends(text: str, place: int, lead: Lead, opened: list[int]) -> bool:
+    """Return whether the name ends at ``place``; update ``opened``."""
+    character = text[place]
+    before = text[lead.start - 1 : lead.start]  # the whole mention
+    match character:
+        case "(" | "[" | "{" | "<":
+            opened.append(place)
+            is_markup = text.startswith("[^", place) or (character == "<" and _TAG.match(text, place))
+            return bool(is_markup) or (not _SICI.match(text, place) and _next_follows(text, place))
+        case ")" | "]" | "}" | ">":
+            if opened and text[opened[-1]] == _OPENER_OF[character]:
+                opened.pop()
+                return False
+            return True
+        case "," | ";":
+            return _separator_ends(text, place, lead)
+        case '"':
+            return before == '"' or lead.place != "text" or not _AFTER_QUOTE.match(text, place)
+        case "'":
+            return before == "'" or _POSSESSIVE.match(text, place) is not None
+        case "*":
+            return before == "*"
+        case "\\" if lead.place == "json":
+            return not JSON_ESCAPE.match(text, place)
+        case "\\":
+            return text[place + 1 : place + 2] not in _TEX_ESCAPED
+        case "&":
+            if lead.place in {"query", "escaped"} or _ENTITY.match(text, place):
+                return True
+            is_field = before == "=" and _NEXT_FIELD.match(text, place)
+            in_fields = lead.place == "url" and in_query(text, lead.start)
+            return bool(is_field) or in_fields or _next_follows(text, place)
+        case ":":
+            return text.startswith("://", place)
+        case "\u2013":
+            return _next_follows(text, place)
+        case "?" | "#":
+            return lead.place != "text"
+        case _:
+            return not _IS_SOFT.match(character) or _word_begins(text, place)
+
+
+def _next_follows(text: str, place: int) -> bool:
+    """Return whether another name, or a label or link of one, follows the character at ``place``."""
+    return _NEXT.match(text, place + 1) is not None
+
+
+def _word_begins(text: str, place: int) -> bool:
+    """Return whether words of an unspaced script begin at ``place``, right after an ASCII name."""
+    before = text[place - 1]
+    return before.isascii() and (before.isalnum() or before in ")]}>")
+
+
+def _separator_ends(text: str, place: int, lead: Lead) -> bool:
+    if _next_follows(text, place):
+        return True
+    if _IN_SICI.match(text, place) or _IN_ENTITY.search(text, place - 8, place + 1):
+        return False
+    before = text[lead.start - 1 : lead.start]
+    return before == text[place] or (before in "\r\n" and _in_table(text, lead.start, place))
+
+
+def _in_table(text: str, start: int, place: int) -> bool:
+    """Return whether the separator at ``place`` is between columns: its line or one beside it has more."""
+    rest, _, following = text[place + 1 : place + _LINE_LENGTH].partition("\n")
+    below = following.partition("\n")[0]
+    above = text[max(0, start - _LINE_LENGTH) : start].rstrip("\r\n").rpartition("\n")[2]
+    return any(_COLUMNS[text[place]].search(line) for line in (rest, below, above))
+
+
+def _notation_end(text: str, start: int, place: str) -> int:
+    """Return where the notation of such a ``place`` ends the name from ``start`` on, or the text's end."""
+    end = len(text)
+    if place == "badge" and (badge := _BADGE_TEXT.match(text, start)):
+        end = badge.end()
+    for literal, pattern in _STOPS.get(place, _ANYWHERE):
+        if text.find(literal, start, start + _WINDOW) >= 0:
+            stop = pattern.search(text, start, start + _WINDOW)
+            end = min(end, stop.start()) if stop else end
+    return end
+
+
+def holds_line_break(value: str) -> bool:
+    """Return whether the value holds two links with the line break between them that Mendeley writes."""
+    return _LINE_BREAK.search(value) is not None
+
+
+def undone(name: str, place: str) -> str:
+    """Return the name without the escapes of a badge or of JSON."""
+    if place == "badge":
+        return name.replace("--", "-").replace("__", "_")
+    if place == "json":
+        return JSON_ESCAPE.sub(lambda escape: chr(int(escape[0][2:] or "2F", 16)), name)
+    return name
+
+
+def is_template(prefix: re.Match[str], end: int) -> bool:
+    """Return whether a program is to fill in the name after ``prefix``: ``10.1000/{number}``."""
+    text = prefix.string
+    return _TEMPLATE.search(text, prefix.end(), end) is not None or _TEMPLATE.match(text, end) is not None
+
+
+def is_quotient(prefix: re.Match[str]) -> bool:
+    """Return whether the name is two numbers, the second with an exponent: ``10.4912/7.05e-08``."""
+    return _QUOTIENT.match(prefix.string, prefix.start()) is not None
+
+
+# Punctuation; then a dash, signs, full stops of other scripts, and the numbers of notes
+_PUNCTUATION = frozenset(
+    ".,;:!?'\"*/\\&=\u2013\u00a7\u00a9\u00ae\u00b6\u00b7\u2122\u2190\u2192\u0589\u05c3\u1362\u1363\u104a\u104b"
+    "\ufffd\u00b9\u00b2\u00b3\u2070\u2074\u2075\u2076\u2077\u2078\u2079"
+)
+_EMPHASIS = "_~^="  # only if the same character stands on both sides
+_BLANK = lazy(r"%(?:0[0-9A-F]|1[0-9A-F]|20|7F|C2%A[0D]|E2%80%8[B-F]|EF%BB%BF)\Z", re.IGNORECASE)
+_LONGEST_BLANK = len("%E2%80%8B")
+_SCHEME = lazy(r"https?\Z", re.IGNORECASE)
+
+
+def trimmed(prefix: re.Match[str], end: int, lead: Lead, tail: str) -> int:
+    """Return the end of the name after ``prefix``, leaving out punctuation and URL parts before ``end``.
+
+    No name ends with a character of ``tail`` either.
+    """
+    text, suffix = prefix.string, prefix.end()
+    before = text[lead.start - 1 : lead.start]
+    if before and before in _EMPHASIS:
+        tail += before
+    if text[end : end + 1] == ">":
+        tail += "-"  # an arrow
+    end = _without_punctuation(text, suffix, end, tail)
+    if "%" in text[suffix:end]:
+        end = _without_blanks(text, suffix, end)
+    if text.startswith("://", end):
+        scheme = _SCHEME.search(text, max(suffix, end - 5), end)
+        end = scheme.start() if scheme else end
+    if lead.place == "url":
+        end = without_page(prefix, end)
+    elif lead.place == "escaped":
+        end = without_files(prefix, end)
+    return _without_punctuation(text, suffix, end, tail)
+
+
+def _without_punctuation(text: str, suffix: int, end: int, tail: str) -> int:
+    while end > suffix and (text[end - 1] in _PUNCTUATION or text[end - 1] in tail):
+        end -= 1
+    return end
+
+
+def _without_blanks(text: str, suffix: int, end: int) -> int:
+    """Return the end without percent-encoded blanks."""
+    while blank := _BLANK.search(text, max(suffix, end - _LONGEST_BLANK), end):
+        end = blank.start()
+    return end
+
+
+# What publishers append to a name in their own URLs
+_PAGE = lazy(
+    r"/(?:status(?=\.svg)|abs(?:tract)?|full(?:-?text)?|e?pdf|pdfft|epub|html?|meta|summary|references|citations?|cited-?by"
+    r"|figures?|tables?|metrics|suppinfo|suppl(?:ementary|emental)?(?:_file)?|download|standard|tab-[a-z]+"
+    r"|article|export|bibtex|ris|transform|agency|assets?|media|comments|share|issuetoc|activities|preview|reader)"
+    r"(?:[/;.].*)?\Z",
+    re.IGNORECASE | re.DOTALL,
+)
+_FILE = lazy(
+    r"(?:\.(?:full(?:-text)?|abstract|short|long|figures-only|pdf|svg|png|html?|xml|epub|bib|ris|json)(?:\+html)?){1,3}\Z"
+    r"|;jsessionid=.*\Z",
+    re.IGNORECASE | re.DOTALL,
+)
+_PREPRINT = lazy(r"(?i:10\.1101/.*[0-9])(v[0-9]{1,2})\Z")  # bioRxiv appends the version
+_ARTICLE_NUMBER = lazy(r"10\.1093/[^/]+/[^/]+(/[0-9]{5,})\Z")  # OUP appends a number of its own
+_JOURNAL = lazy(  # Wiley's pages of a journal
+    r"10\.[0-9]+(?:/|%2F)(?:\(|%28)ISSN(?:\)|%29)[0-9]{4}-[0-9]{3}[0-9X](/.*)\Z", re.IGNORECASE | re.DOTALL
+)
+# Silverchair's hosts append a number of the article and words of its title
+_SILVERCHAIR = lazy(r"/(?:article|chapter|book|proceeding)[a-z-]*/doi/\Z", re.IGNORECASE)
+_NUMBER_AND_TITLE = lazy(r"10\.[^/]+/.+?(/[0-9]{4,}(?:/[^/]*)?/?)\Z", re.DOTALL)
+_TAYLOR_FRANCIS = lazy(r"taylorfrancis\.com/[a-z/-]{1,40}/\Z", re.IGNORECASE)
+_TITLE = lazy(r"10\.[^/]+/[^/]+(/[^/]+/?)\Z")
+_FILES = lazy(r"(?:/|%2F)MediaObjects(?:/|%2F).*\Z", re.IGNORECASE | re.DOTALL)
+_HOST_LENGTH = 80  # how far back the host or the last parts of the path are looked for
+
+
+def without_page(prefix: re.Match[str], end: int) -> int:
+    """Return the end of the name after ``prefix``, without the page or file of it that a URL ends with."""
+    text, start = prefix.string, prefix.start()
+    end = without_files(prefix, end)
+    for pattern in (_PAGE, _FILE):
+        extra = pattern.search(text, prefix.end() + 1, end)
+        end = extra.start() if extra else end
+    appended = [_PREPRINT, _ARTICLE_NUMBER, _JOURNAL]
+    if _SILVERCHAIR.search(text, max(0, start - _HOST_LENGTH), start):
+        appended.append(_NUMBER_AND_TITLE)
+    elif _TAYLOR_FRANCIS.search(text, max(0, start - _HOST_LENGTH), start):
+        appended.append(_TITLE)
+    for pattern in appended:
+        extra = pattern.match(text, start, end)
+        end = extra.start(1) if extra else end
+    return end
+
+
+def without_files(prefix: re.Match[str], end: int) -> int:
+    """Return the end without the path of a figure or supplement at Springer."""
+    files = _FILES.search(prefix.string, prefix.end(), end)
+    return files.start() if files else end

@@ -1,7 +1,7 @@
 """The values: DOI, ShortDOI and Prefix, and their base, Handle."""
 
 from doiuri import _parse
-from doiuri._encoding import LINK, encode
+from doiuri._encoding import LINK, encode, escape_dot_segments, escaped
 from doiuri._errors import DOISyntaxError
 from doiuri._immutable import Keyed
 from doiuri._names import doi_flaw, exact, is_plain, lone_prefix_flaw, short_doi_flaw
@@ -124,10 +124,10 @@ class Handle(Keyed):
         >>> DOI("10.1000/a<b>(c)").url
         'https://doi.org/10.1000/a%3Cb%3E(c)'
         """
-        name = self.name
-        if (octets := name.encode()).translate(_IMAGE) == octets and "/." not in name:
-            return "https://doi.org/" + name  # as encode would, in half the time
-        return f"{DOI_ORG}/{encode(name, LINK)}"
+        name = self.name  # as encode would, in half the time
+        if (octets := name.encode()).translate(_IMAGE) != octets:
+            name = escaped(octets, LINK.safe).decode()
+        return "https://doi.org/" + (escape_dot_segments(name) if "/." in name else name)
 
     def link(self, base: str = DOI_ORG, **query: "QueryValue") -> str:
         """Return the link at another proxy, or with query parameters for the proxy.

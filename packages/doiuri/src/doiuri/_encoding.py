@@ -58,7 +58,7 @@ class Profile(Immutable):
         return Profile, (self.name, self.safe, self.slashes)
 
 
-def _escape_dot_segments(text: str) -> str:
+def escape_dot_segments(text: str) -> str:
     """Escape the slash after each dot segment, and before a final one (DOI Handbook, note on ``/./``).
 
     HTTP clients remove dot segments and undo ``%2E``, so only the slashes can protect them.
@@ -84,10 +84,10 @@ def _escape_suffix_slashes(text: str) -> str:
 URI = Profile("URI", _UNRESERVED + b"/")
 """The ``doi:`` URI: unreserved characters and slashes stay (draft-lemieux-doi-uri-scheme-00 §2)."""
 
-PATH = Profile("PATH", URI.safe, _escape_dot_segments)
+PATH = Profile("PATH", URI.safe, escape_dot_segments)
 """``URI`` for the paths of HTTP requests, safe from clients that remove dot segments."""
 
-LINK = Profile("LINK", _UNRESERVED + b"/!$&'()*,:;=@", _escape_dot_segments)
+LINK = Profile("LINK", _UNRESERVED + b"/!$&'()*,:;=@", escape_dot_segments)
 """Links: mandatory and recommended escapes only (DOI Handbook, encoding rules for URL presentation)."""
 
 FINAL = Profile("FINAL", _UNRESERVED + _SUB_DELIMS + b":@/", _escape_suffix_slashes)
@@ -115,7 +115,7 @@ def encode(name: str, profile: Profile = URI) -> str:
         raise DOISyntaxError(name, error.start, "a lone surrogate cannot be encoded") from None
     except AttributeError:
         raise _wrong_type(name, profile) from None
-    text = name if raw.translate(image) == raw else _escaped(raw, profile.safe).decode()
+    text = name if raw.translate(image) == raw else escaped(raw, profile.safe).decode()
     return text if profile.slashes is None else profile.slashes(text)
 
 
@@ -125,7 +125,8 @@ def _wrong_type(name: object, profile: object) -> TypeError:
     return TypeError(f"expected str, not {type(name).__name__}")
 
 
-def _escaped(raw: bytes, safe: bytes) -> bytes:
+def escaped(raw: bytes, safe: bytes) -> bytes:
+    """Return ``raw`` with every byte percent-encoded that is not in ``safe``."""
     unsafe = {*raw.translate(None, safe)}
     if _PERCENT in unsafe:  # first, so that no escape is escaped
         unsafe.remove(_PERCENT)
@@ -159,7 +160,7 @@ def _encoded_together(names: list[str], profile: Profile) -> list[str]:
         raw = "\n".join(names).encode()
     except (UnicodeEncodeError, TypeError):
         return [encode(name, profile) for name in names]
-    texts = _escaped(raw, profile.safe + b"\n").decode().split("\n")
+    texts = escaped(raw, profile.safe + b"\n").decode().split("\n")
     if len(texts) != len(names):
         return [encode(name, profile) for name in names]
     return texts if profile.slashes is None else [*map(profile.slashes, texts)]
@@ -202,7 +203,7 @@ def unescape(
     """
     if "%" not in text:
         return text[start:end]
-    if (quickly := _all_unescaped(text[start:end])) is not None:
+    if (quickly := quickly_unescaped(text[start:end])) is not None:
         return quickly
     first, *parts = text[start:end].encode("utf-8", "surrogatepass").split(b"%")
     raw = [first]
@@ -223,7 +224,7 @@ def unescape(
         raise DOISyntaxError(text, place, "the escapes are not valid UTF-8", kind=kind) from None
 
 
-def _all_unescaped(text: str) -> str | None:
+def quickly_unescaped(text: str) -> str | None:
     """Decode escapes as quoted-printable, which is fast; return None if that could give something else."""
     from binascii import a2b_qp  # slow to import, and rarely needed
 

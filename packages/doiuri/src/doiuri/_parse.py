@@ -1,6 +1,6 @@
 """Find the name in what people write (names, labels, URIs, links, URNs) and decode it once."""
 
-from doiuri._encoding import encode, source_position, unescape
+from doiuri._encoding import encode, quickly_unescaped, source_position, unescape
 from doiuri._errors import DOISyntaxError
 from doiuri._names import OTHER_HANDLE, doi_flaw, is_handle_prefix
 from doiuri._urls import HOSTS
@@ -63,16 +63,13 @@ class Spelling:
 
 
 def decoded(name: str) -> str:
-    """Decode a name that begins with "10.", as ``typed`` does; return "" if that is none, or not all of it.
+    """Decode a name that begins with "10.", as ``typed`` does; return "" if ``typed`` has to look closer.
 
     Nothing but ``doi:`` or ``https://doi.org/`` stands before it.
     """
     if "#" in name or "?" in name or name[-1] in _WHITE:
         return ""
-    try:
-        name = unescape(name, lenient=True)
-    except DOISyntaxError:  # its position is that in the name
-        return ""
+    name = (quickly_unescaped(name) or "") if "%" in name else name
     return "" if doi_flaw(name) else name
 
 

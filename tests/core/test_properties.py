@@ -1,5 +1,9 @@
-"""What holds for every name; each test says in its own words which clause it proves."""
+"""What holds for every name; each test says in its own words which clause it proves.
 
+``support.naive`` is a second implementation, written from the specifications.
+"""
+
+import html
 import re
 import unicodedata
 from collections.abc import Callable
@@ -17,14 +21,18 @@ from doiuri import (
     DOISyntaxError,
     Handle,
     Profile,
+    _parse,
     advise,
     decode,
     encode,
     encode_many,
 )
-from doiuri.testing.strategies import dois, names, prefixes, spelled_texts, spelled_uris, suffixes
+from doiuri._encoding import unescape
+from doiuri._names import doi_flaw
+from doiuri.testing.strategies import case_pairs, dois, names, prefixes, spelled_texts, spelled_uris, suffixes
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
+from support import naive
 
 T = TypeVar("T", bound=Callable[..., None])
 PROFILES = [URI, PATH, LINK, FINAL]
@@ -36,6 +44,20 @@ SHAPES = {
     "FINAL": rf"10\.[0-9.]+/(?:[{UNRESERVED}!$&'()*+,;=:@]|%[0-9A-F]{{2}})*",
 }
 profiles = st.sampled_from(PROFILES)
+_DIGIT = st.sampled_from("0123456789abcdefABCDEF")
+_ESCAPE = st.builds("%{}{}".format, _DIGIT, _DIGIT)
+_PIECES = (
+    *("%", "%a", "%%", "%C3%a9", "%c3%A9", "%f0%9F%98%80", "%2F", "%2e", "%2E", "%0A", "%41", "%2528"),
+    *("/", "//", ".", "..", "a", "Z", "é", "Ω", " ", "=", "==", "\\", "\\x41", "\n", "\t", "#", "?", "<"),
+    *("%00", ">", "&lt;", "doi:", "10.1", "\ud800", "\uff11", "\u00a0"),
+)
+_TEXTS = st.lists(st.sampled_from(_PIECES) | _ESCAPE | st.characters(), max_size=9).map("".join)
+_PREFIXES = st.sampled_from(
+    ["10.1000/", "10.1/", "10.1.2/", "10..1/", "10.1000", "10./", "10/", "%310.1/", "10.1%2F", "11.1/"]
+)
+_HEADS = st.sampled_from(
+    ["", "doi:", "https://doi.org/", "https://doi.org/doi:", "doi:https://doi.org/", "doi:doi:", "DOI:", "<"]
+)
 
 DECISIVE = (
     "10.1000/" + "".join(map(chr, range(0x20, 0x7F))),
@@ -80,10 +102,25 @@ def test_encoded_names_are_ascii_of_the_profile(name: str, profile: Profile) -> 
 @each_name
 def test_uri_is_utf8_with_all_but_unreserved_and_slash_escaped(name: str) -> None:
     """UTF-8 with neither mark nor normalization, then escapes (draft §2, U-19 to U-25)."""
-    octets = name.encode("utf-8")
-    bare = re.compile(rf"[{UNRESERVED}/]".encode())
-    expected = b"".join(bytes([o]) if bare.match(bytes([o])) else b"%%%02X" % o for o in octets)
-    assert DOI(name).uri == "doi:" + expected.decode("ascii") == "doi:" + quote(name, safe="/")
+    assert DOI(name).uri == "doi:" + naive.encode_uri(name) == "doi:" + quote(name, safe="/")
+
+
+@given(names())
+@each_name
+@each("10.1000/a/././././b", "10.1000/../../../..", "10.1000/./../a/.")
+def test_links_and_paths_are_those_of_a_second_implementation(name: str) -> None:
+    """Mandatory and recommended escapes, and hidden slashes (DOI Handbook, rules for URL presentation)."""
+    assert DOI(name).url == f"https://doi.org/{naive.encode_link(name)}"
+    assert encode(name, LINK) == naive.encode_link(name)
+    assert encode(name, PATH) == naive.without_dot_segments(naive.encode_uri(name))
+
+
+@given(st.lists(st.sampled_from([".", "..", "", "a", "...", ".a"]), min_size=1, max_size=12).map("/".join))
+def test_every_dot_segment_is_protected(segments: str) -> None:
+    """The slash after each "." and "..", or before it at the end (DOI Handbook, note on /./ and /../)."""
+    name = f"10.1000/{segments}"
+    for profile in (PATH, LINK):
+        assert encode(name, profile) == naive.without_dot_segments(name)
 
 
 @given(names(), names())
@@ -159,7 +196,7 @@ def test_every_form_comes_back(doi: DOI) -> None:
 def test_every_legal_spelling_is_read(pair: tuple[str, DOI]) -> None:
     """Any character may be escaped, needed or not, in either case of hex digits (S-22, C-06, G-08)."""
     uri, doi = pair
-    assert DOI.from_uri(uri).name == doi.name
+    assert DOI.from_uri(uri).name == DOI.parse(uri).name == naive.name_of_uri(uri) == doi.name
     assert decode(uri[4:]) == doi.name
 
 
@@ -202,15 +239,18 @@ def test_percent_signs_in_typed_text_start_escapes_only(prefix: str, suffix: str
     assert DOI.parse(name).name == name
 
 
-@given(names(), names())
-@each(("10.1000/aZ", "10.1000/Az"), ("10.1000/\u00e9", "10.1000/\u00c9"), ("10.1000/{", "10.1000/["))
-def test_equality_is_that_of_keys(one: str, other: str) -> None:
-    """Upper-case a-z in both, then compare octet by octet (Z39.84 §4, N-074 N-079)."""
-    table = str.maketrans("abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ")
-    same = one.translate(table).encode() == other.translate(table).encode()
-    assert (DOI(one) == DOI(other)) == same
-    assert DOI(one).key == one.translate(table)
-    assert (DOI(one) < DOI(other)) == (one.translate(table) < other.translate(table))
+@given(case_pairs() | st.tuples(names(), names()))
+@each(*((("10.1000/x" + one, "10.1000/x" + other),) for one, other in ("aA", "éÉ", "{[", "σΣ", "дД")))
+def test_equality_is_that_of_keys(pair: tuple[str, str]) -> None:
+    """Upper-case a-z in both, then compare octet by octet (Z39.84 §4, N-074 N-079; draft §2 note 3)."""
+    one, other = map(DOI, pair)
+    keys = naive.key(one.name), naive.key(other.name)
+    assert (one.key, other.key) == keys
+    assert (one == other, len({one, other}), one < other) == (
+        keys[0] == keys[1],
+        2 - (keys[0] == keys[1]),
+        keys[0] < keys[1],
+    )
 
 
 @given(names())
@@ -265,20 +305,11 @@ def test_many_are_encoded_as_one(texts: list[str], profile: Profile) -> None:
 def test_nothing_but_a_doi_or_a_syntax_error(text: str) -> None:
     """Any text gives a DOI that can be written and parsed again, or an error with its place (N-083)."""
     for door in (DOI.parse, DOI.from_name, DOI.from_uri, DOI.from_url):
-        outcome = outcome_of(door, text)
+        outcome = outcome_of(door, text, located=True)
         if isinstance(outcome, DOI):
             assert DOI.from_uri(outcome.uri) == outcome
     for function in (decode, advise, Handle.parse):
-        outcome_of(function, text)
-
-
-def outcome_of(function: Callable[[str], object], text: str) -> object:
-    try:
-        return function(text)
-    except DOISyntaxError as error:
-        place = error.position if error.text == text else -1
-    assert 0 <= place <= len(text)
-    return None
+        outcome_of(function, text, located=True)
 
 
 @given(dois())
@@ -288,3 +319,81 @@ def test_advice_suggests_dois(doi: DOI) -> None:
     for advice in advise(doi):
         if advice.suggestion is not None:
             assert DOI.parse(advice.suggestion) != doi
+
+
+@given(_TEXTS)
+@each("=41%zz", "%41=", "%41=\nx", "%41%%41", "%aB%Ab%C3%a9", "\\x41%41")
+def test_escapes_are_octets_of_utf8_decoded_once(text: str) -> None:
+    """Each "%" and two digits, in either case, is an octet of UTF-8; once (RFC 3986 §2.1 and §2.4)."""
+    expected = naive.decode(text)
+    graphic = expected is not None and all(map(naive.is_graphic, expected))
+    assert outcome_of(decode, text) == (expected if graphic and "#" not in text and "?" not in text else None)
+    assert outcome_of(lambda text: unescape(text, lenient=True), text) == naive.decode(text, lenient=True)
+
+
+@given(_PREFIXES, _TEXTS)
+@each(*(("10.1000/", suffix) for suffix in ("a#b", "a?b", "a|b", "")), ("10..1/", "a"))
+def test_strict_uris_are_ascii_without_query_or_fragment(prefix: str, suffix: str) -> None:
+    """ASCII and legal characters only, no query, no fragment (draft §2)."""
+    for uri in (f"doi:{prefix}{suffix}", f"Doi:{prefix}{suffix}", prefix + suffix):
+        assert outcome_of(lambda uri: DOI.from_uri(uri).name, uri) == naive.name_of_uri(uri)
+
+
+@given(_PREFIXES, _TEXTS)
+@each(*(("10.1000/", suffix) for suffix in ("a#b?c", "a?b#c", "50%", "")))
+def test_links_are_read_up_to_a_query_or_fragment(prefix: str, suffix: str) -> None:
+    """The path up to a query or a fragment, decoded once (RFC 3986 §3.3 to §3.5)."""
+    link = f"https://doi.org/{prefix}{suffix}".rstrip()
+    assert outcome_of(lambda link: DOI.from_url(link).name, link) == naive.name_of_link(link)
+
+
+@given(_PREFIXES, _TEXTS)
+@each(("10.1000.", "1/x"), ("10.1000/", ""))
+def test_literal_names_are_graphic_with_a_numeric_prefix(prefix: str, suffix: str) -> None:
+    """Graphic characters, and a prefix of numbers (Z39.84 §4.1, §4.2)."""
+    name = prefix + suffix
+    assert outcome_of(lambda name: DOI(name).name, name) == (name if naive.is_name(name) else None)
+
+
+@given(_HEADS, _PREFIXES, _TEXTS)
+@each(*(("https://doi.org/", "10.1000/", suffix) for suffix in ("", "a?b")), ("", "10.1000/", "a\n"))
+@each(*(("doi:", "10.1000/", suffix) for suffix in ("a#b", "a=\nb%41")), ("", "10.1000/", "%%2F41%41%41"))
+def test_frequent_spellings_are_read_as_all_others_are(head: str, prefix: str, suffix: str) -> None:
+    """``DOI.parse`` reads a bare name, a URI or a link at once, if the general way gives the same."""
+
+    def generally(text: str) -> str:
+        spelling = _parse.typed(text)
+        spelling.check(text, doi_flaw(spelling.name), "DOI")
+        return spelling.name
+
+    text = head + prefix + suffix
+    assert outcome_of(lambda text: DOI.parse(text).name, text) == outcome_of(generally, text)
+
+
+@given(
+    dois(12),
+    st.sampled_from(["&lt;", "&#60;", "&#x3C;", "&amp;", "&eacute;", "&#0060;"]),
+    st.sampled_from(["", "a"]),
+)
+def test_entities_are_reported_at_the_end_too(doi: DOI, entity: str, rest: str) -> None:
+    name = doi.name + entity + rest
+    (advice,) = [advice for advice in advise(DOI(name)) if advice.code == "entity"]
+    meant = outcome_of(lambda text: DOI(text).name, html.unescape(name))
+    assert (advice.suggestion and DOI.parse(advice.suggestion).name) == meant
+
+
+@given(dois(12), _ESCAPE)
+def test_literal_escapes_are_reported(doi: DOI, escape: str) -> None:
+    found = [advice for advice in advise(DOI(doi.name + escape)) if advice.code == "literal-escape"]
+    assert len(found) == 1
+    assert re.findall("%[0-9A-Fa-f]{2}", doi.name + escape)[0] in found[0].message
+
+
+def outcome_of(function: Callable[[str], object], text: str, *, located: bool = False) -> object:
+    """What the function returns, or None for a syntax error, whose place is in the text if ``located``."""
+    try:
+        return function(text)
+    except DOISyntaxError as error:
+        place = error.position if error.text == text else -1
+    assert not located or 0 <= place <= len(text)
+    return None

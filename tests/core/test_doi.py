@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from doiuri import DOI, DOISyntaxError, Handle, Prefix, ShortDOI
-from doiuri._characters import not_graphic
+from doiuri._names import not_graphic
 
 NAME = "10.26321/Á.GUTIÉRREZ.ZARZA.02.2018.03"
 NOT_TEXT = [None, 10, 10.1, b"10.1000/182", ["10.1000/182"], ...]

@@ -27,9 +27,8 @@ PLUGIN_FILES = [file for file in FILES if file not in CORE]
 
 # The modules and packages of the core, "" being doiuri/__init__.py: each may import those in the lines above
 LAYERS = [
-    {"_entities", "_errors", "_files", "_hosts", "_immutable", "_json", "_urls"},
-    {"_characters", "_remains", "_resolution_errors"},
-    {"_names"},
+    {"_errors", "_files", "_hosts", "_immutable", "_json", "_names", "_patterns", "_urls"},
+    {"_resolution_errors"},
     {"_encoding"},
     {"_parse"},
     {"_doi"},

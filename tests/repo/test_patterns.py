@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import pytest
-from doiuri._find._patterns import LazyPattern
+from doiuri._patterns import LazyPattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

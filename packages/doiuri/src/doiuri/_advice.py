@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 import unicodedata
 from collections import Counter
@@ -9,8 +10,8 @@ from typing import NamedTuple
 
 from doiuri import _parse
 from doiuri._doi import DOI
-from doiuri._entities import unescape_html
 from doiuri._errors import DOISyntaxError
+from doiuri._patterns import lazy
 
 _DASHES = "\u02d7\u2010\u2011\u2012\u2013\u2014\u2015\u2043\u207b\u2212\u2e3a\u2e3b\ufe58\ufe63\uff0d"
 _LOOK_ALIKES = str.maketrans(
@@ -28,15 +29,15 @@ _LOOK_ALIKES = str.maketrans(
 )
 # Cyrillic and Greek letters that look like Latin ones: suspicious only in names with Latin letters
 _TWINS = str.maketrans("АВЕЅІЈКМНОРСТХаеорсухѕіјΑΒΕΖΗΙΚΜΝΟΡΤΥΧο", "ABESIJKMHOPCTXaeopcyxsijABEZHIKMNOPTYXo")
-_ESCAPE = re.compile("%[0-9A-Fa-f]{2}")
-_ALPHANUMERIC = re.compile("%(?:3[0-9]|[46][1-9A-Fa-f]|[57][0-9Aa])")
-_STRAY = re.compile("%(?![0-9A-Fa-f]{2})")
-_TEX = re.compile(
+_ESCAPE = lazy("%[0-9A-Fa-f]{2}")
+_ALPHANUMERIC = lazy("%(?:3[0-9]|[46][1-9A-Fa-f]|[57][0-9Aa])")
+_STRAY = lazy("%(?![0-9A-Fa-f]{2})")
+_TEX = lazy(
     r"\{?\\([_%&#${}~^])\}?|\$([<>])\$|\{?\\text(less|greater|underscore)(?:\{\}|\}| )?|\{?\$_(\w{1,9})\$\}?"
 )
 _TEX_SIGNS = {"less": "<", "greater": ">", "underscore": "_"}
 # Nearly all DOIs: nothing for the checks below, except perhaps the end of a page's address
-_HARMLESS = re.compile(
+_HARMLESS = lazy(
     r"(?:[Dd][Oo][Ii]:)?10(?:\.[0-9]+)+/(?!./)[\w.:;/-]*+(?>(?:\([\w.:;/-]*+\)[\w.:;/-]*+)*)(?<=[0-9A-Za-z)])",
     re.ASCII,
 )
@@ -46,10 +47,26 @@ _LONG = 5000  # characters; composing longer names can take quadratic time
 _MARKS = ".,;:!?'\"’…。、，．；：！？"
 _CLOSERS = dict(zip(")]}>”»）】」』》〉", "([{<“«（【「『《〈", strict=True))
 # What follows a name and white space in references: a remark or another name
-_BEYOND = re.compile(
+_BEYOND = lazy(
     r"(?<!\s)[,;]?\s++(?:[(\[]|(?:and|et|und|y|accessed|retrieved|doi|PMC?ID)\b|https?:|10\.[0-9]{4})",
     re.IGNORECASE,
 )
+# What copying, scripts and badges leave in names
+_PAGE_END = lazy(
+    r"(?<=.)(?:/(?:abstract|full|fulltext|html|pdf|epdf|epub|meta|summary|issuetoc)|\.(?:pdf|html?))$",
+    re.IGNORECASE,
+)
+_QUERY = lazy(r"(?<=.)\?[A-Za-z_][\w.-]*=.*", re.DOTALL)
+_COLOUR = "-(?:blue|(?:bright|yellow)?green|yellow|orange|red|(?:light)?gr[ea]y|success|[0-9a-f]{6})"
+_BADGE_END = lazy(rf"({_COLOUR})?(?:(/status)?\.svg(?:\?.*)?)?$", re.IGNORECASE)
+_JSON_FIELDS = lazy(r'"\s?[,:]\s?"')
+_SECOND_NAME = lazy(r"(?<![0-9.])10\.[0-9]{4,9}/(?=.)")
+_LEAD = lazy(r"(?:https?://(?:dx\.|www\.)?doi\.org/|doi:?)$", re.IGNORECASE)
+_SEPARATORS = "/,;:|+&\"'"
+_PLACEHOLDER = lazy(r"\{\{?[A-Za-z_ ][\w. ]*\}|(?<![A-Za-z])\{\}")
+_LOST = "\ufffd"
+# No character has a number of eight digits
+_DECIMAL = lazy("&#0*([0-9]{1,8})[0-9]*")
 
 
 class Advice(NamedTuple):
@@ -162,14 +179,9 @@ def _escaped_marks(text: str) -> str:
 
 
 def _on_name(doi: DOI) -> tuple[Advice, ...]:
-    from doiuri._remains import remains  # rarely needed
-
-    checks = (_look_alikes, _composition, _entities, _tex, _spaces, _punctuation, _slash, _escapes)
-    found = [
-        Advice(code, message, next(filter(None, map(_suggested, better)), None))
-        for code, message, better in remains(doi.name)
-    ]
-    found += [remark for check in checks if (remark := check(doi))]
+    left = (_page, _query, _badge, _fields, _second, _placeholder, _lost)  # by copying, scripts and badges
+    checks = (*left, _look_alikes, _composition, _entities, _tex, _spaces, _punctuation, _slash, _escapes)
+    found = [remark for check in checks if (remark := check(doi))]
     if doi.suffix[1:2] == "/":
         message = "a suffix of one character followed by a slash is reserved for future use (Z39.84 §4.3)"
         found.append(Advice("reserved-suffix", message, None))
@@ -177,6 +189,67 @@ def _on_name(doi: DOI) -> tuple[Advice, ...]:
         message = f"{_listed(unknown)} is not in Unicode {unicodedata.unidata_version}"
         found.append(Advice("unknown-character", message, None))
     return tuple(found)
+
+
+def _page(doi: DOI) -> Advice | None:
+    page = _PAGE_END.search(doi.suffix)
+    if page is None:
+        return None
+    message = f"{page[0]!r} looks like part of a page's address"
+    return Advice("page-address", message, _suggested(doi.name.removesuffix(page[0])))
+
+
+def _query(doi: DOI) -> Advice | None:
+    query = _QUERY.search(doi.name)
+    if query is None or ".svg?" in doi.name.lower():
+        return None
+    message = f"{query[0][:40]!r} looks like the query of a page's address"
+    return Advice("page-address", message, _suggested(doi.name[: query.start()]))
+
+
+def _badge(doi: DOI) -> Advice | None:
+    badge = _BADGE_END.search(doi.name)
+    doubled = "--" in doi.name or "__" in doi.name
+    if badge is None or not badge[0] or not (".svg" in badge[0].lower() or doubled):
+        return None
+    better = doi.name[: badge.start()]
+    if badge[1]:  # Shields.io writes "-" as "--" and "_" as "__"
+        better = better.replace("--", "-").replace("__", "_")
+    message = f"{badge[0][:40]!r} looks like the end of a badge's address"
+    return Advice("page-address", message, _suggested(better))
+
+
+def _fields(doi: DOI) -> Advice | None:
+    fields = _JSON_FIELDS.search(doi.name)
+    if fields is None:
+        return None
+    message = f"{fields[0]} looks like the end of a field of JSON"
+    return Advice("run-on", message, _suggested(doi.name[: fields.start()]))
+
+
+def _second(doi: DOI) -> Advice | None:
+    name = doi.name
+    second = _SECOND_NAME.search(name, name.find("/") + 1)
+    if second is None or any(map(str.isspace, name)):  # at white space is advice of its own
+        return None
+    first = _LEAD.sub("", name[: second.start()]).rstrip(_SEPARATORS)
+    message = f"{second[0]!r} in the name looks like the beginning of a second DOI"
+    return Advice("run-on", message, _suggested(first) or _suggested(name[second.start() :]))
+
+
+def _placeholder(doi: DOI) -> Advice | None:
+    placeholder = _PLACEHOLDER.search(doi.name)
+    if placeholder is None:
+        return None
+    return Advice("placeholder", f"{placeholder[0][:40]!r} looks like a placeholder of a template", None)
+
+
+def _lost(doi: DOI) -> Advice | None:
+    if _LOST not in doi.name:
+        return None
+    better = doi.name.rstrip(_LOST)
+    suggestion = None if _LOST in better else _suggested(better)
+    return Advice("lost-character", "the name has a replacement character (U+FFFD)", suggestion)
 
 
 def _look_alikes(doi: DOI) -> Advice | None:
@@ -295,3 +368,15 @@ def _listed(characters: list[str]) -> str:
 def _few(items: list[str]) -> str:
     different = list(dict.fromkeys(items))
     return ", ".join(different[:5]) + (" …" if len(different) > 5 else "")
+
+
+def unescape_html(text: str) -> str:
+    """Return ``text`` with HTML's character references decoded, as ``html.unescape`` does.
+
+    ``html.unescape`` raises ValueError for a number of more than 4,300 digits;
+    here it is U+FFFD, as is any number that is too large.
+
+    >>> unescape_html("a&lt;b&#" + "9" * 5000 + ";")
+    'a<b�'
+    """
+    return html.unescape(_DECIMAL.sub(r"&#\1", text)) if "&" in text else text

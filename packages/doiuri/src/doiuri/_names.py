@@ -6,6 +6,25 @@ if TYPE_CHECKING:
 
     Flaw: TypeAlias = tuple[int, str]  # position in the name, and reason
 
+# A name may have characters of Unicode's basic type Graphic. These are the other types, by general category (Cc,
+# Cs, Zl Zp, Co, noncharacters, Cf), in Unicode 4.0 to 17.0: spelled out so that the result does not depend on
+# the interpreter's version of Unicode.
+_OTHERS = {
+    "line break": r"\n\r",  # control characters, but users know them by this name
+    "control character": r"\x00-\x1f\x7f-\x9f",
+    "surrogate": r"\ud800-\udfff",
+    "line or paragraph separator": r"\u2028\u2029",
+    "private use character": r"\ue000-\uf8ff\U000f0000-\U000ffffd\U00100000-\U0010fffd",
+    "noncharacter": r"\ufdd0-\ufdef" + "".join(rf"\U{p:04x}fffe\U{p:04x}ffff" for p in range(17)),
+    "format character": (
+        r"\xad\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u180e\u200b-\u200f\u202a-\u202e"
+        r"\u2060-\u2064\u2066-\u206f\ufeff\ufff9-\ufffb\U000110bd\U000110cd\U00013430-\U0001343f"
+        r"\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0001\U000e0020-\U000e007f"
+    ),
+}
+NOT_GRAPHIC = "".join(_OTHERS.values())
+"""The characters that no name may have, as a pattern's character class."""
+
 OTHER_HANDLE = 'a DOI begins with "10."; if this is another handle, link to it at https://hdl.handle.net/'
 _RESERVED = 'a suffix of one character followed by "/" is reserved (Z39.84 §4.3)'
 
@@ -104,7 +123,14 @@ def short_doi_flaw(name: str) -> "Flaw | None":
 
 
 def not_graphic(text: str) -> "Flaw | None":
-    """Return where and why ``text`` has a character that no name may have, or None."""
-    from doiuri import _characters  # slow to import, and rarely needed
+    """Return where and why ``text`` has a character that no name may have, or None (Z39.84 §4.1).
 
-    return _characters.not_graphic(text)
+    Call it only if ``str.isprintable`` is false: that is faster, and true for nearly every name.
+    """
+    import re  # slow to import, and rarely needed
+
+    match = re.search(f"[{NOT_GRAPHIC}]", text)
+    if match is None:
+        return None
+    kind = next(kind for kind, ranges in _OTHERS.items() if re.match(f"[{ranges}]", match[0]))
+    return match.start(), f"a name cannot contain U+{ord(match[0]):04X} ({kind})"

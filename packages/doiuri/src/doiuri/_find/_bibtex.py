@@ -7,7 +7,7 @@ import unicodedata
 from typing import TYPE_CHECKING, ClassVar
 
 from doiuri._find._markup import Rendered, Scanner, a_name
-from doiuri._find._patterns import lazy
+from doiuri._patterns import lazy
 
 if TYPE_CHECKING:
     from doiuri._find._markup import Part

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from doiuri._characters import NOT_GRAPHIC
 from doiuri._find._leads import UNSPACED, Lead, in_query
-from doiuri._find._patterns import lazy
+from doiuri._names import NOT_GRAPHIC
+from doiuri._patterns import lazy
 
 # Always the end: white space, what no name holds, typographic quotation marks, other scripts' punctuation
 _HARD = (

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from doiuri._find._patterns import lazy
 from doiuri._parse import FIXED_SPACES, LABELS, PATHS
+from doiuri._patterns import lazy
 from doiuri._urls import DOI_ORG, HOSTS
 
 _BLANKS = " \t" + FIXED_SPACES

@@ -17,7 +17,7 @@ from doiuri._find._html import (
     unescaped,
 )
 from doiuri._find._markup import Rendered, Scanner, a_name
-from doiuri._find._patterns import lazy
+from doiuri._patterns import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

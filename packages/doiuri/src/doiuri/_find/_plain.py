@@ -9,7 +9,7 @@ from doiuri._doi import DOI
 from doiuri._errors import DOISyntaxError
 from doiuri._find._ends import holds_line_break, is_quotient, is_template, name_end, trimmed, undone
 from doiuri._find._leads import Lead, frequent_lead, lead
-from doiuri._find._patterns import lazy
+from doiuri._patterns import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, ClassVar
 
 from doiuri._find._markup import Rendered, Scanner, a_name
-from doiuri._find._patterns import lazy
+from doiuri._patterns import lazy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

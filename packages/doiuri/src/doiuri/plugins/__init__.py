@@ -1,6 +1,6 @@
 """For authors of plugins: shared options, the text and the resolver that they ask for, and helpers."""
 
-from doiuri._entities import unescape_html
+from doiuri._advice import unescape_html
 from doiuri._files._replacing import replacing
 from doiuri._settings import Settings, user_agent
 from doiuri._urls import DOI_ORG

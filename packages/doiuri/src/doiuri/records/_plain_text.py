@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from html import unescape
 
-from doiuri._characters import NOT_GRAPHIC
 from doiuri._json import integer
+from doiuri._names import NOT_GRAPHIC
 
 MAX_SOURCE = 40_000
 """Characters that are read of a text."""

@@ -6,9 +6,9 @@ if TYPE_CHECKING:
 
     Flaw: TypeAlias = tuple[int, str]  # position in the name, and reason
 
-# A name may have characters of Unicode's basic type Graphic. These are the other types, by general category (Cc,
-# Cs, Zl Zp, Co, noncharacters, Cf), in Unicode 4.0 to 17.0: spelled out so that the result does not depend on
-# the interpreter's version of Unicode.
+# A name may have characters of Unicode's basic type Graphic. These are the other types, by general category
+# (Cc, Cs, Zl Zp, Co, noncharacters, Cf), in Unicode 4.0 to 17.0: spelled out so that the result does not
+# depend on the interpreter's version of Unicode.
 _OTHERS = {
     "line break": r"\n\r",  # control characters, but users know them by this name
     "control character": r"\x00-\x1f\x7f-\x9f",

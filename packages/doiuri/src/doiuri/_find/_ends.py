@@ -58,11 +58,6 @@ _LONGEST = 500  # characters of a name in a badge
 _BADGE_TEXT = lazy(rf"(?>(?:[^-_\s\"<>?#]|--|__){{0,{_LONGEST}}})")
 JSON_ESCAPE = lazy(r"\\(?:/|u00(?:2[13-9A-Fa-f]|[3-7][0-9A-Fa-f]|[C-Fc-f][0-9A-Fa-f]))")
 """A slash or a character of a name in JSON."""
-_TEMPLATE = lazy(
-    r"\{\{|\$\{|\{[a-z][A-Za-z0-9_.]+\}|\{[0-9]?\}(?![\w.{-])|%[sd](?![0-9A-Fa-f])|<(?:(?:[a-z]+[_-]?)?id|doi|name|number|prefix|suffix|version|year)>"
-)
-_QUOTIENT = lazy(r"10\.[0-9]+/[0-9]+(?:\.[0-9]+)?[eE][-+][0-9]{1,3}(?![\w./-])")
-_LINE_BREAK = lazy(r"(?:\\|%5C)n(?:https?:|10\.)")
 
 
 def name_end(prefix: re.Match[str], lead: Lead, unclosed: list[int]) -> int:
@@ -177,33 +172,8 @@ def _notation_end(text: str, start: int, place: str) -> int:
     return end
 
 
-def holds_line_break(value: str) -> bool:
-    """Return whether the value holds two links with the line break between them that Mendeley writes."""
-    return _LINE_BREAK.search(value) is not None
-
-
-def undone(name: str, place: str) -> str:
-    """Return the name without the escapes of a badge or of JSON."""
-    if place == "badge":
-        return name.replace("--", "-").replace("__", "_")
-    if place == "json":
-        return JSON_ESCAPE.sub(lambda escape: chr(int(escape[0][2:] or "2F", 16)), name)
-    return name
-
-
-def is_template(prefix: re.Match[str], end: int) -> bool:
-    """Return whether a program is to fill in the name after ``prefix``: ``10.1000/{number}``."""
-    text = prefix.string
-    return _TEMPLATE.search(text, prefix.end(), end) is not None or _TEMPLATE.match(text, end) is not None
-
-
-def is_quotient(prefix: re.Match[str]) -> bool:
-    """Return whether the name is two numbers, the second with an exponent: ``10.4912/7.05e-08``."""
-    return _QUOTIENT.match(prefix.string, prefix.start()) is not None
-
-
 # Punctuation; then a dash, signs, full stops of other scripts, and the numbers of notes
-_PUNCTUATION = frozenset(
+_PUNCTUATION = (
     ".,;:!?'\"*/\\&=\u2013\u00a7\u00a9\u00ae\u00b6\u00b7\u2122\u2190\u2192\u0589\u05c3\u1362\u1363\u104a\u104b"
     "\ufffd\u00b9\u00b2\u00b3\u2070\u2074\u2075\u2076\u2077\u2078\u2079"
 )
@@ -220,34 +190,20 @@ def trimmed(prefix: re.Match[str], end: int, lead: Lead, tail: str) -> int:
     """
     text, suffix = prefix.string, prefix.end()
     before = text[lead.start - 1 : lead.start]
-    if before and before in _EMPHASIS:
-        tail += before
+    tail += _PUNCTUATION + (before if before in _EMPHASIS else "")
     if text[end : end + 1] == ">":
         tail += "-"  # an arrow
-    end = _without_punctuation(text, suffix, end, tail)
-    if "%" in text[suffix:end]:
-        end = _without_blanks(text, suffix, end)
+    end = suffix + len(text[suffix:end].rstrip(tail))
+    while blank := _BLANK.search(text, max(suffix, end - _LONGEST_BLANK), end):
+        end = blank.start()
     if text.startswith("://", end):
         scheme = _SCHEME.search(text, max(suffix, end - 5), end)
         end = scheme.start() if scheme else end
     if lead.place == "url":
-        end = without_page(prefix, end)
+        end = _without_page(prefix, end)
     elif lead.place == "escaped":
-        end = without_files(prefix, end)
-    return _without_punctuation(text, suffix, end, tail)
-
-
-def _without_punctuation(text: str, suffix: int, end: int, tail: str) -> int:
-    while end > suffix and (text[end - 1] in _PUNCTUATION or text[end - 1] in tail):
-        end -= 1
-    return end
-
-
-def _without_blanks(text: str, suffix: int, end: int) -> int:
-    """Return the end without percent-encoded blanks."""
-    while blank := _BLANK.search(text, max(suffix, end - _LONGEST_BLANK), end):
-        end = blank.start()
-    return end
+        end = _without_files(prefix, end)
+    return suffix + len(text[suffix:end].rstrip(tail))
 
 
 # What publishers append to a name in their own URLs
@@ -277,10 +233,10 @@ _FILES = lazy(r"(?:/|%2F)MediaObjects(?:/|%2F).*\Z", re.IGNORECASE | re.DOTALL)
 _HOST_LENGTH = 80  # how far back the host or the last parts of the path are looked for
 
 
-def without_page(prefix: re.Match[str], end: int) -> int:
+def _without_page(prefix: re.Match[str], end: int) -> int:
     """Return the end of the name after ``prefix``, without the page or file of it that a URL ends with."""
     text, start = prefix.string, prefix.start()
-    end = without_files(prefix, end)
+    end = _without_files(prefix, end)
     for pattern in (_PAGE, _FILE):
         extra = pattern.search(text, prefix.end() + 1, end)
         end = extra.start() if extra else end
@@ -295,7 +251,7 @@ def without_page(prefix: re.Match[str], end: int) -> int:
     return end
 
 
-def without_files(prefix: re.Match[str], end: int) -> int:
+def _without_files(prefix: re.Match[str], end: int) -> int:
     """Return the end without the path of a figure or supplement at Springer."""
     files = _FILES.search(prefix.string, prefix.end(), end)
     return files.start() if files else end

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from doiuri._doi import DOI
 from doiuri._errors import DOISyntaxError
-from doiuri._find._ends import holds_line_break, is_quotient, is_template, name_end, trimmed, undone
+from doiuri._find._ends import JSON_ESCAPE, name_end, trimmed
 from doiuri._find._leads import Lead, frequent_lead, lead
 from doiuri._patterns import lazy
 
@@ -34,6 +34,14 @@ _FREQUENT_NAME = lazy(rf"10\.{_FREQUENT}")
 _FREQUENT_LABELS = ("https://doi.org/", "doi:")
 _PREFIX = lazy(r"10\.([0-9]++)(?![0-9.]*?\.(?![0-9]))[0-9.]*+(\\?/|:|%2[Ff])")
 _IN_SENTENCES = frozenset(["text", "link"])
+# What a program is to fill in
+_TEMPLATE = lazy(
+    r"\{\{|\$\{|\{[a-z][A-Za-z0-9_.]+\}|\{[0-9]?\}(?![\w.{-])|%[sd](?![0-9A-Fa-f])|<(?:(?:[a-z]+[_-]?)?id|doi|name|number|prefix|suffix|version|year)>"
+)
+# Two numbers, the second with an exponent
+_QUOTIENT = lazy(r"10\.[0-9]+/[0-9]+(?:\.[0-9]+)?[eE][-+][0-9]{1,3}(?![\w./-])")
+# Between two links, as Mendeley writes it
+_LINE_BREAK = lazy(r"(?:\\|%5C)n(?:https?:|10\.)")
 _BARE_DIGITS = 4  # of a registrant without a label: fewer are decimals, versions, IP addresses
 
 
@@ -65,7 +73,7 @@ def mentions(text: str, label_nearby: Callable[[int], bool], tail: str = "") -> 
                 before = before._replace(place="json")
             end = name_end(prefix, before, unclosed)
             mention = None
-            if not is_template(prefix, end):
+            if not _is_template(prefix, end):
                 mention = _mention(prefix, trimmed(prefix, end, before, tail), before)
             if mention is not None:
                 last = mention[1]
@@ -78,10 +86,15 @@ def _prefix(text: str, start: int, before: Lead, label_nearby: Callable[[int], b
     prefix = _PREFIX.match(text, start)
     if prefix is None or (prefix[2] == ":" and text[start - 8 : start].lower() != "urn:doi:"):
         return None
-    if not before.labelled and is_quotient(prefix):
+    if not before.labelled and _QUOTIENT.match(text, start):
         return None
     counts = before.labelled or len(prefix[1]) >= _BARE_DIGITS or label_nearby(before.start)
     return prefix if counts else None
+
+
+def _is_template(prefix: re.Match[str], end: int) -> bool:
+    text = prefix.string
+    return _TEMPLATE.search(text, prefix.end(), end) is not None or _TEMPLATE.match(text, end) is not None
 
 
 def _mention(prefix: re.Match[str], end: int, before: Lead) -> Mention | None:
@@ -97,7 +110,10 @@ def _mention(prefix: re.Match[str], end: int, before: Lead) -> Mention | None:
         name = name.replace(":", "/", 1)  # DOI Handbook, note on URNs
     if end <= prefix.end():
         return None
-    name = undone(name, before.place)
+    if before.place == "badge":
+        name = name.replace("--", "-").replace("__", "_")
+    elif before.place == "json":
+        name = JSON_ESCAPE.sub(lambda escape: chr(int(escape[0][2:] or "2F", 16)), name)
     try:
         return first, end, DOI.parse(name)
     except DOISyntaxError:  # the escapes hide bytes or characters that no name has
@@ -132,9 +148,11 @@ def whole(value: str, *, labelled: bool, link: bool) -> Mention | None:
     before = lead(value, place) if prefix else None
     if prefix is None or before is None or before.start != 0:
         return None
-    if holds_line_break(value) or (not link and len(value.split(maxsplit=1)) > 1):
+    if _LINE_BREAK.search(value) or (not link and len(value.split(maxsplit=1)) > 1):
         return None
-    if not (labelled or before.labelled or len(prefix[1]) >= _BARE_DIGITS) or is_template(prefix, len(value)):
+    if not (labelled or before.labelled or len(prefix[1]) >= _BARE_DIGITS) or _is_template(
+        prefix, len(value)
+    ):
         return None
     end = len(value)
     if link or before.place == "link":

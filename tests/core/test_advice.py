@@ -1,7 +1,6 @@
 """What is legal but probably wrong: reported, never changed."""
 
 import json
-from typing import Any
 
 import pytest
 from doiuri import DOI, Advice, DOISyntaxError, _advice, advise, suggest
@@ -13,18 +12,20 @@ from support.cases import DATA
 CASES = json.loads((DATA / "advice.json").read_text(encoding="utf-8"))["cases"]
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: ascii(case["text"]))
-def test_advice(case: dict[str, Any]) -> None:
+def test_advice() -> None:
     """Accidental blanks, look-alikes and trailing slashes are reported (S-14 U-34 P-20)."""
-    found = advise(case["text"])
-    assert {advice.code: advice.suggestion for advice in found} == case["advice"]
-    assert len(found) == len(case["advice"])
-    for advice in found:
-        assert advice.message
-        assert advice.message.isprintable()
-        if advice.suggestion is not None:
-            same = DOI.parse(advice.suggestion) == DOI.parse(case["text"])
-            assert same == (advice.code == "stray-percent")  # a clearer spelling of the same name
+    for case in CASES:
+        text = case["text"]
+        found = advise(text)
+        assert {advice.code: advice.suggestion for advice in found} == case["advice"], text
+        assert len(found) == len(case["advice"]), text
+        assert found == _advice._all_remarks(text)
+        for advice in found:
+            assert advice.message, text
+            assert advice.message.isprintable(), text
+            if advice.suggestion is not None:
+                same = DOI.parse(advice.suggestion) == DOI.parse(text)
+                assert same == (advice.code == "stray-percent"), text  # a clearer spelling of the name
 
 
 _PLAIN_PIECES = ["10", "1000", "x", "1", "(", ")", "/", ".", "-", ":", ";", "_", "%41", "&amp;", "<", "doi:"]
@@ -37,8 +38,6 @@ _PAGES = ["/full", ".PDF", "/issuetoc", ".htm", "/fulltext", ".epdf", "meta"]
     )
     | spelled_texts().map(lambda pair: pair[0])
 )
-@example("10.1000/1")
-@example("10.1000/a(b)")
 @example("10.1000/a)")
 @example("10.1000/1/")
 @example("10.1000/1/2")
@@ -53,11 +52,6 @@ def test_the_short_way_for_plain_names_says_the_same(text: str) -> None:
         return
     assert advise(text) == _advice._all_remarks(text)
     assert advise(doi) == _advice._all_remarks(doi)
-
-
-@pytest.mark.parametrize("case", CASES, ids=lambda case: ascii(case["text"]))
-def test_the_short_way_says_the_same_in_every_case(case: dict[str, Any]) -> None:
-    assert advise(case["text"]) == _advice._all_remarks(case["text"])
 
 
 def test_of_a_doi_only_the_name_is_judged() -> None:
@@ -81,28 +75,24 @@ def test_advice_is_for_dois_only() -> None:
             function(b"10.1000/182")  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
-    ("text", "repaired"),
-    [
-        ("10.1000/182", None),
-        ("10.1000/a/b", None),
-        ("10.1000/a–b", "10.1000/a-b"),
-        ("10.1000/a–b).", "10.1000/a-b"),
-        ("10.1000/x”", "10.1000/x"),
-        ("10.1000/9:8&amp;lt;1::AID&amp;gt;2,", "10.1000/9:8<1::AID>2"),
-        ("10.1000/xyz/full/", "10.1000/xyz"),
-        ("doi:10.1000/50%25off", None),
-        ("10.1000/50%25off.", "10.1000/50%off"),
-        ("10.1000/100%", None),
-        ("https://doi.org/10.1000/182?locatt=id:1", None),
-        ("https://doi.org/10.1000/456#789", None),
-        ("https://doi.org/10.1000/x%252Fy", "10.1000/x/y"),
-        ("10.1000/.", None),
-    ],
-    ids=ascii,
-)
-def test_the_best_suggestion_repairs_all_of_the_name(text: str, repaired: str | None) -> None:
-    assert suggest(text) == suggest(DOI.parse(text)) == repaired
+def test_the_best_suggestion_repairs_all_of_the_name() -> None:
+    for text, repaired in {
+        "10.1000/182": None,
+        "10.1000/a/b": None,
+        "10.1000/a–b": "10.1000/a-b",
+        "10.1000/a–b).": "10.1000/a-b",
+        "10.1000/x”": "10.1000/x",
+        "10.1000/9:8&amp;lt;1::AID&amp;gt;2,": "10.1000/9:8<1::AID>2",
+        "10.1000/xyz/full/": "10.1000/xyz",
+        "doi:10.1000/50%25off": None,
+        "10.1000/50%25off.": "10.1000/50%off",
+        "10.1000/100%": None,
+        "https://doi.org/10.1000/182?locatt=id:1": None,
+        "https://doi.org/10.1000/456#789": None,
+        "https://doi.org/10.1000/x%252Fy": "10.1000/x/y",
+        "10.1000/.": None,
+    }.items():
+        assert suggest(text) == suggest(DOI.parse(text)) == repaired, text
 
 
 @given(spelled_texts().map(lambda pair: pair[0]))

@@ -165,10 +165,11 @@ def _notation_end(text: str, start: int, place: str) -> int:
     end = len(text)
     if place == "badge" and (badge := _BADGE_TEXT.match(text, start)):
         end = badge.end()
+    window = text.find(" ", start, start + _WINDOW)
+    window = window if window >= 0 else start + _WINDOW
     for literal, pattern in _STOPS.get(place, _ANYWHERE):
-        if text.find(literal, start, start + _WINDOW) >= 0:
-            stop = pattern.search(text, start, start + _WINDOW)
-            end = min(end, stop.start()) if stop else end
+        if text.find(literal, start, window) >= 0 and (stop := pattern.search(text, start, window)):
+            end = min(end, stop.start())
     return end
 
 
@@ -194,7 +195,9 @@ def trimmed(prefix: re.Match[str], end: int, lead: Lead, tail: str) -> int:
     if text[end : end + 1] == ">":
         tail += "-"  # an arrow
     end = suffix + len(text[suffix:end].rstrip(tail))
-    while blank := _BLANK.search(text, max(suffix, end - _LONGEST_BLANK), end):
+    while text.find("%", suffix, end) >= 0 and (
+        blank := _BLANK.search(text, max(suffix, end - _LONGEST_BLANK), end)
+    ):
         end = blank.start()
     if text.startswith("://", end):
         scheme = _SCHEME.search(text, max(suffix, end - 5), end)

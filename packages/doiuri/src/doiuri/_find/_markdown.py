@@ -35,7 +35,6 @@ _IN_DESTINATION = lazy(r"\\.|[()\s]")
 _IN_ANGLES = lazy(r"<[^\\<>\n]*+(?:\\.[^\\<>\n]*+)*>")
 _LONGEST = 2000  # characters of a destination in angle brackets
 _DEEPEST = 32  # brackets within brackets in a destination, as in CommonMark's reference implementation
-_LONGEST_RUN = 80  # backticks around code, likewise
 _INFO = 200  # characters after a fence that are looked at
 _FENCE = lazy(rf"(?:```+|~~~+)(?![^`\n]{{0,{_INFO}}}`)")
 _NO_FENCE = (sys.maxsize, sys.maxsize, sys.maxsize)
@@ -63,6 +62,7 @@ class Markdown(Scanner):
         super().__init__(text)
         self._fences = _fences(text)
         self._fence = 0, 0, 0  # the next one, or the one that was read last
+        self._unclosed: set[tuple[str, int]] = set()  # backticks that nothing closes before an end
 
     def block(self, begin: int, place: int) -> tuple[int, int]:
         while self._fence[2] <= place:
@@ -81,7 +81,7 @@ class Markdown(Scanner):
             case "code" if start == self._fence[0]:
                 return Rendered(text, after, self._fence[1]).whole_or_mentions(), self._fence[2]
             case "code":
-                stop, closer_end = _closer(text, token, end)
+                stop, closer_end = self._closer(token, end)
                 return Rendered(text, after, stop).whole_or_mentions(), closer_end
             case "tag":
                 return in_tag(text, start, after), after
@@ -89,6 +89,16 @@ class Markdown(Scanner):
                 return _in_destination(text, start + 1, after - 1), after
             case _:
                 return self._link(after)
+
+    def _closer(self, opener: re.Match[str], end: int) -> tuple[int, int]:
+        """Return the span of what closes the code before ``end``; if nothing does, that after the opener."""
+        backticks, after = opener[0], opener.end()
+        if backticks[0] == "`" and (backticks, end) not in self._unclosed:
+            closer = re.compile(f"(?<!`){backticks}(?!`)").search(self.text, after, end)
+            if closer:
+                return closer.span()
+            self._unclosed.add((backticks, end))
+        return after, after
 
     def _link(self, start: int) -> Part:
         end = _destination_end(self.text, start)
@@ -118,16 +128,6 @@ def _begins_line(text: str, place: int, margin: re.Pattern[str]) -> bool:
     """Return whether only a ``margin`` is before ``place`` in its line."""
     _, line_end, before = text[max(0, place - _MARGIN) : place].rpartition("\n")
     return (bool(line_end) or place < _MARGIN) and margin.fullmatch(before) is not None
-
-
-def _closer(text: str, opener: re.Match[str], end: int) -> tuple[int, int]:
-    """Return the span of what closes the code span before ``end``; if nothing does, that after the opener."""
-    backticks, after = opener[0], opener.end()
-    if backticks[0] == "`" and len(backticks) <= _LONGEST_RUN:
-        closer = re.compile(f"(?<!`){backticks}(?!`)").search(text, after, end)
-        if closer:
-            return closer.span()
-    return after, after
 
 
 def _in_destination(text: str, start: int, end: int) -> Iterator[Mention]:

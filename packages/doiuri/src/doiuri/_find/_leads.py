@@ -129,11 +129,7 @@ def _place(text: str, start: int) -> str:
         return "url"
     if before in {"=", "+"}:
         return "query" if in_query(text, start) else "text"
-    return "escaped" if _follows_escape(text, start) else "text"
-
-
-def _follows_escape(text: str, start: int) -> bool:
-    return _ESCAPE.search(text, max(0, start - 3), start) is not None
+    return "escaped" if _ESCAPE.search(text, max(0, start - 3), start) else "text"
 
 
 def in_query(text: str, start: int) -> bool:

@@ -136,14 +136,5 @@ def _unescaped(token: re.Match[str]) -> str:
 
 def _block_end(text: str, start: int, indent: str) -> int:
     """Return where the block of ``start`` ends: before a blank line or one that is indented no deeper."""
-    while True:
-        end = text.find("\n", start)
-        if end < 0:
-            return len(text)
-        line = text[end + 1 : end + 2 + len(indent)]
-        if not (line.startswith(indent) and line[-1:] in {" ", "\t"} and len(line) > len(indent)):
-            return end
-        following = text.find("\n", end + 1)
-        if not text[end + 1 : following if following >= 0 else len(text)].strip():
-            return end
-        start = end + 1
+    block = re.compile(rf"[^\n]*+(?>(?:\n{indent}[ \t]++\S[^\n]*+)*)").match(text, start)
+    return block.end() if block else start

@@ -22,7 +22,7 @@ ENTITY = r"&(?:\#[0-9]{1,7}|\#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});?"
 INVISIBLE = "\xad\u200b\u2060\ufeff"  # where a browser may break the line inside a name
 # The same as alternatives: a set with more than two ranges, one of them above U+00FF, takes long to compile
 INVISIBLE_ONE = r"\xad|[\u200b\u2060]|\ufeff"
-_BREAK = lazy(r"</?wbr\b", re.IGNORECASE)
+_BREAK = lazy(r"</?[wW][bB][rR]\b")
 # May begin an entity for a character that a name continues with
 AMPERSAND = "&(?!(?:#82[1-3][0-9]|#160|nbsp|[nm]dash|[lr][ds]quo|amp|lt|gt|quot);)"
 _NAME = lazy(a_name(rf"(?:{AMPERSAND}|{INVISIBLE_ONE}|[\t\n\r]|</?wbr)"))
@@ -67,7 +67,7 @@ class HTML(Scanner):
         start, end = token.span()
         if self.text[start] != "<":
             return unescaped(token)
-        if _BREAK.match(token[0]):
+        if _BREAK.match(self.text, start):
             return ""
         mentions = in_tag(self.text, start, end)
         if not _UNUSUAL.match(self.text, start):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from functools import cache
 from typing import TYPE_CHECKING, ClassVar
 
 from doiuri._find._html import (
@@ -94,7 +95,7 @@ class Markdown(Scanner):
         """Return the span of what closes the code before ``end``; if nothing does, that after the opener."""
         backticks, after = opener[0], opener.end()
         if backticks[0] == "`" and (backticks, end) not in self._unclosed:
-            closer = re.compile(f"(?<!`){backticks}(?!`)").search(self.text, after, end)
+            closer = _run(backticks).search(self.text, after, end)
             if closer:
                 return closer.span()
             self._unclosed.add((backticks, end))
@@ -103,6 +104,11 @@ class Markdown(Scanner):
     def _link(self, start: int) -> Part:
         end = _destination_end(self.text, start)
         return _in_destination(self.text, start, end), end
+
+
+@cache
+def _run(backticks: str) -> re.Pattern[str]:
+    return re.compile(f"(?<!`){backticks}(?!`)")
 
 
 def _unescaped(token: re.Match[str]) -> str:

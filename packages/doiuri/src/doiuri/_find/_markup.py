@@ -134,7 +134,7 @@ def a_name(escape: str, nothing: str = "") -> str:
         rest = rf"0?{nothing}|{rest.replace('ESCAPE', f'|{escape}')}"
     else:  # with the escape once, for the time that it takes to compile
         rest = rf"(?>(?:0(?:\.[0-9.]{{0,15}}+)?)?){escape}|{rest.replace('ESCAPE', '')}"
-    return rf"1(?={rest})(?<![/ ]v1)"  # nor with the number of a version
+    return rf"1(?![1-9.,])(?={rest})(?<![/ ]v1)"  # nor with the number of a version
 
 
 class Scanner(ABC):

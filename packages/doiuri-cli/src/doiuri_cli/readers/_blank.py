@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 # May stand for what a name continues with; one set of all of them would take long to compile
 _ESCAPED = r"(?:[\\%&{}<\xad]|(?=[\u200b\u2060])|\ufeff)"
-_BROKEN = r"10(?:[&{<]|\\(?![%&#$_]))"
+_BROKEN = r"10(?:[&{<]|\\(?![%&#$_]))|1\\-0"
 # The start of a name, also one with escapes or invisible characters, but not a decimal
 _NAME = re.compile(rf"10\.[0-9.]*+(?:[/:]|{_ESCAPED})|{_BROKEN}")
 # One that counts without a label: versions and addresses such as v10.2/guide are frequent

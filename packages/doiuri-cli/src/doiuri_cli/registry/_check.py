@@ -112,23 +112,19 @@ def _ask(dois: Sequence[DOI], config: Config, answers: Answers, progress: Progre
     """Add what the store knows, and what the registry answers for the others."""
     from doiuri.plugins import Survey
 
-    left = []
-    with open_resolver(config, offline=True) as stored:
+    replies: list[None] = []  # one for each request
+    with (
+        open_resolver(config, on_reply=lambda _: replies.append(None)) as resolver,
+        open_resolver(config, offline=True) as stored,
+    ):
         survey = Survey(stored, None)
         survey.check(dois, "existence")
-    for doi in dois:
-        if doi in survey.unknown or doi in survey.stale:
-            left.append(doi)
-        else:
-            answers.statuses[doi.key] = survey.statuses[doi]
-    answers.known += len(dois) - len(left)
-    if not left:
-        return
-    replies: list[None] = []  # one for each request
-    with open_resolver(config, on_reply=lambda _: replies.append(None)) as resolver:
-        survey = Survey(resolver, config.budget)
-        survey.check(left, "existence", progress)
-        answers.statuses |= {doi.key: survey.statuses.get(doi, "unknown") for doi in left}
-        answers.unknown += survey.unknown.values()
-        if not resolver.offline:
+        left = [doi for doi in dois if doi in survey.unknown or doi in survey.stale]
+        answers.statuses |= {doi.key: survey.statuses.get(doi, "unknown") for doi in dois}
+        answers.known += len(dois) - len(left)
+        if left and not resolver.offline:
+            survey = Survey(resolver, config.budget)
+            survey.check(left, "existence", progress)
+            answers.statuses |= {doi.key: survey.statuses.get(doi, "unknown") for doi in left}
             answers.asked, answers.requests = len(left), len(replies)
+        answers.unknown += survey.unknown.values()

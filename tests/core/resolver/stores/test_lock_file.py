@@ -15,7 +15,7 @@ import pytest
 from doiuri import DOI, NoValues, ResolverUnavailable
 from doiuri.records import Work
 from doiuri.resolver import Entry, Key, LockFile, MemoryStore, Resolver, StoreWarning
-from doiuri.resolver.stores._recording import RecordingStore
+from doiuri.resolver.stores._memory import RecordingStore
 from doiuri.rest import CSL_JSON, read_record
 from doiuri.testing import resolver_for
 from support.store_contract import BASE, JSON, key

@@ -12,11 +12,11 @@ for _needed in ("requests", "platformdirs"):
 
 if TYPE_CHECKING:
     from doiuri.resolver._outcome import Cause, Metadata, Outcome
+    from doiuri.resolver._process import open_store
     from doiuri.resolver._resolver import Resolver
     from doiuri.resolver.http._request import Reply, Request, Transport, TransportError
     from doiuri.resolver.stores._lock_file import LockContent, LockFile
     from doiuri.resolver.stores._memory import MemoryStore
-    from doiuri.resolver.stores._open import open_store
     from doiuri.resolver.stores._redis import RedisStore
     from doiuri.resolver.stores._sqlite import SQLiteStore
     from doiuri.resolver.stores._store import Entry, Key, Store, StoreWarning
@@ -49,7 +49,7 @@ _MODULES = {
     **dict.fromkeys(("Reply", "Request", "Transport", "TransportError"), "http._request"),
     **dict.fromkeys(("LockContent", "LockFile"), "stores._lock_file"),
     "MemoryStore": "stores._memory",
-    "open_store": "stores._open",
+    "open_store": "_process",
     "RedisStore": "stores._redis",
     "SQLiteStore": "stores._sqlite",
     **dict.fromkeys(("Entry", "Key", "Store", "StoreWarning"), "stores._store"),

@@ -11,15 +11,19 @@ import threading
 import weakref
 from contextlib import suppress
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from doiuri._hosts import is_loopback
-from doiuri._settings import MEMORY
+from doiuri._settings import MEMORY, store_kind
 from doiuri._urls import origin
 from doiuri.resolver._arguments import DEFAULT, check_method
 from doiuri.resolver.http._client import Client
 from doiuri.resolver.http._limiter import LOCAL_PAUSE, PAUSE, Limiter
-from doiuri.resolver.stores._open import open_store
+from doiuri.resolver.stores._lock_file import LockFile
+from doiuri.resolver.stores._memory import MemoryStore
+from doiuri.resolver.stores._redis import RedisStore
+from doiuri.resolver.stores._sqlite import SQLiteStore
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -29,10 +33,6 @@ if TYPE_CHECKING:
     from doiuri.resolver._arguments import Config, Default
     from doiuri.resolver._outcome import Outcome
     from doiuri.resolver.http._request import OnReply, Transport
-    from doiuri.resolver.stores._lock_file import LockFile
-    from doiuri.resolver.stores._memory import MemoryStore
-    from doiuri.resolver.stores._redis import RedisStore
-    from doiuri.resolver.stores._sqlite import SQLiteStore
     from doiuri.resolver.stores._store import ReadStore, Store
 
 
@@ -144,6 +144,38 @@ def open_argument(
     except ValueError as error:
         raise ValueError(f"DOIURI_CACHE: {error}" if store is DEFAULT else str(error)) from None
     return shared.store, shared
+
+
+def open_store(
+    where: str | os.PathLike[str] | None = None,
+) -> MemoryStore | SQLiteStore | LockFile | RedisStore:
+    """Open the store at an address.
+
+    :param where: an address as in ``DOIURI_CACHE``: ``:memory:``, a ``redis://`` or ``rediss://`` URL, or a
+        path. A path that ends in ``.json`` or ``.lock`` is a lock file; a folder gets an SQLite file; any
+        other path is an SQLite file. None is the SQLite file in the user's cache folder.
+    :raises ValueError: for any other address, or if redis-py is needed and not installed.
+
+    >>> from doiuri.resolver import open_store
+    >>> type(open_store(":memory:")).__name__
+    'MemoryStore'
+    """
+    if where is None:
+        return SQLiteStore(None)
+    kind, text = store_kind(os.fspath(where))
+    if kind == "memory":
+        return MemoryStore()
+    if kind == "redis":
+        return RedisStore(text)
+    try:
+        path = Path(text).expanduser()
+    except RuntimeError as error:
+        raise ValueError(f"{text!r} is not a path for a store: {error}") from None
+    if kind == "lock":
+        return LockFile(path)
+    # not Path.is_dir, which raises if a parent folder may not be read
+    folder = os.path.isdir(path) or text.endswith(("/", os.sep))  # noqa: PTH112
+    return SQLiteStore(path / "doiuri.sqlite3" if folder else path)
 
 
 def acquire_store(where: str | None) -> SharedStore:

@@ -24,7 +24,7 @@ from doiuri.resolver._entries import is_fresh, record_key
 from doiuri.resolver._outcome import Outcome
 from doiuri.resolver._pipeline import Pipeline
 from doiuri.resolver._questions import ContentQuestion, ExistenceQuestion, RecordQuestion
-from doiuri.resolver.stores._recording import RecordingStore
+from doiuri.resolver.stores._memory import RecordingStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator, Sequence

@@ -1,4 +1,4 @@
-"""The store in memory."""
+"""The stores in memory: one that keeps entries, one that records those of another store."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from doiuri.resolver.stores._store import Usage
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from doiuri.resolver.stores._store import Entry, Key
+    from doiuri.resolver.stores._store import Entry, Key, ReadStore, Store
 
 _OVERHEAD = 500  # approximate bytes that an entry takes besides its DOI and body
 
@@ -68,6 +68,33 @@ class MemoryStore(ForkSafe):
         old = self._entries.pop(key, None)
         if old is not None:
             self._size -= _size(key, old)
+
+
+class RecordingStore:
+    """A store in front of another one, which records the entries that are read and written.
+
+    :param store: the other store, if any.
+    """
+
+    entries: dict[Key, Entry]
+    """The entries that were read and written so far."""
+
+    def __init__(self, store: Store | ReadStore | None) -> None:
+        self._store = store
+        self.entries = {}
+
+    def get_many(self, keys: Sequence[Key]) -> dict[Key, Entry]:
+        """Return the entries that the other store has."""
+        found = {} if self._store is None else self._store.get_many(keys)
+        self.entries.update(found)
+        return found
+
+    def put_many(self, entries: Mapping[Key, Entry]) -> None:
+        """Add entries to the other store."""
+        self.entries.update(entries)
+        put_many = getattr(self._store, "put_many", None)
+        if put_many is not None:
+            put_many(entries)
 
 
 def _size(key: Key, entry: Entry) -> int:

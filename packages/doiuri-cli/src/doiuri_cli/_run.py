@@ -128,12 +128,12 @@ class Run(NamedTuple):
         names = dict.fromkeys(chain.from_iterable(report.entries for report in reports))
         if not names:
             return NOTHING
-        from doiuri_cli.registry._records import look_up_works
+        from doiuri_cli.registry._check import look_up_works
 
         progress = partial(self.progress, "Fetching metadata")
-        works = look_up_works(list(names), answers.statuses, self.config, progress)
-        answers.requests += works.requests
-        return works.found
+        works, requests = look_up_works(names, answers.statuses, self.config, progress)
+        answers.requests += requests
+        return works
 
     def read(self, contents: Sequence[Content]) -> list[FileReport]:
         """Return what the texts of some files show, in their order."""

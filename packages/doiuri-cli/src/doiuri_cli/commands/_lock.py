@@ -266,8 +266,7 @@ def _update_bib(locking: Locking, path: str, *, check: bool, prune: bool) -> boo
 
     :raises ValueError: if it has other entries in it.
     """
-    from doiuri_cli.registry._bib import read_bib, render_bib
-    from doiuri_cli.registry._bib_lookup import look_up_entries
+    from doiuri_cli.registry._bib import look_up_entries, read_bib, render_bib
 
     old, locked = read_bib(path), locking.file.read()
     new = {key: entry for key, entry in old.items() if not prune or key in locking.dois}

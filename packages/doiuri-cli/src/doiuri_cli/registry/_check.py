@@ -1,4 +1,4 @@
-"""Whether DOIs are registered: the lock file first, then the store, then the registry."""
+"""Whether DOIs are registered, and what they name: by the lock file, the store and the registry."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 from doiuri import DOI
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from doiuri.records import Work
     from doiuri.resolver import Cause, Resolver, Store
 
     from doiuri_cli._config import Config
@@ -64,6 +65,45 @@ def check_names(
     elif left:
         _ask(left, config, answers, progress)
     return answers
+
+
+def look_up_works(
+    names: Iterable[str], statuses: Mapping[str, str], config: Config, progress: Progress | None = None
+) -> tuple[dict[str, Work], int]:
+    """Return what is known of the works that names name, by the DOI's key, and the number of requests.
+
+    :param names: the names.
+    :param statuses: the status of DOIs by their keys; those that do not exist name no work.
+    :param config: the configuration.
+    :param progress: called with the number of DOIs done, and of all.
+    :raises ValueError: if the resolver or the cache is not configured rightly.
+    """
+    dois = {doi.key: doi for doi in map(DOI, names)}
+    left = [doi for key, doi in dois.items() if statuses.get(key) not in {"not-found", "accepted"}]
+    works: dict[str, Work] = {}
+    replies: list[None] = []  # one for each request
+    if config.lock is not None:
+        left = _add_locked(left, works, config)
+    if left and not config.locked:
+        from doiuri.plugins import Survey
+
+        with open_resolver(config, on_reply=lambda _: replies.append(None)) as resolver:
+            survey = Survey(resolver, config.budget)
+            survey.look_up_works(left, progress=progress)
+        works |= {doi.key: work for doi, work in survey.works.items() if work is not None}
+    return works, len(replies)
+
+
+def _add_locked(dois: list[DOI], works: dict[str, Work], config: Config) -> list[DOI]:
+    """Add the works in the lock file; return the DOIs that it says nothing about."""
+    from doiuri.plugins import Survey
+    from doiuri.resolver import LockFile
+
+    with open_resolver(config, offline=True, store=LockFile(config.lock or "")) as resolver:
+        survey = Survey(resolver, None)
+        survey.look_up_works(dois)
+    works |= {doi.key: work for doi, work in survey.works.items() if work is not None}
+    return [doi for doi in dois if doi in survey.incomplete]
 
 
 def open_resolver(

@@ -146,6 +146,16 @@ def test_existence_takes_few_requests(folder: Path, doi_proxy: Proxies) -> None:
     assert doiuri("check", "--locked", cwd=folder).returncode == 0
 
 
+def test_works_that_are_locked_later_leave_the_records(folder: Path, doi_proxy: Proxies) -> None:
+    lock(doi_proxy, folder)
+    before = content(folder)["entries"]
+    (folder.parent / "cache.sqlite").unlink()
+    for options in (["--budget", "0.5", "--rate", "4"], []):  # existence first, if time is short
+        lock(doi_proxy, folder, "--works", *options)
+        assert content(folder)["entries"] == before
+    assert "works" in content(folder)
+
+
 def test_works_and_references(folder: Path, doi_proxy: Proxies) -> None:
     lock(doi_proxy, folder, "--works")
     written = content(folder)

@@ -333,3 +333,9 @@ def test_a_name_too_long_for_a_url_is_unknown() -> None:
 def test_an_answer_of_sixteen_megabytes_is_refused() -> None:
     with agency(csl(b'{"title":"%s"}' % (b"x" * 16_000_001))) as both, pytest.raises(ResolverUnavailable):
         both.resolver().work(KAHN)
+
+
+def test_metadata_may_be_null() -> None:
+    with agency(text("null", "application/json")) as both:
+        resolver = both.resolver(MemoryStore())
+        assert [resolver.metadata(KAHN, "application/json").text for _ in range(2)] == ["null"] * 2

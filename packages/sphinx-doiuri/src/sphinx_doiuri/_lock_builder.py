@@ -114,5 +114,5 @@ class LockBuilder(Builder):
                 file.edit(change)
             elif may_delete:
                 self.path.unlink(missing_ok=True)
-        except OSError as error:
+        except (OSError, ValueError) as error:
             raise SphinxError(__("cannot write the lock file: %s") % error) from None

@@ -194,15 +194,23 @@ def test_an_edited_reference_is_read_as_text_on_one_line(path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("kind", "detail", "body"),
-    [("work", "", b"\xff"), ("work", "", b"[]"), ("work", "", b"{"), ("reference", "apa en-US", b"\xff")],
+    [
+        ("work", "", b"\xff"),
+        ("work", "", b"[]"),
+        ("work", "", b"{"),
+        ("reference", "apa en-US", b"\xff"),
+        ("reference", "apa", b"A."),
+    ],
 )
-def test_an_answer_that_cannot_be_written_is_told_and_not_kept(
+def test_an_answer_that_is_not_what_its_key_says_is_left_out(
     path: Path, kind: str, detail: str, body: bytes
 ) -> None:
-    store = LockFile(path)
-    with pytest.warns(StoreWarning, match="cannot be written .*; new answers are not kept"):
-        store.put_many({key("10.1000/1", kind, detail=detail): Entry(body, CSL_JSON, 0.0)})
+    store, good = LockFile(path), Entry(b"{}", "application/json", 0.0)
+    bad = {key("10.1000/1", kind, detail=detail): Entry(body, CSL_JSON, 0.0)}
+    store.put_many(bad)
     assert not path.exists()
+    store.put_many({**bad, RECORD: good})
+    assert store.read().keys == [RECORD]
 
 
 # Editing

@@ -114,19 +114,24 @@ class Draft:
         with open_resolver(config) as resolver:
             survey = Survey(resolver, config.budget, record=True)
             survey.check(asked, wanted.how, progress)
-            gone = self.content.accepted.keys() | _with(survey.statuses, "not-found")
+            statuses, unknown = dict(survey.statuses), dict(survey.unknown)
+            gone = self.content.accepted.keys() | _with(statuses, "not-found")
             survey.look_up_works([doi for doi in works if doi.key not in gone], progress=progress)
             described = [doi for doi, work in survey.works.items() if work is not None]
             survey.look_up_references(described, wanted.style, wanted.locale, progress)
-        unknown, stale = {doi.key for doi in survey.unknown}, {doi.key for doi in survey.stale}
+        # a work shows that a DOI exists, but is no reason to drop its record
+        statuses |= {doi: status for doi, status in survey.statuses.items() if status == "not-found"}
+        unanswered, stale = {doi.key for doi in unknown}, {doi.key for doi in survey.stale}
+        checked = {doi.key for doi in asked}
         new = {
             key: entry
             for key, entry in survey.entries.items()
-            if (key.doi not in unknown or key.kind in {"work", "reference"})
+            if (key.doi not in unanswered or key.kind in {"work", "reference"})
+            and (key.kind != "exists" or key.doi in checked)
             and (entry.expires > started or key.doi in stale)
         }
-        self._change(partial(_merge, new=new, statuses=survey.statuses))
-        self.unknown += (survey.incomplete | survey.unknown).values()
+        self._change(partial(_merge, new=new, statuses=statuses))
+        self.unknown += (survey.incomplete | unknown).values()
 
     def _is_due(self, doi: DOI, wanted: Wanted) -> bool:
         if wanted.refresh:

@@ -82,23 +82,21 @@ class Survey:
         """Ask for metadata. A DOI that has metadata exists, so nothing else need be asked about it.
 
         :param others: DOIs to check afterwards, with one request each. If the budget does not allow so many
-            requests, it is first checked whether all of these DOIs exist.
+            requests, it is first checked whether all of these DOIs exist. Half of the time is left for them.
         """
-        rate = self._resolver.rate
-        if rate is not None and not self._resolver.offline:
-            new = [doi for doi in (*dois, *others) if doi not in self.statuses]
-            if dois and len(dois) * _REQUESTS + len(others) > self._left_or(inf) * rate:
-                self.check(new, "existence")
+        if self._exceeds(len(self._resolver._new_works(dois)) * _REQUESTS, len(others)):
+            self.check([doi for doi in (*dois, *others) if doi not in self.statuses], "existence")
         dois = [doi for doi in dois if self.statuses.get(doi) != "not-found"]
-        outcomes = self._resolver.works(dois, budget=self._left, progress=progress)
+        budget = self._left if self._left is None or not others else self._left / 2
+        outcomes = self._resolver.works(dois, budget=budget, progress=progress)
         for doi, outcome in self._answered(dois, outcomes, self.incomplete):
+            self.unknown.pop(doi, None)
             if outcome.status == "no-values":
                 self.works[doi] = None
                 continue
             if outcome.work is not None:
                 self.works[doi] = None if outcome.work.is_empty else outcome.work
             self.statuses[doi] = outcome.status
-            self.unknown.pop(doi, None)
 
     def look_up_references(
         self, dois: Sequence[DOI], style: str, locale: str, progress: Progress | None = None
@@ -127,13 +125,16 @@ class Survey:
                 unknown.pop(doi, None)
                 yield doi, outcome
 
+    def _exceeds(self, works: int, others: int) -> bool:
+        """Return whether the budget allows fewer requests than so many for works, and others."""
+        rate, left = self._resolver.rate, self._left
+        if not works or rate is None or left is None or self._resolver.offline:
+            return False
+        return works + others > left * rate
+
     @property
     def _left(self) -> float | None:
-        return None if self._deadline == inf else self._left_or(0.0)
-
-    def _left_or(self, unlimited: float) -> float:
-        left = self._deadline - time.monotonic()
-        return unlimited if left == inf else max(left, _LEAST_BUDGET)
+        return None if self._deadline == inf else max(self._deadline - time.monotonic(), _LEAST_BUDGET)
 
 
 def tally(causes: Iterable[Cause]) -> dict[Cause, int]:

@@ -45,6 +45,7 @@ class Call:
     :param client: the client of the server.
     :param stored: returns the store's entry for a key, even if it is stale.
     :param task: the task, which has a deadline.
+    :param entries: gets the new entries to store.
     """
 
     entries: dict[Key, Entry]
@@ -53,8 +54,14 @@ class Call:
     stale: bool
     """Whether a stale record was used, because there was no answer."""
 
-    def __init__(self, client: Client, stored: Callable[[Key], Entry | None], task: Task) -> None:
-        self.entries = {}
+    def __init__(
+        self,
+        client: Client,
+        stored: Callable[[Key], Entry | None],
+        task: Task,
+        entries: dict[Key, Entry],
+    ) -> None:
+        self.entries = entries
         self.stale = False
         self._client = client
         self._stored = stored

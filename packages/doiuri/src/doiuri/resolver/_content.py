@@ -97,7 +97,7 @@ class Kind:
         """
         if entry is None:
             return None
-        if entry.body == NOTHING:
+        if entry.body == NOTHING and self.media_type is not None:
             if not now or not is_fresh(entry, now, NOTHING_TTL):
                 return None
             detail = f"the registration agency has no metadata as {self.accept}"

@@ -9,9 +9,9 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from doiuri.resolver._call import Call
-from doiuri.resolver._outcome import Cause, Outcome
+from doiuri.resolver._outcome import Outcome
 from doiuri.resolver._questions import AHEAD
-from doiuri.resolver._workers import EXHAUSTED, Workers
+from doiuri.resolver._workers import BUDGET, Workers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -126,7 +126,10 @@ class Pipeline:
                     del self._recent[next(iter(self._recent))]
             answers.append(self._recent[doi.key] if outcome is None else outcome)
         for group, ask in self._question.groups(list(new)):
-            self._submit([new[doi] for doi in group], ask)
+            names = [new[doi] for doi in group]
+            task = self._submit(names, ask)
+            for pending in names:
+                pending.task = pending.task or task  # a fast worker may have submitted another one
         return answers
 
     def _stale(self, doi: Handle, entries: dict[Key, Entry]) -> Outcome | None:
@@ -134,11 +137,9 @@ class Pipeline:
         outcome = self._question.stored(doi, entries, 0.0)
         return outcome._replace(stale=True) if outcome is not None and outcome.found else None
 
-    def _submit(self, names: Sequence[_Pending], ask: Ask) -> None:
-        self._workers.deadline += self._client.load()
-        task = self._workers.submit(partial(self._run, names, ask))
-        for pending in names:
-            pending.task = task
+    def _submit(self, names: Sequence[_Pending], ask: Ask) -> Task:
+        self._workers.extend(self._client.load())
+        return self._workers.submit(partial(self._run, names, ask))
 
     def _run(self, names: Sequence[_Pending], ask: Ask, task: Task) -> None:
         """Ask about some names, in a worker."""
@@ -147,14 +148,13 @@ class Pipeline:
         def stored(key: Key) -> Entry | None:
             return known[key] if key in known else self._stored([key]).get(key)
 
-        call = Call(self._client, stored, task)
+        call = Call(self._client, stored, task, self._fresh)
         outcomes = ask([pending.doi for pending in names], call)
         if task.cancelled:
             return
-        self._fresh.update(call.entries)
         for pending, outcome in zip(names, outcomes, strict=True):
             if outcome is None:
-                self._submit([pending], self._question.ask)
+                pending.task = self._submit([pending], self._question.ask)
             else:
                 stale = pending.fallback if outcome.status == "unknown" else None
                 pending.outcome = stale or outcome
@@ -174,7 +174,8 @@ class Pipeline:
             task = pending.task
             if task is not None and task.error is not None:
                 raise task.error
-            pending.outcome = pending.fallback or Outcome(pending.doi, "unknown", cause=_why(task))
+            cause = task.cause if task is not None and task.cause is not None else BUDGET
+            pending.outcome = pending.fallback or Outcome(pending.doi, "unknown", cause=cause)
         if time.monotonic() - self._flushed > FLUSH_INTERVAL:
             self._flush()
         return pending.outcome
@@ -192,11 +193,3 @@ class Pipeline:
         if entries and put_many is not None:
             put_many(entries)
         self._flushed = time.monotonic()
-
-
-def _why(task: Task | None) -> Cause:
-    """Return why a task has no outcome."""
-    request = task.request if task is not None else None
-    if request is not None and time.monotonic() >= request.deadline:
-        return Cause("timeout", request._host, detail=request.timeout_reason)
-    return Cause("budget", detail=EXHAUSTED)

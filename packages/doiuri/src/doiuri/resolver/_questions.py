@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, ClassVar
 
 from doiuri._doi import ShortDOI
 from doiuri._json import dump, load
@@ -35,28 +36,31 @@ AHEAD = 256
 """DOIs that are read, and asked for, ahead of the next answer."""
 
 
-class Question(Protocol):
+class Question(ABC):
     """A question about DOIs."""
 
-    @property
-    def first(self) -> int:
-        """DOIs in the first look-ahead; it doubles from then on."""
+    first: ClassVar[int] = 16
+    """DOIs in the first look-ahead, which doubles from then on: few, so that the first answers come soon."""
 
+    @abstractmethod
     def keys(self, doi: Handle) -> list[Key]:
         """Return the keys of the entries that may answer it."""
 
+    @abstractmethod
     def stored(self, doi: Handle, entries: Mapping[Key, Entry], now: float) -> Outcome | None:
         """Return what entries say that are fresh at ``now``; at 0 every entry is. None: nothing."""
 
-    def groups(self, dois: Sequence[Handle]) -> Iterator[tuple[Sequence[Handle], Ask]]:
-        """Yield the DOIs to ask about in one task, and how."""
-
+    @abstractmethod
     def ask(self, dois: Sequence[Handle], call: Call) -> Sequence[Outcome | None]:
         """Ask about one DOI alone."""
 
+    def groups(self, dois: Sequence[Handle]) -> Iterator[tuple[Sequence[Handle], Ask]]:
+        """Yield the DOIs to ask about in one task, and how; here each alone."""
+        return (([doi], self.ask) for doi in dois)
+
 
 @dataclass(frozen=True, slots=True)
-class RecordQuestion:
+class RecordQuestion(Question):
     """What is the record? One request each; see ``Resolver.resolve``."""
 
     base: str
@@ -65,7 +69,6 @@ class RecordQuestion:
     auth: bool = False
     cert: bool = False
     follow: bool = True
-    first: int = 16  # small, so that the first answers come soon
 
     def keys(self, doi: Handle) -> list[Key]:
         """Return the key of the record, unless the store is bypassed."""
@@ -79,10 +82,6 @@ class RecordQuestion:
         if self.types or self.indexes:
             return self._selected(doi, outcome.record)
         return outcome if outcome.record.alias is None or not self.follow else None
-
-    def groups(self, dois: Sequence[Handle]) -> Iterator[tuple[Sequence[Handle], Ask]]:
-        """Yield each DOI."""
-        return (([doi], self.ask) for doi in dois)
 
     def ask(self, dois: Sequence[Handle], call: Call) -> Sequence[Outcome]:
         """Request the record of a DOI, and those that it is an alias of."""
@@ -110,7 +109,7 @@ class RecordQuestion:
 
 
 @dataclass(frozen=True, slots=True)
-class ExistenceQuestion:
+class ExistenceQuestion(Question):
     """Does it exist? Which RA answers for many at once, the REST API for those that it does not know.
 
     :param agency: whether the registration agency is needed, too.
@@ -118,7 +117,7 @@ class ExistenceQuestion:
 
     base: str
     agency: bool
-    first: int = AHEAD
+    first: ClassVar[int] = AHEAD
 
     def keys(self, doi: Handle) -> list[Key]:
         """Return the keys of the answer of Which RA and of the record."""
@@ -194,12 +193,11 @@ class ExistenceQuestion:
 
 
 @dataclass(frozen=True, slots=True)
-class ContentQuestion:
+class ContentQuestion(Question):
     """What is its metadata of one kind? One request each."""
 
     base: str
     kind: Kind
-    first: int = 16  # small, so that the first answers come soon
 
     def keys(self, doi: Handle) -> list[Key]:
         """Return the keys of the metadata and of the record, which may say that the DOI does not exist."""
@@ -212,10 +210,6 @@ class ContentQuestion:
             record = read_entry(doi, entries.get(record_key(self.base, doi)), now)
             return record if record is not None and record.status == "not-found" else None
         return outcome
-
-    def groups(self, dois: Sequence[Handle]) -> Iterator[tuple[Sequence[Handle], Ask]]:
-        """Yield each DOI."""
-        return (([doi], self.ask) for doi in dois)
 
     def ask(self, dois: Sequence[Handle], call: Call) -> Sequence[Outcome]:
         """Request the metadata of a DOI; a definite answer is stored."""

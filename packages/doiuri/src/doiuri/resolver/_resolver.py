@@ -20,7 +20,6 @@ from doiuri.resolver._arguments import (
     check_method,
 )
 from doiuri.resolver._content import BIBTEX, WORK, metadata_kind, reference_kind
-from doiuri.resolver._entries import is_fresh, record_key
 from doiuri.resolver._outcome import Outcome
 from doiuri.resolver._pipeline import Pipeline
 from doiuri.resolver._questions import ContentQuestion, ExistenceQuestion, RecordQuestion
@@ -479,10 +478,20 @@ class Resolver:
         allowed = (deadline - time.monotonic()) * self.rate
         if len(items) <= allowed:
             return False
-        keys = {record_key(self.base, doi) for doi in as_handles(items) if not isinstance(doi, Outcome)}
-        stored = {} if self._store is None else self._store.get_many(list(keys))
+        dois = [doi for doi in as_handles(items) if not isinstance(doi, Outcome)]
+        return len(self._new(RecordQuestion(self.base), dois)) > allowed
+
+    def _new_works(self, dois: Sequence[Handle]) -> list[Handle]:
+        """Return the DOIs whose metadata has to be asked for."""
+        return self._new(ContentQuestion(self.base, WORK), dois)
+
+    def _new(self, question: Question, dois: Sequence[Handle]) -> list[Handle]:
+        """Return the DOIs about which the store does not answer a question."""
+        keys = [key for doi in dois for key in question.keys(doi)]
+        entries = {} if self._store is None else self._store.get_many(keys)
         now = time.time()
-        return len(keys) - sum(is_fresh(entry, now) for entry in stored.values()) > allowed
+        new = {doi.key: doi for doi in dois if question.stored(doi, entries, now) is None}
+        return list(new.values())
 
 
 def _left(deadline: float) -> float | None:

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from doiuri.resolver._fork import ForkSafe
+from doiuri.resolver._outcome import Cause
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -16,31 +17,42 @@ if TYPE_CHECKING:
     from doiuri.resolver.http._request import Request
 
 EXHAUSTED = "budget exhausted"
+BUDGET = Cause("budget", detail=EXHAUSTED)
 GRACE = 0.1  # seconds after its deadline at which a request is abandoned from outside
 
 
 class Task:
     """A function that a worker runs, and how it ended."""
 
-    __slots__ = ("_changed", "_function", "cancelled", "deadline", "done", "error", "request")
+    __slots__ = ("_changed", "_function", "cause", "deadline", "done", "error", "request")
 
     def __init__(
         self, function: Callable[[Task], object], deadline: float, changed: threading.Condition
     ) -> None:
         self.deadline = deadline
         self.done = False
-        self.cancelled = False  # what its thread returns is not used
+        self.cause: Cause | None = None  # why it was abandoned
         self.error: BaseException | None = None
         self.request: Request | None = None
         self._function = function
         self._changed = changed
 
-    def run(self) -> None:
-        """Call the function."""
+    @property
+    def cancelled(self) -> bool:
+        """Whether it was abandoned: what its thread returns or raises is not used."""
+        return self.cause is not None
+
+    def run(self) -> BaseException | None:
+        """Call the function; return what it raises."""
         try:
             self._function(self)
         except BaseException as error:  # noqa: BLE001 - the waiting thread handles it
-            self.error = error
+            return error
+        return None
+
+    def cancel(self, cause: Cause) -> None:
+        """End it without an outcome."""
+        self.cause, self.done = cause, True
 
     @contextmanager
     def in_flight(self, request: Request) -> Iterator[None]:
@@ -71,6 +83,7 @@ class Workers(ForkSafe):
     def __init__(self, size: int, deadline: float) -> None:
         self.deadline = deadline
         self._size = size
+        self._closed = False
         self._waiting: deque[Task] = deque()
         self._running: set[Task] = set()
         self._threads = 0
@@ -81,12 +94,17 @@ class Workers(ForkSafe):
         """Run ``function(task)`` in a worker, if there is time left. Any thread may call this."""
         task = Task(function, self.deadline, self._changed)
         with self._changed:
-            if time.monotonic() >= self.deadline:
-                task.cancelled = task.done = True
+            if self._closed or time.monotonic() >= self.deadline:
+                task.cancel(BUDGET)
             else:
                 self._waiting.append(task)
                 self._start_thread()
         return task
+
+    def extend(self, seconds: float) -> None:
+        """Give the call more time."""
+        with self._changed:
+            self.deadline += seconds
 
     def wait(self, is_over: Callable[[], bool]) -> None:
         """Wait until ``is_over()`` is true or the deadline has passed; abandon requests that are overdue."""
@@ -96,7 +114,9 @@ class Workers(ForkSafe):
                 if now >= self.deadline:
                     return
                 for task in [task for task in self._running if _overdue(task) <= now]:
-                    self._abandon(task)
+                    assert task.request is not None  # noqa: S101 - it is overdue
+                    reason = task.request.timeout_reason
+                    self._abandon(task, Cause("timeout", task.request._host, detail=reason))
                 if not is_over():
                     ends = min([self.deadline, *map(_overdue, self._running)])
                     self._changed.wait(min(max(ends - now, 0.001), threading.TIMEOUT_MAX))
@@ -104,16 +124,16 @@ class Workers(ForkSafe):
     def close(self) -> None:
         """Cancel the tasks that have not started and abandon those that run."""
         with self._changed:
-            self.deadline = 0.0
+            self._closed = True
             for task in self._waiting:
-                task.cancelled = task.done = True
+                task.cancel(BUDGET)
             self._waiting.clear()
             for task in list(self._running):
-                self._abandon(task)
+                self._abandon(task, BUDGET)
 
     def _restart(self) -> None:
         for task in (*self._waiting, *self._running):
-            task.cancelled = task.done = True
+            task.cancel(BUDGET)
         self._waiting.clear()
         self._running.clear()
         self._threads = 0
@@ -125,11 +145,11 @@ class Workers(ForkSafe):
 
     def _work(self) -> None:
         while (task := self._next()) is not None:
-            task.run()
+            error = task.run()
             with self._changed:
                 if task.cancelled:
                     return  # this thread was replaced
-                task.done = True
+                task.error, task.done = error, True
                 self._running.discard(task)
                 self._changed.notify_all()
 
@@ -142,9 +162,9 @@ class Workers(ForkSafe):
             self._running.add(task)
             return task
 
-    def _abandon(self, task: Task) -> None:
+    def _abandon(self, task: Task, cause: Cause) -> None:
         """End a task whose thread may hang; another one takes its place."""
-        task.cancelled = task.done = True
+        task.cancel(cause)
         self._running.discard(task)
         self._threads -= 1
         if task.request is not None:

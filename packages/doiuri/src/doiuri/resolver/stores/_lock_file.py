@@ -13,6 +13,7 @@ import base64
 import math
 import os
 import re
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -114,11 +115,10 @@ class LockContent:
         return Entry(*_decoded(key, self._values[key]), math.inf) if key in self._values else None
 
     def add(self, entries: Mapping[Key, Entry]) -> None:
-        """Add or replace entries.
-
-        :raises ValueError: if one is not what its key says.
-        """
-        self._values |= {_locked(key): _described(key, entry) for key, entry in entries.items()}
+        """Add or replace entries; one that is not what its key says is left out."""
+        for key, entry in entries.items():
+            with suppress(ValueError):
+                self._values[_locked(key)] = _described(key, entry)
 
     def remove(self, dois: Collection[str], kinds: Collection[str] = ()) -> None:
         """Remove the entries about DOIs, given by their keys; only those of some kinds, if any are given."""
@@ -188,7 +188,7 @@ class LockContent:
             if isinstance(value, dict) and value.get("type") == "HS_ALIAS"
         ]
         names = [item.get("value") for item in data if isinstance(item, dict)]
-        return [name.encode().upper().decode() for name in names if isinstance(name, str)]
+        return [_upper(name) for name in names if isinstance(name, str)]
 
     def _read_line(self, section: str, name: str, value: Any) -> None:
         if section == "accepted":
@@ -330,6 +330,11 @@ def _key(section: str, name: str) -> Key:
 
 def _section(key: Key) -> str:
     return _KIND_SECTIONS.get(key.kind, "entries")
+
+
+def _upper(name: str) -> str:
+    """Return a name with its ASCII letters in upper case, even one of an edited file that is not UTF-8."""
+    return name.encode(errors="surrogatepass").upper().decode(errors="surrogatepass")
 
 
 def _locked(key: Key) -> Key:

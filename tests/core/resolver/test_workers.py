@@ -1,0 +1,62 @@
+"""The threads of one call: what becomes of a request that hangs, and of what comes too late."""
+
+from __future__ import annotations
+
+import threading
+import time
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from doiuri.resolver import Cause
+from doiuri.resolver._workers import Task, Workers
+
+
+def hanging(free: threading.Event, ends: float) -> Any:
+    """A request that hangs until it is abandoned."""
+    return SimpleNamespace(
+        deadline=ends, abandon=free.set, _host="doi.org", timeout_reason="no answer from doi.org within 1 s"
+    )
+
+
+@pytest.mark.parametrize("raises", [False, True])
+def test_a_request_that_hangs_times_out_whatever_its_thread_does_afterwards(raises: bool) -> None:
+    free, over = threading.Event(), threading.Event()
+
+    def work(task: Task) -> None:
+        with task.in_flight(hanging(free, time.monotonic())):
+            free.wait(60)
+        over.set()
+        if raises:
+            raise RuntimeError
+
+    workers = Workers(1, time.monotonic() + 60)
+    task = workers.submit(work)
+    workers.wait(lambda: task.done)
+    assert over.wait(60)
+    assert task.cause == Cause("timeout", "doi.org", detail="no answer from doi.org within 1 s")
+    assert (task.cancelled, task.error) == (True, None)
+    assert not workers.submit(lambda _task: None).cancelled, "another thread takes its place"
+
+
+def test_nothing_starts_once_the_call_is_over() -> None:
+    started = threading.Event()
+    late = Workers(1, time.monotonic() - 1)
+    closed = Workers(1, time.monotonic() + 60)
+    closed.close()
+    closed.extend(60)
+    for workers in (late, closed):
+        task = workers.submit(lambda _task: started.set())
+        assert task.cause == Cause("budget", detail="budget exhausted")
+    assert not started.wait(0.05)
+
+
+def test_the_error_of_a_task_is_kept_for_who_waits() -> None:
+    def fail(_task: Task) -> None:
+        raise RuntimeError("ours")
+
+    workers = Workers(1, time.monotonic() + 60)
+    task = workers.submit(fail)
+    workers.wait(lambda: task.done)
+    assert str(task.error) == "ours"
+    assert not task.cancelled

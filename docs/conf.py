@@ -13,7 +13,7 @@ project = "doiuri"
 author = "The doiuri developers"
 copyright = "2026, The doiuri developers"
 release = version = "0.1.0"
-extensions = ["sphinx.ext.autodoc", "myst_parser", "sphinx_doiuri", "codes_directive", "install_directive"]
+extensions = ["sphinx.ext.autodoc", "myst_parser", "sphinx_doiuri", "install_directive", "tables_directive"]
 exclude_patterns = ["_build"]
 html_theme = "furo"
 html_title = "doiuri"

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from doiuri import DOI
-from doiuri.plugins import Options, Settings, common_cause, open_resolver, tally
+from doiuri.plugins import OPTIONS, Option, Options, Settings, common_cause, open_resolver, tally
 from doiuri.records import Work
 from doiuri.resolver import Cause, Resolver
 from support.ports import refusing
@@ -18,14 +18,12 @@ def read(prefix: str = "", /, **given: object) -> Options:
 
 
 def test_defaults() -> None:
-    assert (
-        read()
-        == Options(Settings())
-        == Options(Settings(), "records", 10, 2, None, "name", "https://doi.org")
+    assert read() == Options(
+        Settings(), "records", 10, 2, None, "name", "https://doi.org", "author-year", "apa", "en-US"
     )
 
 
-def test_strings_will_do() -> None:
+def test_all_values_may_be_strings() -> None:
     options = read(
         "doi_",
         doi_resolver="http://127.0.0.1:9/",
@@ -38,27 +36,49 @@ def test_strings_will_do() -> None:
         doi_lock=Path("there"),
         doi_text="link",
         doi_link="https://dx.example/",
+        doi_citation="number",
+        doi_reference_style="ieee",
+        doi_reference_locale="de-DE",
         resolve="not ours",
     )
     settings = Settings("http://127.0.0.1:9", True, "me@example.org", "here")
-    assert options == Options(settings, "existence", 2.5, 3, "there", "link", "https://dx.example")
+    assert options == Options(
+        settings, "existence", 2.5, 3, "there", "link", "https://dx.example", "number", "ieee", "de-DE"
+    )
     assert options.display(DOI("10.1000/a#b")) == "https://dx.example/10.1000/a%23b"
 
 
-@pytest.mark.parametrize("off", [False, None, 0, "", "no", "False", "off", "none"])
-def test_resolving_is_turned_off_by_any_no(off: object) -> None:
-    assert read(resolve=off).resolve is False
+@pytest.mark.parametrize("on", [True, 1, "1", "true", "Yes", " ON "])
+@pytest.mark.parametrize("off", [False, 0, "0", "False", "no", "OFF"])
+def test_the_words_for_on_and_off_are_the_same_everywhere(on: object, off: object) -> None:
+    own = Option("details", False, "add details")
+    for value, is_on in (on, True), (off, False):
+        assert read(offline=value).settings.offline is is_on
+        assert read(resolve=value).resolve == ("records" if is_on else False)
+        assert own.read({"details": value}) is is_on
+        assert read().settings.offline is False
+        assert Options.read({}, environ={"DOIURI_OFFLINE": str(value)}).settings.offline is is_on
 
 
-@pytest.mark.parametrize("on", [True, "records", "yes", "1"])
-def test_yes_is_records(on: object) -> None:
-    assert read(resolve=on).resolve == "records"
+def test_none_turns_look_ups_off() -> None:
+    assert read(resolve=None).resolve is False
 
 
 @pytest.mark.parametrize("nothing", [None, ""])
 def test_nothing_is_not_set(nothing: object) -> None:
     names = ("resolver", "offline", "mailto", "cache", "lock")
-    assert read(**dict.fromkeys(names, nothing)) == Options(Settings())
+    assert read(**dict.fromkeys(names, nothing)) == read()
+
+
+def test_an_option_of_one_host_has_its_own_meaning_of_none_and_says_what_it_is_for() -> None:
+    option = Option("css_class", "doi", "class of `<a>`", none="")
+    assert [option.read(given) for given in ({}, {"css_class": None}, {"css_class": "x"})] == ["doi", "", "x"]
+    assert option.describe() == "Class of <a> (default: doi)"
+    with pytest.raises(ValueError, match=r"^css_class: 1 is not a string$"):
+        option.read({"css_class": 1})
+    described = {option.name: option.describe() for option in OPTIONS}
+    assert described["offline"].endswith("(default: DOIURI_OFFLINE, else no)")
+    assert described["lock"] == "Path of a lock file"
 
 
 @pytest.mark.parametrize(
@@ -66,8 +86,8 @@ def test_nothing_is_not_set(nothing: object) -> None:
     [
         ("resolver", "doi.org", "'doi.org' is not an http or https URL"),
         ("resolver", 7, "7 is not a string"),
-        ("offline", "perhaps", "'perhaps' is neither true"),
-        ("offline", 2, "2 is not a string"),
+        ("offline", "perhaps", "'perhaps' is neither true (1, true, yes, on) nor false (0, false, no, off)"),
+        ("offline", 2, "2 is neither true"),
         ("mailto", "me", "'me' is not a mail address"),
         ("cache", "foo://x", "no store is known for foo:"),
         ("cache", "redis://me:secret@localhost:port", "not a URL of a Redis server"),
@@ -78,38 +98,34 @@ def test_nothing_is_not_set(nothing: object) -> None:
         ("timeout", "soon", "'soon' is not a number of seconds"),
         ("budget", float("nan"), "nan is not a number of seconds"),
         ("budget", 0, "0 is not a number of seconds"),
+        ("budget", -1, "-1 is not a number of seconds"),
         ("text", "{nam}", "not a template for DOIs: '{nam}'"),
+        ("text", "DOI", "not a template for DOIs: 'DOI'"),
+        ("text", 5, "5 is not a string"),
+        ("link", "", "'' is not an http or https URL"),
         ("link", "ftp://doi.org", "'ftp://doi.org' is not an http or https URL"),
+        ("link", "javascript:alert(1)", "'javascript:alert"),
         ("link", "https://doi.org/?", "'https://doi.org/?' must have neither"),
+        ("citation", "numbers", '\'numbers\' is not "author-year" or "number"'),
+        ("citation", 1, "1 is not"),
+        ("reference_style", "apa; x", "'apa; x' is not the name of a CSL style, such as apa"),
+        ("reference_style", 7, "7 is not a string"),
+        ("reference_locale", "en_US", "'en_US' is not a locale such as en-US"),
     ],
 )
-def test_wrong_values_are_named_as_the_user_knows_them(name: str, value: Any, said: str) -> None:
+def test_a_wrong_value_is_named_as_the_user_knows_it_and_so_is_a_variable(
+    name: str, value: Any, said: str
+) -> None:
     for prefix in ("", "doi_"):
-        with pytest.raises(ValueError, match=re.escape(said)) as caught:
+        with pytest.raises(ValueError, match=f"^{prefix}{name}: {re.escape(said)}") as caught:
             read(prefix, **{prefix + name: value})
-        assert str(caught.value).startswith(f"{prefix}{name}: {said}")
         assert "secret" not in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("variable", "value"),
-    [
-        ("DOIURI_RESOLVER", "doi.org"),
-        ("DOIURI_OFFLINE", "perhaps"),
-        ("DOIURI_MAILTO", "me"),
-        ("DOIURI_CACHE", "foo://x"),
-    ],
-)
-def test_a_wrong_variable_is_named_and_the_option_wins(variable: str, value: str) -> None:
-    with pytest.raises(ValueError, match=f"^{variable}: "):
-        Options.read({}, "doi_", {variable: value})
-    rest = {
-        "resolver": "https://doi.org",
-        "offline": False,
-        "mailto": "me@example.org",
-        "cache": ":memory:",
-    }
-    Options.read(rest, environ={variable: value})
+    variable = next(option.variable for option in OPTIONS if option.name == name)
+    if variable and isinstance(value, str):
+        with pytest.raises(ValueError, match=f"^{variable}: {re.escape(said)}"):
+            Options.read({}, "doi_", {variable: value})
+        right = {"resolver": "https://doi.org", "offline": False, "mailto": "me@example.org", "cache": "x"}
+        Options.read(right, environ={variable: value})
 
 
 def test_a_missing_redis_py_is_told_before_any_store_is_opened(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -137,37 +153,11 @@ def test_with_a_lock_file_nothing_else_is_asked(tmp_path: Path) -> None:
         assert [outcome.status for outcome in resolver.verify([DOI("10.1000/182")])] == ["unknown"]
 
 
-def test_options_of_references() -> None:
-    options = read("doi_", doi_citation="number", doi_reference_style="ieee", doi_reference_locale="de-DE")
-    assert (options.citation, options.reference_style, options.reference_locale) == (
-        "number",
-        "ieee",
-        "de-DE",
-    )
-    assert (read().citation, read().reference_style, read().reference_locale) == (
-        "author-year",
-        "apa",
-        "en-US",
-    )
+def test_the_text_of_a_link_has_the_metadata_if_there_are_any() -> None:
     doi = DOI("10.1000/1")
     work = Work(doi, {"author": ["Kahn"], "issued": 2006})
     shown = read(text="{authors} ({year})")
     assert (shown.display(doi, work), shown.display(doi)) == ("Kahn (2006)", "doi:10.1000/1")
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "complaint"),
-    [
-        ("citation", "numbers", '\'numbers\' is not "author-year" or "number"'),
-        ("citation", 1, "1 is not"),
-        ("reference_style", "apa; x", "'apa; x' is not the name of a CSL style, such as apa"),
-        ("reference_style", 7, "7 is not a string"),
-        ("reference_locale", "en_US", "'en_US' is not a locale such as en-US"),
-    ],
-)
-def test_wrong_options_of_references(name: str, value: object, complaint: str) -> None:
-    with pytest.raises(ValueError, match=f"^doi_{name}: {re.escape(complaint)}"):
-        read("doi_", **{f"doi_{name}": value})
 
 
 def test_requests_that_were_not_sent_count_as_the_failures_before_them() -> None:

@@ -51,24 +51,6 @@ def test_the_process_environment_is_read_at_the_call(monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize(
-    ("word", "flag"),
-    [
-        ("1", True),
-        ("true", True),
-        ("YES", True),
-        (" on ", True),
-        ("0", False),
-        ("False", False),
-        ("no", False),
-        ("off", False),
-    ],
-)
-def test_flags(word: str, flag: bool) -> None:
-    assert Settings.from_environ(environ={"DOIURI_OFFLINE": word}).offline is flag
-    assert Settings.from_environ(offline=word).offline is flag
-
-
-@pytest.mark.parametrize(
     ("options", "variable", "value"),
     [
         ({}, "DOIURI_RESOLVER", "doi.org"),
@@ -82,15 +64,11 @@ def test_flags(word: str, flag: bool) -> None:
         ({}, "DOIURI_RESOLVER", "https://me@doi.org"),
         ({}, "DOIURI_RESOLVER", "https://doi.org:port"),
         ({}, "DOIURI_RESOLVER", "https://[doi.org"),
-        ({}, "DOIURI_OFFLINE", "perhaps"),
         ({}, "DOIURI_MAILTO", "me"),
         ({}, "DOIURI_MAILTO", "me@"),
         ({}, "DOIURI_MAILTO", "me@example.org\r\nX-Evil: 1"),
         ({}, "DOIURI_MAILTO", "me@example.org (me)"),
         ({"resolver": ""}, "resolver", ""),
-        ({"resolver": "nowhere"}, "resolver", ""),
-        ({"offline": "perhaps"}, "offline", ""),
-        ({"mailto": "me"}, "mailto", ""),
     ],
 )
 def test_bad_values_are_named(options: dict[str, Any], variable: str, value: str) -> None:

@@ -6,9 +6,13 @@ import re
 from pathlib import Path
 
 import click
+import pytest
 from doiuri import advise
+from doiuri.plugins import OPTIONS, Option
 from doiuri_cli._main import COMMANDS, doiuri
 from doiuri_cli.output import FORMATS
+from markdown_doiuri._options import OWN
+from sphinx_doiuri._config import SWITCHES
 
 DOCS = Path(__file__).parents[2] / "docs"
 PACKAGES = DOCS.parent / "packages"
@@ -38,13 +42,21 @@ def test_examples_of_citations_show_the_authors_of_the_work() -> None:
         assert not re.search(r"@?doi:(?:p:`)?10\.1000/182\]?`+ ?(?:gives|\||\n     -)[^|\n]*Kahn", text), page
 
 
-def test_every_option_is_listed() -> None:
-    source = (PACKAGES / "sphinx-doiuri/src/sphinx_doiuri/_config.py").read_text("utf-8")
-    pages = DOCS / "reference" / "options.rst", DOCS / "howto" / "sphinx.rst"
-    listed = "".join(page.read_text("utf-8") for page in pages)
-    names = re.findall(r'^    "doi_(\w+)":', source, re.MULTILINE)
-    assert len(names) > 10
-    assert [name for name in names if f"``{name}``" not in listed and f"doi_{name}" not in listed] == []
+@pytest.mark.parametrize(
+    ("host", "prefix", "own", "missing"),
+    [
+        ("sphinx", "doi_", SWITCHES, ()),
+        ("markdown", "", OWN, ()),
+        ("docutils", "doi_", (), ("citation", "reference_style", "reference_locale")),
+    ],
+)
+def test_every_option_is_in_the_readme_of_its_host(
+    host: str, prefix: str, own: tuple[Option, ...], missing: tuple[str, ...]
+) -> None:
+    """The manual's table is made from the declarations."""
+    listed = (PACKAGES / f"{host}-doiuri" / "README.md").read_text("utf-8")
+    names = [option.name for option in (*OPTIONS, *own) if f"`{prefix}{option.name}`" not in listed]
+    assert names == [*missing]
 
 
 def test_every_option_and_format_of_the_command_is_described() -> None:

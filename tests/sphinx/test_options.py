@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from pathlib import Path
 
 import pytest
@@ -26,36 +25,23 @@ def stopped(built: Build) -> str:
 
 
 @pytest.mark.parametrize(
-    ("conf", "said"),
+    ("option", "value", "said"),
     [
-        ("doi_resolve = 'record'", 'doi_resolve: \'record\' is not "records", "existence" or False'),
-        ("doi_timeout = 0", "doi_timeout: 0 is not a number of seconds above 0"),
-        ("doi_timeout = 'soon'", "doi_timeout: 'soon' is not a number of seconds"),
-        ("doi_timeout = True", "doi_timeout: True is not a number of seconds"),
-        ("doi_budget = -1", "doi_budget: -1 is not a number of seconds"),
-        ("doi_budget = float('nan')", "doi_budget: nan is not a number of seconds"),
-        ("doi_resolver = 'doi.org'", "doi_resolver: 'doi.org' is not an http or https URL"),
-        ("doi_resolver = 7", "doi_resolver: 7 is not a string"),
-        (
-            "doi_link = 'ftp://doi.org'",
-            "doi_link: 'ftp://doi.org' is not an http or https URL",
-        ),
-        ("doi_link = 'https://doi.org/?'", "doi_link: "),
-        ("doi_text = '{nam}'", "doi_text: not a template for DOIs: '{nam}'"),
-        ("doi_text = 'DOI'", "doi_text: not a template for DOIs: 'DOI'"),
-        ("doi_text = 3", "doi_text: 3 is not a string"),
-        ("doi_text = []", "doi_text: [] is not a string"),
-        ("doi_cache = 'ftp://cache'", "doi_cache: no store is known for ftp:"),
-        ("doi_mailto = 'me'", "doi_mailto: 'me' is not a mail address"),
-        ("doi_offline = 'perhaps'", "doi_offline: 'perhaps' is neither true"),
-        ("doi_lock = 5", "doi_lock: 5 is not a string"),
-        ("doi_details = 'maybe'", "doi_details: 'maybe' is neither True nor False"),
-        ("doi_linkcheck = 2", "doi_linkcheck: 2 is neither True nor False"),
-        ("doi_hardcoded_links = []", "doi_hardcoded_links: [] is neither True nor False"),
+        ("doi_resolve", "record", '\'record\' is not "records", "existence" or False'),
+        ("doi_timeout", "soon", "'soon' is not a number of seconds above 0"),
+        ("doi_details", "maybe", "'maybe' is neither true"),
+        ("doi_linkcheck", 2, "2 is neither true"),
+        ("doi_hardcoded_links", [], "[] is neither true"),
+        ("DOIURI_OFFLINE", "perhaps", "'perhaps' is neither true"),
     ],
 )
-def test_wrong_option_stops_the_build_and_says_why(tmp_path: Path, conf: str, said: str) -> None:
-    assert stopped(page(tmp_path, conf)).startswith(said)
+def test_a_wrong_option_or_variable_stops_the_build_and_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, option: str, value: object, said: str
+) -> None:
+    if option.isupper():
+        monkeypatch.setenv(option, str(value))
+    built = page(tmp_path, "" if option.isupper() else f"{option} = {value!r}")
+    assert stopped(built).startswith(f"{option}: {said}")
 
 
 def test_a_misspelt_option_is_named_with_the_right_one(tmp_path: Path) -> None:
@@ -88,30 +74,12 @@ def test_text_and_link(tmp_path: Path, conf: str, href: str, text: str) -> None:
 
 @pytest.mark.parametrize(
     "option",
-    ["doi_resolve=False", "doi_resolve=0", "doi_budget=2.5", "doi_timeout=3", "doi_details=1",
-     "doi_linkcheck=0", "doi_hardcoded_links=1", "doi_offline=yes", "doi_lock=", "doi_text=link", "doi_resolver=http://127.0.0.1:9"],
+    ["doi_resolve=0", "doi_budget=2.5", "doi_timeout=3", "doi_details=1", "doi_linkcheck=no",
+     "doi_hardcoded_links=True", "doi_offline=yes", "doi_lock=", "doi_resolver=http://127.0.0.1:9"],
 )  # fmt: skip
 def test_options_on_the_command_line(tmp_path: Path, option: str) -> None:
     built = page(tmp_path, "", "-D", option, "-W")
     assert (built.status, built.warnings) == (0, "")
-
-
-@pytest.mark.parametrize(
-    ("variable", "value", "said"),
-    [
-        ("DOIURI_RESOLVER", "doi.org", "'doi.org' is not an http or https URL"),
-        ("DOIURI_OFFLINE", "perhaps", "'perhaps' is neither true"),
-        ("DOIURI_MAILTO", "me", "'me' is not a mail address"),
-        ("DOIURI_CACHE", "foo://x", "no store is known for foo:"),
-        ("DOIURI_CACHE", "redis://localhost", "a store on Redis needs redis-py: pip install"),
-    ],
-)
-def test_wrong_variable_stops_the_build_and_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, variable: str, value: str, said: str
-) -> None:
-    monkeypatch.setitem(sys.modules, "redis", None)
-    monkeypatch.setenv(variable, value)
-    assert stopped(page(tmp_path, "")).startswith(f"{variable}: {said}")
 
 
 def test_none_is_off_and_a_path_may_be_a_path(tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ def test_helpers() -> None:
     assert_type(display(DOI("10.1000/182"), check_display("{name}")), str)
     assert_type(user_agent("doiuri", "me@example.org"), str)
     assert_type(ClientOptions.query({"type": ["URL"], "auth": True}), str)
-    with open_resolver(Options(Settings(offline=True), text="link"), "doiuri") as resolver:
+    with open_resolver(Options.read({"offline": True}), "doiuri") as resolver:
         assert_type(resolver, Resolver)
 
 
@@ -55,7 +55,7 @@ def test_httpx_clients() -> None:
 
 def test_wrong_use() -> None:
     with pytest.raises(AttributeError):
-        Options(Settings()).timeout = 5  # type: ignore[misc]
+        Options.read({}).timeout = 5  # type: ignore[misc]
     with pytest.raises(TypeError):
         Options()  # type: ignore[call-arg]
     with pytest.raises(AttributeError):

@@ -4,25 +4,142 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
-from typing import Literal, TypeVar
+from typing import Any, Literal
 from urllib.parse import urlsplit
 
-from doiuri._urls import DOI_ORG, check_base
+from doiuri._urls import DOI_ORG, read_base
 
 MEMORY = ":memory:"
 """The value of ``cache`` for a store in memory."""
 
-_T = TypeVar("_T")
 _HOME = "https://github.com/doiuri/doiuri"
 _TRUE = {"1", "true", "yes", "on"}
 _FALSE = {"0", "false", "no", "off"}
 _NOT_IN_ADDRESSES = frozenset(' ();<>,"')
 _REDIS = {"redis", "rediss", "valkey", "valkeys", "unix"}
 _LOCK_FILES = (".json", ".lock")
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """An option of plugins: its name, default and description, and how its values are read.
+
+    >>> Option("details", False, "add cards to links").read({"doi_details": "Yes"}, prefix="doi_")
+    True
+    """
+
+    name: str
+    """The name, without the prefix that hosts such as Sphinx add."""
+
+    default: object
+    """The value of an option that is not given."""
+
+    help: str
+    """What the option is for: a phrase, with literals in backticks."""
+
+    reader: Callable[[Any], object] | None = None
+    """Returns the value for what a user wrote, which may be a string, or raises ValueError. By default,
+    the option is a flag if its default is a bool, and a string otherwise."""
+
+    none: object = None
+    """What None stands for, if the host gives it as the value; None: the default."""
+
+    variable: str | None = None
+    """The environment variable that is read if the option is not given."""
+
+    def read(
+        self, given: Mapping[str, object], prefix: str = "", environ: Mapping[str, str] | None = None
+    ) -> Any:
+        """Return the value: the one given, or that of the variable, or the default.
+
+        :param given: values by the names that users write; others are ignored.
+        :param prefix: what these names begin with, such as ``"doi_"``.
+        :param environ: variables to read instead of the process's environment. An empty one is not set.
+        :raises ValueError: if the value is invalid; the message begins with the option or variable.
+        """
+        where = f"{prefix}{self.name}"
+        value = given.get(where, self.default if self.variable is None else None)
+        if value is None and self.variable is not None:
+            where, value = self.variable, (os.environ if environ is None else environ).get(self.variable)
+            value = value or self.default
+        if value is None:
+            return self.default if self.none is None else self.none
+        try:
+            return self.check(value)
+        except ValueError as error:
+            raise ValueError(f"{where}: {error}") from None
+
+    def describe(self) -> str:
+        """Return what the option is for, and its default, as a line of plain text."""
+        default = {True: "yes", False: "no"}.get(self.default, self.default)  # type: ignore[call-overload]
+        defaults = [f"{word}" for word in (self.variable, default) if word is not None]
+        text = self.help[:1].upper() + self.help[1:].replace("`", "")
+        return f"{text} (default: {', else '.join(defaults)})" if defaults else text
+
+    def check(self, value: object) -> Any:
+        """Return what a value other than None stands for; raises ValueError if it is invalid."""
+        return (self.reader or (flag if isinstance(self.default, bool) else text))(value)
+
+
+def text(value: object) -> str:
+    """Return a string; raises ValueError for anything else."""
+    if not isinstance(value, str):
+        raise ValueError(f"{value!r} is not a string")  # noqa: TRY004
+    return value
+
+
+def path(value: object) -> str:
+    """Return a path as a string; raises ValueError for anything but a string or a path."""
+    return text(os.fspath(value) if isinstance(value, os.PathLike) else value)
+
+
+def flag(value: object) -> bool:
+    """Return whether a flag is on; raises ValueError for any other word."""
+    word = str(value).strip().lower()
+    if word in _TRUE or word in _FALSE:
+        return word in _TRUE
+    raise ValueError(f"{value!r} is neither true (1, true, yes, on) nor false (0, false, no, off)")
+
+
+def url(value: object) -> str:
+    """Return the base URL of a resolver or of links; raises ValueError if it is none."""
+    return read_base(text(value))
+
+
+def _address(value: object) -> str:
+    address = text(value).strip().removeprefix("mailto:")
+    local, at, domain = address.rpartition("@")
+    plain = address.isascii() and address.isprintable() and _NOT_IN_ADDRESSES.isdisjoint(address)
+    if not (local and at and domain and plain):
+        raise ValueError(f"{value!r} is not a mail address")
+    return address
+
+
+def _cache(value: object) -> str:
+    address = path(value)
+    store_kind(address)
+    return address
+
+
+SETTINGS = (
+    Option("resolver", DOI_ORG, "base URL of the DOI proxy to query", url, variable="DOIURI_RESOLVER"),
+    Option("offline", False, "send no requests; use the cache and the lock file", variable="DOIURI_OFFLINE"),
+    Option(
+        "mailto", None, "your mail address, for the User-Agent header", _address, variable="DOIURI_MAILTO"
+    ),
+    Option(
+        "cache",
+        None,
+        "path or URL of the cache",
+        _cache,
+        variable="DOIURI_CACHE",
+    ),
+)
+"""The options that every package has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +166,6 @@ class Settings:
         mailto: str | None = None,
         cache: str | os.PathLike[str] | None = None,
         environ: Mapping[str, str] | None = None,
-        *,
-        prefix: str = "",
     ) -> Settings:
         """Return the settings: of each argument, or else of its environment variable.
 
@@ -62,45 +177,13 @@ class Settings:
         :param mailto: mail address; default ``DOIURI_MAILTO``, else none.
         :param cache: path, ``:memory:`` or URL of a store; default ``DOIURI_CACHE``, else None.
         :param environ: variables to read instead of the process's environment.
-        :param prefix: what the user's names of the options begin with, for error messages.
         :raises ValueError: if a value is invalid; the message begins with the name of the option or variable.
         """
-        variables = os.environ if environ is None else environ
-
-        def setting(name: str, option: _T | None, default: _T) -> tuple[str, _T | str]:
-            """Return the user's name for the setting, and its value."""
-            if option is not None:
-                return f"{prefix}{name}", option
-            variable = f"DOIURI_{name.upper()}"
-            return variable, variables.get(variable) or default
-
-        _, store = setting("cache", cache, None)
-        return cls(
-            base=check_base(*setting("resolver", resolver, DOI_ORG)),
-            offline=_flag(*setting("offline", offline, None)),
-            mailto=_address(*setting("mailto", mailto, None)),
-            cache=None if store is None else os.fspath(store),
-        )
-
-
-def _flag(where: str, value: bool | str | None) -> bool:
-    if not isinstance(value, str):
-        return bool(value)
-    word = value.strip().lower()
-    if word in _TRUE or word in _FALSE:
-        return word in _TRUE
-    raise ValueError(f"{where}: {value!r} is neither true (1, true, yes, on) nor false (0, false, no, off)")
-
-
-def _address(where: str, value: str | None) -> str | None:
-    if value is None:
-        return None
-    address = value.strip().removeprefix("mailto:")
-    local, at, domain = address.rpartition("@")
-    plain = address.isascii() and address.isprintable() and _NOT_IN_ADDRESSES.isdisjoint(address)
-    if not (local and at and domain and plain):
-        raise ValueError(f"{where}: {value!r} is not a mail address")
-    return address
+        given = {"resolver": resolver, "offline": offline, "mailto": mailto}
+        base, is_offline, address = (option.read(given, environ=environ) for option in SETTINGS[:3])
+        if cache is None:
+            cache = (os.environ if environ is None else environ).get("DOIURI_CACHE") or None
+        return cls(base, is_offline, address, None if cache is None else os.fspath(cache))
 
 
 def store_kind(address: str) -> tuple[Literal["memory", "redis", "lock", "sqlite"], str]:

@@ -19,28 +19,35 @@ _NOT_IN_URLS = frozenset(' "<>\\^`{|}')  # RFC 3986 appendix A, and what is not 
 
 
 def check_base(where: str, base: str) -> str:
+    """Return ``base`` as ``read_base`` does; the message of an error begins with ``where``."""
+    try:
+        return read_base(base)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"{where}: {error}") from None
+
+
+def read_base(base: str) -> str:
     """Return ``base`` without outer white space and trailing slashes.
 
-    Raises ValueError, its message beginning with ``where``, for anything but a plain http or https URL in
-    ASCII.
+    Raises ValueError for anything but a plain http or https URL in ASCII.
     """
     from urllib.parse import urlsplit  # slow to import, and not needed to read or write a DOI
 
     if not isinstance(base, str):
-        raise TypeError(f"{where}: expected str, not {type(base).__name__}")
+        raise TypeError(f"expected str, not {type(base).__name__}")
     text = base.strip(" \t\r\n")
     try:
         parts = urlsplit(text)
         _ = parts.port
     except ValueError as error:
-        raise ValueError(f"{where}: {base!r} is not a URL: {error}") from None
+        raise ValueError(f"{base!r} is not a URL: {error}") from None
     plain = text.isprintable() and _NOT_IN_URLS.isdisjoint(text)
     if parts.scheme not in _PORTS or not parts.hostname or not plain:
-        raise ValueError(f"{where}: {base!r} is not an http or https URL such as {DOI_ORG}")
+        raise ValueError(f"{base!r} is not an http or https URL such as {DOI_ORG}")
     if not text.isascii():
-        raise ValueError(f"{where}: {base!r} is not ASCII{_ascii_advice(parts.hostname)}")
+        raise ValueError(f"{base!r} is not ASCII{_ascii_advice(parts.hostname)}")
     if "?" in text or "#" in text or "@" in parts.netloc:
-        raise ValueError(f"{where}: {base!r} must have neither user, query nor fragment")
+        raise ValueError(f"{base!r} must have neither user, query nor fragment")
     return text.rstrip("/")
 
 

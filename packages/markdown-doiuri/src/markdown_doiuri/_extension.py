@@ -26,30 +26,7 @@ if TYPE_CHECKING:
 class DOIExtension(Extension):
     """Python-Markdown's extension ``doiuri``: links DOIs, verifies them, and marks those that do not exist.
 
-    :param resolve: how to verify: ``"records"`` (default), ``"existence"``, or False for not at all.
-    :param resolver: base URL of the DOI resolver; default ``DOIURI_RESOLVER``, else ``https://doi.org``.
-    :param offline: send no requests, use the cache and the lock file; default ``DOIURI_OFFLINE``, else false.
-    :param timeout: seconds for one request; default 10.
-    :param budget: seconds for all requests of one conversion; default 2.
-    :param lock: path of a lock file: DOIs in it are not requested again, new ones are added. Default none.
-    :param cache: path or URL of the cache; default ``DOIURI_CACHE``, else a file in the user's cache folder.
-    :param mailto: mail address for the User-Agent header; default ``DOIURI_MAILTO``, else none.
-    :param text: text of links without one: ``"name"`` (default, ``doi:10.1000/182``), ``"link"`` (the
-        URL), or a template such as ``"DOI {name}"``.
-    :param link: base URL of the links; default ``https://doi.org``.
-    :param bare: link ``doi:10.1000/182`` in running text; default true.
-    :param bare_names: link ``10.1000/182`` in running text, without a label; default false.
-    :param bare_links: link ``https://doi.org/10.1000/182`` in running text; default false.
-    :param citations: read ``[@doi:10.1000/182]`` and ``@doi:10.1000/182`` as citations, and add the list of
-        references at ``///References Go Here///`` or at the end; default true.
-    :param citation: how citations look: ``"author-year"`` (default) or ``"number"``.
-    :param reference_style: CSL style of the list of references; default ``"apa"``.
-    :param reference_locale: locale of the list of references; default ``"en-US"``.
-    :param css_class: class of the links; default ``"doi"``.
-    :param tidy_links: change links to ``dx.doi.org``, ``www.doi.org`` and ``http`` to ``https://doi.org``;
-        default false.
-    :param warn: called with each :class:`Problem`; default the ``warning`` method of the logger ``doiuri``.
-    :param file: the file that problems name, for programs that call ``convert`` with its text; default none.
+    :param options: those of the manual's page "Options"; ``getConfigInfo()`` returns them with descriptions.
     :raises ValueError: if an option is invalid; the message begins with its name.
     :raises KeyError: if an option is unknown; the message names the option that was probably meant.
     """
@@ -57,12 +34,15 @@ class DOIExtension(Extension):
     def __init__(self, **options: object) -> None:
         self.config = default_config()
         """The default and description of each option."""
-        for name in options:
-            if name not in self.config:
-                raise KeyError(f"unknown option {name!r}{hint(name, self.config)}")
         super().__init__(**options)
         self.options = Options.read(self.getConfigs())
         """The options in use, checked."""
+
+    def setConfig(self, key: str, value: object) -> None:  # noqa: N802
+        """Set an option unchanged; Markdown's method makes a bool of it if its default is one or None."""
+        if key not in self.config:
+            raise KeyError(f"unknown option {key!r}{hint(key, self.config)}")
+        self.config[key][0] = value
 
     def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802
         """Register the processors of this extension."""

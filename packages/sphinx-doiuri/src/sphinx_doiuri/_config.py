@@ -5,7 +5,7 @@ from __future__ import annotations
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Literal
 
-from doiuri.plugins import DOI_ORG, Options
+from doiuri.plugins import OPTIONS, Option, Options
 from sphinx.errors import ConfigError
 from sphinx.util import logging
 
@@ -21,37 +21,35 @@ logger = logging.getLogger(__name__)
 
 PRODUCT = "sphinx-doiuri"
 LOCK_NAME = "doi.lock.json"
-_BUDGET = 60  # seconds
+BUDGET = 60.0  # seconds
 
-# Option, default, and what a change rebuilds: "env" reads all documents again, "html" writes all pages again.
-_SHARED: dict[str, tuple[object, _Rebuild]] = {
-    "doi_resolver": (None, ""),
-    "doi_resolve": ("records", ""),
-    "doi_offline": (None, ""),
-    "doi_timeout": (None, ""),  # 10; if the default were an int, Sphinx would reject "-D doi_timeout=2.5"
-    "doi_budget": (None, ""),  # 60
-    "doi_lock": (LOCK_NAME, ""),
-    "doi_text": ("name", "env"),
-    "doi_link": (DOI_ORG, "env"),
-    "doi_mailto": (None, ""),
-    "doi_cache": (None, ""),
-    "doi_citation": ("author-year", ""),  # what it changes is found when the works are known
-    "doi_reference_style": ("apa", ""),
-    "doi_reference_locale": ("en-US", ""),
-}
-_SWITCHES: dict[str, tuple[bool, _Rebuild]] = {
-    "doi_linkcheck": (True, ""),
-    "doi_details": (False, "html"),
-    "doi_hardcoded_links": (False, "env"),
-}
+SWITCHES = (
+    Option("linkcheck", True, "let linkcheck ask the REST API"),
+    Option("details", False, "add cards with title, authors, journal and year to links"),
+    Option("hardcoded_links", False, "warn about links to doi.org that could be roles"),
+)
+"""The options that only Sphinx has."""
+
+_NAMES = [f"doi_{option.name}" for option in (*OPTIONS, *SWITCHES)]
+# What a change rebuilds: "env" reads all documents again, "html" writes all pages again.
+# What "citation" changes is found when the works are known.
+_REBUILDS: dict[str, _Rebuild] = {"text": "env", "link": "env", "details": "html", "hardcoded_links": "env"}
 _ALIKE = 0.8  # how similar a misspelt name is to the right one, from 0 to 1
 _ATTRIBUTE = "_doiuri_options"
 
 
 def add_options(app: Sphinx) -> None:
     """Declare the options."""
-    for name, (default, rebuild) in {**_SHARED, **_SWITCHES}.items():
-        app.add_config_value(name, default, rebuild, types=Any)  # check_options has better messages
+    for option in (*OPTIONS, *SWITCHES):
+        # With a number or a bool as the default, Sphinx would refuse -D doi_timeout=2.5 or -D doi_details=yes
+        default = option.default if isinstance(option.default, str) and not option.variable else None
+        # Any type: check_options has better messages.
+        app.add_config_value(
+            f"doi_{option.name}",
+            LOCK_NAME if option.name == "lock" else default,
+            _REBUILDS.get(option.name, ""),
+            types=Any,
+        )
 
 
 def check_options(app: Sphinx, config: Config) -> None:  # noqa: ARG001
@@ -61,10 +59,10 @@ def check_options(app: Sphinx, config: Config) -> None:  # noqa: ARG001
     """
     try:
         options(config)
+        for option in SWITCHES:
+            switch(config, f"doi_{option.name}")
     except ValueError as error:
         raise ConfigError(str(error)) from None
-    for name in _SWITCHES:
-        switch(config, name)
     _report_misspelt(config)
 
 
@@ -72,7 +70,7 @@ def _report_misspelt(config: Config) -> None:
     """Warn of names in conf.py that are almost those of options; Sphinx ignores unknown names."""
     ours = [name for name in vars(config)["_raw_config"] if name.startswith("doi_") and name not in config]
     for name in ours:
-        if near := get_close_matches(name, [*_SHARED, *_SWITCHES], 1, _ALIKE):
+        if near := get_close_matches(name, _NAMES, 1, _ALIKE):
             message = __("%s is not an option; did you mean %s?")
             logger.warning(message, name, near[0], type="doi", subtype="option")
 
@@ -84,9 +82,9 @@ def options(config: Config) -> Options:
     """
     attributes = vars(config)  # Sphinx does not pickle names with an underscore
     if _ATTRIBUTE not in attributes:
-        given = {name: config[name] for name in _SHARED}
+        given = {name: config[name] for name in _NAMES}
         if given["doi_budget"] is None:
-            given["doi_budget"] = _BUDGET
+            given["doi_budget"] = BUDGET
         attributes[_ATTRIBUTE] = Options.read(given, prefix="doi_")
     shared: Options = attributes[_ATTRIBUTE]
     return shared
@@ -95,13 +93,7 @@ def options(config: Config) -> Options:
 def switch(config: Config, name: str) -> bool:
     """Return the value of an on-off option, which is a string if it comes from the command line.
 
-    :param config: the configuration.
-    :param name: the name of the option.
-    :raises sphinx.errors.ConfigError: if the value is neither true nor false.
+    :raises ValueError: if the value is neither true nor false.
     """
-    value = str(config[name]).strip().lower()
-    if value in {"true", "1", "on", "yes"}:
-        return True
-    if value in {"false", "0", "off", "no", "none", ""}:
-        return False
-    raise ConfigError(__("%s: %r is neither True nor False") % (name, config[name]))
+    (option,) = (option for option in SWITCHES if name == f"doi_{option.name}")
+    return bool(option.read({name: config[name]}, prefix="doi_"))

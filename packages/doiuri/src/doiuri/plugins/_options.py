@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, Literal
 
 from doiuri._doi import DOI
-from doiuri._settings import Settings, store_kind, user_agent
-from doiuri._urls import DOI_ORG, check_base
+from doiuri._settings import SETTINGS, Option, Settings, flag, path, text, url, user_agent
+from doiuri._urls import DOI_ORG
 from doiuri.plugins._display import check_display, display
 from doiuri.rest import check_locale, check_style
 
@@ -18,15 +17,62 @@ if TYPE_CHECKING:
     from doiuri.records import CitationStyle, CitationWords, Work
     from doiuri.resolver import Resolver, Store
 
-_T = TypeVar("_T")
-_D = TypeVar("_D")
-_TIMEOUT = 10.0
-_BUDGET = 2.0
-_OFF = {"false", "no", "off", "0", "none", ""}
-_ON = {"true", "yes", "on", "1", "records"}
-
 Resolve = Literal["records", "existence", False]
 """What to look up: whole records, only whether a DOI exists, or nothing."""
+
+
+def _resolve(value: object) -> object:
+    if value in ("records", "existence"):
+        return value
+    try:
+        return "records" if flag(value) else False
+    except ValueError:
+        raise ValueError(f'{value!r} is not "records", "existence" or False') from None
+
+
+def _seconds(value: object) -> float:
+    try:
+        seconds = float(value) if isinstance(value, int | float | str) and not isinstance(value, bool) else -1
+    except ValueError:
+        seconds = -1
+    if not 0 < seconds < float("inf"):
+        raise ValueError(f"{value!r} is not a number of seconds above 0")
+    return seconds
+
+
+def _citation(value: object) -> object:
+    if value not in ("author-year", "number"):
+        raise ValueError(f'{value!r} is not "author-year" or "number"')
+    return value
+
+
+def _template(value: object) -> str:
+    return check_display(text(value))
+
+
+def _style(value: object) -> str:
+    return check_style(text(value))
+
+
+def _locale(value: object) -> str:
+    return check_locale(text(value))
+
+
+OPTIONS = (
+    *SETTINGS,
+    Option(
+        "resolve", "records", 'what to look up: `"records"`, `"existence"` or False', _resolve, none=False
+    ),
+    Option("timeout", 10, "seconds for one request", _seconds),
+    Option("budget", 2, "seconds for all requests", _seconds),
+    Option("lock", None, "path of a lock file", path),
+    Option("text", "name", 'text of links without one: `"name"`, `"link"` or a template', _template),
+    Option("link", DOI_ORG, "base URL of the links", url),
+    Option("citation", "author-year", 'how citations look: `"author-year"` or `"number"`', _citation),
+    Option("reference_style", "apa", "CSL style of the list of references", _style),
+    Option("reference_locale", "en-US", "locale of the list of references", _locale),
+)
+"""The options of all plugins that show DOIs, each declared here only: hosts translate this table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,31 +87,31 @@ class Options:
     settings: Settings
     """The options ``resolver``, ``offline``, ``mailto`` and ``cache``."""
 
-    resolve: Resolve = "records"
+    resolve: Resolve
     """What to look up: "records", "existence" or False."""
 
-    timeout: float = _TIMEOUT
+    timeout: float
     """The time limit of one request, in seconds."""
 
-    budget: float = _BUDGET
+    budget: float
     """The time limit of all look-ups for a document or a build, in seconds."""
 
-    lock: str | None = None
+    lock: str | None
     """The path of a lock file, or None."""
 
-    text: str = "name"
+    text: str
     """The visible text of a link without a title, as for ``display``."""
 
-    link: str = DOI_ORG
+    link: str
     """The URL that links begin with, without a slash at the end."""
 
-    citation: CitationStyle = "author-year"
+    citation: CitationStyle
     """How citations look: "author-year" or "number"."""
 
-    reference_style: str = "apa"
+    reference_style: str
     """The CSL style of the entries in a list of references."""
 
-    reference_locale: str = "en-US"
+    reference_locale: str
     """The locale of these entries."""
 
     @classmethod
@@ -74,43 +120,19 @@ class Options:
     ) -> Options:
         """Return the options, checked; all values may be strings.
 
-        An option that is missing or None has its default, except for ``resolve``, for which None,
-        "no", "off" and the like mean False. ``resolver``, ``offline``, ``mailto`` and ``cache`` default to
-        their environment variables (see ``Settings.from_environ``).
+        An option that is missing or None has its default, but None turns ``resolve`` off. ``resolver``,
+        ``offline``, ``mailto`` and ``cache`` default to their environment variables. An empty string means
+        "not given" for these and for ``lock``.
 
         :param given: values by the names that users write; others are ignored.
         :param prefix: what all these names begin with, such as ``"doi_"``.
         :param environ: variables to read instead of the process's environment.
         :raises ValueError: if a value is invalid; the message begins with the name of the option or variable.
         """
-
-        def read(name: str, check: Callable[[object], _T], default: _D) -> _T | _D:
-            value = given.get(prefix + name)
-            return default if value is None else _checked(prefix + name, check, value)
-
-        cache = read("cache", _path, None)
-        settings = Settings.from_environ(
-            resolver=read("resolver", _setting, None),
-            offline=read("offline", _flag, None),
-            mailto=read("mailto", _setting, None),
-            cache=cache,
-            environ=environ,
-            prefix=prefix,
-        )
-        if settings.cache:
-            _checked(f"{prefix}cache" if cache else "DOIURI_CACHE", store_kind, settings.cache)
-        return cls(
-            settings,
-            resolve=_checked(f"{prefix}resolve", _resolve, given.get(f"{prefix}resolve", True)),
-            timeout=read("timeout", _seconds, _TIMEOUT),
-            budget=read("budget", _seconds, _BUDGET),
-            lock=read("lock", _path, None),
-            text=read("text", _template, "name"),
-            link=check_base(f"{prefix}link", read("link", _text, DOI_ORG)),
-            citation=read("citation", _citation, "author-year"),
-            reference_style=read("reference_style", _style, "apa"),
-            reference_locale=read("reference_locale", _locale, "en-US"),
-        )
+        optional = {prefix + option.name for option in OPTIONS if option.variable or option.default is None}
+        given = {name: value for name, value in given.items() if value != "" or name not in optional}
+        values = {option.name: option.read(given, prefix, environ) for option in OPTIONS}
+        return cls(Settings(*(values.pop(option.name) for option in SETTINGS)), **values)
 
     def display(self, doi: DOI, work: Work | None = None, words: CitationWords | None = None) -> str:
         """Return the visible text of a link without a title; see the function ``display``."""
@@ -143,69 +165,3 @@ def open_resolver(options: Options, distribution: str, store: Store | None = Non
         user_agent=user_agent(distribution, settings.mailto),
     )
     return resolver() if chosen is None else resolver(store=chosen)
-
-
-def _checked(name: str, check: Callable[[_D], _T], value: _D) -> _T:
-    try:
-        return check(value)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"{name}: {error}") from None
-
-
-def _text(value: object) -> str:
-    if not isinstance(value, str):
-        raise TypeError(f"{value!r} is not a string")
-    return value
-
-
-def _setting(value: object) -> str | None:
-    return _text(value) or None
-
-
-def _flag(value: object) -> bool | str | None:
-    return value if isinstance(value, bool) else _setting(value)
-
-
-def _path(value: object) -> str | None:
-    return _setting(os.fspath(value) if isinstance(value, os.PathLike) else value)
-
-
-def _resolve(value: object) -> Resolve:
-    word = str(value).strip().lower()
-    if word in _OFF:
-        return False
-    if word in _ON:
-        return "records"
-    if word == "existence":
-        return "existence"
-    raise ValueError(f'{value!r} is not "records", "existence" or False')
-
-
-def _seconds(value: object) -> float:
-    try:
-        seconds = float(value) if isinstance(value, int | float | str) and not isinstance(value, bool) else -1
-    except ValueError:
-        seconds = -1
-    if not 0 < seconds < float("inf"):
-        raise ValueError(f"{value!r} is not a number of seconds above 0")
-    return seconds
-
-
-def _template(value: object) -> str:
-    return check_display(_text(value))
-
-
-def _citation(value: object) -> CitationStyle:
-    if value == "author-year":
-        return "author-year"
-    if value == "number":
-        return "number"
-    raise ValueError(f'{value!r} is not "author-year" or "number"')
-
-
-def _style(value: object) -> str:
-    return check_style(_text(value))
-
-
-def _locale(value: object) -> str:
-    return check_locale(_text(value))

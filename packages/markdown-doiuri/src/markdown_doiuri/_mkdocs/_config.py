@@ -6,10 +6,10 @@ import posixpath
 from pathlib import Path
 from typing import Any
 
-from mkdocs.config.base import BaseConfigOption, Config, ValidationError
+from doiuri.plugins import OPTIONS, Option
+from mkdocs.config.base import BaseConfigOption, ValidationError
 
-from markdown_doiuri._extension import DOIExtension
-from markdown_doiuri._options import default_config
+from markdown_doiuri._options import OWN
 
 BUDGET = 60.0
 """Seconds for all requests of one build, by default."""
@@ -18,24 +18,18 @@ BUDGET = 60.0
 class ExtensionOption(BaseConfigOption[object]):
     """An option that the extension has too, checked as the extension checks it."""
 
-    def __init__(self, default: object) -> None:
+    def __init__(self, option: Option) -> None:
         super().__init__()
-        self.default = default
-        self._key = ""
-
-    def pre_validation(self, config: Config, key_name: str) -> None:  # noqa: ARG002
-        """Remember the name of the option, which begins the messages of the extension."""
-        self._key = key_name
+        self.default = None if option.variable else BUDGET if option.name == "budget" else option.default
+        self._option = option
 
     def run_validation(self, value: object) -> object:
-        """Return ``value``; raises ValidationError if the extension refuses it."""
-        try:
-            DOIExtension(**{self._key: value})
-        except ValueError as error:
-            problem = str(error)
-            # Variables of the environment are reported once, when the extension is made.
-            if not problem.startswith("DOIURI_"):
-                raise ValidationError(problem.removeprefix(f"{self._key}: ")) from None
+        """Return ``value``; raises ValidationError if it is invalid."""
+        if value is not None and value != "":
+            try:
+                self._option.check(value)
+            except ValueError as error:
+                raise ValidationError(str(error)) from None
         return value
 
 
@@ -57,12 +51,8 @@ class PageOption(BaseConfigOption[str]):
 
 def schema() -> tuple[tuple[str, BaseConfigOption[Any]], ...]:
     """Return the plugin's options, as MkDocs wants them."""
-    defaults = {
-        name: default for name, (default, _) in default_config().items() if name not in {"warn", "file"}
-    }
-    defaults["budget"] = BUDGET
-    shared = ((name, ExtensionOption(default)) for name, default in defaults.items())
-    return ("bibliography", PageOption()), *shared
+    shared = (option for option in (*OPTIONS, *OWN) if option.name not in {"warn", "file"})
+    return ("bibliography", PageOption()), *((option.name, ExtensionOption(option)) for option in shared)
 
 
 def beside(config_file: str | None, path: object) -> object:

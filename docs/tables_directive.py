@@ -1,14 +1,19 @@
-"""The directive ``doiuri-codes``: what ``doiuri rule --all`` says, as sections of the manual."""
+"""What the packages declare, as tables: the directives ``doiuri-codes`` and ``doiuri-options``."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from doiuri.plugins import OPTIONS
 from doiuri_cli.rules import RULES
+from markdown_doiuri._mkdocs._config import BUDGET as MKDOCS_BUDGET
+from markdown_doiuri._options import OWN
 from sphinx.util.docutils import SphinxDirective
+from sphinx_doiuri._config import BUDGET, LOCK_NAME, SWITCHES
 
 if TYPE_CHECKING:
     from docutils import nodes
+    from doiuri.plugins import Option
     from doiuri_cli.rules import Rule
     from sphinx.application import Sphinx
     from sphinx.util.typing import ExtensionMetadata
@@ -18,6 +23,15 @@ FIXES = {
     "unsafe": "``doiuri fix --unsafe-fixes`` corrects it if only the corrected DOI is registered.",
     "": "",
 }
+TABLE = [".. list-table::", "   :class: stacked", "   :header-rows: 1", ""]
+TABLES = {"all": OPTIONS, "Sphinx": SWITCHES, "Markdown": OWN}
+# Defaults that differ between hosts, or that are more than a value
+DEFAULTS = {
+    "budget": f"2; Sphinx {BUDGET:g}, MkDocs {MKDOCS_BUDGET:g}",
+    "cache": "``DOIURI_CACHE``, else the user's cache folder",
+    "lock": f'none; Sphinx ``"{LOCK_NAME}"``',
+    "warn": "the logger ``doiuri`` warns",
+}
 
 
 class Codes(SphinxDirective):
@@ -25,8 +39,7 @@ class Codes(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         """Return the table and the sections."""
-        lines = [".. list-table::", "   :class: stacked", "   :header-rows: 1", ""]
-        lines += row("code", "severity", "fix", "meaning")
+        lines = [*TABLE, *row("code", "severity", "fix", "meaning")]
         for rule in RULES.values():
             fix = f"{rule.fix or 'no'} fix"
             lines += row(
@@ -35,6 +48,28 @@ class Codes(SphinxDirective):
         for rule in RULES.values():
             lines += section(rule)
         return self.parse_text_to_nodes("\n".join(lines), allow_section_headings=True)
+
+
+class Options(SphinxDirective):
+    """The options of all plugins, or those that only one has."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        """Return the table."""
+        prefix = "doi_" if self.arguments[0] == "Sphinx" else ""
+        lines = [*TABLE, *row("option", "default", "meaning")]
+        for option in TABLES[self.arguments[0]]:
+            shown = DEFAULTS.get(option.name) or default(option)
+            lines += row(f"``{prefix}{option.name}``", shown, rst(option.help))
+        return self.parse_text_to_nodes("\n".join(lines))
+
+
+def default(option: Option) -> str:
+    """Return the default of an option, and its environment variable, in reStructuredText."""
+    value = {True: "on", False: "off", None: "none"}.get(option.default, f"``{option.default!r}``")  # type: ignore[call-overload]
+    shown = value.replace("'", '"')
+    return f"``{option.variable}``, else {shown}" if option.variable else shown
 
 
 def row(*cells: str) -> list[str]:
@@ -63,6 +98,7 @@ def rst(text: str) -> str:
 
 
 def setup(app: Sphinx) -> ExtensionMetadata:
-    """Register the directive."""
+    """Register the directives."""
     app.add_directive("doiuri-codes", Codes)
+    app.add_directive("doiuri-options", Options)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -41,7 +41,8 @@ nitpick_ignore_regex = [("py:.*", r"(?!(?:docutils_|markdown_|urllib_|requests_)
 # As a default value, or as the type of a property, they show where they live
 nitpick_ignore = [
     ("py:class", "doiuri._encoding.Profile"),
-    ("py:class", "doiuri.resolver.stores.redis._lock.RedisLock"),
+    ("py:class", "doiuri.resolver.stores._lock_file.Differences"),
+    ("py:class", "doiuri.resolver.stores._store.Usage"),
     ("py:class", "doiuri_cli.files._source.Lines"),
     ("py:class", "doiuri_proxy.app._app.App"),
 ]

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
+from typing import Any
 
 import click
 import pytest
+from doiuri.plugins import OPTIONS
 from doiuri_cli._config import CHECKS, Config, ConfigError, read_config
-from doiuri_cli.commands._options import make_config
+from doiuri_cli.commands._options import _VARIABLES, make_config
 from doiuri_cli.files import Patterns
 from doiuri_cli.rules import Finding
 from support.cli.command import doiuri
@@ -178,6 +181,32 @@ def test_the_command_line_wins() -> None:
     assert config.ignore == frozenset({"duplicate", "doubled"})
     assert config.select == frozenset({"not-found"})
     assert make_config(None, rate=None, select=frozenset()).select == frozenset({"syntax"})
+
+
+@pytest.mark.parametrize(
+    ("name", "of_file", "of_environment", "option"),
+    [
+        ("resolver", "http://one.example", "http://two.example", "http://three.example"),
+        ("offline", True, "no", False),
+        ("mailto", "one@example.org", "two@example.org", "three@example.org"),
+        ("cache", ":memory:", "two.sqlite", "three.sqlite"),
+    ],
+)
+def test_an_option_wins_over_the_environment_and_that_over_the_file(
+    name: str, of_file: str | bool, of_environment: str, option: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(f"{name} = {json.dumps(of_file)}")
+    assert getattr(make_config(None), name) == of_file
+    monkeypatch.setenv(f"DOIURI_{name.upper()}", of_environment)
+    assert getattr(make_config(None), name) == (False if name == "offline" else of_environment)
+    assert getattr(make_config(None, **{name: option}), name) == option
+
+
+def test_the_command_declares_its_variables_as_the_plugins_do() -> None:
+    declared = {option.name: option.variable for option in OPTIONS if option.variable}
+    assert declared == {name: f"DOIURI_{name.upper()}" for name in _VARIABLES}
+    names = {key for key in CHECKS if key in {option.name for option in OPTIONS}}
+    assert names == {*_VARIABLES, "timeout", "budget", "lock"}
 
 
 def test_wrong_variables_and_options_are_reported_first(monkeypatch: pytest.MonkeyPatch) -> None:

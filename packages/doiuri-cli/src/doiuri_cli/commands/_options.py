@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import click
 
-from doiuri_cli._config import FAIL_ON, Config, ConfigError, check_codes, check_patterns, read_config
+from doiuri_cli._config import FAIL_ON, Config, check_codes, check_patterns, read_config
 from doiuri_cli.files._git import GitError, changed_files
 from doiuri_cli.files._select import STDIN, Filter, Selection, select, select_changed
 from doiuri_cli.readers import is_read
@@ -154,10 +154,13 @@ color_option = click.option(
 """Whether to use colours; the command gets no value."""
 
 
+_VARIABLES = ("resolver", "offline", "mailto", "cache")  # as in doiuri.plugins, which is slow to import
+
+
 def make_config(
     config_file: str | None, *, isolated: bool = False, no_lock: bool = False, **options: object
 ) -> Config:
-    """Return the configuration: the options, and for those left out the configuration file.
+    """Return the configuration: the options, and for those left out the environment, else the file.
 
     :param config_file: the file to read; None: the nearest one.
     :param isolated: read no file.
@@ -167,7 +170,8 @@ def make_config(
     """
     try:
         values = read_config(config_file, isolated=isolated)
-    except ConfigError as error:
+        values |= _from_environ({name for name in values if options.get(name) is None})
+    except ValueError as error:
         raise click.ClickException(str(error)) from None
     for name, value in options.items():
         if value is None or value in {(), frozenset()}:
@@ -190,16 +194,28 @@ def make_config(
     return config
 
 
+def _from_environ(names: set[str]) -> dict[str, object]:
+    """Return the values of environment variables, which win over a file that a stranger may have changed.
+
+    :param names: options that the file sets, and the command line does not.
+    """
+    if not any(os.environ.get(f"DOIURI_{name.upper()}") for name in names.intersection(_VARIABLES)):
+        return {}
+    from doiuri.plugins import OPTIONS  # slow to import
+
+    ours = [option for option in OPTIONS if option.name in names and option.variable]
+    return {option.name: option.read({}) for option in ours if os.environ.get(option.variable or "")}
+
+
 def _check_settings(config: Config) -> None:
     """Report wrong values before any work starts."""
-    given = (config.resolver, config.mailto, config.cache)
-    if given == (None,) * 3 and not any(name.startswith("DOIURI_") for name in os.environ):
+    given = {name: getattr(config, name) for name in _VARIABLES}
+    if set(given.values()) == {None} and not any(name.startswith("DOIURI_") for name in os.environ):
         return
     from doiuri.plugins import Options  # slow to import
 
-    names = ("resolver", "mailto", "cache")
     try:
-        Options.read(dict(zip(names, given, strict=True)))
+        Options.read(given)
     except ValueError as error:
         raise click.ClickException(str(error)) from None
 

@@ -42,8 +42,7 @@ class Option:
     """What the option is for: a phrase, with literals in backticks."""
 
     reader: Callable[[Any], object] | None = None
-    """Returns the value for what a user wrote, which may be a string, or raises ValueError. By default,
-    the option is a flag if its default is a bool, and a string otherwise."""
+    """Returns the value for what a user wrote, or raises ValueError; by default for a flag or a string."""
 
     none: object = None
     """What None stands for, if the host gives it as the value; None: the default."""
@@ -61,11 +60,11 @@ class Option:
         :param environ: variables to read instead of the process's environment. An empty one is not set.
         :raises ValueError: if the value is invalid; the message begins with the option or variable.
         """
-        where = f"{prefix}{self.name}"
-        value = given.get(where, self.default if self.variable is None else None)
-        if value is None and self.variable is not None:
-            where, value = self.variable, (os.environ if environ is None else environ).get(self.variable)
-            value = value or self.default
+        where = prefix + self.name
+        value = given.get(where, None if self.variable else self.default)
+        if value is None and self.variable:
+            where = self.variable
+            value = (os.environ if environ is None else environ).get(where) or self.default
         if value is None:
             return self.default if self.none is None else self.none
         try:
@@ -77,8 +76,8 @@ class Option:
         """Return what the option is for, and its default, as a line of plain text."""
         default = {True: "yes", False: "no"}.get(self.default, self.default)  # type: ignore[call-overload]
         defaults = [f"{word}" for word in (self.variable, default) if word is not None]
-        text = self.help[:1].upper() + self.help[1:].replace("`", "")
-        return f"{text} (default: {', else '.join(defaults)})" if defaults else text
+        meaning = self.help[:1].upper() + self.help[1:].replace("`", "")
+        return f"{meaning} (default: {', else '.join(defaults)})" if defaults else meaning
 
     def check(self, value: object) -> Any:
         """Return what a value other than None stands for; raises ValueError if it is invalid."""
@@ -105,13 +104,13 @@ def flag(value: object) -> bool:
     raise ValueError(f"{value!r} is neither true (1, true, yes, on) nor false (0, false, no, off)")
 
 
-def url(value: object) -> str:
-    """Return the base URL of a resolver or of links; raises ValueError if it is none."""
-    return read_base(text(value))
+def of_text(check: Callable[[str], object]) -> Callable[[object], object]:
+    """Return the reader of an option whose values are strings that ``check`` checks."""
+    return lambda value: check(text(value))
 
 
-def _address(value: object) -> str:
-    address = text(value).strip().removeprefix("mailto:")
+def _address(value: str) -> str:
+    address = value.strip().removeprefix("mailto:")
     local, at, domain = address.rpartition("@")
     plain = address.isascii() and address.isprintable() and _NOT_IN_ADDRESSES.isdisjoint(address)
     if not (local and at and domain and plain):
@@ -126,18 +125,10 @@ def _cache(value: object) -> str:
 
 
 SETTINGS = (
-    Option("resolver", DOI_ORG, "base URL of the DOI proxy to query", url, variable="DOIURI_RESOLVER"),
+    Option("resolver", DOI_ORG, "base URL of the DOI proxy", of_text(read_base), variable="DOIURI_RESOLVER"),
     Option("offline", False, "send no requests; use the cache and the lock file", variable="DOIURI_OFFLINE"),
-    Option(
-        "mailto", None, "your mail address, for the User-Agent header", _address, variable="DOIURI_MAILTO"
-    ),
-    Option(
-        "cache",
-        None,
-        "path or URL of the cache",
-        _cache,
-        variable="DOIURI_CACHE",
-    ),
+    Option("mailto", None, "mail address sent with requests", of_text(_address), variable="DOIURI_MAILTO"),
+    Option("cache", None, "path or URL of the cache", _cache, variable="DOIURI_CACHE"),
 )
 """The options that every package has."""
 
@@ -172,8 +163,7 @@ class Settings:
         An empty variable counts as not set. The cache is not checked: ``open_store`` does that.
 
         :param resolver: URL of the resolver; default ``DOIURI_RESOLVER``, else ``https://doi.org``.
-        :param offline: send no requests; default ``DOIURI_OFFLINE``, else false. Text may be "1", "true",
-            "yes", "on", "0", "false", "no" or "off".
+        :param offline: send no requests; default ``DOIURI_OFFLINE``, else false.
         :param mailto: mail address; default ``DOIURI_MAILTO``, else none.
         :param cache: path, ``:memory:`` or URL of a store; default ``DOIURI_CACHE``, else None.
         :param environ: variables to read instead of the process's environment.

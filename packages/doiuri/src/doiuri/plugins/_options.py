@@ -8,8 +8,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from doiuri._doi import DOI
-from doiuri._settings import SETTINGS, Option, Settings, flag, path, text, url, user_agent
-from doiuri._urls import DOI_ORG
+from doiuri._settings import SETTINGS, Option, Settings, flag, of_text, path, user_agent
+from doiuri._urls import DOI_ORG, read_base
 from doiuri.plugins._display import check_display, display
 from doiuri.rest import check_locale, check_style
 
@@ -22,8 +22,9 @@ Resolve = Literal["records", "existence", False]
 
 
 def _resolve(value: object) -> object:
-    if value in ("records", "existence"):
-        return value
+    word = str(value).strip().lower()
+    if word in ("records", "existence"):
+        return word
     try:
         return "records" if flag(value) else False
     except ValueError:
@@ -46,31 +47,17 @@ def _citation(value: object) -> object:
     return value
 
 
-def _template(value: object) -> str:
-    return check_display(text(value))
-
-
-def _style(value: object) -> str:
-    return check_style(text(value))
-
-
-def _locale(value: object) -> str:
-    return check_locale(text(value))
-
-
 OPTIONS = (
     *SETTINGS,
-    Option(
-        "resolve", "records", 'what to look up: `"records"`, `"existence"` or False', _resolve, none=False
-    ),
+    Option("resolve", "records", "what to look up: `records`, `existence` or `no`", _resolve, none=False),
     Option("timeout", 10, "seconds for one request", _seconds),
     Option("budget", 2, "seconds for all requests", _seconds),
     Option("lock", None, "path of a lock file", path),
-    Option("text", "name", 'text of links without one: `"name"`, `"link"` or a template', _template),
-    Option("link", DOI_ORG, "base URL of the links", url),
-    Option("citation", "author-year", 'how citations look: `"author-year"` or `"number"`', _citation),
-    Option("reference_style", "apa", "CSL style of the list of references", _style),
-    Option("reference_locale", "en-US", "locale of the list of references", _locale),
+    Option("text", "name", "text of links without one: `name`, `link` or a template", of_text(check_display)),
+    Option("link", DOI_ORG, "base URL of the links", of_text(read_base)),
+    Option("citation", "author-year", "how citations look: `author-year` or `number`", _citation),
+    Option("reference_style", "apa", "CSL style of the list of references", of_text(check_style)),
+    Option("reference_locale", "en-US", "locale of the list of references", of_text(check_locale)),
 )
 """The options of all plugins that show DOIs, each declared here only: hosts translate this table."""
 

@@ -113,7 +113,7 @@ def test_a_worker_is_killed(tmp_path: Path) -> None:
         handling(answer) as server,
     ):
         options: dict[str, Any] = {"base": server.url, "rate": None, "cache": tmp_path / "cache.sqlite3"}
-        verified = verify(frame(items, 4), **options).persist()
+        verified = verify(frame(items, 4), timeout=60, **options).persist()
         assert busy.wait(60)
         os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
         killed.set()

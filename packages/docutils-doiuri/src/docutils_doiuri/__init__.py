@@ -4,7 +4,6 @@
 URIs and command line options: ``docutils --parser=docutils_doiuri page.rst page.html``.
 """
 
-from docutils_doiuri._parser import Parser
-from docutils_doiuri._role import doi_role, register
+from docutils_doiuri._parser import Parser, doi_role, register
 
 __all__ = ["Parser", "doi_role", "register"]

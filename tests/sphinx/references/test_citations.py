@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from doiuri import DOI
-from sphinx_doiuri.references._role import split_dois
+from sphinx_doiuri._citations import split_dois
 from support.references import CASES, CitationCase, ReferenceCase
 from support.servers.web import Site
 from support.sphinx_build import Build, build, write

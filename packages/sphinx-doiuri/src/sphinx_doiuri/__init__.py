@@ -9,28 +9,31 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sphinx_doiuri._compat import allow_doi_urls_in_myst, replace_extlinks, replace_role
+from sphinx_doiuri._citations import DOIDomain
+from sphinx_doiuri._compat import (
+    CorrectBibtexLinks,
+    allow_doi_urls_in_myst,
+    check_in_rest_api,
+    replace_extlinks,
+    replace_role,
+    report_links,
+)
 from sphinx_doiuri._config import PRODUCT, add_options, check_options
 from sphinx_doiuri._environment import VERSION, DOICollector
-from sphinx_doiuri._linkcheck import check_in_rest_api, report_links
 from sphinx_doiuri._locale import CATALOG
-from sphinx_doiuri._lock import check_lock
-from sphinx_doiuri._lock_builder import LockBuilder
+from sphinx_doiuri._lock import LockBuilder, check_lock
 from sphinx_doiuri._pages import (
-    AddCards,
-    BreakNames,
     BreakNamesInLaTeX,
     EscapeLinks,
+    FinishForHTML,
     MarkMissing,
-    StrikeMissing,
     add_nodes,
     copy_style,
     link_style,
 )
-from sphinx_doiuri._read import ReadDOIs, RestoreContents
-from sphinx_doiuri._role import DOIRole
+from sphinx_doiuri._read import DOIRole, ReadDOIs, RestoreContents
+from sphinx_doiuri._references import NameWorks, ResolveBibliographies, ResolveCitations
 from sphinx_doiuri._verify import verify
-from sphinx_doiuri.references import setup as add_references
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -39,6 +42,16 @@ if TYPE_CHECKING:
 __all__ = ["setup"]
 
 _HERE = Path(__file__).parent
+_POST_TRANSFORMS = (
+    CorrectBibtexLinks,
+    NameWorks,
+    ResolveCitations,
+    ResolveBibliographies,
+    MarkMissing,
+    FinishForHTML,
+    EscapeLinks,
+    BreakNamesInLaTeX,
+)
 
 
 def setup(app: Sphinx) -> ExtensionMetadata:
@@ -46,18 +59,14 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     app.add_message_catalog(CATALOG, str(_HERE / "locale"))
     add_options(app)
     app.add_role("doi", DOIRole(), override=True)
+    app.add_domain(DOIDomain)
     app.add_transform(ReadDOIs)
     app.add_transform(RestoreContents)
+    for transform in _POST_TRANSFORMS:
+        app.add_post_transform(transform)
     app.add_env_collector(DOICollector)
-    app.add_post_transform(MarkMissing)
-    app.add_post_transform(EscapeLinks)
-    app.add_post_transform(BreakNames)
-    app.add_post_transform(BreakNamesInLaTeX)
-    app.add_post_transform(AddCards)
-    app.add_post_transform(StrikeMissing)
     add_nodes(app)
     app.add_builder(LockBuilder)
-    add_references(app)
     app.connect("config-inited", check_options, priority=900)  # after extensions that change options
     app.connect("config-inited", replace_extlinks)
     app.connect("config-inited", allow_doi_urls_in_myst)

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
     _Answer = tuple[str, Work | None]
 
-VERSION = 5  # of DOIData, and of the nodes in doctrees
+VERSION = 6  # of DOIData, and of the nodes in doctrees
+LOCK_BUILDER = "doi-lock"
 
 
 class Use(NamedTuple):
@@ -138,15 +139,30 @@ def _use(link: nodes.reference) -> Use:
 
 def conditions_of(node: nodes.Element) -> tuple[tuple[str, str], ...]:
     """Return the directives ``only`` and ``ifconfig`` around a node: their names and expressions."""
-    return tuple(_conditions(node))
-
-
-def _conditions(node: nodes.Element) -> Iterator[tuple[str, str]]:
+    conditions = []
     parent: nodes.Node | None = node.parent
     while parent is not None:
         if isinstance(parent, addnodes.only | ifconfig):
-            yield type(parent).__name__, parent["expr"]
+            conditions.append((type(parent).__name__, parent["expr"]))
         parent = parent.parent
+    return tuple(conditions)
+
+
+def is_shown(app: Sphinx, conditions: tuple[tuple[str, str], ...]) -> bool:
+    """Whether the pages of this build contain what has these conditions: false if one of them is off."""
+    return all(_holds(app, directive, expression) for directive, expression in conditions)
+
+
+def _holds(app: Sphinx, directive: str, expression: str) -> bool:
+    if directive == "only" and app.builder.name == LOCK_BUILDER:
+        return True  # the lock file serves the builders of all formats
+    try:
+        if directive == "only":
+            return app.tags.eval_condition(expression)
+        values = {value.name: value.value for value in app.config} | vars(app.config)
+        return bool(eval(expression, {**values, "builder": app.builder.name}))  # noqa: S307 (as ifconfig)
+    except Exception:  # noqa: BLE001 (any error of the expression, which Sphinx reports)
+        return True
 
 
 def hardcoded_doi(link: nodes.Element) -> DOI | None:

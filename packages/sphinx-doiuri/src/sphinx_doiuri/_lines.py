@@ -55,23 +55,23 @@ def _lines_in(block: nodes.TextElement, kind: type[nodes.Element]) -> dict[int, 
     Nodes with the same source are counted off. A node whose source is not in the block is on the first line.
     """
     written = [(id(node), _written(node)) for node in block.findall(kind)]
-    places = _places({text for _, text in written}, block.rawsource)
-    left = {text: cycle((*found, 0)) for text, found in places.items()}
+    positions = _positions({text for _, text in written}, block.rawsource)
+    left = {text: cycle((*found, 0)) for text, found in positions.items()}
     ends = [end.start() for end in re.finditer("\n", block.rawsource)]
     return {node: bisect_left(ends, next(left[text])) for node, text in written}
 
 
-def _places(texts: Collection[str], source: str) -> dict[str, list[int]]:
+def _positions(texts: Collection[str], source: str) -> dict[str, list[int]]:
     """Return where each text is in a source, in time that is linear if the texts have few lengths."""
-    places: dict[str, list[int]] = {text: [] for text in texts}
+    positions: dict[str, list[int]] = {text: [] for text in texts}
     first = "".join({text[:1] for text in texts})
     starts = [start.start() for start in re.finditer(f"[{re.escape(first)}]", source)] if first else ()
     for length in {len(text) for text in texts if text}:
         for start in starts:
             text = source[start : start + length]
-            if text in places and len(text) == length:  # it is shorter at the end
-                places[text].append(start)
-    return places
+            if text in positions and len(text) == length:  # it is shorter at the end
+                positions[text].append(start)
+    return positions
 
 
 def _written(node: nodes.Element) -> str:
@@ -80,7 +80,7 @@ def _written(node: nodes.Element) -> str:
     return raw[raw.find("`") :] if "`" in raw else raw
 
 
-def place_in_file(path: Path, text: str) -> str:
+def location_in_file(path: Path, text: str) -> str:
     """Return the location of a text in a file for a warning, as ``file:line``; ``file:`` if it is not there.
 
     :param path: the file.

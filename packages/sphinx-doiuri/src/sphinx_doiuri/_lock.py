@@ -1,4 +1,4 @@
-"""Read the lock file, and report the differences between it and the documents."""
+"""The lock file: read by builds, compared with the documents, and written by the builder ``doi-lock``."""
 
 from __future__ import annotations
 
@@ -7,35 +7,35 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from doiuri.resolver import LockFile
-from sphinx.errors import ConfigError
+from sphinx.builders import Builder
+from sphinx.errors import ConfigError, SphinxError
 from sphinx.util import logging
 
 from sphinx_doiuri._config import LOCK_NAME, options
-from sphinx_doiuri._lines import place_in_file
+from sphinx_doiuri._environment import LOCK_BUILDER, doi_data, is_shown
+from sphinx_doiuri._lines import location_in_file
 from sphinx_doiuri._locale import __
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Mapping
     from collections.abc import Set as AbstractSet
     from os import PathLike
 
+    from docutils import nodes
     from doiuri import DOI
+    from doiuri.resolver import Entry, Key, LockContent
     from sphinx.application import Sphinx
     from sphinx.config import Config
 
-    from sphinx_doiuri._environment import DOIData, Use
-
-BUILDER = "doi-lock"
+    from sphinx_doiuri._environment import Use
 
 logger = logging.getLogger(__name__)
 
+_METADATA = {"work", "reference"}  # kinds of keys
 
-def lock_path(config: Config, confdir: str | PathLike[str]) -> Path | None:
-    """Return the path of the lock file, which need not exist; None if ``doi_lock`` is off.
 
-    :param config: the configuration.
-    :param confdir: the folder of conf.py, to which ``doi_lock`` is relative.
-    """
+def _lock_path(config: Config, confdir: str | PathLike[str]) -> Path | None:
+    """Return the path of the lock file, which need not exist; None if ``doi_lock`` is off."""
     lock = options(config).lock
     return Path(confdir, lock) if lock else None
 
@@ -48,9 +48,7 @@ def check_lock(app: Sphinx) -> None:
     :raises sphinx.errors.ConfigError: if the lock file is invalid.
     """
     path = _path_to_read(app)
-    if path is None:
-        return
-    if open_lock(app) is None and app.config.doi_lock != LOCK_NAME:
+    if path is not None and open_lock(app) is None and app.config.doi_lock != LOCK_NAME:
         message = __("lock file %s does not exist; run sphinx-build -b doi-lock to create it")
         logger.warning(message, path, type="doi", subtype="lock-missing")
 
@@ -69,7 +67,12 @@ def open_lock(app: Sphinx) -> LockFile | None:
         raise ConfigError(__("%s; run sphinx-build -b doi-lock to rewrite it") % error) from None
 
 
-def open_lock_file(path: Path) -> LockFile | None:
+def _path_to_read(app: Sphinx) -> Path | None:
+    reads = app.builder.name != LOCK_BUILDER and options(app.config).resolve
+    return _lock_path(app.config, app.confdir) if reads else None
+
+
+def _open_if_valid(path: Path) -> LockFile | None:
     """Return the lock file, which need not exist; None if it is invalid."""
     try:
         return LockFile(path)
@@ -79,50 +82,119 @@ def open_lock_file(path: Path) -> LockFile | None:
 
 def accepted_dois(app: Sphinx) -> AbstractSet[str]:
     """Return the keys of the DOIs that the lock file accepts though they do not exist."""
-    path = lock_path(app.config, app.confdir)
-    file = open_lock_file(path) if path is not None and options(app.config).resolve else None
+    path = _lock_path(app.config, app.confdir) if options(app.config).resolve else None
+    file = _open_if_valid(path) if path is not None else None
     return file.read().accepted.keys() if file is not None else frozenset()
 
 
-def _path_to_read(app: Sphinx) -> Path | None:
-    reads = app.builder.name != BUILDER and options(app.config).resolve
-    return lock_path(app.config, app.confdir) if reads else None
-
-
-def report_differences(
-    data: DOIData,
-    uses: Sequence[Use],
-    lock: LockFile,
-    incomplete: AbstractSet[DOI],
-) -> None:
+def report_differences(app: Sphinx, lock: LockFile, incomplete: AbstractSet[DOI]) -> None:
     """Warn of each use of a DOI that is not in the lock file, and of each DOI that is only there.
 
-    :param data: all uses, and the answers from the lock file.
-    :param uses: the uses that this build shows.
-    :param lock: the lock file.
+    :param app: the application, whose builder decides which uses are shown.
+    :param lock: the lock file that the answers come from.
     :param incomplete: the DOIs whose metadata is needed and is not in the lock file.
     """
-    message = __("%s is not in the lock file; run sphinx-build -b doi-lock to add it")
+    data = doi_data(app.env)
+    uses = [use for use in data.all_uses() if is_shown(app, use.conditions)]
     missing = set(data.unanswered())
-    warn_missing(uses, missing, message)
+    message = __("%s is not in the lock file; run sphinx-build -b doi-lock to add it")
+    _warn_missing(uses, missing, message)
     message = __("the metadata of %s is not in the lock file; run sphinx-build -b doi-lock to add it")
-    warn_missing(uses, incomplete - missing, message)
+    _warn_missing(uses, incomplete - missing, message)
     message = __("%s is in the lock file but in no document; run sphinx-build -b doi-lock to update it")
     content = lock.read()
     unused = content.unused(doi.key for doi in data.dois())
     for key, name in content.names().items():
         if key in unused:
-            location = place_in_file(lock.path, f"{json.dumps(name, ensure_ascii=False)}:")
+            location = location_in_file(lock.path, f"{json.dumps(name, ensure_ascii=False)}:")
             logger.warning(message, key, type="doi", subtype="lock-unused", location=location)
 
 
-def warn_missing(uses: Iterable[Use], dois: AbstractSet[DOI], message: str) -> None:
-    """Warn of each use of DOIs that have no entry in the lock file.
-
-    :param uses: the uses.
-    :param dois: the DOIs without an entry.
-    :param message: the warning, with ``%s`` for the name.
-    """
+def _warn_missing(uses: Iterable[Use], dois: AbstractSet[DOI], message: str) -> None:
     for use in uses:
         if use.doi in dois:
             logger.warning(message, use.doi.name, type="doi", subtype="lock-missing", location=use.location)
+
+
+class LockBuilder(Builder):
+    """Looks up all DOIs of the documents and writes the lock file: ``sphinx-build -b doi-lock``."""
+
+    name = LOCK_BUILDER
+    path: Path
+    entries: Mapping[Key, Entry] = {}
+    """The entries of the store that the answers come from."""
+    incomplete: AbstractSet[DOI] = frozenset()
+    """The DOIs whose metadata is needed and remains unknown."""
+
+    def init(self) -> None:
+        """Check that there is a lock file to write."""
+        path = _lock_path(self.config, self.confdir)
+        if path is None:
+            raise ConfigError(__("doi_lock is off; set it to a file name to write a lock file"))
+        self.path = path
+
+    def get_outdated_docs(self) -> str:
+        """Return what is built, for Sphinx to show."""
+        return __("the lock file")
+
+    def prepare_writing(self, docnames: AbstractSet[str]) -> None:
+        """Do nothing: no document is written."""
+
+    def get_target_uri(self, docname: str, typ: str | None = None) -> str:  # noqa: ARG002
+        """Return nothing: no document is written."""
+        return ""
+
+    def write_doc(self, docname: str, doctree: nodes.document) -> None:
+        """Do nothing: no document is written."""
+
+    def finish(self) -> None:
+        """Write the lock file, and warn of the DOIs that it has no entry for.
+
+        What it has about DOIs that remain without an answer is kept.
+        """
+        data = doi_data(self.env)
+        unanswered, uses = set(data.unanswered()), data.all_uses()
+        waiting = {doi.key for doi in unanswered | self.incomplete}
+        file = _open_if_valid(self.path)
+        kept = [key for key in file.read().keys if key.doi in waiting] if file is not None else []
+        kept_dois = {key.doi for key in kept}
+        described = {key.doi for key in kept if key.kind in _METADATA}
+        missing = {doi for doi in unanswered if doi.key not in kept_dois}
+        undescribed = {doi for doi in self.incomplete - missing if doi.key not in described}
+        self._write({doi.key for doi in unanswered}, kept_dois, may_delete=not missing)
+        message = __("the metadata of %s is not in the lock file: no answer from the resolver")
+        _warn_missing(uses, undescribed, message)
+        _warn_missing(uses, missing, __("%s is not in the lock file: no answer from the resolver"))
+        if self.path.exists():
+            logger.info(__("DOIs in lock file %s: %d"), self.path, len(data.dois()) - len(missing))
+        else:
+            logger.info(__("no lock file written: there are no answers to keep"))
+
+    def _write(self, unanswered: Collection[str], kept: Collection[str], *, may_delete: bool) -> None:
+        """Replace the lock file; if there are no entries, delete it or leave it as it is.
+
+        :param unanswered: the keys of the DOIs without an answer: what the store has about them has expired.
+        :param kept: the keys of the DOIs whose entries are kept.
+        """
+        used = {doi.key for doi in doi_data(self.env).dois()}
+        new = {
+            key: entry
+            for key, entry in self.entries.items()
+            if key.kind in _METADATA or key.doi not in unanswered
+        }
+
+        def change(content: LockContent) -> None:
+            content.remove(content.dois().difference(kept))
+            content.accepted = {doi: reason for doi, reason in content.accepted.items() if doi in used}
+            content.add(new)
+
+        try:
+            if _open_if_valid(self.path) is None:
+                self.path.unlink()
+            file = LockFile(self.path)
+            if new or kept or used & file.read().accepted.keys():
+                file.edit(change)
+            elif may_delete:
+                self.path.unlink(missing_ok=True)
+        except (OSError, ValueError) as error:
+            raise SphinxError(__("cannot write the lock file: %s") % error) from None

@@ -1,22 +1,36 @@
-"""The transforms that run when a document is read: link ``doi:`` URIs, and warn of what is not a DOI."""
+"""Read a document: the role ``doi``, ``doi:`` URIs, and warnings of what is not a DOI."""
 
 from __future__ import annotations
 
 import re
-from typing import Any
+from copy import copy
+from typing import TYPE_CHECKING, Any
 
 from docutils import nodes
-from docutils_doiuri.nodes import link_uri, restore_contents, source_text
+from docutils_doiuri.nodes import (
+    link_uri,
+    parse_target,
+    reference,
+    restore_contents,
+    source_text,
+    unlinked,
+)
 from doiuri import DOI, DOISyntaxError, encode
 from sphinx.errors import FiletypeNotFoundError
 from sphinx.transforms import SphinxTransform
 from sphinx.util import get_filetype, logging
+from sphinx.util.docutils import SphinxRole
 
+from sphinx_doiuri._citations import citations_in
 from sphinx_doiuri._config import options, switch
 from sphinx_doiuri._environment import hardcoded_doi
 from sphinx_doiuri._lines import InlineLines
 from sphinx_doiuri._locale import __
-from sphinx_doiuri.references._nodes import citations_in
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from docutils.parsers.rst.states import Inliner
 
 logger = logging.getLogger(__name__)
 
@@ -25,6 +39,49 @@ _EXPLICIT = re.compile(r"(?:\.\. _.*?:|\.\. __:|__)\s+(doi:.*)\Z", re.IGNORECASE
 _SPECIAL = frozenset("%\\`")  # characters that have a meaning in a role
 _TAIL = re.compile(r"[?#].+")  # of a URL: its query and fragment
 _INNER_SPACE = re.compile(r"(?<=[^\s\\])[ \t]+(?=\S)")  # not at the end of a line, where it wraps the text
+
+
+class DOIRole(SphinxRole):
+    """``:doi:`10.1000/182``` and ``:doi:`Title <10.1000/182>```; ``!`` gives the text without the link.
+
+    If there is no DOI, the source is shown as *problematic* text. ``ReadDOIs`` reports that, and the advice
+    on DOIs, because it knows the line.
+    """
+
+    escaped: str  # the text with docutils' NUL escapes, which distinguish "\<" from "<"
+
+    def __call__(
+        self,
+        name: str,
+        rawtext: str,
+        text: str,
+        lineno: int,
+        inliner: Inliner,
+        options: dict[str, Any] | None = None,
+        content: Sequence[str] = (),
+    ) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+        """Keep the escaped text, and call ``run``; the arguments are docutils' own."""
+        role = copy(self)  # Sphinx would overwrite the options that the directive "role" sees
+        role.escaped = text
+        return super(DOIRole, role).__call__(name, rawtext, text, lineno, inliner, options, content)
+
+    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+        """Return the link, and no messages."""
+        node = self._node([*self.options.get("class", ()), *self.options.get("classes", ())])
+        self.set_source_info(node)
+        return [node], []
+
+    def _node(self, classes: list[str]) -> nodes.Element:
+        shared = options(self.config)
+        if self.escaped.startswith("!"):
+            return unlinked(self.rawtext, self.escaped, shared, classes)
+        try:
+            target = parse_target(self.escaped)
+        except DOISyntaxError as error:
+            return nodes.problematic(self.rawtext, self.rawtext, doi_error=str(error))
+        node = reference(self.rawtext, target, shared, classes)
+        node["doi_typed"] = target.typed
+        return node
 
 
 class ReadDOIs(SphinxTransform):

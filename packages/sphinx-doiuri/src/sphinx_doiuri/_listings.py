@@ -1,4 +1,4 @@
-"""The citations of a project, and the lists of references that they lead to."""
+"""What citations, lists of references and titles show, from the works of the whole project."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 from weakref import WeakKeyDictionary
 
+from docutils import nodes
 from doiuri.records import Bibliography, CitationWords, plain_reference, with_year_label
+from sphinx.util.nodes import clean_astext
 
+from sphinx_doiuri._citations import citations_in, domain_of
 from sphinx_doiuri._config import options
-from sphinx_doiuri._environment import doi_data
+from sphinx_doiuri._environment import doi_data, is_shown
 from sphinx_doiuri._locale import _
-from sphinx_doiuri._report import is_shown
-from sphinx_doiuri.references._domain import DOIDomain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,8 +23,7 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
 
-    from sphinx_doiuri.references._domain import Citation, Place
-    from sphinx_doiuri.references._nodes import Form, Scope
+    from sphinx_doiuri._citations import Citation, DOIDomain, Form, Place, Scope
 
 # For the transforms, which see no application
 _listings: WeakKeyDictionary[BuildEnvironment, Listings] = WeakKeyDictionary()
@@ -55,42 +55,37 @@ class Listings:
     def __init__(self, app: Sphinx, env: BuildEnvironment) -> None:
         self.builder = app.builder
         shared = options(app.config)
-        domain = env.get_domain("doi")
-        assert isinstance(domain, DOIDomain)  # noqa: S101 (for mypy)
+        domain = domain_of(env)
         self._data = doi_data(env)
-        self._works: dict[DOI, Work] = {doi: work for doi, work in self._data.works.items() if work}
+        self.works: dict[DOI, Work] = {doi: work for doi, work in self._data.works.items() if work}
         self.base, self._display = shared.link, shared.display
         self._titles = env.titles
         self._style, self._locale = shared.reference_style, shared.reference_locale
         self._citation = shared.citation
         self.words = CitationWords(str(_("and")), str(_("et al.")), str(_("n.d.")))
         self.citations = {
-            name: [citation for citation in citations if is_shown(app, citation)]
+            name: [citation for citation in citations if is_shown(app, citation.conditions)]
             for name, citations in domain.citations.items()
         }
         self.places = {
-            name: [place for place in places if is_shown(app, place)]
+            name: [place for place in places if is_shown(app, place.conditions)]
             for name, places in domain.places.items()
         }
-        self._order = [name for name in reading_order(env) if name in self.citations]
+        self._order = [name for name in _reading_order(env) if name in self.citations]
         self._pages: dict[str, Listing] = {}
         self._project: Listing | None = None
-        self._project_docname = next(
-            (name for name, places in sorted(self.places.items()) for p in places if p.scope == "project"), ""
-        )
+        scopes = {(place.docname, place.scope) for places in self.places.values() for place in places}
+        self._with_list = {name for name, scope in scopes if scope == "page"}
+        self._project_docname = min((name for name, scope in scopes if scope == "project"), default="")
 
     def title(self, docname: str) -> str:
         """Return the title of a document; its name if it has none."""
         title = self._titles.get(docname)
         return (title.astext() if title is not None else "") or docname
 
-    def work(self, doi: DOI) -> Work | None:
-        """Return the work of a DOI if it is known."""
-        return self._works.get(doi)
-
     def of_citations_in(self, docname: str) -> Listing:
         """Return the listing that the citations in a document belong to."""
-        has_list = any(place.scope == "page" for place in self.places.get(docname, ()))
+        has_list = docname in self._with_list
         return self._of_project() if self._project_docname and not has_list else self._of_page(docname)
 
     def of_list(self, docname: str, scope: Scope) -> Listing:
@@ -125,20 +120,13 @@ class Listings:
 
     def digest(self, docname: str) -> str:
         """Return what the citations and the lists of a document show, to find out whether it changed."""
-        return repr(
-            (
-                self._citation,
-                [self._shown(citation) for citation in self.citations.get(docname, ())],
-                [self._entries(place) for place in self.places.get(docname, ())],
-            )
-        )
+        shown = [self._shown(citation) for citation in self.citations.get(docname, ())]
+        return repr((self._citation, shown, [self._entries(place) for place in self.places.get(docname, ())]))
 
     def _shown(self, citation: Citation) -> tuple[object, ...]:
         listing = self.of_citations_in(citation.docname)
-        texts = [
-            (part.text, part.doi and part.doi.name) for part in listing.parts(citation.form, citation.dois)
-        ]
-        return listing.docname, listing.scope, texts
+        parts = listing.parts(citation.form, citation.dois)
+        return listing.docname, listing.scope, [(part.text, part.doi and part.doi.name) for part in parts]
 
     def _entries(self, place: Place) -> list[object]:
         listing = self.of_list(place.docname, place.scope)
@@ -153,8 +141,8 @@ class Listings:
 
     def _of_page(self, docname: str) -> Listing:
         if docname not in self._pages:
-            has_list = any(place.scope == "page" for place in self.places.get(docname, ()))
-            self._pages[docname] = self._listing([docname], docname if has_list else "", "page")
+            list_docname = docname if docname in self._with_list else ""
+            self._pages[docname] = self._listing([docname], list_docname, "page")
         return self._pages[docname]
 
     def _of_project(self) -> Listing:
@@ -168,11 +156,11 @@ class Listings:
             for citation in self.citations.get(name, ()):
                 for doi in dict.fromkeys(citation.dois):
                     cited.setdefault(doi, []).append(citation)
-        bibliography = Bibliography(cited, self._works, self._citation, self.words)
+        bibliography = Bibliography(cited, self.works, self._citation, self.words)
         return Listing(bibliography, cited, docname, scope)
 
 
-def reading_order(env: BuildEnvironment) -> list[str]:
+def _reading_order(env: BuildEnvironment) -> list[str]:
     """Return the names of all documents in the order of the toctrees; those in none come last."""
     found: dict[str, None] = {}
     waiting = [*sorted(env.found_docs, reverse=True), env.config.root_doc]
@@ -193,3 +181,45 @@ def update_listings(app: Sphinx, env: BuildEnvironment) -> Listings:
 def listings_of(env: BuildEnvironment) -> Listings | None:
     """Return the listings of this build; None outside of a build."""
     return _listings.get(env)
+
+
+def documents_shown_anew(app: Sphinx, env: BuildEnvironment) -> list[str]:
+    """Return the documents that show other citations, lists or titles than after the last build."""
+    listings, domain = update_listings(app, env), domain_of(env)
+    for collected in (env.titles, env.longtitles, env.tocs):  # which contain copies of citations
+        for element in collected.values():
+            for citation in citations_in(element):
+                show_text(citation, listings)
+    changed = []
+    for name in sorted(domain.citations.keys() | domain.places.keys()):
+        digest = listings.digest(name)
+        if domain.rendered.get(name) != digest:
+            domain.rendered[name] = digest
+            changed.append(name)
+    return [*changed, *_update_labels(env, domain, listings)]
+
+
+def _update_labels(env: BuildEnvironment, domain: DOIDomain, listings: Listings) -> list[str]:
+    """Show the labels of citations in cross-references to titles; return the documents with changed ones.
+
+    The ids of these titles contain the names, whatever the metadata is.
+    """
+    labels = env.domaindata["std"]["labels"]
+    shown = {}
+    for name, (docname, address, _title) in labels.items():
+        title = domain.titles.get(docname, {}).get(address)
+        if title is not None:
+            for citation in citations_in(title):
+                show_text(citation, listings)
+            shown[name] = clean_astext(title)
+            labels[name] = docname, address, shown[name]
+    changed = {name for name, text in shown.items() if domain.labels.get(name) != text}
+    domain.labels.clear()
+    domain.labels.update(shown)
+    return [docname for docname, targets in sorted(domain.targets.items()) if targets & changed]
+
+
+def show_text(citation: nodes.inline, listings: Listings) -> None:
+    """Show a citation without links."""
+    text = listings.text_of(citation["doi_docname"], citation["doi_form"], citation["doi_cited"])
+    citation[:] = [nodes.Text(text)]

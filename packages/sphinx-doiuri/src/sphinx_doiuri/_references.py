@@ -11,19 +11,18 @@ from doiuri.records import reference_parts
 from sphinx.errors import NoUri
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
+from sphinx_doiuri._citations import bibliography_list, citations_in, entry_id, is_copy
 from sphinx_doiuri._config import options
+from sphinx_doiuri._listings import listings_of, show_text
 from sphinx_doiuri._locale import _
-from sphinx_doiuri.references._listings import listings_of
-from sphinx_doiuri.references._nodes import bibliography_list, citations_in, entry_id, is_copy
-from sphinx_doiuri.references._titles import show_text
 
 if TYPE_CHECKING:
     from doiuri import Handle
     from doiuri.records import Reference
     from sphinx.builders import Builder
 
-    from sphinx_doiuri.references._listings import Listing, Listings
-    from sphinx_doiuri.references._nodes import Scope
+    from sphinx_doiuri._citations import Scope
+    from sphinx_doiuri._listings import Listing, Listings
 
 _BACK = "\N{UPWARDS ARROW}"
 _HANGING = r"\hangindent=2em\hangafter=1\noindent{}"
@@ -167,7 +166,7 @@ class NameWorks(SphinxPostTransform):
         if listings is None or not needs_work(shared.text):
             return
         for link in doi_references(self.document):
-            work = listings.work(link["doi"])
+            work = listings.works.get(link["doi"])
             is_name = link.get("support_smartquotes") is False and "doi_form" not in link.parent
             if work is not None and is_name:
                 link[:] = [nodes.Text(shared.display(link["doi"], work, listings.words))]

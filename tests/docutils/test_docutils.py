@@ -171,17 +171,3 @@ def test_lock_file_answers_in_place_of_the_network(tmp_path: Path) -> None:
         body(":doi:`10.1000/1` :doi:`10.1000/2`", doi_cache=str(lock), **settings)
     page = body(":doi:`10.1000/1` :doi:`10.1000/2`", doi_lock=str(lock), **settings)
     assert ["doi-not-found" in link.classes for link in links(page)] == [False, True]
-
-
-def test_wrong_settings_and_a_broken_lock_file_are_told(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "doi.lock.json").write_text("{")
-    page = body(
-        ":doi:`10.1000/1`", doi_resolve="records", doi_lock=str(tmp_path / "doi.lock.json"), report_level=2
-    )
-    assert len(links(page)) == 1
-    assert "cannot be read as a lock file" in capsys.readouterr().err
-    (tmp_path / "page.rst").write_text("`x <doi:10.1000/1>`_\n")
-    command("--doi-budget=soon", str(tmp_path / "page.rst"))
-    assert "doi_budget: 'soon' is not a number of seconds" in capsys.readouterr().err

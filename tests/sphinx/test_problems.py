@@ -44,11 +44,6 @@ def test_a_publisher_s_url_comes_with_its_doi(tmp_path: Path) -> None:
     assert told == [True] * 4
 
 
-def test_each_of_several_in_a_paragraph_has_its_own_line(tmp_path: Path) -> None:
-    built = page(tmp_path, ":doi:`1` and\n:doi:`2`\nand :doi:`1`,\n*emphasis\nand* :doi:`3`")
-    assert [line.split(":")[1] for line in warnings(built)] == ["4", "5", "6", "8"]
-
-
 def test_an_error_in_a_substitution_is_reported_once(tmp_path: Path) -> None:
     built = page(tmp_path, "|s|\n\n.. |s| replace:: :doi:`1`\n\n.. |unused| replace:: :doi:`2`")
     # Before 0.22, docutils drops the messages of a substitution that is not used
@@ -56,16 +51,20 @@ def test_an_error_in_a_substitution_is_reported_once(tmp_path: Path) -> None:
     assert [line.split("'")[1] for line in warnings(built)] == reported
 
 
-def test_lines_of_references_that_are_written_alike(tmp_path: Path) -> None:
-    built = page(tmp_path, "`x <doi:1>`__,\n`x <doi:1>`__\nand `x <doi:1>`__")
-    assert [line.split(":")[1] for line in warnings(built)] == ["4", "5", "6"]
-
-
-def test_lines_of_references_whose_texts_begin_alike_or_stand_elsewhere_too(tmp_path: Path) -> None:
-    built = page(
-        tmp_path, "`x <doi:1>`__, `x\n<doi:1>`__,\n:doi:`12`, :doi:`1`, :doi:`x`\nand :doi:`12`,\n:doi:`1`"
-    )
-    assert [line.split(":")[1] for line in warnings(built)] == ["4", "4", "6", "6", "6", "7", "8"]
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        (":doi:`1` and\n:doi:`2`\nand :doi:`1`,\n*emphasis\nand* :doi:`3`", "4 5 6 8"),
+        ("`x <doi:1>`__,\n`x <doi:1>`__\nand `x <doi:1>`__", "4 5 6"),
+        (
+            "`x <doi:1>`__, `x\n<doi:1>`__,\n:doi:`12`, :doi:`1`, :doi:`x`\nand :doi:`12`,\n:doi:`1`",
+            "4 4 6 6 6 7 8",
+        ),
+    ],
+    ids=["roles", "written alike", "that begin alike"],
+)
+def test_each_of_several_in_a_paragraph_has_its_own_line(tmp_path: Path, text: str, lines: str) -> None:
+    assert [line.split(":")[1] for line in warnings(page(tmp_path, text))] == lines.split()
 
 
 def test_a_paragraph_is_searched_once_for_all_its_roles(

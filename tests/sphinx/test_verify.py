@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-import time
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
@@ -12,9 +11,9 @@ import pytest
 from doiuri import DOI
 from doiuri.resolver import Outcome, Resolver
 from support.ports import refusing
-from support.servers.faults import FAULTS, NAME, TYPICAL, Fault
+from support.servers.faults import NAME, TYPICAL, Fault
 from support.servers.web import Site, resolver, site
-from support.sphinx_build import Build, build, write
+from support.sphinx_build import build, write
 
 FOUND = {f"10.1000/{number}": "https://example.org/" for number in range(100)}
 CONF = 'extensions = ["sphinx_doiuri"]\n'
@@ -23,10 +22,6 @@ PAGES = {
     "index.rst": "T\n=\n\nOne :doi:`10.1000/1`\ntwo :doi:`10.1000/lost`\n\n.. toctree::\n\n   b\n",
     "b.rst": "B\n=\n\n:doi:`10.1000/LOST`, :doi:`10.1000/2`,\n:doi:`10.1000/1`\n",
 }
-
-
-def warnings(built: Build) -> list[str]:
-    return sorted(line.rpartition("/src/")[2] for line in built.warnings.splitlines() if line.strip())
 
 
 def asked(server: Site) -> list[str]:
@@ -60,7 +55,7 @@ def test_each_doi_is_asked_once_and_each_use_is_told(
         built = build(source, tmp_path / "out", "html", *options)
         assert len(asked(server)) == 13
         assert Counter(target.upper() for target in asked(server)).most_common(1)[0][1] == 1
-    assert warnings(built) == NOT_FOUND
+    assert built.told == NOT_FOUND
     marked = [link.text for link in built.links() if "doi-not-found" in link.classes]
     assert marked == ["doi:10.1000/lost"]
     (lost, *others) = built.links("b.html")
@@ -69,7 +64,7 @@ def test_each_doi_is_asked_once_and_each_use_is_told(
     assert not any("doi-not-found" in link.classes for link in others)
 
 
-def test_unchanged_rebuild_asks_and_says_nothing(
+def test_rebuilds_ask_nothing_keep_the_marks_and_drop_them_without_a_look_up(
     source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DOIURI_CACHE", ":memory:")  # only Sphinx's environment keeps answers
@@ -79,9 +74,13 @@ def test_unchanged_rebuild_asks_and_says_nothing(
         pages = first.bytes()
         server.seen.clear()
         again = build(source, tmp_path / "out")
+        assert again.warnings == ""
+        assert again.bytes() == pages
+        other = build(source, tmp_path / "out", "dirhtml")
+        off = build(source, tmp_path / "out", "html", "-D", "doi_resolve=False")
     assert asked(server) == []
-    assert again.warnings == ""
-    assert again.bytes() == pages
+    assert [link.text for link in other.links() if "doi-not-found" in link.classes] == ["doi:10.1000/lost"]
+    assert not any("doi-not-found" in link.classes for link in off.links())
 
 
 def test_only_what_is_new_is_asked(source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -92,7 +91,9 @@ def test_only_what_is_new_is_asked(source: Path, tmp_path: Path, monkeypatch: py
         write(source, {"b.rst": "B\n=\n\n:doi:`10.1000/1` :doi:`10.1000/77`\n\n:doi:`10.1000/lost`\n"})
         built = build(source, tmp_path / "out")
     assert asked(server) == ["10.1000/77"]
-    assert warnings(built) == ["b.rst:6: WARNING: DOI not found: 10.1000/lost [doi.not-found]"]
+    assert built.told == ["b.rst:6: WARNING: DOI not found: 10.1000/lost [doi.not-found]"]
+    data = pickle.loads((tmp_path / "out" / "doctrees" / "environment.pickle").read_bytes()).doiuri
+    assert data.outcomes.keys() == {DOI(f"10.1000/{name}") for name in ("1", "77", "lost")}  # not 2
 
 
 def test_without_a_network_the_first_cause_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -117,32 +118,8 @@ def test_a_page_that_did_not_change_is_written_again_when_its_doi_turns_out_to_b
         ask(monkeypatch, server)
         there = build(source, tmp_path / "out")
     assert "0 added, 0 changed, 0 removed" in there.said
-    assert warnings(there) == NOT_FOUND
+    assert there.told == NOT_FOUND
     assert [link.text for link in there.links() if "doi-not-found" in link.classes] == ["doi:10.1000/lost"]
-
-
-def test_another_builder_with_the_same_environment_asks_nothing_and_marks_the_same(
-    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with site(resolver(FOUND)) as server:
-        ask(monkeypatch, server)
-        build(source, tmp_path / "out")
-        server.seen.clear()
-        built = build(source, tmp_path / "out", "dirhtml")
-        assert asked(server) == []
-    assert [link.text for link in built.links() if "doi-not-found" in link.classes] == ["doi:10.1000/lost"]
-
-
-def test_turning_the_look_up_off_takes_the_marks_away(
-    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with site(resolver(FOUND)) as server:
-        ask(monkeypatch, server)
-        build(source, tmp_path / "out")
-        server.seen.clear()
-        built = build(source, tmp_path / "out", "html", "-D", "doi_resolve=False")
-        assert server.seen == []
-    assert not any("doi-not-found" in link.classes for link in built.links())
 
 
 def test_existence_asks_for_agencies_in_one_go(
@@ -154,29 +131,18 @@ def test_existence_asks_for_agencies_in_one_go(
     with running([link(name, url) for name, url in FOUND.items()]) as proxy:
         monkeypatch.setenv("DOIURI_RESOLVER", proxy.url)
         built = build(source, tmp_path / "out", "html", "-D", "doi_resolve=existence")
-    assert warnings(built) == NOT_FOUND
+    assert built.told == NOT_FOUND
 
 
 def test_removed_pages_are_forgotten(source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with site(resolver(FOUND)) as server:
         ask(monkeypatch, server)
         write(source, {"c.rst": ":orphan:\n\nC\n=\n\n:doi:`10.1000/gone`\n"})
-        assert len(warnings(build(source, tmp_path / "out"))) == 3
+        assert len(build(source, tmp_path / "out").told) == 3
         (source / "c.rst").unlink()
         write(source, {"index.rst": "T\n=\n\n.. toctree::\n\n   b\n"})
         built = build(source, tmp_path / "out", "html", "-E")
-    assert warnings(built) == NOT_FOUND[:1]
-
-
-def test_suggestion_where_advice_knows_better(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    source = write(tmp_path / "src", {"index.rst": "T\n=\n\n:doi:`10.1000/1.`\n"})
-    with site(resolver(FOUND)) as server:
-        ask(monkeypatch, server)
-        built = build(source, tmp_path / "out")
-    name = "10.1000/1.: the name ends in '.'"
-    assert warnings(built) == [
-        f"index.rst:4: WARNING: DOI not found: {name}; did you mean 10.1000/1? [doi.not-found]"
-    ]
+    assert built.told == NOT_FOUND[:1]
 
 
 FAULTY = {"index.rst": f"T\n=\n\n:doi:`{NAME}` and :doi:`T <{NAME}>`\n"}
@@ -197,26 +163,10 @@ def test_fault_changes_no_byte_and_fails_no_build(
     with fault.serve() as server:
         monkeypatch.setenv("DOIURI_RESOLVER", server.url)
         monkeypatch.setenv("DOIURI_CACHE", ":memory:")
-        begun = time.monotonic()
         built = build(source, tmp_path / "out", "html", "-W", "-D", "doi_timeout=100", "-D", "doi_budget=0.5")
-        took = time.monotonic() - begun
     assert (built.status, built.warnings) == (0, "")
     assert built.bytes() == plain
-    assert took < 90  # budget plus build, on a busy machine
     assert ("could not be checked" in built.said) == (fault.status == "unknown")
-
-
-def test_one_request_takes_no_longer_than_its_timeout(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    [hanging] = [fault for fault in FAULTS if fault.name == "a header byte a second"]
-    source = write(tmp_path / "src", {"index.rst": f"T\n=\n\n:doi:`{NAME}`\n"})
-    with hanging.serve() as server:
-        monkeypatch.setenv("DOIURI_RESOLVER", server.url)
-        begun = time.monotonic()
-        built = build(source, tmp_path / "out", "html", "-D", "doi_timeout=0.3", "-D", "doi_budget=200")
-        assert time.monotonic() - begun < 90
-    assert "could not be checked" in built.said
 
 
 def test_another_resolver_or_kind_of_look_up_asks_anew(
@@ -231,17 +181,6 @@ def test_another_resolver_or_kind_of_look_up_asks_anew(
         monkeypatch.setenv("DOIURI_CACHE", ":memory:")
         build(source, tmp_path, "html", "-D", "doi_resolve=existence")
         assert len(second.seen) > before
-
-
-def test_answers_about_removed_dois_are_dropped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    source = write(tmp_path / "two", {"index.rst": "T\n=\n\n:doi:`10.1000/a` :doi:`10.1000/b`\n"})
-    with site(resolver({})) as server:
-        monkeypatch.setenv("DOIURI_RESOLVER", server.url)
-        build(source, tmp_path)
-        write(source, {"index.rst": "T\n=\n\nNow :doi:`10.1000/b`\n"})
-        build(source, tmp_path)
-    data = pickle.loads((tmp_path / "doctrees" / "environment.pickle").read_bytes()).doiuri
-    assert data.outcomes == {DOI("10.1000/b"): "not-found"}
 
 
 def test_the_dois_of_all_pages_are_checked_in_one_call(

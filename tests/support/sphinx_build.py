@@ -37,6 +37,11 @@ class Build:
     def text(self, name: str = "index.html") -> str:
         return (self.out / name).read_text("utf-8")
 
+    @property
+    def told(self) -> list[str]:
+        """The warnings, sorted, from the name of the source file on."""
+        return sorted(line.rpartition("/src/")[2] for line in self.warnings.splitlines() if line.strip())
+
     def links(self, name: str = "index.html") -> "list[Link]":
         return links(self.text(name))
 

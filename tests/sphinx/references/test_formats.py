@@ -1,20 +1,16 @@
-"""Citations and lists in every builder; hostile metadata; agencies that do not answer."""
+"""Citations and lists in every builder."""
 
 from __future__ import annotations
 
-import json
 import re
 import zipfile
 from pathlib import Path
-from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from support.servers.metadata import metadata_proxy
-from support.servers.web import Answer, Asked, Site, resolver, site
+from support.servers.web import Site
 from support.sphinx_build import Build, build, write
 
-CSL = "application/vnd.citationstyles.csl+json"
 PAGE = """\
 T
 =
@@ -95,84 +91,3 @@ def test_latex(tmp_path: Path, server: Site) -> None:
     assert len(linked) == 3
     assert set(linked) <= set(re.findall(r"\\label\{\\detokenize\{([^}]+)\}\}", text))
     assert r"\sphinxurl{https://doi.org/10.5555/kahn-2006}" in text
-
-
-EVIL = "<script>window.ran=1</script> \"x\" & 'y' <img src=x onerror=window.ran=1> \u202eevil"
-EVIL += " $x$ \\input{x} |a|_ `b`"
-IMAGE = "&lt;img src=x onerror=window.ran=1&gt;"
-
-
-def hostile(name: str, title: object, people: object) -> dict[str, Any]:
-    metadata = {
-        CSL: {"title": title, "author": people, "issued": {"date-parts": [[2001]]}},
-        "text/x-bibliography; style=apa": f"&lt;b onclick=window.ran=1>{EVIL} javascript:window.ran=1",
-    }
-    return {"handle": f"10.5555/{name}", "metadata": metadata}
-
-
-HOSTILE = [
-    hostile("evil", EVIL, [{"family": EVIL}, {"literal": EVIL}]),
-    hostile(IMAGE, f"&lt;script&gt;{EVIL}", [{"family": IMAGE}]),
-    hostile("long", "x" * 10_000, [{"family": "y" * 10_000}]),
-    hostile("many", "Many", [{"family": f"Author{n}", "given": "A."} for n in range(3000)]),
-    hostile("types", {"a": 1}, {"family": ["x"]}),
-]
-
-
-@pytest.fixture
-def evil() -> str:
-    names = [item["handle"] for item in HOSTILE]
-    cited = "\n\n".join(f":doi:p:`{name}` and :doi:t:`{name}`" for name in names)
-    return f"T\n=\n\n{cited}\n\n.. doi:bibliography::\n"
-
-
-def test_hostile_metadata_runs_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, evil: str) -> None:
-    with site(metadata_proxy(HOSTILE)) as running:
-        monkeypatch.setenv("DOIURI_RESOLVER", running.url)
-        options = ("-D", "doi_details=1")
-        built = build(write(tmp_path / "src", {"index.rst": evil}), tmp_path, "html", *options)
-        assert built.status == 0
-        latex = build(tmp_path / "src", tmp_path / "latex", "latex", *options)
-    body = built.text().partition("<section")[2].partition("</section>")[0]
-    assert "<script" not in body
-    assert "<img" not in body
-    assert not re.search(r"<[a-z]+[^>]* on[a-z]+=", re.sub(r'"[^"]*"', '""', body))
-    assert "\u202e" not in body
-    tex = next(latex.out.glob("*.tex")).read_text("utf-8")
-    assert r"\input{x}" not in tex
-    assert body.count('class="doi-citation"') == 2 * len(HOSTILE)
-
-
-@pytest.mark.parametrize(
-    "answer",
-    [
-        Answer(429),
-        Answer(403),
-        Answer(500),
-        Answer(200, {"Content-Type": "text/html"}, b"<!DOCTYPE html><title>x</title>"),
-        Answer(200, {"Content-Type": CSL}, b"{"),
-        Answer(200, {"Content-Type": CSL}, json.dumps([1]).encode()),
-        Answer(204),
-    ],
-    ids=lambda answer: f"{answer.status} {answer.body[:8]!r}",
-)
-def test_without_metadata_citations_are_links(
-    answer: Answer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    rest = resolver({"10.5555/1": "https://example.org/"})
-
-    def refuse(asked: Asked) -> Answer:
-        return rest(asked) if asked.target.startswith("/api/") else answer
-
-    with site(refuse) as running:
-        monkeypatch.setenv("DOIURI_RESOLVER", running.url)
-        text = "T\n=\n\n:doi:p:`10.5555/1` :doi:t:`10.5555/1`\n\n.. doi:bibliography::\n"
-        built = build(write(tmp_path / "src", {"index.rst": text}), tmp_path)
-    assert built.status == 0
-    assert [(link.href, link.text) for link in built.links()] == [
-        ("https://doi.org/10.5555/1", "doi:10.5555/1")
-    ] * 2
-    definite = answer.status == 204 or b"html" in answer.body
-    assert built.warnings.count("doi.no-metadata") == (1 if definite else 0)
-    assert built.warnings.count("WARNING") == (1 if definite else 0)
-    assert ("could not be read" in built.said) is not definite

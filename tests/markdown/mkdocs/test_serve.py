@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from doiuri_proxy.pytest_plugin import Proxies
-from markdown_doiuri._mkdocs._sources import Lines, Sources
+from markdown_doiuri._mkdocs._plugin import Lines, Sources
 from mkdocs.structure.files import File
 
 from .conftest import RECORDS, MakeSite

@@ -145,9 +145,9 @@ def test_names_of_any_form_in_ids_and_links(name: str, serve: Serve, render: Ren
     ],
 )  # fmt: skip
 def test_open_brackets_take_linear_time(text: str) -> None:
-    from markdown_doiuri import _citations
+    from markdown_doiuri import _mentions
 
-    assert is_linear(lambda times: list(_citations._CITATION.finditer(text * times)), 2_000, 64_000)
+    assert is_linear(lambda times: list(_mentions._CITATION.finditer(text * times)), 2_000, 64_000)
 
 
 HEADINGS = [

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 from markdown.extensions import Extension
 
 from markdown_doiuri._inline import AutolinkProcessor, CitationPattern, MentionPattern
-from markdown_doiuri._links import Links
-from markdown_doiuri._looks import LooksTreeprocessor
+from markdown_doiuri._links import Links, LooksTreeprocessor
 from markdown_doiuri._options import Options, default_config, hint
 from markdown_doiuri._references import HeadingTreeprocessor, PlaceProcessor, ReferencesTreeprocessor, Writer
 from markdown_doiuri._report import Report, SourcePreprocessor

@@ -10,8 +10,7 @@ from xml.etree.ElementTree import Element
 from doiuri import DOI, DOISyntaxError
 from markdown.inlinepatterns import InlineProcessor, Pattern
 
-from markdown_doiuri._citations import Citation, bracketed
-from markdown_doiuri._mentions import Mention, Mentions
+from markdown_doiuri._mentions import Citation, Mention, Mentions, bracketed
 from markdown_doiuri._stash import Stash, literal
 
 if TYPE_CHECKING:

@@ -1,9 +1,10 @@
-"""Markdown's stash: what earlier inline patterns replaced by placeholders, and the text that it came from."""
+"""Markdown's half-processed data: its stash of what was replaced, and the text as readers will see it."""
 
 from __future__ import annotations
 
 import html
 import re
+from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING
 
 from markdown.treeprocessors import InlineProcessor as InlineTreeprocessor
@@ -87,3 +88,110 @@ class Stash:
             parts += text[last : marked.start()], part
             last = marked.end()
         return "".join(parts) + text[last:], len(text)
+
+
+BOUNDARY = "\0"  # not allowed in names and labels
+
+_DELIMITERS = "*_~^=+"  # emphasis, and mark, insert, tilde and caret of common extensions
+_RUNS = "|".join(f"{re.escape(delimiter)}{re.escape(delimiter)}*" for delimiter in _DELIMITERS)
+# Math as MathJax and KaTeX read it: no space just inside the dollar signs, no word character just outside
+_MATH = r"\$(?<![\w\\$]\$)(?:\$(?=[^\s$])[^$]*+(?<=\S)\$\$|(?=[^\s$])[^$]*+(?<=\S)\$)(?![\w$])"
+_ATTRIBUTES = r"\{(?:[:.#]|[ ]+[.#])[^{}\n]*\}"
+# Each alternative begins with a literal character, which makes the search fast.
+_SPECIAL = re.compile(f"{STASHED}|{MARKER}|{ENTITY}|{_RUNS}|{_MATH}|{_ATTRIBUTES}")
+_ANY_SPECIAL = re.compile(r"[\x02&*_~^=+${]")
+_BEFORE_OPENING = frozenset(" \t\n([{\"'“‘«„‚—–>\x03" + _DELIMITERS)
+_MENTION = re.compile(r"doi|10\.|hdl:|info:|urn:", re.IGNORECASE)
+# <page:title> of a SICI, which Markdown takes for a tag; a digit follows it.
+_SICI = re.compile(r"<[^<>\s/\"'=]*:[^<>\s/\"'=]*>")
+
+
+class RenderedText:
+    """The rendered ``text`` of inline ``data``, and the mapping of its positions back to ``data``.
+
+    Code, links and math become BOUNDARY, tags and delimiters of emphasis a space.
+    """
+
+    def __init__(self, data: str, stash: Stash) -> None:
+        self._data = data
+        self._stash = stash
+        self._nodes = stash.nodes
+        self._open: dict[str, int] = {}  # delimiters of emphasis that are open, by character
+        self._starts: list[int] = []  # of each replacement in the text, in order
+        self._replaced: list[tuple[int, int, int]] = []  # its end in the text, start and end in the data
+        self._spaces: list[int] = []  # positions in the text of the replacements that are spaces
+        self.text = (self._build() if _ANY_SPECIAL.search(data) else data).replace("\n", " ")
+
+    def _build(self) -> str:
+        parts: list[str] = []
+        size = last = 0
+        for special in _SPECIAL.finditer(self._data):
+            replacement = self._replacement(special)
+            if replacement == special[0]:
+                continue
+            start, end = special.span()
+            parts += self._data[last:start], replacement
+            size += start - last
+            if replacement == " ":
+                self._spaces.append(size)
+            self._starts.append(size)
+            size += len(replacement)
+            self._replaced.append((size, start, end))
+            last = end
+        return "".join(parts) + self._data[last:] if parts else self._data
+
+    def _replacement(self, special: re.Match[str]) -> str:
+        """Return what ``special`` becomes in the text."""
+        source = special[0]
+        match source[0]:
+            case "&":
+                return html.unescape(source) or BOUNDARY
+            case "{":
+                return BOUNDARY if self._stash.attribute_lists() else source
+            case "$":
+                return BOUNDARY
+            case "\x02":
+                return self._stashed_text(special)
+        return " " if self._is_delimiter(special) else source
+
+    def _stashed_text(self, marker: re.Match[str]) -> str:
+        node = self._nodes.get(marker[1])
+        if not isinstance(node, str):
+            return BOUNDARY
+        if character := escaped(node):
+            return character
+        tag = self._stash.raw_html(node)
+        if _SICI.fullmatch(tag) and self._data[marker.end() : marker.end() + 1].isdecimal():
+            return tag
+        return " " if tag else BOUNDARY
+
+    def _is_delimiter(self, run: re.Match[str]) -> bool:
+        """Return whether ``run`` closes emphasis, or opens it just before a mention."""
+        start, end = run.span()
+        delimiter = run[0][0]
+        before = self._data[start - 1 : start] if start else " "
+        after = self._data[end : end + 1] or " "
+        opened = self._open.get(delimiter, 0)
+        if opened and not before.isspace() and (delimiter == "*" or not after.isalnum()):
+            self._open[delimiter] = max(0, opened - (end - start))
+            return True
+        # Non-ASCII characters without case are punctuation, or letters of scripts without spaces.
+        opens = before in _BEFORE_OPENING or (not before.isascii() and before.lower() == before.upper())
+        if not opens or after.isspace():
+            return False
+        self._open[delimiter] = opened + end - start
+        return _MENTION.match(self._data, end) is not None
+
+    def data_position(self, position: int) -> int | None:
+        """Return the position in the data of a position in the text, or None inside a replacement."""
+        index = bisect_right(self._starts, position) - 1
+        if index < 0:
+            return position
+        text_end, start, end = self._replaced[index]
+        if position == self._starts[index]:
+            return start
+        return end + position - text_end if position >= text_end else None
+
+    def is_broken(self, start: int, end: int) -> bool:
+        """Return whether a tag or emphasis begins or ends between ``start`` and ``end``."""
+        return bisect_left(self._spaces, start) < bisect_left(self._spaces, end)

@@ -1,30 +1,68 @@
-"""Writes citations and the list of references into the tree of a page."""
+"""Citations and the list of references in the tree of a page."""
 
 from __future__ import annotations
 
 import hashlib
+import html
 import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
 from xml.etree.ElementTree import Element, SubElement
 
 from doiuri.records import Bibliography, plain_reference, reference_parts, with_year_label
+from markdown.blockprocessors import BlockProcessor
+from markdown.extensions.toc import TocTreeprocessor, unique
 from markdown.treeprocessors import Treeprocessor
-from markdown.util import AtomicString
+from markdown.util import AMP_SUBSTITUTE, HTML_PLACEHOLDER_RE, AtomicString
 
-from markdown_doiuri._references._places import marked_places
-from markdown_doiuri._stash import literal
+from markdown_doiuri._report import MARKER
+from markdown_doiuri._stash import literal, unescaped
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from doiuri import DOI, Handle
     from doiuri.records import CitationPart, Reference, Work
     from markdown import Markdown
+    from markdown.blockparser import BlockParser
 
-    from markdown_doiuri._citations import Citation
     from markdown_doiuri._links import Links
+    from markdown_doiuri._mentions import Citation
     from markdown_doiuri._options import Options
+    from markdown_doiuri._report import Report
+
+_LINE = re.compile(rf"^[ \t]*+{re.escape(MARKER)}[ \t]*+$\n?", re.MULTILINE)
+
+
+class PlaceProcessor(BlockProcessor):
+    """Makes a paragraph of a line that marks the place of the list."""
+
+    def __init__(self, parser: BlockParser, report: Report) -> None:
+        super().__init__(parser)
+        self._report = report
+
+    def test(self, parent: Element, block: str) -> bool:  # noqa: ARG002
+        """Return whether the block has such a line."""
+        return MARKER in block and _LINE.search(block) is not None
+
+    def run(self, parent: Element, blocks: list[str]) -> None:
+        """Add the text before the line, and a paragraph for the line; leave the text after it."""
+        before, after = _LINE.split(blocks.pop(0), maxsplit=1)
+        if before:
+            self.parser.parseBlocks(parent, [before.rstrip("\n")])
+        SubElement(parent, "p").text = MARKER
+        self._report.marker()
+        if after:
+            blocks.insert(0, after)
+
+
+def marked_places(root: Element) -> list[tuple[Element, Element]]:
+    """Return the paragraphs that mark places of the list, each after its parent."""
+    markers = {p for p in root.iter("p") if p.text == MARKER and not len(p)}
+    if not markers:
+        return []
+    return [(parent, child) for parent in root.iter() for child in parent if child in markers]
+
 
 _ID = re.compile(r"""\sid\s*=\s*["']?([^\s"'>]+)""", re.IGNORECASE)
 _NOT_IN_ID = re.compile(r"[^A-Za-z0-9.-]+")
@@ -208,3 +246,48 @@ def slug(key: str) -> str:
 
 def _escaped(characters: re.Match[str]) -> str:
     return "".join(f"_{byte:02x}" for byte in characters[0].encode())
+
+
+_HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
+
+
+class HeadingTreeprocessor(Treeprocessor):
+    """Sets the ids that the extension toc would make of metadata; other ids are left to it."""
+
+    def __init__(self, md: Markdown, citations: Citations) -> None:
+        super().__init__(md)
+        self._citations = citations
+
+    def run(self, root: Element) -> None:
+        """Set the ids of the headings in ``root``, in place, before the citations are written."""
+        written = {link: f"doi:{doi.name}" for link, doi in self._citations.untitled.items()}
+        written |= {element: element.text or "" for element in self._citations.cited}
+        if not written or "toc" not in self.md.treeprocessors:
+            return
+        toc = self.md.treeprocessors["toc"]
+        if not isinstance(toc, TocTreeprocessor):
+            return
+        used: set[str] | None = None
+        for heading in root.iter():
+            if (
+                heading.tag not in _HEADINGS
+                or "id" in heading.attrib
+                or written.keys().isdisjoint(heading.iter())
+            ):
+                continue
+            used = used_ids(root, self.md) if used is None else used
+            text = "".join(_texts(heading, written)).replace(AMP_SUBSTITUTE, "&")
+            text = html.unescape(unescaped(HTML_PLACEHOLDER_RE.sub("", text)))
+            heading.set("id", unique(toc.slugify(text, toc.sep), used))
+
+
+def _texts(element: Element, written: dict[Element, str]) -> Iterator[str]:
+    """Yield the texts in an element, as ``written`` for those in it; marks of footnotes are left out."""
+    if element in written:
+        yield written[element]
+        return
+    yield element.text or ""
+    for child in element:
+        if not (child.tag == "sup" and child.get("id", "").startswith("fnref")):
+            yield from _texts(child, written)
+        yield child.tail or ""

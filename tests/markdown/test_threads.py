@@ -3,6 +3,7 @@
 import logging
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import markdown_doiuri
 import pytest
@@ -103,16 +104,15 @@ def test_a_thread_asks_itself_if_the_one_it_waits_for_fails(
             raise RuntimeError("disk full")
         return [Outcome(doi, "not-found") for doi in dois]
 
-    claim = _verification._Answers._claim
+    knows = _verification.Verifier._knows
 
-    def noted(answers: _verification._Answers, dois: list[DOI]) -> object:
-        result = claim(answers, dois)
+    def noted(verifier: _verification.Verifier, doi: DOI, *args: Any) -> bool:
         if first.is_set():
-            claimed.set()
-        return result
+            claimed.set()  # the first goes on when this thread waits, and has given its lock back
+        return knows(verifier, doi, *args)
 
     monkeypatch.setattr(Resolver, "check", check)
-    monkeypatch.setattr(_verification._Answers, "_claim", noted)
+    monkeypatch.setattr(_verification.Verifier, "_knows", noted)
     with ThreadPoolExecutor(2) as pool:
         failing = pool.submit(render, "doi:10.1000/1", resolve="records", budget=20)
         assert first.wait(20)

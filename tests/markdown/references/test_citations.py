@@ -213,7 +213,7 @@ def test_places_of_the_list(source: str, expected: str, cite: Render) -> None:
 def test_a_second_place_is_reported_once_with_its_line(cite: Render) -> None:
     marker = "///References Go Here///"
     rendered = cite(f"```\n{marker}\n```\n\n{marker}\n\n    {marker}\n\n{marker}\n\n{marker}", "fenced_code")
-    assert rendered.problems == [
+    assert [str(problem) for problem in rendered.problems] == [
         f"line 9: {marker}: the list of references is at the first of these lines",
     ]
     assert "<p>" not in rendered.html

@@ -130,7 +130,7 @@ def test_threads_get_the_same_page(serve: Serve) -> None:
     assert len(pages) == 8
     assert len(set(pages)) == 1
     assert ">Kahn and Wilensky, 2006</a>" in pages[0]
-    assert len(opened) == 2  # works, then references; all answers are definite
+    assert len(opened) == 1  # all answers are definite
 
 
 @pytest.mark.parametrize("source", ["[](doi:{})", "[](<https://doi.org/{}>)", "[](https://dx.doi.org/{})"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from typing import TYPE_CHECKING, Any
 
@@ -13,13 +14,18 @@ from markdown_doiuri._options import Options, default_config, hint
 from markdown_doiuri._references import HeadingTreeprocessor, PlaceProcessor, ReferencesTreeprocessor, Writer
 from markdown_doiuri._report import Report, SourcePreprocessor
 from markdown_doiuri._treeprocessor import LinkTreeprocessor
-from markdown_doiuri._verification import verifier
+from markdown_doiuri._verification import sentence, verifier
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from doiuri import DOI
     from markdown import Markdown
 
     from markdown_doiuri._references import Citations
-    from markdown_doiuri._verification import Lookups
+    from markdown_doiuri._verification import Answer, Need
+
+_logger = logging.getLogger("doiuri")
 
 
 class DOIExtension(Extension):
@@ -45,6 +51,8 @@ class DOIExtension(Extension):
 
     def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802
         """Register the processors of this extension."""
+        if self.options.shared.resolve:
+            verifier(self.options.shared)  # raises ValueError for a file that is not a lock file
         report = Report(self.options.warn, self.options.file)
         links = Links(self.options)
         # Before every other preprocessor: line numbers are those of the source.
@@ -59,7 +67,7 @@ class DOIExtension(Extension):
             mentions = MentionPattern(md, self.options, links, report)
             md.inlinePatterns.register(mentions, "doiuri-mention", 86)
         # After inline (20), before attr_list (8), which may add attributes to the links.
-        processor = LinkTreeprocessor(md, self.options, links, report, self._lookups)
+        processor = LinkTreeprocessor(md, self.options, links, report, self._look_up)
         md.treeprocessors.register(processor, "doiuri-links", 19)
         # After the same (see below), before citations are written
         md.treeprocessors.register(HeadingTreeprocessor(md, processor.citations), "doiuri-headings", 5.6)
@@ -73,9 +81,13 @@ class DOIExtension(Extension):
         md.treeprocessors.register(LooksTreeprocessor(md, self.options.shared.link), "doiuri-looks", 4)
         report.follow(md)
 
-    def _lookups(self) -> Lookups:
-        """Return what looks up the DOIs of documents."""
-        return verifier(self.options.shared)
+    def _look_up(self, needs: Mapping[DOI, Need]) -> dict[DOI, Answer]:
+        """Return what is known about the DOIs of a document; log how many could not be checked."""
+        answers = verifier(self.options.shared).look_up(needs, self.options.shared)
+        # That is no mistake of the author: it is not for ``warn``, and fails no build.
+        if unknown := sentence(needs, answers):
+            _logger.info("%s", unknown)
+        return answers
 
     def _writer(self, links: Links, citations: Citations, used: set[str]) -> Writer:
         """Return what writes the citations of a document."""

@@ -66,7 +66,7 @@ class Options:
     citations: bool
     css_class: str
     tidy_links: bool
-    warn: Callable[[str], object]
+    warn: Callable[[object], object]
     file: str | None
 
     @classmethod

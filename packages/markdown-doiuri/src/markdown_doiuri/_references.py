@@ -19,7 +19,7 @@ from markdown_doiuri._report import MARKER
 from markdown_doiuri._stash import literal, unescaped
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from doiuri import DOI, Handle
     from doiuri.records import CitationPart, Reference, Work
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from markdown_doiuri._mentions import Citation
     from markdown_doiuri._options import Options
     from markdown_doiuri._report import Report
+    from markdown_doiuri._verification import Answer
 
 _LINE = re.compile(rf"^[ \t]*+{re.escape(MARKER)}[ \t]*+$\n?", re.MULTILINE)
 
@@ -74,13 +75,14 @@ class Citations:
     """The citations of a page, in order, and what is known about the works."""
 
     cited: dict[Element, Citation] = field(default_factory=dict)
-    works: dict[DOI, Work] = field(default_factory=dict)
-    references: dict[DOI, str] = field(default_factory=dict)
-    """The formatted references."""
     untitled: dict[Element, DOI] = field(default_factory=dict)
     """The links without a text of their own that show metadata."""
-    missing: set[DOI] = field(default_factory=set)
-    """The DOIs that do not exist."""
+    answers: dict[DOI, Answer] = field(default_factory=dict)
+
+
+def works(answers: Mapping[DOI, Answer]) -> dict[DOI, Work]:
+    """Return the works that are known."""
+    return {doi: answer.work for doi, answer in answers.items() if answer.work is not None}
 
 
 class ReferencesTreeprocessor(Treeprocessor):
@@ -128,7 +130,7 @@ class Writer:
         self._back: dict[str, list[str]] = {}  # by key of the DOI: the ids of its citations
 
     def _list(self, cited: list[DOI]) -> Bibliography:
-        return Bibliography(cited, self._citations.works, self._options.shared.citation)
+        return Bibliography(cited, works(self._citations.answers), self._options.shared.citation)
 
     def _entry_id(self, doi: Handle) -> str:
         return self._unique(f"ref-{slug(doi.key)}")
@@ -171,7 +173,8 @@ class Writer:
         return section
 
     def _parts(self, reference: Reference) -> Iterable[CitationPart]:
-        text = self._citations.references.get(cast("DOI", reference.doi)) or plain_reference(reference.work)
+        answer = self._citations.answers.get(cast("DOI", reference.doi))
+        text = (answer and answer.reference) or plain_reference(reference.work)
         return reference_parts(reference.doi, with_year_label(reference, text))
 
     def _fill(self, element: Element, parts: Iterable[CitationPart]) -> None:
@@ -193,7 +196,9 @@ class Writer:
         """Make ``link`` a link to a DOI."""
         own = link.get("class")
         self._links.set_target(link, cast("DOI", doi))
-        classes = [link.get("class"), own, "doi-not-found" if doi in self._citations.missing else None]
+        answer = self._citations.answers.get(cast("DOI", doi))
+        missing = answer is not None and answer.status == "not-found"
+        classes = [link.get("class"), own, "doi-not-found" if missing else None]
         if any(classes):
             link.set("class", " ".join(dict.fromkeys(filter(None, classes))))
         link.text = AtomicString(literal(text))

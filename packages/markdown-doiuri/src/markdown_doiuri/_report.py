@@ -5,10 +5,11 @@ from __future__ import annotations
 import logging
 import re
 import sys
-from typing import TYPE_CHECKING, Self
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from doiuri import advise, find
-from doiuri.plugins import DOI_ORG, common_cause, unescape_html, with_suggestion
+from doiuri.plugins import DOI_ORG, unescape_html, with_suggestion
 from markdown.preprocessors import Preprocessor
 
 from markdown_doiuri._code import without_code
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
     from doiuri import DOI, DOISyntaxError
-    from doiuri.resolver import Cause
     from markdown import Markdown
 
 _logger = logging.getLogger("doiuri")
@@ -30,44 +30,38 @@ _MARKED = re.compile(rf"^[ \t>]*+{re.escape(MARKER)}[ \t]*+$", re.MULTILINE)
 _MAX_SEARCHED = 100_000_000  # characters searched for line numbers, in one document
 
 
-class Problem(str):
-    """A message about one DOI, and its parts as attributes."""
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A problem with one DOI; ``str()`` of it is the message."""
 
-    __slots__ = ("doi", "file", "line", "reason", "suggestion")
     doi: str
     """The text as written, or ``doi:`` and the name of a DOI."""
     reason: str
     """What is wrong."""
-    suggestion: str | None
+    suggestion: str | None = None
     """What was probably meant, or None."""
-    line: int | None
+    line: int | None = None
     """The line in the source, from 1; None if it is not known."""
-    file: str | None
+    file: str | None = None
     """The file given to ``convertFile`` or the command line, else the option ``file``; None if neither is."""
 
-    def __new__(
-        cls, doi: str, reason: str, suggestion: str | None, line: int | None, file: str | None = None
-    ) -> Self:
-        """Return the problem; as a string it is the message."""
-        place = f"line {line}" if file is None else f"{file}:{line}"
-        where = f"{place}: " if line else "" if file is None else f"{file}: "
-        advice = f"; write {suggestion}" if suggestion else ""
-        self = super().__new__(cls, f"{where}{doi}: {reason}{advice}")
-        self.doi = doi
-        self.reason = reason
-        self.suggestion = suggestion
-        self.line = line
-        self.file = file
-        return self
+    def __str__(self) -> str:
+        """Return the place, what is wrong, and what to write."""
+        place = f"line {self.line}" if self.file is None else f"{self.file}:{self.line}"
+        where = f"{place}: " if self.line else "" if self.file is None else f"{self.file}: "
+        return f"{where}{self.message}"
 
-    def __getnewargs__(self) -> tuple[str, str, str | None, int | None, str | None]:  # type: ignore[override]
-        return self.doi, self.reason, self.suggestion, self.line, self.file
+    @property
+    def message(self) -> str:
+        """What is wrong and what to write, without the place."""
+        advice = f"; write {self.suggestion}" if self.suggestion else ""
+        return f"{self.doi}: {self.reason}{advice}"
 
 
 class Report:
     """Calls ``warn`` with each problem of a document, once in each line, in the order of lines."""
 
-    def __init__(self, warn: Callable[[str], object], file: str | None = None) -> None:
+    def __init__(self, warn: Callable[[Problem], object], file: str | None = None) -> None:
         self._warn = warn
         self._file = file
         self.begin([])
@@ -169,15 +163,6 @@ class Report:
         """Note that a DOI is cited for which its registration agency has no metadata."""
         reason = "cited without its author and year: its agency has no metadata"
         self._add(f"doi:{doi.name}", reason, None, [self._line(_spellings(doi))])
-
-    def unknown(self, causes: list[Cause], total: int) -> None:
-        """Log how many of ``total`` DOIs could not be checked, and why.
-
-        That is no mistake of the author: it is not for ``warn``, and fails no build.
-        """
-        if causes:
-            cause = common_cause(causes)
-            _logger.info("%d of %d DOIs could not be checked: %s", len(causes), total, cause)
 
     def _line(self, spellings: tuple[str, ...]) -> int | None:
         """Return the first line that has one of ``spellings``, as written or once decoded."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -15,13 +14,12 @@ from markdown.util import HTML_PLACEHOLDER_RE, STX, AtomicString
 from markdown_doiuri._links import proxy_doi, proxy_dois, tidy
 from markdown_doiuri._references import Citations
 from markdown_doiuri._stash import literal, unescaped
+from markdown_doiuri._verification import Need
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from xml.etree.ElementTree import Element
 
-    from doiuri.records import Work
-    from doiuri.resolver import Cause
     from markdown import Markdown
     from markdown.util import HtmlStash
 
@@ -29,7 +27,7 @@ if TYPE_CHECKING:
     from markdown_doiuri._mentions import Citation
     from markdown_doiuri._options import Options
     from markdown_doiuri._report import Report
-    from markdown_doiuri._verification import Lookups
+    from markdown_doiuri._verification import Answer
 
 # Elements in which a link is invalid, or would change what the author wants to show.
 _NO_LINKS = re.compile(
@@ -145,30 +143,22 @@ class _Page:
         self.links.setdefault(doi, []).extend(ours)
 
 
-@dataclass(slots=True)
-class _Found:
-    """What is known about a page's DOIs."""
-
-    works: dict[DOI, Work] = field(default_factory=dict)
-    references: dict[DOI, str] = field(default_factory=dict)
-    lacking: list[DOI] = field(default_factory=list)
-    """Those that are cited, exist, and have no metadata."""
-    missing: set[DOI] = field(default_factory=set)
-    """Those that do not exist."""
-
-
 class LinkTreeprocessor(Treeprocessor):
     """Finishes a page's links when the inline patterns are done."""
 
     def __init__(
-        self, md: Markdown, options: Options, links: Links, report: Report, lookups: Callable[[], Lookups]
+        self,
+        md: Markdown,
+        options: Options,
+        links: Links,
+        report: Report,
+        look_up: Callable[[Mapping[DOI, Need]], dict[DOI, Answer]],
     ) -> None:
         super().__init__(md)
         self._options = options
         self._links = links
         self._report = report
-        self._lookups = lookups
-        self._verifier = lookups() if options.shared.resolve else None
+        self._look_up = look_up
         self._needs_works = needs_work(options.shared.text)
         self.citations = Citations()
 
@@ -177,41 +167,31 @@ class LinkTreeprocessor(Treeprocessor):
         page = self._read(root)
         if page.bad:
             dissolve(root, page.bad)
-        found = self._look_up(page) if page.links else _Found()
-        for doi, links in page.links.items():
-            if doi in found.missing:
-                for link in links:
-                    link.set("class", f"{link.get('class') or ''} doi-not-found".strip())
-        self._report.missing([doi for doi in page.links if doi in found.missing])
-        for doi in found.lacking:
-            self._report.no_metadata(doi)
+        needs = self._needs(page)
+        answers = self._look_up(needs) if needs else {}
+        missing = [doi for doi in page.links if doi in answers and answers[doi].status == "not-found"]
+        for link in (link for doi in missing for link in page.links[doi]):
+            link.set("class", f"{link.get('class') or ''} doi-not-found".strip())
+        self._report.missing(missing)
+        for doi, need in needs.items():
+            if need == Need.REFERENCE and answers[doi].lacks_metadata:
+                self._report.no_metadata(doi)
         self._report.finish()
         for link, doi in page.untitled.items():
-            link.text = AtomicString(literal(self._options.shared.display(doi, found.works.get(doi))))
+            work = answers[doi].work if doi in answers else None
+            link.text = AtomicString(literal(self._options.shared.display(doi, work)))
         self.citations.cited, self.citations.untitled = page.cited, page.untitled
-        self.citations.works, self.citations.references = found.works, found.references
-        self.citations.missing = found.missing
+        self.citations.answers = answers
 
-    def _look_up(self, page: _Page) -> _Found:
-        """Return what is known about the DOIs of a page: first the works that it needs, then the others."""
-        shared, found = self._options.shared, _Found()
-        citing = [doi for citation in page.cited.values() for doi in citation.dois]
-        wanted = dict.fromkeys([*citing, *page.untitled.values()])
-        deadline = time.monotonic() + shared.budget
-        unknown: dict[DOI, Cause] = {}
-        if wanted and (shared.resolve or shared.lock):
-            works = self._lookups().works(wanted, shared, deadline, cited=citing)
-            found.works, found.references, unknown = works.works, works.references, works.unknown
-            found.lacking = [doi for doi in works.lacking if doi in set(citing)]
-            found.missing = set(works.missing)
-        known = {doi for doi in wanted if doi in found.works or doi not in unknown} if shared.resolve else ()
-        others = [doi for doi in page.links if doi not in known]
-        if others and self._verifier:
-            answers = self._verifier.check(others, shared, deadline)
-            found.missing.update(answers.missing)
-            unknown |= dict(zip(answers.unchecked, answers.unknown, strict=True))
-        self._report.unknown([unknown[doi] for doi in page.links if doi in unknown], len(page.links))
-        return found
+    def _needs(self, page: _Page) -> dict[DOI, Need]:
+        """Return what is needed about the DOIs of a page; works may come from the lock file alone."""
+        shared = self._options.shared
+        needs = dict.fromkeys(page.links, Need.EXISTENCE) if shared.resolve else {}
+        if shared.resolve or shared.lock:
+            needs |= dict.fromkeys(page.untitled.values(), Need.WORK)
+            for citation in page.cited.values():
+                needs |= dict.fromkeys(citation.dois, Need.REFERENCE)
+        return needs
 
     def _read(self, root: Element) -> _Page:
         """Return the page's links; those that need no other element are finished here."""

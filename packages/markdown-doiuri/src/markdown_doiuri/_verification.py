@@ -4,31 +4,33 @@ from __future__ import annotations
 
 import threading
 import time
-from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
+from enum import IntEnum
+from typing import TYPE_CHECKING, NamedTuple
 
-from doiuri.plugins import Survey, open_resolver
+from doiuri.plugins import Survey, open_resolver, unchecked
 from doiuri.resolver import Cause, LockFile
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Mapping
 
     from doiuri import DOI
     from doiuri.plugins import Options
     from doiuri.records import Work
+
 _TTL = 3_600.0  # seconds that an answer is kept
 _UNKNOWN_TTL = 60.0  # seconds before a DOI is requested again if nothing could be learned
-_LEAST_BUDGET = 0.001  # seconds: what is stored is read in any case
 _MAX_ANSWERS = 200_000  # then all are dropped; the cache still has them
 
 _verifiers: dict[tuple[object, ...], Verifier] = {}
 
 
 def verifier(options: Options) -> Verifier:
-    """Return the process's verifier for this resolver and lock file.
+    """Return the process's verifier for this resolver, lock file and style of references.
 
     Raises ValueError for a file that is not a lock file.
     """
-    key = options.settings, options.resolve, options.lock
+    style = options.reference_style, options.reference_locale
+    key = options.settings, options.resolve, options.lock, *style
     known = _verifiers.get(key)
     # Other threads may add one or forget all in between.
     return known or _verifiers.setdefault(key, Verifier(options))
@@ -39,57 +41,44 @@ def forget() -> None:
     _verifiers.clear()
 
 
-class Answers(NamedTuple):
-    """What is known about the DOIs of a document."""
+class Need(IntEnum):
+    """What a document needs to know about a DOI; each need includes those before it."""
 
-    missing: list[DOI]
-    """Those that certainly do not exist, in order, without those that the lock file accepts."""
-    unknown: list[Cause]
-    """For each DOI that could not be checked, the cause."""
-    unchecked: list[DOI]
-    """These DOIs."""
+    EXISTENCE = 0
+    WORK = 1
+    REFERENCE = 2
 
 
-class Works(NamedTuple):
-    """What is known about the works that a document cites."""
+class Answer(NamedTuple):
+    """What is known about a DOI."""
 
-    works: dict[DOI, Work]
-    references: dict[DOI, str]
-    """Their formatted references."""
-    lacking: list[DOI]
-    """Those that exist, but have no metadata, in order."""
-    missing: list[DOI]
-    """Those that certainly do not exist, in order, without those that the lock file accepts."""
-    unknown: dict[DOI, Cause]
-    """Those without an answer about the work or the reference, with the cause."""
+    status: str
+    """Of its Outcome, or "accepted" if it does not exist, and the lock file accepts that."""
+    cause: Cause | None = None
+    """Why its existence, its work or its formatted reference is not known."""
+    work: Work | None = None
+    reference: str = ""
 
-
-class Lookups(Protocol):
-    """Tells which DOIs do not exist and what they name."""
-
-    def check(self, dois: Iterable[DOI], options: Options, deadline: float | None = None) -> Answers:
-        """Return what is known about ``dois``."""
-
-    def works(
-        self,
-        dois: Iterable[DOI],
-        options: Options,
-        deadline: float | None = None,
-        *,
-        cited: Iterable[DOI] = (),
-    ) -> Works:
-        """Return what is known about the works that ``dois`` name."""
+    @property
+    def lacks_metadata(self) -> bool:
+        """Whether the DOI exists, and its registration agency has no metadata."""
+        return self.work is None and self.cause is None and self.status in ("found", "no-values")
 
 
-class _Answer(NamedTuple):
-    status: str  # of the Outcome
-    unknown: Cause | None
-    work: Work | None
-    reference: str
+def sentence(needs: Mapping[DOI, Need], answers: Mapping[DOI, Answer]) -> str:
+    """Return how many of the DOIs in ``needs`` could not be checked, and why; "" if none."""
+    causes = [
+        cause
+        for doi, need in needs.items()
+        if (cause := answers[doi].cause) and (need or answers[doi].status == "unknown")
+    ]
+    return unchecked(causes, len(needs))
+
+
+class _Known(NamedTuple):
+    answer: Answer
+    need: Need  # what was requested
     expires: float  # on the clock of time.monotonic
-
-
-_Request: TypeAlias = "Callable[[Survey, list[DOI]], None]"
 
 
 class Verifier:
@@ -97,157 +86,90 @@ class Verifier:
 
     def __init__(self, options: Options) -> None:
         self._lock_file = LockFile(options.lock) if options.lock else None
-        self._records = _Answers()
-        self._works = _Answers()
-        self._references: dict[tuple[str, str], _Answers] = {}
+        self._changed = threading.Condition()  # for the next two
+        self._known: dict[DOI, _Known] = {}
+        self._requested: set[DOI] = set()  # by any thread, at this time
 
-    def check(self, dois: Iterable[DOI], options: Options, deadline: float | None = None) -> Answers:
-        """Return what is known about ``dois``.
+    def look_up(
+        self,
+        needs: Mapping[DOI, Need],
+        options: Options,
+        deadline: float | None = None,
+        works_deadline: float | None = None,
+    ) -> dict[DOI, Answer]:
+        """Return what is known about DOIs, in order.
 
         New ones are requested in one batch, within the budget, which includes the wait for other threads that
         request the same ones; what is unknown then is tried again with a later document.
 
         :param deadline: when the budget ends, on the clock of ``time.monotonic``; by default it begins now.
-        """
-        dois = list(dois)
-
-        def request(survey: Survey, new: list[DOI]) -> None:
-            survey.check(new, options.resolve or "records")
-
-        answers = self._get(self._records, dois, options, deadline, request)
-        unknown = {doi: answer.unknown for doi, answer in answers.items() if answer.unknown}
-        return Answers(self._missing(answers), list(unknown.values()), list(unknown))
-
-    def works(
-        self,
-        dois: Iterable[DOI],
-        options: Options,
-        deadline: float | None = None,
-        *,
-        cited: Iterable[DOI] = (),
-    ) -> Works:
-        """Return what is known about the works that ``dois`` name; new ones are requested like in ``check``.
-
-        :param cited: those whose formatted references are needed, too.
-        :param deadline: as for ``check``.
+        :param works_deadline: when the requests for works end; by default with the budget.
         """
         deadline = time.monotonic() + options.budget if deadline is None else deadline
-        style = options.reference_style, options.reference_locale
-
-        def request_references(survey: Survey, new: list[DOI]) -> None:
-            survey.look_up_references(new, *style)
-
-        answers = self._get(self._works, dois, options, deadline, Survey.look_up_works)
-        works = {doi: answer.work for doi, answer in answers.items() if answer.work is not None}
-        listed = [doi for doi in dict.fromkeys(cited) if doi in works]
-        known = self._references.setdefault(style, _Answers())
-        references = self._get(known, listed, options, deadline, request_references)
-        return Works(
-            works,
-            {doi: answer.reference for doi, answer in references.items() if answer.reference},
-            [
-                doi
-                for doi, answer in answers.items()
-                if answer.work is None and answer.status in ("found", "no-values")
-            ],
-            self._missing(answers),
-            {
-                doi: answer.unknown
-                for doi, answer in [*references.items(), *answers.items()]
-                if answer.unknown
-            },
-        )
-
-    def _missing(self, answers: dict[DOI, _Answer]) -> list[DOI]:
+        works_deadline = deadline if works_deadline is None else works_deadline
         accepted = self._lock_file.read().accepted if self._lock_file else {}
-        return [
-            doi for doi, answer in answers.items() if answer.status == "not-found" and doi.key not in accepted
-        ]
+        timeout = Cause("budget", detail=f"no answer within {options.budget:.3g} s")
+        while True:
+            with self._changed:
+                new = self._claim(needs, deadline)
+                if not new:
+                    answers = {doi: self._known[doi].answer for doi in needs if doi in self._known}
+                    break
+            known: dict[DOI, _Known] = {}
+            try:
+                known = self._request(new, options, deadline, works_deadline)
+            finally:  # after an error, a thread that waits requests the DOIs itself
+                with self._changed:
+                    self._requested.difference_update(new)
+                    if len(self._known) > _MAX_ANSWERS:
+                        self._known = {doi: self._known[doi] for doi in needs if doi in self._known}
+                    self._known |= known
+                    self._changed.notify_all()
+        for doi in needs:
+            answer = answers.setdefault(doi, Answer("unknown", timeout))
+            if answer.status == "not-found" and doi.key in accepted:
+                answers[doi] = answer._replace(status="accepted")
+        return {doi: answers[doi] for doi in needs}
 
-    def _get(
-        self,
-        known: _Answers,
-        dois: Iterable[DOI],
-        options: Options,
-        deadline: float | None,
-        request: _Request,
-    ) -> dict[DOI, _Answer]:
-        def ask(new: list[DOI], budget: float) -> Survey:
-            store = self._lock_file if options.resolve else None  # None: the lock file only, without requests
-            with open_resolver(options, "markdown-doiuri", store) as resolver:
-                survey = Survey(resolver, budget)
-                request(survey, new)
-                return survey
-
-        deadline = time.monotonic() + options.budget if deadline is None else deadline
-        return known.get(list(dois), options.budget, deadline, ask)
-
-
-class _Answers:
-    """The answers of one kind that a process knows; each DOI is requested by one thread at a time."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()  # for the next two
-        self._answers: dict[str, _Answer] = {}  # by key
-        self._requested: dict[str, threading.Event] = {}  # by key: set when another thread has the answer
-
-    def get(
-        self,
-        dois: list[DOI],
-        budget: float,
-        deadline: float,
-        ask: Callable[[list[DOI], float], Survey],
-    ) -> dict[DOI, _Answer]:
-        """Return the answers, in order; ``ask`` is called with the new DOIs and the seconds that are left."""
-        others: list[threading.Event] | None = None
-        # A thread that another one waits for may fail: then this one requests the DOIs.
-        while others is None or (self._lacks(dois) and others and all(event.is_set() for event in others)):
-            own, done, others = self._claim(dois)
-            if own:
-                try:
-                    self._add(own, ask(own, max(_LEAST_BUDGET, deadline - time.monotonic())))
-                finally:
-                    self._release(own, done)
-            for event in others:
-                event.wait(min(max(0.0, deadline - time.monotonic()), threading.TIMEOUT_MAX))
-        waited = _Answer("unknown", Cause("budget", detail=f"no answer within {budget:.3g} s"), None, "", 0.0)
-        return {doi: self._answers.get(doi.key, waited) for doi in dois}
-
-    def _lacks(self, dois: list[DOI]) -> bool:
-        return any(doi.key not in self._answers for doi in dois)
-
-    def _claim(self, dois: list[DOI]) -> tuple[list[DOI], threading.Event, list[threading.Event]]:
-        """Return the DOIs to request, the event to set afterwards, and the events of other threads."""
-        own: list[DOI] = []
-        done = threading.Event()
-        others: dict[threading.Event, None] = {}
-        with self._lock:
+    def _claim(self, needs: Mapping[DOI, Need], deadline: float) -> dict[DOI, Need]:
+        """Return the DOIs that this thread is to request; if there are none, wait for other threads."""
+        while True:
             now = time.monotonic()
-            for doi in dois:
-                answer, event = self._answers.get(doi.key), self._requested.get(doi.key)
-                if answer is not None and answer.expires > now:
-                    continue
-                if event is None:
-                    own.append(doi)
-                    self._requested[doi.key] = done
-                elif event is not done:
-                    others[event] = None
-        return own, done, list(others)
+            lacking = {doi: need for doi, need in needs.items() if not self._knows(doi, need, now)}
+            new = {doi: need for doi, need in lacking.items() if doi not in self._requested}
+            self._requested.update(new)
+            wait = min(deadline - now, threading.TIMEOUT_MAX)
+            if new or not lacking or wait <= 0 or not self._changed.wait(wait):
+                return new
 
-    def _release(self, dois: list[DOI], done: threading.Event) -> None:
-        with self._lock:
-            for doi in dois:
-                self._requested.pop(doi.key, None)
-        done.set()
+    def _knows(self, doi: DOI, need: Need, now: float) -> bool:
+        known = self._known.get(doi)
+        return known is not None and known.need >= need and known.expires > now
 
-    def _add(self, dois: list[DOI], survey: Survey) -> None:
+    def _request(
+        self, needs: Mapping[DOI, Need], options: Options, deadline: float, works_deadline: float
+    ) -> dict[DOI, _Known]:
+        works = [doi for doi, need in needs.items() if need >= Need.WORK]
+        others = [doi for doi, need in needs.items() if need < Need.WORK]
+        cited = [doi for doi, need in needs.items() if need == Need.REFERENCE]
+        store = self._lock_file if options.resolve else None  # None: the lock file only, without requests
+        with open_resolver(options, "markdown-doiuri", store) as resolver:
+            survey = Survey(resolver, works_deadline - time.monotonic())
+            if works:
+                survey.look_up_works(works, others)
+            if cited := [doi for doi in cited if survey.works.get(doi) is not None]:
+                survey.look_up_references(cited, options.reference_style, options.reference_locale)
+            rest = Survey(resolver, deadline - time.monotonic())
+            left = [doi for doi in needs if doi not in survey.statuses and doi not in survey.works]
+            if left and options.resolve:
+                rest.check(left, options.resolve)
         now = time.monotonic()
-        with self._lock:
-            if len(self._answers) + len(dois) > _MAX_ANSWERS:
-                self._answers = {}
-            for doi in dois:
-                unknown = survey.unknown.get(doi) or survey.incomplete.get(doi)
-                expires = now + (_UNKNOWN_TTL if unknown else _TTL)
-                status = survey.statuses.get(doi, "no-values" if doi in survey.works else "unknown")
-                work, reference = survey.works.get(doi), survey.references.get(doi) or ""
-                self._answers[doi.key] = _Answer(status, unknown, work, reference, expires)
+        known: dict[DOI, _Known] = {}
+        for doi, need in needs.items():
+            cause = survey.incomplete.get(doi) or rest.unknown.get(doi)
+            found = "no-values" if doi in survey.works else "unknown"
+            status = survey.statuses.get(doi) or rest.statuses.get(doi, found)
+            work, reference = survey.works.get(doi), survey.references.get(doi) or ""
+            expires = now + (_UNKNOWN_TTL if cause else _TTL)
+            known[doi] = _Known(Answer(status, cause, work, reference), need, expires)
+        return known

@@ -181,7 +181,7 @@ class DOIPlugin(BasePlugin[LegacyConfig]):  # type: ignore[no-untyped-call]  # _
         lines = Lines(page.file.content_string, self._converted)
         for problem in sorted(problems, key=lambda problem: problem.line or sys.maxsize):
             line = f":{lines[problem.line]}" if problem.line else ""
-            _logger.warning("%s%s: %s", page.file.src_uri, line, _message(problem))
+            _logger.warning("%s%s: %s", page.file.src_uri, line, problem.message)
 
     @event_priority(_FIRST)
     def on_env(self, env: Environment, *, config: Config, files: Files) -> None:  # noqa: ARG002
@@ -213,8 +213,8 @@ class DOIPlugin(BasePlugin[LegacyConfig]):  # type: ignore[no-untyped-call]  # _
         if unknown := self._extension.site.unknown():
             _logger.info("%s", unknown)
 
-    def _warn(self, problem: str) -> None:
-        if self._extension.file is not None and isinstance(problem, Problem):
+    def _warn(self, problem: Problem) -> None:
+        if self._extension.file is not None:
             self._problems.append(problem)
         else:
             _logger.warning("%s", problem)
@@ -239,8 +239,3 @@ def _remove_extension(config: MkDocsConfig) -> None:
 
 def _joined(content: str | None) -> str | None:
     return content and content.replace(WORD_BREAK, "")
-
-
-def _message(problem: Problem) -> str:
-    advice = f"; write {problem.suggestion}" if problem.suggestion else ""
-    return f"{problem.doi}: {problem.reason}{advice}"

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import posixpath
-import threading
 import time
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 from xml.etree.ElementTree import Element, SubElement
 
-from doiuri.plugins import unchecked, unescape_html
+from doiuri.plugins import unescape_html
 from doiuri.records import Bibliography
 from markdown.serializers import to_xhtml_string
 from markdown.util import AMP_SUBSTITUTE, AtomicString
@@ -17,100 +16,53 @@ from mkdocs.utils import get_relative_url
 
 from markdown_doiuri._extension import DOIExtension
 from markdown_doiuri._links import Links, finish_links
-from markdown_doiuri._references import Citations, Writer, slug
+from markdown_doiuri._references import Citations, Writer, slug, works
 from markdown_doiuri._stash import literal
-from markdown_doiuri._verification import Answers, Works, verifier
+from markdown_doiuri._verification import Need, sentence, verifier
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from doiuri import DOI, Handle, plugins
-    from doiuri.records import Reference, Work
-    from doiuri.resolver import Cause
+    from doiuri.records import Reference
     from mkdocs.structure.files import File
 
     from markdown_doiuri._options import Options
-    from markdown_doiuri._verification import Lookups
+    from markdown_doiuri._verification import Answer
 
 
 class SiteLookups:
-    """What is known about the DOIs of a site; each is requested once a build, within the build's budget."""
+    """What is known about the DOIs of a site; new ones are requested within the build's budget."""
 
     def __init__(self, options: plugins.Options) -> None:
         self._options = options
         self._verifier = verifier(options)
         self._start = time.monotonic()
-        self._lock = threading.RLock()  # for all that follows
-        self._linked: set[DOI] = set()  # by pages
-        self._checked: set[DOI] = set()
-        self._missing: set[DOI] = set()
-        self._unknown: dict[DOI, Cause] = {}
-        self._cited: set[DOI] = set()  # those whose works were requested
-        self._lacking: set[DOI] = set()
-        self.known_works: dict[DOI, Work] = {}
-        self.references: dict[DOI, str] = {}
+        self._linked: dict[DOI, Need] = {}  # by pages
+        self.known: dict[DOI, Answer] = {}
 
     def prepare(self, dois: Iterable[DOI], cited: Iterable[DOI]) -> None:
-        """Look up ``dois``, and the works of those that are ``cited``, for at most half of the budget."""
-        cited = list(dict.fromkeys(cited))
-        with self._lock:
-            if self._options.resolve or self._options.lock:
-                self._request_works(cited, self._options.budget / 2)
-            if self._options.resolve:
-                self._request([doi for doi in dict.fromkeys(dois) if doi not in self.known_works])
+        """Look up ``dois``, and for at most half of the budget the works of those that are ``cited``."""
+        needs = dict.fromkeys(dois, Need.EXISTENCE) if self._options.resolve else {}
+        if self._options.resolve or self._options.lock:
+            needs |= dict.fromkeys(cited, Need.REFERENCE)
+        self._request(needs, self._options.budget / 2)
 
-    def check(self, dois: Iterable[DOI], options: plugins.Options, deadline: float | None = None) -> Answers:  # noqa: ARG002
-        """Return which of a page's ``dois`` do not exist; those without an answer are counted."""
-        dois = list(dois)
-        with self._lock:
-            self._linked.update(dois)
-            self._request([doi for doi in dois if doi not in self._checked])
-            return Answers([doi for doi in dois if doi in self._missing], [], [])
+    def look_up(self, needs: Mapping[DOI, Need]) -> dict[DOI, Answer]:
+        """Return what is known about the DOIs of a page."""
+        self._linked |= {doi: max(need, self._linked.get(doi, need)) for doi, need in needs.items()}
+        return self._request(needs, self._options.budget)
 
-    def works(
-        self,
-        dois: Iterable[DOI],
-        options: plugins.Options,  # noqa: ARG002
-        deadline: float | None = None,  # noqa: ARG002
-        *,
-        cited: Iterable[DOI] = (),  # noqa: ARG002
-    ) -> Works:
-        """Return what is known about the works that a page's ``dois`` name."""
-        dois = list(dict.fromkeys(dois))
-        with self._lock:
-            self._linked.update(dois)
-            self._request_works([doi for doi in dois if doi not in self._cited], self._options.budget)
-            return Works(
-                {doi: self.known_works[doi] for doi in dois if doi in self.known_works},
-                {doi: self.references[doi] for doi in dois if doi in self.references},
-                [doi for doi in dois if doi in self._lacking],
-                [doi for doi in dois if doi in self._missing],
-                {doi: self._unknown[doi] for doi in dois if doi in self._unknown},
-            )
-
-    def _request(self, dois: list[DOI]) -> None:
-        if not dois:
-            return
-        answers = self._verifier.check(dois, self._options, self._start + self._options.budget)
-        self._checked.update(dois)
-        self._missing.update(answers.missing)
-        self._unknown |= dict(zip(answers.unchecked, answers.unknown, strict=True))
-
-    def _request_works(self, dois: list[DOI], budget: float) -> None:
-        if not dois:
-            return
-        answers = self._verifier.works(dois, self._options, self._start + budget, cited=dois)
-        self._cited.update(dois)
-        self.known_works |= answers.works
-        self.references |= answers.references
-        self._lacking.update(answers.lacking)
-        self._missing.update(answers.missing)
-        self._unknown |= answers.unknown
+    def _request(self, needs: Mapping[DOI, Need], works_budget: float) -> dict[DOI, Answer]:
+        start = self._start
+        deadline, works_deadline = start + self._options.budget, start + works_budget
+        answers = self._verifier.look_up(needs, self._options, deadline, works_deadline)
+        self.known |= answers
+        return answers
 
     def unknown(self) -> str:
         """Return how many DOIs of the pages could not be checked, and why; "" if none."""
-        causes = [self._unknown[doi] for doi in self._linked & self._unknown.keys()]
-        return unchecked(causes, len(self._linked))
+        return sentence(self._linked, self.known)
 
 
 _PLACE = '<div data-doiuri="references"></div>'
@@ -131,11 +83,12 @@ class SiteReferences:
 
     def add(self, cited: Iterable[DOI]) -> None:
         """Add works, after those that are known."""
-        new = [doi for doi in cited if doi not in self._cited and doi in self._site.known_works]
+        known = works(self._site.known)
+        new = [doi for doi in cited if doi not in self._cited and doi in known]
         if new:
             self._cited |= dict.fromkeys(new)
             style = self._options.shared.citation
-            self.bibliography = Bibliography(self._cited, self._site.known_works, style)
+            self.bibliography = Bibliography(self._cited, known, style)
 
     def html(self, file: File, *, everything: bool) -> str:
         """Return the list, as HTML for a page.
@@ -206,7 +159,7 @@ class _ListWriter(Writer):
     def __init__(self, references: SiteReferences, options: Options, site: SiteLookups, file: File) -> None:
         self._references = references
         self._file = file
-        citations = Citations(works=site.known_works, references=site.references)
+        citations = Citations(answers=site.known)
         super().__init__(options, Links(options), citations, set())
 
     def _list(self, cited: list[DOI]) -> Bibliography:  # noqa: ARG002
@@ -251,8 +204,8 @@ class SiteExtension(DOIExtension):
         self.file: File | None = None
         """The file of the page that is converted."""
 
-    def _lookups(self) -> Lookups:
-        return self.site
+    def _look_up(self, needs: Mapping[DOI, Need]) -> dict[DOI, Answer]:
+        return self.site.look_up(needs)
 
     def _writer(self, links: Links, citations: Citations, used: set[str]) -> Writer:
         if self.references is None:

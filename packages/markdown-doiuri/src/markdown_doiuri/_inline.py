@@ -141,8 +141,8 @@ class CitationPattern(_AllAtOncePattern):
     def links(self, text: str) -> list[Found]:
         """Return the citations in ``text``."""
         return [
-            Found(cited.start, cited.end, self._links.cite(cited.citation, cited.text))
-            for cited in bracketed(text, self._stash)
+            Found(start, end, self._links.cite(citation, written))
+            for start, end, citation, written in bracketed(text, self._stash)
         ]
 
 

@@ -43,17 +43,8 @@ class Citation(NamedTuple):
     """Those of which only the year is shown: "(2001)"."""
 
 
-class Bracketed(NamedTuple):
-    """A citation from ``start`` to ``end``, and the text as the author wrote it."""
-
-    start: int
-    end: int
-    citation: Citation
-    text: str
-
-
-def bracketed(data: str, stash: Stash) -> Iterator[Bracketed]:
-    """Yield the citations in brackets or braces in inline ``data``, in order."""
+def bracketed(data: str, stash: Stash) -> Iterator[tuple[int, int, Citation, str]]:
+    """Yield the citations in brackets or braces in inline ``data``: start, end, and the text as written."""
     for match in _CITATION.finditer(data):
         start, end = match.span()
         if match[2]:
@@ -66,7 +57,7 @@ def bracketed(data: str, stash: Stash) -> Iterator[Bracketed]:
         if dois:
             written, _ = stash.source(match[0])
             without = frozenset(doi for key, doi in zip(keys, dois, strict=True) if key[0] == "-")
-            yield Bracketed(start, end, Citation(dois, bool(match[2]), without), written)
+            yield start, end, Citation(dois, bool(match[2]), without), written
 
 
 def is_in_word(data: str, at: int) -> bool:

@@ -15,7 +15,7 @@ from markdown.preprocessors import Preprocessor
 from markdown_doiuri._code import without_code
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from typing import BinaryIO
 
     from doiuri import DOI, DOISyntaxError
@@ -87,9 +87,8 @@ class Report:
     def begin(self, lines: list[str]) -> None:
         """Begin a document with the source ``lines``."""
         self._lines = lines
-        self._bad: dict[
-            str, tuple[DOISyntaxError, int]
-        ] = {}  # by text: what is wrong, and how often it occurs
+        # By text: what is wrong, and how often it occurs
+        self._bad: dict[str, tuple[DOISyntaxError, int]] = {}
         self._problems: list[Problem] = []
         self._sources: tuple[str, str] | None = None
         self._left = _MAX_SEARCHED
@@ -119,11 +118,11 @@ class Report:
     def finish(self) -> None:
         """Call ``warn`` with the problems of the document."""
         if self._markers > 1:
-            starts = [match.start() for match in _MARKED.finditer(without_code("\n".join(self._lines)))]
+            starts = [match.start() for match in _MARKED.finditer(self._without_code())]
             line = "\n".join(self._lines).count("\n", 0, starts[1]) + 1 if len(starts) > 1 else None
             self._add(MARKER, "the list of references is at the first of these lines", None, [line])
         if self._bad:
-            source = without_code("\n".join(self._lines))
+            source = self._without_code()
             for text, (error, times) in self._bad.items():
                 places: Sequence[int | None] = self._lines_with(source, text, times) or [self._line((text,))]
                 self._add(text, error.reason, error.suggestion, places)
@@ -136,28 +135,25 @@ class Report:
 
     def _lines_with(self, source: str, text: str, times: int) -> list[int]:
         """Return the lines in which ``text`` occurs; at most ``times`` occurrences count."""
-        lines: dict[int, None] = {}
-        line, counted, position = 1, 0, -1
+        positions: list[int] = []
         for _ in range(times):
-            position = self._find(source, text, position + 1)
+            position = self._find(source, text, positions[-1] + 1 if positions else 0)
             if position < 0:
                 break
-            line += source.count("\n", counted, position)
-            counted = position
-            lines[line] = None
-        return list(lines)
+            positions.append(position)
+        return list(dict.fromkeys(line for line, _ in _numbered(source, positions)))
 
     def _lines_of(self, dois: set[DOI]) -> dict[DOI, list[int]]:
         """Return the lines in which DOIs are written; code and comments are left out."""
-        source = without_code("\n".join(self._lines))
+        source = self._without_code()
+        found = [match for match in find(source, "markdown") if match.doi in dois]
         lines: dict[DOI, dict[int, None]] = {}
-        line, counted = 1, 0
-        for match in find(source, "markdown"):
-            if match.doi in dois:
-                line += source.count("\n", counted, match.start)
-                counted = match.start
-                lines.setdefault(match.doi, {})[line] = None
+        for line, index in _numbered(source, [match.start for match in found]):
+            lines.setdefault(found[index].doi, {})[line] = None
         return {doi: list(numbers) for doi, numbers in lines.items()}
+
+    def _without_code(self) -> str:
+        return without_code("\n".join(self._lines))
 
     def no_metadata(self, doi: DOI) -> None:
         """Note that a DOI is cited for which its registration agency has no metadata."""
@@ -185,6 +181,15 @@ class Report:
                 return position
             start = position + 1
         return -1
+
+
+def _numbered(source: str, positions: list[int]) -> Iterator[tuple[int, int]]:
+    """Yield the line of each position, and its index; the positions are in order."""
+    line, counted = 1, 0
+    for index, position in enumerate(positions):
+        line += source.count("\n", counted, position)
+        counted = position
+        yield line, index
 
 
 def _spellings(doi: DOI) -> tuple[str, ...]:

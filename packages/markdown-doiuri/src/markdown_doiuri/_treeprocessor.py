@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from markdown_doiuri._report import Report
     from markdown_doiuri._verification import Answer
 
+_DOI_URI = re.compile(r"\s*<?\s*doi:", re.IGNORECASE)
+_ESCAPE = re.compile(r"\\([\\`*_{}\[\]()>#+\-.!])")
 # Elements in which a link is invalid, or would change what the author wants to show.
 _NO_LINKS = re.compile(
     r"<(/?)(a|button|code|kbd|math|option|pre|samp|script|select|style|svg|textarea|title|tt|var)(?=[\s/>])",
@@ -81,49 +83,25 @@ def dissolve(root: Element, links: Mapping[Element, tuple[str, str]]) -> None:
     """Replace each of ``links`` by its content, with the two given texts before and after it."""
     parents = [parent for parent in root.iter() if any(child in links for child in parent)]
     for parent in reversed(parents):  # inner ones first
-        content = _Content(parent)
-        for child in list(parent):
+        content: list[Element | str] = [parent.text or ""]
+        for child in parent:
             if child in links:
                 before, after = links[child]
-                content.add(before + (child.text or ""))
+                content += before, child.text or ""
                 for grandchild in child:
-                    content.add(grandchild)
-                content.add(after + (child.tail or ""))
+                    content += grandchild, grandchild.tail or ""
+                content += after, child.tail or ""
             else:
-                content.add(child)
-        content.close()
-
-
-class _Content:
-    """Rebuilds the content of ``parent`` from texts and elements, added in order."""
-
-    def __init__(self, parent: Element) -> None:
-        self._parent = parent
-        self._children: list[Element] = []
-        self._texts = [parent.text or ""]
-
-    def add(self, item: Element | str) -> None:
-        if isinstance(item, str):
-            self._texts.append(item)
-            return
-        self._flush()
-        self._children.append(item)
-        self._texts = [item.tail or ""]
-
-    def _flush(self) -> None:
-        text = "".join(self._texts) or None
-        if self._children:
-            self._children[-1].tail = text
-        else:
-            self._parent.text = text
-
-    def close(self) -> None:
-        self._flush()
-        self._parent[:] = self._children
-
-
-_DOI_URI = re.compile(r"\s*<?\s*doi:", re.IGNORECASE)
-_ESCAPE = re.compile(r"\\([\\`*_{}\[\]()>#+\-.!])")
+                content += child, child.tail or ""
+        parent.text, parent[:] = None, []
+        for item in content:
+            if not isinstance(item, str):
+                item.tail = None
+                parent.append(item)
+            elif len(parent):
+                parent[-1].tail = (parent[-1].tail or "") + item or None
+            else:
+                parent.text = (parent.text or "") + item or None
 
 
 @dataclass(slots=True)

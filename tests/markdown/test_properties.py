@@ -14,29 +14,9 @@ from markdown_doiuri._mentions import Mentions
 from .conftest import convert
 from .page import Page
 
-WORDS = [
-    "word",
-    "*emphasis*",
-    "**strong**",
-    "`code`",
-    "[link](https://example.org/)",
-    "a_b",
-    "<b>raw</b>",
-    "&amp;",
-]
-WORDS += [
-    "![image](x.png)",
-    "\\*",
-    "1 < 2",
-    "(aside)",
-    '"quoted"',
-    "$x$",
-    "10.5",
-    "doi",
-    "DOI:",
-    "\n",
-    "\n\n",
-]
+WORDS = ["word", "*emphasis*", "**strong**", "`code`", "[link](https://example.org/)", "a_b", "<b>raw</b>"]
+WORDS += ["&amp;", "![image](x.png)", "\\*", "1 < 2", "(aside)", '"quoted"', "$x$", "10.5", "doi", "DOI:"]
+WORDS += ["\n", "\n\n"]
 MENTIONS = [f"{label}10.1000/a-b.1" for label in ("", "doi:", "DOI:", "DOI: ", "doi: ", "mydoi:", " doi:")]
 MENTIONS += [" ", "DOI: 10.1000", "10.1000/x$", "$", "doi:10.1/x", "/a_b", ". ", ";", "{: title=", "}", "<a>"]
 PROSE = st.lists(st.sampled_from(WORDS), max_size=8).map(" ".join)

@@ -76,23 +76,7 @@ def test_threads_wait_for_the_dois_that_others_ask_for(
     assert asked == ["10.1000/1", "10.1000/2", "10.1000/3"]
 
 
-def test_an_error_while_asking_leaves_no_thread_waiting(
-    render: Render, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def fail(*_: object, **__: object) -> list[Outcome]:
-        raise RuntimeError("disk full")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Resolver, "check", fail)
-        with pytest.raises(RuntimeError, match="disk full"):
-            render("doi:10.1000/1", resolve="records")
-    monkeypatch.setattr(
-        Resolver, "check", lambda _, dois, *__, **___: [Outcome(doi, "not-found") for doi in dois]
-    )
-    assert "doi-not-found" in render("doi:10.1000/1", resolve="records", budget=20).html
-
-
-def test_a_thread_asks_itself_if_the_one_it_waits_for_fails(
+def test_an_error_in_one_thread_leaves_no_other_waiting(
     render: Render, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first, claimed = threading.Event(), threading.Event()

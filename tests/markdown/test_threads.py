@@ -76,6 +76,25 @@ def test_threads_wait_for_the_dois_that_others_ask_for(
     assert asked == ["10.1000/1", "10.1000/2", "10.1000/3"]
 
 
+def test_a_thread_waits_for_others_no_longer_than_its_budget(
+    render: Render, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, go_on = threading.Event(), threading.Event()
+
+    def check(_: Resolver, dois: list[DOI], *__: object, **___: object) -> list[Outcome]:
+        first.set()
+        assert go_on.wait(20)
+        return [Outcome(doi, "not-found") for doi in dois]
+
+    monkeypatch.setattr(Resolver, "check", check)
+    with ThreadPoolExecutor(1) as pool:
+        one = pool.submit(render, "doi:10.1000/1", resolve="records", budget=20)
+        assert first.wait(20)
+        assert "doi-not-found" not in render("doi:10.1000/1", resolve="records", budget=0.05).html
+        go_on.set()
+        assert "doi-not-found" in one.result().html
+
+
 def test_an_error_in_one_thread_leaves_no_other_waiting(
     render: Render, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 import pytest
+from doiuri_proxy.pytest_plugin import Proxies
 from mkdocs.commands.build import build
 from mkdocs.config import load_config
 
@@ -46,7 +47,10 @@ class Site:
         build(config, dirty=dirty)
 
     def page(self, path: str) -> Page:
-        return Page((self.folder / "site" / path).read_text(encoding="utf-8"))
+        return Page(self.source(path))
+
+    def source(self, path: str) -> str:
+        return (self.folder / "site" / path).read_text(encoding="utf-8")
 
     def messages(self, level: int = logging.WARNING) -> list[str]:
         """What the plugin has said at a level, in order."""
@@ -58,6 +62,12 @@ class Site:
 
 
 MakeSite = Callable[..., Site]
+
+
+@pytest.fixture
+def resolver(doi_proxy: Proxies, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Makes a proxy with the module's records the resolver."""
+    monkeypatch.setenv("DOIURI_RESOLVER", doi_proxy.url)
 
 
 @pytest.fixture

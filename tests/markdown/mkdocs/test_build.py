@@ -9,15 +9,10 @@ from doiuri_proxy.pytest_plugin import Proxies
 
 from .conftest import RECORDS, MakeSite
 
-pytestmark = pytest.mark.doi_records(RECORDS)
+pytestmark = [pytest.mark.doi_records(RECORDS), pytest.mark.usefixtures("resolver")]
 
 DEAD = "doi:10.1000/none"
 LINK = ("https://doi.org/10.1000/none", "doi doi-not-found", DEAD)
-
-
-@pytest.fixture(autouse=True)
-def _resolver(doi_proxy: Proxies, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DOIURI_RESOLVER", doi_proxy.url)
 
 
 @pytest.mark.parametrize(("directories", "path"), [(True, "b/page/index.html"), (False, "b/page.html")])

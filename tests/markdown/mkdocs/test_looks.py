@@ -6,9 +6,8 @@ import json
 import re
 
 import pytest
-from doiuri_proxy.pytest_plugin import Proxies
 
-from .conftest import MakeSite, Site
+from .conftest import MakeSite
 
 CSL = "application/vnd.citationstyles.csl+json"
 LONG = "10.1002/(SICI)1522-2594(199911)42:5<952::AID-MRM16>3.0.CO;2-S"
@@ -26,30 +25,21 @@ PAGES = {
     f"## About <doi:{LONG}>\n\nEnd",
 }
 LIST = [{"doiuri": {"bibliography": "references.md"}}]
-pytestmark = pytest.mark.doi_records(RECORDS)
-
-
-@pytest.fixture(autouse=True)
-def _resolver(doi_proxy: Proxies, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DOIURI_RESOLVER", doi_proxy.url)
-
-
-def source(built: Site, path: str) -> str:
-    return (built.folder / "site" / path).read_text(encoding="utf-8")
+pytestmark = [pytest.mark.doi_records(RECORDS), pytest.mark.usefixtures("resolver")]
 
 
 def test_long_names_in_the_list_of_a_site_may_be_broken(site: MakeSite) -> None:
     built = site(PAGES)
     built.build(plugins=LIST)
-    assert f">https://<wbr />doi.org/<wbr />{BROKEN}</a>" in source(built, "references/index.html")
+    assert f">https://<wbr />doi.org/<wbr />{BROKEN}</a>" in built.source("references/index.html")
 
 
 def test_the_search_knows_whole_names(site: MakeSite) -> None:
     built = site(PAGES)
     built.build(plugins=["search", *LIST])
-    index = source(built, "index.html")
+    index = built.source("index.html")
     assert index.count(f">doi:{BROKEN}</a>") == 2
-    entries = json.loads(source(built, "search/search_index.json"))["docs"]
+    entries = json.loads(built.source("search/search_index.json"))["docs"]
     assert {entry["location"].partition("#")[0] for entry in entries if LONG in entry["text"]} == {
         "",
         "references/",
@@ -67,6 +57,6 @@ def test_what_other_plugins_change_meanwhile_stays(site: MakeSite) -> None:
     built = site(PAGES)
     (built.folder / "hook.py").write_text(HOOK, "utf-8")
     built.build(plugins=LIST, hooks=["hook.py"])
-    index = source(built, "index.html")
+    index = built.source("index.html")
     assert "<p>Changed</p>" in index
     assert re.search(r"doi:10\.1002/(<wbr />)?\(SICI\)", index)

@@ -7,7 +7,7 @@ import re
 import pytest
 from doiuri_proxy.pytest_plugin import Proxies
 
-from .conftest import MakeSite, Site
+from .conftest import MakeSite
 
 CSL = "application/vnd.citationstyles.csl+json"
 DATA = {"format": "string", "value": "https://example.org/"}
@@ -34,20 +34,11 @@ PAGES = {
     "last.md": "# Last\n\nSee doi:10.1000/a, `[@doi:10.1000/d]`",
 }
 
-pytestmark = pytest.mark.doi_records(RECORDS)
-
-
-@pytest.fixture(autouse=True)
-def _resolver(doi_proxy: Proxies, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DOIURI_RESOLVER", doi_proxy.url)
+pytestmark = [pytest.mark.doi_records(RECORDS), pytest.mark.usefixtures("resolver")]
 
 
 def options(**given: object) -> list[object]:
     return [{"doiuri": {"bibliography": "references.md", **given}}]
-
-
-def source(built: Site, path: str) -> str:
-    return (built.folder / "site" / path).read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("directories", [True, False])
@@ -69,7 +60,7 @@ def test_citations_link_to_the_list_and_entries_back_to_pages(
     assert (f"{up}references{slash}#ref-10.1000_2fa", "", "Kahn (2006a)") in links
     assert (f"{up}references{slash}#ref-10.1000_2fb", "", "Kahn, 2006b") in links
     assert (f"references{slash}#ref-10.1000_2fb", "", "Kahn, 2006b") in built.page("index.html").links
-    assert "doi-references" not in source(built, f"sub/one & two{html}")
+    assert "doi-references" not in built.source(f"sub/one & two{html}")
     page = built.page(f"references{html}")
     back = [(href, text) for href, css_class, text in page.links if css_class == "doi-backref"]
     up = "../" if directories else ""
@@ -92,7 +83,7 @@ def test_numbers_are_those_of_the_list(site: MakeSite) -> None:
     links = [text for href, _, text in built.page("sub/one & two/index.html").links if "#ref-" in href]
     assert links == ["Kahn [1]", "2", "3"]
     assert ("references/#ref-10.1000_2fb", "", "2") in built.page("index.html").links
-    assert re.findall(r'<li id="ref-([^"]*)"', source(built, "references/index.html")) == [
+    assert re.findall(r'<li id="ref-([^"]*)"', built.source("references/index.html")) == [
         "10.1000_2fa",
         "10.1000_2fb",
         "10.1000_2fc_231",
@@ -118,7 +109,7 @@ def test_citations_by_other_plugins_are_listed_and_those_on_no_page_are_not(site
     built = site({"index.md": "# A\n\n{macro}\n\n    [@doi:10.1000/a]\n"})
     (built.folder / "hook.py").write_text(HOOK, encoding="utf-8")
     built.build(plugins=options(), hooks=["hook.py"])
-    entries = re.findall(r'<li id="ref-([^"]*)"', source(built, "references/index.html"))
+    entries = re.findall(r'<li id="ref-([^"]*)"', built.source("references/index.html"))
     assert entries == ["10.1000_2fb"]
 
 
@@ -126,7 +117,7 @@ def test_each_page_has_its_list_without_a_page_of_references(site: MakeSite) -> 
     built = site(PAGES)
     built.build()
     assert ("#ref-10.1000_2fb", "", "Kahn, 2006") in built.page("index.html").links
-    assert "doi-references" in source(built, "index.html")
+    assert "doi-references" in built.source("index.html")
     assert not (built.folder / "site" / "references").exists()
 
 
@@ -134,7 +125,7 @@ def test_without_an_answer_citations_are_links(site: MakeSite, doi_proxy: Proxie
     built = site(PAGES)
     built.build(plugins=options(offline=True), strict=True)
     assert ("https://doi.org/10.1000/b", "doi", "doi:10.1000/b") in built.page("index.html").links
-    assert "doi-references" not in source(built, "references/index.html")
+    assert "doi-references" not in built.source("references/index.html")
     assert len(built.messages(20)) == 1
     assert doi_proxy.log == []
 
@@ -143,7 +134,7 @@ def test_a_marker_in_code_is_not_the_place_of_the_list(site: MakeSite) -> None:
     marker = "///References Go Here///"
     built = site({**PAGES, "references.md": f"# Read\n\n```\n{marker}\n```\n\n{marker}\n\nEnd"})
     built.build(plugins=options())
-    html = source(built, "references/index.html")
+    html = built.source("references/index.html")
     assert f"<code>{marker}\n</code>" in html
     assert html.index("<code>") < html.index('class="doi-references"') < html.index("<p>End</p>")
 
@@ -152,7 +143,7 @@ def test_a_second_place_is_reported_once(site: MakeSite) -> None:
     marker = "///References Go Here///"
     built = site({**PAGES, "references.md": f"---\ntitle: R\n---\nBefore\n{marker}\n\n{marker}\n\n{marker}"})
     built.build(plugins=options())
-    html = source(built, "references/index.html")
+    html = built.source("references/index.html")
     assert html.count('class="doi-references"') == 1
     assert marker not in html
     assert html.index("<p>Before</p>") < html.index('class="doi-references"')

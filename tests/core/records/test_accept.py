@@ -1,7 +1,7 @@
 """Which Accept headers are content with the DOI record, and which ask for something else."""
 
 import pytest
-from doiuri.records._accept import is_accepted, media_ranges, wants_record
+from doiuri.records._negotiation import is_accepted, media_ranges, wants_record
 
 RECORD = [
     None,

@@ -17,7 +17,7 @@ from doiuri.records import (
     reference_parts,
     with_year_label,
 )
-from doiuri.records._labels import letters
+from doiuri.records._bibliography import letters
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 import pytest
 from doiuri import DOI, BadRecord, Prefix, Record, ShortDOI
 from doiuri.records import Data, Value
-from doiuri.records._values import MAX_TTL
+from doiuri.records._record import MAX_TTL
 from hypothesis import given
 from hypothesis import strategies as st
 from support.proxy_records import FIGURE_1

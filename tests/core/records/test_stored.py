@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from doiuri import DOI, BadRecord, Record
 from doiuri.records import Data, Value, choose
-from doiuri.records._stored import read_plain
+from doiuri.records._record import read_plain
 from hypothesis import example, given
 from hypothesis import strategies as st
 from support.proxy_records import FIGURE_1

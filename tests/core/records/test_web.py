@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from doiuri import DOI, Record
 from doiuri.records import Data, Value
-from doiuri.records._web import is_web
+from doiuri.records._text import is_web
 
 GOOD = [
     "http://a",

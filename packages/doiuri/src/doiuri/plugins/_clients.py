@@ -10,7 +10,7 @@ from urllib.parse import quote
 from doiuri._settings import Settings
 from doiuri._urls import origin, query_string
 from doiuri.plugins._targets import TargetCheck
-from doiuri.records._accept import wants_record
+from doiuri.records._negotiation import wants_record
 from doiuri.rest import record_url
 
 if TYPE_CHECKING:

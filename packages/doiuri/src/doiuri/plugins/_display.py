@@ -7,7 +7,7 @@ from string import Formatter
 from typing import TYPE_CHECKING
 
 from doiuri._urls import DOI_ORG
-from doiuri.records._labels import CitationWords, author_label, year_label
+from doiuri.records._bibliography import CitationWords, author_label, year_label
 
 if TYPE_CHECKING:
     from doiuri._doi import DOI

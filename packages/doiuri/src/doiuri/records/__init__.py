@@ -3,13 +3,19 @@
 Works: the metadata of what a DOI names, the labels of citations, and lists of references.
 """
 
-from doiuri.records._bibliography import Bibliography, CitationPart, CitationStyle, Reference
-from doiuri.records._entries import plain_reference, reference_parts, with_year_label
-from doiuri.records._labels import CitationWords
+from doiuri.records._bibliography import (
+    Bibliography,
+    CitationPart,
+    CitationStyle,
+    CitationWords,
+    Reference,
+    plain_reference,
+    reference_parts,
+    with_year_label,
+)
+from doiuri.records._csl import Name
 from doiuri.records._locations import Location, Locations, choose, parse_locations
-from doiuri.records._name import Name
-from doiuri.records._record import Record, locations_of
-from doiuri.records._values import Data, Value
+from doiuri.records._record import Data, Record, Value, locations_of
 from doiuri.records._work import Work
 
 __all__ = [

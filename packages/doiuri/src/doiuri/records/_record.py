@@ -1,8 +1,14 @@
-"""The record of a DOI: a list of typed values."""
+"""The record of a DOI: a list of typed values (RFC 3651 section 3.1), in the JSON of the REST API."""
 
 from __future__ import annotations
 
+import base64
+import binascii
+import re
 import time
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any
 
 from doiuri._doi import Handle
@@ -10,19 +16,232 @@ from doiuri._immutable import Immutable
 from doiuri._json import Malformed, brief, dump, integer, load, read_object
 from doiuri._resolution_errors import BadRecord
 from doiuri.records._locations import BLANK, Location, Locations, Templates, choose, read_locations
-from doiuri.records._stored import read_plain
-from doiuri.records._values import Value, ascii_upper
-from doiuri.records._web import html_link, html_text, is_web
+from doiuri.records._text import html_link, html_text, is_web
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from re import Match
 
-    Content = tuple[tuple[Value, ...], Mapping[str, Any]]
+    Content = tuple[tuple["Value", ...], Mapping[str, Any]]
 
-_MEMBERS = frozenset({"responseCode", "handle", "values"})
-_LONGEST_CELL = 200
+MAX_TTL = 2**31 - 1
+"""The longest TTL in seconds: a signed integer of 32 bits (RFC 3651 section 3.1)."""
+
+_UPPER = {ord(letter): letter.upper() for letter in ascii_lowercase}
+_PYTHON_TYPES: dict[str, type] = {
+    "string": str,
+    "base64": str,
+    "hex": str,
+    "admin": dict,
+    "vlist": list,
+    "site": dict,
+}
+_DATA_MEMBERS = frozenset({"format", "value"})
+_VALUE_MEMBERS = frozenset({"index", "type", "data", "permissions", "ttl", "timestamp", "references"})
+_RECORD_MEMBERS = frozenset({"responseCode", "handle", "values"})
 _set = object.__setattr__
+
+# Records as ``Record.to_json`` writes nearly all of them: checked, and their URL read, without parsing.
+# This makes a batch of stored answers fast. Anything else is parsed.
+_TEXT = r'"[^"\\\x00-\x1f]*+"'  # without escapes, so a quote always ends it
+_INTEGER = r"-?+(?:0|[1-9][0-9]{0,8}+)"
+_STRING = rf'\{{"format":"string","value":{_TEXT}\}}'
+_FLAG = r'(?:,"legacyByteLength":(?:true|false)|)'
+_RIGHTS = rf'\{{"handle":{_TEXT},"index":{_INTEGER},"permissions":{_TEXT}{_FLAG}\}}'
+_ADMIN = rf'\{{"format":"admin","value":{_RIGHTS}\}}'
+_REST = rf'(?:,"permissions":{_TEXT}|)(?:,"ttl":(?:{_INTEGER}|{_TEXT})|)(?:,"timestamp":{_TEXT}|)'
+_START = rf'\{{"index":{_INTEGER},"type":'
+_END = rf"{_REST}\}}(?:,(?=\{{)|(?=\]))"
+_OTHER = rf'(?!"(?i:URL|HS_ALIAS|10320/LOC)"){_TEXT},"data":(?:{_STRING}|{_ADMIN})'
+_URL = r'"[Uu][Rr][Ll]","data":\{"format":"string","value":"([^"\\\x00-\x1f]*+)"\}'
+_PLAIN = re.compile(
+    r'\{"responseCode":1,"handle":"([^"\\\x00-\x1f]*+)","values":\['
+    rf"(?>(?:{_START}{_OTHER}{_END})*)(?:{_START}{_URL}{_END}|)(?>(?:{_START}{_OTHER}{_END})*)\]\}}"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Data:
+    r"""The data of a ``Value``: JSON and the name of its format (DOI resolution documentation section 5).
+
+    >>> Data("base64", "AAEC").octets
+    b'\x00\x01\x02'
+    """
+
+    format: str
+    """The format: "string", "base64", "hex", "admin", "vlist", "site", or one that is not documented."""
+
+    value: Any = field(hash=False)
+    """The JSON value: a str for "string", "base64" and "hex", a dict for "admin" and "site", a list for
+    "vlist"; anything for other formats."""
+
+    extra: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    """Undocumented members, kept as they are."""
+
+    @property
+    def octets(self) -> bytes | None:
+        """The bytes of string, base64 or hex data, else None; raises ValueError if they cannot be decoded."""
+        if self.format == "string":
+            return str(self.value).encode("utf-8", "surrogatepass")
+        try:
+            if self.format == "base64":
+                return _base64(self.value)
+            return bytes.fromhex(self.value) if self.format == "hex" else None
+        except (binascii.Error, ValueError) as error:
+            raise ValueError(f"damaged {self.format} data: {error}") from None
+
+    @property
+    def text(self) -> str | None:
+        """String data, or base64 or hex data that is UTF-8; else None."""
+        if self.format == "string":
+            return str(self.value)
+        try:
+            octets = self.octets
+            return None if octets is None else octets.decode()
+        except ValueError:
+            return None
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """One typed value of a record.
+
+    >>> value = Value(1, "URL", Data("string", "https://example.org/"), ttl=86400)
+    >>> value.to_json()
+    {'index': 1, 'type': 'URL', 'data': {'format': 'string', 'value': 'https://example.org/'}, 'ttl': 86400}
+    """
+
+    index: int
+    """The number that identifies the value in its record."""
+
+    type: str
+    """The type's name: ``URL``, ``EMAIL``, ``HS_ALIAS``, ``10320/loc`` and many more."""
+
+    data: Data
+    """The data."""
+
+    ttl: int | str | None = None
+    """Seconds for which the value may be cached, or the time until which it may be, in ISO 8601."""
+
+    timestamp: str | None = None
+    """When the value last changed, in ISO 8601."""
+
+    permissions: Any = field(default=None, hash=False)
+    """Who may read and write the value, as the server sends it: four digits, 0 or 1."""
+
+    references: Any = field(default=None, hash=False)
+    """References to other values, as the server sends them."""
+
+    extra: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    """Undocumented members, kept as they are."""
+
+    def lifetime(self, now: float) -> int | None:
+        """Return for how many more seconds the value may be cached; None if it has no TTL.
+
+        :param now: Unix time in seconds
+        """
+        if self.ttl is None:
+            return None
+        seconds = self.ttl if isinstance(self.ttl, int) else _seconds_until(self.ttl, now)
+        return None if seconds is None else min(max(seconds, 0), MAX_TTL)
+
+    def has_type(self, name: str) -> bool:
+        """Return whether the value is of this type; ASCII case does not matter.
+
+        A name that ends in a dot names a family of types (RFC 3651 section 3.1).
+
+        >>> url = Value(1, "url.pdf", Data("string", ""))
+        >>> url.has_type("URL"), url.has_type("URL.")
+        (False, True)
+        """
+        wanted, given = ascii_upper(name), ascii_upper(self.type)
+        return f"{given}.".startswith(wanted) if wanted.endswith(".") else given == wanted
+
+    @classmethod
+    def from_json(cls, source: object) -> Value:
+        """Read one value as the REST API writes it.
+
+        :param source: the parsed JSON
+        :raises ValueError: if it does not have the structure that the API promises
+        """
+        if not isinstance(source, dict):
+            raise Malformed(f"a value is {brief(source)}, expected an object")
+        index, kind, timestamp = integer(source.get("index")), source.get("type"), source.get("timestamp")
+        if index is None:
+            raise Malformed(f"the index of a value is {brief(source.get('index'))}, expected an integer")
+        if not isinstance(kind, str):
+            raise Malformed(f"the type of a value is {brief(kind)}, expected a string")
+        if not isinstance(timestamp, str | None):
+            raise Malformed(f"the timestamp of a value is {brief(timestamp)}, expected a string")
+        return cls(
+            index,
+            kind,
+            _read_data(source.get("data")),
+            _read_ttl(source.get("ttl")),
+            timestamp,
+            source.get("permissions"),
+            source.get("references"),
+            {name: member for name, member in source.items() if name not in _VALUE_MEMBERS},
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the value as the REST API writes it, in the reference proxy's order; None is left out.
+
+        ``from_json`` reads an equal value from it.
+        """
+        members = {
+            "index": self.index,
+            "type": self.type,
+            "data": {"format": self.data.format, "value": self.data.value, **self.data.extra},
+            "permissions": self.permissions,
+            "ttl": self.ttl,
+            "timestamp": self.timestamp,
+            "references": self.references,
+        }
+        return {name: member for name, member in members.items() if member is not None} | dict(self.extra)
+
+
+def ascii_upper(text: str) -> str:
+    """Return the text with ASCII letters in upper case, as names and types are compared (Z39.84 section 4).
+
+    >>> ascii_upper("10.1000/äbc")
+    '10.1000/äBC'
+    """
+    return text.upper() if text.isascii() else text.translate(_UPPER)
+
+
+def _read_data(source: object) -> Data:
+    if not isinstance(source, dict) or "value" not in source:
+        raise Malformed(f"the data of a value is {brief(source)}, expected an object with format and value")
+    name, value = source.get("format"), source["value"]
+    if not isinstance(name, str):
+        raise Malformed(f"the data format of a value is {brief(name)}, expected a string")
+    kind = _PYTHON_TYPES.get(name, object)
+    if not isinstance(value, kind):
+        raise Malformed(f"the data of format {brief(name)} is {brief(value)}, expected a {kind.__name__}")
+    return Data(name, value, {key: member for key, member in source.items() if key not in _DATA_MEMBERS})
+
+
+def _read_ttl(source: object) -> int | str | None:
+    ttl = source if isinstance(source, str | None) else integer(source)
+    if ttl is None and source is not None:
+        raise Malformed(f"the ttl of a value is {brief(source)}, expected seconds or a time")
+    return ttl
+
+
+def _base64(text: str) -> bytes:
+    """Decode either alphabet, padded or not: section 5 does not say which one it means."""
+    text = "".join(text.split()).rstrip("=").translate(str.maketrans("-_", "+/"))
+    return base64.b64decode(text + "=" * (-len(text) % 4), validate=True)
+
+
+def _seconds_until(text: str, now: float) -> int | None:
+    """Return the seconds from ``now`` to an ISO 8601 time (DOI resolution documentation section 5)."""
+    try:
+        moment = datetime.fromisoformat(text)
+        return int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() - now)
+    except (ValueError, OverflowError):
+        return None
 
 
 class Record(Immutable):
@@ -225,7 +444,7 @@ def record_of(doi: Handle, answer: Mapping[str, Any]) -> Record:
     values = answer.get("values")
     if not isinstance(values, list):
         raise Malformed(f"values is {brief(values)}, expected a list")
-    extra = {name: member for name, member in answer.items() if name not in _MEMBERS}
+    extra = {name: member for name, member in answer.items() if name not in _RECORD_MEMBERS}
     return Record(doi, map(Value.from_json, values), extra)
 
 
@@ -240,6 +459,19 @@ def read_handle(handle: object, doi: Handle | None) -> str:
 
 def _html_row(value: Value) -> str:
     text = value.data.text if value.data.text is not None else dump(value.data.value)
-    short = text if len(text) <= _LONGEST_CELL else f"{text[:_LONGEST_CELL]}…"
-    cell = html_link(text, short) if value.has_type("URL") and is_web(text) else html_text(short)
+    cell = html_link(text, text) if value.has_type("URL") and is_web(text) else html_text(text)
     return f"<tr><td>{value.index}</td><td>{html_text(value.type)}</td><td>{cell}</td></tr>"
+
+
+def read_plain(doi: Handle, source: bytes) -> re.Match[str] | None:
+    """Return the plain record of a DOI, which can be parsed; None if it is anything else.
+
+    Its second group is the URL value. A record with an alias, several URLs or a 10320/loc value is not plain.
+    """
+    try:
+        plain = _PLAIN.fullmatch(source.decode())
+    except UnicodeDecodeError:
+        return None
+    if plain is None or (plain[1] != doi.name and ascii_upper(plain[1]) != doi.key):
+        return None
+    return plain

@@ -8,16 +8,12 @@ from doiuri._doi import Handle
 from doiuri._immutable import Immutable
 from doiuri._json import Malformed, brief, dump, load
 from doiuri._resolution_errors import BadRecord
-from doiuri.records._csl import reduce_csl
-from doiuri.records._name import Name, read_names
-from doiuri.records._plain_text import shortened
-from doiuri.records._retraction import RETRACTED
-from doiuri.records._web import html_link, html_text
+from doiuri.records._csl import RETRACTED, Name, read_names, reduce_csl
+from doiuri.records._text import html_link, html_table, html_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_LONGEST_CELL = 200
 _AUTHORS_SHOWN = 3
 _set = object.__setattr__
 
@@ -147,13 +143,8 @@ class Work(Immutable):
         year = "" if self.year is None else str(self.year)
         cells = {"title": self.title, "authors": ", ".join(shown), "year": year}
         cells |= {"container": self.container, "publisher": self.publisher, "type": self.type}
-        rows = "".join(
-            f"<tr><th>{name}</th><td>{html_text(shortened(text, _LONGEST_CELL))}</td></tr>"
-            for name, text in cells.items()
-            if text
-        )
-        return (
-            f"<table><caption>{html_link(self.doi.url, self.doi.uri)}</caption><tbody>{rows}</tbody></table>"
+        return html_table(
+            html_link(self.doi.url, self.doi.uri), {name: html_text(text) for name, text in cells.items()}
         )
 
     def __reduce__(self) -> tuple[object, ...]:

@@ -10,15 +10,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from doiuri._resolution_errors import BadRecord, NoValues
-from doiuri.records._accept import is_accepted
-from doiuri.records._plain_text import plain_text
+from doiuri.records._negotiation import BIBTEX as BIBTEX_TYPE
+from doiuri.records._negotiation import CSL_JSON, is_accepted, reference_type
+from doiuri.records._text import plain_text
 from doiuri.records._work import Work
 from doiuri.resolver._entries import MAX_AGE, is_fresh
 from doiuri.resolver._outcome import Cause, Metadata, Outcome
 from doiuri.resolver.http._client import host_of
 from doiuri.resolver.stores._store import Entry, Key, new_entry
-from doiuri.rest._content import BIBTEX as BIBTEX_TYPE
-from doiuri.rest._content import CSL_JSON, reference_type
 
 if TYPE_CHECKING:
     from collections.abc import Callable

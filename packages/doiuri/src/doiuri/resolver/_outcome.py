@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from doiuri._doi import Handle
 from doiuri._errors import DOISyntaxError
 from doiuri._resolution_errors import BadRecord, DOINotFound, NoValues, ResolverUnavailable
-from doiuri.records._plain_text import shortened
-from doiuri.records._web import html_link, html_text
+from doiuri.records._text import html_link, html_table, html_text
 
 if TYPE_CHECKING:
     from doiuri._resolution_errors import ResolutionError
@@ -18,8 +17,6 @@ if TYPE_CHECKING:
     from doiuri.records._work import Work
 
     Status = Literal["found", "not-found", "no-values", "unknown", "invalid"]
-
-_LONGEST_CELL = 200
 
 
 class Cause(NamedTuple):
@@ -191,9 +188,6 @@ class Outcome(NamedTuple):
 
     def _repr_html_(self) -> str:
         """Return a table for notebooks: everything in it is escaped, only http and https URLs are links."""
-        name = html_text(shortened(self.text, _LONGEST_CELL))
-        if self.doi is not None:
-            name = html_link(self.doi.url, self.doi.uri)
         url = None if self.record is None else self.record.url
         cells = {
             "status": self.status + (" (stale)" if self.stale else ""),
@@ -202,14 +196,9 @@ class Outcome(NamedTuple):
             "reference": self.reference,
             "reason": self.reason,
         }
-        rows = [
-            _html_row(label, html_text(shortened(text, _LONGEST_CELL)))
-            for label, text in cells.items()
-            if text
-        ]
-        if url:
-            rows.append(_html_row("URL", html_link(url, shortened(url, _LONGEST_CELL))))
-        return f"<table><caption>{name}</caption><tbody>{''.join(rows)}</tbody></table>"
+        written = {name: html_text(text) for name, text in cells.items()}
+        name = html_text(self.text) if self.doi is None else html_link(self.doi.url, self.doi.uri)
+        return html_table(name, written | {"URL": html_link(url, url) if url else ""})
 
     @classmethod
     def from_error(cls, doi: Handle, error: ResolutionError) -> Outcome:
@@ -220,10 +209,6 @@ class Outcome(NamedTuple):
         elif isinstance(error, NoValues):
             status = "no-values"
         return cls(doi, status, cause=Cause.of(error))
-
-
-def _html_row(label: str, cell: str) -> str:
-    return f"<tr><th>{label}</th><td>{cell}</td></tr>"
 
 
 def _syntax_error(text: str, reason: str) -> DOISyntaxError:

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 from doiuri._doi import ShortDOI
 from doiuri._json import dump, load
 from doiuri._resolution_errors import BadRecord, NoValues, ResolutionError, ResolverUnavailable
-from doiuri.records._record import Record
-from doiuri.records._values import ascii_upper
+from doiuri.records._record import Record, ascii_upper
 from doiuri.resolver._call import MAX_RECORD
 from doiuri.resolver._content import NOTHING, NOTHING_TTL
 from doiuri.resolver._entries import JSON, MAX_AGE, exists_key, is_fresh, read_entry, record_key

@@ -4,7 +4,16 @@ The client's half says which URL to request and what the answer means; the serve
 writes answers.
 """
 
-from doiuri.records._values import ascii_upper
+from doiuri.records._negotiation import (
+    BIBTEX,
+    CSL_JSON,
+    check_locale,
+    check_style,
+    read_metadata,
+    reference_type,
+    write_metadata,
+)
+from doiuri.records._record import ascii_upper
 from doiuri.rest._answer import ResponseCode
 from doiuri.rest._client import (
     Agency,
@@ -15,15 +24,6 @@ from doiuri.rest._client import (
     read_record,
     record_url,
     retry_after,
-)
-from doiuri.rest._content import (
-    BIBTEX,
-    CSL_JSON,
-    check_locale,
-    check_style,
-    read_metadata,
-    reference_type,
-    write_metadata,
 )
 from doiuri.rest._server import (
     JSON_TYPE,

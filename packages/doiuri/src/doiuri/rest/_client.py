@@ -17,8 +17,7 @@ from doiuri._encoding import PATH, encode
 from doiuri._json import Malformed, brief, load, read_object
 from doiuri._resolution_errors import BadRecord, DOINotFound, NoValues, ResolverUnavailable
 from doiuri._urls import DOI_ORG, check_base
-from doiuri.records._record import record_of
-from doiuri.records._values import MAX_TTL, ascii_upper
+from doiuri.records._record import MAX_TTL, ascii_upper, record_of
 from doiuri.rest._answer import MAX_MESSAGE, Answer, ResponseCode, message_of
 
 if TYPE_CHECKING:

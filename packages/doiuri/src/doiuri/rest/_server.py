@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 from doiuri._json import dump
 from doiuri._parse import LABELS
-from doiuri.records._values import ascii_upper
+from doiuri.records._record import ascii_upper
 from doiuri.rest._answer import ResponseCode
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
-    from doiuri.records._values import Value
+    from doiuri.records._record import Value
     from doiuri.rest._client import AgencyStatus
 
 JSON_TYPE = "application/json;charset=utf-8"

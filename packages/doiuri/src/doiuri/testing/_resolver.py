@@ -11,12 +11,10 @@ from urllib.parse import parse_qs, urlsplit
 
 from doiuri._encoding import decode
 from doiuri._json import load
-from doiuri.records._accept import wants_record
-from doiuri.records._record import Record
-from doiuri.records._values import Value, ascii_upper
+from doiuri.records._negotiation import read_metadata, wants_record, write_metadata
+from doiuri.records._record import Record, Value, ascii_upper
 from doiuri.resolver import Reply, Resolver
 from doiuri.rest._answer import ResponseCode
-from doiuri.rest._content import read_metadata, write_metadata
 from doiuri.rest._server import (
     JSON_TYPE,
     agency_of,

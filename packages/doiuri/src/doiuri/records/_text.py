@@ -1,16 +1,21 @@
-"""Text of agencies as plain text: on one line, without markup, control characters and invisible marks.
+"""Text and URLs of agencies and records, which strangers write: as plain text, and as HTML.
 
 Agencies send HTML, JATS and MathML in titles, names and formatted references, and escape it once, twice or
-not at all. What is returned here is text, never markup: a ``<`` that remains belongs to the text.
+not at all. ``plain_text`` returns text, never markup: a ``<`` that remains belongs to the text.
 """
 
 from __future__ import annotations
 
 import re
-from html import unescape
+from html import escape, unescape
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from doiuri._json import integer
 from doiuri._names import NOT_GRAPHIC
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 MAX_SOURCE = 40_000
 """Characters that are read of a text."""
@@ -34,6 +39,11 @@ _OTHER_MARKUP = re.compile(r"<!--[^<>]*-->|<!\[CDATA\[|\]\]>")
 _AMPERSANDS = re.compile(r"&(?:amp;)+", re.IGNORECASE)
 _ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 _INVISIBLE = re.compile(f"(?![\u200c\u200d])[{NOT_GRAPHIC}]")  # scripts need the two joiners
+_WEB = re.compile(r"https?://[^\s/?#\\]", re.IGNORECASE | re.ASCII)
+_NOT_IN_HOSTS = re.compile(r"[\s\\]")  # a browser ends the host at a backslash, and urlsplit does not
+_PLAIN_URL = re.compile(r"https?://[A-Za-z0-9.-]+(?::[1-9][0-9]{0,3})?(?:[/?#][!-~]*)?")  # nearly all
+_LONGEST_CELL = 200  # characters
+_UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")  # not allowed in HTML or in headers
 
 
 def plain_text(value: object, limit: int) -> str:
@@ -104,3 +114,41 @@ def _without_tags(text: str) -> str:
         elif name not in _INLINE and prefix not in _PREFIXES:
             kept.append(token)
     return "".join(kept)
+
+
+def is_web(url: str) -> bool:
+    r"""Return whether a URL may be linked: http or https, a host, a valid port, no control characters.
+
+    >>> is_web("http://example.org/a"), is_web("http://example.org\\@evil.example/")
+    (True, False)
+    """
+    if _PLAIN_URL.fullmatch(url):
+        return True
+    if not _WEB.match(url) or _UNSAFE.search(url):
+        return False
+    try:
+        parts = urlsplit(url)
+        return bool(parts.hostname) and parts.port != 0 and not _NOT_IN_HOSTS.search(parts.netloc)
+    except ValueError:
+        return False
+
+
+def html_table(caption: str, cells: Mapping[str, str]) -> str:
+    """Return a table for notebooks, without the cells that are empty; caption and cells are HTML."""
+    rows = "".join(f"<tr><th>{name}</th><td>{cell}</td></tr>" for name, cell in cells.items() if cell)
+    return f"<table><caption>{caption}</caption><tbody>{rows}</tbody></table>"
+
+
+def html_link(url: str, text: str) -> str:
+    """Return a link in HTML; its text is shortened."""
+    return f'<a href="{_escaped(url)}">{html_text(text)}</a>'
+
+
+def html_text(text: str) -> str:
+    """Return text in HTML, shortened."""
+    return _escaped(shortened(text, _LONGEST_CELL))
+
+
+def _escaped(text: str) -> str:
+    """Return text escaped for HTML, which has no lone surrogates, though JSON may have them."""
+    return escape(text.encode(errors="replace").decode())

@@ -47,7 +47,7 @@ def base() -> Iterator[str]:
 @pytest.fixture
 def targets_here(monkeypatch: pytest.MonkeyPatch) -> None:
     """Take this machine for a public server."""
-    monkeypatch.setattr("doiuri.plugins._targets.is_private", lambda _: False)
+    monkeypatch.setattr("doiuri.plugins.clients.is_private", lambda _: False)
 
 
 SUMMARIES = {

@@ -7,7 +7,7 @@ from contextlib import nullcontext
 
 import pytest
 from doiuri import DOI, ShortDOI
-from doiuri.plugins import ClientOptions, TargetCheck, TargetError
+from doiuri.plugins.clients import ClientOptions, TargetCheck, TargetError
 
 BIBTEX = "application/x-bibtex"
 RECORD = "https://r.example/x/api/handles/10.1000/456%23789"

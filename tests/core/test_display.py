@@ -2,7 +2,7 @@
 
 import pytest
 from doiuri import DOI
-from doiuri.plugins import breakable, check_display, display, needs_work
+from doiuri.plugins.display import breakable, check_display, display, needs_work
 from doiuri.records import CitationWords, Work
 
 SICI = DOI("10.1002/(SICI)1<1::AID>2")

@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from doiuri._files import _replacing
+from doiuri import _files
 from doiuri.plugins import replacing
 
 
@@ -138,7 +138,7 @@ def test_the_group_is_kept_even_if_the_owner_cannot_be(file: Path, monkeypatch: 
 
     monkeypatch.setattr(os, "fchown", fchown)
     theirs = os.stat_result((*status[:4], status.st_uid + 1, status.st_gid + 1, *status[6:]))
-    monkeypatch.setattr(_replacing, "_status", lambda _path: theirs)
+    monkeypatch.setattr(_files, "_status", lambda _path: theirs)
     with replacing(file) as draft:
         draft.write_text("new")
     assert wanted == [(status.st_uid + 1, status.st_gid + 1), (-1, status.st_gid + 1)]

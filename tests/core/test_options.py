@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 from doiuri import DOI
-from doiuri.plugins import OPTIONS, Option, Options, Settings, common_cause, open_resolver, tally
+from doiuri.plugins import OPTIONS, Option, Options, Settings, open_resolver
+from doiuri.plugins.survey import common_cause, tally
 from doiuri.records import Work
 from doiuri.resolver import Cause, Resolver
 from support.ports import refusing

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from doiuri import DOI
-from doiuri.plugins import Survey
+from doiuri.plugins.survey import Survey
 from doiuri.resolver import Resolver
 from doiuri.rest import CSL_JSON
 from doiuri.testing import resolver_for

@@ -5,15 +5,9 @@ from typing import Literal, assert_type
 import httpx
 import pytest
 from doiuri import DOI
-from doiuri.plugins import (
-    ClientOptions,
-    Options,
-    Settings,
-    check_display,
-    display,
-    open_resolver,
-    user_agent,
-)
+from doiuri.plugins import Options, Settings, open_resolver, user_agent
+from doiuri.plugins.clients import ClientOptions
+from doiuri.plugins.display import check_display, display
 from doiuri.resolver import Resolver
 from httpx_doiuri import AsyncClient, Client
 

@@ -5,15 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from doiuri.rest import (
-    BIBTEX,
-    CSL_JSON,
-    check_locale,
-    check_style,
-    read_metadata,
-    reference_type,
-    write_metadata,
-)
+from doiuri.rest import BIBTEX, CSL_JSON, check_locale, check_style, reference_type
+from doiuri.rest.server import read_metadata, write_metadata
 
 METADATA = read_metadata(
     {

@@ -7,17 +7,13 @@ from typing import Any
 
 import pytest
 from doiuri import DOI, BadRecord, DOINotFound, NoValues, ResolverUnavailable
-from doiuri.records import Data, Value
-from doiuri.rest import (
-    AgencyStatus,
-    ResponseCode,
+from doiuri.records import Data, Value, ascii_upper
+from doiuri.rest import AgencyStatus, ResponseCode, read_agencies, read_record
+from doiuri.rest.server import (
     agency_of,
-    ascii_upper,
     name_in_path,
     prefixes,
-    read_agencies,
     read_indexes,
-    read_record,
     select,
     write_agencies,
     write_error,

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from doiuri import DOI
-from doiuri.rest import read_metadata, write_metadata
+from doiuri.rest.server import read_metadata, write_metadata
 from support.servers.faults import FAULTS, Fault, Server, reply
 from support.servers.web import Answer, Answering, Asked, resolver
 

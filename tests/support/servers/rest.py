@@ -9,7 +9,8 @@ from http import HTTPStatus
 from urllib.parse import unquote, urlsplit
 
 from doiuri.records import Value
-from doiuri.rest import ResponseCode, write_error, write_json, write_record
+from doiuri.rest import ResponseCode
+from doiuri.rest.server import write_error, write_json, write_record
 from support.servers.faults import Server, reply, serving, value
 
 Handler = Callable[[str], bytes]

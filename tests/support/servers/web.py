@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from doiuri.records import Data, Value
-from doiuri.rest import JSON_TYPE, ResponseCode, write_error, write_record
+from doiuri.rest import ResponseCode
+from doiuri.rest.server import JSON_TYPE, write_error, write_record
 
 if TYPE_CHECKING:
     import ssl

@@ -8,7 +8,7 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from doiuri import Handle
-from doiuri.rest import ascii_upper
+from doiuri.records import ascii_upper
 
 from dask_doiuri._parse import read
 from dask_doiuri._processes import turn

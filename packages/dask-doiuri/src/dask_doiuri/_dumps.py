@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import dask.dataframe as dd
 import pandas as pd
-from doiuri.rest import ascii_upper
+from doiuri.records import ascii_upper
 from fsspec.core import open_files
 
 from dask_doiuri._known import AGENCY, KEY

@@ -9,7 +9,7 @@ import dask.bag as db
 import dask.dataframe as dd
 import pandas as pd
 from doiuri import DOISyntaxError, Handle
-from doiuri.rest import ascii_upper
+from doiuri.records import ascii_upper
 
 from dask_doiuri._partitions import (
     as_frame,

@@ -10,7 +10,9 @@ from docutils.parsers.rst import roles
 from docutils.transforms import Transform
 from docutils.writers import UnfilteredWriter, Writer
 from doiuri import DOI, DOISyntaxError
-from doiuri.plugins import Survey, breakable, open_resolver
+from doiuri.plugins import open_resolver
+from doiuri.plugins.display import breakable
+from doiuri.plugins.survey import Survey
 
 from docutils_doiuri._report import note_advice, report, report_error, report_links
 from docutils_doiuri._settings import SPEC, read_options

@@ -6,10 +6,11 @@ The rest is in ``doiuri.records``, ``doiuri.rest``, ``doiuri.resolver``, ``doiur
 
 from doiuri._doi import DOI, Handle, Prefix, ShortDOI
 from doiuri._encoding import FINAL, LINK, PATH, URI, Profile, decode, encode, encode_many
-from doiuri._errors import DOIError, DOISyntaxError
-from doiuri._resolution_errors import (
+from doiuri._errors import (
     BadRecord,
+    DOIError,
     DOINotFound,
+    DOISyntaxError,
     NoValues,
     ResolutionError,
     ResolverUnavailable,

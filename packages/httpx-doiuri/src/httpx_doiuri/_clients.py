@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import httpx
 from doiuri import DOI, DOISyntaxError
-from doiuri.plugins import ClientOptions, user_agent
+from doiuri.plugins import user_agent
+from doiuri.plugins.clients import ClientOptions
 
 from httpx_doiuri._redirects import Chain, Redirects
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import httpx
 from doiuri import DOI
-from doiuri.plugins import TargetError
+from doiuri.plugins.clients import TargetError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from doiuri.plugins import ClientOptions
+    from doiuri.plugins.clients import ClientOptions
 
 
 class Chain(NamedTuple):

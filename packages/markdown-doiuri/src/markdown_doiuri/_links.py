@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from xml.etree.ElementTree import Element, SubElement
 
 from doiuri import DOI, LINK, DOISyntaxError, encode
-from doiuri.plugins import DOI_ORG, breakable, unescape_html
+from doiuri.plugins import DOI_ORG, unescape_html
+from doiuri.plugins.display import breakable
 from markdown.treeprocessors import Treeprocessor
 from markdown.util import AtomicString
 

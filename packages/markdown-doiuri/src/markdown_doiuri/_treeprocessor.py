@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from doiuri import DOI, DOISyntaxError
-from doiuri.plugins import needs_work, unescape_html
+from doiuri.plugins import unescape_html
+from doiuri.plugins.display import needs_work
 from markdown.treeprocessors import Treeprocessor
 from markdown.util import HTML_PLACEHOLDER_RE, STX, AtomicString
 

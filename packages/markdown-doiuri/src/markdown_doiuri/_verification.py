@@ -7,7 +7,8 @@ import time
 from enum import IntEnum
 from typing import TYPE_CHECKING, NamedTuple
 
-from doiuri.plugins import Survey, open_resolver, unchecked
+from doiuri.plugins import open_resolver
+from doiuri.plugins.survey import Survey, unchecked
 from doiuri.resolver import Cause, LockFile
 
 if TYPE_CHECKING:

@@ -6,7 +6,8 @@ import io
 from typing import TYPE_CHECKING
 
 from doiuri import DOI
-from doiuri.plugins import ClientOptions, user_agent
+from doiuri.plugins import user_agent
+from doiuri.plugins.clients import ClientOptions
 from requests import exceptions
 from requests.adapters import BaseAdapter
 from requests.models import Response
@@ -19,7 +20,7 @@ from requests_doiuri._redirects import Redirects, own_cookies
 if TYPE_CHECKING:
     from typing import Unpack
 
-    from doiuri.plugins import ClientArguments
+    from doiuri.plugins.clients import ClientArguments
     from requests import PreparedRequest
 
 

@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from doiuri import DOI
-from doiuri.plugins import ClientOptions
+from doiuri.plugins.clients import ClientOptions
 from requests import Session
 from requests.cookies import RequestsCookieJar
 from requests.exceptions import InvalidURL
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, Unpack
 
-    from doiuri.plugins import ClientArguments
+    from doiuri.plugins.clients import ClientArguments
     from requests import PreparedRequest, Request, Response
 
 AnySession = TypeVar("AnySession", bound=Session)

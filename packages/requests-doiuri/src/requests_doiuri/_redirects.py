@@ -12,7 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin, urlsplit
 
-from doiuri.plugins import TargetError
+from doiuri.plugins.clients import TargetError
 from requests import exceptions
 from requests.adapters import HTTPAdapter
 from requests.cookies import RequestsCookieJar
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from doiuri import DOI
-    from doiuri.plugins import TargetCheck
+    from doiuri.plugins.clients import TargetCheck
     from requests import PreparedRequest, Response
     from requests.adapters import BaseAdapter
     from urllib3.connectionpool import HTTPConnectionPool

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from docutils import nodes
 from docutils_doiuri.nodes import doi_references
-from doiuri.plugins import breakable
+from doiuri.plugins.display import breakable
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
 from sphinx_doiuri._citations import domain_of

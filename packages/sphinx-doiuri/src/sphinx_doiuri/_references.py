@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from docutils import nodes
 from docutils_doiuri.nodes import doi_references
-from doiuri.plugins import needs_work
+from doiuri.plugins.display import needs_work
 from doiuri.records import reference_parts
 from sphinx.errors import NoUri
 from sphinx.transforms.post_transforms import SphinxPostTransform

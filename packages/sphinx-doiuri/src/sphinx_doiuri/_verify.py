@@ -9,7 +9,9 @@ from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from docutils_doiuri.nodes import describe, remarks
-from doiuri.plugins import Survey, common_cause, needs_work, open_resolver
+from doiuri.plugins import open_resolver
+from doiuri.plugins.display import needs_work
+from doiuri.plugins.survey import Survey, common_cause
 from sphinx.errors import ConfigError
 from sphinx.util import logging
 from sphinx.util.display import status_iterator

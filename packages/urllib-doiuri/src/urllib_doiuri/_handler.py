@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from http.client import HTTPResponse
     from typing import IO, Unpack
 
-    from doiuri.plugins import ClientArguments
+    from doiuri.plugins.clients import ClientArguments
 
 _MAX_ERROR_BODY = 65_536  # octets read of an error's body
 
@@ -49,7 +49,7 @@ class DOIHandler(BaseHandler):
     """Before ProxyHandler (100), which handles ``doi:`` too if the environment has a ``doi_proxy``."""
 
     def __init__(self, resolver: str | None = None, **options: Unpack[ClientArguments]) -> None:
-        from doiuri.plugins import ClientOptions
+        from doiuri.plugins.clients import ClientOptions
 
         self.options = ClientOptions.read(resolver, **options)
         """The options in use, those from the environment included."""
@@ -113,7 +113,7 @@ class DOIHandler(BaseHandler):
         """Refuse a request if it may not be sent; add credentials if it goes to the resolver."""
         redirects = redirects_of(req)
         if redirects is not None:
-            from doiuri.plugins import TargetCheck
+            from doiuri.plugins.clients import TargetCheck
 
             if self.options.settings.offline:
                 raise URLError(f"{redirects.doi.name}: offline: request not sent")
@@ -183,7 +183,7 @@ class DOIHandler(BaseHandler):
 @contextmanager
 def _refusals(redirects: Redirects) -> Iterator[None]:
     """Raise URLError, which names the DOI, for a target that is refused."""
-    from doiuri.plugins import TargetError
+    from doiuri.plugins.clients import TargetError
 
     try:
         yield

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from urllib.request import Request, _DataType
 
     from doiuri import Handle
-    from doiuri.plugins import ClientArguments
+    from doiuri.plugins.clients import ClientArguments
 
 _DEFAULT: Any = object()
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from http.client import HTTPResponse
 
     from doiuri import Handle
-    from doiuri.plugins import ClientOptions
+    from doiuri.plugins.clients import ClientOptions
 
 CREDENTIALS = ("Authorization", "Cookie")
 

@@ -13,8 +13,8 @@ import pytest
 from doiuri import DOI, ResolverUnavailable
 from doiuri.resolver import MemoryStore, Reply, Request, Resolver, _process
 from doiuri.resolver._arguments import default_rate
+from doiuri.resolver.http._client import MAX_ATTEMPTS, MAX_RETRY_WAIT, is_transient, retry_delay
 from doiuri.resolver.http._limiter import MAX_FAILURES, Limiter
-from doiuri.resolver.http._policy import MAX_ATTEMPTS, MAX_RETRY_WAIT, is_transient, retry_delay
 from support.clock import Clock
 from support.servers.faults import FAULTS, reply
 from support.servers.rest import found, handling, proxy

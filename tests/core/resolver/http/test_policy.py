@@ -6,16 +6,15 @@ import pytest
 import requests
 from doiuri._hosts import is_private
 from doiuri.resolver import Reply
-from doiuri.resolver.http._policy import (
+from doiuri.resolver.http._client import (
     MAX_RETRY_WAIT,
     failure_weight,
     is_transient,
     retry_delay,
     unusable_weight,
 )
-from doiuri.resolver.http._redirects import redirect_target
 from doiuri.resolver.http._request import Request, TransportError, is_elsewhere
-from doiuri.resolver.http._transport import _explained
+from doiuri.resolver.http._transport import _explained, redirect_target
 from urllib3.exceptions import ProtocolError
 
 URL = "https://doi.org/api/handles/10.1000/1"

@@ -2,7 +2,7 @@
 
 import pytest
 from doiuri.resolver import Reply, Resolver, TransportError
-from doiuri.rest import JSON_TYPE
+from doiuri.rest.server import JSON_TYPE
 from doiuri_proxy import running
 from support.ports import refusing
 from support.proxy_records import link

@@ -19,7 +19,7 @@ from doiuri._hosts import is_loopback, is_private
 from doiuri.resolver import MemoryStore, Request, Resolver, TransportError
 from doiuri.resolver._call import MAX_RECORD
 from doiuri.resolver.http import _client
-from doiuri.resolver.http._redirects import redirect_target
+from doiuri.resolver.http._transport import redirect_target
 from support.processes import all_threads_ended
 from support.servers.faults import FAULTS, NAME, TARGET, Server, moved, record, reply, says, serving
 from support.servers.rest import found, handling, header, proxy, targets

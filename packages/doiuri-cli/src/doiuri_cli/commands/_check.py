@@ -108,7 +108,7 @@ def make_report(selection: Selection, result: Result, more: Sequence[Finding] = 
     read = sum(report.skipped is None and report.problem is None for report in result.reports)
     unknown: dict[str, int] = {}
     if answers.unknown:
-        from doiuri.plugins import tally  # slow to import
+        from doiuri.plugins.survey import tally  # slow to import
 
         unknown = {str(cause): count for cause, count in tally(answers.unknown).items()}
     counts = Counts(

@@ -247,7 +247,7 @@ def _accept(draft: Draft, locking: Locking, doi: DOI, reason: str) -> None:
 
 
 def _summary(locking: Locking, draft: Draft, differences: Sequence[Collection[str]]) -> str:
-    from doiuri.plugins import common_cause
+    from doiuri.plugins.survey import common_cause
 
     count, name = len(locking.file.read().dois()), visible(locking.file.path.name)
     added, changed, removed = map(len, differences)

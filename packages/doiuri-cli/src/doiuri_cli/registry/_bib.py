@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from doiuri import DOI, DOISyntaxError
-from doiuri.plugins import tally
+from doiuri.plugins.survey import tally
 
 from doiuri_cli.registry._check import open_resolver
 

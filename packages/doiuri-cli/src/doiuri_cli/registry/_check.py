@@ -85,7 +85,7 @@ def look_up_works(
     if config.lock is not None:
         left = _add_locked(left, works, config)
     if left and not config.locked:
-        from doiuri.plugins import Survey
+        from doiuri.plugins.survey import Survey
 
         with open_resolver(config, on_reply=lambda _: replies.append(None)) as resolver:
             survey = Survey(resolver, config.budget)
@@ -96,7 +96,7 @@ def look_up_works(
 
 def _add_locked(dois: list[DOI], works: dict[str, Work], config: Config) -> list[DOI]:
     """Add the works in the lock file; return the DOIs that it says nothing about."""
-    from doiuri.plugins import Survey
+    from doiuri.plugins.survey import Survey
     from doiuri.resolver import LockFile
 
     with open_resolver(config, offline=True, store=LockFile(config.lock or "")) as resolver:
@@ -150,7 +150,7 @@ def open_resolver(
 
 def _ask(dois: Sequence[DOI], config: Config, answers: Answers, progress: Progress | None) -> None:
     """Add what the store knows, and what the registry answers for the others."""
-    from doiuri.plugins import Survey
+    from doiuri.plugins.survey import Survey
 
     replies: list[None] = []  # one for each request
     with (

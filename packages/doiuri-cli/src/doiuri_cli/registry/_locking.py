@@ -9,7 +9,8 @@ from functools import partial
 from math import inf
 from typing import TYPE_CHECKING, Literal
 
-from doiuri.plugins import DOI_ORG, Survey
+from doiuri.plugins import DOI_ORG
+from doiuri.plugins.survey import Survey
 from doiuri.resolver import Entry, Key
 
 from doiuri_cli.registry._check import open_resolver

@@ -9,7 +9,7 @@ from importlib.metadata import version
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from doiuri.rest import JSON_TYPE, write_json
+from doiuri.rest.server import JSON_TYPE, write_json
 
 from doiuri_proxy.app._http import Response
 

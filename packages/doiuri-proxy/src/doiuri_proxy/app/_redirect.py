@@ -12,8 +12,8 @@ from email.utils import formatdate
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
-from doiuri.records import choose, locations_of
-from doiuri.rest import ascii_upper, name_in_path, select, write_metadata
+from doiuri.records import ascii_upper, choose, locations_of
+from doiuri.rest.server import name_in_path, select, write_metadata
 
 from doiuri_proxy.app import _pages
 from doiuri_proxy.app._http import Response, unescape

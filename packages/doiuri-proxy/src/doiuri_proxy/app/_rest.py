@@ -9,9 +9,9 @@ import re
 from typing import TYPE_CHECKING
 
 from doiuri import DOISyntaxError, Handle, ShortDOI
-from doiuri.rest import (
+from doiuri.rest import ResponseCode
+from doiuri.rest.server import (
     JSON_TYPE,
-    ResponseCode,
     read_indexes,
     select,
     write_agencies,

@@ -19,7 +19,7 @@ from typing import Any, NoReturn, TypeGuard
 
 from doiuri import DOI, DOISyntaxError
 from doiuri.records import Value
-from doiuri.rest import read_metadata
+from doiuri.rest.server import read_metadata
 
 DEFAULT_TTL = 86400  # seconds: how long the DOI proxy caches a value that states no TTL
 

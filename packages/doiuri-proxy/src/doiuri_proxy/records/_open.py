@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from doiuri.plugins import DOI_ORG
-from doiuri.rest import agency_of, ascii_upper
+from doiuri.records import ascii_upper
+from doiuri.rest.server import agency_of
 
 from doiuri_proxy.records._files import Agencies, RecordsError, read_records
 from doiuri_proxy.records._source import LocalSource, PublicValues

@@ -10,7 +10,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from doiuri.records import Value
-from doiuri.rest import BIBTEX, CSL_JSON, prefixes, write_json, write_metadata
+from doiuri.rest import BIBTEX, CSL_JSON
+from doiuri.rest.server import prefixes, write_json, write_metadata
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Iterable, Mapping, Sequence

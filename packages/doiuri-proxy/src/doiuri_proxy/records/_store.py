@@ -11,8 +11,9 @@ import time
 from contextlib import ExitStack
 from typing import IO, TYPE_CHECKING, TypeVar
 
+from doiuri.records import ascii_upper
 from doiuri.resolver import Entry, Key, SQLiteStore, open_store
-from doiuri.rest import ascii_upper, prefixes, read_metadata, write_json
+from doiuri.rest.server import prefixes, read_metadata, write_json
 
 from doiuri_proxy.records._files import Agencies, check_record, read_records
 from doiuri_proxy.records._source import LocalSource, PublicValues, SourceError, bounded

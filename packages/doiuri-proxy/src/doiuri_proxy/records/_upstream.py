@@ -12,8 +12,8 @@ from weakref import WeakKeyDictionary
 
 from doiuri import DOI, BadRecord, DOINotFound, DOISyntaxError, Handle, NoValues, Prefix, ResolutionError
 from doiuri.plugins import Settings, user_agent
+from doiuri.records import ascii_upper
 from doiuri.resolver import MemoryStore, Reply, Resolver, SQLiteStore, open_store
-from doiuri.rest import ascii_upper
 
 from doiuri_proxy.records._source import (
     CHECK_TIME,

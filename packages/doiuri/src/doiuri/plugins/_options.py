@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from doiuri._doi import DOI
 from doiuri._settings import SETTINGS, Option, Settings, flag, of_text, path, user_agent
 from doiuri._urls import DOI_ORG, read_base
-from doiuri.plugins._display import check_display, display
+from doiuri.plugins.display import check_display, display
 from doiuri.rest import check_locale, check_style
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from doiuri.records._bibliography import (
 )
 from doiuri.records._csl import Name
 from doiuri.records._locations import Location, Locations, choose, parse_locations
-from doiuri.records._record import Data, Record, Value, locations_of
+from doiuri.records._record import Data, Record, Value, ascii_upper, locations_of
 from doiuri.records._work import Work
 
 __all__ = [
@@ -31,6 +31,7 @@ __all__ = [
     "Reference",
     "Value",
     "Work",
+    "ascii_upper",
     "choose",
     "locations_of",
     "parse_locations",

@@ -12,9 +12,9 @@ from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any
 
 from doiuri._doi import Handle
+from doiuri._errors import BadRecord
 from doiuri._immutable import Immutable
 from doiuri._json import Malformed, brief, dump, integer, load, read_object
-from doiuri._resolution_errors import BadRecord
 from doiuri.records._locations import BLANK, Location, Locations, Templates, choose, read_locations
 from doiuri.records._text import html_link, html_text, is_web
 

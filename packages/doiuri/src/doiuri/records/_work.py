@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from doiuri._doi import Handle
+from doiuri._errors import BadRecord
 from doiuri._immutable import Immutable
 from doiuri._json import Malformed, brief, dump, load
-from doiuri._resolution_errors import BadRecord
 from doiuri.records._csl import RETRACTED, Name, read_names, reduce_csl
 from doiuri.records._text import html_link, html_table, html_text
 

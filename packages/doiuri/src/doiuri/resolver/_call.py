@@ -6,10 +6,8 @@ import time
 from typing import TYPE_CHECKING
 
 from doiuri._doi import Handle
-from doiuri._errors import DOISyntaxError
-from doiuri._resolution_errors import BadRecord, DOINotFound, NoValues, ResolverUnavailable
-from doiuri.resolver._content import MAX_SIZE
-from doiuri.resolver._entries import JSON, negative_entry, read_entry, record_entry, record_key
+from doiuri._errors import BadRecord, DOINotFound, DOISyntaxError, NoValues, ResolverUnavailable
+from doiuri.resolver._entries import JSON, MAX_SIZE, negative_entry, read_entry, record_entry, record_key
 from doiuri.resolver._outcome import Cause, Unanswered
 from doiuri.resolver.http._client import host_of
 from doiuri.resolver.http._request import Request, is_elsewhere

@@ -7,12 +7,11 @@ from email.message import Message
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from doiuri._doi import Handle
-from doiuri._errors import DOISyntaxError
-from doiuri._resolution_errors import BadRecord, DOINotFound, NoValues, ResolverUnavailable
+from doiuri._errors import BadRecord, DOINotFound, DOISyntaxError, NoValues, ResolverUnavailable
 from doiuri.records._text import html_link, html_table, html_text
 
 if TYPE_CHECKING:
-    from doiuri._resolution_errors import ResolutionError
+    from doiuri._errors import ResolutionError
     from doiuri.records._record import Record
     from doiuri.records._work import Work
 

@@ -46,7 +46,7 @@ class Server:
     @property
     def session(self) -> requests.Session:
         """Our own connections."""
-        from doiuri.resolver.http._connection import new_session  # imports requests
+        from doiuri.resolver.http._transport import new_session  # imports requests
 
         with _lock:
             if self._session is None:

@@ -7,24 +7,32 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from doiuri._doi import ShortDOI
+from doiuri._errors import BadRecord, NoValues, ResolutionError, ResolverUnavailable
 from doiuri._json import dump, load
-from doiuri._resolution_errors import BadRecord, NoValues, ResolutionError, ResolverUnavailable
 from doiuri.records._record import Record, ascii_upper
 from doiuri.resolver._call import MAX_RECORD
-from doiuri.resolver._content import NOTHING, NOTHING_TTL
-from doiuri.resolver._entries import JSON, MAX_AGE, exists_key, is_fresh, read_entry, record_key
+from doiuri.resolver._entries import (
+    JSON,
+    MAX_AGE,
+    NOTHING,
+    NOTHING_TTL,
+    exists_key,
+    is_fresh,
+    read_entry,
+    record_key,
+)
 from doiuri.resolver._outcome import Outcome
 from doiuri.resolver.http._request import Request
 from doiuri.resolver.stores._store import new_entry
 from doiuri.rest._client import MAX_AGENCY_URL, agency_batches, agency_url, read_agencies
-from doiuri.rest._server import select
+from doiuri.rest.server import select
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from doiuri._doi import Handle
     from doiuri.resolver._call import Call
-    from doiuri.resolver._content import Kind
+    from doiuri.resolver._entries import Kind
     from doiuri.resolver.stores._store import Entry, Key
     from doiuri.rest._client import Agency
 

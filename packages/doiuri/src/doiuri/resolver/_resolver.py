@@ -19,7 +19,7 @@ from doiuri.resolver._arguments import (
     check_callable,
     check_method,
 )
-from doiuri.resolver._content import BIBTEX, WORK, metadata_kind, reference_kind
+from doiuri.resolver._entries import BIBTEX, WORK, metadata_kind, reference_kind
 from doiuri.resolver._outcome import Outcome
 from doiuri.resolver._pipeline import Pipeline
 from doiuri.resolver._questions import ContentQuestion, ExistenceQuestion, RecordQuestion
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from doiuri.records._record import Record
     from doiuri.records._work import Work
     from doiuri.resolver._arguments import Default
-    from doiuri.resolver._content import Kind
+    from doiuri.resolver._entries import Kind
     from doiuri.resolver._outcome import Metadata
     from doiuri.resolver._questions import Question
     from doiuri.resolver.http._request import OnReply, Transport
@@ -75,7 +75,7 @@ class Resolver:
     >>> Resolver(store=None, offline=True).resolve("10.1000/182")
     Traceback (most recent call last):
       ...
-    doiuri._resolution_errors.ResolverUnavailable: 10.1000/182: offline: request not sent
+    doiuri._errors.ResolverUnavailable: 10.1000/182: offline: request not sent
     """
 
     def __init__(

@@ -1,22 +1,29 @@
-"""Send a GET request over HTTP, with limits on its size, time and redirects."""
+"""Requests over HTTP: connections that another thread can abandon, redirects, bodies."""
 
 from __future__ import annotations
 
 import re
+import socket
+import threading
 import zlib
+from contextlib import contextmanager
+from functools import cache
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urljoin, urlsplit
 
 import requests
+from requests.adapters import BaseAdapter, HTTPAdapter
+from requests.utils import prepend_scheme_if_needed, select_proxy
 from urllib3 import HTTPResponse
+from urllib3.connection import HTTPConnection
+from urllib3.connectionpool import HTTPConnectionPool
 from urllib3.exceptions import HTTPError, ProtocolError
 from urllib3.exceptions import TimeoutError as PoolTimeout
 
+from doiuri._hosts import addresses_of, decoded_host, is_private
 from doiuri._urls import origin
-from doiuri.resolver.http._connection import sending, watch
-from doiuri.resolver.http._redirects import MAX_REDIRECTS, REDIRECT_STATUSES, redirect_target
-from doiuri.resolver.http._request import Reply, TransportError
+from doiuri.resolver.http._request import Reply, TransportError, is_elsewhere
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -24,6 +31,13 @@ if TYPE_CHECKING:
     from doiuri.resolver.http._request import Request
 
 CHUNK = 65_536
+
+MAX_REDIRECTS = 10
+REDIRECT_STATUSES = frozenset({301, 302, 303, 307, 308})
+
+_NOT_IN_HOSTS = frozenset("%/\\@?# ")
+
+_current = threading.local()  # .request: the request that this thread sends
 
 
 class HTTPTransport:
@@ -226,3 +240,149 @@ def _one_line(error: BaseException) -> str:
     """Return an error on one line of printable text, without passwords in URLs."""
     text = " ".join(re.sub(r"//[^/\s]*@", "//", str(error)).split())
     return f"{type(error).__name__}: {text if text.isprintable() else ascii(text):.200}"
+
+
+def redirect_target(url: str, location: str, request: Request) -> str:
+    """Return the URL that a redirect from ``url`` leads to.
+
+    :raises TransportError: if the redirect must not be followed.
+    """
+    target = _parsed(url, location, request)
+    if target.scheme not in {"http", "https"} or not target.hostname or "@" in target.netloc:
+        raise _refusal(f"redirected to something other than an http or https URL: {location[:80]!r}", request)
+    if not request.any_host:
+        _check_same_host(target, urlsplit(url), request)
+    elif (
+        not request._private
+        and is_elsewhere(target.geturl(), request.url)
+        and is_private(decoded_host(target.hostname))
+    ):
+        raise private_network(request)
+    return target._replace(fragment="").geturl()
+
+
+def _refusal(reason: str, request: Request) -> TransportError:
+    """Return the error of a redirect. If it may lead anywhere, the record chose it, not the server."""
+    return TransportError(reason, counts=not request.any_host)
+
+
+def _parsed(url: str, location: str, request: Request) -> SplitResult:
+    try:
+        text = location.encode("latin-1").decode("utf-8", "replace")  # as requests reads it
+        target = urlsplit(urljoin(url, text))
+        _ = target.hostname, target.port
+    except ValueError:
+        raise _refusal("redirected to an invalid URL", request) from None
+    if not target.netloc.isprintable() or not _NOT_IN_HOSTS.isdisjoint(decoded_host(target.hostname)):
+        raise _refusal("redirected to an invalid URL", request)
+    return target
+
+
+def _check_same_host(target: SplitResult, before: SplitResult, request: Request) -> None:
+    if target.hostname != before.hostname:
+        place = f"{target.scheme}://{target.netloc:.260}"
+        raise _refusal(f"redirected to {place}; if this is intended, set it as the resolver", request)
+    if before.scheme == "https" and target.scheme == "http":
+        raise _refusal("redirected from https to http", request)
+
+
+def private_network(request: Request) -> TransportError:
+    """Return the error of a redirect into the user's own network, which a record must not choose."""
+    return _refusal("redirected into a private network; private=True allows it", request)
+
+
+@contextmanager
+def sending(request: Request) -> Iterator[None]:
+    """Attach the connections that this thread uses to a request, so that it can be abandoned."""
+    _current.request = request
+    try:
+        yield
+    finally:
+        _current.request = None
+
+
+class _Watched(HTTPConnection):
+    """A connection that the request it carries can abandon."""
+
+    _used = False
+
+    def connect(self) -> None:
+        self._used = False
+        self._attach()
+        self._check(lambda: addresses_of(self.host, self.port))  # before any TLS handshake
+        super().connect()
+        self._check_peer()
+
+    def request(self, *args: Any, **kwargs: Any) -> None:
+        self._attach()
+        self._check_peer()
+        super().request(*args, **kwargs)  # which may connect first
+        self._used = True
+
+    def _attach(self) -> None:
+        request: Request | None = getattr(_current, "request", None)
+        if request is not None:
+            request._reused = self._used
+            request._attach(self)
+
+    def _check_peer(self) -> None:
+        try:
+            self._check(lambda: [] if self.sock is None else [_address(self.sock)])
+        except TransportError:
+            self.close()
+            raise
+
+    def _check(self, addresses: Callable[[], list[str]]) -> None:
+        """Refuse a private network that a redirect leads to; names may resolve to one.
+
+        Through a proxy the peer is the proxy, so only the names are checked.
+        """
+        request: Request | None = getattr(_current, "request", None)
+        if request is None or self.proxy is not None or request._private or request._is_at_resolver:
+            return
+        if any(map(is_private, addresses())):
+            raise private_network(request)
+
+
+def _address(sock: socket.socket) -> str:
+    return str(sock.getpeername()[0])
+
+
+@cache
+def _watched(kind: type[HTTPConnection]) -> type[HTTPConnection]:
+    return kind if issubclass(kind, _Watched) else type(kind.__name__, (_Watched, kind), {})
+
+
+def watch(adapter: BaseAdapter, url: str, proxies: Mapping[str, str]) -> None:
+    """Have the connections that an adapter opens for a URL watched: a session's own, or one with a proxy.
+
+    An adapter of another kind than ``HTTPAdapter`` has to keep to the timeout itself.
+    """
+    if not isinstance(adapter, HTTPAdapter):
+        return
+    proxy = select_proxy(url, proxies)
+    manager = adapter.poolmanager
+    if proxy:
+        key: str = prepend_scheme_if_needed(proxy, "http")  # type: ignore[no-untyped-call]
+        manager = adapter.proxy_manager_for(key)
+    if not isinstance(manager.pool_classes_by_scheme, _Pools):
+        manager.pool_classes_by_scheme = _Pools(manager.pool_classes_by_scheme)
+        manager.clear()  # its idle connections are not watched
+
+
+class _Pools(dict[str, type[HTTPConnectionPool]]):
+    """The classes of pools by scheme, whose connections are watched."""
+
+    def __init__(self, classes: Mapping[str, type[HTTPConnectionPool]]) -> None:
+        for scheme, kind in classes.items():
+            self[scheme] = type(kind.__name__, (kind,), {"ConnectionCls": _watched(kind.ConnectionCls)})
+
+
+def new_session() -> requests.Session:
+    """Return a session that does not read netrc."""
+    session = requests.Session()
+    session.trust_env = False  # the transport reads proxies and CA bundles from the environment
+    adapter = HTTPAdapter(pool_connections=4, pool_maxsize=32)
+    session.mount("http://", adapter)
+    session.mount("https://", adapter)
+    return session

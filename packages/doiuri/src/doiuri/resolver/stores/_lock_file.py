@@ -17,8 +17,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from doiuri._files._folder_lock import locked_folder
-from doiuri._files._replacing import replacing
+from doiuri._files import locked_folder, replacing
 from doiuri._json import dump, load
 from doiuri._urls import DOI_ORG
 from doiuri.resolver._fork import ForkSafe

@@ -11,7 +11,7 @@ from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from doiuri._files._replacing import replacing
+from doiuri._files import replacing
 from doiuri.resolver._fork import ForkSafe
 from doiuri.resolver.stores._store import Entry, Key, Usage, warn
 

@@ -1,7 +1,6 @@
 """The server's half of the REST API and Which RA, without IO: what a request asks for, and what to answer.
 
-Specification: DOI resolution documentation sections 4 and 5. The HTTP statuses are the reference
-proxy's.
+Specification: DOI resolution documentation sections 4 and 5. The HTTP statuses are the reference proxy's.
 """
 
 from __future__ import annotations
@@ -11,14 +10,31 @@ from typing import TYPE_CHECKING
 
 from doiuri._json import dump
 from doiuri._parse import LABELS
+from doiuri.records._negotiation import read_metadata, write_metadata
 from doiuri.records._record import ascii_upper
-from doiuri.rest._answer import ResponseCode
+from doiuri.rest._client import ResponseCode
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
     from doiuri.records._record import Value
     from doiuri.rest._client import AgencyStatus
+
+__all__ = [
+    "JSON_TYPE",
+    "agency_of",
+    "name_in_path",
+    "prefixes",
+    "read_indexes",
+    "read_metadata",
+    "select",
+    "write_agencies",
+    "write_error",
+    "write_json",
+    "write_metadata",
+    "write_record",
+    "write_stored_record",
+]
 
 JSON_TYPE = "application/json;charset=utf-8"
 """The Content-Type of all answers."""

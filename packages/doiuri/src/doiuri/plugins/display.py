@@ -1,11 +1,14 @@
-"""The visible text of a DOI that has no title: its name, its link, or a template."""
+"""What plugins show in place of a DOI, and what they suggest in place of text that is not a DOI."""
 
 from __future__ import annotations
 
 import re
+from itertools import islice
 from string import Formatter
 from typing import TYPE_CHECKING
 
+from doiuri._errors import DOISyntaxError
+from doiuri._find import find
 from doiuri._urls import DOI_ORG
 from doiuri.records._bibliography import CitationWords, author_label, year_label
 
@@ -13,11 +16,15 @@ if TYPE_CHECKING:
     from doiuri._doi import DOI
     from doiuri.records._work import Work
 
+__all__ = ["breakable", "check_display", "display", "needs_work"]
+
 # After a mark or before a bracket, but not in "doi:10." and "https://doi.org"
 _BREAK = re.compile(r"(?<=[/.:;,)>_])(?<!doi:)(?<!10\.)(?<!https:)(?<!http:)(?<!:/)(?<!//doi\.)|(?=[(<])")
 _WIDTH = 36  # characters: what fits into a line on a phone
 _OF_WORKS = frozenset({"authors", "year", "title"})
 _FIELDS = _OF_WORKS | {"name", "prefix", "suffix", "uri", "url"}
+
+_LONGEST = 2_000  # characters of a URL
 
 
 def check_display(text: str) -> str:
@@ -100,3 +107,26 @@ def breakable(text: str, width: int = _WIDTH) -> list[str]:
     if len(text) <= width or max(map(len, text.split()), default=0) <= width:
         return [text]
     return [part for part in _BREAK.split(text) if part]
+
+
+def with_suggestion(error: DOISyntaxError) -> DOISyntaxError:
+    """Return an error about a URL, such as a publisher's, with the DOI in it as its suggestion.
+
+    Any other error is returned as it is, and so is one that has a suggestion.
+
+    >>> from doiuri import DOI
+    >>> try:
+    ...     DOI.parse("https://onlinelibrary.wiley.com/doi/10.1002/abc.123/full")
+    ... except DOISyntaxError as error:
+    ...     with_suggestion(error).suggestion
+    'doi:10.1002/abc.123'
+
+    :param error: what ``DOI.parse`` raised.
+    """
+    text = error.text
+    if error.suggestion is not None or "://" not in text or len(text) > _LONGEST:
+        return error
+    found = list(islice(find(text), 2))
+    if len(found) != 1:
+        return error
+    return DOISyntaxError(text, error.position, error.reason, found[0].doi.uri, error.kind)

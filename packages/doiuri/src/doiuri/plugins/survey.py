@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     Progress = Callable[[int, int | None], None]
 
+__all__ = ["Survey", "common_cause", "tally", "unchecked"]
+
 _LEAST_BUDGET = 0.001  # seconds: what is stored is read in any case
 _REQUESTS = 2  # for a new work: the metadata and the formatted reference
 

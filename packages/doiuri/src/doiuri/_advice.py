@@ -335,11 +335,15 @@ def _escapes(doi: DOI) -> Advice | None:
 
 
 def _suggested(name: str) -> str | None:
-    """Return the text for ``name``, or None if that is not a DOI."""
+    """Return the text that ``DOI.parse`` reads as ``name``, or None if that is not a DOI.
+
+    A percent sign before two hexadecimal digits is escaped, and so is a final space.
+    """
     try:
-        return _text_for(DOI.from_name(name).name)
+        text = re.sub("%(?=[0-9A-Fa-f]{2})", "%25", DOI.from_name(name).name)
     except DOISyntaxError:
         return None
+    return f"{text[:-1]}%20" if text.endswith(" ") else text
 
 
 def _readable(text: str) -> str | None:
@@ -349,15 +353,6 @@ def _readable(text: str) -> str | None:
     except DOISyntaxError:
         return None
     return text
-
-
-def _text_for(name: str) -> str:
-    """Return the text that ``DOI.parse`` reads as ``name``.
-
-    A percent sign before two hexadecimal digits is escaped, and so is a final space.
-    """
-    text = re.sub("%(?=[0-9A-Fa-f]{2})", "%25", name)
-    return f"{text[:-1]}%20" if text.endswith(" ") else text
 
 
 def _listed(characters: list[str]) -> str:

@@ -73,36 +73,6 @@ _OF_HTTP_STATUS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """A valid answer: its response code goes with the HTTP status, and it is about the DOI asked for."""
-
-    code: ResponseCode
-    members: Mapping[str, Any]
-
-    @classmethod
-    def parse(cls, doi: Handle, status: int, body: bytes) -> Answer:
-        """Parse an answer with HTTP status 200 or 404; raises Malformed."""
-        members = read_object(load(body))
-        code = integer(members.get("responseCode"))
-        if code not in _OF_HTTP_STATUS[status]:
-            raise Malformed(f"responseCode is {brief(members.get('responseCode'))} with HTTP status {status}")
-        if code == ResponseCode.SUCCESS or "handle" in members:
-            read_handle(members.get("handle"), doi)
-        return cls(ResponseCode(code), members)
-
-    @property
-    def message(self) -> str:
-        """The server's explanation, if any."""
-        return message_of(self.members)
-
-
-def message_of(members: Mapping[str, Any]) -> str:
-    """Return the ``message`` of an error, which is optional (section 5, response format), escaped."""
-    message = members.get("message")
-    return printable(message[:MAX_MESSAGE]) if isinstance(message, str) else ""
-
-
-@dataclass(frozen=True, slots=True)
 class Agency:
     """Which RA's answer about one DOI or prefix."""
 
@@ -170,16 +140,21 @@ def read_record(doi: Handle, status: int, body: bytes, headers: Mapping[str, str
     if status not in {200, 404}:
         raise _unavailable(doi, status, body, headers)
     try:
-        answer = Answer.parse(doi, status, body)
-        if answer.code == ResponseCode.SUCCESS:
-            return record_of(doi, answer.members)
+        answer = read_object(load(body))
+        code = integer(answer.get("responseCode"))
+        if code not in _OF_HTTP_STATUS[status]:
+            raise Malformed(f"responseCode is {brief(answer.get('responseCode'))} with HTTP status {status}")
+        if code == ResponseCode.SUCCESS or "handle" in answer:
+            read_handle(answer.get("handle"), doi)
+        if code == ResponseCode.SUCCESS:
+            return record_of(doi, answer)
     except ValueError as error:
         raise BadRecord(doi, str(error)) from None
-    if answer.code == ResponseCode.ERROR:
-        reason = answer.message or "the server reports an error without a message"
+    message = _message(answer)
+    if code == ResponseCode.ERROR:
+        reason = message or "the server reports an error without a message"
         raise ResolverUnavailable(doi, reason, status, retry_after(headers or {}))
-    error_type = DOINotFound if answer.code == ResponseCode.HANDLE_NOT_FOUND else NoValues
-    raise error_type(doi, answer.message)
+    raise (DOINotFound if code == ResponseCode.HANDLE_NOT_FOUND else NoValues)(doi, message)
 
 
 def agency_url(dois: Iterable[Handle], *, base: str = DOI_ORG) -> str:
@@ -300,8 +275,14 @@ def _unavailable(
     doi: Handle | None, status: int, body: bytes, headers: Mapping[str, str] | None
 ) -> ResolverUnavailable:
     try:
-        message = message_of(read_object(load(body[:MAX_MESSAGE])))
+        message = _message(read_object(load(body[:MAX_MESSAGE])))
     except ValueError:
         message = ""
     reason = f"HTTP status {status}" + (f": {message}" if message else "")
     return ResolverUnavailable(doi, reason, status, retry_after(headers or {}))
+
+
+def _message(answer: Mapping[str, Any]) -> str:
+    """Return the ``message`` of an error, which is optional (section 5, response format), escaped."""
+    message = answer.get("message")
+    return printable(message[:MAX_MESSAGE]) if isinstance(message, str) else ""

@@ -176,13 +176,13 @@ def write_agencies(answers: Iterable[tuple[str, str | None, AgencyStatus]]) -> t
     >>> write_agencies([("10.1000", "Crossref", "found"), ("10.1000/x", None, "not-found")])
     (200, b'[{"DOI":"10.1000","RA":"Crossref"},{"DOI":"10.1000/x","status":"DOI does not exist"}]')
     """
-    return 200, write_json([_agency_item(*answer) for answer in answers])
-
-
-def _agency_item(name: str, agency: str | None, status: AgencyStatus) -> dict[str, str]:
-    if status == "found" and agency:
-        return {"DOI": name, "RA": agency}
-    return {"DOI": name, "status": _AGENCY_STATUSES.get(status, "Unknown")}
+    items = [
+        {"DOI": name, "RA": agency}
+        if status == "found" and agency
+        else {"DOI": name, "status": _AGENCY_STATUSES.get(status, "Unknown")}
+        for name, agency, status in answers
+    ]
+    return 200, write_json(items)
 
 
 def agency_of(name: str, agencies: Mapping[str, str]) -> str | None:

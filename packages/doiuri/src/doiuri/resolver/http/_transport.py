@@ -163,7 +163,7 @@ def _body(response: requests.Response, request: Request) -> Iterator[bytes]:
 
     :raises TransportError: if it is longer than ``request.max_size`` bytes.
     """
-    unpacker = _unpacker(response.headers.get("Content-Encoding", ""))
+    unpacker = _Unpacker(response.headers.get("Content-Encoding", ""))
     left = sent = request.max_size
     while piece := response.raw.read(CHUNK, decode_content=False):
         request.remaining()
@@ -178,19 +178,17 @@ def _body(response: requests.Response, request: Request) -> Iterator[bytes]:
         raise TransportError("the answer was cut off", transient=True)
 
 
-class _Identity:
-    """Leaves a body as it is."""
-
-    complete = True
-
-    def unpack(self, piece: bytes, _limit: int) -> bytes:
-        return piece
-
-
 class _Unpacker:
-    """Decodes a body of gzip members (RFC 1952 section 2.2), or one in the zlib format."""
+    """Decodes a body of gzip members (RFC 1952 section 2.2), or one in the zlib format.
 
-    def __init__(self) -> None:
+    Servers may encode although we ask for ``identity``.
+    """
+
+    def __init__(self, encoding: str) -> None:
+        name = encoding.strip().lower()
+        if name not in {"", "identity", "gzip", "x-gzip", "deflate"}:
+            raise TransportError(f"the answer has an unknown Content-Encoding: {name[:40]!r}")
+        self._is_plain = name in {"", "identity"}
         self._member: zlib._Decompress | None = None
 
     @property
@@ -200,6 +198,8 @@ class _Unpacker:
 
     def unpack(self, piece: bytes, limit: int) -> bytes:
         """Return a piece decoded, or the first ``limit`` bytes or more of it."""
+        if self._is_plain:
+            return piece
         decoded = b""
         try:
             while piece and len(decoded) < limit:
@@ -210,16 +210,6 @@ class _Unpacker:
         except zlib.error:
             raise TransportError("the answer is damaged") from None
         return decoded
-
-
-def _unpacker(encoding: str) -> _Identity | _Unpacker:
-    """Return what decodes a body; servers may encode although we ask for ``identity``."""
-    name = encoding.strip().lower()
-    if name in {"", "identity"}:
-        return _Identity()
-    if name not in {"gzip", "x-gzip", "deflate"}:
-        raise TransportError(f"the answer has an unknown Content-Encoding: {name[:40]!r}")
-    return _Unpacker()
 
 
 def _explained(error: BaseException, url: str, *, counts: bool) -> TransportError:

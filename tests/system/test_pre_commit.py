@@ -100,7 +100,10 @@ def test_check_sends_no_request_and_reports_what_is_invalid(tmp_path: Path) -> N
     assert repository.run().returncode == 0
 
 
-def test_check_online_asks_the_registry(tmp_path: Path, doi_proxy: Any) -> None:
+def test_check_online_asks_the_registry(
+    tmp_path: Path, doi_proxy: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("DOIURI_RESOLVER")  # it would win over the file
     repository = Repository(tmp_path, "doiuri-check-online")
     repository.write("doiuri.toml", f'resolver = "{doi_proxy.url}"\n')
     repository.write("a.md", "see https://doi.org/10.5555/no-such-name\n")

@@ -44,7 +44,7 @@ def test_nothing_starts_once_the_call_is_over() -> None:
     late = Workers(1, time.monotonic() - 1)
     closed = Workers(1, time.monotonic() + 60)
     closed.close()
-    closed.extend(60)
+    closed.deadline += 60
     for workers in (late, closed):
         task = workers.submit(lambda _task: started.set())
         assert task.cause == Cause("budget", detail="budget exhausted")

@@ -113,18 +113,21 @@ class Pipeline:
 
     def _answers(self, dois: Sequence[Handle]) -> list[Outcome | _Pending]:
         """Return the outcome of each name that the store knows, and what to wait for of the others."""
-        entries = self._stored([key for doi in dois for key in self._question.keys(doi)])
+        keys = [self._question.keys(doi) for doi in dois]
+        entries = self._stored([key for own in keys for key in own])
         now = time.time()
         answers: list[Outcome | _Pending] = []
         new: dict[Handle, _Pending] = {}
-        for doi in dois:
+        for doi, own in zip(dois, keys, strict=True):
             outcome = self._question.stored(doi, entries, now)
             if outcome is None and doi.key not in self._recent:
-                known = {key: entries.get(key) for key in self._question.keys(doi)}
+                known = {key: entries.get(key) for key in own}
                 self._recent[doi.key] = new[doi] = _Pending(doi, known, self._stale(doi, entries))
                 if len(self._recent) > REMEMBERED:
                     del self._recent[next(iter(self._recent))]
             answers.append(self._recent[doi.key] if outcome is None else outcome)
+        if new:
+            self._workers.deadline += self._client.load()
         for group, ask in self._question.groups(list(new)):
             names = [new[doi] for doi in group]
             task = self._submit(names, ask)
@@ -138,7 +141,6 @@ class Pipeline:
         return outcome._replace(stale=True) if outcome is not None and outcome.found else None
 
     def _submit(self, names: Sequence[_Pending], ask: Ask) -> Task:
-        self._workers.extend(self._client.load())
         return self._workers.submit(partial(self._run, names, ask))
 
     def _run(self, names: Sequence[_Pending], ask: Ask, task: Task) -> None:

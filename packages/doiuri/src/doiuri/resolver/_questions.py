@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from doiuri._doi import ShortDOI
@@ -144,12 +145,14 @@ class ExistenceQuestion(Question):
 
     def groups(self, dois: Sequence[Handle]) -> Iterator[tuple[Sequence[Handle], Ask]]:
         """Yield as many DOIs as fit into one request to Which RA, and each that does not suit it."""
-        suited = [doi for doi in dois if self._suits_which_ra(doi)]
-        for batch, _ in agency_batches(suited, base=self.base):
-            yield batch, self._ask_which_ra
+        suited: list[Handle] = []
+        others: list[Handle] = []
         for doi in dois:
-            if not self._suits_which_ra(doi):
-                yield [doi], self.ask
+            (suited if self._suits_which_ra(doi) else others).append(doi)
+        for batch, url in agency_batches(suited, base=self.base):
+            yield batch, partial(self._ask_which_ra, url)
+        for doi in others:
+            yield [doi], self.ask
 
     def ask(self, dois: Sequence[Handle], call: Call) -> Sequence[Outcome]:
         """Ask the REST API about one DOI: its negative answer is definite."""
@@ -166,10 +169,10 @@ class ExistenceQuestion(Question):
         """Return whether Which RA can be asked: it does not know short DOIs, and limits the URL."""
         return not isinstance(doi, ShortDOI) and len(agency_url([doi], base=self.base)) <= MAX_AGENCY_URL
 
-    def _ask_which_ra(self, dois: Sequence[Handle], call: Call) -> Sequence[Outcome | None]:
+    def _ask_which_ra(self, url: str, dois: Sequence[Handle], call: Call) -> Sequence[Outcome | None]:
         """Ask Which RA; every answer but "found" has to be confirmed by the REST API."""
         try:
-            agencies = self._agencies(dois, call)
+            agencies = self._agencies(url, dois, call)
         except ResolverUnavailable as error:
             return [Outcome.from_error(doi, error) for doi in dois]
         outcomes: list[Outcome | None] = []
@@ -182,9 +185,9 @@ class ExistenceQuestion(Question):
             outcomes.append(Outcome(doi, "found", agency=agency.name))
         return outcomes
 
-    def _agencies(self, dois: Sequence[Handle], call: Call) -> Sequence[Agency | None]:
+    def _agencies(self, url: str, dois: Sequence[Handle], call: Call) -> Sequence[Agency | None]:
         """Return what Which RA says; None for each name if its answer is unusable."""
-        request = Request(agency_url(dois, base=self.base), JSON, MAX_RECORD)
+        request = Request(url, JSON, MAX_RECORD)
         try:
             return call.get(
                 dois[0],

@@ -101,11 +101,6 @@ class Workers(ForkSafe):
                 self._start_thread()
         return task
 
-    def extend(self, seconds: float) -> None:
-        """Give the call more time."""
-        with self._changed:
-            self.deadline += seconds
-
     def wait(self, is_over: Callable[[], bool]) -> None:
         """Wait until ``is_over()`` is true or the deadline has passed; abandon requests that are overdue."""
         with self._changed:

@@ -9,10 +9,10 @@ from unittest import mock
 
 import pytest
 import urllib_doiuri
-from support.clients.contract import ALL_CLIENTS, Client, client_of
+from support.clients.contract import ALL_CLIENTS, TARGETS, Client, client_of
 from support.clients.httpx import KINDS, Clients
 from support.servers.tls import Authority
-from support.servers.web import JSON, Answer, Site, site
+from support.servers.web import JSON, Answer, Site, resolver, site
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -47,6 +47,13 @@ def clients(request: pytest.FixtureRequest) -> Iterator[Clients]:
 @pytest.fixture(scope="session")
 def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
     return Authority(tmp_path_factory.mktemp("tls"))
+
+
+@pytest.fixture
+def secure(authority: Authority) -> Iterator[Site]:
+    """A resolver behind TLS."""
+    with site(resolver(TARGETS), tls=authority.server()) as server:
+        yield server
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ import copy
 import pickle
 import ssl
 import threading
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from socketserver import ThreadingUnixStreamServer
@@ -18,6 +18,7 @@ import httpx
 import pytest
 from doiuri_proxy import running
 from httpx_doiuri import AsyncClient, Client
+from support.clients.contract import TARGETS, URI
 from support.clients.httpx import TLS, Clients
 from support.servers.httpproxy import http_proxy
 from support.servers.tls import Authority
@@ -573,18 +574,6 @@ def test_a_request_made_by_one_client_can_be_sent_by_another_kind(clients: Clien
         assert anyio.run(send, following(server)) == 200
         with httpx.Client() as other:
             assert other.send(following(server)).status_code == 200
-
-
-TARGETS = {"10.1000/182": "http://x.example/"}
-
-
-URI = "doi:10.1000/182"
-
-
-@pytest.fixture
-def secure(authority: Authority) -> Iterator[Site]:
-    with site(resolver(TARGETS), tls=authority.server()) as server:
-        yield server
 
 
 def test_verify(authority: Authority, secure: Site, clients: Clients) -> None:

@@ -6,7 +6,6 @@ import copy
 import io
 import pickle
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ import requests
 from doiuri_proxy import running
 from requests.auth import AuthBase, HTTPDigestAuth
 from requests_doiuri import DOIAdapter, mount
+from support.clients.contract import TARGETS, URI
 from support.servers.httpproxy import http_proxy
 from support.servers.tls import Authority
 from support.servers.web import JSON, Answer, Asked, Site, leading_back, record, resolver, site
@@ -407,18 +407,6 @@ def test_a_redirect_after_an_answered_challenge_is_checked() -> None:
             with pytest.raises(requests.ConnectionError, match=REFUSED):
                 session.get("doi:10.1000/1")
         assert not landing.seen
-
-
-TARGETS = {"10.1000/182": "http://x.example/"}
-
-
-URI = "doi:10.1000/182"
-
-
-@pytest.fixture
-def secure(authority: Authority) -> Iterator[Site]:
-    with site(resolver(TARGETS), tls=authority.server()) as server:
-        yield server
 
 
 def test_verify(authority: Authority, secure: Site, monkeypatch: pytest.MonkeyPatch) -> None:

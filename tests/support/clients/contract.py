@@ -18,6 +18,10 @@ from support.clients.httpx import KINDS, TLS, Clients
 from urllib_doiuri import DOIHandler
 
 CLIENTS = ["urllib", "requests", "httpx"]
+URI = "doi:10.1000/182"
+TARGETS = {"10.1000/182": "http://x.example/"}
+"""Where the resolver of most tests redirects to."""
+
 ALL_CLIENTS = [*CLIENTS, *(f"httpx {kind}" for kind in KINDS[1:])]
 
 

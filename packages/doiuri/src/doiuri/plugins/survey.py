@@ -86,7 +86,7 @@ class Survey:
         :param others: DOIs to check afterwards, with one request each. If the budget does not allow so many
             requests, it is first checked whether all of these DOIs exist. Half of the time is left for them.
         """
-        if self._exceeds(len(self._resolver._new_works(dois)) * _REQUESTS, len(others)):
+        if self._exceeds(dois, len(others)):
             self.check([doi for doi in (*dois, *others) if doi not in self.statuses], "existence")
         dois = [doi for doi in dois if self.statuses.get(doi) != "not-found"]
         budget = self._left if self._left is None or not others else self._left / 2
@@ -127,12 +127,15 @@ class Survey:
                 unknown.pop(doi, None)
                 yield doi, outcome
 
-    def _exceeds(self, works: int, others: int) -> bool:
-        """Return whether the budget allows fewer requests than so many for works, and others."""
+    def _exceeds(self, dois: Sequence[DOI], others: int) -> bool:
+        """Return whether the budget allows fewer requests than the works of DOIs and so many others need."""
         rate, left = self._resolver.rate, self._left
-        if not works or rate is None or left is None or self._resolver.offline:
+        if rate is None or left is None or self._resolver.offline:
             return False
-        return works + others > left * rate
+        if len(dois) * _REQUESTS + others <= left * rate:  # without reading the store
+            return False
+        works = len(self._resolver._new_works(dois)) * _REQUESTS
+        return works > 0 and works + others > left * rate
 
     @property
     def _left(self) -> float | None:

@@ -12,6 +12,7 @@ from doiuri.resolver._call import Call
 from doiuri.resolver._outcome import Outcome
 from doiuri.resolver._questions import AHEAD
 from doiuri.resolver._workers import BUDGET, Workers
+from doiuri.resolver.stores._store import read, write
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -114,7 +115,7 @@ class Pipeline:
     def _answers(self, dois: Sequence[Handle]) -> list[Outcome | _Pending]:
         """Return the outcome of each name that the store knows, and what to wait for of the others."""
         keys = [self._question.keys(doi) for doi in dois]
-        entries = self._stored([key for own in keys for key in own])
+        entries = read(self._store, [key for own in keys for key in own])
         now = time.time()
         answers: list[Outcome | _Pending] = []
         new: dict[Handle, _Pending] = {}
@@ -148,7 +149,7 @@ class Pipeline:
         known = {key: entry for pending in names for key, entry in pending.entries.items()}
 
         def stored(key: Key) -> Entry | None:
-            return known[key] if key in known else self._stored([key]).get(key)
+            return known[key] if key in known else read(self._store, [key]).get(key)
 
         call = Call(self._client, stored, task, self._fresh)
         outcomes = ask([pending.doi for pending in names], call)
@@ -182,16 +183,11 @@ class Pipeline:
             self._flush()
         return pending.outcome
 
-    def _stored(self, keys: Sequence[Key]) -> dict[Key, Entry]:
-        return {} if self._store is None or not keys else self._store.get_many(keys)
-
     def _flush(self) -> None:
         """Store new answers; workers may add more meanwhile."""
         entries: dict[Key, Entry] = {}
         while self._fresh:
             key, entry = self._fresh.popitem()
             entries[key] = entry
-        put_many = getattr(self._store, "put_many", None)
-        if entries and put_many is not None:
-            put_many(entries)
+        write(self._store, entries)
         self._flushed = time.monotonic()

@@ -24,6 +24,7 @@ from doiuri.resolver._outcome import Outcome
 from doiuri.resolver._pipeline import Pipeline
 from doiuri.resolver._questions import ContentQuestion, ExistenceQuestion, RecordQuestion
 from doiuri.resolver.stores._memory import RecordingStore
+from doiuri.resolver.stores._store import read
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
@@ -488,7 +489,7 @@ class Resolver:
     def _new(self, question: Question, dois: Sequence[Handle]) -> list[Handle]:
         """Return the DOIs about which the store does not answer a question."""
         keys = [key for doi in dois for key in question.keys(doi)]
-        entries = {} if self._store is None else self._store.get_many(keys)
+        entries = read(self._store, keys)
         now = time.time()
         new = {doi.key: doi for doi in dois if question.stored(doi, entries, now) is None}
         return list(new.values())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from doiuri.resolver._fork import ForkSafe
-from doiuri.resolver.stores._store import Usage
+from doiuri.resolver.stores._store import Usage, read, write
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -85,16 +85,14 @@ class RecordingStore:
 
     def get_many(self, keys: Sequence[Key]) -> dict[Key, Entry]:
         """Return the entries that the other store has."""
-        found = {} if self._store is None else self._store.get_many(keys)
+        found = read(self._store, keys)
         self.entries.update(found)
         return found
 
     def put_many(self, entries: Mapping[Key, Entry]) -> None:
         """Add entries to the other store."""
         self.entries.update(entries)
-        put_many = getattr(self._store, "put_many", None)
-        if put_many is not None:
-            put_many(entries)
+        write(self._store, entries)
 
 
 def _size(key: Key, entry: Entry) -> int:

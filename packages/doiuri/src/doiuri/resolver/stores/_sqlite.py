@@ -34,15 +34,15 @@ _READ_ONLY = frozenset({sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY})
 _FAILURES = (sqlite3.Error, OSError, UnicodeDecodeError)  # the last for messages that quote damaged names
 # The id is a hash of the key: a look-up in this one shallow tree of integers reads one page.
 # Entries that never expire are registered, not cached: they are kept, and not in the index.
-_SCHEMA = """
+_SCHEMA = f"""
 BEGIN IMMEDIATE;
 CREATE TABLE IF NOT EXISTS entries (
     id INTEGER PRIMARY KEY, kind TEXT, base TEXT, doi TEXT, detail TEXT,
     body BLOB, media_type TEXT, expires REAL, stored REAL
 );
 CREATE INDEX IF NOT EXISTS entries_stored ON entries (stored) WHERE expires < 1e11;
-PRAGMA application_id = 0x444F4931;
-PRAGMA user_version = 3;
+PRAGMA application_id = {APPLICATION_ID};
+PRAGMA user_version = {FORMAT};
 COMMIT;
 """
 _HEADER = """SELECT application_id, user_version, (SELECT count(*) FROM sqlite_master)

@@ -92,6 +92,18 @@ class Store(ReadStore, Protocol):
         """Store the entries."""
 
 
+def read(store: ReadStore | None, keys: Sequence[Key]) -> dict[Key, Entry]:
+    """Return the entries that a store has, if there is one."""
+    return {} if store is None or not keys else store.get_many(keys)
+
+
+def write(store: Store | ReadStore | None, entries: Mapping[Key, Entry]) -> None:
+    """Store entries, if there is a store that can be written to."""
+    put_many = getattr(store, "put_many", None)
+    if entries and put_many is not None:
+        put_many(entries)
+
+
 def warn(message: str) -> None:
     """Warn the user about a store."""
     warnings.warn(message, StoreWarning, stacklevel=3)

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 from doiuri._doi import Handle
 from doiuri._errors import BadRecord, DOINotFound, DOISyntaxError, NoValues, ResolverUnavailable
-from doiuri.resolver._entries import JSON, MAX_SIZE, negative_entry, read_entry, record_entry, record_key
+from doiuri.resolver._entries import MAX_SIZE, negative_entry, read_entry, record_entry, record_key
 from doiuri.resolver._outcome import Cause, Unanswered
 from doiuri.resolver.http._client import host_of
 from doiuri.resolver.http._request import Request, is_elsewhere
+from doiuri.resolver.stores._store import JSON
 from doiuri.rest._client import read_record, record_url, retry_after
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from doiuri.records._text import plain_text
 from doiuri.records._work import Work
 from doiuri.resolver._outcome import Cause, Metadata, Outcome
 from doiuri.resolver.http._client import host_of
-from doiuri.resolver.stores._store import FOREVER, Entry, Key, new_entry
+from doiuri.resolver.stores._store import FOREVER, JSON, NOTHING, TEXT, Entry, Key, new_entry
 from doiuri.rest._client import ResponseCode, read_record
 
 if TYPE_CHECKING:
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
     from doiuri._doi import Handle
     from doiuri.resolver.http._request import Reply
-
-JSON = "application/json"
 
 NEGATIVE_TTL = 3600.0
 """Seconds for which a negative answer is fresh."""
@@ -50,16 +48,12 @@ MAX_REFERENCE = 10_000
 MAX_BIBTEX = 1_000_000
 """Characters of a BibTeX entry."""
 
-NOTHING = b"null"
-"""The body of an entry which says that the agency has no such metadata."""
-
 NOTHING_TTL = 86400.0
 """Seconds for which that is remembered."""
 
 METADATA_TTL = 86400.0
 """Seconds for which an answer of any other media type is fresh; it does not say so itself."""
 
-_TEXT = "text/plain;charset=utf-8"
 _MEDIA_TYPE = re.compile(r"[!#$&\-^_.+*\w]+/[!#$&\-^_.+*\w]+[ -~]*", re.ASCII)
 _PAGE = re.compile(rb"\s*<(?:!doctype|html|\?xml|head|body)\b", re.IGNORECASE)
 _CONTROLS = re.compile(r"[^\S \n\t]|[\x00-\x08\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
@@ -234,7 +228,7 @@ def reference_kind(style: str, locale: str) -> Kind:
     :raises ValueError: if one of them is not a name that can be requested.
     """
     accept = reference_type(style, locale)
-    return Kind("reference", accept, _TEXT, _check_reference, _reference, f"{style} {locale}")
+    return Kind("reference", accept, TEXT, _check_reference, _reference, f"{style} {locale}")
 
 
 def metadata_kind(media_type: str) -> Kind:

@@ -13,9 +13,7 @@ from doiuri._json import dump, load
 from doiuri.records._record import Record, ascii_upper
 from doiuri.resolver._call import MAX_RECORD
 from doiuri.resolver._entries import (
-    JSON,
     MAX_AGE,
-    NOTHING,
     NOTHING_TTL,
     exists_key,
     is_fresh,
@@ -24,7 +22,7 @@ from doiuri.resolver._entries import (
 )
 from doiuri.resolver._outcome import Outcome
 from doiuri.resolver.http._request import Request
-from doiuri.resolver.stores._store import new_entry
+from doiuri.resolver.stores._store import JSON, NOTHING, new_entry
 from doiuri.rest._client import MAX_AGENCY_URL, agency_batches, agency_url, read_agencies
 from doiuri.rest.server import select
 

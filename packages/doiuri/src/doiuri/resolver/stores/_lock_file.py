@@ -21,13 +21,11 @@ from doiuri._files import locked_folder, replacing
 from doiuri._json import dump, load
 from doiuri._urls import DOI_ORG
 from doiuri.resolver._fork import ForkSafe
-from doiuri.resolver.stores._store import Entry, Key, Usage, warn
+from doiuri.resolver.stores._store import JSON, NOTHING, TEXT, Entry, Key, Usage, warn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-_JSON = "application/json"
-_TEXT = "text/plain;charset=utf-8"
 _SECTIONS = ("entries", "works", "references", "accepted")
 _KIND_SECTIONS = {"work": "works", "reference": "references"}
 _NAME = re.compile(r"(\w+)(?: (.+?))?? https?://\S+ (.+)", re.DOTALL)
@@ -343,7 +341,7 @@ def _locked(key: Key) -> Key:
 def _decoded(key: Key, value: Any) -> tuple[bytes, str]:
     """Return the body and the media type of an entry, as the file has it; raise if it is not one."""
     if key.kind in _KIND_SECTIONS and value is None:
-        return b"null", _JSON
+        return NOTHING, JSON
     if key.kind == "work":
         if not isinstance(value, dict):
             raise TypeError("a work must be an object")
@@ -351,8 +349,8 @@ def _decoded(key: Key, value: Any) -> tuple[bytes, str]:
 
         return dump(value).encode(), CSL_JSON
     if key.kind == "reference":
-        return value.encode(), _TEXT
-    media_type = value.get("type", _JSON)
+        return value.encode(), TEXT
+    media_type = value.get("type", JSON)
     if not isinstance(media_type, str):
         raise TypeError("the type of an entry must be a string")
     if "json" in value:
@@ -364,7 +362,7 @@ def _decoded(key: Key, value: Any) -> tuple[bytes, str]:
 
 def _described(key: Key, entry: Entry) -> Any:
     """Describe an entry for the file. JSON is written as it is, so that a reviewer sees what changed."""
-    if key.kind in _KIND_SECTIONS and entry.body == b"null":
+    if key.kind in _KIND_SECTIONS and entry.body == NOTHING:
         return None
     if key.kind == "reference":
         if key.detail.count(" ") != 1:
@@ -375,7 +373,7 @@ def _described(key: Key, entry: Entry) -> Any:
         if not isinstance(work, dict):
             raise ValueError(f"the metadata of {key.doi} is not an object")
         return {name: member for name, member in work.items() if name != "DOI"}  # it is the name of the line
-    if entry.media_type != _JSON:
+    if entry.media_type != JSON:
         return {"type": entry.media_type} | _encoded(entry.body)
     try:
         content = load(entry.body)

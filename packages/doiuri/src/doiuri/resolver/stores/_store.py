@@ -52,6 +52,11 @@ class Entry(NamedTuple):
     """Unix time in seconds. A later entry is stale; the store may still return it."""
 
 
+JSON = "application/json"
+TEXT = "text/plain;charset=utf-8"
+NOTHING = b"null"
+"""The body of an entry which says that the agency has no such metadata."""
+
 FOREVER = 1e11
 """Expiry in Unix time from which an entry never expires: that of a lock file or a registered record."""
 

@@ -22,7 +22,8 @@ DEMO = [name for name in PACKAGES if name not in {"dask-doiuri", "doiuri-cli", "
 GROUPS = ["test", "demo", "docs", "coverage", "lint", "types", "bench", "mutants"]
 PINS = ["-c", "constraints.txt"]
 OLDEST = (3, 11)
-PARALLEL = ["-n", "logical", "--dist", "worksteal"]
+# One worker more than there are processors: tests wait for sockets and processes a third of the time.
+PARALLEL = ["-n", str((os.cpu_count() or 1) + 1), "--dist", "worksteal"]
 SCHEMAS = {
     "vendor.github-workflows": ".github/workflows/*.yml",
     "custom.github-workflows-require-timeout": ".github/workflows/*.yml",

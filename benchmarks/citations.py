@@ -36,8 +36,8 @@ def family(work: int) -> str:
 
 
 def lock() -> str:
-    """A lock file with the metadata and the reference of each work."""
-    works, references = {}, {}
+    """A lock file with the metadata of each work."""
+    works = {}
     for work in range(WORKS):
         author = {"family": family(work), "given": "A."}
         issued = {"date-parts": [[1900 + work % 100]]}
@@ -48,11 +48,7 @@ def lock() -> str:
             "title": f"Work {work}",
             "type": "article-journal",
         }
-        text = (
-            f"{family(work)}, A. ({1900 + work % 100}). Work {work}. A journal. https://doi.org/{name(work)}"
-        )
-        references[f"apa en-US {name(work)}"] = text
-    return json.dumps({"doiuri-lock": 2, "entries": {}, "works": works, "references": references})
+    return json.dumps({"doiuri-lock": 2, "entries": {}, "works": works})
 
 
 def bib() -> str:

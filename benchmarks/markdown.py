@@ -156,7 +156,7 @@ def growth(make: Callable[[int], str], size: int) -> tuple[float, float]:
     """Return our extra seconds for ``size``, and by how much four times the size takes longer."""
     extra = []
     for n in (size, 4 * size):
-        plain, ours = compare(make(n), {"resolve": False, "warn": len}, 3)
+        plain, ours = compare(make(n), {"resolve": False, "warn": repr}, 3)
         extra.append(max(ours - plain, 0.01))
     return extra[0], extra[1] / extra[0]
 

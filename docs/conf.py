@@ -13,7 +13,14 @@ project = "doiuri"
 author = "The doiuri developers"
 copyright = "2026, The doiuri developers"
 release = version = "0.1.0"
-extensions = ["sphinx.ext.autodoc", "myst_parser", "sphinx_doiuri", "install_directive", "tables_directive"]
+extensions = [
+    "sphinx.ext.autodoc",
+    "myst_parser",
+    "sphinx_copybutton",
+    "sphinx_doiuri",
+    "install_directive",
+    "tables_directive",
+]
 exclude_patterns = ["_build"]
 html_theme = "furo"
 html_title = "doiuri"
@@ -21,6 +28,9 @@ html_static_path = ["_static"]
 html_css_files = ["manual.css"]
 html_copy_source = False
 smartquotes = False
+# What a reader types, without the prompts and what is printed
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
 
 doi_offline = True
 doi_lock = "../doi.lock.json"  # of the whole repository

@@ -1,12 +1,13 @@
-"""What the packages declare, as tables: the directives ``doiuri-codes`` and ``doiuri-options``."""
+"""What the packages declare, as tables: ``doiuri-codes``, ``doiuri-kinds`` and ``doiuri-options``."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from doiuri.plugins import OPTIONS
-from doiuri_cli.rules import RULES
+from doiuri_cli.rules import KINDS, RULES
 from markdown_doiuri._mkdocs._config import BUDGET as MKDOCS_BUDGET
+from markdown_doiuri._options import BUDGET as MARKDOWN_BUDGET
 from markdown_doiuri._options import OWN
 from sphinx.util.docutils import SphinxDirective
 from sphinx_doiuri._config import BUDGET, LOCK_NAME, SWITCHES
@@ -27,8 +28,11 @@ TABLE = [".. list-table::", "   :class: stacked", "   :header-rows: 1", ""]
 TABLES = {"all": OPTIONS, "Sphinx": SWITCHES, "Markdown": OWN}
 # Defaults that differ between hosts, or that are more than a value
 DEFAULTS = {
-    "budget": f"2; Sphinx {BUDGET:g}, MkDocs {MKDOCS_BUDGET:g}",
+    "budget": f"2; Markdown {MARKDOWN_BUDGET}, Sphinx {BUDGET:g}, MkDocs {MKDOCS_BUDGET:g}",
     "cache": "``DOIURI_CACHE``, else the user's cache folder",
+    "citation": "as in the style",
+    "reference_style": '``"author-date"``',
+    "reference_locale": '``"en-US"``; Sphinx the language of the project',
     "lock": f'none; Sphinx ``"{LOCK_NAME}"``',
     "warn": "the logger ``doiuri`` warns",
 }
@@ -48,6 +52,19 @@ class Codes(SphinxDirective):
         for rule in RULES.values():
             lines += section(rule)
         return self.parse_text_to_nodes("\n".join(lines), allow_section_headings=True)
+
+
+class Kinds(SphinxDirective):
+    """The kinds of works, with the types in the metadata that each takes."""
+
+    def run(self) -> list[nodes.Node]:
+        """Return the table."""
+        lines = [*TABLE, *row("kind", "types of CSL")]
+        for kind, types in KINDS.items():
+            lines += row(
+                f"``{kind}``", ", ".join(f"``{name}``" for name in types.split()) or "all; not checked"
+            )
+        return self.parse_text_to_nodes("\n".join(lines))
 
 
 class Options(SphinxDirective):
@@ -100,5 +117,6 @@ def rst(text: str) -> str:
 def setup(app: Sphinx) -> ExtensionMetadata:
     """Register the directives."""
     app.add_directive("doiuri-codes", Codes)
+    app.add_directive("doiuri-kinds", Kinds)
     app.add_directive("doiuri-options", Options)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -35,6 +35,12 @@ def test_findings_and_summary(tmp_path: Path, doi_proxy: Proxies) -> None:
     assert run.returncode == 1
 
 
+def test_a_pipe_is_read_once(tmp_path: Path, doi_proxy: Proxies) -> None:
+    arguments = "check", "--resolver", doi_proxy.url, "-o", "concise", "/dev/stdin"
+    run = doiuri_process(*arguments, cwd=tmp_path, stdin=TEXT.encode())
+    assert run.stdout == "/dev/stdin:2:6: error[not-found] 10.5555/nope is not registered\n"
+
+
 def test_fail_on(tmp_path: Path, doi_proxy: Proxies) -> None:
     (tmp_path / "a.md").write_text(TEXT)
     for limit, code in {"error": 1, "warning": 1, "never": 0}.items():
@@ -57,14 +63,27 @@ def test_select_and_ignore(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_read_is_said_and_the_others_are_checked(tmp_path: Path) -> None:
-    (tmp_path / "a.ipynb").write_text("{")
     (tmp_path / "b.md").write_text("<http://doi.org/10.1000/182>")
-    run = doiuri("check", "--offline", "a.ipynb", "gone.md", "b.md", cwd=tmp_path)
+    run = doiuri("check", "--offline", "gone.md", "b.md", cwd=tmp_path)
     assert run.returncode == 2
     assert "not-https" in run.stdout
     assert "doiuri: gone.md: no such file or folder" in run.stderr
-    assert "doiuri: a.ipynb: " in run.stderr
     assert "Traceback" not in run.stderr
+
+
+def test_a_file_that_cannot_be_parsed_is_read_as_text_and_can_be_ignored(tmp_path: Path) -> None:
+    (tmp_path / "a.ipynb").write_text('{"cells": 1\n http://doi.org/10.1000/182')
+    run = doiuri("check", "--offline", "-o", "concise", cwd=tmp_path)
+    assert run.returncode == 0
+    assert run.stdout.splitlines() == [
+        "a.ipynb:2:2: warning[not-https] http://doi.org/10.1000/182",
+        "a.ipynb:2:2: warning[unreadable] read as plain text: Expecting ',' delimiter",
+    ]
+    counts = doiuri("check", "--offline", "--statistics", cwd=tmp_path).stdout
+    assert [line.split()[:2] for line in counts.splitlines()] == [["1", "not-https:"], ["1", "unreadable:"]]
+    assert doiuri("fix", "--check", cwd=tmp_path).stderr == "Would fix 0 in 0 files; 2 warnings left.\n"
+    (tmp_path / "doiuri.toml").write_text('[per-file-ignores]\n"*.ipynb" = ["unreadable"]')
+    assert "unreadable" not in doiuri("check", "--offline", cwd=tmp_path).stdout
 
 
 def test_why_a_file_cannot_be_read_is_in_its_report(tmp_path: Path) -> None:
@@ -117,7 +136,7 @@ def test_workers_give_the_same_output(method: str, tmp_path: Path) -> None:
     words = workers(tmp_path, method, "-j", "3", "-o", "jsonl")
     run = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
     one = doiuri("check", "--offline", "-j", 1, "-o", "jsonl", cwd=tmp_path)
-    assert (run.returncode, run.stdout, run.stderr) == (2, one.stdout, one.stderr)
+    assert (run.returncode, run.stdout, run.stderr) == (0, one.stdout, one.stderr)
     assert one.stdout.count("not-https") == 12
 
 
@@ -129,20 +148,46 @@ def read(source):
 """
 
 
+def register(folder: Path, name: str, code: str) -> None:
+    """Install a reader for files with an extension of this name."""
+    (folder / f"{name}.py").write_text(code)
+    info = folder / f"{name}-1.0.dist-info"
+    info.mkdir()
+    (info / "entry_points.txt").write_text(f"[doiuri.readers]\n.{name} = {name}:read\n")
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_workers_end_with_a_command_that_is_killed(method: str, tmp_path: Path) -> None:
-    (tmp_path / "waits.py").write_text(WAITS)
-    info = tmp_path / "waits-1.0.dist-info"
-    info.mkdir()
-    (info / "entry_points.txt").write_text("[doiuri.readers]\n.wait = waits:read\n")
-    for name in ("a.wait", "b.wait"):
+    register(tmp_path, "waits", WAITS)
+    for name in ("a.waits", "b.waits"):
         (tmp_path / name).write_text("text\n" * 100_000)
-    words = workers(tmp_path, method, "-j", "2", "a.wait", "b.wait")
+    words = workers(tmp_path, method, "-j", "2", "a.waits", "b.waits")
     with subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stdout.read(2) == b"rr"
         process.kill()
         assert process.communicate(timeout=60)[0] == b""  # ends when no process holds the pipe
+
+
+DIES = "import os\ndef read(source): os._exit(9)\n"
+
+
+def test_a_failure_is_one_line_and_not_the_exit_code_of_findings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    register(tmp_path, "dies", DIES)
+    for name in ("a.dies", "b.dies"):
+        (tmp_path / name).write_text("text\n" * 100_000)
+    run = doiuri_process("check", "--offline", "-j", 2, "a.dies", "b.dies", cwd=tmp_path)
+    assert (run.returncode, run.stdout) == (2, "")
+    assert run.stderr.startswith("doiuri: BrokenProcessPool: ")
+
+    def fail(*_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("doiuri_cli.commands._check.make_report", fail)
+    run = doiuri("check", "--offline", cwd=tmp_path / "dies-1.0.dist-info")
+    assert (run.returncode, run.stderr) == (2, "doiuri: MemoryError\n")
 
 
 def test_wrong_use(tmp_path: Path) -> None:

@@ -7,14 +7,14 @@ import os
 from pathlib import Path
 from typing import Any
 
-import click
 import pytest
 from doiuri.plugins import OPTIONS
-from doiuri_cli._config import CHECKS, Config, ConfigError, read_config
+from doiuri_cli._config import CHECKS, Config, ConfigError, default_lock, read_config
 from doiuri_cli.commands._options import _VARIABLES, make_config
 from doiuri_cli.files import Patterns
 from doiuri_cli.rules import Finding
 from support.cli.command import doiuri
+from support.growth import is_fast
 
 
 @pytest.fixture(autouse=True)
@@ -37,6 +37,7 @@ def test_all_keys() -> None:
         fail-on = "warning"
         tex-escape = "raw"
         max-size = 1000
+        extensions = { ".JL" = "text", ".R" = "python" }
         lock = "locks/doi.json"
         locked = true
         records = false
@@ -57,6 +58,7 @@ def test_all_keys() -> None:
     assert config == Config(
         include=(Patterns(here, ("docs/",)),),
         exclude=(Patterns(here, ("*.txt",)),),
+        extensions=((".jl", "text"), (".r", "python")),
         select=frozenset({"not-found", "syntax"}),
         ignore=frozenset({"duplicate"}),
         per_file_ignores=((Patterns(here, ("tests/",)), frozenset({"not-found"})),),
@@ -93,6 +95,15 @@ def test_ignores_by_doi() -> None:
     assert not ignores(None, "not-found")
 
 
+def test_a_pattern_with_many_stars_is_matched_fast() -> None:
+    write('[ignore]\n"10.*a*a*a*a*b" = ["syntax"]\n')
+    config = make_config(None)
+    name = f"10.1000/{'a' * 300}"
+    finding = Finding("a.md", 1, 1, 1, 1, "syntax", "", doi=name)
+    assert is_fast(lambda: config.ignores(finding), 1)
+    assert config.ignores(finding._replace(doi=f"{name}b"))
+
+
 def test_the_nearest_file_upwards() -> None:
     write("[tool.doiuri]\nrate = 1\n", "pyproject.toml")
     write("rate = 2\n", "docs/doiuri.toml")
@@ -102,7 +113,7 @@ def test_the_nearest_file_upwards() -> None:
     os.chdir("docs/sub")
     assert read_config(None)["rate"] == 2
     assert read_config("../../pyproject.toml")["rate"] == 1
-    assert read_config(None, isolated=True) == {}
+    assert read_config(None, isolated=True) == {"lock": None}
     os.chdir("..")
     write("rate = 3\n", "../doiuri.toml")
     os.chdir("..")
@@ -124,6 +135,7 @@ def test_the_default_lock_file() -> None:
     write("{}", "doi.lock.json")
     assert make_config(None).lock == "doi.lock.json"
     assert make_config(None, no_lock=True).lock is None
+    assert make_config(None, isolated=True, locked=True).lock == default_lock(None, isolated=True)
     write("lock = false\n")
     assert make_config(None).lock is None
 
@@ -146,11 +158,19 @@ WRONG = [
     ("max-size = 1.5", "max-size: expected a number of bytes"),
     ("resolver = 1", "resolver: expected a string, not 1"),
     ("lock = true", "lock: expected a string"),
+    ('extensions = [".jl"]', "extensions: expected a table such as"),
+    ('extensions = { jl = "text" }', "extensions: expected an extension such as '.jl', not 'jl'"),
+    ('extensions = { ".jl" = "julia" }', "extensions: expected bibtex, html, .* or yaml, not 'julia'"),
+    ('cache = "../x.db"', "cache: '../x.db' is not a path below .*; name it with --cache or DOIURI_CACHE"),
+    ('cache = "up/x.db"', "cache: 'up/x.db' is not a path below"),
+    ('cache = "redis://host/0"', "cache: 'redis://host/0' is not a path below"),
     ("a = ", "doiuri.toml: Invalid value"),
+    ("a = " + "[" * 5000, "doiuri.toml: maximum recursion depth exceeded"),
 ]
 
 
 def test_a_wrong_file_is_said_with_the_key() -> None:
+    Path("up").symlink_to("..")
     for text, message in WRONG:
         write(text)
         with pytest.raises(ConfigError, match=message):
@@ -167,7 +187,8 @@ def test_a_wrong_file_is_said_with_the_key() -> None:
 
 
 def test_every_field_has_a_key() -> None:
-    assert {key.replace("-", "_") for key in CHECKS} | {"ignored_dois"} == {*Config._fields}
+    others = {"ignored_dois", "columns"}  # a part of "ignore", and an option only
+    assert {key.replace("-", "_") for key in CHECKS} | others == {*Config._fields}
 
 
 def test_the_command_line_wins() -> None:
@@ -213,11 +234,11 @@ def test_wrong_variables_and_options_are_reported_first(monkeypatch: pytest.Monk
     for name, value in {"RESOLVER": "ftp://x", "OFFLINE": "maybe", "MAILTO": "x", "CACHE": "ftp://x"}.items():
         with monkeypatch.context() as patch:
             patch.setenv(f"DOIURI_{name}", value)
-            with pytest.raises(click.ClickException, match=f"^DOIURI_{name}: "):
+            with pytest.raises(ValueError, match=f"^DOIURI_{name}: "):
                 make_config(None)
-    with pytest.raises(click.ClickException, match=r"^resolver: "):
+    with pytest.raises(ValueError, match=r"^resolver: "):
         make_config(None, resolver="nope")
-    with pytest.raises(click.ClickException, match="--locked needs a lock file"):
+    with pytest.raises(ValueError, match="--locked needs a lock file"):
         make_config(None, locked=True)
 
 

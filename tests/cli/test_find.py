@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -42,7 +43,11 @@ def test_json(tmp_path: Path) -> None:
     }
     assert json.loads(doiuri("find", "-o", "json", cwd=tmp_path).stdout) == [place]
     assert json.loads(doiuri("find", "--output-format=jsonl", cwd=tmp_path).stdout) == place
-    (tmp_path / "a.txt").write_text("nothing")
+    (tmp_path / "a.txt").unlink()
+    (tmp_path / os.fsdecode(b"caf\xe9.txt")).write_text("doi:10.1000/182")
+    (found,) = json.loads(doiuri("find", "-o", "json", cwd=tmp_path).stdout)
+    assert found["path"] == r"caf\xe9.txt"
+    (tmp_path / os.fsdecode(b"caf\xe9.txt")).unlink()
     assert json.loads(doiuri("find", "-o", "json", cwd=tmp_path).stdout) == []
 
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
 from doiuri_proxy.pytest_plugin import Proxies
 from support.cli.command import doiuri
-from support.cli.library import BAD, BARE, KAHN, RECORDS
+from support.cli.library import BAD, BARE, DEAD, DOUBTED, GONE, KAHN, PREPRINT, RECORDS
 
 pytestmark = pytest.mark.doi_records(RECORDS)
 
@@ -50,6 +52,59 @@ def test_differences_are_warnings_at_the_doi(tmp_path: Path, doi_proxy: Proxies)
     assert check(tmp_path, doi_proxy)[1] == []
 
 
+def test_notices_are_one_finding_a_work(tmp_path: Path, doi_proxy: Proxies) -> None:
+    dois = (KAHN, BAD, GONE, DOUBTED, PREPRINT)
+    (tmp_path / "a.bib").write_text("".join(f"@misc{{k{n}, doi={{{doi}}}}}\n" for n, doi in enumerate(dois)))
+    codes = (
+        "--select",
+        "retracted,concern,preprint-published",
+        "--records",
+        "--cache",
+        tmp_path / "c.sqlite",
+    )
+    run = doiuri("check", "--resolver", doi_proxy.url, *codes, "-o", "concise", cwd=tmp_path)
+    assert [line.partition(" ")[2] for line in run.stdout.splitlines()] == [
+        f"warning[retracted] k1: {BAD}: retracted",
+        f"warning[retracted] k2: {GONE}: retracted 2013-06-05; notice 10.5555/third",
+        f"warning[concern] k3: {DOUBTED}: expression of concern 2012; notice 10.5555/second",
+        f"info[preprint-published] k4: {PREPRINT} is a preprint of 10.5555/printed",
+    ]
+    assert "3 warnings, 1 info." in run.stderr
+
+
+@pytest.mark.parametrize(("doi", "status"), [(GONE, 1), (DOUBTED, 1), (PREPRINT, 0)])
+def test_information_never_fails(tmp_path: Path, doi_proxy: Proxies, doi: str, status: int) -> None:
+    (tmp_path / "a.bib").write_text(f"@misc{{k, doi={{{doi}}}}}\n")
+    codes = ("--select", "retracted,concern,preprint-published")
+    assert check(tmp_path, doi_proxy, "--records", *codes, "--fail-on=warning")[0].returncode == status
+
+
+def test_a_summary_for_reviewers_has_the_lists_of_the_editorial_bot(
+    tmp_path: Path, doi_proxy: Proxies
+) -> None:
+    more = [
+        f"@misc{{dead, title={{No DOI}}, doi={{{DEAD}}}}}",
+        "@misc{odd, title={A DOI}, doi={10.1000}}",
+        f"@misc{{linked, title={{Only a *Link*}}, url={{https://doi.org/{KAHN}}}}}",
+        "@misc{none, title={No DOI at All}}",
+    ]
+    (tmp_path / "paper.bib").write_text("\n".join([BIB, *more]))
+    (tmp_path / "notes.md").write_text("doi:10.5555/in-no-entry\n")
+    check(tmp_path, doi_proxy, "--records", "--select=not-found,syntax", "-o", "markdown:summary.md")
+    lists = (tmp_path / "summary.md").read_text().partition("**OK DOIs**")[2].partition("Checked")[0]
+    assert lists.split("\n\n") == [
+        "",
+        f"- {KAHN} is OK\n- {BAD} is OK\n- {BARE} is OK",
+        "**MISSING DOIs**",
+        f"- {KAHN} may be a valid DOI for title: Only a \\*Link\\*\n- No DOI given for title: No DOI at All",
+        "**INVALID DOIs**",
+        f"- dead: {DEAD} is not registered\n- odd: '10.1000' is not a DOI: no \"/\" after the prefix",
+        "**Other titles**",
+        f'- wrong: the title of {KAHN} is "A framework for digital object services"',
+        "",
+    ]
+
+
 def test_other_formats(tmp_path: Path, doi_proxy: Proxies) -> None:
     item = {"id": "k", "type": "book", "title": "Kant", "DOI": KAHN}
     (tmp_path / "a.json").write_text(json.dumps([item]))
@@ -73,6 +128,35 @@ def test_works_in_the_lock_file_suffice(tmp_path: Path, doi_proxy: Proxies) -> N
     found = check(tmp_path, doi_proxy, "--records", "--locked")[1]
     assert [code for _, code, _ in found] == ["author-differs", "title-differs", "year-differs", "retracted"]
     assert len(doi_proxy.log) == requests
+
+
+@pytest.mark.parametrize(
+    ("days", "options", "requests", "summary"),
+    [
+        (29, (), 0, ""),
+        (31, (), 3, ""),
+        (31, ("--max-age=40",), 0, ""),
+        (0, ("--max-age=0",), 3, ""),
+        (5, ("--max-age=4",), 3, ""),
+        (31, ("--locked",), 0, "lock file could not be renewed: --locked sends no requests."),
+        (31, ("--offline",), 0, "lock file could not be renewed: offline: request not sent."),
+        (31, ("--resolver=http://127.0.0.1:9",), 0, "lock file could not be renewed: 127.0.0.1:9: "),
+    ],
+)  # fmt: skip
+def test_old_works_in_the_lock_file_are_asked_for_again(
+    days: int, options: tuple[str, ...], requests: int, summary: str, tmp_path: Path, doi_proxy: Proxies
+) -> None:
+    (tmp_path / "a.bib").write_text("".join(f"@misc{{{n}, doi={{{n}}}}}\n" for n in (KAHN, GONE, DOUBTED)))
+    doiuri("lock", "--works", "--resolver", doi_proxy.url, "--cache", ":memory:", cwd=tmp_path)
+    lock = tmp_path / "doi.lock.json"
+    day = time.strftime("%Y-%m-%d", time.gmtime(time.time() - days * 86400))
+    text = re.sub(r'"retrieved":"[-0-9]+"', f'"retrieved":"{day}"', lock.read_text("utf-8"))
+    lock.write_text(text.replace('"type":"retraction"', '"type":"correction"'))
+    asked = len(doi_proxy.log)
+    run, found = check(tmp_path, doi_proxy, "--records", "--select=retracted,concern", *options)
+    assert [code for _, code, _ in found] == ["retracted" if requests else "concern", "concern"]
+    assert (len(doi_proxy.log) - asked, summary in run.stderr) == (requests, True)
+    assert ("3 old works in the" in run.stderr) == bool(summary)
 
 
 def test_comments_ignore_them(tmp_path: Path, doi_proxy: Proxies) -> None:

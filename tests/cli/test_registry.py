@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from pathlib import Path
+from typing import Any
 
 import pytest
-from doiuri.resolver import LockFile, Resolver
+from doiuri.plugins import DOI_ORG
+from doiuri.resolver import Entry, Key, LockContent, LockFile, Resolver, SQLiteStore
 from doiuri_cli._config import Config
 from doiuri_cli.registry._check import check_names
-from doiuri_cli.registry._lock import Lock
+from doiuri_cli.registry._lock import read_lock
 from doiuri_cli.rules import LOCK_CODES
 from doiuri_proxy.pytest_plugin import Proxies
 from support.cli.command import doiuri
 from support.servers.faults import FAULTS, NAME, Fault
 
 DEAD = "10.5555/nope"
+JSON = "application/json"
 KNOWN = [f"10.1000/{number}" for number in range(180, 190)]
 RECORDS = {
     "records": [{"handle": name, "values": []} for name in KNOWN],
@@ -26,11 +30,11 @@ RECORDS = {
 pytestmark = pytest.mark.doi_records(RECORDS)
 
 
-def lock_of(path: Path, names: list[str], url: str) -> Lock:
+def lock_of(path: Path, names: list[str], url: str) -> LockContent:
     """Write a lock file as Sphinx does, and read it."""
     with Resolver(url, store=LockFile(path)) as resolver:
         list(resolver.check(names))
-    return Lock.read(str(path))
+    return read_lock(str(path))
 
 
 def test_each_name_once_in_few_requests(doi_proxy: Proxies) -> None:
@@ -42,87 +46,106 @@ def test_each_name_once_in_few_requests(doi_proxy: Proxies) -> None:
     assert not answers.unknown
 
 
-def test_the_store_answers_the_second_time(doi_proxy: Proxies, tmp_path: Path) -> None:
+def test_a_registered_name_that_was_probably_meant_is_suggested(doi_proxy: Proxies, tmp_path: Path) -> None:
+    meant = {
+        "10.1000/18O": "10.1000/180",
+        "10.1000/l81": "10.1000/181",
+        "10.1000/182.pdf": "10.1000/182",
+        "10.1000/183/full/html": "10.1000/183",
+        "10.1000/184/fulltext.pdf": "10.1000/184",
+        "10.1000/185/supplement": "10.1000/185",
+        "10.1000/nope/data": None,
+        "10.1000/186": None,
+    }
     config = Config(resolver=doi_proxy.url, cache=str(tmp_path / "answers.sqlite"))
-    first = check_names(KNOWN, config)
-    again = check_names([*KNOWN, "10.1000/new"], config)
-    assert (again.known, again.asked) == (10, 1)
-    assert first.requests + again.requests == len(doi_proxy.log)
-    offline = check_names(KNOWN, Config(resolver=doi_proxy.url, cache=config.cache, offline=True))
-    assert (offline.known, offline.asked, offline.requests) == (10, 0, 0)
+    answers = check_names(meant, config)
+    expected = {name.upper(): guess for name, guess in meant.items() if guess}
+    assert answers.meant == expected
+    batches = [line for line in doi_proxy.log if "doiRA" in str(line)]
+    assert len(batches) == 2  # all names, and all guesses
+    assert answers.requests == len(doi_proxy.log)
+    assert check_names(meant, config).meant == expected
+    assert len(doi_proxy.log) == answers.requests
+    (tmp_path / "a.txt").write_text("doi:10.1000/18O")
+    run = doiuri("check", "-o", "concise", "--resolver", doi_proxy.url, "--cache", config.cache, cwd=tmp_path)
+    assert run.stdout.endswith("10.1000/18O is not registered; did you mean 10.1000/180?\n")
 
 
-def test_the_lock_file_answers_first(doi_proxy: Proxies, tmp_path: Path) -> None:
-    lock = lock_of(tmp_path / "doi.lock.json", [*KNOWN[:5], DEAD], doi_proxy.url)
-    before = len(doi_proxy.log)
-    answers = check_names([*KNOWN[:5], DEAD], Config(resolver="http://127.0.0.1:1"), lock)
-    assert answers.statuses == dict.fromkeys(KNOWN[:5], "found") | {DEAD.upper(): "not-found"}
-    assert (answers.known, answers.asked, answers.requests) == (6, 0, 0)
-    more = check_names(KNOWN, Config(resolver=doi_proxy.url), lock)
-    assert (more.known, more.asked, more.missing) == (5, 5, frozenset())
-    assert more.requests == len(doi_proxy.log) - before
+FRESH, STALE = time.time() + 3600, 1.0
+FOUND, GONE = 1, 100
 
 
-def test_locked_asks_nothing(doi_proxy: Proxies, tmp_path: Path) -> None:
-    lock = lock_of(tmp_path / "doi.lock.json", KNOWN[:5], doi_proxy.url)
-    before = len(doi_proxy.log)
-    answers = check_names(KNOWN, Config(resolver=doi_proxy.url, lock=lock.path, locked=True), lock)
-    assert answers.missing == {*KNOWN[5:]}
-    assert [str(cause) for cause in answers.unknown] == ["not in the lock file"] * 5
-    assert len(doi_proxy.log) == before
+def entry(name: str, code: int, expires: float) -> Entry:
+    """An answer about a name."""
+    return Entry(json.dumps({"responseCode": code, "handle": name, "values": []}).encode(), JSON, expires)
 
 
-def test_offline_the_cache_answers_too_but_the_lock_file_is_incomplete(
-    doi_proxy: Proxies, tmp_path: Path
-) -> None:
-    lock = lock_of(tmp_path / "doi.lock.json", KNOWN[:5], doi_proxy.url)
-    config = Config(resolver=doi_proxy.url, cache=str(tmp_path / "answers.sqlite"), lock=lock.path)
-    check_names(KNOWN[5:7], config)
-    answers = check_names(KNOWN, config._replace(offline=True), lock)
-    assert answers.missing == {*KNOWN[5:]}
-    assert (answers.known, [cause.kind for cause in answers.unknown]) == (7, ["offline"] * 3)
-    assert "lock-missing" in config._replace(offline=True).codes
-    assert "lock-missing" not in config.codes
-
-
-def test_works_in_a_lock_file_exist(tmp_path: Path) -> None:
-    path = tmp_path / "doi.lock.json"
-    works = {"10.1000/182": {"type": "book"}, "10.1000/183": None}
-    references = {"apa en-US 10.1000/184": "A book."}
-    path.write_text(json.dumps({"doiuri-lock": 2, "entries": {}, "works": works, "references": references}))
-    lock = Lock.read(str(path))
-    dois = ["10.1000/182", "10.1000/183", "10.1000/184"]
-    assert [lock.status(doi) for doi in dois] == ["found", None, None]
-    assert [finding.doi for finding in lock.unused([])] == dois
-
-
-@pytest.mark.parametrize("content", ["", "[]", "{", '{"doiuri-lock": 9, "entries": {}}', "[" * 100_000])
-def test_broken_lock_files(content: str, tmp_path: Path) -> None:
-    path = tmp_path / "doi.lock.json"
-    path.write_text(content)
-    with pytest.raises(ValueError, match=re.escape(str(path))):
-        Lock.read(str(path))
+LOCKED = {
+    "10.1000/LOCKED": FOUND,
+    "10.1000/180": GONE,  # the registry knows it by now
+    "10.1000/ACCEPTED": GONE,
+    "10.1000/UNUSED": FOUND,
+}
+STORED = [
+    ("10.1000/LOCKED", GONE, FRESH, True),
+    ("10.1000/FRESH", FOUND, FRESH, True),
+    ("10.1000/181", GONE, FRESH, True),
+    ("10.1000/182", GONE, STALE, True),
+    ("10.1000/STALE", FOUND, STALE, True),
+    ("10.1000/183", GONE, FRESH, False),
+]
+"""DOI, answer, expiry, and whether it is that of the resolver which is asked."""
+SOURCES = ["10.1000/LOCKED", "10.1000/180", "10.1000/ACCEPTED", "10.1000/FRESH", "10.1000/181", "10.1000/182"]
+SOURCES += ["10.1000/STALE", "10.1000/183", "10.1000/184", DEAD.upper()]
+BY_LOCK = ["found", "not-found", "accepted"]
 
 
 @pytest.mark.parametrize(
-    "content",
+    ("mode", "statuses", "figures", "missing"),
     [
-        {"doiuri-lock": True, "entries": {}},
-        {"doiuri-lock": 1, "entries": {"record https://doi.org 10.1000/182": 5}},
-        {"doiuri-lock": 1, "entries": {"record https://doi.org 10.1000/182": {}}},
-        {"doiuri-lock": 2, "entries": {}, "works": {"10.1000/182": 5}},
-        {"doiuri-lock": 2, "entries": {}, "references": {"10.1000/182": "A book."}},
-        {"doiuri-lock": 2, "entries": {}, "references": {"apa en-US 10.1000/182": 5}},
-        {"doiuri-lock": 2, "entries": {}, "accepted": {"10.1000/182": 5}},
+        (
+            {},
+            [*BY_LOCK, "found", "not-found", "found", "not-found", "found", "found", "not-found"],
+            (5, 5, 0),
+            0,
+        ),
+        ({"offline": True}, [*BY_LOCK, "found", "not-found", None, "found", None, None, None], (5, 0, 4), 7),
+        ({"locked": True}, [*BY_LOCK, *[None] * 7], (3, 0, 7), 7),
+        (
+            {"resolver": "http://127.0.0.1:1"},
+            [*BY_LOCK, "found", "not-found", None, "found", None, None, None],
+            (5, 5, 4),
+            0,
+        ),
     ],
+    ids=["online", "offline", "locked", "no network"],
 )
-def test_lock_files_that_the_resolver_refuses_are_refused(content: object, tmp_path: Path) -> None:
-    path = tmp_path / "doi.lock.json"
-    path.write_text(json.dumps(content))
-    with pytest.raises(ValueError, match=re.escape(str(path))):
-        LockFile(path)
-    with pytest.raises(ValueError, match=re.escape(str(path))):
-        Lock.read(str(path))
+def test_the_lock_file_answers_first_then_the_store_then_the_registry(
+    mode: dict[str, Any],
+    statuses: list[str | None],
+    figures: tuple[int, int, int],
+    missing: int,
+    doi_proxy: Proxies,
+    tmp_path: Path,
+) -> None:
+    config = Config(
+        resolver=doi_proxy.url, cache=str(tmp_path / "a.sqlite"), lock=str(tmp_path / "doi.lock.json")
+    )
+    config = config._replace(**mode)
+    file, store = LockFile(str(config.lock)), SQLiteStore(str(config.cache))
+    file.put_many({Key("record", DOI_ORG, key): entry(key, code, FRESH) for key, code in LOCKED.items()})
+    file.edit(lambda content: content.accepted.update({"10.1000/ACCEPTED": "an example"}))
+    for key, code, expires, is_ours in STORED:
+        base = str(config.resolver) if is_ours else "https://other.example"
+        store.put_many({Key("record", base, key): entry(key, code, expires)})
+    store.close()
+    answers = check_names(SOURCES, config, read_lock(str(config.lock)))
+    assert [answers.statuses.get(name) for name in SOURCES] == [
+        status or ("unknown" if not config.locked else None) for status in statuses
+    ]
+    assert (answers.known, answers.asked, len(answers.unknown)) == figures
+    assert answers.missing == {*SOURCES[len(SOURCES) - missing :]}
+    assert answers.requests == len(doi_proxy.log) or mode
 
 
 @pytest.mark.parametrize(
@@ -131,16 +154,19 @@ def test_lock_files_that_the_resolver_refuses_are_refused(content: object, tmp_p
 def test_an_entry_without_an_answer_is_missing_and_used(answer: object, tmp_path: Path) -> None:
     path = tmp_path / "doi.lock.json"
     path.write_text(json.dumps({"doiuri-lock": 1, "entries": {"record https://doi.org 10.1000/182": answer}}))
-    lock = Lock.read(str(path))
+    lock = read_lock(str(path))
     answers = check_names(["10.1000/182"], Config(lock=str(path), locked=True), lock)
     assert answers.missing == {"10.1000/182"}
     assert not [*lock.unused(answers.statuses.keys() | answers.missing)]
     assert lock.status("10.1000/182") is None
 
 
-def test_a_lock_file_that_does_not_exist(tmp_path: Path) -> None:
+def test_a_lock_file_that_does_not_exist_or_is_none(tmp_path: Path) -> None:
+    (tmp_path / "bad.json").write_text("[" * 100_000)
+    with pytest.raises(ValueError, match=re.escape(f"{tmp_path / 'bad.json'} cannot be read as a lock file")):
+        read_lock(str(tmp_path / "bad.json"))
     with pytest.raises(ValueError, match="does not exist; run doiuri lock"):
-        Lock.read(str(tmp_path / "gone.json"))
+        read_lock(str(tmp_path / "gone.json"))
 
 
 def test_differences_to_the_lock_file_are_findings(doi_proxy: Proxies, tmp_path: Path) -> None:
@@ -149,7 +175,8 @@ def test_differences_to_the_lock_file_are_findings(doi_proxy: Proxies, tmp_path:
     options = ("check", "--locked", "-o", "concise", "--resolver", f"{doi_proxy.url}/")
     run = doiuri(*options, cwd=tmp_path)
     lines = run.stdout.splitlines()
-    assert lines[0].startswith(f"a.txt:1:17: warning[lock-missing] {KNOWN[5]} is not in the lock file")
+    command = "doiuri lock --lock doi.lock.json a.txt"
+    assert lines[0] == f"a.txt:1:17: warning[lock-missing] {KNOWN[5]} is not in the lock file; run {command}"
     assert [line.partition(" is in")[0].split(": ", 1)[1] for line in lines[1:]] == [
         f"warning[lock-unused] {name}" for name in KNOWN[1:3]
     ]
@@ -188,13 +215,3 @@ def test_one_line_about_what_could_not_be_checked(tmp_path: Path) -> None:
     assert first.startswith("Checked 600 DOIs: 0 known, 600 asked in ")
     assert first.endswith(f". 600 could not be checked: {host}: HTTP status 429.")
     assert second == "No findings."
-
-
-def test_wrong_resolvers_and_caches_exit_with_2(tmp_path: Path) -> None:
-    (tmp_path / "a.txt").write_text("doi:10.1000/182")
-    run = doiuri("check", "--resolver", "nope", cwd=tmp_path)
-    assert (run.returncode, run.stdout) == (2, "")
-    assert run.stderr.startswith("doiuri: resolver: ")
-    run = doiuri("check", "--cache", "ftp://x", cwd=tmp_path)
-    assert run.returncode == 2
-    assert run.stderr.startswith("doiuri: cache: ")

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import subprocess
+from functools import partial
 from pathlib import Path
 
 import pytest
 from doiuri_cli.files import Patterns
-from doiuri_cli.files._git import GitError, changed_files, outer_ignores
+from doiuri_cli.files._git import GitError, changed_files
 from doiuri_cli.files._select import Filter, Selection, select, select_changed
 from support.cli.command import doiuri
+from support.growth import is_fast
 
 
 @pytest.fixture(autouse=True)
@@ -59,6 +61,7 @@ def test_folders_are_walked_in_order() -> None:
 def test_named_files_are_read_in_any_case() -> None:
     write("a.md", "ignored.md", "large.md", "x.unknown", text="y" * 2000)
     write(".gitignore", text="ignored.md\n")
+    git("init")
     names = ["ignored.md", "large.md", "x.unknown"]
     assert selected(*names, exclude="*.md").paths == names
     everything = selected()
@@ -70,63 +73,36 @@ def test_what_does_not_exist_is_a_problem() -> None:
     assert selected("gone.md").problems == [("gone.md", "no such file or folder")]
 
 
-def test_gitignore() -> None:
+def test_what_git_ignores_is_left_out_but_not_what_it_tracks() -> None:
     write(
-        "a.md",
-        "build/x.md",
-        "docs/build/x.md",
-        "docs/keep.md",
-        "docs/draft.md",
-        "docs/sub/draft.md",
-        "log.txt",
+        "a.md", "build/b.md", "docs/build/c.md", "docs/d.md", "docs/draft.md", "docs/sub/draft.md", "log.txt"
     )
-    write(".gitignore", text="# all\nbuild/\n*.txt\n!docs/keep.md\ndraft.md\n")
-    write("docs/.gitignore", text="!/draft.md\nkeep.md\n")
-    assert selected().paths == ["a.md", "docs/draft.md"]
-    assert selected("docs").paths == [
-        "docs/draft.md",
-        "docs/build/x.md",
-        "docs/sub/draft.md",
-    ]  # no repository
-
-
-def test_gitignore_above_the_folder_counts_in_a_repository_only() -> None:
-    write("docs/a.md", "docs/b.md", "docs/c.md")
-    write(".gitignore", text="a.md\n")
-    assert selected("docs").paths == ["docs/a.md", "docs/b.md", "docs/c.md"]
+    write("build/tracked.md", "docs/secret.md")
+    write(".gitignore", text="\ufeff*.txt\nbuild/\ndraft.md\n")
+    write("docs/.gitignore", text="!/draft.md\nd.md\n")
+    everything = selected().paths
+    assert {"log.txt", "build/b.md", "docs/d.md"} < {*everything}  # no repository
     git("init")
-    Path(".git/info").mkdir(exist_ok=True)
-    Path(".git/info/exclude").write_text("/docs/b.md\n")
-    assert selected("docs").paths == ["docs/c.md"]
+    Path(".git/info/exclude").write_text("/docs/secret.md\n")
+    git("add", "-f", "build/tracked.md")
+    assert selected().paths == ["a.md", "build/tracked.md", "docs/draft.md"]
+    assert selected("docs", "build").paths == ["docs/draft.md", "build/tracked.md"]
+    assert selected("docs/build").paths == ["docs/build/c.md"]  # named all the same
 
 
-def test_an_ignored_folder_that_is_named_is_read() -> None:
-    write("build/a.md", "build/b.md")
-    write(".gitignore", text="build/\n")
-    write("build/.gitignore", text="b.md\n")
+def test_another_repository_in_a_folder_has_ignored_files_of_its_own() -> None:
+    write("a.md", "inner/a.md", "inner/b.md", "inner/c/b.md")
+    write("inner/.gitignore", text="b.md\n")
     git("init")
-    assert selected().paths == []
-    assert selected("build").paths == ["build/a.md"]
+    git("init", "inner")
+    assert selected().paths == ["a.md", "inner/a.md"]
 
 
-def test_the_exclude_file_of_a_work_tree_is_that_of_its_repository() -> None:
-    git("init")
-    write("a.md")
-    git("add", ".")
-    git("commit", "-m", "x")
-    Path(".git/info").mkdir(exist_ok=True)
-    Path(".git/info/exclude").write_text("secret.md\n")
-    git("worktree", "add", "../tree")
-    write("../tree/secret.md")
-    tree = os.path.abspath("../tree")  # noqa: PTH100
-    assert outer_ignores(tree) == [Patterns(tree, ("secret.md",))]
-    assert selected("../tree").paths == ["../tree/a.md"]
-
-
-def test_invalid_patterns_of_gitignore_are_ignored() -> None:
-    write("a.md", "b.md")
-    write(".gitignore", text="!\n\\\n***/[\nb.md\n")
-    assert selected().paths == ["a.md"]
+def test_patterns_with_many_stars_are_matched_fast() -> None:
+    for pattern, unit in (("*a" * 15 + "*b", "a"), ("**/a/" * 15 + "b", "a/"), ("**/*a*/" * 15 + "b", "aa/")):
+        patterns = Patterns("/", (pattern,))
+        assert is_fast(partial(patterns.match, "/" + unit * 250), 1), pattern
+        assert patterns.match(f"/{unit * 250}b"), pattern
 
 
 def test_include_and_exclude() -> None:
@@ -135,6 +111,22 @@ def test_include_and_exclude() -> None:
     assert selected(include="*.txt /a.md").paths == ["a.md", "docs/d.txt"]
     assert selected(exclude="old/").paths == ["a.md", "docs/b.md", "docs/d.txt"]
     assert selected(exclude="docs/* !docs/d.txt").paths == ["a.md", "docs/d.txt", "old/e.md"]
+
+
+def test_a_pattern_to_include_names_a_type_that_is_not_known() -> None:
+    write("a.md", "src/b.jl", "src/c.png", "src/d.md")
+    assert selected(include="*.jl").paths == ["src/b.jl"]
+    assert selected(include="src/ *.md").paths == ["a.md", "src/d.md"]
+
+
+def test_the_configuration_names_more_types_of_files(tmp_path: Path) -> None:
+    write("a.jl", "b.R", "c.c", text="# http://doi.org/10.1000/182")
+    write("doiuri.toml", text='extensions = { ".jl" = "text", ".R" = "python" }\n')
+    places = [line.rpartition(": ")[0] for line in doiuri("find", cwd=tmp_path).stdout.splitlines()]
+    assert places == ["a.jl:1:3", "b.R:1:3"]
+    assert len(doiuri("check", "-j2", "--offline", "-o", "concise", cwd=tmp_path).stdout.splitlines()) == 2
+    Path("doiuri.toml").unlink()
+    assert doiuri("find", cwd=tmp_path).stdout == ""
 
 
 def test_named_pipes_are_passed_over_but_not_what_the_shell_opened() -> None:
@@ -233,7 +225,7 @@ def test_the_command_reads_lists_and_passes_over_binary_files(tmp_path: Path) ->
     run = doiuri("find", "--files-from=list", cwd=tmp_path)
     assert run.stdout.splitlines() == ["b c.txt:1:1: 10.1000/182", "a.txt:1:1: 10.1000/182"]
     run = doiuri("check", "--offline", "-o", "concise", cwd=tmp_path)
-    assert "Checked 2 DOIs" in run.stderr
+    assert "none of 2 DOIs" in run.stderr
     assert "1 file skipped: binary." in run.stderr
 
 

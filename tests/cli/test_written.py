@@ -50,7 +50,7 @@ def test_place_of_a_doubled_link() -> None:
     (finding,) = findings(Part("é https://doi.org/doi:10.1000/182\n", "text", start=0))
     assert (finding.line, finding.column, finding.end_line, finding.end_column) == (1, 3, 1, 34)
     assert finding.doi == "10.1000/182"
-    assert finding.message == "https://doi.org/doi:10.1000/182"
+    assert finding.message.endswith(" before the name is enough: https://doi.org/doi:10.1000/182")
 
 
 def test_advice_says_what_was_meant() -> None:
@@ -64,16 +64,17 @@ def test_advice_says_what_was_meant() -> None:
 
 
 def test_entries_with_one_doi() -> None:
-    values = {"a2019": "10.1000/182", "b2020": "10.1000/183", "c2021": "doi:10.1000/182"}
+    values = {"a": "10.1000/182", "b": "10.1000/183", "c": "doi:10.1000/182", "d": "10.1000/182", "b2": "x"}
     text = "\n".join(values.values())
+    starts = [0, 12, 24, 40, 52]
     parts = [
-        Part(value, "bibtex", start=text.index(value, 20 * (key == "c2021")), entry=key, field=True)
-        for key, value in values.items()
+        Part(value, "bibtex", start=start, entry=key, field=True)
+        for start, (key, value) in zip(starts, values.items(), strict=True)
     ]
     mentions = [mention for part in parts for mention in mentions_in(part)]
     (finding,) = file_findings(Source("x.bib", text), mentions)
-    assert (finding.code, finding.entry, finding.line) == ("duplicate", "c2021", 3)
-    assert finding.message == "the same DOI as a2019 (line 1)"
+    assert (finding.code, finding.entry, finding.line) == ("duplicate", "c", 3)
+    assert finding.message == "the same DOI as a (line 1) and d (line 4)"
     assert not list(file_findings(Source("CITATION.cff", text), mentions))
 
 
@@ -114,7 +115,7 @@ def test_a_link_in_front_matter_is_a_link_not_a_field() -> None:
 
 
 def test_many_links_on_a_line_take_linear_time() -> None:
-    assert is_linear(lambda count: findings(Part("https://doi.org/10.1000/1#" * count, "text")), 500, 8000)
+    assert is_linear(lambda count: findings(Part("https://doi.org/10.1000/1#" * count, "text")), 250, 2_500)
 
 
 def test_the_rest_of_a_link_is_bounded() -> None:

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 import csv
 import io
 import os
+import re
 import runpy
 import subprocess
 import sys
+import textwrap
 from collections.abc import Iterator
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 from unittest import mock
 
 import pytest
 from doiuri_proxy import running
+from support.ports import refusing
 from support.servers.web import Answer, Asked, record, site
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -47,7 +51,7 @@ def base() -> Iterator[str]:
 @pytest.fixture
 def targets_here(monkeypatch: pytest.MonkeyPatch) -> None:
     """Take this machine for a public server."""
-    monkeypatch.setattr("doiuri.plugins.clients.is_private", lambda _: False)
+    monkeypatch.setattr("doiuri._hosts.is_private", lambda _: False)
 
 
 SUMMARIES = {
@@ -122,6 +126,50 @@ def test_a_dataset_is_downloaded(tmp_path: Path, targets_here: None) -> None:
     assert done.returncode == 0, done.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["data set.zip"]
     assert (tmp_path / "data set.zip").read_bytes() == data
+
+
+def code_of(text: str) -> dict[str, Any]:
+    """The names that the code block of the manual's page about clients defines that contains a text."""
+    page = (EXAMPLES.parent / "docs" / "howto" / "scripts.rst").read_text("utf-8")
+    (block,) = [one for one in re.findall(r"\n\n((?:   .*\n|\n)+)", page) if text in one]
+    names: dict[str, Any] = {}
+    exec(textwrap.dedent(block), names)
+    return names
+
+
+def test_the_manuals_negotiation_works_with_and_without_a_redirect(
+    base: str, targets_here: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DOIURI_RESOLVER", base)
+    bibtex = code_of("async def bibtex")["bibtex"]
+    assert asyncio.run(bibtex("doi:10.1103/PhysRevLett.59.381")).startswith("@article{")
+    with (
+        site(lambda _: Answer(200, {}, b"@misc{agency}")) as agency,
+        site(lambda _: Answer(302, {"Location": agency.at("localhost")})) as registry,
+    ):
+        monkeypatch.setenv("DOIURI_RESOLVER", registry.url)
+        assert asyncio.run(bibtex("doi:10.1103/PhysRevLett.59.381")) == "@misc{agency}"
+
+
+def test_the_manuals_record_tells_a_missing_doi_from_one_that_is_unknown(
+    base: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with refusing() as port, site(lambda _: Answer(503)) as busy:
+        for resolver, offline, said in (
+            (base, "0", ""),
+            (base, "1", "could not be looked up: 10.1000/182: offline"),
+            (f"http://127.0.0.1:{port}", "0", "could not be looked up: .*refused"),
+            (busy.url, "0", "could not be looked up: 503 Server Error"),
+        ):
+            monkeypatch.setenv("DOIURI_RESOLVER", resolver)
+            monkeypatch.setenv("DOIURI_OFFLINE", offline)
+            look_up = code_of("def record(uri)")["record"]
+            assert (look_up("doi:10.1000/182") is None) is bool(said)
+            assert re.search(said, capsys.readouterr().out)
+        monkeypatch.setenv("DOIURI_RESOLVER", base)
+        monkeypatch.setenv("DOIURI_OFFLINE", "0")
+        assert code_of("def record(uri)")["record"]("doi:10.1000/nope") is None
+        assert capsys.readouterr().out == "doi:10.1000/nope does not exist\n"
 
 
 def test_a_dataset_that_is_not_there(base: str, tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import pickle
 import ssl
 import subprocess
 import sys
@@ -31,6 +30,7 @@ import pytest
 import urllib_doiuri
 from doiuri import DOI, BadRecord, DOINotFound, ResolverUnavailable, ShortDOI
 from doiuri_proxy import running
+from support.clients.contract import BIBTEX, PAGE, REFUSED, SECRETS, TARGETS
 from support.ports import refusing
 from support.servers.httpproxy import http_proxy
 from support.servers.tls import Authority
@@ -57,7 +57,6 @@ def test_present_handlers_stay() -> None:
         mine = build_opener(Stamp)
         install_opener(mine)
         urllib_doiuri.install(resolver.url)
-        assert opener() is mine
         urlopen("doi:10.1000/182").close()
         assert resolver.seen[0].headers["x-stamp"] == "1"
         urllib_doiuri.uninstall()
@@ -68,24 +67,15 @@ def test_present_handlers_stay() -> None:
             urlopen("doi:10.1000/182")
 
 
-def test_where_no_opener_was_none_is_left() -> None:
+def test_uninstall_leaves_none_of_our_openers_and_any_other() -> None:
     urllib_doiuri.install()
-    urllib_doiuri.uninstall()
-    assert opener() is None
-
-
-def test_an_opener_installed_since_is_left_alone() -> None:
+    for _ in range(2):
+        urllib_doiuri.uninstall()
+        assert opener() is None
     urllib_doiuri.install()
-    other = build_opener()
-    install_opener(other)
+    install_opener(other := build_opener())
     urllib_doiuri.uninstall()
     assert opener() is other
-
-
-def test_uninstall_without_install_is_nothing() -> None:
-    urllib_doiuri.uninstall()
-    urllib_doiuri.uninstall()
-    assert opener() is None
 
 
 def test_a_second_install_replaces_the_settings(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -179,16 +169,7 @@ def test_record_request_works_with_any_opener() -> None:
             assert len(json.load(response)["values"]) == 1
 
 
-def test_syntax_errors_survive_pickling() -> None:
-    urllib_doiuri.install()
-    with pytest.raises(ValueError, match="position 13") as caught:
-        urlopen("doi:10.1000/x#")
-    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
-
-
 NAME = "10.1000/456#789"
-
-
 URI = "doi:10.1000/456%23789"
 
 
@@ -265,12 +246,6 @@ def test_no_server() -> None:
     assert isinstance(caught.value.reason, ConnectionRefusedError)
 
 
-def test_an_unknown_authority() -> None:
-    with site(lambda _: Answer(200, JSON, b"{}")) as resolver, pytest.raises(URLError) as caught:
-        urllib_doiuri.urlopen(URI, resolver=resolver.url.replace("http:", "https:"))
-    assert isinstance(caught.value.reason, ssl.SSLError)
-
-
 def test_an_error_of_another_host_is_not_the_resolvers() -> None:
     body = b'{"responseCode":100,"handle":"10.1000/456#789"}'
     with (
@@ -284,12 +259,6 @@ def test_an_error_of_another_host_is_not_the_resolvers() -> None:
         assert (error.code, error.url) == (404, f"{other.url}/x")
         assert error.__cause__ is None
         assert error.read() == body
-
-
-CSL = "application/vnd.citationstyles.csl+json"
-
-
-BIBTEX = "application/x-bibtex"
 
 
 def test_the_openers_own_accept_counts_where_the_request_has_none() -> None:
@@ -317,12 +286,6 @@ def test_a_request_object_is_no_way_round() -> None:
         with pytest.raises(ValueError, match=r"10\.1000/x%23"):
             urlopen(request)
         assert anything.seen == []
-
-
-SECRETS = {"Authorization": "Bearer s3cret", "Cookie": "session=s3cret"}
-
-
-PAGE = Answer(200, {"Content-Type": "text/html"}, b"<p>the article")
 
 
 def test_the_target_is_opened_and_the_way_there_is_visible() -> None:
@@ -454,9 +417,6 @@ def test_a_records_parameters_reach_the_rest_api() -> None:
         assert request.full_url == f"{proxy.url}/api/handles/10.1000/1?type=URL&type=EMAIL&index=2&auth"
 
 
-REFUSED = r"10\.1000/1: redirected to .* in a private network; private=True allows it"
-
-
 def test_the_openers_own_handlers_connect() -> None:
     class Counting(HTTPHandler):
         opened = 0
@@ -479,9 +439,6 @@ def test_the_option_of_install_and_of_record_request() -> None:
                 urlopen(request)
         urllib_doiuri.urlopen("doi:10.1000/1", resolver=proxy.url, follow="target", private=True).close()
         assert len(landing.seen) == 1
-
-
-TARGETS = {"10.1000/182": "http://x.example/"}
 
 
 @pytest.mark.parametrize("installed", [True, False])

@@ -13,6 +13,7 @@ def enter(case: Case) -> DOI:
 
 
 def test_accepted() -> None:
+    """Every name that the edition of 2000 allows stays valid (N-005)."""
     wrong: list[tuple[object, ...]] = []
     for case in accepted():
         try:

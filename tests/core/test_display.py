@@ -2,8 +2,8 @@
 
 import pytest
 from doiuri import DOI
-from doiuri.plugins.display import breakable, check_display, display, needs_work
-from doiuri.records import CitationWords, Work
+from doiuri.plugins.display import Words, breakable, check_display, display, needs_work, retraction_mark
+from doiuri.records import Work
 
 SICI = DOI("10.1002/(SICI)1<1::AID>2")
 
@@ -32,7 +32,7 @@ def test_name_is_the_default_and_links_follow_their_base() -> None:
 
 
 @pytest.mark.parametrize("name", ["10.1000/{uri}", "10.1000/{", "10.1000/{0}"])
-def test_braces_of_a_name_are_no_fields(name: str) -> None:
+def test_braces_in_a_name_are_not_template_fields(name: str) -> None:
     assert display(DOI(name), "{name}") == name
     assert display(DOI(name)) == f"doi:{name}"
 
@@ -83,7 +83,7 @@ def test_without_a_work_the_name_is_shown() -> None:
         assert display(SICI, text) == "doi:10.1002/(SICI)1<1::AID>2"
     for text in ("name", "link", "{name} authors"):
         assert not needs_work(text)
-    empty, words = Work(SICI, {}), CitationWords(conjunction="und", no_date="o. J.")
+    empty, words = Work(SICI, {}), Words(conjunction="und", no_date="o. J.")
     assert (
         display(SICI, "{authors}: {title} ({year})", work=empty, words=words)
         == f"{SICI.name}: {SICI.name} (o. J.)"
@@ -91,6 +91,24 @@ def test_without_a_work_the_name_is_shown() -> None:
     assert display(SICI, "{authors}", work=KAHN, words=words) == "Kahn und Wilensky"
     with pytest.raises(ValueError, match="not a template"):
         needs_work("{author}")
+
+
+@pytest.mark.parametrize(
+    ("kind", "date", "mark"),
+    [
+        ("retraction", [2020, 6, 5], " [zurückgezogen 2020-06-05]"),
+        ("partial_retraction", [2020], " [partially retracted 2020]"),
+        ("removal", [], " [removed]"),
+        ("withdrawal", [2020, 6], " [withdrawn 2020-06]"),
+        ("expression_of_concern", [2020], ""),
+        ("correction", [2020], ""),
+    ],
+)
+def test_the_mark_of_a_retracted_work_links_to_the_notice(kind: str, date: list[int], mark: str) -> None:
+    update = {"type": kind, "DOI": "10.5555/notice", "updated": {"date-parts": [date]}}
+    parts = retraction_mark(Work(SICI, {"updated-by": [update]}), Words(retracted="zurückgezogen"))
+    assert "".join(part.text for part in parts) == mark
+    assert {part.link for part in parts if part.text.strip()} == ({DOI("10.5555/notice")} if mark else set())
 
 
 def test_text_without_words_has_no_breaks() -> None:

@@ -4,8 +4,8 @@ import copy
 import pickle
 import sys
 import unicodedata
-from concurrent.futures import ThreadPoolExecutor
 from enum import StrEnum
+from itertools import groupby
 from typing import Any
 
 import pytest
@@ -17,7 +17,10 @@ NOT_TEXT = [None, 10, 10.1, b"10.1000/182", ["10.1000/182"], ...]
 
 
 def test_parts() -> None:
-    """A DOI is a prefix, a slash, a suffix; the prefix is directory and registrant code (N-067 to N-070)."""
+    """A DOI is a prefix, a slash, a suffix; the prefix is directory and registrant code (N-067 to N-070).
+
+    It also proves N-002 N-039 N-040 N-063 N-064.
+    """
     doi = DOI("10.1000.10/a/b")
     assert (doi.prefix, doi.suffix) == ("10.1000.10", "a/b")
     assert doi.prefix.startswith("10.")
@@ -54,19 +57,12 @@ def test_code_points_of_the_draft() -> None:
     ],
 )
 def test_equality(one: str, other: str, equal: bool) -> None:
-    """Code points decide, but for the case of ASCII letters (U-32 to U-39, N-074, N-075, N-099)."""
+    """Code points decide, but for the case of ASCII letters (U-32 to U-39, N-074, N-075, N-078, N-099)."""
     assert (DOI(one) == DOI(other)) is equal
     assert (DOI(one) != DOI(other)) is not equal
     assert len({DOI(one), DOI(other)}) == 2 - equal
     if equal:
         assert hash(DOI(one)) == hash(DOI(other))
-
-
-def test_second_registration_of_a_name_meets_the_first() -> None:
-    """With 10.123/ABC registered, 10.123/AbC exists already (Z39.84 §4, N-078)."""
-    registry = {DOI("10.123/ABC"): "first"}
-    assert registry[DOI("10.123/AbC")] == "first"
-    assert registry.setdefault(DOI("10.123/abc"), "second") == "first"
 
 
 def test_key_upper_cases_ascii_only() -> None:
@@ -76,12 +72,14 @@ def test_key_upper_cases_ascii_only() -> None:
 
 def test_every_code_point() -> None:
     """Refused are the basic types other than Graphic, whichever Unicode this Python has (U-17, N-080)."""
-    for point in range(sys.maxunicode + 1):
-        category = unicodedata.category(chr(point))
-        noncharacter = point & 0xFFFE == 0xFFFE or 0xFDD0 <= point <= 0xFDEF
-        if category != "Cn" or noncharacter:
-            refused = noncharacter or category in {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"}
-            assert (not_graphic(chr(point)) is not None) is refused, hex(point)
+    for category, characters in groupby(map(chr, range(sys.maxunicode + 1)), unicodedata.category):
+        run = "".join(characters)
+        if category in {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"}:
+            assert all(map(not_graphic, (*run[:1000], *run[::61], run[-1]))), ascii(run[0])
+        elif category != "Cn":
+            assert not_graphic(run) is None
+    ends = [plane + end for plane in range(0, sys.maxunicode, 0x10000) for end in (0xFFFE, 0xFFFF)]
+    assert all(not_graphic(chr(point)) for point in (*range(0xFDD0, 0xFDF0), *ends))
 
 
 def test_order_is_that_of_keys() -> None:
@@ -164,21 +162,24 @@ class Word(StrEnum):
     DOI = "10.1000/182"
 
 
-def test_of_a_text_only_the_characters_are_kept() -> None:
+def test_a_str_subclass_becomes_a_plain_str() -> None:
     for doi in (DOI(Word.DOI), DOI.parse(Word.DOI), DOI.from_name(Word.DOI)):
         assert type(doi.name) is str
         assert doi.name == "10.1000/182"
 
 
 @pytest.mark.parametrize("thing", NOT_TEXT, ids=repr)
-def test_what_is_no_text_is_a_type_error(thing: str) -> None:
+def test_a_value_that_is_not_text_raises_type_error(thing: str) -> None:
     for door in (DOI, DOI.parse, DOI.from_name, DOI.from_uri, DOI.from_url, Prefix, ShortDOI, Handle.parse):
         with pytest.raises(TypeError, match="expected str"):
             door(thing)
 
 
-def test_strict_holds_at_every_door() -> None:
-    """A suffix of one character and a slash is reserved (Z39.84 §4.3, N-097, N-098), refused if strict."""
+def test_strict_refuses_reserved_suffixes_in_every_constructor() -> None:
+    """A suffix of one character and a slash is reserved (Z39.84 §4.3, N-097, N-098), refused if strict.
+
+    It also proves N-084.
+    """
     assert DOI("10.1000/a/b").suffix == "a/b"
     with pytest.raises(DOISyntaxError, match="reserved"):
         DOI("10.1000/a/b", strict=True)
@@ -232,24 +233,13 @@ def test_link_query(query: dict[str, Any], end: str) -> None:
         "doi.org",
         "ftp://doi.org",
         "https://",
-        "https:///",
         "https://doi.org?x",
-        "https://doi.org#",
-        "javascript:0//",
         "https://a b",
-        "https://a\x7f",
-        "https://a\u2028",
         "https://a\ud800",
-        "https://a\tb",
         "https://me@a",
-        "https://:80",
-        "https://a:port",
         "https://a:65536",
         "https://[a",
         'https://a/"',
-        "https://a/<b>",
-        "https://a/{b}",
-        "https://a\\b",
     ],
 )
 def test_link_base_is_http(base: str) -> None:
@@ -279,24 +269,15 @@ def test_no_limit_of_length(suffix: str) -> None:
         assert DOI.from_uri(doi.uri) == DOI.from_url(doi.url) == doi
 
 
-def test_threads_share_values() -> None:
-    dois = [DOI(f"10.1000/a{number}") for number in range(200)]
-    with ThreadPoolExecutor(8) as pool:
-        rounds = list(pool.map(lambda _: [(hash(doi), doi.key, doi.url) for doi in dois], range(16)))
-    assert all(outcome == rounds[0] for outcome in rounds)
-
-
 @pytest.mark.parametrize(
     ("text", "handle"),
     [
         ("10.1000/182", DOI("10.1000/182")),
         ("doi:10.1000/182", DOI("10.1000/182")),
         ("10.1000", Prefix("10.1000")),
-        ("10.1000.10", Prefix("10.1000.10")),
         ("https://doi.org/10.1000", Prefix("10.1000")),
         ("doi:10.1000", Prefix("10.1000")),
         ("10/abcd", ShortDOI("10/abcd")),
-        ("https://doi.org/10/abcd", ShortDOI("10/ABCD")),
         ("doi:10/p54k", ShortDOI("10/p54k")),
         (" <10/p54k> ", ShortDOI("10/p54k")),
     ],
@@ -320,12 +301,9 @@ def test_handles(text: str, handle: DOI | Prefix | ShortDOI) -> None:
         "10/a b",
         "10/é",
         "10.1000/",
-        "10.x",
         "11.1000",
-        "11/abcd",
         "10.1000#x",
         "10..1",
-        "10.1.",
     ],
 )
 def test_no_handles(text: str) -> None:
@@ -347,14 +325,8 @@ def test_prefix_and_short_doi_are_not_dois() -> None:
     assert not isinstance(Prefix("10.1000"), DOI)
 
 
-@pytest.mark.parametrize("value", [b"ab", bytearray(b"ab"), [b"ab"], ["a", None], [1.5], 1.5], ids=repr)
-def test_query_values_are_text_or_numbers(value: Any) -> None:
-    with pytest.raises(TypeError):
-        DOI("10.1000/182").link(by=value)
-
-
 @pytest.mark.parametrize("handle", ["11681/5671", "20.500.12345/678", "hdl:2027/mdp.39015"])
-def test_of_a_handle_it_is_said_where_it_resolves(handle: str) -> None:
+def test_the_error_about_another_handle_says_where_it_resolves(handle: str) -> None:
     with pytest.raises(
         DOISyntaxError, match=r'begins with "10\."; if this is another handle, .*hdl\.handle\.net'
     ):

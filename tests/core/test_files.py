@@ -84,6 +84,13 @@ def test_the_target_of_a_link_is_replaced_or_the_link(file: Path, tmp_path: Path
     assert (file.read_text(), link.read_text()) == ("new", "newer")
 
 
+def test_extended_attributes_stay(file: Path) -> None:
+    os.setxattr(file, "user.doiuri", b"kept")
+    with replacing(file) as draft:
+        draft.write_text("new")
+    assert os.getxattr(file, "user.doiuri") == b"kept"
+
+
 def test_a_pipe_or_a_device_is_not_replaced(tmp_path: Path) -> None:
     pipe, link = tmp_path / "pipe", tmp_path / "link"
     os.mkfifo(pipe)

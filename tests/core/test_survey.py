@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from doiuri import DOI
 from doiuri.plugins.survey import Survey
-from doiuri.resolver import Resolver
+from doiuri.resolver import MemoryStore, Resolver
 from doiuri.rest import CSL_JSON
 from doiuri.testing import resolver_for
 from support.ports import refusing
@@ -35,8 +35,6 @@ def test_answers_are_gathered_by_doi() -> None:
             BOOK: "A book",
             BARE: None,
         }
-        survey.look_up_references([BOOK, BARE], "apa", "en-US")
-        assert survey.references == {BOOK: "A book. (2020).", BARE: None}
         survey.check([BARE], "existence")
         assert survey.statuses[BARE] == "found"
         assert (survey.unknown, survey.incomplete, survey.sentence([BOOK, BARE, DEAD])) == ({}, {}, "")
@@ -44,12 +42,12 @@ def test_answers_are_gathered_by_doi() -> None:
 
 @pytest.mark.parametrize(
     ("rate", "works", "others", "first"),
-    [(20, 4, 1, False), (20, 11, 0, True), (20, 4, 13, True), (None, 30, 30, False)],
+    [(20, 8, 1, False), (20, 21, 0, True), (20, 8, 13, True), (None, 30, 30, False)],
 )
 def test_existence_is_asked_first_if_the_budget_does_not_reach(
     rate: float | None, works: int, others: int, first: bool
 ) -> None:
-    """Each work is two requests; a budget of a second allows twenty."""
+    """Each work is a request; a budget of a second allows twenty."""
     dois = [DOI(f"10.5555/{number}") for number in range(works + others)]
     with handling(proxy(agencies=lambda _name: {"RA": "Crossref"})) as server:
         resolver = Resolver(server.url, store=None, rate=rate)
@@ -68,6 +66,18 @@ def test_what_is_unknown_is_counted_once_with_its_cause() -> None:
         f"2 of 3 DOIs could not be checked: 127.0.0.1:{port}: Connection refused"
     )
     assert (survey.statuses, survey.works) == ({}, {})
+
+
+def test_an_expired_answer_counts_but_is_marked() -> None:
+    store = MemoryStore()
+    with resolver_for(RECORDS, store=store) as resolver:
+        list(resolver.resolve_many([BARE]))
+        store.put_many({key: entry._replace(expires=0.0) for key, entry in store._entries.items()})
+        list(resolver.resolve_many([BOOK]))
+    survey = Survey(Resolver(store=store, offline=True), budget=10)
+    survey.check([BOOK, BARE], "existence")
+    assert survey.statuses == {BOOK: "found", BARE: "found"}
+    assert survey.stale == {BARE}
 
 
 def test_the_entries_behind_the_answers_are_recorded_on_request() -> None:

@@ -7,17 +7,19 @@ import signal
 import threading
 from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 import dask.bag as db
 import dask.dataframe as dd
 import pandas as pd
 import pytest
-from dask_doiuri import _processes, verify
-from distributed import Client, LocalCluster
+from dask_doiuri import _settings, verify
 from support.servers.faults import Server, reply
 from support.servers.rest import handling, proxy, targets
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 
 def texts(count: int) -> list[str]:
@@ -72,7 +74,7 @@ def test_a_server_that_refuses_is_left_alone(client: Client) -> None:
     assert result["doi_reason"].str.contains("not asked again for").any()
 
 
-def test_the_processes_of_a_cluster_divide_the_rate(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_settings_of_a_cluster_divide_the_rate(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each of two gets half of it; workers of one process share it."""
 
     def share() -> float | None:
@@ -87,16 +89,18 @@ def test_the_processes_of_a_cluster_divide_the_rate(client: Client, monkeypatch:
         return list(client.gather(futures))
 
     assert shares() == [8, 8]
-    monkeypatch.setattr(_processes, "_process", lambda address: address)
+    monkeypatch.setattr(_settings, "_process", lambda address: address)
     assert shares() == [4, 4]
     monkeypatch.undo()
-    assert {*map(_processes._process, ["tcp://h:1", "tcp://h:2", "inproc://h/7/1", "inproc://h/7/2"])} == {
+    assert {*map(_settings._process, ["tcp://h:1", "tcp://h:2", "inproc://h/7/1", "inproc://h/7/2"])} == {
         *("tcp://h:1", "tcp://h:2", "inproc://h/7")
     }
 
 
 def test_a_worker_is_killed(tmp_path: Path) -> None:
     """Its partition is verified again, and no more than that."""
+    from distributed import Client, LocalCluster
+
     items, busy, killed = texts(13 * 8), threading.Event(), threading.Event()
 
     def answer(target: str) -> bytes:

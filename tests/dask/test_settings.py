@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
-import stat
-import tempfile
-import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import dask
 import dask.bag as db
 import dask.dataframe as dd
 import pandas as pd
 import pytest
-from dask_doiuri import _answers, _processes, verify
-from dask_doiuri._answers import check
-from dask_doiuri._processes import client_id, lock_file, turn
+from dask_doiuri import verify
 from dask_doiuri._settings import VerifySettings
-from distributed import Client
-from doiuri import DOI
 from doiuri.resolver import SQLiteStore
 from support.processes import in_child
 from support.servers.rest import handling, header, proxy
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 DATA = pd.DataFrame({"doi": ["10.1000/182"]})
 
@@ -75,82 +69,23 @@ def test_a_password_is_not_shown() -> None:
     assert "secret" not in repr(verify(data, cache=shared).expr)
 
 
-def test_dask_s_own_processes_take_turns(monkeypatch: pytest.MonkeyPatch) -> None:
-    """They do not know how many they are, so one at a time uses the rate."""
-    slept: list[float] = []
-    monkeypatch.setattr(VerifySettings, "takes_turns", True)
-    monkeypatch.setattr(_processes, "TIMEOUT", 0.1)
-    monkeypatch.setattr(_answers, "time", SimpleNamespace(monotonic=time.monotonic, sleep=slept.append))
-    with handling(proxy()) as server:
-        made = settings(base=server.url, rate=50, cache=":memory:")
-        with turn(made.client), pytest.raises(TimeoutError):
-            [*check([DOI("10.1000/182")], made)]
-        assert not server.requests
-        assert [one.status for one in check([DOI("10.1000/182")], made)] == ["found"]
-    assert slept == [1 / 50]
+def test_only_processes_divide_the_rate(client: Client) -> None:
+    """A process that Dask's scheduler started; no thread, and no worker of a cluster of one process."""
 
+    def share(sent: VerifySettings) -> float | None:
+        return sent.resolver().rate
 
-def test_who_takes_turns(client: Client) -> None:
-    """A process of Dask's own; no thread, no worker of a cluster, and none without a rate to divide."""
-
-    def turns(sent: VerifySettings) -> tuple[bool, float | None]:
-        return sent.takes_turns, sent.resolver().rate
-
-    made = settings(rate=8, base="http://127.0.0.1:1", cache=":memory:")
-    assert turns(made) == (False, 8)
+    options: dict[str, Any] = {"base": "http://127.0.0.1:1", "cache": ":memory:"}
+    with dask.config.set(num_workers=4):
+        made = settings(rate=8, **options)
+    assert settings(rate=8, **options).workers >= 1
+    assert share(made) == 8
     with ThreadPoolExecutor(1) as thread:
-        assert thread.submit(turns, made).result() == (False, 8)
-    assert client.submit(turns, made, pure=False).result() == (False, 8)
-    others: list[dict[str, Any]] = [{"rate": None}, {"offline": True}]
-    free = [settings(base="http://127.0.0.1:1", **{"rate": 8} | options) for options in others]
+        assert thread.submit(share, made).result() == 8
+    assert client.submit(share, made, pure=False).result() == 8
+    unlimited, offline = settings(rate=None, **options), settings(rate=8, offline=True, **options)
 
     def expect() -> None:
-        assert turns(made) == (True, 8)
-        assert not any(one.takes_turns for one in free)
+        assert [*map(share, (made, unlimited, offline))] == [2, None, 8]
 
     assert in_child(expect) == 0
-
-
-def test_no_other_user_can_take_a_turn() -> None:
-    with turn(client_id()):
-        folder = lock_file(client_id()).parent.lstat()
-    assert stat.S_ISDIR(folder.st_mode)
-    assert (folder.st_uid, stat.S_IMODE(folder.st_mode)) == (os.getuid(), 0o700)
-
-
-@pytest.mark.parametrize("kind", ["link", "file", "open"])
-def test_a_folder_that_another_user_may_have_made_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
-) -> None:
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    folder, elsewhere = lock_file("c").parent, tmp_path / "elsewhere"
-    elsewhere.mkdir(mode=0o700)
-    if kind == "link":
-        folder.symlink_to(elsewhere)
-    elif kind == "file":
-        folder.touch()
-    else:
-        folder.mkdir()
-        folder.chmod(0o777)
-    with pytest.raises(PermissionError, match="is not a folder of this user alone"), turn("c"):
-        pass
-    assert not [*elsewhere.iterdir()]
-
-
-def test_the_wait_for_a_turn_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    monkeypatch.setattr(_processes, "TIMEOUT", 0.1)
-    with turn("c"), pytest.raises(TimeoutError, match=r"have used the rate for 0\.1 s"), turn("c"):
-        pass
-
-
-def test_the_end_of_a_process_ends_its_turn() -> None:
-    client = client_id()
-
-    def die() -> None:
-        with turn(client):
-            os._exit(7)
-
-    assert in_child(die) == 7
-    with turn(client):
-        assert lock_file(client).exists()

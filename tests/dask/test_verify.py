@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 from dask.dataframe.utils import assert_eq
 from dask_doiuri import verify
-from dask_doiuri._processes import processes
+from dask_doiuri._settings import processes
 from doiuri import Handle
 from support.ports import refusing
 from support.servers.faults import Server, reply, value

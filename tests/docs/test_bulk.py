@@ -1,4 +1,4 @@
-"""The examples for Dask, in the manual and the README, run on small files and servers of this machine."""
+"""The examples of the manual and the README for millions of DOIs, on small files and local servers."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 from textwrap import dedent
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -86,6 +87,20 @@ def test_the_examples_run(tmp_path: Path, places: dict[str, str], text: str, age
         "10.1000/new": ("found", "asked"),
         "x": ("invalid", None),
     }
+    if "duckdb" in names:
+        assert names["statuses"] == {"10.1000/datacite": "found", "10.1000/new": "found", "x": "invalid"}
     if text.count("keys/"):
         keys = pd.concat([pd.read_parquet(path) for path in sorted((tmp_path / "keys/openalex").glob("*"))])
         assert [*keys["doi_key"]] == ["10.1000/OPENALEX"]
+
+
+def test_the_function_for_spark_and_ray_makes_links() -> None:
+    page = (ROOT / "docs/howto/bulk.rst").read_text()
+    source = dedent(page.partition("   :caption: links.py\n")[2].partition("\n.. code-block::")[0])
+    names: dict[str, Any] = {}
+    exec(compile(source, "links.py", "exec"), names)
+    table = pd.Series(["10.1000/456#789", "10.1000/../x"], index=[7, 9])
+    assert names["links"](table).to_dict() == {
+        7: "https://doi.org/10.1000/456%23789",
+        9: "https://doi.org/10.1000/..%2Fx",
+    }

@@ -26,7 +26,7 @@ def only(text: str, **settings: object) -> Link:
     [
         (":doi:`10.1000/182`", "https://doi.org/10.1000/182", "doi:10.1000/182"),
         (":DOI:`10.1000/182`", "https://doi.org/10.1000/182", "doi:10.1000/182"),
-        (":doi:`Title <10.1000/a<b>>`", "https://doi.org/10.1000/a%3Cb%3E", "Title"),
+        (r":doi:`Title\* <10.1000/a<b>>`", "https://doi.org/10.1000/a%3Cb%3E", "Title*"),
         (":doi:`10.1000/a#b`", "https://doi.org/10.1000/a%23b", "doi:10.1000/a#b"),
     ],
 )
@@ -155,6 +155,7 @@ def test_the_parser_has_the_role_doi_references_and_options_built_in(tmp_path: P
     ]
     assert links(page.read_text())[0].text == "https://doi.org/10.1000/1"
     assert 'href="doi:' not in page.read_text()
+    assert '<a href="#system-message-1">' in page.read_text()
 
 
 def test_settings_come_from_docutils_conf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -35,6 +35,7 @@ BLOCKS = [
     "- item doi:%\n\n    more of it: doi:%\n\n        doi:%\n\n    and doi:%",
     "- item\n    - nested doi:%\n\n        more: doi:%\n\n            doi:%",
     "1. item\n\n    ```\n    doi:%\n    ```\n\n2. item doi:%",
+    "- item\n\n```\ndoi:%\n```\n\n    doi:%",
     "- a ` in an item doi:%\n- another ` doi:%",
     "!!! note\n    Text doi:%\n\n        doi:%\n\n    More doi:%",
     "Term\n:   definition doi:%\n\n    more doi:%",

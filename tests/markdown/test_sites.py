@@ -67,6 +67,10 @@ def test_pelican(tmp_path: Path, proxy: Running) -> None:
     shutil.copytree(EXAMPLES / "pelican", tmp_path, dirs_exist_ok=True)
     with (tmp_path / "pelicanconf.py").open("a") as settings:  # the machine may be busy
         settings.write('MARKDOWN["extension_configs"]["doiuri"]["budget"] = 60\n')
+    cites = "Date: 2026-11-20\nCategory: Notes\n"
+    for name, text in ("a", "Title: A\n"), ("b", "Title: B\nSummary: By [@doi:10.17487/RFC3986]\n"):
+        source = f"{text}{cites}\nOn @doi:10.17487/RFC3986\n"
+        (tmp_path / "content" / f"{name}.md").write_text(source)
     said = pelican(tmp_path)
     check(
         tmp_path / "out" / "dois-in-a-blog.html",
@@ -78,4 +82,7 @@ def test_pelican(tmp_path: Path, proxy: Running) -> None:
     )
     assert "dois.md:8: doi:10.5555/this-doi-does-not-exist: not found" in said
     assert 'href="/' not in (tmp_path / "out" / "dois-in-a-blog.html").read_text(encoding="utf-8")
-    assert 'href="#' not in (tmp_path / "out" / "index.html").read_text(encoding="utf-8")  # only the summary
+    index = (tmp_path / "out" / "index.html").read_text(encoding="utf-8")  # only the summaries
+    assert not re.search('href="#|id="(?:ref|cite)-|doi-references', index)
+    assert ">(Berners-Lee et al., 2005)</span>" in index
+    assert ">Berners-Lee et al. (2005)</span>" in index

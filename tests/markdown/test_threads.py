@@ -5,10 +5,8 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-import markdown_doiuri
 import pytest
 from doiuri import DOI
-from doiuri.plugins import Options
 from doiuri.resolver import Outcome, Resolver
 from doiuri_proxy.pytest_plugin import Proxies
 from markdown_doiuri import _verification
@@ -123,26 +121,6 @@ def test_an_error_in_one_thread_leaves_no_other_waiting(
         assert "doi-not-found" in other.result().html
         with pytest.raises(RuntimeError, match="disk full"):
             failing.result()
-
-
-def test_threads_that_begin_together_share_a_verifier(monkeypatch: pytest.MonkeyPatch) -> None:
-    made: list[_verification.Verifier] = []
-    together = threading.Barrier(2, timeout=20)
-
-    class Slow(_verification.Verifier):
-        def __init__(self, options: Options) -> None:
-            together.wait()
-            super().__init__(options)
-
-    monkeypatch.setattr(_verification, "Verifier", Slow)
-    options = markdown_doiuri.makeExtension().options.shared
-
-    def get(_: int) -> None:
-        made.append(_verification.verifier(options))
-
-    with ThreadPoolExecutor(2) as pool:
-        list(pool.map(get, range(2)))
-    assert made[0] is made[1]
 
 
 @pytest.mark.parametrize("times", [1, 2])

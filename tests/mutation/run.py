@@ -1,8 +1,8 @@
 """Mutation testing: change the code of one module or folder, and see whether its tests notice.
 
 Works in a copy of the tree. Of each place that can be changed, one change is made, chosen at random.
-A module is tested by the files of the folder below tests/ that mirrors its own; of tests/system, by those
-named after a folder of the module, such as redis.
+A module is tested by the folder below tests/ that mirrors its own, without the folders that mirror others; of
+tests/system, by the files named after a folder of the module, such as redis.
 
 python tests/mutation/run.py packages/doiuri/src/doiuri/_find [--sample 30] [--seed N]
 """
@@ -42,6 +42,7 @@ ROOT = Path(__file__).parents[2]
 AREAS = {"doiuri": "core", "doiuri-cli": "cli", "doiuri-proxy": "proxy"} | dict.fromkeys(
     ("urllib-doiuri", "requests-doiuri", "httpx-doiuri"), "clients"
 )
+NOT_COPIED = (".git", ".nox", ".venv", ".hypothesis", ".*_cache", "build", "dist")
 PYTEST = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider"]
 
 
@@ -57,7 +58,7 @@ def main() -> int:
     cosmic_ray.plugins.OPERATOR_PROVIDERS["doiuri"] = Provider()
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
         copy = Path(folder) / "tree"
-        shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(".*", "build", "dist"))
+        shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(*NOT_COPIED))
         with chdir(copy):
             chosen = sample(mutants(path), options.sample, options.seed)
             print(f"{path}: {len(chosen)} mutants, seed {options.seed}", flush=True)
@@ -70,15 +71,16 @@ def report(chosen: list[MutationSpec], limit: float | None, options: Sequence[st
     # Found before the editable packages, which are those of the checkout
     sources = [str(source.resolve()) for source in Path().glob("packages/*/src")]
     os.environ["PYTHONPATH"] = os.pathsep.join(sources)
-    limits: dict[tuple[object, ...], float] = {}
+    limits: dict[tuple[Path, ...], float] = {}
     counts: Counter[str] = Counter()
     for mutant in chosen:
         shutil.rmtree(".hypothesis", ignore_errors=True)  # its examples would help against the next mutant
-        folder, needed = tests_of(mutant.module_path), needing(mutant.module_path)
-        tests = command(folder, mutant.module_path.stem.strip("_"), [*options, *needed])
-        if (folder, *needed) not in limits:
-            limits[folder, *needed] = 10 + 3 * unchanged(tests)
-        result = mutate_and_test([mutant], tests, limit or limits[folder, *needed])
+        files = [*tests_of(mutant.module_path), *needing(mutant.module_path)]
+        tests = shlex.join([*PYTEST, *options, *map(str, files)])
+        key = tuple(sorted(files))
+        if key not in limits:
+            limits[key] = 10 + 3 * unchanged(tests)
+        result = mutate_and_test([mutant], tests, limit or limits[key])
         outcome = (result.test_outcome or result.worker_outcome).value
         outcome = "timeout" if result.output == "timeout" else outcome
         counts[outcome] += 1
@@ -126,30 +128,24 @@ def sample(found: list[MutationSpec], size: int, seed: int) -> list[MutationSpec
     return [chance.choice(places[place]) for place in sorted(chosen)]
 
 
-def tests_of(module: Path) -> Path:
-    """The folder of the tests that mirrors a module's own."""
+def tests_of(module: Path) -> list[Path]:
+    """The tests of a module: those named after it first, which fail soonest."""
     _, package, _, _, *parts = module.parts
     folder = Path("tests") / AREAS.get(package, package.removesuffix("-doiuri"))
     for part in parts[:-1]:
         if (folder / part.strip("_")).is_dir():
             folder /= part.strip("_")
-    return folder
-
-
-def needing(module: Path) -> list[str]:
-    """The files of tests/system for a folder of the module, such as redis; they need programs."""
-    names = {part.strip("_") for part in module.parts[5:-1]}
-    return [
-        str(path) for name in sorted(names) for path in sorted(Path("tests/system").glob(f"test_{name}_*.py"))
-    ]
-
-
-def command(folder: Path, subject: str, options: Sequence[str]) -> str:
-    """The command that runs the tests of a folder: those of ``subject`` first, which fail soonest."""
-    files = sorted(folder.glob("test_*.py"), key=lambda file: (subject not in file.stem, file))
+    others = {folder / path.name.strip("_") for path in module.parent.iterdir() if path.is_dir()}
+    files = [file for file in folder.rglob("test_*.py") if others.isdisjoint(file.parents)]
     if not files:
         raise SystemExit(f"{folder} has no test_*.py")
-    return shlex.join([*PYTEST, *options, *map(str, files)])
+    return sorted(files, key=lambda file: (module.stem.strip("_") not in file.stem, file))
+
+
+def needing(module: Path) -> list[Path]:
+    """The files of tests/system for a folder of the module, such as redis; they need programs."""
+    names = {part.strip("_") for part in module.parts[5:-1]}
+    return [path for name in sorted(names) for path in sorted(Path("tests/system").glob(f"test_{name}_*.py"))]
 
 
 def unchanged(tests: str) -> float:

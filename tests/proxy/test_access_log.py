@@ -68,5 +68,5 @@ def test_lines_that_cannot_be_written_are_reported_once_and_counted(tmp_path: Pa
             assert ask(proxy.url, "/10.1000/x").status == 302
         assert "doiuri_proxy_access_log_failures_total 5.0" in ask(proxy.url, "/metrics").text
         assert proxy.errors == (
-            "doiuri-proxy: cannot write the access log /dev/full: No space left on device; lines are lost\n"
+            "doiuri-proxy: cannot write the access log: [Errno 28] No space left on device; lines are lost\n"
         )

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from doiuri.plugins import DOI_ORG
-from doiuri.resolver import Entry, Key, Metadata, Resolver, SQLiteStore
+from doiuri.resolver import Key, Metadata, Resolver, SQLiteStore
 from doiuri.rest import BIBTEX, CSL_JSON, reference_type
 from doiuri_proxy import RecordsError, running
 from doiuri_proxy.pytest_plugin import Proxies
@@ -320,27 +320,6 @@ def test_add_with_metadata(tmp_path: Path) -> None:
     file.write_text('{"bibtex": "x"}')
     done = run(*words, "--replace", "--metadata", file)
     assert (done.returncode, "not a media type in metadata: 'bibtex'" in done.stderr) == (1, True)
-
-
-def test_stores_without_metadata_are_read(tmp_path: Path) -> None:
-    """They were written before records could have metadata."""
-    store = tmp_path / "records.sqlite3"
-    body = json.dumps({"responseCode": 1, **RECORDS[1]}, separators=(",", ":")).encode()
-    with closing(SQLiteStore(store)) as opened:
-        for key, entry in (
-            (
-                Key("record", "https://doi.org", "10.1000/PLAIN"),
-                Entry(body, "application/json;profile=public", 1e12),
-            ),
-            (Key("registry", "https://doi.org", ""), Entry(b"", "text/plain", 1e12)),
-        ):
-            opened.put_many({key: entry})
-    with running(store) as proxy:
-        assert ask(proxy.url, "/10.1000/plain").headers["location"] == "https://example.org/plain"
-        assert accepting(proxy.url, CSL_JSON, "/10.1000/plain").status == 406
-        assert accepting(proxy.url, CSL_JSON, "/10.1000/none").status == 404
-        register(store, {**RECORDS[1], "metadata": {BIBTEX: "@misc{now}"}})
-        assert accepting(proxy.url, BIBTEX, "/10.1000/plain").text == "@misc{now}"
 
 
 def test_damaged_metadata_in_a_store_is_an_error(tmp_path: Path) -> None:

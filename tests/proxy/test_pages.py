@@ -54,6 +54,7 @@ PAGES = [
 
 @pytest.mark.parametrize(("path", "status", "title"), PAGES)
 def test_pages_are_whole_and_accessible(url: str, path: str, status: int, title: str) -> None:
+    """The page of a name that does not exist is titled "DOI Name Not Found" (P-18)."""
     answer = ask(url, path)
     assert (answer.status, answer.headers["content-type"]) == (status, "text/html;charset=utf-8")
     outline = Outline(answer.text)
@@ -84,7 +85,7 @@ def test_the_form_has_a_label(url: str) -> None:
     "path", ["10.1000/1?noredirect", "10.1000/1?noredirect=false", "10.1000/1?a;noredirect;b"]
 )
 def test_noredirect_shows_the_values(url: str, path: str) -> None:
-    """§3: Do not redirect using URL or 10320/loc values; display handle values instead."""
+    """§3: Do not redirect using URL or 10320/loc values; display handle values instead (P-57)."""
     answer = ask(url, f"/{path}")
     assert answer.status == 200
     outline = Outline(answer.text)
@@ -106,7 +107,7 @@ def test_values_that_are_not_public_are_not_shown(url: str) -> None:
 
 
 def test_not_found_with_a_trailing_slash(url: str) -> None:
-    """§1: a warning that the name contained a trailing slash, and a link to resolve it without."""
+    """§1: a warning that the name contained a trailing slash, and a link to resolve it without; P-21 P-22."""
     text = ask(url, "/10.1000/1/").text
     assert "ends in a slash" in text
     assert Outline(text).links() == ["/10.1000/1"]
@@ -118,6 +119,7 @@ def test_not_found_with_a_trailing_slash(url: str) -> None:
 
 
 def test_an_existing_name_with_a_trailing_slash_resolves() -> None:
+    """The warning is for names that are not found (P-21)."""
     from doiuri_proxy import running
     from support.proxy_records import link
 

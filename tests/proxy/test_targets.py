@@ -7,7 +7,7 @@ from doiuri.records import Location, Locations
 from doiuri_proxy import running
 from doiuri_proxy.app import _targets
 from support.http import ask
-from support.proxy_records import link, record, value
+from support.proxy_records import link
 
 
 def test_a_backslash_after_the_host_ends_it() -> None:
@@ -31,17 +31,6 @@ def test_a_backslash_in_the_host_is_no_web_address() -> None:
             answer = ask(proxy.url, f"/10.1000/{path}")
             assert answer.status == 200
             assert "location" not in answer.headers
-
-
-def test_an_alias_comes_before_a_url() -> None:
-    url, alias = value(1, "URL", "https://example.org/own"), value(2, "HS_ALIAS", "10.1000/target")
-    with running([record("10.1000/both", url, alias)]) as proxy:
-        for query, target in (
-            ("", "/10.1000/target"),
-            ("?auth", "/10.1000/target?auth"),
-            ("?ignore_aliases", "https://example.org/own"),
-        ):
-            assert ask(proxy.url, f"/10.1000/both{query}").headers["location"] == target
 
 
 def test_the_page_of_a_redirect_keeps_to_its_text() -> None:

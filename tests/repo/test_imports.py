@@ -27,17 +27,19 @@ PLUGIN_FILES = [file for file in FILES if file not in CORE]
 
 # The modules and packages of the core, "" being doiuri/__init__.py: each may import those in the lines above
 LAYERS = [
-    {"_errors", "_files", "_hosts", "_immutable", "_json", "_names", "_patterns", "_urls"},
-    {"_encoding"},
-    {"_parse"},
+    {"_errors", "_files", "_immutable", "_json", "_names", "_patterns", "_urls"},
+    {"_encoding", "_hosts"},
+    {"_models", "_parse"},
     {"_doi"},
     {"_advice", "_find", "_settings"},
     {"records"},
+    {"citations"},
     {""},
     {"rest"},
     {"resolver"},
     {"plugins"},
     {"testing"},
+    {"pytest_plugin"},
 ]
 # The folders of the proxy, in the same order; the modules beside them use all
 PROXY_ROOT = PACKAGES / "doiuri-proxy" / "src" / "doiuri_proxy"
@@ -62,11 +64,14 @@ CLI_LAYERS = [
 # References upwards that only type checkers read, and why there is no way around them
 TYPE_ONLY = {
     ("_errors", "_doi"): "the type of an error's attribute doi",
+    ("_models", "_doi"): "the type that models read and write",
 }
 # Public modules of the core, and which plugins may use another plugin's public modules
 PUBLIC = {
     "",
+    "citations",
     "plugins",
+    "plugins.citing",
     "plugins.clients",
     "plugins.display",
     "plugins.survey",
@@ -140,10 +145,15 @@ def names(statement: ast.stmt, file: Path) -> Iterator[str]:
 
 
 @cache
+def tree(file: Path) -> ast.Module:
+    return ast.parse(file.read_text("utf-8"))
+
+
+@cache
 def imports(file: Path) -> tuple[Import, ...]:
     """The imports of our own modules; a name that is not a module counts for the module that defines it."""
     found = {}
-    for statement, typing_only in statements(ast.parse(file.read_text("utf-8"))):
+    for statement, typing_only in statements(tree(file)):
         for name in names(statement, file):
             target = modules().get(name) or modules().get(name.rpartition(".")[0])
             if target is not None and target != file:
@@ -271,7 +281,7 @@ def test_imports_by_name_are_for_the_lazy_face_only() -> None:
         f"{relative(file)}:{node.lineno}"
         for file in FILES
         if relative(file) not in LAZY
-        for node in ast.walk(ast.parse(file.read_text("utf-8")))
+        for node in ast.walk(tree(file))
         if (isinstance(node, ast.Name) and node.id in {"import_module", "__import__"})
         or (isinstance(node, ast.Attribute) and node.attr == "import_module")
     ]
@@ -293,7 +303,7 @@ def test_plugins_import_no_private_names() -> None:
     packages = {name.partition(".")[0] for name in modules()}
     for file in PLUGIN_FILES:
         own = module_of(file).partition(".")[0]
-        for statement, _ in statements(ast.parse(file.read_text("utf-8"))):
+        for statement, _ in statements(tree(file)):
             for name in names(statement, file):
                 package, *rest = name.split(".")
                 private = any(part.startswith("_") and not part.startswith("__") for part in rest)

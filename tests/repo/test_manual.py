@@ -26,13 +26,13 @@ def test_every_warning_is_listed() -> None:
         PACKAGES / "doiuri" / "src" / "doiuri" / "_advice.py",
     ]:
         text = source.read_text("utf-8")
-        known |= set(re.findall(r'subtype="([a-z-]+)"', text))
+        known |= set(re.findall(r'(?:subtype=|_warn\(\s*\w+,\s*)"([a-z-]+)"', text))
         known |= set(re.findall(r'Advice\(\s*"([a-z-]+)"', text))
     assert len(known) > 15
     for page in DOCS / "reference" / "warnings.rst", PACKAGES / "sphinx-doiuri" / "README.md":
         listed = page.read_text("utf-8")
         assert [code for code in sorted(known) if f"{code}`" not in listed] == []
-    assert {advice.code for advice in advise("10.1000/978–3")} <= known
+    assert {"syntax", "not-found", "lock-missing", *(one.code for one in advise("10.1000/978–3"))} <= known
 
 
 def test_examples_of_citations_show_the_authors_of_the_work() -> None:
@@ -47,7 +47,7 @@ def test_examples_of_citations_show_the_authors_of_the_work() -> None:
     [
         ("sphinx", "doi_", SWITCHES, ()),
         ("markdown", "", OWN, ()),
-        ("docutils", "doi_", (), ("citation", "reference_style", "reference_locale")),
+        ("docutils", "doi_", (), ("citation", "reference_style", "reference_locale", "works")),
     ],
 )
 def test_every_option_is_in_the_readme_of_its_host(

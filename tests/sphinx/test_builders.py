@@ -77,11 +77,6 @@ def test_gettext_hands_translators_the_role(tmp_path: Path) -> None:
     assert ":doi:`Chaos <10.1175/1520-0469(1963)020<0130:DNF>2.0.CO;2>`" in catalogue
 
 
-@pytest.mark.parametrize("builder", ["xml", "pseudoxml", "dummy"])
-def test_other_builders_build(tmp_path: Path, builder: str) -> None:
-    book(tmp_path, builder)
-
-
 @pytest.mark.parametrize("builder", ["html", "latex"])
 def test_without_a_look_up_the_same_source_gives_the_same_bytes(tmp_path: Path, builder: str) -> None:
     assert book(tmp_path / "one", builder).bytes() == book(tmp_path / "two", builder, "-j", "2").bytes()

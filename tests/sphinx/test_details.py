@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 from doiuri import DOI
+from doiuri.plugins.display import Details, details_of
 from doiuri.records import Work
-from sphinx_doiuri._pages import Details, details_of
 from support.servers.web import Answer, Asked, Site, resolver, site
 from support.sphinx_build import build, write
 

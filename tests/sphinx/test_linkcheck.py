@@ -1,8 +1,9 @@
-"""linkcheck asks the REST API: publishers are not asked, and dead DOIs are found."""
+"""linkcheck knows about DOIs what other builds know: publishers are not asked, and dead DOIs are found."""
 
 from __future__ import annotations
 
 import json
+from operator import itemgetter
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,20 @@ PAGE = """T
 :doi:`10.1000/dead`
 """
 
+LOCK = {
+    "doiuri-lock": 2,
+    "entries": {
+        "record https://doi.org 10.1000/A<B>%/../C": {
+            "json": {"responseCode": 1, "handle": "10.1000/a<b>%/../c", "values": []}
+        },
+        "record https://doi.org 10.1000/DEAD": {
+            "json": {"responseCode": 100, "handle": "10.1000/dead", "values": []}
+        },
+    },
+    "works": {"10.1000/ALIVE": {"title": "Alive", "issued": {"date-parts": [[2001]]}}},
+    "references": {},
+}
+
 
 def test_dead_dois_show_and_publishers_are_not_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with site(lambda _: Answer(403)) as publisher:
@@ -30,8 +45,7 @@ def test_dead_dois_show_and_publishers_are_not_asked(tmp_path: Path, monkeypatch
             targets = {asked.target for asked in server.seen}
         assert publisher.seen == []
     output = built.text("output.txt")
-    assert len(output.splitlines()) == 1
-    assert output.startswith("index.rst:6: [broken] https://doi.org/10.1000/dead: 404 ")
+    assert output == "index.rst:6: [broken] https://doi.org/10.1000/dead: DOI not found\n"
     details = [json.loads(line) for line in built.text("output.json").splitlines()]
     assert sorted(link["uri"] for link in details) == [
         "https://doi.org/10.1000/a%3Cb%3E%25/..%2Fc",
@@ -44,6 +58,30 @@ def test_dead_dois_show_and_publishers_are_not_asked(tmp_path: Path, monkeypatch
         "/api/handles/10.1000/dead",
         "/api/handles/10.1000/a%3Cb%3E%25/..%2Fc",
     }
+
+
+@pytest.mark.parametrize(
+    ("locked", "accepted", "statuses"),
+    [
+        (False, False, ["unchecked", "unchecked", "unchecked"]),
+        (True, False, ["working", "working", "broken"]),
+        (True, True, ["working", "working", "ignored"]),
+    ],
+)
+def test_without_a_network_the_lock_file_answers_and_what_is_unknown_is_not_broken(
+    locked: bool, accepted: bool, statuses: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = PAGE.replace(":doi:`10.1000/alive", ":doi:p:`10.1000/alive")  # a work shows that its DOI exists
+    source = write(tmp_path / "src", {"index.rst": page})
+    if locked:
+        lock = LOCK | ({"accepted": {"10.1000/DEAD": "withdrawn"}} if accepted else {})
+        write(source, {"doi.lock.json": json.dumps(lock)})
+    monkeypatch.setenv("DOIURI_OFFLINE", "1")
+    built = build(source, tmp_path / "out", "linkcheck", *QUIET)
+    links = sorted(map(json.loads, built.text("output.json").splitlines()), key=itemgetter("lineno", "uri"))
+    assert [link["status"] for link in links] == statuses
+    assert built.status == ("broken" in statuses)
+    assert ("3 of 3 DOIs could not be checked: offline" in built.said) is not locked
 
 
 def test_it_can_be_turned_off(tmp_path: Path) -> None:
@@ -65,5 +103,5 @@ def test_links_that_are_to_be_ignored_stay_so(tmp_path: Path, monkeypatch: pytes
         monkeypatch.setenv("DOIURI_RESOLVER", server.url)
         conf = "extensions = ['sphinx_doiuri']\nlinkcheck_ignore = [r'https://doi\\.org/10\\.1000/x']\n"
         source = write(tmp_path / "src", {"conf.py": conf, "index.rst": "T\n=\n\n:doi:`10.1000/x`\n"})
-        assert build(source, tmp_path / "out", "linkcheck", *QUIET).status == 0
-        assert server.seen == []
+        built = build(source, tmp_path / "out", "linkcheck", *QUIET)
+    assert (json.loads(built.text("output.json"))["status"], built.status) == ("ignored", 0)

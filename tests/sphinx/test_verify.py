@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import time
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
@@ -81,6 +82,28 @@ def test_rebuilds_ask_nothing_keep_the_marks_and_drop_them_without_a_look_up(
     assert asked(server) == []
     assert [link.text for link in other.links() if "doi-not-found" in link.classes] == ["doi:10.1000/lost"]
     assert not any("doi-not-found" in link.classes for link in off.links())
+
+
+def test_answers_are_renewed_on_the_next_day_and_kept_if_they_cannot_be(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now, strftime, registered = time.time(), time.strftime, {**FOUND}
+
+    def marked(days: int) -> list[str]:
+        later = time.gmtime(now + days * 86400)
+        monkeypatch.setattr(time, "strftime", lambda form, when=later: strftime(form, when))
+        monkeypatch.setenv("DOIURI_CACHE", str(tmp_path / f"{days}.sqlite"))
+        built = build(source, tmp_path / "out")
+        return [link.text for link in built.links() if "doi-not-found" in link.classes]
+
+    with site(resolver(registered)) as server:
+        ask(monkeypatch, server)
+        assert marked(0) == ["doi:10.1000/lost"]
+        monkeypatch.setenv("DOIURI_OFFLINE", "1")
+        assert marked(1) == ["doi:10.1000/lost"]
+        monkeypatch.delenv("DOIURI_OFFLINE")
+        registered["10.1000/LOST"] = "https://example.org/"
+        assert marked(2) == []
 
 
 def test_only_what_is_new_is_asked(source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -44,8 +44,9 @@ PATTERNS = (
 
 
 def repeated(unit: str, size: int) -> str:
-    """Return a pattern repeated to so many characters, with a DOI at the end so that find reads all of it.
+    """Return a pattern repeated to about so many characters, and a DOI, so that find reads all of it.
 
-    It skips markup after the last DOI.
+    It skips markup after the last DOI. The number is even and no pattern is cut, since texts that end in
+    other markup take other times.
     """
-    return (unit * (size // len(unit) + 1))[:size] + " 10.1000/182"
+    return unit * 2 * (size // len(unit * 2) + 1) + " 10.1000/182"

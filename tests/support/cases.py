@@ -32,6 +32,8 @@ ODD_NAMES = [
     "10.1000/a;b&c=d,e@f:g",
     "10.1002/(SICI)1521-3951(199911)216:1<135::AID-PSSB135>3.0.CO;2-#",
     "10.26321/Á.GUTIÉRREZ.ZARZA.02.2018.03",
+    "10.1000/日本語",
+    "10.1000/a😀b",
     "10.1000/~x!$&'()*+,;=:@",
 ]
 # Texts that are not doi: URIs, the position of the error (from 0), and the repaired form.

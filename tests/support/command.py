@@ -87,11 +87,3 @@ def run(*arguments: object, **environ: str) -> subprocess.CompletedProcess[str]:
         finally:
             logging.captureWarnings(capture=False)
     return subprocess.CompletedProcess(words, status, said.getvalue(), errors.getvalue())
-
-
-def run_apart(*arguments: object, **environ: str) -> subprocess.CompletedProcess[str]:
-    """Run the command to its end in a new process."""
-    words = [sys.executable, "-m", "doiuri_proxy", *map(str, arguments)]
-    return subprocess.run(
-        words, capture_output=True, text=True, timeout=300, env={**os.environ, **environ}, check=False
-    )

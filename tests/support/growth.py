@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 
 ATTEMPTS = 5
-FLOOR = 0.002  # seconds; shorter times are noise
+FLOOR = 0.0005  # seconds; shorter times are noise
 
 
 def seconds(job: Callable[[], object]) -> float:
@@ -15,14 +15,14 @@ def seconds(job: Callable[[], object]) -> float:
 
 
 def is_linear(job: Callable[[int], object], short: int, long: int) -> bool:
-    """Return whether `job(long)` takes about `long / short` times as long as `job(short)`.
+    """Return whether the time of `job(long)` is nearer to linear than to quadratic growth from `job(short)`.
 
-    Three times that is allowed, and one attempt of five is enough, since a busy machine slows any of
-    them. Quadratic time fails each time if `long` is more than a few times `short`: eight or more.
+    The limit lies halfway, at the power of 1.5, and one attempt of five is enough, since a busy machine
+    and full caches slow any of them.
     """
     assert long >= 8 * short, "too close to tell linear from quadratic"
     job(short)  # what is compiled and cached once
-    limit = 3 * long / short
+    limit = (long / short) ** 1.5
     return any(
         (took := seconds(lambda: job(long))) <= limit * FLOOR
         or took <= limit * min(seconds(lambda: job(short)) for _ in range(2))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import socket
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager, suppress
 
 
 def _has_ipv6() -> bool:
@@ -28,17 +28,10 @@ def refusing() -> Iterator[int]:
         yield holder.getsockname()[1]
 
 
-def free_port(*beside: int) -> int:
-    """A port that is free now, and so are those that lie so far ``beside`` it, up to 10,000.
-
-    All lie below those that the system hands out by itself, which may be taken in the next moment.
-    """
+def free_port() -> int:
+    """A port that is free now, below those that the system hands out by itself."""
     while True:
         port = random.SystemRandom().randrange(10_000, 22_000)
-        try:
-            with ExitStack() as stack:
-                for each in (0, *beside):
-                    stack.enter_context(socket.socket()).bind(("127.0.0.1", port + each))
-        except OSError:
-            continue
-        return port
+        with suppress(OSError), socket.socket() as probe:
+            probe.bind(("127.0.0.1", port))
+            return port

@@ -43,7 +43,7 @@ def test_browsers_ask_for_the_whole_name(browser: Page, tmp_path: Path, write: s
 
 
 def test_browsers_lose_part_of_a_bare_name(browser: Page, tmp_path: Path) -> None:
-    """Unencoded, browsers cut the name at "#" and remove dot segments (P-31 L-24): the check can fail."""
+    """Unencoded, browsers cut the name at "#" and remove dot segments (P-31 L-24 S-06): it can fail."""
     bare = ["10.1000/res#test", "10.1000/a?b", "10.1000/../x"]
     seen = hrefs(browser, tmp_path, [f"https://doi.org/{name}" for name in bare])
     assert [urlsplit(link).path for link in seen] == ["/10.1000/res", "/10.1000/a", "/x"]

@@ -36,7 +36,7 @@ def url() -> Iterator[str]:
 def test_nothing_in_names_and_values_runs(browser: Page, path: str) -> None:
     name = "10.1000/" + "".join(PAYLOADS)
     values = [value(number, "URL", payload) for number, payload in enumerate(PAYLOADS)]
-    values += [value(100, payload, {payload: [payload]}, "new") for payload in PAYLOADS]
+    values += [value(100 + n, payload, {payload: [payload]}, "new") for n, payload in enumerate(PAYLOADS)]
     with running([record(name, *values), record("10.1000/alias", value(1, "HS_ALIAS", name))]) as proxy:
         browser.open(f"{proxy.url}/{path.format(quote(name))}")
         page = browser.run("document.documentElement.outerHTML")
@@ -55,6 +55,7 @@ def title(browser: Page, folder: Path, body: str, *, until: str = "true") -> str
 
 
 def test_jsonp_runs_the_callback_and_nothing_else(browser: Page, tmp_path: Path, url: str) -> None:
+    """§5: JSONP (P-111)."""
     script = f'<script>function f(x) {{ document.title = x.handle }}</script><script src="{url}%s"></script>'
     assert title(browser, tmp_path, script % "/api/handles/10.1000/1?callback=f") == "10.1000/1"
     evil = quote("document.title='owned'//", safe="")
@@ -64,6 +65,7 @@ def test_jsonp_runs_the_callback_and_nothing_else(browser: Page, tmp_path: Path,
 
 
 def test_a_script_of_another_origin_may_read_the_answers(browser: Page, tmp_path: Path, url: str) -> None:
+    """The API is CORS-compliant (P-110)."""
     shown = "then(r => r.json()).then(x => document.title = x.handle)"
     ask_for = f"<script>fetch({json.dumps(url)} + '%s', %s).{shown}</script>"
     preflighted = "{headers: {'X-Requested-With': 'test'}}"

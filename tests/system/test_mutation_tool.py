@@ -31,7 +31,7 @@ def test_it() -> None:
 def test_survivors_are_shown_and_the_checkout_stays(tmp_path: Path) -> None:
     shutil.copytree(TOOL, tmp_path / "tests" / "mutation")
     module = tmp_path / "packages" / "numbers-doiuri" / "src" / "numbers_doiuri" / "_sign.py"
-    test = tmp_path / "tests" / "numbers" / "test_sign.py"
+    test = tmp_path / "tests" / "numbers" / "plain" / "test_sign.py"
     for path, text in ((module, MODULE), (test, TEST)):
         path.parent.mkdir(parents=True)
         path.write_text(text)

@@ -7,9 +7,10 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from doiuri.resolver import Entry, Key, MemoryStore, SQLiteStore
+from doiuri.resolver import Entry, Key, SQLiteStore
 from support.cli.command import doiuri
 
+LOCK = '{"doiuri-lock":1,"entries":{},"accepted":{"10.1000/182":"mine"}}'
 ANSWER = Entry(b"{}" * 500, "application/json", 9e9)
 ENTRIES = {Key("record", "https://doi.org", f"10.1000/{number}"): ANSWER for number in range(900)}
 
@@ -65,16 +66,15 @@ def test_no_cache_and_no_store(tmp_path: Path) -> None:
     run = doiuri("cache", "clear", "--cache", ":memory:", cwd=tmp_path)
     assert run.stdout == ":memory:: removed 0 entries, 0 bytes\n"
     (tmp_path / "notes.txt").write_text("mine")
-    for arguments in (["--cache", "notes.txt"], ["--cache", "ftp://x"], ["drop"]):
+    (tmp_path / "doi.lock.json").write_text(LOCK)
+    for arguments in (
+        ["clear", "--cache", "doi.lock.json"],
+        ["--cache", "notes.txt"],
+        ["--cache", "ftp://x"],
+        ["drop"],
+    ):
         run = doiuri("cache", *arguments, cwd=tmp_path)
         assert (run.returncode, run.stdout) == (2, ""), run
         assert run.stderr.startswith("doiuri: ")
     assert (tmp_path / "notes.txt").read_text() == "mine"
-
-
-def test_memory() -> None:
-    store = MemoryStore()
-    store.put_many(ENTRIES)
-    assert store.usage().entries == 900
-    assert store.clear().entries == 900
-    assert store.usage() == (0, 0)
+    assert (tmp_path / "doi.lock.json").read_text() == LOCK

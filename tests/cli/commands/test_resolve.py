@@ -133,7 +133,7 @@ def test_messages_name_what_is_wrong(tmp_path: Path) -> None:
         run = doiuri("resolve", "--offline", option, "nan", KAHN, cwd=tmp_path)
         assert (run.returncode, run.stderr) == (
             2,
-            f"doiuri: Invalid value for '{option}': nan is not a finite number.\n",
+            f"doiuri: Invalid value for '{option}': expected a number above 0, not nan\n",
         )
     run = doiuri("resolve", "--offline", "", "10.5555/" + 10_000 * "a", cwd=tmp_path)
     assert run.stderr.startswith("doiuri: '': not a DOI: the text is empty\ndoiuri: 10.5555/aaa")

@@ -48,7 +48,7 @@ def test_wrong_use_names_the_nearest_code_or_command() -> None:
         run = doiuri("rule", code)
         assert (run.returncode, run.stdout) == (2, "")
         assert run.stderr == f"doiuri: {code!r} is not a code; did you mean {meant}?\n"
-    assert "is not a code; did you mean " in doiuri("rule", "").stderr
+    assert "'nosuch' is not a code; known are author-differs, " in doiuri("rule", "nosuch").stderr
     for arguments in ([], ["--all", "not-found"]):
         run = doiuri("rule", *arguments)
         assert (run.returncode, run.stdout) == (2, "")

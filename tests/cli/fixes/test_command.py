@@ -44,6 +44,15 @@ def test_bytes_around_stay(tmp_path: Path, mark: bytes, encoding: str, line_end:
     assert fix(path).stderr == "Fixed 0 in 0 files; 0 left.\n"
 
 
+def test_a_hard_link_is_said(tmp_path: Path) -> None:
+    path, other = tmp_path / "a.md", tmp_path / "b.txt"
+    path.write_text(OLD)
+    other.hardlink_to(path)
+    assert "hard links" not in fix("--check", path).stderr
+    assert f"doiuri: {path}: no longer one of 2 hard links; the others stay as they were" in fix(path).stderr
+    assert (path.read_text(), other.read_text()) == (NEW, OLD)
+
+
 def test_diff_can_be_applied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "a.md"
     path.write_bytes(OLD.encode().rstrip(b"\n"))
@@ -84,6 +93,28 @@ def test_read_only_file(tmp_path: Path) -> None:
     assert path.read_bytes() == OLD.encode()
 
 
+def test_recorded_data_stays_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests compare with recorded HTTP and fixtures; only --unsafe-fixes corrects them."""
+    monkeypatch.chdir(tmp_path)
+    link = "http://dx.doi.org/10.1000/182"
+    files = {
+        "a.md": link,
+        "tests/fixtures/a.md": link,
+        "cassettes/a.txt": link,
+        "a/testdata/b/a.bib": f"@misc{{k, url = {{{link}}}}}",
+        "ruby.yml": f"---\nhttp_interactions:\n- uri: {link}\n",
+        "python.yaml": f"interactions:\n- uri: {link}\n",
+    }
+    for path, text in files.items():
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+        Path(path).write_text(text)
+    left = "5 fixes in recorded data (fixtures, cassettes, testdata) left to --unsafe-fixes."
+    assert fix(".").stderr.splitlines() == ["Fixed 1 in 1 file; 5 warnings left.", left]
+    assert [path for path, text in files.items() if Path(path).read_text() != text] == ["a.md"]
+    done = fix("--unsafe-fixes", "--offline", ".", DOIURI_CACHE=str(tmp_path / "cache"))
+    assert done.stderr == "Fixed 5 in 5 files; 0 left.\n"
+
+
 def test_error_that_is_left(tmp_path: Path) -> None:
     path = tmp_path / "a.bib"
     path.write_text("@misc{k, doi = {n/a}, url = {http://doi.org/10.1000/182}}\n")
@@ -100,7 +131,7 @@ def test_fix_that_the_encoding_cannot_represent(tmp_path: Path) -> None:
     path.write_bytes(content.encode("latin-1"))
     done = fix(path)
     assert "a fix was left out: the encoding latin-1 cannot represent the fixed text" in done.stderr
-    assert "Fixed 1 in 1 file; 1 left." in done.stderr
+    assert "Fixed 1 in 1 file; 1 warning left." in done.stderr
     assert path.read_bytes() == content.replace("http:", "https:").encode("latin-1")
 
 

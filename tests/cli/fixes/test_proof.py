@@ -2,7 +2,8 @@
 
 import pytest
 from doiuri_cli._config import Config
-from doiuri_cli._fixes import FixPolicy, ProofError, compatible, mend, prove
+from doiuri_cli._examine import examine
+from doiuri_cli._fixes import FixPolicy, ProofError, _proved, compatible, mend, prove
 from doiuri_cli.files import Source
 from doiuri_cli.rules import Fix
 
@@ -32,6 +33,38 @@ def test_same_dois() -> None:
 def test_refused(fix: Fix, reason: str) -> None:
     with pytest.raises(ProofError, match=reason):
         proved(TEXT, fix, encoding="ascii" if "encoding" in reason else "utf-8")
+
+
+def test_fixes_that_are_right_apart_and_wrong_together() -> None:
+    """Each mark of a comment alone hides nothing, but both hide the DOI between them: the first stays."""
+    text = "http://doi.org/10.1000/182 and 10.1000/183 are good"
+    fixes = [Fix(26, 26, " <!--", safe=True), Fix(len(text), len(text), " -->", safe=True)]
+    for fix in fixes:
+        proved(text, fix)
+    with pytest.raises(ProofError, match="other DOIs"):
+        proved(text, *fixes)
+    assert _proved(Source("a.md", text), fixes, {}) == fixes[:1]
+
+
+@pytest.mark.parametrize("names", [(None, None), ("10.1000/183", None), (None, "10.1000/182")])
+def test_fixes_that_exchange_two_dois(names: tuple[str | None, str | None]) -> None:
+    """Both DOIs are in the file before and after, but not in this order."""
+    spans = (0, 11, "10.1000/183"), (16, 27, "10.1000/182")
+    fixes = [Fix(*span, safe=name is None, name=name) for span, name in zip(spans, names, strict=True)]
+    with pytest.raises(ProofError, match=r"10\.1000/18[23] instead of 10\.1000/18[23]"):
+        proved("10.1000/182 and 10.1000/183", *fixes)
+
+
+@pytest.mark.parametrize("old", ["found", "not-found", "unknown", None])
+@pytest.mark.parametrize("new", ["found", "not-found", "unknown", None])
+def test_a_name_is_changed_only_for_two_definite_answers(old: str | None, new: str | None) -> None:
+    answers = {key: status for key, status in (("10.1000/OLD", old), ("10.1000/NEW", new)) if status}
+    (finding,) = examine(Source("a.txt", "10.1000/old"), Config(), {"10.1000/OLD": "not-found"}).findings
+    change = finding._replace(fix=Fix(0, 11, "10.1000/new", safe=False, name="10.1000/new"))
+    policy = FixPolicy(lambda _: answers)
+    policy.look_up([change])
+    assert policy.allows(change) == ((old, new) == ("not-found", "found"))
+    assert not FixPolicy().allows(change)
 
 
 def test_another_encoding() -> None:

@@ -2,13 +2,18 @@
 
 import html
 import json
+import re
+from urllib.parse import unquote
 
+import yaml
+from docutils.core import publish_doctree
+from docutils.nodes import Element
 from doiuri import DOI
 from doiuri_cli._config import Config
 from doiuri_cli._examine import examine, read_mentions
 from doiuri_cli._fixes import FixPolicy, apply, compatible, mend
 from doiuri_cli.files import Source
-from hypothesis import given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 NAMES = st.sampled_from(
@@ -86,7 +91,7 @@ CONFIG = Config()
 
 def names(source: Source) -> list[str]:
     """Return the names in a file; entities in fields are those that fixes replace."""
-    mentions, _ = read_mentions(source)
+    mentions = read_mentions(source)
     return [html.unescape(one.doi.name) if one.doi and one.part.field else str(one.doi) for one in mentions]
 
 
@@ -133,14 +138,99 @@ def test_unsafe_fixes_are_proved_too(file: tuple[str, list[str], str]) -> None:
     assert mended.report.problem is None
 
 
-@given(st.lists(MENTIONS, min_size=1, max_size=4))
-def test_fields_of_csl_json(values: list[str]) -> None:
-    text = json.dumps(
-        [{"id": f"k{n}", "type": "book", "DOI": value} for n, value in enumerate(values)], indent=1
-    )
-    source = Source("references.json", text)
+PIECES = [
+    "\u200b",
+    "\u00ad",
+    "\u2060",
+    "\x7f",
+    "&#60;",
+    "&lt;",
+    "&amp;",
+    "<",
+    ">",
+    "#",
+    "?",
+    "#p",
+    "?x=1",
+    "%",
+]
+PIECES += ["%23", "%2525", "\\_", "\\", "\\/", "'" * 3, '"', "{b}", "$<$", "\\textless{}", "_", ":", " ", ";"]
+PIECES += ["a", "1", ".", "/", ">3.0.CO;2-#"]
+HOSTILE = st.builds(
+    lambda head, pieces: f"{head}10.1000/{''.join(pieces)}",
+    HEADS,
+    st.lists(st.sampled_from(PIECES), min_size=1, max_size=6),
+)
+FIELDS = {
+    "a.bib": "@misc{{k,\n  doi = {{{}}}\n}}\n",
+    "a.ris": "TY  - JOUR\nDO  - {}\nER  - \n",
+    "a.cff": "doi: {}\n",
+    "a.yml": "doi: {}\n",
+    "refs.json": '[{{"id": "k", "type": "book", "DOI": {}}}]',
+    "a.md": "---\ndoi: {}\n---\n",
+}
+QUOTED = {"a.cff", "a.yml", "refs.json", "a.md"}
+
+
+def value_of(path: str, text: str) -> str:
+    """Return the value of the field, as the format's own parser reads it."""
+    if path == "refs.json":
+        return str(json.loads(text)[0]["DOI"])
+    if path in QUOTED:
+        return str(yaml.safe_load(text.strip("-\n"))["doi"])
+    before, after = FIELDS[path].format("\0").split("\0")
+    return text.removeprefix(before).removesuffix(after)
+
+
+def plain(value: str) -> str:
+    """Return a value from its name on, without escapes."""
+    name = value[value.index("10.1000") :].rstrip().replace("\\textless{}", "<")
+    return re.sub(r"[\\{}$]", "", unquote(html.unescape(name)))
+
+
+@example("a.md", "doi:10.1000/a%5Cn")
+@example("a.ris", "https://doi.org/10.1000/j.\u200bcell.2020.01.001")
+@example("a.ris", "https://doi.org/10.1000/x17:15/16&#60;1661::AID-SIM968&#62;3.0.CO;2-2")
+@example("refs.json", "https://doi.org/10.1000/x<1661::AID-SIM968>3.0.CO;2-#")
+@given(st.sampled_from(sorted(FIELDS)), HOSTILE)
+def test_nothing_of_a_field_is_lost(path: str, value: str) -> None:
+    """All that follows the head is in the field afterwards, escaped or not; of a link, a query may go."""
+    assume("\x7f" not in value or path != "a.md")  # YAML has no such character
+    written = json.dumps(value, ensure_ascii=False) if path in QUOTED else value
+    source = Source(path, FIELDS[path].format(written))
     mended = mend(source, CONFIG, None, FixPolicy())
-    assert mended.report.problem is None
-    assert mended.after is not None
-    json.loads(mended.after.text)
-    assert mend(mended.after, CONFIG, None, FixPolicy()).applied == 0
+    if mended.after is None or not mended.applied:
+        return
+    before, after = plain(value), plain(value_of(path, mended.after.text))
+    dropped = before.removeprefix(after)
+    is_link = "/" in value[: value.index("10.1000")]
+    assert not dropped or (before != dropped and dropped[0] in "#?" and is_link)
+    assert not dropped or not before.endswith(">3.0.CO;2-#")
+
+
+ROWS = ["http://dx.doi.org/10.1000/182", "doi:doi:10.1000/183", "plain"]
+STRUCTURES = [
+    "{0}\n\n{1}\n{2}\n",
+    "{2}\n{1}\n{2}\n",
+    "+-{3}-+\n| {0} |\n+-{3}-+\n",
+    "{2}  ====\n{0}  a\n\n{0}  b\n{2}  ====\n",
+    "{2}  ====\n{0}  a\n{2}  ====\n{0}  a\n\n{0}  b\n{2}  ====\n",
+    "`{0}`_\n\n.. _`{0}`: x.html\n",
+    "{0}\n  A definition of {0}.\n",
+]
+
+
+def shape(text: str) -> list[str]:
+    """Return the names of all elements, among them those of errors."""
+    settings = {"report_level": 1, "halt_level": 6, "warning_stream": False}
+    return [node.tagname for node in publish_doctree(text, settings_overrides=settings).findall(Element)]
+
+
+@given(st.lists(st.tuples(st.sampled_from(STRUCTURES), st.sampled_from(ROWS)), min_size=1, max_size=4))
+def test_restructuredtext_keeps_its_structure(blocks: list[tuple[str, str]]) -> None:
+    """Tables, titles and references are the same for docutils, in a file and in a docstring."""
+    text = "\n".join(form.format(row, row, "=" * len(row), "-" * len(row)) for form, row in blocks)
+    for path, form in {"a.rst": "{}", "a.py": '"""\n{}"""\n'}.items():
+        mended = mend(Source(path, form.format(text)), CONFIG, None, FixPolicy())
+        assert mended.after is not None
+        assert shape(mended.after.text.replace('"""', "")) == shape(text)

@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 from doiuri import DOI
-from doiuri.resolver import Entry, Key, LockFile
-from doiuri_cli.registry._locking import Draft
+from doiuri.resolver import Entry, Key, LockContent, LockFile, MemoryStore, Reply, Request, Resolver
+from doiuri_cli._config import Config
+from doiuri_cli.registry._locking import Draft, Wanted
 from doiuri_proxy.pytest_plugin import Proxies
 from support.cli.command import doiuri
 from support.cli.library import ALIAS, BAD, BARE, DEAD, DIKES, KAHN, RECORDS
@@ -44,7 +45,7 @@ def names(folder: Path) -> list[str]:
 def test_records_sorted_and_without_the_resolver(folder: Path, doi_proxy: Proxies) -> None:
     run = lock(doi_proxy, folder)
     assert (run.returncode, run.stdout) == (0, "")
-    assert run.stderr == "4 DOIs in doi.lock.json: 4 added, 0 changed, 0 removed.\n"
+    assert run.stderr == "4 DOIs in doi.lock.json: 4 added, 0 changed, 0 removed. 1 is not registered.\n"
     entries = content(folder)["entries"]
     assert [*entries] == sorted(entries)
     assert names(folder) == ["10.5555/ALIAS", "10.5555/KAHN-2006", "10.5555/NOPE", "10.5555/TARGET"]
@@ -79,6 +80,9 @@ def test_check_says_what_is_due_without_a_request(folder: Path, doi_proxy: Proxi
     assert not (folder / "doi.lock.json").exists()
     assert doi_proxy.log == []
     lock(doi_proxy, folder)
+    run = lock(doi_proxy, folder, "--check")
+    assert (run.returncode, run.stdout) == (1, f"{DEAD} is not registered\n")
+    lock(doi_proxy, folder, "--accept", DEAD, "--reason", "an example")
     assert lock(doi_proxy, folder, "--check").returncode == 0
     assert lock(doi_proxy, folder, "--check", "--works").returncode == 1
 
@@ -135,6 +139,63 @@ def test_refresh_asks_for_all(folder: Path, doi_proxy: Proxies) -> None:
     assert code != 100
 
 
+class Registry:
+    """Answers with a code for each name, or with what is no answer."""
+
+    def __init__(self, codes: dict[str, int | None]) -> None:
+        self.codes = codes
+
+    def get(self, request: Request) -> Reply:
+        name = request.url.partition("/api/handles/")[2]
+        code = self.codes[name]
+        body = json.dumps({"responseCode": code, "handle": name, "values": []}) if code else "<html>"
+        return Reply(200, {"Content-Type": "application/json"}, body.encode(), request.url)
+
+
+FOUND, GONE = 1, 100
+LOOK_UPS = {
+    # what is in the file, and the answer: what is in the file then, without and with --refresh
+    "10.1000/A": (FOUND, FOUND, "found", "found"),
+    "10.1000/B": (FOUND, GONE, "found", "not-found"),
+    "10.1000/C": (FOUND, None, "found", "found"),
+    "10.1000/D": (GONE, FOUND, "found", "found"),
+    "10.1000/E": (GONE, None, "not-found", "not-found"),
+    "10.1000/F": ("accepted", FOUND, "accepted", "found"),
+    "10.1000/G": ("accepted", GONE, "accepted", "accepted"),
+    "10.1000/H": ("accepted", None, "accepted", "accepted"),
+    "10.1000/I": (None, FOUND, "found", "found"),
+    "10.1000/J": (None, GONE, "not-found", "not-found"),
+    "10.1000/K": (None, None, None, None),
+}
+
+
+@pytest.mark.parametrize("refresh", [False, True])
+@pytest.mark.parametrize("name", LOOK_UPS)
+def test_a_look_up_replaces_only_what_has_a_new_answer(
+    name: str, refresh: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before, answer, *after = LOOK_UPS[name]
+    other = "10.1000/OTHER"
+    content = LockContent()
+    for key, code in ((name, GONE if before == "accepted" else before), (other, FOUND)):
+        body = json.dumps({"responseCode": code, "handle": key, "values": []}).encode()
+        content.add(
+            {Key("record", "https://doi.org", key): Entry(body, "application/json", inf)} if code else {}
+        )
+    content.accepted = {name: "an example"} if before == "accepted" else {}
+    draft, unread = Draft(content.copy()), content.render()
+    registry = Resolver(transport=Registry({name: answer, other: FOUND}), store=MemoryStore(), rate=None)
+    monkeypatch.setattr("doiuri_cli.registry._locking.open_resolver", lambda _: registry)
+    draft.look_up([DOI(name), DOI(other)], Wanted(refresh=refresh), Config(), None)
+    status = "accepted" if name in draft.content.accepted else draft.content.status(name)
+    assert (status, draft.content.status(other)) == (after[refresh], "found")
+    is_asked = refresh or before in {None, GONE}
+    assert len(draft.unknown) == (is_asked and answer is None)
+    draft.redo(content)
+    assert content.render() == draft.content.render()
+    assert unread == content.render() or is_asked
+
+
 def test_existence_takes_few_requests(folder: Path, doi_proxy: Proxies) -> None:
     (folder / "a.md").write_text("".join(f"doi:10.5555/{number}\n" for number in range(300)))
     (folder / "b.rst").unlink()
@@ -156,16 +217,35 @@ def test_works_that_are_locked_later_leave_the_records(folder: Path, doi_proxy: 
     assert "works" in content(folder)
 
 
-def test_works_and_references(folder: Path, doi_proxy: Proxies) -> None:
+def test_works_are_locked_once(folder: Path, doi_proxy: Proxies) -> None:
     lock(doi_proxy, folder, "--works")
     written = content(folder)
     assert written["works"]["10.5555/KAHN-2006"]["author"][0]["family"] == "Kahn"
     assert written["works"]["10.5555/ALIAS"] is None
-    assert [*written["references"]] == ["apa en-US 10.5555/KAHN-2006"]
     assert "10.5555/NOPE" not in written["works"]
     requests = len(doi_proxy.log)
     lock(doi_proxy, folder, "--works")
     assert len(doi_proxy.log) == requests
+
+
+def test_short_dois_are_checked_found_and_locked_like_dois(folder: Path, doi_proxy: Proxies) -> None:
+    doi_proxy.load([{"handle": "10/abcd", "values": []}])
+    (folder / "b.rst").unlink()
+    (folder / "a.md").write_text("See https://doi.org/10/abcd and [x](doi:10/dead).\n")
+    remedy = "{0} is a short DOI; write the DOI that https://doi.org/{0}?noredirect shows"
+    expected = [
+        f"a.md:1:5: warning[short-doi] {remedy.format('10/abcd')}",
+        "a.md:1:37: error[not-found] 10/dead is not registered",
+        f"a.md:1:37: warning[short-doi] {remedy.format('10/dead')}",
+    ]
+    asked = doiuri("check", "--resolver", doi_proxy.url, "-o", "concise", cwd=folder)
+    assert asked.stdout.splitlines() == expected
+    assert doiuri("find", cwd=folder).stdout == "a.md:1:5: 10/abcd\na.md:1:37: 10/dead\n"
+    lock(doi_proxy, folder)
+    assert names(folder) == ["10/ABCD", "10/DEAD"]
+    assert doiuri("check", "--locked", "-o", "concise", cwd=folder).stdout.splitlines() == expected
+    lock(doi_proxy, folder, "--accept", "10/dead", "--reason", "an example")
+    assert "not-found" not in doiuri("check", "--locked", cwd=folder).stdout
 
 
 def test_accept_needs_a_reason_and_a_dead_name(folder: Path, doi_proxy: Proxies) -> None:
@@ -189,6 +269,16 @@ def test_an_accepted_name_is_no_finding_and_stays(folder: Path, doi_proxy: Proxi
     doi_proxy.load([{"handle": DEAD, "values": []}])
     lock(doi_proxy, folder, "--refresh", "--cache", ":memory:")
     assert "accepted" not in content(folder)
+
+
+def test_a_configuration_file_alone_names_no_resolver(folder: Path, doi_proxy: Proxies) -> None:
+    (folder / "doiuri.toml").write_text(f'resolver = "{doi_proxy.url}"')
+    for options in ([], ["--check"]):
+        run = doiuri("lock", *options, cwd=folder)
+        assert (run.returncode, run.stdout) == (2, "")
+        assert run.stderr.endswith("name the resolver with --resolver or DOIURI_RESOLVER\n")
+    assert doi_proxy.log == []
+    assert doiuri("lock", cwd=folder, DOIURI_RESOLVER=doi_proxy.url).returncode == 0
 
 
 def test_accept_without_a_network(folder: Path) -> None:
@@ -239,7 +329,7 @@ def test_bibtex_entries_keyed_by_name(folder: Path, doi_proxy: Proxies) -> None:
     assert sorted(problems) == [ALIAS, BARE, DIKES]
     assert f"{DIKES}: not in the BibTeX file: a key cannot hold this name" in run.stderr
     requests = len(doi_proxy.log)
-    assert lock(doi_proxy, folder, "--bib", "refs.bib", "--check").returncode == 0
+    assert lock(doi_proxy, folder, "--bib", "refs.bib", "--check").stdout == f"{DEAD} is not registered\n"
     lock(doi_proxy, folder, "--bib", "refs.bib")
     assert (folder / "refs.bib").read_text() == text
     assert len(doi_proxy.log) == requests

@@ -7,7 +7,8 @@ import os
 import re
 from pathlib import Path
 
-from doiuri_cli.output import Report
+import pytest
+from doiuri_cli.output import FORMATS, Report
 from doiuri_cli.rules import Fix
 from jsonschema import Draft202012Validator
 from markdown_it import MarkdownIt
@@ -73,13 +74,21 @@ def test_every_finding_is_one_command_for_github(many: Report) -> None:
     assert lines.pop() == ""
     assert len(lines) == len(many.findings)
     for line, found in zip(lines, many.findings, strict=True):
-        match = re.fullmatch(r"::(error|warning) ([^:\r]*)::([^\r]*)", line)
+        match = re.fullmatch(r"::(error|warning|notice) ([^:\r]*)::([^\r]*)", line)
         assert match
         properties = dict(item.split("=", 1) for item in match[2].split(","))
         assert properties["title"] == f"doiuri ({found.code})"
         assert int(properties["line"]) == (found.in_file or (found.line,))[0]
         if found.path.isprintable() or found.path.replace("\n", "").isprintable():
             assert unescaped(properties["file"]) == os.path.normpath(found.path)
+
+
+@for_any_report
+def test_no_format_holds_a_command_for_another_ci_system(many: Report) -> None:
+    for name in FORMATS:
+        if name != "github":  # a line is one command there, and the file keeps its name
+            text = written(many, name)
+            assert not re.search(r"##(\[|vso\[)|^\s*::", text, re.MULTILINE), name
 
 
 def test_a_command_for_github() -> None:
@@ -89,6 +98,26 @@ def test_a_command_for_github() -> None:
         "::a,b:c%25\\n.md:41:21: not-found: 50%25\\r\\nno\n"
     )
     assert "col=" not in written(report(found._replace(end_line=42)), "github")
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("full", "docs/methods.md:41:21: info[preprint-published] a preprint"),
+        ("concise", "docs/methods.md:41:21: info[preprint-published] a preprint"),
+        ("json", '"severity": "info"'),
+        ("jsonl", '"severity": "info"'),
+        ("github", "::notice title=doiuri (preprint-published)"),
+        ("gitlab", '"severity": "info"'),
+        ("sarif", '"level": "note",\n     "message"'),
+        ("junit", 'tests="1" failures="0"'),
+        ("junit", '<skipped message="a preprint">'),
+        ("markdown", "| docs/methods.md:41:21 | info | preprint-published | a preprint |"),
+        ("markdown", "1 info."),
+    ],
+)
+def test_every_format_has_a_word_for_information(name: str, text: str) -> None:
+    assert text in written(report(finding("preprint-published", message="a preprint")), name)
 
 
 @for_any_report
@@ -118,7 +147,8 @@ def test_findings_stay_in_their_cells(many: Report) -> None:
     html = rendered(many)
     assert html.count("<tr>") == (len(many.findings) + 1 if many.findings else 0)
     assert html.count("<td>") == 4 * len(many.findings)
-    assert set(re.findall(r"</?(\w+)", html)) <= {"table", "thead", "tbody", "tr", "th", "td", "p"}
+    tags = {"table", "thead", "tbody", "tr", "th", "td", "p", "strong", "ul", "li"}
+    assert set(re.findall(r"</?(\w+)", html)) <= tags
     assert "@" not in written(many, "markdown")
 
 

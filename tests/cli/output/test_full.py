@@ -47,7 +47,7 @@ def test_the_sample_of_the_manual() -> None:
         entry="smith2020",
         line=88,
         column=11,
-        message="the field doi holds a link",
+        message="the DOI field holds a link",
         fix=SAFE,
     )
     assert written(report(finding(), notebook, entry), "full") == (
@@ -55,7 +55,7 @@ def test_the_sample_of_the_manual() -> None:
         "   41 | as shown by [Smith](https://doi.org/10.1371/journal.pone.013187).\n"
         "      |                     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^\n"
         "docs/intro.ipynb:cell 7:3:18: warning[not-https] http://dx.doi.org/10.1000/182 [*]\n"
-        "paper.bib:88:11: warning[field-form] smith2020: the field doi holds a link [*]\n"
+        "paper.bib:88:11: warning[field-form] smith2020: the DOI field holds a link [*]\n"
     )
 
 
@@ -70,6 +70,13 @@ def test_concise_has_one_line_each() -> None:
     assert lines[0].endswith("013187 is not registered")
     assert lines[1].endswith("013187 is not registered [*]")
     assert len(lines) == 2
+
+
+def test_statistics_count_the_findings_of_each_code() -> None:
+    found = report(finding(), finding("not-https", fix=SAFE), finding("not-https", fix=SAFE))
+    assert written(found, "statistics") == (
+        "    2 not-https [*]: A link uses http or an old host.\n    1 not-found: The DOI is not registered.\n"
+    )
 
 
 def test_carets_line_up_by_columns() -> None:

@@ -7,7 +7,7 @@ from doiuri_cli.rules import Fix
 from support.cli.findings import finding
 
 SAFE = finding("not-https", fix=Fix(0, 1, "x", safe=True))
-UNSAFE = finding("look-alike", fix=Fix(0, 1, "x", safe=False))
+UNSAFE = finding("look-alike", fix=Fix(0, 1, "x", safe=False, name="10.1000/x"))
 
 
 def test_the_sample_of_the_manual() -> None:
@@ -27,7 +27,8 @@ def test_what_was_checked() -> None:
     for counts, line in (
         (Counts(files=1), "No DOIs found in 1 file."),
         (Counts(dois=1, known=1), "Checked 1 DOI: 1 known."),
-        (Counts(dois=9, unknown={"offline": 9}), "Checked 9 DOIs: 0 known. 9 could not be checked: offline."),
+        (Counts(dois=9, unknown={"offline": 9}), "Verified none of 9 DOIs: offline."),
+        (Counts(dois=2, known=2, requests=1), "Checked 2 DOIs: 2 known, 1 request."),
         (
             Counts(dois=9, asked=3, requests=2, unknown=causes),
             f"Checked 9 DOIs: 0 known, 3 asked in 2 requests. {several}",
@@ -52,6 +53,12 @@ def test_what_was_found() -> None:
         ),
     ):
         assert summary_lines(Report(found, Counts(dois=1)))[-1] == line
+    assert SAFE.fix is not None
+    recorded = SAFE._replace(fix=SAFE.fix._replace(safe=False))
+    assert summary_lines(Report([recorded], Counts(dois=1)))[-2:] == [
+        "1 warning.",
+        "1 fix in recorded data (fixtures, cassettes, testdata) left to --unsafe-fixes.",
+    ]
 
 
 def test_no_files() -> None:

@@ -57,7 +57,7 @@ RIS = "TY  - JOUR\r\nID  - a\r\nAU  - Smith, J\r\nT1  - On x\r\nPY  - 2020/01//\
 
 
 def read(path: str, text: str) -> list[Entry]:
-    return [*entries(Source(path, text))]
+    return [one for one in entries(Source(path, text)) if isinstance(one, Entry)]
 
 
 def short(path: str, text: str) -> list[tuple[str, DOI, str, int | None, str, str]]:

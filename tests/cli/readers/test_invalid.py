@@ -8,7 +8,7 @@ from doiuri_cli.files import Source
 
 
 def invalid(name: str, text: str) -> list[str]:
-    return [mention.text for mention in read_mentions(Source(name, text))[0] if mention.doi is None]
+    return [mention.text for mention in read_mentions(Source(name, text)) if mention.doi is None]
 
 
 def codes(path: str, text: str) -> list[str]:
@@ -66,20 +66,38 @@ def test_a_number_that_is_to_come_is_passed_over() -> None:
         ("a.md", "10.5281/zenodo.XXXXXXX"),
         ("a.bib", "@misc{a, doi = {10.5281/zenodo.xxxxxx}}"),
     ):
-        assert read_mentions(Source(name, text))[0] == []
+        assert read_mentions(Source(name, text)) == []
 
 
 def test_a_field_may_say_that_there_is_no_doi() -> None:
     for text in ("no DOI available", "N/A", "n/a", "NA", "-", "—", "unknown", "not available"):
         assert codes("meta.yml", f'doi: "{text}"\n') == [], text
         assert codes("a.bib", f"@article{{a, doi = {{{text}}}}}") == ["syntax"]  # styles make a link of it
-    for text in ("smith2010", "na1", "1000/182"):
-        assert codes("meta.yml", f'doi: "{text}"\n') == ["syntax"], text
+
+
+def test_a_value_that_looks_like_no_attempt_is_told_only_where_doi_means_nothing_else() -> None:
+    for text, expected in {
+        "string": [],
+        "The DOI of the paper": [],
+        "smith2010": [],
+        "10.": ["syntax"],
+        "1000/182": ["syntax"],
+        "doi:1000": ["syntax"],
+        "10/d8dn": ["short-doi"],
+    }.items():
+        for path in ("meta.yml", "mkdocs.yaml"):
+            assert codes(path, f'x: [{{doi: "{text}"}}]\n') == expected, (path, text)
+        assert codes("a.md", f'---\ndoi: "{text}"\n---\n') == expected, text
+        strict = expected or ["syntax"]
+        assert codes("CITATION.cff", f'doi: "{text}"\n') == strict, text
+        assert codes("a.json", f'[{{"type": "book", "DOI": "{text}"}}]') == strict, text
+        assert codes(".zenodo.json", f'{{"doi": "{text}"}}') == strict, text
+        assert codes("a.bib", f"@misc{{a, doi = {{{text}}}}}") == strict, text
 
 
 def test_paths_of_files_in_bibtex_are_no_dois() -> None:
     file, url = "file = {:files/10.1000/182.pdf:PDF}", "url = {https://doi.org/10.1000/2}"
-    mentions, _ = read_mentions(Source("a.bib", f"@article{{a, doi = {{10.1000/1}}, {file}, {url}}}"))
+    mentions = read_mentions(Source("a.bib", f"@article{{a, doi = {{10.1000/1}}, {file}, {url}}}"))
     assert [mention.text for mention in mentions] == ["10.1000/1", "https://doi.org/10.1000/2"]
 
 

@@ -185,7 +185,7 @@ def test_time_is_linear(syntax: str) -> None:
     slow = [
         pattern
         for pattern in (*PATTERNS, *NOTATIONS)
-        if not is_linear(functools.partial(read, pattern), 4_000, 32_000)
+        if not is_linear(functools.partial(read, pattern), 2_000, 16_000)
     ]
     assert slow == []
 

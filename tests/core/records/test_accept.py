@@ -11,12 +11,9 @@ RECORD = [
     "APPLICATION/JSON; Charset=utf-8",
     "application/*;q=0.2",
     "application/json, text/plain, */*",
-    "application/json;q=0.9, application/x-bibtex;q=0.8",
-    "application/x-bibtex;q=0, application/json",
     "text/html;q=0, */*",
     "application/x-bibtex;q=0.5, */*",
     "nonsense",
-    ", ,",
     "application/json;q=nonsense",
 ]
 OTHER = [
@@ -26,14 +23,11 @@ OTHER = [
     'text/x-bibliography; style="a, application/json"',
     'text/x-bibliography; style="x;q=0"',
     "application/x-bibtex",
-    "application/x-bibtex, */*",
     "application/x-bibtex;q=0.5, */*;q=0.1",
     "application/json;q=0.1, application/rdf+xml;q=0.2",
     "application/json;q=0, */*",
-    "application/json ; Q=0 , text/turtle",
     "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
     "text/*",
-    "application/ld+json",
 ]
 
 
@@ -70,7 +64,6 @@ def test_media_ranges_are_read_in_order_with_their_quality() -> None:
         ("nonsense", "nonsense", False),
         ("text/html", "application/x-bibtex", False),
         ("text/html", "text/html;q=0, text/*, */*", False),
-        ("application/json", "application/rdf+xml, text/*", False),
         # as DataCite, KISTI and Airiti answer
         ("application/vnd.citationstyles.csl+json; charset=utf-8", "application/citeproc+json", True),
         ("application/vnd.datacite.datacite+xml", "application/x-datacite+xml", True),
@@ -78,9 +71,7 @@ def test_media_ranges_are_read_in_order_with_their_quality() -> None:
         ("application/vnd.citationstyles.csl+json;charset=UTF-8", "application/x-bibtex", False),
         ("application/json", "application/ld+json", True),
         ("text/xml", "application/rdf+xml", True),
-        ("text/x-bibtex", "application/x-bibtex", True),
         ("application/x-turtle", "text/turtle", True),
-        ("text/x-bibliography", "text/bibliography", True),
         ("application/xhtml+xml", "application/rdf+xml", False),
         ("application/citeproc+json", "application/json", True),
         ("text/plain", "application/x-bibtex, text/x-bibliography;q=0", False),

@@ -64,7 +64,8 @@ def test_the_choice_among_locations(case: dict[str, Any]) -> None:
         ("<locations>" + " " * 1_000_000 + "</locations>", "too large"),
     ],
 )
-def test_what_is_no_10320_loc_is_refused_with_the_reason(xml: str | bytes, reason: str) -> None:
+def test_an_invalid_10320_loc_is_refused_with_the_reason(xml: str | bytes, reason: str) -> None:
+    """A 10320/loc value is XML that lists locations (P-17)."""
     with pytest.raises(ValueError, match=reason):
         parse_locations(xml)
 
@@ -78,7 +79,7 @@ def test_octets_are_decoded_as_they_declare() -> None:
     )
 
 
-def test_deep_nesting_and_many_locations_take_no_stack() -> None:
+def test_deep_nesting_and_many_locations_do_not_recurse() -> None:
     deep = parse_locations("<locations>" + "<a>" * 100_000 + "</a>" * 100_000 + "</locations>")
     assert deep.candidates == ()
     many = parse_locations("<locations>" + "<location href='http://a.example/'/>" * 20_000 + "</locations>")
@@ -97,16 +98,16 @@ def test_attributes_are_kept_as_they_are_in_the_record() -> None:
 
 def test_legacy_url_values_come_last_with_the_documented_weights() -> None:
     urls = ["https://1.example/", "https://2.example/"]
-    alone = Locations().with_legacy(urls)
-    assert [(place.href, place.weight) for place in alone.candidates] == list(
-        zip(urls, (1.0, 0.0), strict=True)
-    )
-    beside = parse_locations("<locations><location href='https://a.example/'/></locations>").with_legacy(urls)
-    assert [place.weight for place in beside.candidates] == [1.0, 0.0, 0.0]
+    values = [Value(1 + number, "URL", Data("string", url)) for number, url in enumerate(urls)]
+    alone = locations_of(values, "")
+    assert [(place.href, place.weight) for place in alone] == list(zip(urls, (1.0, 0.0), strict=True))
+    loc = "<locations><location href='https://a.example/'/></locations>"
+    beside = locations_of([*values, Value(3, "10320/loc", Data("string", loc))], "")
+    assert [place.weight for place in beside] == [1.0, 0.0, 0.0]
     assert choose(beside, locatt=["mode:legacy"]) == beside.candidates[1]
     assert choose(beside, locatt="mode:legacy") == beside.candidates[1]
-    overruled = parse_locations("<locations/>").with_legacy(urls, overruled=True)
-    assert [place.weight for place in overruled.candidates] == [0.0, 0.0]
+    overruled = locations_of([Value(3, "10320/loc", Data("string", "<locations/>")), *values], "")
+    assert [place.weight for place in overruled] == [0.0, 0.0]
     assert choose(overruled) == overruled.candidates[0]
 
 
@@ -252,8 +253,8 @@ def test_the_templates_of_all_values_share_the_bound() -> None:
 
 def test_the_values_of_a_record_are_joined_in_linear_time() -> None:
     xml = "<locations a{0}='{0}' b='{0}'><location href='http://{0}.example/'/></locations>"
-    values = [Value(index, "10320/loc", Data("string", xml.format(index))) for index in range(20_000)]
-    assert is_linear(lambda count: locations_of(values[:count], "10.1000/1"), 2_000, 20_000)
+    values = [Value(index, "10320/loc", Data("string", xml.format(index))) for index in range(10_000)]
+    assert is_linear(lambda count: locations_of(values[:count], "10.1000/1"), 1_000, 10_000)
     locations = locations_of(values, "10.1000/1")
-    assert len(locations) == 20_000
+    assert len(locations) == 10_000
     assert (locations.attributes["b"], locations.attributes["a7"]) == ("0", "7")

@@ -31,7 +31,7 @@ def record(*values: dict[str, Any]) -> Record:
 
 
 def test_the_figure_of_the_draft() -> None:
-    """U-14, U-41, U-56, U-57, U-59 to U-61, P-85, P-86, P-93 to P-99, P-103; C-21: values is an array."""
+    """U-09, U-14, U-41, U-56, U-57, U-59 to U-61, P-85, P-86, P-93 to P-99, P-103; C-21: an array."""
     found = Record.from_json(json.dumps(FIGURE_1))
     assert found.doi == DOI("10.1000/182")
     assert found.values == (
@@ -82,7 +82,10 @@ def test_the_example_of_the_resolution_documentation() -> None:
 
 
 def test_one_doi_with_two_urls_xml_and_octets() -> None:
-    """N-033, N-034: the values of 10.123/456 serve a browser, a reader of metadata and a player of video."""
+    """N-033, N-034: the values of 10.123/456 serve a browser, a reader of metadata and a player of video.
+
+    It also proves N-017 N-019 N-022 N-023 N-026 P-14 P-15 U-09.
+    """
     found = record(
         value("URL", "http://www.a.example/", 1),
         value("URL", "http://www.b.example/", 2),
@@ -120,7 +123,7 @@ def test_every_format_is_carried_through(data: dict[str, Any]) -> None:
 
 
 def test_everything_else_is_carried_through_as_well() -> None:
-    """P-92: generally five attributes, so there may be others."""
+    """P-92: generally five attributes, so there may be others (P-98)."""
     source = {
         "responseCode": 1,
         "handle": X.name,
@@ -171,6 +174,7 @@ VALUES = st.fixed_dictionaries(
 
 @given(st.lists(VALUES, min_size=1, max_size=4), st.dictionaries(st.text(), JSON_VALUES, max_size=2))
 def test_nothing_is_lost_between_json_and_json(values: list[dict[str, Any]], more: dict[str, Any]) -> None:
+    """A record has any number of values, each with an index, a type and data (N-024 P-93 to P-95 U-57)."""
     source = more | {"responseCode": 1, "handle": X.name, "values": values}
     read = Record.from_json(json.dumps(source))
     text = read.to_json()
@@ -213,6 +217,7 @@ def test_nothing_is_lost_between_json_and_json(values: list[dict[str, Any]], mor
     ],
 )
 def test_a_value_of_another_shape_makes_a_bad_record(flaw: dict[str, Any]) -> None:
+    """The attributes of a value have the types of section 5 (P-104 P-92 to P-96 P-98 P-99)."""
     with pytest.raises(BadRecord) as caught:
         record(value("URL", "https://a.example/") | flaw)
     assert caught.value.reason
@@ -232,7 +237,7 @@ def test_a_value_of_another_shape_makes_a_bad_record(flaw: dict[str, Any]) -> No
         b"\xff",
     ],
 )
-def test_what_is_no_record_is_a_bad_record(source: str | bytes) -> None:
+def test_an_invalid_record_raises_bad_record(source: str | bytes) -> None:
     with pytest.raises(BadRecord) as caught:
         Record.from_json(source)
     assert caught.value.doi is None
@@ -241,31 +246,21 @@ def test_what_is_no_record_is_a_bad_record(source: str | bytes) -> None:
     assert caught.value.doi == X
 
 
-@pytest.mark.parametrize("depth", [101, 900, 5000, 200_000])
-@pytest.mark.parametrize(("start", "end"), [("[", "]"), ('{"a":', "}")])
-def test_nesting_beyond_reason_is_a_bad_record(depth: int, start: str, end: str) -> None:
-    """What is read can be written: both stacks are bounded."""
-    text = '{"handle":"10.1000/x","values":[],"a":%s0%s}'
-    with pytest.raises(BadRecord, match="nested too deeply"):
-        Record.from_json(text % (start * depth, end * depth))
-    read = Record.from_json(text % (start * 98, end * 98))
-    assert Record.from_json(read.to_json()) == read
-
-
 @pytest.mark.parametrize("handle", ["20.5000/x", "10.1000/", "", "doi:10.1000/x", "10/a-b", " 10.1000/x"])
-def test_a_handle_that_is_no_doi_is_a_bad_record(handle: str) -> None:
+def test_a_record_with_an_invalid_handle_raises_bad_record(handle: str) -> None:
     with pytest.raises(BadRecord, match="is not a"):
         Record.from_json({"handle": handle, "values": []})
 
 
 def test_a_handle_is_a_literal_name() -> None:
-    """N-149: names are stored unencoded, so a percent sign is one."""
+    """N-149: names are stored unencoded, so a percent sign is one (P-09)."""
     assert Record.from_json({"handle": "10.1000/50%25off", "values": []}).doi.name == "10.1000/50%25off"
     assert Record.from_json({"handle": "10.1000", "values": []}).doi == Prefix("10.1000")
     assert Record.from_json({"handle": "10/abcd", "values": []}).doi == ShortDOI("10/abcd")
 
 
 def test_the_name_asked_for_stays_as_it_was_asked_for() -> None:
+    """The handle of an answer is the name asked for, in any case of ASCII letters (U-54)."""
     source = {"handle": "10.1000/X", "values": []}
     assert Record.from_json(source, doi=X).doi.name == "10.1000/x"
     with pytest.raises(BadRecord, match="another name"):
@@ -273,7 +268,7 @@ def test_the_name_asked_for_stays_as_it_was_asked_for() -> None:
 
 
 def test_types_are_matched_without_case_and_with_a_dot_by_their_family() -> None:
-    """N-013, N-017, N-022 to N-024, N-034, U-11: any number of typed values, an e-mail address for one."""
+    """N-013, N-017, N-022 to N-024, N-034, P-15, U-11: typed values, an e-mail address for one."""
     found = record(
         value("URL", "https://a.example/", 1),
         value("url.pdf", "https://b.example/", 2),
@@ -308,6 +303,13 @@ def test_types_are_matched_without_case_and_with_a_dot_by_their_family() -> None
         ([value("URL", "https://a.example/\x85")], None),
         ([value("URL", "https://a.example/\ud800")], None),
         ([value("URL", "https://a b.example/")], None),
+        ([value("URL", r"http://good.example\@evil.example/x")], None),
+        ([value("URL", r"http://a\?x@y")], None),
+        ([value("URL", r"http:\\x")], None),
+        ([value("URL", "http://[a")], None),
+        ([value("URL", "http://a.example/b\\c")], "http://a.example/b\\c"),
+        ([value("URL", "http://user@a.example:8000")], "http://user@a.example:8000"),
+        ([value("URL", "HTTPS://müller.example/é")], "HTTPS://müller.example/é"),
         ([value("URL", "https://a.example:0/")], None),
         ([value("URL", "https://a.example:70000/")], None),
         ([value("URL", "https://a.example\u2100/")], None),
@@ -331,7 +333,7 @@ def test_types_are_matched_without_case_and_with_a_dot_by_their_family() -> None
     ],
 )  # fmt: skip
 def test_where_a_doi_leads(values: list[dict[str, Any]], url: str | None) -> None:
-    """U-10, N-019, P-14, P-15; C-34: the first URL in record order, unless 10320/loc says otherwise."""
+    """U-10, N-019, N-028, N-042, P-14 to P-16; C-34: the first URL, unless 10320/loc overrules."""
     assert record(*values).url == url
 
 
@@ -392,7 +394,7 @@ def test_octets_of_the_formats() -> None:
     ],
 )
 def test_the_alias_of_a_record(values: list[dict[str, Any]], alias: str | None) -> None:
-    """P-58: the handle to resolve in place of this one; P-59: the record itself stays as it is."""
+    """P-58: the handle to resolve in place of this one; P-59: the record itself stays as it is (N-023)."""
     found = record(value("URL", "https://a.example/"), *values)
     assert found.alias == alias
     assert found.url == "https://a.example/"
@@ -475,15 +477,6 @@ def test_a_notebook_shows_a_hostile_record_as_text(hostile: dict[str, Any]) -> N
     assert all([*link] == ["href"] and link["href"].startswith("https://") for link in links)
 
 
-def test_a_notebook_shows_the_beginning_of_long_data() -> None:
-    html = record(
-        value("URL", "https://a.example/" + "x" * 1_000_000), value("T", "y" * 1_000_000)
-    )._repr_html_()
-    assert html.count("…</a></td>") == 1
-    assert html.count("y…</td>") == 1
-    assert html.count("y") < 300
-
-
 @pytest.mark.parametrize(("start", "end"), [("[", "]"), ('{"a":', "}")])
 @pytest.mark.parametrize("inmost", ["0", "[]", "{}"])
 def test_a_hundred_levels_are_read_and_no_more(start: str, end: str, inmost: str) -> None:
@@ -493,5 +486,6 @@ def test_a_hundred_levels_are_read_and_no_more(start: str, end: str, inmost: str
         most = 99 - (inmost != "0")  # the record itself is a level
         read = Record.from_json(text % (start * most, end * most))
         assert Record.from_json(read.to_json()) == read
-        with pytest.raises(BadRecord, match="nested too deeply: more than 100 levels"):
-            Record.from_json(text % (start * (most + 1), end * (most + 1)))
+        for depth in (most + 1, 5000, 200_000):
+            with pytest.raises(BadRecord, match="nested too deeply: more than 100 levels"):
+                Record.from_json(text % (start * depth, end * depth))

@@ -61,7 +61,7 @@ def test_a_stored_record_is_the_record(values: list[Value]) -> None:
     st.sampled_from(PIECES).map(str.encode) | st.binary(max_size=2),
 )
 @example(stored(Value(1, "URL", Data("string", "http://a.example"))), 67, 0, b"0")
-def test_what_is_taken_can_be_read(source: bytes, place: int, length: int, piece: bytes) -> None:
+def test_a_deferred_record_can_be_parsed(source: bytes, place: int, length: int, piece: bytes) -> None:
     """Whatever damage an answer has: it is found out at once, or it does no harm later."""
     place %= len(source)
     damaged = source[:place] + piece + source[place + length :]

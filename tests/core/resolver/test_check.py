@@ -75,7 +75,7 @@ def test_without_a_limit_there_is_no_need_for_it(options: dict[str, float | None
         assert not any("/doiRA/" in target for target in targets(server))
 
 
-def test_items_that_are_no_dois_and_repeated_names_stay_in_their_places() -> None:
+def test_invalid_items_and_repeated_names_stay_in_order() -> None:
     items = ["nonsense", *NAMES[:40], NAMES[0], 7, *NAMES[:40]]
     with handling(handle) as server:
         outcomes = list(Resolver(server.url, store=None, rate=2, budget=10).check(items))  # type: ignore[arg-type]

@@ -9,7 +9,7 @@ from functools import cache
 
 import pytest
 from doiuri import DOI, ResolverUnavailable
-from doiuri.resolver import MemoryStore, Outcome, Resolver
+from doiuri.resolver import MemoryStore, Resolver
 from support.servers.faults import FAULTS, HARDER, NAME, TARGET, Fault, record, reply, says
 
 DOI_ = DOI(NAME)
@@ -94,14 +94,3 @@ def test_memory_is_bounded(fault: Fault) -> None:
         status, peak = memory(server.url)
     assert status == "unknown"
     assert peak - usual_memory() < 15_000
-
-
-def test_a_budget_holds_for_many() -> None:
-    fault = next(fault for fault in FAULTS if fault.name == "DNS that hangs")
-    dois = [DOI(f"10.1000/{n}") for n in range(1000)]
-    with fault.serve() as server, Resolver(server.url, store=None, timeout=100) as resolver:
-        begun = time.monotonic()
-        outcomes: list[Outcome] = list(resolver.resolve_many(dois, budget=0.1))
-        assert time.monotonic() - begun < SLACK
-    assert [outcome.doi for outcome in outcomes] == dois
-    assert {outcome.status for outcome in outcomes} == {"unknown"}

@@ -29,7 +29,7 @@ def test_what_is_known_has_a_row() -> None:
     )
 
 
-def test_what_is_not_known_has_none() -> None:
+def test_unknown_values_have_no_row() -> None:
     assert (
         shown(Outcome(X, "unknown", cause=Cause("offline", detail="offline: request not sent"))).count("<tr>")
         == 2

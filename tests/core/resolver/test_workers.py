@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from doiuri.resolver import Cause
 from doiuri.resolver._workers import Task, Workers
+from support.waiting import until
 
 
 def hanging(free: threading.Event, ends: float) -> Any:
@@ -24,8 +25,8 @@ def test_a_request_that_hangs_times_out_whatever_its_thread_does_afterwards(rais
     free, over = threading.Event(), threading.Event()
 
     def work(task: Task) -> None:
-        with task.in_flight(hanging(free, time.monotonic())):
-            free.wait(60)
+        task.watch(hanging(free, time.monotonic()))
+        free.wait(60)
         over.set()
         if raises:
             raise RuntimeError
@@ -51,7 +52,7 @@ def test_nothing_starts_once_the_call_is_over() -> None:
     assert not started.wait(0.05)
 
 
-def test_the_error_of_a_task_is_kept_for_who_waits() -> None:
+def test_the_error_of_a_task_is_kept() -> None:
     def fail(_task: Task) -> None:
         raise RuntimeError("ours")
 
@@ -60,3 +61,14 @@ def test_the_error_of_a_task_is_kept_for_who_waits() -> None:
     workers.wait(lambda: task.done)
     assert str(task.error) == "ours"
     assert not task.cancelled
+
+
+def test_there_are_never_more_threads_than_the_size() -> None:
+    workers, free, others = Workers(1, time.monotonic() + 60), threading.Event(), {*threading.enumerate()}
+    first = workers.submit(lambda _task: None)
+    workers.wait(lambda: first.done)
+    until(lambda: {*threading.enumerate()} <= others)
+    second = [workers.submit(lambda _task: free.wait(60)) for _ in range(3)]
+    assert len({*threading.enumerate()} - others) == 1
+    free.set()
+    workers.wait(lambda: all(task.done for task in second))

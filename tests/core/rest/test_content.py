@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from doiuri.rest import BIBTEX, CSL_JSON, check_locale, check_style, reference_type
+from doiuri.rest import BIBTEX, CSL_JSON, reference_type
 from doiuri.rest.server import read_metadata, write_metadata
 
 METADATA = read_metadata(
@@ -100,11 +100,11 @@ def test_lone_surrogates_are_sent_as_something_else() -> None:
 
 def test_media_types_of_references() -> None:
     assert reference_type() == "text/x-bibliography; style=apa; locale=en-US"
-    assert check_style("chicago-author-date_2.0") == "chicago-author-date_2.0"
-    assert check_locale("zh-Hant-TW") == "zh-Hant-TW"
-    for style in ("", "a b", "apa;x", "apa\r\nX: y", "apa\n", "é"):
+    given = "text/x-bibliography; style=chicago-author-date_2.0; locale=zh-Hant-TW"
+    assert reference_type("chicago-author-date_2.0", "zh-Hant-TW") == given
+    for style in ("", "a b", "apa;x", "apa\r\nX: y", "apa\n", "é", "a/b", "../x", "x" * 101):
         with pytest.raises(ValueError, match="not the name of a CSL style"):
             reference_type(style)
-    for locale in ("", "e", "en_US", "en-US\n", "en;q=0"):
+    for locale in ("", "e", "en_US", "en-US\n", "en;q=0", "en US", "1", "en-"):
         with pytest.raises(ValueError, match="not a locale"):
             reference_type("apa", locale)

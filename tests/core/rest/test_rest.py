@@ -60,18 +60,16 @@ def body_of(case: dict[str, Any]) -> bytes:
         ("10.1000/50%25off", "10.1000/50%2525off"),
         ("10.1002/(SICI)1:2<3::AID>4,5;6", "10.1002/%28SICI%291%3A2%3C3%3A%3AAID%3E4%2C5%3B6"),
         ("10.1000//x", "10.1000//x"),
-        ("10.1000/x/", "10.1000/x/"),
         ("10.1000/a b+c", "10.1000/a%20b%2Bc"),
         ("10.1000/../x", "10.1000/..%2Fx"),
         ("10.1000/./x", "10.1000/.%2Fx"),
         ("10.1000/..", "10.1000%2F.."),
         ("10.1000/a/..", "10.1000/a%2F.."),
         ("10.1000/.../x", "10.1000/.../x"),
-        ("10.1000/a.", "10.1000/a."),
     ],
 )
 def test_the_request_of_a_record(name: str, path: str) -> None:
-    """U-42 to U-45, P-82: https, doi.org, /api/handles/, the scheme-specific part; G-05: dot segments."""
+    """U-42 to U-45, U-58, P-82: https, doi.org, /api/handles/, the URI without scheme; G-05: dot segments."""
     assert record_url(DOI(name)) == f"https://doi.org/api/handles/{path}"
     assert (
         record_url(DOI(name), base="http://127.0.0.1:8000/sub/")
@@ -80,6 +78,7 @@ def test_the_request_of_a_record(name: str, path: str) -> None:
 
 
 def test_prefixes_and_short_dois_are_asked_for_likewise() -> None:
+    """All names are handles (U-12)."""
     assert record_url(Prefix("10.1000")) == "https://doi.org/api/handles/10.1000"
     assert record_url(ShortDOI("10/abcd")) == "https://doi.org/api/handles/10/abcd"
 
@@ -94,7 +93,7 @@ def test_no_client_changes_the_path_and_a_server_that_decodes_it_sees_the_name(d
 
 
 def test_all_query_parameters() -> None:
-    """N-025, N-032, P-111 to P-117: any number of types and indices together, the flags by their presence."""
+    """N-025, N-032, N-035, P-111 to P-117: any number of types and indices; flags by their presence."""
     url = record_url(
         X,
         type=["URL", "10320/loc", "ä&=+"],
@@ -115,7 +114,7 @@ def test_all_query_parameters() -> None:
 
 @pytest.mark.parametrize("case", ANSWERS, ids=lambda case: case["note"])
 def test_what_an_answer_means(case: dict[str, Any]) -> None:
-    """U-46 to U-54, P-83, P-87 to P-91, P-106 to P-109; C-22, C-23: a contradictory answer means nothing."""
+    """U-46 to U-55, P-83, P-87 to P-91, P-106 to P-109; C-22, C-23: a contradiction means nothing."""
     if case["result"] == "found":
         assert isinstance(read_record(X, case["status"], body_of(case)), Record)
         return
@@ -141,6 +140,7 @@ def test_what_an_answer_means(case: dict[str, Any]) -> None:
     ids=["bytes", "gzip", "Latin-1", "UTF-16", "nested lists", "nested objects", "5,000 digits", "NUL"],
 )
 def test_no_octets_pass_for_an_answer(body: bytes) -> None:
+    """The body is one JSON object (U-46)."""
     with pytest.raises(BadRecord):
         read_record(X, 404, body)
 
@@ -156,7 +156,7 @@ def test_any_octets_give_a_record_or_a_typed_error(body: bytes) -> None:
 
 
 def test_an_error_carries_the_status_the_message_and_how_long_to_wait() -> None:
-    """P-91: an error may hold a message."""
+    """P-91: an error may hold a message (U-50)."""
     with pytest.raises(ResolverUnavailable, match=r"^10\.1000/x: HTTP status 500: it broke$") as caught:
         read_record(X, 500, b'{"responseCode":2,"message":"it broke"}', {"RETRY-AFTER": "7"})
     assert (caught.value.status, caught.value.retry_after) == (500, 7.0)
@@ -172,48 +172,6 @@ def test_an_error_carries_the_status_the_message_and_how_long_to_wait() -> None:
 def test_an_odd_response_code_is_named() -> None:
     with pytest.raises(BadRecord, match="responseCode is 301 with HTTP status 404"):
         read_record(X, 404, b'{"responseCode":301,"handle":"10.1000/x"}')
-
-
-def test_a_message_of_megabytes_is_cut() -> None:
-    body = json.dumps({"responseCode": 100, "handle": X.name, "message": "x" * 1_000_000}).encode()
-    with pytest.raises(DOINotFound) as caught:
-        read_record(X, 404, body)
-    assert len(str(caught.value)) < 1100
-
-
-FOUND = (
-    '{"responseCode":1,"handle":"10.1000/x",'
-    '"values":[{"index":1,"type":"URL","data":{"format":"string","value":"%s"}}]}'
-)
-
-
-def test_an_answer_that_was_read_before_is_read_again_when_it_is_used() -> None:
-    body = (FOUND % "https://a.example/").encode()
-    deferred = Record.deferred(X, body)
-    assert (deferred.doi, deferred.url) == (X, "https://a.example/")
-    assert deferred == read_record(X, 200, body)
-    assert repr(Record.deferred(X, body)) == repr(deferred)
-
-
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("10.1000/x", "10.1000/y"),
-        ('"index":1', '"index":"1"'),
-        ('"index":1', '"index":01'),
-        ('"index":1', '"index":1,"index":2'),
-        ('"index":1', '"index":1e999'),
-        ('"string"', '"admin"'),
-        ("%s", "\n"),
-        ("%s", "\\x"),
-        ("}]}", "},]}"),
-        ("}]}", "}]}]"),
-        ("]}", ""),
-    ],
-)
-def test_an_answer_that_was_tampered_with_is_found_out_when_it_is_taken(old: str, new: str) -> None:
-    with pytest.raises(BadRecord):
-        Record.deferred(X, FOUND.replace(old, new).encode())
 
 
 # Which RA
@@ -251,12 +209,6 @@ def test_batches_are_made_as_names_come() -> None:
     assert len(asked) < 20
 
 
-def test_thirty_octets_a_name_need_a_fiftieth_of_the_requests() -> None:
-    dois = [DOI(f"10.12345/{number:021}") for number in range(10_000)]
-    assert len(dois[0].name) == 30
-    assert len(list(agency_batches(dois))) <= 200
-
-
 def answer(*items: object) -> bytes:
     return json.dumps(items).encode()
 
@@ -274,16 +226,14 @@ def answer(*items: object) -> bytes:
         ({"RA": "UNKNOWN"}, None, "unknown"),
         ({"RA": ""}, None, "unknown"),
         ({"RA": None}, None, "unknown"),
-        ({"RA": True}, None, "unknown"),
         ({"RA": ["Crossref"]}, None, "unknown"),
         ({"status": 404}, None, "unknown"),
         ({"RA": "Crossref", "status": "DOI does not exist"}, None, "unknown"),
-        ({"RA": "Crossref", "status": "Unknown"}, None, "unknown"),
         ({}, None, "unknown"),
     ],
 )
 def test_what_which_ra_says(item: dict[str, object], name: str | None, state: str) -> None:
-    """P-74, P-75, P-78 to P-80: names of agencies are open, the error states too."""
+    """P-74, P-75, P-78 to P-80: names of agencies are open, the error states too (P-71)."""
     (agency,) = read_agencies([X], 200, answer({"DOI": "10.1000/X", **item}))
     assert (agency.doi, agency.name, agency.status) == (X, name, state)
 
@@ -297,6 +247,7 @@ def test_the_example_of_which_ra() -> None:
 
 
 def test_answers_belong_to_names_not_to_places() -> None:
+    """Several DOIs in one URL: one result each (P-77)."""
     dois = [DOI("10.1000/a"), DOI("10.1000/b"), DOI("10.1000/c"), DOI("10.1000/A")]
     body = answer(
         {"DOI": "10.1000/b", "RA": "B"}, {"DOI": "10.1000/A", "RA": "A"}, {"DOI": "10.1000/z", "RA": "Z"}
@@ -324,13 +275,13 @@ def test_two_answers_for_a_name_count_only_if_they_agree() -> None:
         b"null",
         b"{}",
         b'{"DOI":"10.1000/x","RA":"A"}',
-        b'["10.1000/x"]',
         b'[{"RA":"A"}]',
         b'[{"DOI":1}]',
         b"[",
     ],
 )
-def test_what_is_no_answer_of_which_ra(body: bytes) -> None:
+def test_an_invalid_answer_of_which_ra_raises_bad_record(body: bytes) -> None:
+    """Which RA answers in JSON (P-74)."""
     with pytest.raises(BadRecord):
         read_agencies([X], 200, body)
 
@@ -347,7 +298,6 @@ def test_which_ra_refuses(status: int) -> None:
     [
         ("0", 0.0),
         ("120", 120.0),
-        (" 120 ", 120.0),
         ("1.5", 1.5),
         ("9" * 400, 2**31 - 1),
         ("Tue, 14 Nov 2023 22:14:20 GMT", 60.0),
@@ -358,15 +308,10 @@ def test_which_ra_refuses(status: int) -> None:
         ("Tue, 14 Nov 2017 22:14:20 GMT", 0.0),
         ("Fri, 14 Nov 9999 22:14:20 GMT", 2**31 - 1),
         ("-5", None),
-        ("+5", None),
         ("٥", None),
         ("1e3", None),
-        ("nan", None),
-        ("inf", None),
-        ("5, 6", None),
         ("soon", None),
         ("Tue, 99 Nov 2023 22:14:20 GMT", None),
-        ("Tue, 14 Nov 99999 22:14:20 GMT", None),
         ("", None),
     ],
 )
@@ -374,30 +319,21 @@ def test_both_forms_of_retry_after(text: str, seconds: float | None) -> None:
     assert retry_after({"Content-Type": "x", "retry-AFTER": text}, NOW) == seconds
 
 
-def test_no_retry_after() -> None:
-    assert retry_after({}) is None
-    assert retry_after({}, NOW) is None
-
-
 @given(st.text())
 def test_any_retry_after_is_seconds_or_none(text: str) -> None:
     seconds = retry_after({"Retry-After": text}, NOW)
     assert seconds is None or 0 <= seconds < 2**31
+    assert retry_after({text: "1"}, NOW) is None or text.lower() == "retry-after"
 
 
-@pytest.mark.parametrize("status", [200, 404, 503])
-def test_messages_of_the_server_are_escaped(status: int) -> None:
+@pytest.mark.parametrize(("status", "code"), [(200, 2), (404, 2), (503, 2), (404, 100)])
+def test_messages_of_the_server_are_escaped(status: int, code: int) -> None:
     """A message can neither clear a terminal nor start a line of its own in a log."""
-    body = json.dumps({"responseCode": 2, "handle": X.name, "message": "a\x1b[2J\nb\u202ec\ud800 é\x7f"})
-    with pytest.raises(ResolverUnavailable) as caught:
+    text = "a\x1b[2J\nb\u202ec\ud800 é\x7f"
+    body = json.dumps({"responseCode": code, "handle": X.name, "message": text})
+    with pytest.raises(ResolverUnavailable if code == 2 else DOINotFound) as caught:
         read_record(X, status, body.encode())
     assert str(caught.value).endswith(r"a\x1b[2J\nb\u202ec\ud800 é\x7f")
-
-
-def test_the_answer_about_a_dead_doi_is_escaped_too() -> None:
-    body = json.dumps({"responseCode": 100, "handle": X.name, "message": "gone\r\nX: y"})
-    with pytest.raises(DOINotFound, match=r"gone\\r\\nX: y$"):
-        read_record(X, 404, body.encode())
 
 
 @pytest.mark.parametrize(

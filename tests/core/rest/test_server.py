@@ -12,7 +12,6 @@ from doiuri.rest import AgencyStatus, ResponseCode, read_agencies, read_record
 from doiuri.rest.server import (
     agency_of,
     name_in_path,
-    prefixes,
     read_indexes,
     select,
     write_agencies,
@@ -189,10 +188,6 @@ AGENCIES = {"10.1000": "Crossref", "10.1000.5": "EIDR", "10.1000/LIKE": "OP", "C
 )
 def test_the_longest_prefix_names_the_agency(name: str, agency: str | None) -> None:
     assert agency_of(name, AGENCIES) == agency
-
-
-def test_prefixes_are_listed_from_the_longest() -> None:
-    assert prefixes("10.1000.5/x.y/z") == prefixes("10.1000.5") == ["10.1000.5", "10.1000", "10"]
 
 
 @given(TEXTS)

@@ -85,7 +85,7 @@ def test_all_forms_of_records_are_taken(tmp_path: Path) -> None:
         None,
     ],
 )
-def test_what_is_no_record_is_refused(bad: Any) -> None:
+def test_an_invalid_record_is_refused(bad: Any) -> None:
     with pytest.raises(ValueError, match=r"records cannot be read|not a record|10320|value|data|index"):
         resolver_for(bad)
 

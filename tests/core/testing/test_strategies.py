@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from typing import TYPE_CHECKING, TypeVar
 
 from doiuri import DOI
@@ -82,12 +80,3 @@ def test_a_spelled_text_is_parsed_as_its_doi() -> None:
     assert any(text.endswith(("\n", "\r", "\t", " ")) for text in texts)
     assert any(text.startswith("<") and text.endswith(">") for text in texts)
     assert max(len(doi.suffix) for _, doi in found) > 12
-
-
-def test_without_hypothesis_the_error_says_what_to_install() -> None:
-    code = "import sys; sys.modules['hypothesis'] = None; import doiuri.testing.strategies"
-    result = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=100
-    )
-    assert "ModuleNotFoundError: import of hypothesis halted" in result.stderr
-    assert "pip install 'doiuri[testing]'" in result.stderr

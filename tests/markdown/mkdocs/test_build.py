@@ -6,6 +6,8 @@ import logging
 
 import pytest
 from doiuri_proxy.pytest_plugin import Proxies
+from markdown_doiuri import forget
+from support.references import RECORDS as CITED
 
 from .conftest import RECORDS, MakeSite
 
@@ -120,10 +122,20 @@ def test_text_that_is_no_page_is_verified_too(site: MakeSite) -> None:
     assert built.messages() == [f"line 1: {DEAD}: not found"]
 
 
-def test_the_lock_file_is_beside_the_configuration(site: MakeSite, doi_proxy: Proxies) -> None:
-    built = site({"index.md": "See doi:10.1000/182"})
-    built.build(plugins=[{"doiuri": {"lock": "doi.lock.json"}}])
-    assert "10.1000/182" in (built.folder / "doi.lock.json").read_text(encoding="utf-8")
+def test_a_lock_file_of_a_local_proxy_serves_strict_builds_without_a_network(
+    site: MakeSite, doi_proxy: Proxies, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kahn = "10.5555/kahn-2006"
+    built, proxy = site({"index.md": f"# A\n\n@doi:{kahn}"}), doi_proxy(CITED)
+    monkeypatch.setenv("DOIURI_RESOLVER", proxy.url)
+    built.build(plugins=[{"doiuri": {"lock": "doi.lock.json"}}], strict=True)
+    page = built.page("index.html").links
+    assert "#ref-10.5555_2fkahn-2006" in [href for href, _, _ in page]
+    assert (built.folder / "doi.lock.json").is_file()
+    monkeypatch.delenv("DOIURI_RESOLVER")
+    forget()
+    built.build(plugins=[{"doiuri": {"lock": "doi.lock.json", "locked": True}}], strict=True)
+    assert built.page("index.html").links == page
 
 
 def test_a_build_can_send_no_requests(site: MakeSite, doi_proxy: Proxies) -> None:

@@ -6,6 +6,7 @@ import re
 
 import pytest
 from doiuri_proxy.pytest_plugin import Proxies
+from support.references import RETRACTED
 
 from .conftest import MakeSite
 
@@ -15,12 +16,8 @@ DATA = {"format": "string", "value": "https://example.org/"}
 
 def record(name: str, family: str, title: str) -> dict[str, object]:
     csl = {"author": [{"family": family}], "issued": {"date-parts": [[2006]]}, "title": title}
-    apa = f"{family} (2006). {title}. https://doi.org/{name}"
-    return {
-        "handle": name,
-        "values": [{"index": 1, "type": "URL", "data": DATA}],
-        "metadata": {CSL: csl, "text/x-bibliography; style=apa": apa},
-    }
+    values = [{"index": 1, "type": "URL", "data": DATA}]
+    return {"handle": name, "values": values, "metadata": {CSL: csl}}
 
 
 RECORDS = [
@@ -93,10 +90,9 @@ def test_numbers_are_those_of_the_list(site: MakeSite) -> None:
 def test_the_works_of_all_pages_are_requested_once(site: MakeSite, doi_proxy: Proxies) -> None:
     built = site(PAGES)
     built.build(plugins=options())
-    works = [request.path for request in doi_proxy.log if not request.path.startswith(b"/api/")]
-    assert len(works) == 6  # the work and the formatted reference of each
     built.build(plugins=options())
-    assert len([request for request in doi_proxy.log if not request.path.startswith(b"/api/")]) == 6
+    works = [request.path for request in doi_proxy.log if not request.path.startswith(b"/api/")]
+    assert sorted(works) == [b"/10.1000/a", b"/10.1000/b", b"/10.1000/c%231"]
 
 
 HOOK = """
@@ -125,9 +121,24 @@ def test_without_an_answer_citations_are_links(site: MakeSite, doi_proxy: Proxie
     built = site(PAGES)
     built.build(plugins=options(offline=True), strict=True)
     assert ("https://doi.org/10.1000/b", "doi", "doi:10.1000/b") in built.page("index.html").links
-    assert "doi-references" not in built.source("references/index.html")
+    listed = [href for href, css_class, _ in built.page("references/index.html").links if css_class == "doi"]
+    assert listed == [f"https://doi.org/10.1000/{name}" for name in ("b", "a", "c%231")]
     assert len(built.messages(20)) == 1
     assert doi_proxy.log == []
+
+
+def test_a_problem_with_nocite_is_reported_once_a_build(site: MakeSite) -> None:
+    built = site(PAGES)
+    built.build(plugins=["search", *options(nocite=["10.1000/gone"])])
+    assert built.messages() == ["nocite: doi:10.1000/gone: not found"]
+
+
+@pytest.mark.doi_records([RETRACTED])
+def test_a_retracted_work_is_reported_on_the_first_page_that_cites_it(site: MakeSite) -> None:
+    built = site({"index.md": "# Start\n\n[@doi:10.5555/gone]", "last.md": "@doi:10.5555/gone"})
+    built.build(plugins=options())
+    problem = "doi:10.5555/gone: retracted 2020-06-05; notice 10.5555/notice"
+    assert built.messages() == [f"index.md:3: {problem}"]
 
 
 def test_a_marker_in_code_is_not_the_place_of_the_list(site: MakeSite) -> None:

@@ -1,4 +1,4 @@
-"""Agencies that do not send metadata: pages have links in place of citations."""
+"""Agencies that do not send metadata: citations are links."""
 
 import logging
 
@@ -25,7 +25,7 @@ def test_metadata_that_cannot_be_had_is_counted_once(
     with faulty_agency(RECORDS, fault) as proxy:
         rendered = render(SOURCE, resolve="records", resolver=proxy.url, budget=15)
     assert rendered.html == render(SOURCE).html
-    assert rendered.html.count('<a class="doi" href="https://doi.org/') == 4
+    assert rendered.html.count('<a class="doi" href="https://doi.org/') == 6  # two of them in the list
     assert rendered.problems == []
     [message] = caplog.messages
     assert message.startswith("2 of 3 DOIs could not be checked: ")
@@ -34,9 +34,17 @@ def test_metadata_that_cannot_be_had_is_counted_once(
 def test_a_web_page_is_no_metadata(render: Render, caplog: pytest.LogCaptureFixture) -> None:
     with faulty_agency(RECORDS, WEB_PAGE) as proxy:
         rendered = render(SOURCE, resolve="records", resolver=proxy.url)
-    assert rendered.html == render(SOURCE).html
+    assert rendered.html == render(SOURCE).html.partition("\n<div")[0]
     assert [str(problem) for problem in rendered.problems] == [
         f"line 1: doi:{name}: cited without its author and year: its agency has no metadata"
         for name in (KAHN, THREE)
     ]
     assert caplog.messages == []
+
+
+def test_a_captive_portal_is_no_registry(render: Render, caplog: pytest.LogCaptureFixture) -> None:
+    with WEB_PAGE.serve() as portal:
+        rendered = render(SOURCE, resolve="records", resolver=portal.url)
+    assert (rendered.html, rendered.problems) == (render(SOURCE).html, [])
+    [message] = caplog.messages
+    assert message.startswith("3 of 3 DOIs could not be checked: ")

@@ -68,11 +68,12 @@ def test_local_records_come_first_and_are_not_asked_for(chain: Chain) -> None:
 
 
 def test_what_upstream_said_is_kept(chain: Chain) -> None:
+    """The proxy caches values (P-24)."""
     there, here = chain
-    for name in ("182", "none", "182", "none", "182?type=URL", "182?index=9"):
+    for name in ("formats", "none", "FORMATS", "NONE", "Formats?type=URL", "formats?index=9"):
         ask(here.url, f"/api/handles/10.1000/{name}")
     assert sorted(request.target for request in there.log) == [
-        "/api/handles/10.1000/182",
+        "/api/handles/10.1000/formats",
         "/api/handles/10.1000/none",
     ]
 
@@ -83,6 +84,7 @@ def pass_time(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
 
 
 def test_for_as_long_as_its_ttl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The proxy caches values, each for its TTL (P-24)."""
     first, second = "https://example.org/1", "https://example.org/2"
     with ExitStack() as stack:
         there = stack.enter_context(running([link("10.1000/x", first, ttl=60)]))
@@ -95,7 +97,7 @@ def test_for_as_long_as_its_ttl(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_auth_and_cert_go_past_the_cache(chain: Chain) -> None:
-    """§3, §5: auth bypasses the cache, cert asks for an authenticated response."""
+    """§3, §5: auth bypasses the cache, cert asks for an authenticated response (P-113 P-114 P-60 P-61)."""
     there, here = chain
     for path in (
         "/10.1000/1",
@@ -116,6 +118,7 @@ def test_auth_and_cert_go_past_the_cache(chain: Chain) -> None:
 def test_stale_when_upstream_is_away_and_never_not_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Code 2 says that resolution failed, not that there is no such name (P-107)."""
     with ExitStack() as stack:
         there = stack.enter_context(running([link("10.1000/x", "https://example.org/", ttl=60)]))
         cache = str(tmp_path / "c.sqlite3")

@@ -72,7 +72,6 @@ CITED = {
     "handle": LONG,
     "metadata": {
         CSL: {"author": [{"family": "Kahn"}], "issued": {"date-parts": [[2006]]}, "title": "First"},
-        "text/x-bibliography; style=apa": f"Kahn (2006). First. https://doi.org/{LONG}",
     },
 }
 CITING = f"""T
@@ -129,7 +128,7 @@ def test_other_formats_have_no_marks_in_names(tmp_path: Path, builder: str, name
     text = citing(tmp_path, builder).text(name)
     assert re.search("[\u200b\u2060\xad]|wbr|<s>", text) is None
     assert "10.1000/lost" in text
-    assert builder != "text" or LONG.rpartition("MRM16")[0] in text
+    assert builder != "text" or LONG.partition("<")[0] in text
 
 
 HOSTILE = [

@@ -7,10 +7,8 @@ from pathlib import Path
 
 import pytest
 from doiuri import DOI
-from sphinx_doiuri._citations import split_dois
-from support.references import CASES, CitationCase, ReferenceCase
 from support.servers.web import Site
-from support.sphinx_build import Build, build, write
+from support.sphinx_build import build, write
 
 
 class Element:
@@ -56,44 +54,75 @@ def entries(page: Page) -> list[str]:
     return [e.text.partition("\N{NO-BREAK SPACE}↑")[0] for e in inside]
 
 
-def rst(citation: CitationCase) -> str:
-    role = "t" if citation.form == "textual" else "p"
-    return f":doi:{role}:`{'; '.join(citation.dois)}`"
-
-
-def myst(citation: CitationCase) -> str:
-    role = "t" if citation.form == "textual" else "p"
-    return f"{{doi:{role}}}`{', '.join(citation.dois)}`"
+WORKS = """\
+[
+  {"id": "knuth", "type": "book", "title": "The TeXbook", "URL": "https://example.org/tex",
+   "author": [{"family": "Knuth", "given": "Donald"}], "issued": {"date-parts": [[1984]]}},
+  {"id": "notes", "type": "report", "title": "Notes"},
+  {"id": "beta", "DOI": "10.5555/kahn-b", "author": [{"family": "Curie", "given": "Marie"}]}
+]
+"""
+CITED = [
+    ("p", "10.5555/kahn-2006", "(Kahn & Wilensky, 2006)", "[1]", "(Kahn & Wilensky, 2006)"),
+    ("t", "10.5555/KAHN-2006, p. 12", "Kahn and Wilensky (2006, p. 12)", "Kahn and Wilensky [1, p. 12]",
+     "Kahn und Wilensky (2006, S. 12)"),
+    ("p", "see 10.5555/three, ch. 3; 10.5555/berg-1999, and on",
+     "(see Kahn et al., 2001, chap. 3; van der Berg, 1999, and on)", "[see 2, chap. 3; 3, and on]",
+     "(see Kahn u. a., 2001, Kap. 3; van der Berg, 1999, and on)"),
+    ("year", "10.5555/literal", "n.d.", "n.d.", "o. J."),
+    ("author", "10.5555/berg-1999", "van der Berg", "van der Berg", "van der Berg"),
+    ("p", "-@knuth, pp. 3-4; 10.5555/kahn-b", "(Curie, 2001; 1984, pp. 3–4)", "[5, pp. 3–4; 6]",
+     "(Curie, 2001; 1984, S. 3–4)"),
+    ("t", "@beta, 10.5555/no-metadata", "Curie (2001); doi:10.5555/no-metadata",
+     "Curie [6]; doi:10.5555/no-metadata", "Curie (2001); doi:10.5555/no-metadata"),
+    ("p", "10.5555/no-metadata, p. 1", "(doi:10.5555/no-metadata, p. 1)", "[doi:10.5555/no-metadata, p. 1]",
+     "(doi:10.5555/no-metadata, S. 1)"),
+]  # fmt: skip
+ENTRIES = (
+    "Curie, M. (2001). Beta. https://doi.org/10.5555/kahn-b",
+    "Kahn, R., Abel, & Zorn (2001). Three authors. https://doi.org/10.5555/three",
+    (
+        "Kahn, R., & Wilensky, R. (2006). A framework for distributed digital object services. "
+        "International Journal on Digital Libraries, 6(2), 115–123. https://doi.org/10.5555/kahn-2006"
+    ),
+    "Knuth, D. (1984). The TeXbook. https://example.org/tex",
+    "Notes (n.d.).",
+)
 
 
 @pytest.mark.parametrize("syntax", ["rst", "md"])
-@pytest.mark.parametrize("case", [case for case in CASES if case.has_authors], ids=str)
-def test_shared_cases(case: ReferenceCase, syntax: str, tmp_path: Path, server: Site) -> None:
-    if syntax == "rst":
-        cited = "\n\n".join(map(rst, case.citations))
-        text = f"T\n=\n\n{cited}\n\n.. doi:bibliography::\n"
-    else:
-        cited = "\n\n".join(map(myst, case.citations))
-        text = f"# T\n\n{cited}\n\n```{{doi:bibliography}}\n```\n"
-    german = case.words is not None
-    conf = 'extensions = ["sphinx_doiuri", "myst_parser"]\n' + f"doi_citation = {case.style!r}\n"
-    conf += 'language = "de"\n' if german else ""
-    source = write(tmp_path / "src", {"conf.py": conf, f"index.{syntax}": text})
-    built = build(source, tmp_path)
+@pytest.mark.parametrize(
+    ("conf", "column"),
+    [("", 2), ("doi_citation = 'number'", 3), ("doi_reference_style = 'numeric'", 3), ("language = 'de'", 4)],
+)
+def test_what_citations_and_lists_show(
+    conf: str, column: int, syntax: str, tmp_path: Path, server: Site
+) -> None:
+    role = ":doi:%s:`%s`\n" if syntax == "rst" else "{doi:%s}`%s`\n"
+    cited = "\n".join(role % row[:2] for row in CITED)
+    options = "   :nocite: @notes; 10.5555/no-metadata\n      10.5555/three\n"
+    if syntax == "md":
+        options = ":nocite: '@notes; 10.5555/three'\n"
+    heading, opening, end = (
+        ("T\n=", ".. doi:bibliography::", "") if syntax == "rst" else ("# T", "```{doi:bibliography}", "```")
+    )
+    files = {
+        "conf.py": f"extensions = ['sphinx_doiuri', 'myst_parser']\ndoi_works = ['works.json']\n{conf}\n",
+        "works.json": WORKS,
+        f"index.{syntax}": f"{heading}\n\n{cited}\n{opening}\n{options}{end}\n",
+    }
+    built = build(write(tmp_path / "src", files), tmp_path)
     page = Page(built.text())
-    citations = page.of_class("doi-citation")
-    assert [element.text for element in citations] == [citation.text for citation in case.citations]
-    expected = [entry.text for entry in case.entries]
-    assert [(bool(e) and text) or "" for e, text in zip(expected, entries(page), strict=True)] == expected
-    assert "<script>" not in built.text()[built.text().index("doi-citation") :].partition("</section>")[0]
+    shown = [element.text.replace("\xa0", " ") for element in page.of_class("doi-citation")]
+    assert shown == [row[column] for row in CITED]
+    if column == 2:
+        assert [entry for entry in entries(page) if entry in ENTRIES] == [*ENTRIES]
+    assert built.warnings.count("WARNING") == built.warnings.count("has no metadata") == 1
+    assert len(set(page.ids)) == len(page.ids)
 
 
 def project(tmp_path: Path, files: dict[str, str]) -> Path:
     return write(tmp_path / "src", files)
-
-
-def targets(built: Build, name: str = "index.html") -> list[str]:
-    return [link.href for link in built.links(name)]
 
 
 def test_citations_lead_to_entries_and_back(tmp_path: Path, server: Site) -> None:
@@ -116,7 +145,7 @@ def test_without_a_list_citations_lead_to_the_doi(tmp_path: Path, server: Site) 
     source = project(tmp_path, {"index.rst": "T\n=\n\n:doi:p:`10.5555/kahn-2006`\n"})
     built = build(source, tmp_path)
     assert [(link.href, link.text) for link in built.links()] == [
-        ("https://doi.org/10.5555/kahn-2006", "Kahn and Wilensky, 2006")
+        ("https://doi.org/10.5555/kahn-2006", "Kahn & Wilensky, 2006")
     ]
 
 
@@ -147,7 +176,7 @@ def test_citations_in_titles(tmp_path: Path, server: Site) -> None:
         "T\n\n.. doi:bibliography::\n",
     }
     built = build(project(tmp_path, files), tmp_path)
-    after = "After (Kahn and Wilensky, 2006; doi:10.5555/no-metadata)"
+    after = "After (Kahn & Wilensky, 2006; doi:10.5555/no-metadata)"
     index, page = ([e.text for e in Page(built.text(f"{name}.html")).elements] for name in ("index", "a"))
     assert index.count("On KAHN (2001)") >= 2
     assert after in index
@@ -169,28 +198,33 @@ def test_the_plain_role_and_a_default_domain(tmp_path: Path, server: Site) -> No
 
 
 @pytest.mark.parametrize(
-    ("text", "dois"),
+    ("text", "told"),
     [
-        ("10.1/a, 10.1/b;10.1/c", ["10.1/a", "10.1/b;10.1/c"]),
+        ("Text\n:doi:p:`10.5555/kahn-a` and\n:doi:t:`hello`", "index.rst:6: WARNING: 'hello' is not a DOI"),
         (
-            "10.1/a, b; doi:10.1/c,\nhttps://doi.org/10.1/d",
-            ["10.1/a, b", "doi:10.1/c", "https://doi.org/10.1/d"],
+            "x\n\n:doi:p:`see @knth`",
+            "index.rst:6: WARNING: no file of works has the id 'knth'; did you mean 'knuth'?",
         ),
-        ("10.1/a;", ["10.1/a;"]),
-        ("", [""]),
-        ("10.1/á, 10.1/(b);c", ["10.1/á", "10.1/(b);c"]),
+        (
+            ".. doi:bibliography::\n   :style: ieee",
+            "write 'numeric', the closest of ours, or the path of a .csl file",
+        ),
+        (".. doi:bibliography::\n   :style: no.csl", "src/no.csl: cannot be read"),
+        (
+            ".. doi:bibliography::\n   :nocite: @nots",
+            "no file of works has the id 'nots'; did you mean 'notes'?",
+        ),
+        (".. doi:bibliography::\n   :filter: book", "write type= and types of CSL"),
+        (".. doi:bibliography::\n   :filter: type=books", "'books' is not a type of CSL"),
     ],
 )
-def test_separators(text: str, dois: list[str]) -> None:
-    assert split_dois(text) == dois
-
-
-def test_what_is_no_doi_is_reported_at_its_line(tmp_path: Path, server: Site) -> None:
-    source = project(tmp_path, {"index.rst": "T\n=\n\nText\n:doi:p:`10.5555/kahn-a` and\n:doi:t:`hello`\n"})
-    built = build(source, tmp_path)
-    assert "index.rst:6: WARNING: 'hello' is not a DOI" in built.warnings
-    assert built.warnings.count("WARNING") == 1
-    assert ":doi:t:`hello`" in built.text()
+def test_what_is_wrong_is_reported_at_its_line(text: str, told: str, tmp_path: Path, server: Site) -> None:
+    conf = "extensions = ['sphinx_doiuri']\ndoi_works = 'works.json'\n"
+    files = {"conf.py": conf, "works.json": WORKS, "index.rst": f"T\n=\n\n{text}\n"}
+    built = build(project(tmp_path, files), tmp_path)
+    assert told in built.warnings
+    assert "index.rst:" in built.warnings
+    assert built.warnings.count("WARNING") + built.warnings.count("ERROR") == 1
 
 
 def test_what_is_missing_is_reported_at_its_line(tmp_path: Path, server: Site) -> None:
@@ -205,11 +239,24 @@ def test_what_is_missing_is_reported_at_its_line(tmp_path: Path, server: Site) -
     assert ["doi-not-found" in link.classes for link in built.links()] == [False, True, False, False]
 
 
-def test_a_style_that_cannot_be_requested(tmp_path: Path, server: Site) -> None:
-    source = project(tmp_path, {"index.rst": "T\n=\n\n.. doi:bibliography::\n   :style: a b\n"})
-    assert "'a b' is not the name of a CSL style" in build(source, tmp_path).warnings
-    built = build(source, tmp_path / "2", "html", "-D", "doi_citation=footnote")
+@pytest.mark.parametrize(
+    ("option", "told"),
+    [
+        ("doi_citation=footnote", 'doi_citation: \'footnote\' is not "author-year" or "number"'),
+        ("doi_reference_style=apa", "doi_reference_style: unknown style 'apa': write 'author-date'"),
+        ("doi_reference_style=bad.csl", "bad.csl:1: not XML"),
+        ("doi_reference_locale=xx", "doi_reference_locale: CSL has no locale 'xx'"),
+        ("doi_works=none.json", "none.json: cannot be read"),
+        ("doi_works=bad.json", "bad.json:3: "),
+    ],
+)
+def test_a_wrong_option_stops_the_build_and_names_the_file(
+    option: str, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = {"bad.csl": "<style", "bad.json": '[{"id": "a"},\n\n{"id": "a"}]', "index.rst": "T\n=\n"}
+    built = build(project(tmp_path, files), tmp_path, "html", "-D", option)
     assert built.status == 2
+    assert told in built.warnings + built.said
 
 
 def test_authors_in_link_texts(tmp_path: Path, server: Site) -> None:

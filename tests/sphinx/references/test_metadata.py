@@ -9,7 +9,7 @@ import re
 from pathlib import Path
 
 import pytest
-from support.references import HOSTILE, HOSTILE_BOOK, RECORDS, hostile_records
+from support.references import HOSTILE, HOSTILE_BOOK, RECORDS, RETRACTED, hostile_records
 from support.servers.faults import Fault
 from support.servers.metadata import UNAVAILABLE, WEB_PAGE, faulty_agency, metadata_proxy
 from support.servers.web import Site, site
@@ -23,6 +23,7 @@ LINKS = [
     (f"https://doi.org/10.5555/{name}", f"doi:10.5555/{name}")
     for name in ("kahn-2006", "three", "three", "kahn-a")
 ]
+LISTED = [(url, url) for url, _ in LINKS[:2]]
 
 
 def build_with(fault: Fault, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *options: str) -> Build:
@@ -39,10 +40,10 @@ def test_metadata_that_cannot_be_had_is_counted_once(
 ) -> None:
     built = build_with(fault, tmp_path, monkeypatch, "-W")
     assert (built.status, built.warnings) == (0, "")
-    assert [(link.href, link.text) for link in built.links()] == LINKS
+    assert [(link.href, link.text) for link in built.links()] == LINKS + LISTED
     assert len(re.findall("the metadata of 2 DOIs could not be read: .", built.said)) == 1
     assert "could not be checked" not in built.said
-    assert "doi-bibliography" not in built.text()
+    assert re.search(r'\(<a class="doi[^>]*>doi:10.5555/kahn-2006</a>; ', built.text())
 
 
 def test_a_web_page_is_no_metadata(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -62,7 +63,7 @@ def test_a_later_build_has_what_was_missing(
     build_with(UNAVAILABLE[0], tmp_path, monkeypatch)
     monkeypatch.setenv("DOIURI_RESOLVER", server.url)
     built = build(tmp_path / "src", tmp_path)
-    assert built.links()[0].text == "Kahn and Wilensky, 2006"
+    assert built.links()[0].text == "Kahn et al., 2001"
 
 
 def test_hostile_metadata_is_text_in_citations_cards_and_entries(
@@ -100,7 +101,28 @@ def test_cards_of_citations(tmp_path: Path, server: Site) -> None:
     assert '<span class="doi-card-byline">International Journal on Digital Libraries</span>' in page
     assert page.count('class="doi-card"') == 1  # none in the list
     assert "DOIs without metadata for a card: 1 of 2" in built.said
-    assert sum(asked.target == "/10.5555/kahn-2006" for asked in server.seen) == 2
+    assert sum(asked.target == "/10.5555/kahn-2006" for asked in server.seen) == 1
+
+
+@pytest.mark.parametrize(("language", "word"), [("en", "retracted"), ("de", "zurückgezogen")])
+def test_a_retracted_work_is_marked_with_one_warning(
+    language: str, word: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    more = "T\n=\n\n:doi:p:`10.5555/gone` :doi:`10.5555/gone`\n\n.. doi:bibliography::\n"
+    files = {"index.rst": f"{more}\n.. toctree::\n\n   more\n", "more.rst": more}
+    options = ("-D", f"language={language}", "-D", "doi_details=1")
+    with site(metadata_proxy([RETRACTED])) as server:
+        monkeypatch.setenv("DOIURI_RESOLVER", server.url)
+        built = build(write(tmp_path / "src", files), tmp_path, "html", *options)
+        again = build(tmp_path / "src", tmp_path, "html", *options)
+    assert built.warnings.partition("WARNING: ")[2] == (
+        "10.5555/gone: retracted 2020-06-05; notice 10.5555/notice [doi.retracted]\n"
+    )
+    assert again.warnings == ""
+    for page in built.text(), built.text("more.html"):
+        entry = page.partition("<li id=")[2].partition("</li>")[0]
+        assert re.search(rf' <a [^>]*href="https://doi.org/10.5555/notice">\[{word} 2020-06-05\]</a>', entry)
+        assert page.count(f'<span class="doi-card-byline">[{word} 2020-06-05]</span>') == 2
 
 
 def test_a_citation_without_metadata_is_counted_once(tmp_path: Path, server: Site) -> None:

@@ -17,6 +17,7 @@ BIB = """
 }
 
 @article{plain, author = {Zorn, A.}, title = {Plain}, journal = {J}, year = 2003, doi = {10.5555/three}}
+@article{bad, author = {Aal, A.}, title = {Bad}, journal = {J}, year = 2000, doi = {10.5555}}
 @article{unused, author = {No, A.}, title = {No}, journal = {J}, year = 2003, doi = {10.5555/unused}}
 """
 BIBTEX = 'extensions = ["{}", "{}"]\nbibtex_bibfiles = ["refs.bib"]\n'
@@ -28,7 +29,7 @@ BIBTEX = 'extensions = ["{}", "{}"]\nbibtex_bibfiles = ["refs.bib"]\n'
     ids=lambda names: names[0],
 )
 def test_entries_of_bibtex(tmp_path: Path, server: Site, extensions: tuple[str, str]) -> None:
-    text = "T\n=\n\n:cite:p:`odd,dead,plain`\n\n.. bibliography::\n"
+    text = "T\n=\n\n:cite:p:`bad,odd,dead,plain`\n\n.. bibliography::\n"
     files = {"conf.py": BIBTEX.format(*extensions), "refs.bib": BIB, "index.rst": text}
     source = write(tmp_path / "src", files)
     built = build(source, tmp_path)

@@ -47,7 +47,7 @@ def test_a_new_citation_changes_the_list_and_the_letters(
     second = build(source, tmp_path)
     new = {name: (first.out / f"{name}.html").stat().st_mtime_ns for name in old}
     assert {name for name in old if new[name] != old[name]} == {"a", "b", "refs"}
-    assert [asked.target for asked in server.seen] == ["/10.5555/kahn-b"] * 2
+    assert [asked.target for asked in server.seen] == ["/10.5555/kahn-b"]
     assert written(second) == {"a", "b", "refs"}
     assert shown(second, "a.html") == ["KAHN, 2001a"]
     assert shown(second, "b.html") == ["Kahn, 2001b"]
@@ -63,7 +63,7 @@ def test_a_new_citation_changes_the_list_and_the_letters(
 
 def test_an_unchanged_rebuild_writes_and_asks_nothing(source: Path, tmp_path: Path, server: Site) -> None:
     build(source, tmp_path)
-    assert len(server.seen) == 2 * 2 + 1  # two cited works, and one DOI that is only linked
+    assert len(server.seen) == 2 + 1  # two cited works, and one DOI that is only linked
     server.seen.clear()
     again = build(source, tmp_path)
     build(source, tmp_path / "other")  # the cache has the works
@@ -105,7 +105,6 @@ def test_a_lock_file_builds_offline_byte_for_byte(
     lock = json.loads(content)
     assert lock["doiuri-lock"] == 2
     assert list(lock["works"]) == ["10.5555/BERG-1999", "10.5555/KAHN-A"]
-    assert list(lock["references"]) == ["apa en-US 10.5555/BERG-1999", "apa en-US 10.5555/KAHN-A"]
     build(source, tmp_path / "lock again", "doi-lock")
     assert (source / "doi.lock.json").read_bytes() == content
     server.seen.clear()

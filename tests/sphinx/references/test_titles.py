@@ -27,7 +27,7 @@ def references(built: Build, name: str) -> list[str]:
 def test_references_to_titles_show_the_label_and_ids_keep_the_name(tmp_path: Path, server: Site) -> None:
     source = write(tmp_path / "src", LABELS)
     built = build(source, tmp_path, "html", "-j", "2")
-    after = "After doi:10.5555/no-metadata"
+    after = "After (doi:10.5555/no-metadata)"
     assert references(built, "index.html") == ["On KAHN (2001)", after, "See (KAHN, 2001)", "own", after]
     assert references(built, "a.html") == ["On KAHN (2001)"]
     assert 'id="on-doi-10-5555-kahn-a"' in built.text("a.html")

@@ -14,6 +14,7 @@ from unittest import mock
 
 from doiuri.resolver import _process
 from doiuri_cli._main import main
+from doiuri_cli.readers import configure
 
 COMMAND = [sys.executable, "-m", "doiuri_cli"]
 
@@ -40,6 +41,7 @@ def doiuri(
             code = end.code or 0
         finally:
             gc.set_threshold(*threshold)
+            configure(())
     said = []
     for stream in streams[1:]:
         stream.flush()

@@ -7,8 +7,9 @@ import os
 import re
 from collections.abc import Callable
 
-from doiuri_cli.output import Counts, Report
+from doiuri_cli.output import Counts, References, Report
 from doiuri_cli.output._write import _writer
+from doiuri_cli.readers._bibliography import Lacking
 from doiuri_cli.rules import RULES, Finding, Fix
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,6 +22,8 @@ PIECES = [
     "'",
     "&amp;",
     "::error::",
+    "##vso[task.x]",
+    "##[error]",
     "%0A",
     "\n",
     "\r\n",
@@ -85,8 +88,16 @@ def findings(draw: st.DrawFn) -> Finding:
     )
 
 
-REPORTS = st.lists(findings(), max_size=5).map(
-    lambda found: Report(found, Counts(files=3, dois=9, known=4, asked=3, requests=1))
+REFERENCES = st.builds(
+    References,
+    st.lists(TEXTS.filter(bool), max_size=3),
+    st.lists(st.builds(Lacking, TEXTS.filter(bool), st.none() | TEXTS.filter(bool)), max_size=3),
+)
+REPORTS = st.builds(
+    Report,
+    st.lists(findings(), max_size=5),
+    st.just(Counts(files=3, dois=9, known=4, asked=3, requests=1)),
+    st.none() | REFERENCES,
 )
 
 

@@ -1,4 +1,4 @@
-"""Records with metadata: two articles, a retracted one, a data set without metadata, and an alias."""
+"""Records with metadata: articles, some with notices, a preprint; a data set without metadata, an alias."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ RIS = "application/x-research-info-systems"
 APA = "text/x-bibliography; style=apa"
 
 KAHN, DIKES, BAD = "10.5555/kahn-2006", "10.5555/dikes,{1}", "10.5555/Retracted"
+GONE, DOUBTED, PREPRINT = "10.5555/gone", "10.5555/doubted", "10.5555/preprint"
 BARE, ALIAS, DEAD = "10.5555/bare", "10.5555/alias", "10.5555/nope"
 
 
@@ -30,6 +31,26 @@ def work(title: str, given: str, family: str, year: int, **more: Any) -> dict[st
     issued = {"date-parts": [[year]]}
     return {"type": "journal-article", "title": [title], "author": author, "issued": issued, **more}
 
+
+def update(kind: str, name: str, *date: int) -> dict[str, Any]:
+    """A notice as Crossref lists it."""
+    return {"type": kind, "DOI": name, "source": "retraction-watch", "updated": {"date-parts": [date]}}
+
+
+NOTICED: dict[str, dict[str, Any]] = {
+    GONE: {
+        "updated-by": [
+            update("correction", "10.5555/first", 2011),
+            update("expression_of_concern", "10.5555/second", 2012),
+            update("retraction", "10.5555/third", 2013, 6, 5),
+        ]
+    },
+    DOUBTED: {"updated-by": [update("expression_of_concern", "10.5555/second", 2012)]},
+    PREPRINT: {
+        "updated-by": [update("correction", "10.5555/first", 2011)],
+        "relation": {"is-preprint-of": [{"id-type": "doi", "id": "10.5555/printed"}]},
+    },
+}
 
 RECORDS = {
     "records": [
@@ -56,6 +77,10 @@ RECORDS = {
                 CSL: work("RETRACTED: On cold fusion", "Jane", "Doe", 2010),
                 BIBTEX: "@article{Doe_2010, title={On cold fusion}}",
             },
+        ),
+        *(
+            item(name, metadata={CSL: work("On water", "Jane", "Doe", 2010, **more)})
+            for name, more in NOTICED.items()
         ),
         item(BARE),
         {

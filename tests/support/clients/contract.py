@@ -15,12 +15,32 @@ from httpx_doiuri import AsyncClient
 from httpx_doiuri import Client as HTTPXClient
 from requests_doiuri import DOIAdapter, mount
 from support.clients.httpx import KINDS, TLS, Clients
+from support.servers.web import Answer
 from urllib_doiuri import DOIHandler
 
 CLIENTS = ["urllib", "requests", "httpx"]
 URI = "doi:10.1000/182"
+BIBTEX = "application/x-bibtex"
+PAGE = Answer(200, {"Content-Type": "text/html"}, b"<p>the article")
+SECRETS = {"Authorization": "Bearer s3cret", "Cookie": "session=s3cret"}
+REFUSED = r"10\.1000/1: redirected to .* in a private network; private=True allows it"
 TARGETS = {"10.1000/182": "http://x.example/"}
 """Where the resolver of most tests redirects to."""
+
+PARAMS: list[tuple[Any, str]] = [
+    (None, ""),
+    ({}, ""),
+    ({"type": "URL"}, "?type=URL"),
+    ({"type": ["URL", "EMAIL"], "index": (1, 2)}, "?type=URL&type=EMAIL&index=1&index=2"),
+    ([("type", "URL"), ("type", "10320/loc")], "?type=URL&type=10320%2Floc"),
+    ({"auth": True, "cert": False, "type": None}, "?auth"),
+    ({"type": "a b+c&d=e#f"}, "?type=a%20b%2Bc%26d%3De%23f"),
+    ({"type": "Á"}, "?type=%C3%81"),
+    ("type=URL&index=1", "?type=URL&index=1"),
+    (b"type=a b", "?type=a%20b"),
+    ("", ""),
+]
+"""The ``params=`` of a request, in the forms that requests and httpx take, and the query for the proxy."""
 
 ALL_CLIENTS = [*CLIENTS, *(f"httpx {kind}" for kind in KINDS[1:])]
 

@@ -305,7 +305,6 @@ FAULTS = (
     Fault("no to another name", says(reply("404 Not Found", record("10.1000/other", code=100))), BadRecord),
     Fault("a 100 MB body", lambda: serving(_flood), big=True),
     Fault("a gzip bomb", _bombing, big=True),
-    Fault("an unknown encoding", says(reply("200 OK", record(), "Content-Encoding: br"))),
     Fault("damaged gzip", says(reply("200 OK", record(), "Content-Encoding: gzip"))),
     Fault("a redirect loop", lambda: serving(_looping)),
     Fault("a redirect to file:", moved("file:///etc/passwd")),

@@ -18,10 +18,12 @@ Handler = Callable[[str], bytes]
 
 @contextmanager
 def handling(handle: Handler) -> Iterator[Server]:
-    """A server that answers each request with ``handle(target)``."""
+    """A server that answers each GET request with ``handle(target)``, and refuses any other."""
 
     def answer(_server: Server, connection: socket.socket, request: bytes) -> None:
-        connection.sendall(handle(request.split(b" ")[1].decode()))
+        method, target, _ = request.split(b" ", 2)
+        refused = reply("405 Method Not Allowed", b"")
+        connection.sendall(handle(target.decode()) if method == b"GET" else refused)
 
     with serving(answer) as server:
         yield server

@@ -14,6 +14,7 @@ from urllib.parse import unquote, urlsplit
 from doiuri.records import Data, Value
 from doiuri.rest import ResponseCode
 from doiuri.rest.server import JSON_TYPE, write_error, write_record
+from support.servers import faults
 
 if TYPE_CHECKING:
     import ssl
@@ -136,30 +137,14 @@ def resolver(targets: Mapping[str, str]) -> Answering:
 @contextmanager
 def speaking(said: bytes | None) -> Iterator[str]:
     """Answer each connection with these octets and hang up; None, or a header cut short, keeps it open."""
-    silent = said is None or said.endswith(b"-")
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        kept: list[socket.socket] = []
 
-        def serve() -> None:
-            while True:
-                try:
-                    connection, _ = listener.accept()
-                except OSError:
-                    return
-                kept.append(connection)
-                if said is not None:
-                    connection.recv(65536)
-                    connection.sendall(said)
-                if not silent:
-                    connection.close()
+    def answer(server: faults.Server, connection: socket.socket, _request: bytes) -> None:
+        connection.sendall(said or b"")
+        if said is None or said.endswith(b"-"):
+            server.stopped.wait()
 
-        threading.Thread(target=serve, daemon=True).start()
-        try:
-            yield f"http://127.0.0.1:{listener.getsockname()[1]}"
-        finally:
-            listener.shutdown(socket.SHUT_RDWR)
-            for connection in kept:
-                connection.close()
+    with faults.serving(answer) as server:
+        yield server.url
 
 
 @contextmanager

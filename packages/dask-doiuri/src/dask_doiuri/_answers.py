@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import time
-from contextlib import nullcontext
-from math import inf
 from typing import TYPE_CHECKING
 
 from doiuri import Handle
+from doiuri.plugins.survey import deadline_in, time_left
 from doiuri.records import ascii_upper
 
 from dask_doiuri._parse import read
-from dask_doiuri._processes import turn
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -57,17 +54,8 @@ def answers(
 
 
 def check(dois: Sequence[Handle], settings: VerifySettings) -> Iterator[Outcome]:
-    """Yield one Outcome for each DOI."""
-    if not dois:
-        return
-    takes_turns = settings.takes_turns
-    with turn(settings.client) if takes_turns else nullcontext():
-        deadline = inf if settings.budget is None else time.monotonic() + settings.budget
-        step = AT_ONCE if settings.is_divided else len(dois)
-        replies: list[None] = []
-        for start in range(0, len(dois), step):
-            left = None if deadline == inf else max(deadline - time.monotonic(), 0.001)
-            with settings.resolver(lambda _: replies.append(None)) as resolver:
-                yield from resolver.check(dois[start : start + step], settings.resolve, budget=left)
-        if replies and takes_turns and settings.rate:
-            time.sleep(1 / settings.rate)  # the next process may send its first request at once
+    deadline = deadline_in(settings.budget)
+    for start in range(0, len(dois), AT_ONCE):
+        with settings.resolver() as resolver:
+            part = dois[start : start + AT_ONCE]
+            yield from resolver.check(part, settings.resolve, budget=time_left(deadline))

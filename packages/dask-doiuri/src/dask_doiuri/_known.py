@@ -113,7 +113,7 @@ def _read_keys(part: pd.DataFrame, dtype: Any) -> pd.DataFrame:
     if part.columns[0] != KEY:
         keys = columns_of(keys)[KEY]
     agencies = items_in(part, AGENCY) if AGENCY in part.columns else [None] * len(part)
-    return _key_frame(keys, agencies, dtype).dropna(subset=[KEY]).drop_duplicates(KEY)
+    return _key_frame(keys, agencies, dtype).dropna(subset=[KEY]).drop_duplicates()
 
 
 def _key_frame(keys: Sequence[object], agencies: Sequence[object], dtype: Any) -> pd.DataFrame:

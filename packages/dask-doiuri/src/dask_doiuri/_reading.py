@@ -26,7 +26,6 @@ class Partition:
         return type(self).__name__, self._key
 
     def read(self) -> Any:
-        """Return the partition."""
         return get_sync(self._graph, self._key)
 
 
@@ -36,7 +35,7 @@ def read_twice(frame: dd.DataFrame) -> tuple[dd.DataFrame, dd.DataFrame]:
     Optimized apart, the two could differ: Dask may read several small files as one.
     """
     frame = frame.optimize()
-    meta, divisions = frame._meta, tuple(frame.divisions) if frame.known_divisions else None
+    meta, divisions = frame._meta, frame.divisions if frame.known_divisions else None
     found = _partitions(frame)
     if found is None:
         same = dd.from_delayed(frame.to_delayed(), meta=meta, divisions=divisions, verify_meta=False)

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import os
+import sys
 from contextlib import closing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 from uuid import uuid4
 
+import dask
+from dask.system import CPU_COUNT
 from doiuri.plugins import Settings, user_agent
 from doiuri.resolver import Resolver, SQLiteStore, open_store
 
-from dask_doiuri._processes import client_id, processes, remove_lock_file_at_exit
-
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     Resolve = Literal["existence", "records"]
     Rate = float | Literal["default"] | None
 
@@ -34,7 +33,10 @@ class VerifySettings:
     timeout: float
     concurrency: int
     resolve: Resolve
-    client: str = field(default_factory=client_id)
+    client: int = field(default_factory=os.getpid)
+    workers: int = field(default_factory=lambda: dask.config.get("num_workers", None) or CPU_COUNT)
+    """How many processes Dask's scheduler "processes" starts."""
+
     call: str = field(default_factory=lambda: uuid4().hex)
     """Part of Dask's keys: otherwise a call could return the answers of an equal one, "unknown" ones too."""
 
@@ -42,62 +44,46 @@ class VerifySettings:
     def read(
         cls,
         *,
-        base: str | None,
-        offline: bool | None,
-        mailto: str | None,
         cache: str | os.PathLike[str] | None,
         rate: Rate,
-        budget: float | None,
-        timeout: float,
-        concurrency: int,
         resolve: Resolve,
         cache_limit: int | None = None,
+        mailto: str | None = None,
+        **options: Any,
     ) -> VerifySettings:
-        """Check the arguments; what was left out is read from the environment of this process."""
+        """Check the arguments; what was left out is read from the environment of this process.
+
+        :param options: other arguments of a Resolver.
+        """
         if resolve not in {"existence", "records"}:
             raise ValueError(f'resolve must be "existence" or "records", not {resolve!r}')
-        found = Settings.from_environ(resolver=base, offline=offline, mailto=mailto, cache=cache)
-        remove_lock_file_at_exit(client_id())
-        options: dict[str, Any] = {} if rate == "default" else {"rate": rate}
-        with Resolver(
-            found.base,
-            store=None,
-            offline=found.offline,
-            timeout=timeout,
-            budget=budget,
-            concurrency=concurrency,
-            mailto=found.mailto,
-            user_agent=user_agent("dask-doiuri", found.mailto),
-            **options,
-        ) as checked:
+        found = Settings.from_environ(mailto=mailto, cache=cache)
+        agent = user_agent("dask-doiuri", found.mailto)
+        if rate != "default":
+            options["rate"] = rate
+        with Resolver(store=None, mailto=mailto, user_agent=agent, **options) as checked:
             return cls(
                 base=checked.base,
                 offline=checked.offline,
-                user_agent=checked.user_agent,
+                user_agent=agent,
                 cache=None if found.cache is None else _address(found.cache, cache_limit),
                 cache_limit=cache_limit,
                 rate=checked.rate,
-                budget=budget,
-                timeout=timeout,
-                concurrency=concurrency,
+                budget=checked.budget,
+                timeout=checked.timeout,
+                concurrency=checked.concurrency,
                 resolve=resolve,
             )
 
     @property
-    def is_divided(self) -> bool:
-        """Whether the processes divide the rate among themselves."""
-        return self.rate is not None and not self.offline
+    def share(self) -> float | None:
+        """The requests per second of this process; None: no limit."""
+        if self.rate is None or self.offline:
+            return self.rate
+        return self.rate / (processes() or (1 if self.client == os.getpid() else self.workers))
 
-    @property
-    def takes_turns(self) -> bool:
-        """Whether the processes use the rate in turns, since this one does not know how many there are."""
-        return self.is_divided and self.client != client_id() and processes() is None
-
-    def resolver(self, on_reply: Callable[[object], None] | None = None) -> Resolver:
-        """Return a Resolver for this process, with its share of the rate.
-
-        :param on_reply: called after each request.
-        """
+    def resolver(self) -> Resolver:
+        """Return a Resolver for this process, with its share of the rate."""
         # not None: that stands for the worker's own DOIURI_CACHE
         address = str(SQLiteStore(None).path) if self.cache is None else self.cache
         return Resolver(
@@ -106,10 +92,26 @@ class VerifySettings:
             offline=self.offline,
             timeout=self.timeout,
             concurrency=self.concurrency,
-            rate=self.rate / (processes() or 1) if self.is_divided and self.rate else self.rate,
+            rate=self.share,
             user_agent=self.user_agent,
-            on_reply=on_reply,
         )
+
+
+def processes() -> int | None:
+    """Return how many worker processes the cluster of the running task has; None if it has no cluster."""
+    distributed = sys.modules.get("distributed")
+    if distributed is None:
+        return None
+    try:
+        distributed.get_worker()
+    except ValueError:  # not a task of a cluster
+        return None
+    return max(1, len(set(map(_process, distributed.get_client().nthreads()))))
+
+
+def _process(address: str) -> str:
+    """Return what the workers of one process have in common."""
+    return address.rpartition("/")[0] if address.startswith("inproc://") else address
 
 
 def _address(cache: str, limit: int | None) -> str:

@@ -115,15 +115,14 @@ def verify(
         out of a shuffle or is persisted is kept instead.
     :param base: URL of the DOI proxy; by default ``DOIURI_RESOLVER`` or https://doi.org.
     :param rate: requests per second of the whole cluster; None: no limit. By default 10, and no limit for a
-        proxy on this machine. Each worker process of a ``distributed`` cluster gets an
-        equal share. The processes of any other scheduler, such as ``"processes"``, do not know how many they
-        are: on each machine they use the whole rate in turns, a partition at a time.
+        proxy on this machine. Each worker process gets an equal share. The scheduler ``"processes"`` does not
+        tell its workers how many they are: the rate is divided by Dask's setting ``num_workers``, or else by
+        the number of CPUs.
     :param cache: address of the store, as in ``DOIURI_CACHE``, its default. Without one, each machine uses
         the SQLite file in its user's cache folder. A path has to be valid on the workers.
     :param cache_limit: size of an SQLite file in bytes beyond which its oldest answers are deleted. The
         default is a gigabyte: about five million answers about existence.
-    :param budget: seconds for each partition, from its turn; None: no limit. What has no answer by then is
-        ``"unknown"``.
+    :param budget: seconds for each partition; None: no limit. What has no answer by then is ``"unknown"``.
     :param resolve: ``"existence"``: many names in one request. ``"records"``: one request for each name,
         which tells names without values and dead aliases apart, but not the agencies.
     :param timeout: seconds for one request.

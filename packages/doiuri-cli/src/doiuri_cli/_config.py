@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 import os
 import re
 from functools import cache, partial
@@ -9,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from doiuri_cli.files import Patterns, is_pattern
-from doiuri_cli.rules import LOCK_CODES, RECORD_CODES, RULES
+from doiuri_cli.readers import TYPES
+from doiuri_cli.rules import KINDS, LOCK_CODES, RECORD_CODES, RULES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -26,6 +28,12 @@ NAMES = ("doiuri.toml", "pyproject.toml")
 LOCK_NAME = "doi.lock.json"
 """The lock file that is used if it exists and no other is named."""
 
+_EXTENSION = re.compile(r"\.[^./\\]+")
+_NO_STAR = re.compile(r"[?\[]")  # what else fnmatch takes for a pattern
+
+DEFAULT_MAX_AGE = 30
+"""Days for which works are fresh, in the lock file and in the cache."""
+
 FAIL_ON = ("error", "warning", "never")
 TEX_ESCAPE = ("any", "raw", "escape")
 
@@ -39,6 +47,7 @@ class Config(NamedTuple):
 
     :ivar include: if there are any, a file in a folder must match one of them.
     :ivar exclude: files and folders to leave out.
+    :ivar extensions: more extensions, in lower case, each with the type that such files are read as.
     :ivar force_exclude: whether ``exclude`` is for named files, too.
     :ivar select: the codes to report; None: all.
     :ivar ignore: the codes not to report.
@@ -48,6 +57,8 @@ class Config(NamedTuple):
     :ivar max_size: files in folders are read up to this size, in bytes.
     :ivar tex_escape: how DOI fields of BibTeX have to write ``_``: "raw", "escape" or "any".
     :ivar records: whether to compare entries with the registry's metadata.
+    :ivar max_age: works in the lock file that are older than so many days are asked for again; 0: all.
+    :ivar columns: if there are any, only these columns are read: the name and the kind, "" for any.
     :ivar lock: the path of the lock file; None: none.
     :ivar locked: whether all answers have to come from the lock file.
     :ivar resolver: URL of the resolver; None: ``DOIURI_RESOLVER`` or https://doi.org.
@@ -61,6 +72,7 @@ class Config(NamedTuple):
 
     include: tuple[Patterns, ...] = ()
     exclude: tuple[Patterns, ...] = ()
+    extensions: tuple[tuple[str, str], ...] = ()
     force_exclude: bool = False
     select: Codes | None = None
     ignore: Codes = frozenset()
@@ -70,6 +82,8 @@ class Config(NamedTuple):
     max_size: int = 50_000_000
     tex_escape: str = "any"
     records: bool = False
+    max_age: int = DEFAULT_MAX_AGE
+    columns: tuple[tuple[str, str], ...] = ()
     lock: str | None = None
     locked: bool = False
     resolver: str | None = None
@@ -92,7 +106,7 @@ class Config(NamedTuple):
         if not self.needs_lock:
             codes -= LOCK_CODES
         if not self.records:
-            codes -= RECORD_CODES
+            codes -= RECORD_CODES - ({"kind-differs"} if any(kind for _, kind in self.columns) else set())
         return codes - self.ignore
 
     def codes_for(self, path: str) -> Codes:
@@ -115,28 +129,22 @@ class Config(NamedTuple):
 
 @cache
 def _pattern(pattern: str) -> re.Pattern[str]:
-    """Return the expression for a pattern of names: ASCII letters match in upper and lower case."""
-    text = ".*".join(map(re.escape, pattern.split("*")))
-    return re.compile(text, re.DOTALL | re.IGNORECASE)
+    """Return the expression for a pattern of names: ASCII letters match in upper and lower case.
+
+    A text between two stars is matched where it occurs first, so that the time is not exponential.
+    """
+    return re.compile(fnmatch.translate(_NO_STAR.sub(r"[\g<0>]", pattern)), re.IGNORECASE)
 
 
 def read_config(file: str | None, *, isolated: bool = False) -> Values:
     """Return the arguments of ``Config`` that a configuration file gives.
 
     :param file: the file; None: the nearest one in the current folder and those above it.
-    :param isolated: read no file.
+    :param isolated: read no file; only the default lock file in the current folder counts.
     :raises ConfigError: if the file cannot be read, or contains an unknown key or a wrong value.
     """
-    if isolated:
-        return {}
-    if file is not None:
-        path = Path(file)
-        table = _table(path)
-        if table is None:
-            raise ConfigError(f"{file}: there is no [tool.doiuri] in it")
-    else:
-        path, table = _nearest()
-    values = _values(table or {}, path)
+    path, table = _table_for(file, isolated=isolated)
+    values = _values(table, path)
     lock = values.pop("lock", None)
     if lock is None:
         default = path.parent / LOCK_NAME
@@ -150,9 +158,7 @@ def default_lock(file: str | None, *, isolated: bool = False) -> str:
     :param file: the configuration file; None: the nearest one.
     :param isolated: read no file.
     """
-    if isolated:
-        return LOCK_NAME
-    return _relative((Path(file) if file is not None else _nearest()[0]).parent / LOCK_NAME)
+    return _relative(_table_for(file, isolated=isolated)[0].parent / LOCK_NAME)
 
 
 def _relative(path: Path) -> str:
@@ -164,14 +170,21 @@ def _relative(path: Path) -> str:
         return absolute
 
 
-def _nearest() -> tuple[Path, Values | None]:
+def _table_for(file: str | None, *, isolated: bool) -> tuple[Path, Values]:
+    """Return the configuration file and our table in it; an empty one if there is no file."""
+    if file is not None and not isolated:
+        path = Path(file)
+        table = _table(path)
+        if table is None:
+            raise ConfigError(f"{file}: there is no [tool.doiuri] in it")
+        return path, table
     here = Path.cwd()
-    for folder in (here, *here.parents):
+    for folder in () if isolated else (here, *here.parents):
         for name in NAMES:
             path = folder / name
             if path.is_file() and (table := _table(path)) is not None:
                 return path, table
-    return here / NAMES[0], None
+    return here / NAMES[0], {}
 
 
 def _table(path: Path) -> Values | None:
@@ -182,7 +195,7 @@ def _table(path: Path) -> Values | None:
         content: Values = tomllib.loads(path.read_text("utf-8"))
     except OSError as error:
         raise ConfigError(f"{path}: {error.strerror or error}") from None
-    except ValueError as error:  # no TOML, or no UTF-8
+    except (ValueError, RecursionError) as error:  # no TOML, no UTF-8, or nested too deeply
         raise ConfigError(f"{path}: {error}") from None
     if path.name != "pyproject.toml":
         return content
@@ -226,6 +239,26 @@ def check_codes(codes: Iterable[str]) -> frozenset[str]:
     for code in sorted(found - RULES.keys()):
         raise ValueError(f"unknown code {code!r}{hint(code, RULES)}")
     return found
+
+
+def check_columns(texts: Iterable[str]) -> tuple[tuple[str, str], ...]:
+    """Return columns, each with its kind, or "" for any.
+
+    :param texts: columns such as ``doi,paper:article``; quotation marks as in CSV enclose names with commas.
+    :raises ValueError: if a name is empty, or a kind is unknown.
+    """
+    import csv  # rarely needed
+
+    columns = {}
+    for text in (text for line in csv.reader(texts, skipinitialspace=True) for text in line or [""]):
+        name, _, kind = text.rpartition(":") if ":" in text else (text, "", "any")
+        if kind not in KINDS:
+            known = ", ".join(KINDS)
+            raise ValueError(f"--columns: unknown kind {kind!r}; known are {known}; if a name, {text}:any")
+        if not name:
+            raise ValueError("--columns: the name of a column is empty")
+        columns[name] = "" if kind == "any" else kind
+    return tuple(columns.items())
 
 
 def check_patterns(lines: Iterable[str], folder: str) -> Patterns:
@@ -294,10 +327,19 @@ def _number(value: object, _folder: str) -> float:
     return value
 
 
-def _size(value: object, folder: str) -> int:
-    if not isinstance(value, int):
-        raise TypeError(f"expected a number of bytes, not {value!r}")
-    return int(_number(value, folder))
+def _count(value: object, _folder: str, unit: str, least: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise TypeError(f"expected a number of {unit}, not {value!r}")
+    return value
+
+
+def _extensions(value: object, folder: str) -> tuple[tuple[str, str], ...]:
+    if not isinstance(value, dict):
+        raise TypeError(f'expected a table such as {{ ".jl" = "text" }}, not {value!r}')
+    for extension in value:
+        if not _EXTENSION.fullmatch(extension):
+            raise ValueError(f"expected an extension such as '.jl', not {extension!r}")
+    return tuple((extension.lower(), _word(name, folder, TYPES)) for extension, name in value.items())
 
 
 def _lock(value: object, folder: str) -> str:
@@ -306,23 +348,31 @@ def _lock(value: object, folder: str) -> str:
 
 
 def _cache(value: object, folder: str) -> str:
+    """Return the path of a cache, which a stranger may have named."""
     address = _text(value, folder)
-    return address if ":" in address else str(Path(folder, address).absolute())
+    if address == ":memory:":
+        return address
+    path = Path(folder, address)
+    if ":" in address or not path.resolve().is_relative_to(Path(folder).resolve()):
+        raise ValueError(f"{address!r} is not a path below {folder}; name it with --cache or DOIURI_CACHE")
+    return str(path.absolute())
 
 
 CHECKS: dict[str, Check] = {
     "include": _patterns,
     "exclude": _patterns,
+    "extensions": _extensions,
     "force-exclude": _flag,
     "select": _codes,
     "ignore": _ignore,
     "per-file-ignores": _per_file,
     "fail-on": partial(_word, words=FAIL_ON),
     "tex-escape": partial(_word, words=TEX_ESCAPE),
-    "max-size": _size,
+    "max-size": partial(_count, unit="bytes", least=1),
     "lock": _lock,
     "locked": _flag,
     "records": _flag,
+    "max-age": partial(_count, unit="days", least=0),
     "resolver": _text,
     "offline": _flag,
     "mailto": _text,

@@ -67,13 +67,14 @@ class FixPolicy:
     def allows(self, finding: Finding) -> bool:
         """Return whether to apply a finding's fix.
 
-        A safe one always; any other only if the old name is definitely not registered and the new one is.
+        A safe one always; one that changes a name only if the old name is definitely not registered and the
+        new one is.
         """
         fix = finding.fix
         if fix is None or fix.safe:
             return fix is not None
         if self._ask is None or fix.name is None:
-            return False
+            return self._ask is not None
         old = _key(finding.doi)
         missing = old is None or self._statuses.get(old) == "not-found"
         return missing and self._statuses.get(DOI(fix.name).key) == "found"

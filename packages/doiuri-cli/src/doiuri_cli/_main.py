@@ -13,14 +13,13 @@ import click
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import TextIO
 
 COMMANDS = ("cache", "check", "find", "fix", "lock", "resolve", "rule")
 
 WRONG_USE = 2
-"""The exit code after wrong use, a wrong configuration or an unreadable file."""
+"""The exit code after wrong use, a wrong configuration, a file that cannot be read, or any failure."""
 
-_GARBAGE = 100_000  # objects between two collections: there are hardly any cycles
+_GARBAGE = 1_000_000  # objects between two collections: there are hardly any cycles
 
 _INTERRUPTED = 130  # 128 + SIGINT, as shells say it
 _BROKEN_PIPE = 141  # 128 + SIGPIPE
@@ -80,6 +79,8 @@ class Commands(click.Group):
         except OSError as error:  # such as a full disk
             _discard_output()
             raise click.ClickException(str(error)) from None
+        except ValueError as error:  # in an option, a setting, a lock file or a bibliography, which it names
+            raise click.ClickException(str(error)) from None
         return result
 
 
@@ -106,6 +107,9 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     except click.ClickException as error:
         _write_message(error.format_message())
         code = WRONG_USE
+    except Exception as error:  # noqa: BLE001 - no memory, a killed worker, a defect: 1 would mean findings
+        _write_message(f"{type(error).__name__}: {error}".rstrip(": "))
+        code = WRONG_USE
     sys.exit(code)
 
 
@@ -121,14 +125,7 @@ def _prepare_streams() -> None:
     warnings.showwarning = _show_warning
 
 
-def _show_warning(
-    message: Warning | str,
-    category: type[Warning],
-    filename: str,  # noqa: ARG001
-    lineno: int,  # noqa: ARG001
-    file: TextIO | None = None,  # noqa: ARG001
-    line: str | None = None,  # noqa: ARG001
-) -> None:
+def _show_warning(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:
     """Show a warning of ours, such as that the cache cannot be written, as a message."""
     if category.__module__.partition(".")[0] == "doiuri":
         _write_message(str(message))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import html
 import re
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from doiuri import DOI, DOISyntaxError, find
+from doiuri import DOI, DOISyntaxError, Handle, ShortDOI, find
 
 from doiuri_cli.readers import may_mention
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 _SIMPLE_FIELD = re.compile(r"10\.[0-9]+/[A-Za-z0-9._/()-]+\Z")
 _TO_BE_NUMBERED = re.compile(r"X{4}|x{4}")  # 10.5281/zenodo.XXXXXXX
-_HOST = r"\.org/(?:api/handles/)?(?=10\.)"
+_HOST = r"\.org/(?:api/handles/)?(?=10[./])"
 _BEFORE_HOST = re.compile(r"(?:https?://)?(?:dx\.|www\.)?\Z", re.IGNORECASE)
 _HOST_LENGTH = len("https://www.")
 _BOUND = "{1,1000}+"  # of what has to be closed: otherwise a run of labels would take quadratic time
@@ -47,7 +48,7 @@ _BEFORE_LENGTH = 40
 _DEFINITION = re.compile(r"\\(?:def|(?:new|renew|provide)command\*?)\s*\\\Z")  # of a TeX command
 _TITLE = re.compile(r".*\s<(.*)>\Z", re.DOTALL)
 _TAIL = ".,;:!?)]}'\""
-_SUFFIX = re.compile(r"10\.[^\s/]*/\S")
+_SUFFIX = re.compile(r"10(?:\.[^\s/]*/\S|/[A-Za-z0-9]+\Z)")
 _PLACEHOLDER = (
     r"[{}<>\[\]$*…|]|%(?:[(sdr]|\Z)|#[0-9]|\.\.\.|(?i:x{3}|n{4}|y{4}|10\.x|10\.n|todo|tbd|tba|\byour\b|\bfixme\b)|_{3}|-{3}|\?\?|@[A-Z_]+@"
     r"|\A(?i:doi|name|number|prefix|suffix|prefix/suffix|none|null|nil|id|identifier)\Z"
@@ -80,6 +81,17 @@ class Mention(NamedTuple):
     def span(self) -> Span:
         """Its offsets in the text of the part: of its first character, and after its last one."""
         return self.start, self.end
+
+    @property
+    def handle(self) -> Handle | None:
+        """The DOI or short DOI."""
+        if self.doi is None and "10/" in self.text:
+            try:
+                handle = Handle.parse(self.text)
+            except DOISyntaxError:
+                return None
+            return handle if isinstance(handle, ShortDOI) else None
+        return self.doi
 
 
 def mentions_in(part: Part) -> Iterator[Mention]:
@@ -119,20 +131,39 @@ def _field(part: Part) -> Iterator[Mention]:
     if _SIMPLE_FIELD.match(text):
         yield Mention(part, start, start + len(text), text, DOI.parse(text))
         return
-    matches = list(_found(part))
-    if matches:
+    place = start, start + len(text), text
+    if escaped := _with_entities(text):
+        yield Mention(part, *place, escaped)
+        return
+    is_read = not _has_invisible(text)
+    if is_read and (matches := list(_found(part))):
         yield from (Mention(part, *match) for match in matches)
         return
-    place = start, start + len(text), text
     try:
         yield Mention(part, *place, DOI.parse(text))
     except DOISyntaxError as error:
-        if found := list(find(part.text, part.syntax)):  # a doubled link, or one to another site
+        # a doubled link, or one to another site
+        if is_read and (found := list(find(part.text, part.syntax))):
             yield from (Mention(part, *match) for match in found)
             return
         # Styles of BibTeX would make a link of a text that says that there is no DOI
         if not (_is_placeholder(text) or (part.syntax != "bibtex" and _says_none(text))):
             yield Mention(part, *place, None, error)
+
+
+def _with_entities(text: str) -> DOI | None:
+    """Return the DOI of a link whose characters are written as entities; ``find`` would end it at one."""
+    if "doi.org" not in text or (undone := html.unescape(text)) == text:
+        return None
+    try:
+        return DOI.parse(undone)
+    except DOISyntaxError:
+        return None
+
+
+def _has_invisible(text: str) -> bool:
+    """Return whether a name in a text has characters that nobody sees; ``find`` would end it there."""
+    return not text.isprintable() and len(text.split()) == 1
 
 
 def _found(part: Part) -> Iterator[Match]:

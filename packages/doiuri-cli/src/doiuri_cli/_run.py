@@ -6,34 +6,32 @@ import os
 import sys
 from functools import partial
 from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from doiuri import DOI
+from doiuri import Handle
 
 from doiuri_cli._examine import NOTHING, FileReport, examine
 from doiuri_cli.files import Source
-from doiuri_cli.files._select import STDIN
-from doiuri_cli.readers import ReadError
+from doiuri_cli.files._select import OPENED, STDIN
+from doiuri_cli.readers import ReadError, configure
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
     from typing import TypeVar
 
     from doiuri.records import Work
+    from doiuri.resolver import LockContent
 
     from doiuri_cli._config import Config
     from doiuri_cli.registry._check import Answers
-    from doiuri_cli.registry._lock import Lock
 
-    T = TypeVar("T")
     R = TypeVar("R")
     ShowProgress = Callable[[str, int, int | None], None]
 
 _PROBE = 8192  # bytes in which a NUL makes a file a binary one
 _UNICODE_MARKS = (b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff")
 _SMALL = 2_000_000  # bytes of files that one process reads as fast as several
-_CHUNK = 500_000  # bytes that a process is given at once, at least
-_CHUNKS = 32  # that a process is given, at most
 
 
 class Skipped(Exception):  # noqa: N818 - not an error
@@ -41,10 +39,10 @@ class Skipped(Exception):  # noqa: N818 - not an error
 
 
 class Content(NamedTuple):
-    """Standard input, or a file that is still to be read.
+    """Standard input or a pipe, which is read once, or a file that is still to be read.
 
     :ivar path: the path; for standard input, the name that it is given.
-    :ivar content: the bytes of standard input; None for a file.
+    :ivar content: the bytes of standard input or a pipe; None for a file.
     """
 
     path: str
@@ -73,12 +71,14 @@ class Question(NamedTuple):
     :ivar statuses: the status of each DOI; None if they are not known yet.
     :ivar missing: the keys of DOIs that are not in the lock file.
     :ivar works: the works that its entries name, by the DOI's key.
+    :ivar meant: for DOIs that do not exist, the registered name that was probably meant, by key.
     """
 
     content: Content
     statuses: Mapping[str, str] | None = None
     missing: Collection[str] = frozenset()
     works: Mapping[str, Work] = NOTHING
+    meant: Mapping[str, str] = NOTHING
 
 
 class Result(NamedTuple):
@@ -104,12 +104,12 @@ class Run(NamedTuple):
     jobs: int | None = None
     progress: ShowProgress = lambda _what, _done, _total: None
 
-    def check(self, contents: Sequence[Content], lock: Lock | None = None) -> Result:
+    def check(self, contents: Sequence[Content], lock: LockContent | None = None) -> Result:
         """Return what is found in some files, in their order.
 
         :param contents: the files.
         :param lock: the lock file.
-        :raises ValueError: if the resolver or the cache is not configured rightly.
+        :raises ValueError: if the resolver or the cache is not configured rightly, or a column is missing.
         """
         from doiuri_cli.registry._check import check_names
 
@@ -131,13 +131,20 @@ class Run(NamedTuple):
         from doiuri_cli.registry._check import look_up_works
 
         progress = partial(self.progress, "Fetching metadata")
-        works, requests = look_up_works(names, answers.statuses, self.config, progress)
-        answers.requests += requests
-        return works
+        return look_up_works(names, answers, self.config, progress)
 
     def read(self, contents: Sequence[Content]) -> list[FileReport]:
-        """Return what the texts of some files show, in their order."""
-        return list(self.map(self._examine, map(Question, contents), "Reading files"))
+        """Return what the texts of some files show, in their order.
+
+        :raises ValueError: if there are files, and none of them has a column that is to be read.
+        """
+        reports = list(self.map(self._examine, map(Question, contents), "Reading files"))
+        known = {name for report in reports for name in report.columns}
+        for name, _ in self.config.columns:
+            if reports and name not in known and all(report.problem is None for report in reports):
+                words = ", ".join(sorted(known)[:50]) or "none"  # a file may have thousands of keys
+                raise ValueError(f"no file has the column {name!r}; known are {words}")
+        return reports
 
     @property
     def _examine(self) -> Callable[[Question], FileReport]:
@@ -150,15 +157,26 @@ class Run(NamedTuple):
         :param questions: the files.
         :param what: what is being done, for the progress.
         """
-        asked = [(question, _size(question)) for question in questions]
-        total = sum(size for _, size in asked)
-        jobs = self.jobs or (1 if total < _SMALL else _processors())
-        chunks = list(_chunks(asked, max(_CHUNK, total // (_CHUNKS * jobs))))
-        done = 0
-        for results in _map(partial(_each, function), chunks, min(jobs, len(chunks))):
-            yield from results
-            done += len(results)
+        asked = list(questions)
+        jobs = self.jobs or (1 if sum(map(_size, asked)) < _SMALL else _processors())
+        for done, result in enumerate(self._map(function, asked, jobs), 1):
+            yield result
             self.progress(what, done, len(asked))
+
+    def _map(self, function: Callable[[Question], R], questions: list[Question], jobs: int) -> Iterator[R]:
+        if jobs <= 1 or len(questions) <= 1:
+            yield from map(function, questions)
+            return
+        from concurrent.futures import ProcessPoolExecutor  # slow to import
+
+        size = max(1, min(50, len(questions) // (4 * jobs)))  # of what a process is given at once
+        settings = self.config.extensions, self.config.columns
+        with ProcessPoolExecutor(jobs, None, _prepare_worker, settings) as pool:
+            try:
+                yield from pool.map(function, questions, chunksize=size)
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
 
 
 def _doubtful(
@@ -172,11 +190,12 @@ def _doubtful(
     for number, (content, report) in enumerate(zip(contents, reports, strict=True)):
         if not (bad or works or report.pending):
             continue
-        keys = {DOI(name).key for name in report.names}
+        keys = {Handle.from_name(name).key for name in report.names}
         described = {key: works[key] for key in keys if key in works} if report.entries else NOTHING
         if report.pending or described or not keys.isdisjoint(bad):
             statuses = {key: answers.statuses[key] for key in keys if key in answers.statuses}
-            yield number, Question(content, statuses, answers.missing & keys, described)
+            meant = {key: answers.meant[key] for key in keys if key in answers.meant}
+            yield number, Question(content, statuses, answers.missing & keys, described, meant)
 
 
 def _processors() -> int:
@@ -185,23 +204,9 @@ def _processors() -> int:
     return os.cpu_count() or 1
 
 
-def _map(function: Callable[[T], R], items: Sequence[T], jobs: int) -> Iterator[R]:
-    """Yield what a function returns for each item, in order."""
-    if jobs <= 1:
-        yield from map(function, items)
-        return
-    from concurrent.futures import ProcessPoolExecutor  # slow to import
-
-    with ProcessPoolExecutor(jobs, initializer=_prepare_worker) as pool:
-        try:
-            yield from pool.map(function, items)
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
-
-
-def _prepare_worker() -> None:
+def _prepare_worker(extensions: Iterable[tuple[str, str]], columns: Iterable[tuple[str, str]]) -> None:
     """Leave Ctrl-C to the first process, and end with it even if it is killed."""
+    configure(extensions, columns)
     import signal
     from threading import Thread
 
@@ -217,24 +222,6 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
-def _each(function: Callable[[T], R], items: Sequence[T]) -> list[R]:
-    return list(map(function, items))
-
-
-def _chunks(questions: Iterable[tuple[Question, int]], most: int) -> Iterator[list[Question]]:
-    """Yield the questions, each with the size of its file, in groups that take about the same time."""
-    chunk: list[Question] = []
-    total = 0
-    for question, size in questions:
-        chunk.append(question)
-        total += size + 1000
-        if total >= most:
-            yield chunk
-            chunk, total = [], 0
-    if chunk:
-        yield chunk
-
-
 def _size(question: Question) -> int:
     path, content = question.content
     if content is not None:
@@ -248,7 +235,7 @@ def _size(question: Question) -> int:
 def _examined(config: Config, question: Question) -> FileReport:
     return attempt(
         question.content,
-        lambda source: examine(source, config, question.statuses, question.missing, question.works),
+        lambda source: examine(source, config, *question[1:]),
     )
 
 
@@ -273,12 +260,22 @@ def attempt(content: Content, work: Callable[[Source], R]) -> R | FileReport:
 
 
 def contents_of(paths: Iterable[str], stdin_filename: str | None = None) -> list[Content]:
-    """Return the files to read; standard input is read at once.
+    """Return the files to read; standard input and what the shell opened are read at once.
 
     :param paths: the paths; "-" stands for standard input.
     :param stdin_filename: the name of standard input, which decides how it is read.
     """
     return [
-        Content(stdin_filename or STDIN, sys.stdin.buffer.read()) if path == STDIN else Content(path)
+        Content(stdin_filename or STDIN, sys.stdin.buffer.read())
+        if path == STDIN
+        else Content(path, _opened(path) if OPENED.fullmatch(path) else None)
         for path in paths
     ]
+
+
+def _opened(path: str) -> bytes | None:
+    """Return the content of a pipe; None if it cannot be read, which is said later."""
+    try:
+        return Path(path).read_bytes()
+    except OSError:
+        return None

@@ -20,14 +20,9 @@ def __getattr__(name: str) -> object:
     from doiuri_proxy.app._http import Request
     from doiuri_proxy.records._files import RecordsError
 
-    names = {
-        "RecordsError": RecordsError,
-        "Request": Request,
-        "Running": Running,
-        "running": running,
-    }
-    return names[name]
+    public = {"RecordsError": RecordsError, "Request": Request, "Running": Running, "running": running}
+    return public[name]
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return __all__

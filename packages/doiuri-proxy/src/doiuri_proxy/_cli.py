@@ -10,6 +10,7 @@ import random
 import re
 import sys
 import time
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -50,19 +51,20 @@ def main(argv: Sequence[str] | None = None) -> int:
     return status
 
 
-def _serve(options: argparse.Namespace) -> int:
+def _serve(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     if not options.records and options.upstream is None:
-        raise ValueError("nothing to serve: give --records, --upstream or both")
+        parser.error("nothing to serve: give --records FILE, --upstream URL or both")
     if options.cache is not None and options.upstream is None:
-        raise ValueError("--cache stores the answers of --upstream: give --upstream as well")
+        parser.error("--cache stores the answers of --upstream: give --upstream as well")
     # the other commands need no server
-    from doiuri_proxy._server import HangUp, access_log, bind, configure, reload, serve
+    from doiuri_proxy._server import access_log, bind, configure, hold_hang_ups, reload, serve
     from doiuri_proxy.app._app import App
     from doiuri_proxy.app._metrics import Metrics
     from doiuri_proxy.app._redirect import Choice
     from doiuri_proxy.records._open import open_local, open_source
 
-    hang_up, metrics, records = HangUp(), Metrics(), options.records or None
+    hold_hang_ups()
+    metrics, records = Metrics(), options.records or None
     source = open_source(
         records,
         base=options.base,
@@ -73,15 +75,15 @@ def _serve(options: argparse.Namespace) -> int:
     choice = Choice(random.Random() if options.pick == "random" else "highest", options.country)  # noqa: S311
     app = App(source, choice, max_target=options.max_url, metrics=metrics)
     if options.access_log is not None:
-        app.on_response = access_log(options.access_log, metrics.count_log_failure)
-    hang_up.reload = lambda: reload(app, lambda: open_local(records, options.base))
+        app.on_response = access_log(options.access_log, metrics.log_failures.inc)
     config = configure(
         app,
         connections=options.max_connections,
         header=options.max_header,
         trusted=options.forwarded_allow_ips,
     )
-    serve(app, bind(options.host, options.port), config, hang_up)
+    listener = bind(options.host, options.port)
+    serve(app, listener, config, lambda: reload(app, lambda: open_local(records, options.base)))
     return 0
 
 
@@ -91,7 +93,7 @@ def _parser() -> argparse.ArgumentParser:
         description="A local DOI proxy. Without a command it serves; the commands work on a store.",
     )
     parser.add_argument("--version", action="version", version=f"%(prog)s {version('doiuri-proxy')}")
-    parser.set_defaults(run=_serve)
+    parser.set_defaults(run=partial(_serve, parser))
     _records_options(parser)
     _server_options(parser)
     _add_commands(parser.add_subparsers(title="commands", metavar="COMMAND"))
@@ -224,8 +226,6 @@ def _backup(options: argparse.Namespace, registry: Registry) -> None:
     file, store = Path(options.file), registry.store
     if file.exists() and (not options.replace or file.samefile(store.path)):
         raise ValueError(f"{file} already exists")
-    if not file.parent.is_dir():
-        raise ValueError(f"cannot write {file}: there is no folder {file.parent}")
     store.backup(file)
     _print(f"{store.path} copied to {file}")
 
@@ -244,9 +244,7 @@ def _run(options: argparse.Namespace) -> int:
     if reconfigure := getattr(sys.stdout, "reconfigure", None):
         reconfigure(encoding="utf-8", newline="\n")  # the encoding of records files
     try:
-        if options.command is _remove:  # it must exist
-            Registry(store, options.base, write=False).close()
-        registry = Registry(store, options.base, write=options.command in {_import, _add, _remove})
+        registry = Registry(store, options.base, create=options.command in {_import, _add})
     except ValueError as error:
         raise ValueError(f"--store or DOIURI_CACHE: {error}") from None
     with contextlib.closing(registry):

@@ -70,12 +70,12 @@ def configure(
     )
 
 
-def serve(app: App, listener: socket.socket, config: uvicorn.Config, hang_up: HangUp) -> None:
+def serve(app: App, listener: socket.socket, config: uvicorn.Config, reload: Callable[[], None]) -> None:
     """Serve until SIGTERM or SIGINT; print the ready line when connections are accepted."""
 
     async def run() -> None:
         server = uvicorn.Server(config)
-        tasks = [asyncio.create_task(announce(server)), asyncio.create_task(hang_up.handle())]
+        tasks = [asyncio.create_task(announce(server)), asyncio.create_task(reload_at_hang_ups(reload))]
         for name in _STOP_SIGNALS:
             if hasattr(signal, name):  # uvicorn raises it again after the stop, which is no failure
                 signal.signal(getattr(signal, name), signal.SIG_IGN)
@@ -92,26 +92,21 @@ def serve(app: App, listener: socket.socket, config: uvicorn.Config, hang_up: Ha
     asyncio.run(run())
 
 
-class HangUp:
-    """SIGHUP, where the system has it: reload records from files, while the old ones are served."""
+def hold_hang_ups() -> None:
+    """Keep SIGHUP pending while the proxy starts; its default would end the process."""
+    if hasattr(signal, "SIGHUP"):
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGHUP})
 
-    def __init__(self) -> None:
-        """Remember signals that arrive while the proxy starts; their default would end it."""
-        self._early = threading.Event()
-        self.reload: Callable[[], None] = lambda: None
-        if hasattr(signal, "SIGHUP"):
-            signal.signal(signal.SIGHUP, lambda *_: self._early.set())
 
-    async def handle(self) -> None:
-        """Call ``reload`` in a thread, once for all signals that arrived since its last start."""
-        pending = asyncio.Event()
-        if hasattr(signal, "SIGHUP"):
-            asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, pending.set)
-        if self._early.is_set():
-            pending.set()
-        while await pending.wait():
-            pending.clear()
-            await asyncio.to_thread(self.reload)
+async def reload_at_hang_ups(reload: Callable[[], None]) -> None:
+    """Call ``reload`` in a thread at SIGHUP, once for all signals that arrived since its last start."""
+    pending = asyncio.Event()
+    if hasattr(signal, "SIGHUP"):
+        asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, pending.set)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGHUP})
+    while await pending.wait():
+        pending.clear()
+        await asyncio.to_thread(reload)
 
 
 def reload(app: App, open_records: Callable[[], LocalSource]) -> None:
@@ -149,34 +144,26 @@ def access_log(name: str, on_failure: Callable[[], None] = lambda: None) -> OnRe
 
 
 class _LogFile(WatchedFileHandler):
-    """Counts the lines that cannot be written, and reports the first of several."""
+    """Counts the lines that cannot be written, and reports the first; a full disk must not stop the proxy."""
 
     def __init__(self, name: str, on_failure: Callable[[], None]) -> None:
-        try:
-            super().__init__(name, encoding="utf-8")
-        except OSError as error:
-            raise OSError(f"cannot write the access log {name}: {error.strerror}") from None
+        super().__init__(name, encoding="utf-8")
         self._on_failure = on_failure
-        self._problem = ""  # why the last line was lost
+        self._is_reported = False
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write a line; a full disk must not stop the proxy."""
-        before, self._problem = self._problem, ""
+        """Write a line."""
         try:
             super().emit(record)
         except OSError:  # the file was moved, and a new one cannot be opened
             self.handleError(record)
-        if self._problem:
-            self._on_failure()
-            if not before:
-                _log.error(
-                    "cannot write the access log %s: %s; lines are lost", self.baseFilename, self._problem
-                )
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: ARG002, N802 - logging's names
-        """Note why a line was lost."""
-        error = sys.exception()
-        self._problem = getattr(error, "strerror", None) or str(error)
+        """Count a lost line."""
+        self._on_failure()
+        if not self._is_reported:
+            self._is_reported = True
+            _log.error("cannot write the access log: %s; lines are lost", sys.exception())
 
 
 def bind(host: str, port: int) -> socket.socket:

@@ -20,6 +20,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from doiuri._advice import Advice, advise, suggest
     from doiuri._find import Match, find
+    from doiuri._models import DOIForm
     from doiuri.records import Record
 
     __version__: str
@@ -33,6 +34,7 @@ __all__ = [
     "Advice",
     "BadRecord",
     "DOIError",
+    "DOIForm",
     "DOINotFound",
     "DOISyntaxError",
     "Handle",
@@ -60,6 +62,7 @@ _LAZY = {
     "suggest": "doiuri._advice",
     "Match": "doiuri._find",
     "find": "doiuri._find",
+    "DOIForm": "doiuri._models",
     "Record": "doiuri.records",
 }
 

@@ -127,7 +127,6 @@ def suggest(text_or_doi: str | DOI) -> str | None:
 
 
 def _all_remarks(text_or_doi: str | DOI) -> tuple[Advice, ...]:
-    """Run every check."""
     if isinstance(text_or_doi, DOI):
         return _on_name(text_or_doi)
     doi = DOI.parse(text_or_doi)

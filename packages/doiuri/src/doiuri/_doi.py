@@ -3,20 +3,22 @@
 from doiuri import _parse
 from doiuri._encoding import LINK, encode, escape_dot_segments, escaped
 from doiuri._errors import DOISyntaxError
-from doiuri._immutable import Keyed
+from doiuri._immutable import Immutable
 from doiuri._names import doi_flaw, exact, is_plain, lone_prefix_flaw, short_doi_flaw
-from doiuri._urls import DOI_ORG, HOSTS, check_base, link_query
+from doiuri._urls import DOI_ORG, HOSTS, check_base, query_string
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-    from typing import Self
+    from typing import Any, Self, TypeGuard
+
+    from pydantic_core import CoreSchema
 
     from doiuri._names import Flaw
     from doiuri._urls import QueryValue
 
 
-class Handle(Keyed):
+class Handle(Immutable):
     """A valid, immutable name in the DOI system: a DOI, a short DOI or a prefix.
 
     ``Handle.parse`` and ``Handle.from_name`` return the kind that the name has.
@@ -143,7 +145,28 @@ class Handle(Keyed):
         """
         base = base if base == DOI_ORG else check_base("not a base for links", base)
         path = f"{base}/{encode(self.name, LINK)}"
-        return f"{path}?{fields}" if query and (fields := link_query(query)) else path
+        return f"{path}?{fields}" if query and (fields := query_string(query.items(), ":/")) else path
+
+    def _comparable(self, other: object) -> "TypeGuard[Handle]":
+        return isinstance(other, Handle) and other._kind == self._kind
+
+    def __eq__(self, other: object) -> bool:
+        return self.key == other.key if self._comparable(other) else NotImplemented
+
+    def __lt__(self, other: "Handle") -> bool:
+        return self.key < other.key if self._comparable(other) else NotImplemented
+
+    def __le__(self, other: "Handle") -> bool:
+        return self.key <= other.key if self._comparable(other) else NotImplemented
+
+    def __gt__(self, other: "Handle") -> bool:
+        return self.key > other.key if self._comparable(other) else NotImplemented
+
+    def __ge__(self, other: "Handle") -> bool:
+        return self.key >= other.key if self._comparable(other) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.key)
 
     def __str__(self) -> str:
         return self.uri
@@ -282,6 +305,18 @@ class DOI(Handle):
         from html import escape
 
         return f'<a href="{escape(self.url)}">doi:{escape(self.name)}</a>'
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: object, handler: object) -> "CoreSchema":
+        from doiuri._models import core_schema
+
+        return core_schema(cls)
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, schema: object, handler: object) -> "dict[str, Any]":
+        from doiuri._models import json_schema
+
+        return json_schema()
 
 
 class Prefix(Handle):

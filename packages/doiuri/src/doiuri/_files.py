@@ -36,7 +36,7 @@ def replacing(
 
     :param path: the file; it need not exist.
     :param mode: the permissions of the new file. By default it gets the permissions and, if possible, the
-        owner of the file that it replaces, or those of any new file.
+        owner and the extended attributes of the file that it replaces, or those of any new file.
     :param expected: the content that the file must have at the end; None for any.
     :param follow_symlinks: replace the target of a symbolic link, not the link.
     :raises OSError: if the file cannot be written, or does not have the expected content.
@@ -61,6 +61,8 @@ def replacing(
         _create(draft, 0o600 if private else 0o666, path)
         yield draft
         _finish(draft, mode, status)
+        if status is not None:
+            _keep_attributes(target, draft)
         if expected is not None and target.read_bytes() != expected:
             raise OSError(EBUSY, "the file was changed in the meantime", os.fspath(path))
         draft.replace(target)
@@ -104,6 +106,14 @@ def _keep_owner(descriptor: int, status: os.stat_result) -> None:
         with suppress(OSError):
             os.fchown(descriptor, owner, status.st_gid)
             return
+
+
+def _keep_attributes(target: Path, draft: Path) -> None:
+    """Copy extended attributes, as far as this user and the file system may."""
+    with suppress(OSError, AttributeError):  # only Linux has them in Python
+        for name in os.listxattr(target):
+            with suppress(OSError):
+                os.setxattr(draft, name, os.getxattr(target, name))
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Which hosts are on this machine or in a private network."""
+"""Which hosts are on this machine or in a private network, and which of them a redirect may lead to."""
 
 from __future__ import annotations
 
@@ -6,13 +6,17 @@ import ipaddress
 import re
 import socket
 import unicodedata
-from urllib.parse import unquote
+from dataclasses import dataclass
+from urllib.parse import unquote, urlsplit
+
+from doiuri._urls import server_of
 
 _LOCAL_DOMAINS = (".local", ".internal", ".home.arpa")  # RFC 6762, RFC 8375, and ICANN's reservation of 2024
 # Deprecated; Python takes them for global: IPv4-compatible (RFC 4291 §2.5.5.1) and site-local (RFC 3879)
 _OLD_PRIVATE = (ipaddress.IPv6Network("::/96"), ipaddress.IPv6Network("fec0::/10"))
 # First 96 bits of IPv6 addresses that reach an IPv4 one: mapped, translated (RFC 2765), NAT64 (RFC 6052)
 _OF_IPV4 = frozenset({0xFFFF, 0xFFFF_0000, 0x0064_FF9B << 64})
+_NOT_IN_NETLOC = frozenset("\\ ")  # clients disagree about where the host ends
 _NOT_IN_HOSTS = re.compile(r"[%/\\?#@:<>\[\]^| ]")
 # IDNA drops these printable characters
 _DROPPED = re.compile("[\u034f\u1806\u180b-\u180d\u180f\ufe00-\ufe0f\U000e0100-\U000e01ef]")
@@ -68,3 +72,86 @@ def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
     except ValueError:
         return None
     return ipaddress.IPv4Address(int(address) & 0xFFFF_FFFF) if int(address) >> 32 in _OF_IPV4 else address
+
+
+def check_private(private: object) -> bool:
+    """Return the option ``private``, by default False; ValueError unless it is a bool or None."""
+    if private is not None and not isinstance(private, bool):
+        raise ValueError(f"private must be True, False or None, not {private!r:.80}")  # "no" is true
+    return bool(private)
+
+
+class TargetError(ValueError):
+    """A redirect is refused. ``str()`` says where it leads, and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class TargetCheck:
+    """Checks where the requests for DOIs lead: each URL by its name, and each new connection by its address.
+
+    A private network is this machine, an address that is not globally reachable, or a name of one label or
+    below ``.local``, ``.internal``, ``.home.arpa`` or ``.localhost``. The resolver itself may be in one; what
+    its records point to may not, for strangers write them.
+
+    >>> check = TargetCheck("http://127.0.0.1:8000")
+    >>> check.check_url("http://127.0.0.1:8000/10.1000/182")
+    >>> check.check_url("http://127%2e0.0.1/")
+    Traceback (most recent call last):
+        ...
+    doiuri._hosts.TargetError: redirected to 127.0.0.1, in a private network; private=True allows it
+    """
+
+    base: str
+    """Base URL of the resolver."""
+    private: bool = False
+    """Whether redirects may lead into a private network."""
+
+    def check_url(self, url: str) -> None:
+        """Check the URL of a request before it is sent, by the name or address of its host alone.
+
+        :raises TargetError: if it is in a private network and must not be, or is not an http or https URL.
+        """
+        try:
+            parts, _ = urlsplit(url), server_of(url)
+            host = decoded_host(parts.hostname)
+            if host.isascii():
+                host.encode("idna")  # checks the lengths of the labels
+        except ValueError:
+            raise TargetError(f"redirected to an invalid URL: {url[:80]!r}") from None
+        if parts.scheme not in {"http", "https"}:
+            raise TargetError(f"redirected to {url[:80]!r}, which is not an http or https URL")
+        if host in {"", "%"} or not parts.netloc.isprintable() or not _NOT_IN_NETLOC.isdisjoint(parts.netloc):
+            raise TargetError(f"redirected to an invalid URL: {url[:80]!r}")
+        self._check(host, url, host)
+
+    def check_addresses(self, url: str) -> None:
+        """Look up the host of a URL before it is requested, and check its addresses.
+
+        Do not call it for a request that goes through a proxy, which looks the host up itself.
+
+        :raises TargetError: if one is in a private network, and must not be.
+        """
+        if not self._allows(url):
+            parts = urlsplit(url)
+            for address in addresses_of(decoded_host(parts.hostname), parts.port):
+                self.check_peer(url, address)
+
+    def check_peer(self, url: str, address: str) -> None:
+        """Check the address of a new connection: a name may resolve to any.
+
+        Do not call it for a connection to a proxy.
+
+        :param url: the URL of the request that the connection is made for.
+        :param address: the IP address, as ``socket.getpeername`` returns it.
+        :raises TargetError: if it is in a private network, and must not be.
+        """
+        host = decoded_host(urlsplit(url).hostname)
+        self._check(address, url, host if host == address else f"{host} ({address})")
+
+    def _check(self, host: str, url: str, place: str) -> None:
+        if is_private(host) and not self._allows(url):
+            raise TargetError(f"redirected to {place:.300}, in a private network; private=True allows it")
+
+    def _allows(self, url: str) -> bool:
+        """Return whether a URL may be in a private network."""
+        return self.private or server_of(url) == server_of(self.base)

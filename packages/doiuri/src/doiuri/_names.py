@@ -25,6 +25,9 @@ _OTHERS = {
 NOT_GRAPHIC = "".join(_OTHERS.values())
 """The characters that no name may have, as a pattern's character class."""
 
+INVISIBLE = _OTHERS["format character"] + r"\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f"
+"""Those of them that nobody sees, and that separate nothing."""
+
 OTHER_HANDLE = 'a DOI begins with "10."; if this is another handle, link to it at https://hdl.handle.net/'
 _RESERVED = 'a suffix of one character followed by "/" is reserved (Z39.84 §4.3)'
 

@@ -2,7 +2,7 @@
 
 from doiuri._encoding import encode, quickly_unescaped, source_position, unescape
 from doiuri._errors import DOISyntaxError
-from doiuri._names import OTHER_HANDLE, doi_flaw, is_handle_prefix
+from doiuri._names import INVISIBLE, OTHER_HANDLE, doi_flaw, is_handle_prefix
 from doiuri._urls import HOSTS
 
 TYPE_CHECKING = False
@@ -42,7 +42,7 @@ class Spelling:
     """A name as read from a text, not yet checked.
 
     ``name`` is decoded, ``start`` is where it begins in the text. ``ambiguous`` is the position of a raw
-    ``#`` or ``?`` that may or may not belong to the name, or None.
+    ``#`` or ``?`` in a URI that may or may not belong to the name, or None.
     """
 
     __slots__ = ("ambiguous", "name", "start")
@@ -56,10 +56,19 @@ class Spelling:
         """Raise the error for the ``flaw`` of the name, or for an ambiguous end; ``text`` is as given."""
         if flaw is not None:
             place = source_position(text, self.start, flaw[0])
-            raise DOISyntaxError(text, place, flaw[1], kind=kind)
+            raise DOISyntaxError(text, place, flaw[1], _without_invisible(self.name), kind)
         if self.ambiguous is not None:
-            reason = f'a raw "{text[self.ambiguous]}" here may be part of the name or end it'
-            raise DOISyntaxError(text, self.ambiguous, reason, f"doi:{encode(self.name)}", kind=kind)
+            mark, name = text[self.ambiguous], self.name if self.name.isprintable() else repr(self.name)
+            reason = f'"{mark}" must be %{ord(mark):X} here, unless the name stands alone: {name:.200}'
+            raise DOISyntaxError(text, self.ambiguous, reason, f"doi:{encode(self.name)}", kind=_URI)
+
+
+def _without_invisible(name: str) -> "str | None":
+    """Return the URI of a name without characters that nobody sees, if this makes it one."""
+    import re  # slow to import, and rarely needed
+
+    better = re.sub(f"[{INVISIBLE}]", "", name)
+    return None if better == name or doi_flaw(better) else f"doi:{encode(better)}"
 
 
 def decoded(name: str) -> str:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import re
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
+from math import inf
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
@@ -160,7 +162,7 @@ class Settings:
     ) -> Settings:
         """Return the settings: of each argument, or else of its environment variable.
 
-        An empty variable counts as not set. The cache is not checked: ``open_store`` does that.
+        An empty variable counts as not set. Of the cache only the address is checked.
 
         :param resolver: URL of the resolver; default ``DOIURI_RESOLVER``, else ``https://doi.org``.
         :param offline: send no requests; default ``DOIURI_OFFLINE``, else false.
@@ -169,11 +171,8 @@ class Settings:
         :param environ: variables to read instead of the process's environment.
         :raises ValueError: if a value is invalid; the message begins with the name of the option or variable.
         """
-        given = {"resolver": resolver, "offline": offline, "mailto": mailto}
-        base, is_offline, address = (option.read(given, environ=environ) for option in SETTINGS[:3])
-        if cache is None:
-            cache = (os.environ if environ is None else environ).get("DOIURI_CACHE") or None
-        return cls(base, is_offline, address, None if cache is None else os.fspath(cache))
+        given = {"resolver": resolver, "offline": offline, "mailto": mailto, "cache": cache}
+        return cls(*(option.read(given, environ=environ) for option in SETTINGS))
 
 
 def store_kind(address: str) -> tuple[Literal["memory", "redis", "lock", "sqlite"], str]:
@@ -208,6 +207,22 @@ def _redis_url(url: str) -> str:
     except ValueError:  # its text may hold a part of the password
         raise ValueError("not a URL of a Redis server, such as redis://localhost:6379/0") from None
     return url
+
+
+def deadline_in(seconds: float | None) -> float:
+    """Return when a budget ends that begins now, on the clock of ``time.monotonic``.
+
+    :param seconds: the budget; None: no limit, so infinity.
+    """
+    return inf if seconds is None else time.monotonic() + seconds
+
+
+def time_left(deadline: float) -> float | None:
+    """Return the budget that is left: the seconds until a deadline, or None if that is infinite.
+
+    At the end it is a millisecond, so that what is stored is read in any case.
+    """
+    return None if deadline == inf else max(deadline - time.monotonic(), 0.001)
 
 
 @cache

@@ -2,7 +2,7 @@
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
     from typing import TypeAlias
 
     QueryValue: TypeAlias = str | int | bool | Sequence[str | int] | None
@@ -45,26 +45,10 @@ def read_base(base: str) -> str:
     if parts.scheme not in _PORTS or not parts.hostname or not plain:
         raise ValueError(f"{base!r} is not an http or https URL such as {DOI_ORG}")
     if not text.isascii():
-        raise ValueError(f"{base!r} is not ASCII{_ascii_advice(parts.hostname)}")
+        raise ValueError(f"{base!r} is not ASCII: write its host as xn--…, and percent-encode its path")
     if "?" in text or "#" in text or "@" in parts.netloc:
         raise ValueError(f"{base!r} must have neither user, query nor fragment")
     return text.rstrip("/")
-
-
-def _ascii_advice(host: str) -> str:
-    """Say how to write a host in ASCII, if that is certain.
-
-    Only IDNA 2003 is in the standard library. It takes some hosts ("faß.example") to others than browsers
-    do, so nothing is converted silently.
-    """
-    if host.isascii():
-        return ": percent-encode its path"
-    try:
-        written = host.encode("idna").decode()
-        certain = written.encode().decode("idna") == host
-    except UnicodeError:
-        certain = False
-    return f": write its host as {written}" if certain else ": write its host in the form xn--…"
 
 
 def origin(url: str) -> "Origin":
@@ -100,16 +84,3 @@ def query_string(query: "Iterable[tuple[object, object]]", safe: str = "") -> st
             elif item is not None and item is not False:
                 fields.append(f"{quoted(name)}={quoted(item, safe)}")
     return "&".join(fields)
-
-
-def link_query(query: "Mapping[str, QueryValue]") -> str:
-    """Return the query of a link; colons and slashes in values stay readable.
-
-    Raises TypeError for a parameter that is neither str, int, None nor a sequence of str and int.
-    """
-    for key, value in query.items():
-        items = [value] if value is None or isinstance(value, str | int) else [*value]
-        known = value is None or all(isinstance(item, str | int) for item in items)
-        if not known or isinstance(value, bytes | bytearray):
-            raise TypeError(f"{key}: expected str, int or a sequence of them, not {value!r:.60}")
-    return query_string(query.items(), safe=":/")

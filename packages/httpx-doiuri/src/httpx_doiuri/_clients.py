@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import httpx
 from doiuri import DOI, DOISyntaxError
 from doiuri.plugins import user_agent
-from doiuri.plugins.clients import ClientOptions
-
-from httpx_doiuri._redirects import Chain, Redirects
+from doiuri.plugins.clients import ClientOptions, TargetCheck, TargetError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Literal
 
     from httpx._client import BaseClient
@@ -19,6 +19,152 @@ else:
     BaseClient = object
 
 _DEFAULT_AGENT = f"python-httpx/{httpx.__version__}"
+
+
+class Chain(NamedTuple):
+    """What is known of a request for a DOI: the first one, or one that follows a redirect."""
+
+    doi: DOI
+    left: bool = False
+    """Whether a redirect has led to another host; a later one may have led back to the resolver."""
+
+    def set_on(self, request: httpx.Request) -> None:
+        vars(request)["_doiuri"] = self  # pickle keeps attributes, but not extensions
+
+    @staticmethod
+    def of(request: httpx.Request) -> Chain | None:
+        return vars(request).get("_doiuri")
+
+
+class Redirects:
+    """The requests that one call of ``send`` makes for a DOI, one after the other.
+
+    :param auth: the authentication at the resolver; there is none after a redirect to another host.
+    :param follow: whether to follow redirects.
+    """
+
+    def __init__(
+        self,
+        client: Client | AsyncClient,
+        request: httpx.Request,
+        chain: Chain,
+        auth: Any,
+        follow: bool | object,
+    ) -> None:
+        self.request = request  # the one to send next
+        self.auth = auth
+        self._chain = chain
+        self._client = client
+        self._options = client.doi_options
+        self._check = self._options.target_check()
+        self._follow = client.follow_redirects if follow is httpx.USE_CLIENT_DEFAULT else follow
+        self._history: list[httpx.Response] = []
+        if auth is httpx.USE_CLIENT_DEFAULT:
+            self._drop_auth()
+
+    @contextmanager
+    def sending(self) -> Iterator[None]:
+        """Check the request, and each connection that is opened for it.
+
+        :raises httpx.ConnectError: if ``offline`` is set, or if the target must not be requested.
+        """
+        request, given = self.request, self.request.extensions
+        if self._options.settings.offline:
+            message = f"{self._chain.doi.name}: offline: request not sent"
+            raise httpx.ConnectError(message, request=request)
+        is_async = isinstance(self._client, httpx.AsyncClient)
+        trace = (_AsyncTrace if is_async else _Trace)(self._check, request.url, given.get("trace"))
+        try:
+            self._check.check_url(str(request.url))
+            request.extensions = {**given, "trace": trace}
+            yield
+        except TargetError as error:
+            raise httpx.ConnectError(f"{self._chain.doi.name}: {error}", request=request) from error
+        except httpx.InvalidURL as error:  # which is no HTTPError, as if the caller's URL were wrong
+            message = f"{self._chain.doi.name}: redirected to an invalid URL: {error}"
+            raise httpx.RemoteProtocolError(message, request=request) from error
+        finally:
+            request.extensions = given  # another client may send it later
+
+    def follow(self, response: httpx.Response) -> bool:
+        """Take a response; return whether another request is to be sent.
+
+        :raises httpx.TooManyRedirects: after ``max_redirects``.
+        """
+        response.history = [*self._history, *response.history]
+        following = response.next_request
+        if following is None:
+            return False
+        following.extensions = {**self.request.extensions}  # without our trace
+        at_resolver = self._options.is_at_resolver(str(following.url))
+        self._chain = Chain(self._chain.doi, self._chain.left or not at_resolver)
+        self._chain.set_on(following)
+        if not at_resolver:
+            self._keep_cookies(following)
+        if not self._follow:
+            return False
+        response.next_request = None
+        self._history = [*response.history, response]
+        self.request = following
+        self._drop_auth()
+        if len(self._history) > self._client.max_redirects:
+            message = f"{self._chain.doi.name}: Exceeded maximum allowed redirects."
+            raise httpx.TooManyRedirects(message, request=following)
+        return True
+
+    def _drop_auth(self) -> None:
+        """Send no credentials to other hosts, nor to the resolver with a request that such a host chose."""
+        if self._chain.left or not self._options.is_at_resolver(str(self.request.url)):
+            self.auth = httpx.Auth()  # sends requests as they are
+
+    def _keep_cookies(self, following: httpx.Request) -> None:
+        """Leave out cookies without a domain, which httpx sends to every host."""
+        following.headers.pop("Cookie", None)
+        cookies = httpx.Cookies()
+        for cookie in self._client.cookies.jar:
+            if cookie.domain:
+                cookies.jar.set_cookie(cookie)
+        cookies.set_cookie_header(following)
+
+
+class _Trace:
+    """A callback of httpcore's ``trace`` extension: it refuses a new connection before anything is sent.
+
+    The peer of a connection to a proxy, or to a Unix socket, is not checked.
+    """
+
+    def __init__(self, check: TargetCheck, url: httpx.URL, given: Any) -> None:
+        self._check = check
+        self._url = url
+        self._given = given  # the caller's own callback
+        self._is_direct = False
+
+    def __call__(self, name: str, info: dict[str, Any]) -> Any:
+        try:
+            self._note(name, info)
+        except TargetError:
+            info["return_value"].close()
+            raise
+        return None if self._given is None else self._given(name, info)
+
+    def _note(self, name: str, info: dict[str, Any]) -> None:
+        if name.endswith(".connect_tcp.started"):
+            port = self._url.port or {"http": 80, "https": 443}.get(self._url.scheme)
+            self._is_direct = (info["host"], info["port"]) == (self._url.raw_host.decode("ascii"), port)
+        elif name.endswith(".connect_tcp.complete") and self._is_direct:
+            peer = info["return_value"].get_extra_info("server_addr")
+            self._check.check_peer(str(self._url), str(peer[0]))
+
+
+class _AsyncTrace(_Trace):
+    async def __call__(self, name: str, info: dict[str, Any]) -> None:
+        try:
+            self._note(name, info)
+        except TargetError:
+            await info["return_value"].aclose()
+            raise
+        if self._given is not None:
+            await self._given(name, info)
 
 
 class _DOIClient(BaseClient):
@@ -69,8 +215,8 @@ class _DOIClient(BaseClient):
         query = self._query(options.pop("params", None))
         location = self.doi_options.request_url(doi, headers.get("Accept"), query)
         request = super().build_request(method, location, **options)
-        has_body = options.get("content") is not None or options.get("json") is not None
-        if request.method not in {"GET", "HEAD"} or has_body or options.get("data") or options.get("files"):
+        has_body = request.headers.get("Content-Length", "0") != "0" or "Transfer-Encoding" in request.headers
+        if request.method not in {"GET", "HEAD"} or has_body:
             message = f"{doi.name}: a DOI is read-only; use GET or HEAD without a body, not {request.method}"
             raise httpx.UnsupportedProtocol(message, request=request)
         request.url = httpx.URL(location)  # without the client's params, as httpx encodes them
@@ -133,7 +279,7 @@ class Client(_DOIClient, httpx.Client):
         if chain is None:
             _refuse_doi(request.url)
             return super().send(request, stream=stream, auth=auth, follow_redirects=follow_redirects)
-        redirects = Redirects(self, self.doi_options, request, chain, auth, follow_redirects)
+        redirects = Redirects(self, request, chain, auth, follow_redirects)
         while True:
             with redirects.sending():
                 response = super().send(
@@ -169,7 +315,7 @@ class AsyncClient(_DOIClient, httpx.AsyncClient):
         if chain is None:
             _refuse_doi(request.url)
             return await super().send(request, stream=stream, auth=auth, follow_redirects=follow_redirects)
-        redirects = Redirects(self, self.doi_options, request, chain, auth, follow_redirects)
+        redirects = Redirects(self, request, chain, auth, follow_redirects)
         while True:
             with redirects.sending():
                 response = await super().send(

@@ -11,18 +11,24 @@ from markdown.extensions import Extension
 from markdown_doiuri._inline import AutolinkProcessor, CitationPattern, MentionPattern
 from markdown_doiuri._links import Links, LooksTreeprocessor
 from markdown_doiuri._options import Options, default_config, hint
-from markdown_doiuri._references import HeadingTreeprocessor, PlaceProcessor, ReferencesTreeprocessor, Writer
+from markdown_doiuri._references import (
+    HeadingTreeprocessor,
+    PlaceProcessor,
+    ReferencesTreeprocessor,
+    Writer,
+    without_references,
+)
 from markdown_doiuri._report import Report, SourcePreprocessor
 from markdown_doiuri._treeprocessor import LinkTreeprocessor
 from markdown_doiuri._verification import sentence, verifier
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from doiuri import DOI
     from markdown import Markdown
 
-    from markdown_doiuri._references import Citations
+    from markdown_doiuri._references import Citations, Entries
     from markdown_doiuri._verification import Answer, Need
 
 _logger = logging.getLogger("doiuri")
@@ -42,6 +48,10 @@ class DOIExtension(Extension):
         super().__init__(**options)
         self.options = Options.read(self.getConfigs())
         """The options in use, checked."""
+        self.entries: Entries | None = None
+        """Formatted entries that are kept."""
+        self.reported: set[tuple[DOI, str]] | None = None
+        """On a site, the problems with works that its pages have reported."""
 
     def setConfig(self, key: str, value: object) -> None:  # noqa: N802
         """Set an option unchanged; Markdown's method makes a bool of it if its default is one or None."""
@@ -53,7 +63,7 @@ class DOIExtension(Extension):
         """Register the processors of this extension."""
         if self.options.shared.resolve:
             verifier(self.options.shared)  # raises ValueError for a file that is not a lock file
-        report = Report(self.options.warn, self.options.file)
+        report = Report(self.options.warn, self.options.file, self.reported)
         links = Links(self.options)
         # Before every other preprocessor: line numbers are those of the source.
         md.preprocessors.register(SourcePreprocessor(report), "doiuri-source", 1000)
@@ -61,7 +71,8 @@ class DOIExtension(Extension):
         md.inlinePatterns.register(AutolinkProcessor(md, links, report), "doiuri-autolink", 125)
         if self.options.citations:
             # Before raw HTML (90), for names with angle brackets.
-            md.inlinePatterns.register(CitationPattern(md, links), "doiuri-citation", 126)
+            citations = CitationPattern(md, self.options, links, report)
+            md.inlinePatterns.register(citations, "doiuri-citation", 126)
         if self.options.bare or self.options.bare_names or self.options.bare_links or self.options.citations:
             # After raw HTML (90), before magiclink (85) and emphasis (60).
             mentions = MentionPattern(md, self.options, links, report)
@@ -75,10 +86,11 @@ class DOIExtension(Extension):
             # After attr_list (8), abbr (7) and smarty (6), which change text; before toc (5), which reads it.
             # Before paragraphs (10), after all other blocks
             md.parser.blockprocessors.register(PlaceProcessor(md.parser, report), "doiuri-place", 12)
+            processor.citations.entries = self.entries
             references = ReferencesTreeprocessor(md, links, processor.citations, self._writer)
             md.treeprocessors.register(references, "doiuri-references", 5.5)
         # After toc (5), which reads the headings
-        md.treeprocessors.register(LooksTreeprocessor(md, self.options.shared.link), "doiuri-looks", 4)
+        md.treeprocessors.register(LooksTreeprocessor(md, links, self.options), "doiuri-looks", 4)
         report.follow(md)
 
     def _look_up(self, needs: Mapping[DOI, Need]) -> dict[DOI, Answer]:
@@ -89,9 +101,9 @@ class DOIExtension(Extension):
             _logger.info("%s", unknown)
         return answers
 
-    def _writer(self, links: Links, citations: Citations, used: set[str]) -> Writer:
-        """Return what writes the citations of a document."""
-        return Writer(self.options, links, citations, used)
+    def _writer(self, links: Links, citations: Citations, used: Callable[[], set[str]]) -> Writer | None:
+        """Return what writes the citations and the list of a document, or None if it has none."""
+        return Writer(self.options, links, citations, used()) if citations.listed else None
 
 
 def makeExtension(**options: object) -> DOIExtension:  # noqa: N802
@@ -101,6 +113,8 @@ def makeExtension(**options: object) -> DOIExtension:  # noqa: N802
 
 def register() -> None:
     """Load the extension for all Markdown in Pelican, with the file's name in problems.
+
+    Summaries stand on pages with other articles, so their citations are not links to an entry.
 
     Pelican calls this if ``PLUGINS`` has ``markdown_doiuri``. The options are those in
     ``MARKDOWN["extension_configs"]["doiuri"]``.
@@ -123,4 +137,9 @@ def register() -> None:
             name: Reader for name, reader in readers.reader_classes.items() if reader is MarkdownReader
         }
 
+    def plain_summary(content: Any) -> None:
+        summary = content.get_summary
+        content.get_summary = lambda siteurl: without_references(summary(siteurl))
+
     signals.readers_init.connect(add, weak=False)
+    signals.content_object_init.connect(plain_summary, weak=False)

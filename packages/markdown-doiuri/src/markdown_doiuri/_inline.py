@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from xml.etree.ElementTree import Element
 
 from doiuri import DOI, DOISyntaxError
+from doiuri.citations import Cite
 from markdown.inlinepatterns import InlineProcessor, Pattern
 
-from markdown_doiuri._mentions import Citation, Mention, Mentions, bracketed
+from markdown_doiuri._mentions import Citation, Mention, Mentions, Reader
 from markdown_doiuri._stash import Stash, literal
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ class AutolinkProcessor(InlineProcessor):
         try:
             doi = DOI.parse(text)
         except DOISyntaxError as error:
-            self._report.bad(text, error)
+            self._report.bad(text, error, link=True)
             return literal(f"<{text}>"), start, end
         return literal(text) if self._stash.in_link() else self._links.make(doi, text), start, end
 
@@ -111,25 +112,29 @@ class MentionPattern(_AllAtOncePattern):
         super().__init__(md)
         self._links = links
         self._mentions = Mentions(self._stash, options, report)
+        self._reader = Reader(self._stash, options.citing, report)
 
     def links(self, text: str) -> list[Found]:
         """Return the links for the mentions in ``text``."""
-        return [
-            Found(mention.start, mention.end, self._link(mention)) for mention in self._mentions.find(text)
-        ]
+        return [self._found(mention, text) for mention in self._mentions.find(text)]
 
-    def _link(self, mention: Mention) -> Element:
+    def _found(self, mention: Mention, text: str) -> Found:
+        end = mention.end
         if mention.cites:
-            return self._links.cite(Citation((mention.doi,), textual=True), mention.text)
-        return self._links.make(mention.doi, mention.text)
+            cites, end = self._reader.with_locator(text, end, Cite(mention.doi))
+            link = self._links.cite(Citation(cites, "t"), mention.text)
+        else:
+            link = self._links.make(mention.doi, mention.text)
+        return Found(mention.start, end, link)
 
 
 class CitationPattern(_AllAtOncePattern):
-    """Reads ``[@doi:…; @doi:…]`` and ``@{doi:…}``, which end where their brackets do."""
+    """Reads ``[see @doi:…, p. 12; @doi:…]``, ``@{doi:…}`` and the ids of works."""
 
-    def __init__(self, md: Markdown, links: Links) -> None:
+    def __init__(self, md: Markdown, options: Options, links: Links, report: Report) -> None:
         super().__init__(md)
         self._links = links
+        self._reader = Reader(self._stash, options.citing, report)
 
     def match(self, text: str) -> _LastMatch | None:
         """Return the last citation in ``text``; the others are replaced."""
@@ -142,7 +147,7 @@ class CitationPattern(_AllAtOncePattern):
         """Return the citations in ``text``."""
         return [
             Found(start, end, self._links.cite(citation, written))
-            for start, end, citation, written in bracketed(text, self._stash)
+            for start, end, citation, written in self._reader.read(text)
         ]
 
 

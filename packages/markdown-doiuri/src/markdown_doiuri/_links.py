@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import html
 import re
 from typing import TYPE_CHECKING
 from xml.etree.ElementTree import Element, SubElement
 
 from doiuri import DOI, LINK, DOISyntaxError, encode
 from doiuri.plugins import DOI_ORG, unescape_html
-from doiuri.plugins.display import breakable
+from doiuri.plugins.display import breakable, card
 from markdown.treeprocessors import Treeprocessor
-from markdown.util import AtomicString
+from markdown.util import AMP_SUBSTITUTE, AtomicString
 
 from markdown_doiuri._stash import literal, unescaped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from doiuri.plugins.display import Details
     from markdown import Markdown
 
     from markdown_doiuri._mentions import Citation
@@ -36,6 +38,8 @@ class Links:
         self._class = options.css_class
         self._made: dict[Element, DOI] = {}
         self._cited: dict[Element, Citation] = {}
+        self.cards: dict[Element, Details] = {}
+        """The links with cards."""
 
     def make(self, doi: DOI, text: str) -> Element:
         """Return a link to ``doi`` with the text ``text``, which later patterns leave alone."""
@@ -95,18 +99,27 @@ _NOT_FOUND = "This DOI was not found."
 
 
 class LooksTreeprocessor(Treeprocessor):
-    """Changes what is inside the links of a page, when all others have read their text.
+    """Changes what is inside the links of a page, and adds cards, when all others have read their text."""
 
-    :param base: the URL that links begin with, without a slash at the end.
-    """
-
-    def __init__(self, md: Markdown, base: str) -> None:
+    def __init__(self, md: Markdown, links: Links, options: Options) -> None:
         super().__init__(md)
-        self._base = base
+        self._links, self._base, self._place = links, options.shared.link, options.place
 
     def run(self, root: Element) -> None:
         """Change the links in ``root``, in place."""
+        texts = {link: "".join(link.itertext()).replace(AMP_SUBSTITUTE, "&") for link in self._links.cards}
         finish_links(root, self._base)
+        parents = [(parent, link) for parent in root.iter() for link in parent if link in texts]
+        for number, (parent, link) in enumerate(parents):
+            details, text = self._links.cards[link], html.unescape(texts[link])
+            around = Element("span", {"class": "doi-details"})
+            parent[list(parent).index(link)] = around
+            around.append(link)
+            around.tail = link.tail
+            link.set("aria-label", literal(details.name(text)))
+            link.tail = self.md.htmlStash.store(
+                card(details, f"doi-card-{self._place}{number}", f"About {text}")
+            )
 
 
 def finish_links(root: Element, base: str) -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from doiuri import DOI, DOISyntaxError, find
+from doiuri.citations import parse_citation, parse_locator
 
 from markdown_doiuri._stash import BOUNDARY, RenderedText
 
@@ -13,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from doiuri import Match
+    from doiuri.citations import Cite, Form
+    from doiuri.plugins.citing import Citing
 
     from markdown_doiuri._options import Options
     from markdown_doiuri._report import Report
@@ -20,13 +24,16 @@ if TYPE_CHECKING:
 
 # Brackets in a name are in pairs, to a depth of two. Atomic groups: the time is linear if one is left open.
 _UNBRACED = r"doi:(?>(?:[^\s\[\]]++|\[(?>(?:[^\s\[\]]++|\[[^\s\[\]]*+\])*)\])+)"
-_BRACED = r"\{doi:(?>(?:[^\s{}]++|\{[^\s{}]*+\})+)\}"
-_KEY = rf"-?+@(?:{_BRACED}(?![^\s;\]])|{_UNBRACED})"
+_BRACED = r"\{(?>(?:[^\s{}]++|\{[^\s{}]*+\})+)\}"
+ID = r"\w(?>(?:\w|[:.#$%&+?<>~/-](?=\w))*)"
 _CITATION = re.compile(
-    rf"\[({_KEY}(?>(?:(?<=;)[ \n]*+{_KEY}|;[ \n]*+{_KEY})*))\]|@({_BRACED})", re.IGNORECASE
+    rf"\[((?>(?:@(?:{_BRACED}|{_UNBRACED})|[^\[\]])+))\]|@(?P<name>{_BRACED}|{ID})", re.IGNORECASE
 )
-_SEPARATOR = re.compile(r";[ \n]*(?=-?@\{?doi:)", re.IGNORECASE)
-_PUNCTUATION = ".,;:!?"
+_AT = re.compile("@")
+_AT_DOI = re.compile(r"@\{?doi:", re.IGNORECASE)
+_SEPARATOR = re.compile(r";(?=-?@)")
+_LOCATOR = re.compile(r"[ \n]\[([^\[\]@]+)\]")
+_MARKUP = re.compile(r"[*_<]")
 # Before the "@" of a mail address, or of a path or link
 _WORD_BEFORE = "._%+-@/\\="
 _IN_ADDRESSES = "_=+"  # of emphasis and similar, and also part of mail addresses
@@ -36,28 +43,73 @@ _MAX_DELIMITER = 4
 class Citation(NamedTuple):
     """What an author cites in one place."""
 
-    dois: tuple[DOI, ...]
-    textual: bool
-    """Whether it is part of the sentence: "Kahn (2001)" and not "(Kahn, 2001)"."""
-    without_author: frozenset[DOI] = frozenset()
-    """Those of which only the year is shown: "(2001)"."""
+    cites: tuple[Cite, ...]
+    form: Form
+    """"t" if it is part of the sentence: "Kahn (2001)" and not "(Kahn, 2001)"."""
+
+    @property
+    def dois(self) -> Iterator[DOI]:
+        """The DOIs that are cited."""
+        return (cite.key for cite in self.cites if isinstance(cite.key, DOI))
 
 
-def bracketed(data: str, stash: Stash) -> Iterator[tuple[int, int, Citation, str]]:
-    """Yield the citations in brackets or braces in inline ``data``: start, end, and the text as written."""
-    for match in _CITATION.finditer(data):
-        start, end = match.span()
-        if match[2]:
-            if is_in_word(data, start):
+class Reader:
+    """Reads the citations in inline text."""
+
+    def __init__(self, stash: Stash, citing: Citing, report: Report) -> None:
+        self._stash = stash
+        self._citing = citing
+        self._report = report
+
+    def read(self, data: str) -> Iterator[tuple[int, int, Citation, str]]:
+        """Yield the citations in brackets, in braces and by id: start, end, and the text as written."""
+        ids = self._citing.library.ids
+        for match in _CITATION.finditer(data):
+            start, end = match.span()
+            written, name = match[1] or match[0], match["name"]
+            if name and (is_in_word(data, start) or (name[0] != "{" and name not in (ids or ()))):
                 continue
-            keys = [match[2]]
-        else:
-            keys = _SEPARATOR.split(match[1])
-        dois = _dois([key.lstrip("-@") for key in keys], stash)
-        if dois:
-            written, _ = stash.source(match[0])
-            without = frozenset(doi for key, doi in zip(keys, dois, strict=True) if key[0] == "-")
-            yield start, end, Citation(dois, bool(match[2]), without), written
+            cites = self._cites(written)
+            if cites and name:
+                cites, end = self.with_locator(data, end, cites[0])
+            if cites:
+                yield start, end, Citation(cites, "t" if name else "p"), self._stash.source(match[0])[0]
+
+    def with_locator(self, data: str, end: int, cite: Cite) -> tuple[tuple[Cite], int]:
+        """Return a citation in a sentence, with the locator that follows its end, and where that ends."""
+        if found := _LOCATOR.match(data, end):
+            text, length = self._stash.source(found[1])
+            label, locator, suffix = parse_locator(text, self._citing.locale)
+            if label and length == len(found[1]) and not _MARKUP.search(suffix):
+                return (replace(cite, label=label, locator=locator, suffix=suffix),), found.end()
+        return (cite,), end
+
+    def _cites(self, written: str) -> tuple[Cite, ...]:
+        """Return what a citation cites, or nothing if it is not a citation."""
+        text, length = self._stash.source(written)
+        if length < len(written) or "@" not in text:
+            return ()
+        words = _SEPARATOR.sub("; ", text).split()
+        text = " ".join(_without_stop(word) if "@" in word[:2] else word for word in words)
+        ids = self._citing.library.ids
+        try:
+            cites = parse_citation(text, self._citing.locale, ids)
+        except DOISyntaxError:
+            return ()
+        except ValueError as error:
+            if ids is not None:
+                self._report.bad(written, DOISyntaxError(written, 0, str(error)))
+            return ()
+        ours = _AT if ids is not None else _AT_DOI
+        if all(ours.match(one.typed) and not _MARKUP.search(one.prefix + one.suffix) for one in cites):
+            return cites
+        return ()
+
+
+def _without_stop(name: str) -> str:
+    """Return a name without the stop at its end; a comma or a semicolon after it stays."""
+    end = name.rstrip(",;")
+    return end.rstrip(".:!?") + name[len(end) :]
 
 
 def is_in_word(data: str, at: int) -> bool:
@@ -68,29 +120,6 @@ def is_in_word(data: str, at: int) -> bool:
     if before.isalnum():
         return before.isascii() or before.lower() != before.upper()
     return before != "" and before in _WORD_BEFORE
-
-
-def _dois(keys: list[str], stash: Stash) -> tuple[DOI, ...]:
-    """Return the DOIs of all ``keys``, or none if one of them is not a DOI."""
-    dois = []
-    for key in keys:
-        written = key[1:-1] if key[0] == "{" else key.rstrip(_PUNCTUATION)
-        text, length = stash.source(written)
-        doi = _doi(text) if length == len(written) else None
-        if doi is None:
-            return ()
-        dois.append(doi)
-    return tuple(dois)
-
-
-def _doi(text: str) -> DOI | None:
-    """Return the DOI, or None; a raw "#" or "?", which ends a ``doi:`` URI, is part of the name here."""
-    for written in (text, text[len("doi:") :]):
-        try:
-            return DOI.parse(written)
-        except DOISyntaxError:
-            continue
-    return None
 
 
 _LABEL = re.compile(r"(?:urn:|info:)?(?:doi|hdl)(?![.\w])", re.IGNORECASE)

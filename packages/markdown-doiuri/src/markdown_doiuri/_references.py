@@ -6,10 +6,14 @@ import hashlib
 import html
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, cast
+from functools import partial
+from itertools import groupby
+from typing import TYPE_CHECKING
 from xml.etree.ElementTree import Element, SubElement
 
-from doiuri.records import Bibliography, plain_reference, reference_parts, with_year_label
+from doiuri import DOI
+from doiuri.citations import Bibliography, Part, format_entries
+from doiuri.plugins.display import retraction_mark
 from markdown.blockprocessors import BlockProcessor
 from markdown.extensions.toc import TocTreeprocessor, unique
 from markdown.treeprocessors import Treeprocessor
@@ -19,10 +23,13 @@ from markdown_doiuri._report import MARKER
 from markdown_doiuri._stash import literal, unescaped
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
+    from typing import TypeAlias
 
-    from doiuri import DOI, Handle
-    from doiuri.records import CitationPart, Reference, Work
+    from doiuri import Handle
+    from doiuri.citations import EntryKey
+    from doiuri.plugins.citing import Citing
+    from doiuri.records import Work
     from markdown import Markdown
     from markdown.blockparser import BlockParser
 
@@ -31,6 +38,9 @@ if TYPE_CHECKING:
     from markdown_doiuri._options import Options
     from markdown_doiuri._report import Report
     from markdown_doiuri._verification import Answer
+
+    Key: TypeAlias = Handle | str
+    Entries: TypeAlias = MutableMapping[EntryKey, tuple[Part, ...]]
 
 _LINE = re.compile(rf"^[ \t]*+{re.escape(MARKER)}[ \t]*+$\n?", re.MULTILINE)
 
@@ -52,17 +62,15 @@ class PlaceProcessor(BlockProcessor):
         if before:
             self.parser.parseBlocks(parent, [before.rstrip("\n")])
         SubElement(parent, "p").text = MARKER
-        self._report.marker()
+        self._report.markers += 1
         if after:
             blocks.insert(0, after)
 
 
 def marked_places(root: Element) -> list[tuple[Element, Element]]:
     """Return the paragraphs that mark places of the list, each after its parent."""
-    markers = {p for p in root.iter("p") if p.text == MARKER and not len(p)}
-    if not markers:
-        return []
-    return [(parent, child) for parent in root.iter() for child in parent if child in markers]
+    children = ((parent, child) for parent in root.iter() for child in parent)
+    return [(parent, p) for parent, p in children if p.tag == "p" and p.text == MARKER and not len(p)]
 
 
 _ID = re.compile(r"""\sid\s*=\s*["']?([^\s"'>]+)""", re.IGNORECASE)
@@ -75,14 +83,37 @@ class Citations:
     """The citations of a page, in order, and what is known about the works."""
 
     cited: dict[Element, Citation] = field(default_factory=dict)
+    listed: tuple[Key, ...] = ()
+    """The works that are listed, in the order of their citations."""
     untitled: dict[Element, DOI] = field(default_factory=dict)
     """The links without a text of their own that show metadata."""
     answers: dict[DOI, Answer] = field(default_factory=dict)
+    entries: Entries | None = None
+    """Formatted entries of other pages and builds; those of this page are added."""
 
 
-def works(answers: Mapping[DOI, Answer]) -> dict[DOI, Work]:
+def works_of(answers: Mapping[DOI, Answer]) -> dict[DOI, Work]:
     """Return the works that are known."""
     return {doi: answer.work for doi, answer in answers.items() if answer.work is not None}
+
+
+_HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
+_HANGING = "list-style: none; padding-left: 2em; text-indent: -2em"
+_FORMATS: dict[str, tuple[str] | tuple[str, dict[str, str]]] = {
+    "emphasis": ("em",),
+    "strong": ("strong",),
+    "subscript": ("sub",),
+    "superscript": ("sup",),
+    "small-caps": ("span", {"style": "font-variant: small-caps"}),
+}
+
+
+def add_text(element: Element, text: str) -> None:
+    """Add text at the end of an element."""
+    if len(element):
+        element[-1].tail = AtomicString((element[-1].tail or "") + literal(text))
+    else:
+        element.text = AtomicString((element.text or "") + literal(text))
 
 
 class ReferencesTreeprocessor(Treeprocessor):
@@ -93,7 +124,7 @@ class ReferencesTreeprocessor(Treeprocessor):
         md: Markdown,
         links: Links,
         citations: Citations,
-        writer: Callable[[Links, Citations, set[str]], Writer],
+        writer: Callable[[Links, Citations, Callable[[], set[str]]], Writer | None],
     ) -> None:
         super().__init__(md)
         self._links = links
@@ -102,16 +133,33 @@ class ReferencesTreeprocessor(Treeprocessor):
 
     def run(self, root: Element) -> None:
         """Write the citations in ``root``, in place, and the list at its marker or at the end."""
-        used = used_ids(root, self.md) if self._citations.cited else set()
-        page = self._writer(self._links, self._citations, used)
-        page.write_citations()
-        entries = page.entries()
+        page = self._writer(self._links, self._citations, partial(used_ids, root, self.md))
+        entries = page.write() if page is not None else None
         places = marked_places(root)
-        if entries is not None and not places:
+        if page is not None and entries is not None and not places:
+            page.add_heading(root, entries)
             root.append(entries)
         for number, (parent, marker) in enumerate(places):
             index = list(parent).index(marker)
             parent[index : index + 1] = [] if entries is None or number else [entries]
+
+
+@dataclass(frozen=True)
+class References:
+    """The entries of a list, and the DOIs that stand in it as links, because nothing is known about them."""
+
+    bibliography: Bibliography
+    unknown: tuple[DOI, ...]
+
+    @classmethod
+    def of(cls, listed: Iterable[Key], answers: Mapping[DOI, Answer], citing: Citing) -> References:
+        """Return the references of works, in the order of their citations."""
+        listed = list(dict.fromkeys(listed))
+        known = citing.library.complete(works_of(answers), listed)
+        bibliography = Bibliography(listed, known, citing.styles()[0], citing.locale)
+        dois = (key for key in listed if isinstance(key, DOI) and key not in known)
+        unknown = (doi for doi in dois if doi not in answers or answers[doi].cause)
+        return cls(bibliography, tuple(unknown))
 
 
 class Writer:
@@ -122,106 +170,104 @@ class Writer:
         self._links = links
         self._citations = citations
         self._used = used
-        cited = [doi for citation in citations.cited.values() for doi in citation.dois]
-        self._bibliography = self._list(cited)
+        self._references = self._list(citations.listed)
+        self._bibliography = self._references.bibliography
         self._ids = {
-            reference.doi.key: self._entry_id(reference.doi) for reference in self._bibliography.references
+            reference.key: self._entry_id(reference.key) for reference in self._bibliography.references
         }
-        self._back: dict[str, list[str]] = {}  # by key of the DOI: the ids of its citations
+        self._back: dict[Key, list[str]] = {}  # the ids of the citations
 
-    def _list(self, cited: list[DOI]) -> Bibliography:
-        return Bibliography(cited, works(self._citations.answers), self._options.shared.citation)
+    def _list(self, listed: tuple[Key, ...]) -> References:
+        return References.of(listed, self._citations.answers, self._options.citing)
 
-    def _entry_id(self, doi: Handle) -> str:
-        return self._unique(f"ref-{slug(doi.key)}")
+    def _entry_id(self, key: Key) -> str:
+        return self._unique(f"ref-{self._options.place}{slug(key)}")
 
-    def _entry_url(self, doi: Handle) -> str:
-        return f"#{self._ids[doi.key]}"
+    def _entry_url(self, key: Key) -> str:
+        return f"#{self._ids[key]}"
 
-    def write_citations(self) -> None:
-        """Turn the elements that stand for citations into citations."""
+    def write(self) -> Element | None:
+        """Turn the elements that stand for citations into citations; return the list, or None if empty."""
         for element, citation in self._citations.cited.items():
-            if citation.textual:
-                parts = self._bibliography.textual(citation.dois, self._display)
-            else:
-                without = citation.without_author
-                parts = self._bibliography.parenthetical(citation.dois, self._display, without)
-            element.text = None
-            if len(parts) == 1 and self._bibliography.get(citation.dois[0]) is None:
-                self._link(element, citation.dois[0], parts[0].text)
-                continue
-            element.tag = "span"
+            parts = self._bibliography.citation(citation.cites, citation.form, self._options.shared.display)
+            element.tag, element.text = "span", None
             element.set("class", f"doi-citation {element.get('class') or ''}".strip())
-            self._fill(element, parts)
-
-    def _display(self, doi: Handle) -> str:
-        return self._options.shared.display(cast("DOI", doi))
+            self._fill(element, parts, self._link_to_entry)
+        return self.entries()
 
     def entries(self) -> Element | None:
         """Return the list of references, or None if it is empty."""
-        if not self._bibliography.references:
+        references, unknown = self._bibliography.references, self._references.unknown
+        if not references and not unknown:
             return None
+        citing = self._options.citing
         section = Element("div", {"class": "doi-references", "role": "doc-bibliography"})
-        numbered = self._options.shared.citation == "number"
-        entries = SubElement(section, "ol" if numbered else "ul")
+        numbered = citing.styles()[0].numbered
+        entries = SubElement(section, "ol") if numbered else SubElement(section, "ul", {"style": _HANGING})
         section.text = entries.text = entries.tail = section.tail = "\n"
-        for reference in self._bibliography.references:
-            entry = SubElement(entries, "li", {"id": self._ids[reference.doi.key]})
-            self._fill(entry, self._parts(reference))
-            self._link_back(entry, reference)
+        known = self._citations.entries
+        formatted = format_entries(references, citing.styles()[1], citing.locale, known)
+        for reference, parts in zip(references, formatted, strict=True):
+            entry = SubElement(entries, "li", {"id": self._ids[reference.key]})
+            self._fill(entry, (*parts, *retraction_mark(reference.work)), self._link)
+            self._link_back(entry, reference.key)
+        for doi in unknown:
+            entry = SubElement(entries, "li")
+            self._fill(entry, [Part(self._options.shared.display(doi), link=doi)], self._link)
+        for entry in entries:
             entry.tail = "\n"
         return section
 
-    def _parts(self, reference: Reference) -> Iterable[CitationPart]:
-        answer = self._citations.answers.get(cast("DOI", reference.doi))
-        text = (answer and answer.reference) or plain_reference(reference.work)
-        return reference_parts(reference.doi, with_year_label(reference, text))
+    def add_heading(self, root: Element, entries: Element) -> None:
+        """Add a heading to the list, which comes last on the page, if there is none before it."""
+        if len(entries) and (not len(root) or root[-1].tag not in _HEADINGS):
+            heading = Element("h2")
+            heading.text, heading.tail = self._bibliography.heading, "\n"
+            entries.insert(0, heading)
 
-    def _fill(self, element: Element, parts: Iterable[CitationPart]) -> None:
-        """Add the parts to an element without content."""
-        last: Element | None = None
-        for text, doi in parts:
-            if doi is not None:
-                last = SubElement(element, "a")
-                if element.tag == "span" and doi.key in self._ids:
-                    self._link_to_entry(last, doi, text)
-                else:
-                    self._link(last, doi, text)
-            elif last is None:
-                element.text = AtomicString((element.text or "") + literal(text))
-            else:
-                last.tail = AtomicString((last.tail or "") + literal(text))
+    def _fill(self, element: Element, parts: Iterable[Part], link: Callable[[Element, Key], None]) -> None:
+        """Add the parts to an element; ``link`` makes an element a link."""
+        for target, run in groupby(parts, key=lambda part: part.link):
+            inside = element
+            if target is not None:
+                inside = SubElement(element, "a")
+                link(inside, target)
+            for part in run:
+                formatted = inside
+                for name in sorted(part.formats):
+                    formatted = SubElement(formatted, *_FORMATS[name])
+                add_text(formatted, part.text)
 
-    def _link(self, link: Element, doi: Handle, text: str) -> None:
-        """Make ``link`` a link to a DOI."""
-        own = link.get("class")
-        self._links.set_target(link, cast("DOI", doi))
-        answer = self._citations.answers.get(cast("DOI", doi))
-        missing = answer is not None and answer.status == "not-found"
-        classes = [link.get("class"), own, "doi-not-found" if missing else None]
-        if any(classes):
-            link.set("class", " ".join(dict.fromkeys(filter(None, classes))))
-        link.text = AtomicString(literal(text))
+    def _link(self, link: Element, target: Key) -> None:
+        """Make ``link`` a link to a DOI, or to the URL of a work without one."""
+        if not isinstance(target, DOI):
+            link.set("href", literal(str(target)))
+            return
+        self._links.set_target(link, target)
+        answer = self._citations.answers.get(target)
+        if answer is not None and answer.status == "not-found":
+            link.set("class", f"{link.get('class') or ''} doi-not-found".strip())
 
-    def _link_to_entry(self, link: Element, doi: Handle, text: str) -> None:
-        back = self._back.setdefault(doi.key, [])
-        name = f"cite-{slug(doi.key)}"
+    def _link_to_entry(self, link: Element, key: Key) -> None:
+        if key not in self._ids:
+            self._link(link, key)
+            return
+        back = self._back.setdefault(key, [])
+        name = f"cite-{self._options.place}{slug(key)}"
         back.append(self._unique(f"{name}-{len(back) + 1}" if back else name))
-        link.set("href", self._entry_url(doi))
+        link.set("href", self._entry_url(key))
         link.set("id", back[-1])
         link.set("role", "doc-biblioref")
-        link.text = AtomicString(literal(text))
 
-    def _link_back(self, entry: Element, reference: Reference) -> None:
-        for number, place in enumerate(self._back.get(reference.doi.key, ()), 1):
-            entry[-1].tail = AtomicString((entry[-1].tail or "") + " ")
-            title = f"Back to citation {number} in the text"
+    def _link_back(self, entry: Element, key: Key) -> None:
+        places = self._back.get(key, ())
+        for number, place in enumerate(places, 1):
+            add_text(entry, " ")
             link = SubElement(
-                entry,
-                "a",
-                {"class": "doi-backref", "href": f"#{place}", "role": "doc-backlink", "title": title},
+                entry, "a", {"class": "doi-backref", "href": f"#{place}", "role": "doc-backlink"}
             )
-            link.text = AtomicString("↩")
+            link.set("title", f"Back to citation {number} in the text")
+            add_text(link, f"↩{number}" if len(places) > 1 else "↩")
 
     def _unique(self, name: str) -> str:
         unique, number = name, 1
@@ -230,6 +276,15 @@ class Writer:
             unique = f"{name}-{number}"
         self._used.add(unique)
         return unique
+
+
+_LIST = re.compile(r'<div class="doi-references".*?</div>\n?', re.DOTALL)
+_TO_ENTRY = re.compile(r'<a href="#ref-[^>]*\brole="doc-biblioref">(.*?)</a>', re.DOTALL)
+
+
+def without_references(html: str) -> str:
+    """Return HTML without lists of references and links to their entries."""
+    return _TO_ENTRY.sub(r"\1", _LIST.sub("", html))
 
 
 def used_ids(root: Element, md: Markdown) -> set[str]:
@@ -241,19 +296,18 @@ def used_ids(root: Element, md: Markdown) -> set[str]:
     return used
 
 
-def slug(key: str) -> str:
-    """Return an id for the key of a DOI: letters, digits, "." and "-"; "_" and two digits for other bytes."""
-    plain = _NOT_IN_ID.sub(_escaped, key).lower()
+def slug(key: Key) -> str:
+    """Return an id for a work: letters, digits, "." and "-"; "_" and two digits for other bytes."""
+    text = key if isinstance(key, str) else key.key
+    plain = _NOT_IN_ID.sub(_escaped, text)
+    plain = plain if isinstance(key, str) else plain.lower()
     if len(plain) <= _MAX_ID:
         return plain
-    return f"{plain[:_MAX_ID]}-{hashlib.sha256(key.encode()).hexdigest()[:12]}"
+    return f"{plain[:_MAX_ID]}-{hashlib.sha256(text.encode()).hexdigest()[:12]}"
 
 
 def _escaped(characters: re.Match[str]) -> str:
     return "".join(f"_{byte:02x}" for byte in characters[0].encode())
-
-
-_HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
 
 
 class HeadingTreeprocessor(Treeprocessor):
@@ -267,20 +321,13 @@ class HeadingTreeprocessor(Treeprocessor):
         """Set the ids of the headings in ``root``, in place, before the citations are written."""
         written = {link: f"doi:{doi.name}" for link, doi in self._citations.untitled.items()}
         written |= {element: element.text or "" for element in self._citations.cited}
-        if not written or "toc" not in self.md.treeprocessors:
+        toc = next((one for one in self.md.treeprocessors if isinstance(one, TocTreeprocessor)), None)
+        if not written or toc is None:
             return
-        toc = self.md.treeprocessors["toc"]
-        if not isinstance(toc, TocTreeprocessor):
-            return
-        used: set[str] | None = None
-        for heading in root.iter():
-            if (
-                heading.tag not in _HEADINGS
-                or "id" in heading.attrib
-                or written.keys().isdisjoint(heading.iter())
-            ):
-                continue
-            used = used_ids(root, self.md) if used is None else used
+        without_id = (item for item in root.iter() if item.tag in _HEADINGS and "id" not in item.attrib)
+        headings = [heading for heading in without_id if not written.keys().isdisjoint(heading.iter())]
+        used = used_ids(root, self.md) if headings else set()
+        for heading in headings:
             text = "".join(_texts(heading, written)).replace(AMP_SUBSTITUTE, "&")
             text = html.unescape(unescaped(HTML_PLACEHOLDER_RE.sub("", text)))
             heading.set("id", unique(toc.slugify(text, toc.sep), used))

@@ -26,6 +26,7 @@ _LONGER_NAME = re.compile(r"[^\w\s<>()\[\]{}\"'*?#]?\w|/")
 MARKER = "///References Go Here///"
 """The line that marks the place of the list of references."""
 
+_LINK_STARTS = "](", "<", "]: "
 _MARKED = re.compile(rf"^[ \t>]*+{re.escape(MARKER)}[ \t]*+$", re.MULTILINE)
 _MAX_SEARCHED = 100_000_000  # characters searched for line numbers, in one document
 
@@ -43,7 +44,8 @@ class Problem:
     line: int | None = None
     """The line in the source, from 1; None if it is not known."""
     file: str | None = None
-    """The file given to ``convertFile`` or the command line, else the option ``file``; None if neither is."""
+    """The file given to ``convertFile`` or the command line, else the option ``file``; None if neither is.
+    It is "nocite" if the DOI is only in that option."""
 
     def __str__(self) -> str:
         """Return the place, what is wrong, and what to write."""
@@ -61,9 +63,14 @@ class Problem:
 class Report:
     """Calls ``warn`` with each problem of a document, once in each line, in the order of lines."""
 
-    def __init__(self, warn: Callable[[Problem], object], file: str | None = None) -> None:
-        self._warn = warn
-        self._file = file
+    def __init__(
+        self,
+        warn: Callable[[Problem], object],
+        file: str | None = None,
+        known: set[tuple[DOI, str]] | None = None,
+    ) -> None:
+        self._warn, self._file = warn, file
+        self._known = known  # problems with works that other pages of the site have reported
         self.begin([])
 
     def follow(self, md: Markdown) -> None:
@@ -87,21 +94,20 @@ class Report:
     def begin(self, lines: list[str]) -> None:
         """Begin a document with the source ``lines``."""
         self._lines = lines
-        # By text: what is wrong, and how often it occurs
-        self._bad: dict[str, tuple[DOISyntaxError, int]] = {}
+        # By text, and whether it is the URI of a link: what is wrong, and how often it occurs
+        self._bad: dict[tuple[str, bool], tuple[DOISyntaxError, int]] = {}
         self._problems: list[Problem] = []
         self._sources: tuple[str, str] | None = None
         self._left = _MAX_SEARCHED
-        self._markers = 0
+        self.markers = 0
+        """How often the document marks the place of the list of references."""
+        self.nocite: set[str] = set()
+        """What is only listed because of the option ``nocite``."""
 
-    def bad(self, text: str, error: DOISyntaxError) -> None:
-        """Note an occurrence of ``text``, which looks like a DOI but is not one."""
-        known, times = self._bad.get(text) or (with_suggestion(error), 0)
-        self._bad[text] = known, times + 1
-
-    def marker(self) -> None:
-        """Note a place of the list of references."""
-        self._markers += 1
+    def bad(self, text: str, error: DOISyntaxError, *, link: bool = False) -> None:
+        """Note an occurrence of ``text``, which looks like a DOI or its URI in a link, but is not one."""
+        known, times = self._bad.get((text, link)) or (with_suggestion(error), 0)
+        self._bad[text, link] = known, times + 1
 
     def missing(self, dois: list[DOI]) -> None:
         """Note where DOIs are that do not exist, with what was probably meant."""
@@ -117,31 +123,37 @@ class Report:
 
     def finish(self) -> None:
         """Call ``warn`` with the problems of the document."""
-        if self._markers > 1:
+        if self.markers > 1:
             starts = [match.start() for match in _MARKED.finditer(self._without_code())]
             line = "\n".join(self._lines).count("\n", 0, starts[1]) + 1 if len(starts) > 1 else None
             self._add(MARKER, "the list of references is at the first of these lines", None, [line])
         if self._bad:
             source = self._without_code()
-            for text, (error, times) in self._bad.items():
-                places: Sequence[int | None] = self._lines_with(source, text, times) or [self._line((text,))]
+            for (text, link), (error, times) in self._bad.items():
+                lines = self._lines_with(source, text, times, _LINK_STARTS) if link else []
+                places: Sequence[int | None] = (
+                    lines or self._lines_with(source, text, times) or [self._line((text,))]
+                )
                 self._add(text, error.reason, error.suggestion, places)
         problems, self._problems, self._bad = self._problems, [], {}
         for problem in sorted(problems, key=lambda problem: problem.line or sys.maxsize):
             self._warn(problem)
 
     def _add(self, doi: str, reason: str, suggestion: str | None, lines: Sequence[int | None]) -> None:
-        self._problems += [Problem(doi, reason, suggestion, line, self._file) for line in lines]
+        places = [(None, "nocite")] if doi in self.nocite else [(line, self._file) for line in lines]
+        self._problems += [Problem(doi, reason, suggestion, *place) for place in places]
 
-    def _lines_with(self, source: str, text: str, times: int) -> list[int]:
-        """Return the lines in which ``text`` occurs; at most ``times`` occurrences count."""
+    def _lines_with(self, source: str, text: str, times: int, starts: Sequence[str] = ("",)) -> list[int]:
+        """Return the lines in which ``text`` follows one of ``starts``, at most ``times`` of them."""
         positions: list[int] = []
-        for _ in range(times):
-            position = self._find(source, text, positions[-1] + 1 if positions else 0)
-            if position < 0:
-                break
-            positions.append(position)
-        return list(dict.fromkeys(line for line, _ in _numbered(source, positions)))
+        for start in starts:
+            position = -1
+            for _ in range(times):
+                position = self._find(source, start + text, position + 1)
+                if position < 0:
+                    break
+                positions.append(position)
+        return list(dict.fromkeys(line for line, _ in _numbered(source, sorted(positions)[:times])))
 
     def _lines_of(self, dois: set[DOI]) -> dict[DOI, list[int]]:
         """Return the lines in which DOIs are written; code and comments are left out."""
@@ -155,9 +167,12 @@ class Report:
     def _without_code(self) -> str:
         return without_code("\n".join(self._lines))
 
-    def no_metadata(self, doi: DOI) -> None:
-        """Note that a DOI is cited for which its registration agency has no metadata."""
-        reason = "cited without its author and year: its agency has no metadata"
+    def add_first(self, doi: DOI, reason: str) -> None:
+        """Note what is wrong with a DOI, in the first line that has it; on a site, on the first page."""
+        if self._known is not None:
+            if (doi, reason) in self._known:
+                return
+            self._known.add((doi, reason))
         self._add(f"doi:{doi.name}", reason, None, [self._line(_spellings(doi))])
 
     def _line(self, spellings: tuple[str, ...]) -> int | None:

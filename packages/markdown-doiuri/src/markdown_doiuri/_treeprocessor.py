@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from doiuri import DOI, DOISyntaxError
 from doiuri.plugins import unescape_html
-from doiuri.plugins.display import needs_work
+from doiuri.plugins.display import details_of, needs_work
 from markdown.treeprocessors import Treeprocessor
 from markdown.util import HTML_PLACEHOLDER_RE, STX, AtomicString
 
 from markdown_doiuri._links import proxy_doi, proxy_dois, tidy
-from markdown_doiuri._references import Citations
+from markdown_doiuri._references import Citations, works_of
 from markdown_doiuri._stash import literal, unescaped
 from markdown_doiuri._verification import Need
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from xml.etree.ElementTree import Element
 
+    from doiuri import Handle
+    from doiuri.plugins.display import Details
     from markdown import Markdown
     from markdown.util import HtmlStash
 
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
     from markdown_doiuri._report import Report
     from markdown_doiuri._verification import Answer
 
+_NO_METADATA = "cited without its author and year: its agency has no metadata"
+_NOT_LOCKED = "not in the lock file; build once without the option locked to add it"
 _DOI_URI = re.compile(r"\s*<?\s*doi:", re.IGNORECASE)
 _ESCAPE = re.compile(r"\\([\\`*_{}\[\]()>#+\-.!])")
 # Elements in which a link is invalid, or would change what the author wants to show.
@@ -146,31 +150,50 @@ class LinkTreeprocessor(Treeprocessor):
         page = self._read(root)
         if page.bad:
             dissolve(root, page.bad)
-        needs = self._needs(page)
+        listed = [cite.key for citation in page.cited.values() for cite in citation.cites]
+        if listed or self._report.markers:
+            listed += self._options.nocite
+        needs = self._needs(page, listed)
         answers = self._look_up(needs) if needs else {}
-        missing = [doi for doi in page.links if doi in answers and answers[doi].status == "not-found"]
-        for link in (link for doi in missing for link in page.links[doi]):
+        self._report.nocite = {f"doi:{doi.name}" for doi in needs.keys() - page.links.keys()}
+        missing = [
+            doi for doi in {**page.links, **needs} if doi in answers and answers[doi].status == "not-found"
+        ]
+        for link in (link for doi in missing for link in page.links.get(doi, ())):
             link.set("class", f"{link.get('class') or ''} doi-not-found".strip())
         self._report.missing(missing)
-        for doi, need in needs.items():
-            if need == Need.REFERENCE and answers[doi].lacks_metadata:
-                self._report.no_metadata(doi)
+        without_own = set(listed).difference(self._options.citing.library.complete({}, listed))
+        for doi in needs:
+            if doi in without_own and answers[doi].lacks_metadata:
+                self._report.add_first(doi, _NO_METADATA)
+            if (work := answers[doi].work) is not None and work.retraction is not None:
+                self._report.add_first(doi, str(work.retraction))
+            if self._options.locked and answers[doi].cause:
+                self._report.add_first(doi, _NOT_LOCKED)
         self._report.finish()
         for link, doi in page.untitled.items():
             work = answers[doi].work if doi in answers else None
             link.text = AtomicString(literal(self._options.shared.display(doi, work)))
         self.citations.cited, self.citations.untitled = page.cited, page.untitled
-        self.citations.answers = answers
+        self._links.cards = dict(self._cards(page, answers)) if self._options.details else {}
+        self.citations.listed, self.citations.answers = tuple(listed), answers
 
-    def _needs(self, page: _Page) -> dict[DOI, Need]:
+    def _needs(self, page: _Page, listed: list[Handle | str]) -> dict[DOI, Need]:
         """Return what is needed about the DOIs of a page; works may come from the lock file alone."""
         shared = self._options.shared
-        needs = dict.fromkeys(page.links, Need.EXISTENCE) if shared.resolve else {}
+        link = Need.CARD if self._options.details else Need.EXISTENCE
+        needs = dict.fromkeys(page.links, link) if shared.resolve else {}
         if shared.resolve or shared.lock:
-            needs |= dict.fromkeys(page.untitled.values(), Need.WORK)
-            for citation in page.cited.values():
-                needs |= dict.fromkeys(citation.dois, Need.REFERENCE)
+            dois = (key for key in listed if isinstance(key, DOI))
+            needs |= dict.fromkeys([*page.untitled.values(), *dois], Need.WORK)
         return needs
+
+    def _cards(self, page: _Page, answers: Mapping[DOI, Answer]) -> Iterator[tuple[Element, Details]]:
+        """Yield the links to works with a title, and the text of their cards; images have a name already."""
+        works = self._options.citing.library.complete(works_of(answers), page.links)
+        for doi, links in page.links.items():
+            details = details_of(works[doi]) if doi in works else None
+            yield from ((link, details) for link in links if details and link.find(".//img") is None)
 
     def _read(self, root: Element) -> _Page:
         """Return the page's links; those that need no other element are finished here."""
@@ -205,7 +228,7 @@ class LinkTreeprocessor(Treeprocessor):
         try:
             doi = DOI.parse(text)
         except DOISyntaxError as error:
-            self._report.bad(text.strip(), error)
+            self._report.bad(text.strip(), error, link=True)
             title = f' "{link.get("title")}"' if link.get("title") else ""
             page.bad[link] = "[", literal(f"]({href}{title})")
             return

@@ -20,18 +20,16 @@ if TYPE_CHECKING:
 
 _TTL = 3_600.0  # seconds that an answer is kept
 _UNKNOWN_TTL = 60.0  # seconds before a DOI is requested again if nothing could be learned
-_MAX_ANSWERS = 200_000  # then all are dropped; the cache still has them
 
 _verifiers: dict[tuple[object, ...], Verifier] = {}
 
 
 def verifier(options: Options) -> Verifier:
-    """Return the process's verifier for this resolver, lock file and style of references.
+    """Return the process's verifier for this resolver and lock file.
 
     Raises ValueError for a file that is not a lock file.
     """
-    style = options.reference_style, options.reference_locale
-    key = options.settings, options.resolve, options.lock, *style
+    key = options.settings, options.resolve, options.lock
     known = _verifiers.get(key)
     # Other threads may add one or forget all in between.
     return known or _verifiers.setdefault(key, Verifier(options))
@@ -43,11 +41,12 @@ def forget() -> None:
 
 
 class Need(IntEnum):
-    """What a document needs to know about a DOI; each need includes those before it."""
+    """What a document needs to know about a DOI; a work includes its existence."""
 
     EXISTENCE = 0
-    WORK = 1
-    REFERENCE = 2
+    CARD = 1
+    """The work, if the budget allows."""
+    WORK = 2
 
 
 class Answer(NamedTuple):
@@ -56,9 +55,8 @@ class Answer(NamedTuple):
     status: str
     """Of its Outcome, or "accepted" if it does not exist, and the lock file accepts that."""
     cause: Cause | None = None
-    """Why its existence, its work or its formatted reference is not known."""
+    """Why its existence or its work is not known."""
     work: Work | None = None
-    reference: str = ""
 
     @property
     def lacks_metadata(self) -> bool:
@@ -71,7 +69,7 @@ def sentence(needs: Mapping[DOI, Need], answers: Mapping[DOI, Answer]) -> str:
     causes = [
         cause
         for doi, need in needs.items()
-        if (cause := answers[doi].cause) and (need or answers[doi].status == "unknown")
+        if (cause := answers[doi].cause) and (need == Need.WORK or answers[doi].status == "unknown")
     ]
     return unchecked(causes, len(needs))
 
@@ -92,11 +90,7 @@ class Verifier:
         self._requested: set[DOI] = set()  # by any thread, at this time
 
     def look_up(
-        self,
-        needs: Mapping[DOI, Need],
-        options: Options,
-        deadline: float | None = None,
-        works_deadline: float | None = None,
+        self, needs: Mapping[DOI, Need], options: Options, deadline: float | None = None
     ) -> dict[DOI, Answer]:
         """Return what is known about DOIs, in order.
 
@@ -104,10 +98,8 @@ class Verifier:
         request the same ones; what is unknown then is tried again with a later document.
 
         :param deadline: when the budget ends, on the clock of ``time.monotonic``; by default it begins now.
-        :param works_deadline: when the requests for works end; by default with the budget.
         """
         deadline = time.monotonic() + options.budget if deadline is None else deadline
-        works_deadline = deadline if works_deadline is None else works_deadline
         accepted = self._lock_file.read().accepted if self._lock_file else {}
         timeout = Cause("budget", detail=f"no answer within {options.budget:.3g} s")
         while True:
@@ -118,12 +110,10 @@ class Verifier:
                     break
             known: dict[DOI, _Known] = {}
             try:
-                known = self._request(new, options, deadline, works_deadline)
+                known = self._request(new, options, deadline)
             finally:  # after an error, a thread that waits requests the DOIs itself
                 with self._changed:
                     self._requested.difference_update(new)
-                    if len(self._known) > _MAX_ANSWERS:
-                        self._known = {doi: self._known[doi] for doi in needs if doi in self._known}
                     self._known |= known
                     self._changed.notify_all()
         for doi in needs:
@@ -147,30 +137,25 @@ class Verifier:
         known = self._known.get(doi)
         return known is not None and known.need >= need and known.expires > now
 
-    def _request(
-        self, needs: Mapping[DOI, Need], options: Options, deadline: float, works_deadline: float
-    ) -> dict[DOI, _Known]:
+    def _request(self, needs: Mapping[DOI, Need], options: Options, deadline: float) -> dict[DOI, _Known]:
         works = [doi for doi, need in needs.items() if need >= Need.WORK]
         others = [doi for doi, need in needs.items() if need < Need.WORK]
-        cited = [doi for doi, need in needs.items() if need == Need.REFERENCE]
         store = self._lock_file if options.resolve else None  # None: the lock file only, without requests
         with open_resolver(options, "markdown-doiuri", store) as resolver:
-            survey = Survey(resolver, works_deadline - time.monotonic())
+            survey = Survey(resolver, deadline - time.monotonic())
             if works:
                 survey.look_up_works(works, others)
-            if cited := [doi for doi in cited if survey.works.get(doi) is not None]:
-                survey.look_up_references(cited, options.reference_style, options.reference_locale)
-            rest = Survey(resolver, deadline - time.monotonic())
             left = [doi for doi in needs if doi not in survey.statuses and doi not in survey.works]
             if left and options.resolve:
-                rest.check(left, options.resolve)
+                survey.check(left, options.resolve)
+            found = (doi for doi, status in survey.statuses.items() if status == "found")
+            if cards := [doi for doi in found if needs.get(doi) == Need.CARD]:
+                survey.look_up_works(cards)
         now = time.monotonic()
         known: dict[DOI, _Known] = {}
         for doi, need in needs.items():
-            cause = survey.incomplete.get(doi) or rest.unknown.get(doi)
-            found = "no-values" if doi in survey.works else "unknown"
-            status = survey.statuses.get(doi) or rest.statuses.get(doi, found)
-            work, reference = survey.works.get(doi), survey.references.get(doi) or ""
+            cause = survey.incomplete.get(doi) or survey.unknown.get(doi)
+            status = survey.statuses.get(doi, "no-values" if doi in survey.works else "unknown")
             expires = now + (_UNKNOWN_TTL if cause else _TTL)
-            known[doi] = _Known(Answer(status, cause, work, reference), need, expires)
+            known[doi] = _Known(Answer(status, cause, survey.works.get(doi)), need, expires)
         return known

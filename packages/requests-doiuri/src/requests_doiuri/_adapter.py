@@ -1,30 +1,150 @@
-"""The requests adapter for ``doi:`` URIs."""
+"""The requests adapter for ``doi:`` URIs, and the requests for one DOI: where their redirects may lead.
+
+requests has no hook between connecting and sending. So the addresses of a host are looked up before a
+redirect is followed; a session that ``mount`` has set up also checks the peer of each new connection.
+"""
 
 from __future__ import annotations
 
 import io
+import threading
+from contextlib import contextmanager
+from functools import cache
 from typing import TYPE_CHECKING
+from urllib.parse import urljoin, urlsplit
 
 from doiuri import DOI
 from doiuri.plugins import user_agent
-from doiuri.plugins.clients import ClientOptions
+from doiuri.plugins.clients import ClientOptions, TargetError
 from requests import exceptions
-from requests.adapters import BaseAdapter
-from requests.models import Response
-from requests.structures import CaseInsensitiveDict
-from requests.utils import default_user_agent
+from requests.adapters import HTTPAdapter
+from requests.cookies import RequestsCookieJar
+from requests.utils import default_user_agent, select_proxy, to_native_string
 from urllib3 import HTTPResponse
-
-from requests_doiuri._redirects import Redirects, own_cookies
+from urllib3.connection import HTTPConnection
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
     from typing import Unpack
 
-    from doiuri.plugins.clients import ClientArguments
-    from requests import PreparedRequest
+    from doiuri.plugins.clients import ClientArguments, TargetCheck
+    from requests import PreparedRequest, Response
+    from requests.adapters import BaseAdapter
+    from urllib3.connectionpool import HTTPConnectionPool
+
+_current = threading.local()  # .url and .check, while this thread sends a request for a DOI
 
 
-class DOIAdapter(BaseAdapter):
+class Redirects:
+    """A response hook of the requests for one DOI, which requests hands on with each redirect.
+
+    :param query: the parameters for the resolver, encoded.
+    :param cookies: the cookies that only the resolver gets.
+    """
+
+    def __init__(
+        self, doi: DOI, query: str, check: TargetCheck | None = None, cookies: RequestsCookieJar | None = None
+    ) -> None:
+        self.doi = doi
+        self.query = query
+        self.cookies = cookies
+        self._check = check
+
+    def set_on(self, request: PreparedRequest) -> None:
+        """Make this the hook of a request."""
+        others = [hook for hook in request.hooks["response"] if not isinstance(hook, Redirects)]
+        request.hooks = {**request.hooks, "response": [*others, self]}
+
+    @classmethod
+    def of(cls, request: PreparedRequest) -> Redirects | None:
+        """Return the hook of a request; None if it is not for a DOI."""
+        hooks = getattr(request, "hooks", {"response": ()})  # requests-cache has requests without
+        return next((hook for hook in hooks["response"] if isinstance(hook, cls)), None)
+
+    def __call__(self, response: Response, **options: Mapping[str, str] | None) -> None:
+        """Check where a redirect leads.
+
+        :raises requests.exceptions.ConnectionError: if it must not be followed.
+        """
+        if not response.is_redirect or self._check is None:
+            return
+        with self.refusals(response.request, response):
+            header = response.headers["Location"]
+            try:
+                target = urljoin(
+                    response.url, header.encode("latin-1").decode("utf-8")
+                )  # as requests reads it
+            except ValueError as error:
+                raise TargetError(f"redirected to an invalid URL: {header[:80]!r}") from error
+            self._check.check_url(target)
+            if not select_proxy(target, options.get("proxies")):
+                self._check.check_addresses(target)
+
+    @contextmanager
+    def refusals(self, request: PreparedRequest, response: Response | None = None) -> Iterator[None]:
+        """Raise ConnectionError, which names the DOI, for a target that is refused."""
+        try:
+            yield
+        except TargetError as error:
+            if response is not None:
+                response.close()
+            message = f"{self.doi.name}: {error}"
+            raise exceptions.ConnectionError(message, request=request, response=response) from error
+
+    @contextmanager
+    def sending(self, request: PreparedRequest, adapter: BaseAdapter) -> Iterator[None]:
+        """Check the peers of the connections that an adapter opens meanwhile for the request."""
+        if isinstance(adapter, HTTPAdapter):
+            manager = adapter.poolmanager
+            classes = manager.pool_classes_by_scheme
+            if not all(issubclass(kind.ConnectionCls, _Checked) for kind in classes.values()):
+                manager.pool_classes_by_scheme = {
+                    scheme: _checked_pool(classes[scheme]) for scheme in classes
+                }
+                manager.clear()  # its pools make connections that do not check
+        _current.url, _current.check = request.url, self._check
+        try:
+            with self.refusals(request):
+                yield
+        finally:
+            _current.check = None
+
+
+class _Checked(HTTPConnection):
+    """A connection that checks its peer before it sends a request for a DOI. A proxy is no target."""
+
+    def connect(self) -> None:
+        super().connect()
+        check: TargetCheck | None = getattr(_current, "check", None)
+        if check is not None and self.proxy is None and self.sock is not None:
+            try:
+                check.check_peer(_current.url, str(self.sock.getpeername()[0]))
+            except BaseException:
+                self.close()
+                raise
+
+
+@cache
+def _checked_pool(kind: type[HTTPConnectionPool]) -> type[HTTPConnectionPool]:
+    own = kind.ConnectionCls
+    connection = type(own.__name__, (_Checked, own), {})
+    return type(kind.__name__, (kind,), {"ConnectionCls": connection})
+
+
+def own_cookies(request: PreparedRequest, base: str) -> RequestsCookieJar:
+    """Return the cookies of a ``doi:`` request, bound to the resolver."""
+    host = urlsplit(base).hostname or ""
+    host = f"[{host}]" if ":" in host else host
+    jar = RequestsCookieJar()
+    header = to_native_string(request.headers.get("Cookie", ""), "latin-1")  # type: ignore[no-untyped-call]
+    for pair in header.split(";"):
+        name, _, value = pair.strip().partition("=")
+        if name:  # http.cookiejar writes a host without a dot like this
+            jar.set(name, value, domain=host if "." in host else f"{host}.local")
+    return jar
+
+
+class DOIAdapter(HTTPAdapter):
     """A transport adapter that answers a ``doi:`` request with a redirect to the resolver.
 
     The session follows the redirect with its own adapters, proxies, certificates, timeouts and hooks, and
@@ -40,6 +160,8 @@ class DOIAdapter(BaseAdapter):
     :param private: whether redirects may lead to this machine or into a private network; default false.
     :raises ValueError: if an option or a variable is invalid. The environment is read here, not later.
     """
+
+    __attrs__ = (*HTTPAdapter.__attrs__, "options")  # what a copy has
 
     def __init__(self, resolver: str | None = None, **options: Unpack[ClientArguments]) -> None:
         super().__init__()
@@ -77,19 +199,11 @@ class DOIAdapter(BaseAdapter):
         location = self.options.request_url(doi, request.headers.get("Accept"), query)
         return self._redirect(request, {"Location": location, "Content-Length": "0"})
 
-    def close(self) -> None:
-        """Do nothing: the adapter has no connections."""
-
     def _redirect(self, request: PreparedRequest, headers: dict[str, str]) -> Response:
-        response, body = Response(), io.BytesIO()
-        response.status_code, response.reason = 302, "Found"
-        response.url = str(request.url)
-        response.headers = CaseInsensitiveDict(headers)
-        response.raw = HTTPResponse(body, headers, 302, 11, reason="Found", preload_content=False)
-        response.request = request
+        raw = HTTPResponse(io.BytesIO(), headers, 302, 11, reason="Found", preload_content=False)
+        response = self.build_response(request, raw)
         if "Authorization" in request.headers:
             # requests drops it if a redirect leads to another host; a doi: URI has none
             response.request = request.copy()
             response.request.url = headers["Location"]
-        response.connection = self  # type: ignore[assignment]
         return response

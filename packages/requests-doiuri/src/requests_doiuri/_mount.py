@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import sys
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
@@ -12,9 +14,7 @@ from requests.cookies import RequestsCookieJar
 from requests.exceptions import InvalidURL
 from requests.sessions import merge_setting
 
-from requests_doiuri._adapter import DOIAdapter
-from requests_doiuri._caches import distinguish_dois
-from requests_doiuri._redirects import Redirects
+from requests_doiuri._adapter import DOIAdapter, Redirects
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,7 +49,7 @@ def mount(session: AnySession, resolver: str | None = None, **options: Unpack[Cl
     if not isinstance(vars(session).get("send"), partial):
         session.prepare_request = partial(_prepare, session, session.prepare_request)  # type: ignore[method-assign]
         session.send = partial(_send, session, session.send)  # type: ignore[method-assign]
-    distinguish_dois(session)
+    _distinguish_dois(session)
     return session
 
 
@@ -84,3 +84,31 @@ def _send(
     request.prepare_cookies(jar)
     with redirects.sending(request, session.get_adapter(url)):
         return send(request, **options)
+
+
+def _distinguish_dois(session: Session) -> None:
+    """Extend the cache keys of a requests-cache session; do nothing to any other session."""
+    requests_cache = sys.modules.get("requests_cache")  # its sessions exist only once it is imported
+    if requests_cache is None or not isinstance(session, requests_cache.CacheMixin):
+        return
+    if not isinstance(session.settings.key_fn, _DOIKeys):
+        session.settings.key_fn = _DOIKeys(session, session.settings.key_fn or requests_cache.create_key)
+
+
+class _DOIKeys:
+    """Appends to the session's own key of a request for a DOI what that ignores or normalizes."""
+
+    def __init__(self, session: Session, key_function: Callable[..., str]) -> None:
+        self.session = session
+        self.key_function = key_function
+
+    def __call__(self, *, request: PreparedRequest, **options: object) -> str:
+        key = self.key_function(request=request, **options)
+        redirects = Redirects.of(request)
+        adapter = self.session.get_adapter("doi:")
+        if redirects is None or not isinstance(adapter, DOIAdapter):
+            return key
+        settings, accept = adapter.options.settings, request.headers.get("Accept")
+        parts = f"{request.url} {redirects.query} {settings.base} {adapter.options.follow} {accept!r}"
+        # A hash, since the filesystem backend uses the key as a file name.
+        return f"{key}-{hashlib.blake2b(parts.encode(), digest_size=16).hexdigest()}"

@@ -12,14 +12,17 @@ from typing import TYPE_CHECKING
 from sphinx_doiuri._citations import DOIDomain
 from sphinx_doiuri._compat import (
     CorrectBibtexLinks,
+    LinkChecker,
     allow_doi_urls_in_myst,
-    check_in_rest_api,
+    collect_bibtex_uses,
+    leave_out_dois,
     replace_extlinks,
     replace_role,
-    report_links,
+    report_two_numberings,
 )
 from sphinx_doiuri._config import PRODUCT, add_options, check_options
-from sphinx_doiuri._environment import VERSION, DOICollector
+from sphinx_doiuri._environment import VERSION, DOICollector, shows_pages
+from sphinx_doiuri._listings import documents_shown_anew
 from sphinx_doiuri._locale import CATALOG
 from sphinx_doiuri._lock import LockBuilder, check_lock
 from sphinx_doiuri._pages import (
@@ -32,11 +35,12 @@ from sphinx_doiuri._pages import (
     link_style,
 )
 from sphinx_doiuri._read import DOIRole, ReadDOIs, RestoreContents
-from sphinx_doiuri._references import NameWorks, ResolveBibliographies, ResolveCitations
-from sphinx_doiuri._verify import verify
+from sphinx_doiuri._references import NameWorks, ResolveCitations
+from sphinx_doiuri._verify import report_works, verify
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
+    from sphinx.environment import BuildEnvironment
     from sphinx.util.typing import ExtensionMetadata
 
 __all__ = ["setup"]
@@ -46,12 +50,23 @@ _POST_TRANSFORMS = (
     CorrectBibtexLinks,
     NameWorks,
     ResolveCitations,
-    ResolveBibliographies,
     MarkMissing,
     FinishForHTML,
     EscapeLinks,
     BreakNamesInLaTeX,
 )
+
+
+def _finish_reading(app: Sphinx, env: BuildEnvironment) -> list[str]:
+    """Look up the DOIs of all documents, and report what is wrong; return the documents to write again."""
+    collect_bibtex_uses(env)
+    verify(app, env)
+    changed = documents_shown_anew(app, env)
+    if shows_pages(app):
+        report_works(app, env)
+        report_two_numberings(app, env)
+    copy_style(app, env)
+    return changed
 
 
 def setup(app: Sphinx) -> ExtensionMetadata:
@@ -67,16 +82,15 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     app.add_env_collector(DOICollector)
     add_nodes(app)
     app.add_builder(LockBuilder)
+    app.add_builder(LinkChecker, override=True)
     app.connect("config-inited", check_options, priority=900)  # after extensions that change options
     app.connect("config-inited", replace_extlinks)
     app.connect("config-inited", allow_doi_urls_in_myst)
     app.connect("builder-inited", replace_role, priority=900)
     app.connect("builder-inited", check_lock)
-    app.connect("builder-inited", report_links)
-    app.connect("env-updated", verify, priority=600)  # after sphinxcontrib-bibtex has chosen entries
-    app.connect("env-updated", copy_style)
+    app.connect("env-updated", _finish_reading, priority=600)  # after sphinxcontrib-bibtex chose entries
     app.connect("html-page-context", link_style)
-    app.connect("linkcheck-process-uri", check_in_rest_api)
+    app.connect("linkcheck-process-uri", leave_out_dois)
     return {
         "version": version(PRODUCT),
         "env_version": VERSION,

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import hashlib
 import re
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, get_args
 
 from docutils import nodes
 from docutils.parsers.rst import directives
 from docutils.utils import unescape
 from docutils_doiuri.nodes import Target, reference
 from doiuri import DOI, DOISyntaxError
+from doiuri.citations import Cite, Form, parse_citation
 from doiuri.plugins import with_suggestion
-from doiuri.rest import check_style
+from doiuri.records import Work
 from sphinx import addnodes
 from sphinx.domains import Domain
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 from sphinx.util.logging import get_node_location
 
-from sphinx_doiuri._config import options
+from sphinx_doiuri._config import citing, options
 from sphinx_doiuri._environment import conditions_of
 
 if TYPE_CHECKING:
@@ -26,18 +28,18 @@ if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
     from doiuri import Handle
-    from sphinx.builders import Builder
+    from sphinx.config import Config
     from sphinx.environment import BuildEnvironment
 
-Form = Literal["p", "t"]
-"""A citation in brackets, or as a part of the sentence."""
+    from sphinx_doiuri._environment import Conditions
+
+    Key = Handle | str
 
 Scope = Literal["page", "project"]
 """Whose citations a list contains: those of its page, or of all documents."""
 
 _DIGEST_BYTES = 4
 _REFERENCES = frozenset({"ref", "any", "myst"})  # the roles that show titles
-_SEPARATOR = re.compile(r"([,;]\s+)")
 
 # What a process reads of documents, by document name
 _READ = ("citations", "places", "titles", "targets")
@@ -50,11 +52,10 @@ class Citation(NamedTuple):
     id: str
     """The id of its place in the document."""
     form: Form
-    dois: tuple[DOI, ...]
+    cites: tuple[Cite, ...]
     location: str
     """The source file and line, as ``file:line``."""
-    conditions: tuple[tuple[str, str], ...] = ()
-    """The directives ``only`` and ``ifconfig`` around it: their names and expressions."""
+    conditions: Conditions = ()
 
 
 class Place(NamedTuple):
@@ -64,7 +65,16 @@ class Place(NamedTuple):
     scope: Scope
     style: str
     """The CSL style; "" for that of ``doi_reference_style``."""
-    conditions: tuple[tuple[str, str], ...] = ()
+    types: tuple[str, ...]
+    """The types of works that it lists; empty for all."""
+    cites: tuple[Cite, ...]
+    """What it lists even if nothing cites it."""
+    location: str = ""
+    conditions: Conditions = ()
+
+    def lists(self, work: Work) -> bool:
+        """Whether a work has a type that is listed."""
+        return not self.types or work.type in self.types
 
 
 class bibliography_list(nodes.General, nodes.Element):  # noqa: N801 (docutils: the class name is the element name)
@@ -110,14 +120,15 @@ def _targets_of(document: nodes.document) -> set[str]:
     return {node["reftarget"] for node in references if node["reftype"] in _REFERENCES}
 
 
-def entry_id(doi: Handle, docname: str, scope: Scope) -> str:
-    """Return the id of the entry of a DOI: ASCII letters, digits and hyphens, whatever the name contains.
+def entry_id(key: Key, docname: str, scope: Scope) -> str:
+    """Return the id of the entry of a work: ASCII letters, digits and hyphens, whatever the name contains.
 
-    :param doi: the DOI of the entry.
+    :param key: the DOI of the work, or its id.
     :param docname: the document that has the list. Builders such as singlehtml put documents together.
     :param scope: the scope of the list.
     """
-    return f"doi-{_slug(doi.name, f'{scope} {docname} {doi.key}')}"
+    name, whole = (key, f"@{key}") if isinstance(key, str) else (key.name, key.key)
+    return f"doi-{_slug(name, f'{scope} {docname} {whole}')}"
 
 
 def _slug(text: str, whole: str = "") -> str:
@@ -131,11 +142,11 @@ def _slug(text: str, whole: str = "") -> str:
 
 
 class CitationRole(SphinxRole):
-    """``:doi:p:`10.1000/182; 10.1000/183``` for a citation in brackets, ``:doi:t:`` for one in a sentence.
+    """``:doi:p:`see 10.1000/182, p. 12; @knuth1984``` for a citation in brackets, ``:doi:t:`` in a sentence.
 
     Until the works are known, and if they are not, a citation consists of the links to the DOIs.
 
-    :param form: "p" or "t".
+    :param form: "p", "t", "year" or "author".
     """
 
     def __init__(self, form: Form) -> None:
@@ -143,90 +154,109 @@ class CitationRole(SphinxRole):
         self._form = form
 
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
-        """Return the citation, and no messages; ``ReadDOIs`` reports text that is not a DOI."""
+        """Return the citation, and no messages; ``ReadDOIs`` reports text that is not a citation."""
         node = self._node()
         self.set_source_info(node)
         return [node], []
 
     def _node(self) -> nodes.Element:
-        shared = options(self.config)
         classes = [*self.options.get("class", ()), *self.options.get("classes", ())]
+        try:
+            cites = read_cites(unescape(self.text), self.env)
+        except ValueError as error:
+            advised = with_suggestion(error) if isinstance(error, DOISyntaxError) else error
+            return nodes.problematic(self.rawtext, self.rawtext, doi_error=str(advised))
         citation = nodes.inline(self.rawtext, "", classes=["doi-citation", *classes], doi_form=self._form)
-        for number, typed in enumerate(split_dois(unescape(self.text))):
-            try:
-                target = Target(DOI.parse(typed), typed)
-            except DOISyntaxError as error:
-                return nodes.problematic(self.rawtext, self.rawtext, doi_error=str(with_suggestion(error)))
+        citation["doi_cites"] = cites  # also for copies in tables of contents, which have no links
+        for number, link in enumerate(plain_links(cites, self.config)):
             if number:
                 citation += nodes.Text("; ")
-            link = reference("", target, shared)
-            link["doi_typed"] = typed
             citation += link
-        # For copies in tables of contents, which have no links
-        citation["doi_cited"] = tuple(link["doi"] for link in citation.findall(nodes.reference))
         return citation
 
 
-def split_dois(text: str) -> list[str]:
-    """Return the DOIs in a text, separated by ``,`` or ``;`` and white space.
+def read_cites(text: str, env: BuildEnvironment) -> tuple[Cite, ...]:
+    """Read what a document cites; if that depends on the files of works, the document does.
 
-    Names may contain these too, so a separator counts only if a DOI follows it.
-
-    >>> split_dois("10.1000/a,b; 10.1000/c, d, doi:10.1000/e")
-    ['10.1000/a,b', '10.1000/c, d', 'doi:10.1000/e']
+    :raises DOISyntaxError: if a part contains no DOI and no id.
+    :raises ValueError: if no file of works has an id.
     """
-    first, *rest = _SEPARATOR.split(text)
-    parts = [first]
-    for separator, piece in zip(rest[::2], rest[1::2], strict=True):
-        if _is_doi(piece):
-            parts.append(piece)
+    of_project = citing(env.config)
+    if "@" in text:
+        for file in of_project.library.files:
+            env.note_dependency(str(file))
+    return parse_citation(text, of_project.locale, of_project.library.ids)
+
+
+def plain_links(cites: tuple[Cite, ...], config: Config) -> Iterator[nodes.reference]:
+    """Yield links to DOIs; for works without a DOI references that lead nowhere yet."""
+    for cite in cites:
+        if isinstance(cite.key, DOI):
+            yield (link := reference("", Target(cite.key, cite.typed), options(config)))
+            if not cite.typed.startswith("@"):  # it may be an id
+                link["doi_typed"] = cite.typed
         else:
-            parts[-1] += separator + piece
-    return [part.strip() for part in parts]
-
-
-def _is_doi(text: str) -> bool:
-    try:
-        DOI.parse(text)
-    except DOISyntaxError:
-        return False
-    return True
+            yield nodes.reference("", f"@{cite.key}", internal=False)
 
 
 def _scope(argument: str) -> str:
     return str(directives.choice(argument, ("page", "project")))
 
 
-def _style(argument: str) -> str:
-    return check_style(directives.unchanged_required(argument).strip())
+def _types(argument: str) -> tuple[str, ...]:
+    """Return the types in ``type=book, article-journal``."""
+    name, _, listed = argument.partition("=")
+    types = tuple(part.strip() for part in listed.split(","))
+    if name.strip() != "type":
+        raise ValueError("write type= and types of CSL, such as type=book, article-journal")
+    for wrong in (one for one in types if Work("", {"type": one}).type != one):
+        raise ValueError(f"{wrong!r} is not a type of CSL, such as book and article-journal")
+    return types
 
 
 class BibliographyDirective(SphinxDirective):
-    """``.. doi:bibliography::`` with the options ``:scope:`` and ``:style:``."""
+    """``.. doi:bibliography::`` with the options ``:scope:``, ``:style:``, ``:nocite:`` and ``:filter:``."""
 
-    option_spec: ClassVar = {"scope": _scope, "style": _style, "class": directives.class_option}
+    option_spec: ClassVar = {
+        "scope": _scope,
+        "style": directives.unchanged_required,
+        "nocite": directives.unchanged_required,
+        "filter": _types,
+        "class": directives.class_option,
+    }
 
     def run(self) -> list[nodes.Node]:
-        """Return the place of the list."""
+        """Return the place of the list; in it are the links to what is not cited."""
+        style, listed = self.options.get("style", "").strip(), self.options.get("nocite", "")
+        try:
+            citing(self.config).styles(style)
+            cites = read_cites(re.sub(r";?\s*\n\s*", "; ", listed.strip()), self.env) if listed else ()
+        except ValueError as error:
+            raise self.error(str(error)) from None
+        if style.endswith(".csl"):
+            self.env.note_dependency(str(Path(citing(self.config).folder, style)))
         node = bibliography_list(
             self.block_text,
+            *plain_links(cites, self.config),
             classes=["doi-bibliography", *self.options.get("class", ())],
-            doi_scope=self.options.get("scope", "page"),
-            doi_style=self.options.get("style", ""),
+            doi_place=Place(
+                "", self.options.get("scope", "page"), style, self.options.get("filter", ()), cites
+            ),
         )
-        self.set_source_info(node)
+        for part in (node, *node.children):
+            self.set_source_info(part)
         return [node]
 
 
 class DOIDomain(Domain):
-    """Roles ``doi:p`` and ``doi:t``, and the directive ``doi:bibliography``."""
+    """Roles ``doi:p``, ``doi:t``, ``doi:year``, ``doi:author``, and the directive ``doi:bibliography``."""
 
     name = "doi"
     label = "DOI"
-    roles: ClassVar = {"p": CitationRole("p"), "t": CitationRole("t")}
+    roles: ClassVar = {form: CitationRole(form) for form in get_args(Form)}
     directives: ClassVar = {"bibliography": BibliographyDirective}
     initial_data: ClassVar = {name: {} for name in (*_READ, "rendered", "warned", "labels")}
-    data_version = 4
+    data_version = 6
 
     def __init__(self, env: BuildEnvironment) -> None:
         super().__init__(env)
@@ -242,8 +272,8 @@ class DOIDomain(Domain):
         """What references to labels of such titles show, by label."""
         self.rendered: dict[str, str] = self.data["rendered"]
         """A digest of what the citations and lists of a document show, by document name."""
-        self.warned: dict[str, set[DOI]] = self.data["warned"]
-        """The DOIs that were reported to have no metadata, by document name."""
+        self.warned: dict[str, set[tuple[str, DOI]]] = self.data["warned"]
+        """The codes of warnings about works that were given, with their DOIs, by document name."""
 
     def clear_doc(self, docname: str) -> None:
         """Remove what a document contains."""
@@ -265,26 +295,20 @@ class DOIDomain(Domain):
                 node["doi_id"] = id_ = f"doi-cite-{_slug(docname)}-{len(citations) + 1}"
                 location, conditions = get_node_location(node) or docname, conditions_of(node)
                 citations.append(
-                    Citation(docname, id_, node["doi_form"], node["doi_cited"], location, conditions)
+                    Citation(docname, id_, node["doi_form"], node["doi_cites"], location, conditions)
                 )
         lists = []
         for place in document.findall(bibliography_list):
-            place["doi_docname"] = docname
-            lists.append(Place(docname, place["doi_scope"], place["doi_style"], conditions_of(place)))
+            location, conditions = get_node_location(place) or docname, conditions_of(place)
+            found_here = {"docname": docname, "location": location, "conditions": conditions}
+            place["doi_place"] = place["doi_place"]._replace(**found_here)
+            lists.append(place["doi_place"])
         found = citations, lists, _titles_with_citations(document), _targets_of(document)
         for name, value in zip(_READ, found, strict=True):
             if value:
                 self.data[name][docname] = value
 
-    def resolve_any_xref(
-        self,
-        env: BuildEnvironment,  # noqa: ARG002
-        fromdocname: str,  # noqa: ARG002
-        builder: Builder,  # noqa: ARG002
-        target: str,  # noqa: ARG002
-        node: nodes.Element,  # noqa: ARG002
-        contnode: nodes.Element,  # noqa: ARG002
-    ) -> list[tuple[str, nodes.reference]]:
+    def resolve_any_xref(self, *_arguments: object, **_options: object) -> list[tuple[str, nodes.reference]]:
         """Return nothing: no cross-reference leads to a DOI."""
         return []
 

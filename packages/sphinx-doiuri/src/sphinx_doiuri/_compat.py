@@ -11,18 +11,20 @@ from urllib.parse import urlsplit
 from docutils import nodes
 from docutils.parsers.rst import roles
 from doiuri import DOI, DOISyntaxError
-from doiuri.rest import record_url
+from sphinx.builders.linkcheck import CheckExternalLinksBuilder
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util import logging
 
 from sphinx_doiuri._config import options, switch
 from sphinx_doiuri._environment import Use, doi_data
 from sphinx_doiuri._lines import location_in_file
+from sphinx_doiuri._listings import listings_of
 from sphinx_doiuri._locale import __
 from sphinx_doiuri._read import DOIRole
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
+    from collections.abc import Set as AbstractSet
 
     from sphinx.application import Sphinx
     from sphinx.builders.linkcheck import CheckResult
@@ -75,60 +77,81 @@ def allow_doi_urls_in_myst(app: Sphinx, config: Config) -> None:  # noqa: ARG001
         config.myst_url_schemes = {**dict.fromkeys(schemes), **_SCHEMES}
 
 
-def check_in_rest_api(app: Sphinx, uri: str) -> str | None:
-    """Return the URL that linkcheck requests in place of a link to a DOI.
+class LinkChecker(CheckExternalLinksBuilder):
+    """Sphinx's builder ``linkcheck``, with the answers about DOIs that other builds have, too."""
 
-    It is the REST API's, which knows whether the DOI exists; publishers often refuse linkcheck. Handles
-    ``linkcheck-process-uri``.
+    answers: Mapping[DOI, str] = {}
+    """The statuses of DOIs."""
+    accepted: AbstractSet[str] = frozenset()
+    """The keys of the DOIs that the lock file accepts though they do not exist."""
 
-    :param uri: the URL of a link.
-    :returns: the REST API's URL for the DOI; None to check the link itself.
-    """
+    def init(self) -> None:
+        """Begin a build."""
+        super().init()
+        self._links: dict[str, tuple[str, DOI]] = {}
+
+    def leave_out(self, uri: str, doi: DOI) -> str:
+        """Return what stands for the first link to a DOI in ``hyperlinks``: it is not requested."""
+        stands_in = f"doi://{doi.key}"
+        self._links.setdefault(stands_in, (uri, doi))
+        return stands_in
+
+    def process_result(self, result: CheckResult) -> None:
+        """Report a link; one to a DOI by what is known about it."""
+        if result.uri in self._links:
+            uri, doi = self._links[result.uri]
+            result = result._replace(uri=uri)
+            if doi in self.answers and result.status == "unchecked":  # and not excluded by an option
+                result = self._answered(result, doi)
+        super().process_result(result)
+
+    def _answered(self, result: CheckResult, doi: DOI) -> CheckResult:
+        status = type(result.status)  # in Sphinx 7.4 str
+        if self.answers[doi] != "not-found":
+            return result._replace(status=status("working"))
+        accepted = doi.key in self.accepted
+        return result._replace(
+            status=status("ignored" if accepted else "broken"), message=__("DOI not found")
+        )
+
+
+def leave_out_dois(app: Sphinx, uri: str) -> str | None:
+    """Keep linkcheck from requesting links to DOIs. Handles ``linkcheck-process-uri``."""
     ignored = any(re.match(pattern, uri) for pattern in app.config.linkcheck_ignore)
-    if ignored or not switch(app.config, "doi_linkcheck"):
+    if ignored or not isinstance(app.builder, LinkChecker) or not switch(app.config, "doi_linkcheck"):
         return None
-    shared = options(app.config)
-    for hosts in (), (urlsplit(shared.link).netloc,):
+    for hosts in (), (urlsplit(options(app.config).link).netloc,):
         with suppress(DOISyntaxError):
             doi = DOI.from_url(uri, hosts=hosts) if hosts else DOI.from_url(uri)
-            url = record_url(doi, base=shared.settings.base)
-            _checked_links(app).setdefault(url, uri)
-            return url
+            return app.builder.leave_out(uri, doi)
     return None
 
 
-def _checked_links(app: Sphinx) -> dict[str, str]:
-    """Return the first link of the pages for each URL that linkcheck checks instead."""
-    links: dict[str, str] = vars(app.builder).setdefault("_doiuri_links", {})
-    return links
-
-
-def report_links(app: Sphinx) -> None:
-    """Make linkcheck report the links of the pages, not the REST API's URLs. Handles ``builder-inited``."""
-    process_result = getattr(app.builder, "process_result", None)
-    if app.builder.name != "linkcheck" or process_result is None:
-        return
-    links = _checked_links(app)
-
-    def process_link(result: CheckResult) -> None:
-        process_result(result._replace(uri=links.get(result.uri, result.uri)))
-
-    vars(app.builder)["process_result"] = process_link
-
-
 def collect_bibtex_uses(env: BuildEnvironment) -> None:
-    """Add the DOIs of the entries that documents list to the uses in these documents."""
+    """Add the DOIs of the entries that documents list to the uses in them."""
     uses = doi_data(env).uses
-    for docname in [*uses]:
+    for docname in uses:
         uses[docname] = [use for use in uses[docname] if not use.entry]
-        if not uses[docname]:
-            del uses[docname]
     for docname, key, field in _entries(env):
         try:
             use = Use(DOI.parse(field), _location(env, docname, key), entry=key)
         except DOISyntaxError:
             continue
         uses.setdefault(docname, []).append(use)
+
+
+def report_two_numberings(app: Sphinx, env: BuildEnvironment) -> None:
+    """Warn if sphinxcontrib-bibtex shows numbers from [1], too."""
+    listings = listings_of(env)
+    theirs = {
+        citation.formatted_entry.label for citation in env.domaindata.get("cite", {}).get("citations", ())
+    }
+    if "1" in theirs and app.config.bibtex_reference_style == "label" and listings and listings.are_numbered:
+        message = __(
+            "sphinx_doiuri and sphinxcontrib-bibtex both number from [1]; set doi_citation or"
+            " bibtex_reference_style to authors and years"
+        )
+        logger.warning(message, type="doi", subtype="numbers")
 
 
 def _entries(env: BuildEnvironment) -> Iterator[tuple[str, str, str]]:

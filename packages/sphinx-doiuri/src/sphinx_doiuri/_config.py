@@ -5,7 +5,10 @@ from __future__ import annotations
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Literal
 
+from doiuri.citations import check_locale
 from doiuri.plugins import OPTIONS, Option, Options
+from doiuri.plugins.citing import Citing
+from doiuri.plugins.display import DETAILS
 from sphinx.errors import ConfigError
 from sphinx.util import logging
 
@@ -24,23 +27,30 @@ LOCK_NAME = "doi.lock.json"
 BUDGET = 60.0  # seconds
 
 SWITCHES = (
-    Option("linkcheck", True, "let linkcheck ask the REST API"),
-    Option("details", False, "add cards with title, authors, journal and year to links"),
+    Option("linkcheck", True, "let linkcheck ask the registry about DOIs"),
+    DETAILS,
     Option("hardcoded_links", False, "warn about links to doi.org that could be roles"),
 )
 """The options that only Sphinx has."""
 
-_NAMES = [f"doi_{option.name}" for option in (*OPTIONS, *SWITCHES)]
+_ALL = (*OPTIONS, *SWITCHES)
+_NAMES = [f"doi_{option.name}" for option in _ALL]
 # What a change rebuilds: "env" reads all documents again, "html" writes all pages again.
-# What "citation" changes is found when the works are known.
-_REBUILDS: dict[str, _Rebuild] = {"text": "env", "link": "env", "details": "html", "hardcoded_links": "env"}
+# What styles and locales change is found when the works are known.
+_REBUILDS: dict[str, _Rebuild] = {
+    "text": "env",
+    "link": "env",
+    "works": "env",
+    "details": "html",
+    "hardcoded_links": "env",
+}
 _ALIKE = 0.8  # how similar a misspelt name is to the right one, from 0 to 1
-_ATTRIBUTE = "_doiuri_options"
+_ATTRIBUTE, _CITING = "_doiuri_options", "_doiuri_citing"
 
 
 def add_options(app: Sphinx) -> None:
     """Declare the options."""
-    for option in (*OPTIONS, *SWITCHES):
+    for option in _ALL:
         # With a number or a bool as the default, Sphinx would refuse -D doi_timeout=2.5 or -D doi_details=yes
         default = option.default if isinstance(option.default, str) and not option.variable else None
         # Any type: check_options has better messages.
@@ -52,8 +62,8 @@ def add_options(app: Sphinx) -> None:
         )
 
 
-def check_options(app: Sphinx, config: Config) -> None:  # noqa: ARG001
-    """Stop the build if an option is invalid. Handles ``config-inited``.
+def check_options(app: Sphinx, config: Config) -> None:
+    """Read the options; stop the build if one is invalid. Handles ``config-inited``.
 
     :raises sphinx.errors.ConfigError: with the name of the option, its value, and the valid values.
     """
@@ -61,7 +71,9 @@ def check_options(app: Sphinx, config: Config) -> None:  # noqa: ARG001
         options(config)
         for option in SWITCHES:
             switch(config, f"doi_{option.name}")
-    except ValueError as error:
+        language = _locale_of(config.language)
+        vars(config)[_CITING] = Citing(options(config), app.confdir, language, "doi_")
+    except (ValueError, ModuleNotFoundError) as error:
         raise ConfigError(str(error)) from None
     _report_misspelt(config)
 
@@ -73,6 +85,21 @@ def _report_misspelt(config: Config) -> None:
         if near := get_close_matches(name, _NAMES, 1, _ALIKE):
             message = __("%s is not an option; did you mean %s?")
             logger.warning(message, name, near[0], type="doi", subtype="option")
+
+
+def _locale_of(language: str) -> str:
+    """Return the locale of CSL for the language of the project; English, with a warning, if there is none."""
+    try:
+        return check_locale(language)
+    except ValueError as error:
+        logger.warning(__("citations are in English: %s"), error, type="doi", subtype="locale")
+        return check_locale("en-US")
+
+
+def citing(config: Config) -> Citing:
+    """Return the options of citations."""
+    read: Citing = vars(config)[_CITING]
+    return read
 
 
 def options(config: Config) -> Options:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from docutils import nodes
@@ -11,6 +11,7 @@ from doiuri import DOI, DOISyntaxError, find
 from sphinx import addnodes
 from sphinx.environment.collectors import EnvironmentCollector
 from sphinx.ext.ifconfig import ifconfig
+from sphinx.ext.todo import todo_node
 from sphinx.util.logging import get_node_location
 
 if TYPE_CHECKING:
@@ -18,13 +19,14 @@ if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
     from doiuri import Handle
+    from doiuri.citations import EntryKey, Part
     from doiuri.records import Work
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
 
-    _Answer = tuple[str, Work | None]
+    Conditions = tuple[tuple[str, str], ...]  # names of directives, and their expressions
 
-VERSION = 6  # of DOIData, and of the nodes in doctrees
+VERSION = 8  # of DOIData, and of the nodes in doctrees
 LOCK_BUILDER = "doi-lock"
 
 
@@ -36,8 +38,8 @@ class Use(NamedTuple):
     """The source file and line, as ``file:line``."""
     typed: str | None = None
     """The DOI as the author typed it if there is advice on that."""
-    conditions: tuple[tuple[str, str], ...] = ()
-    """The directives ``only`` and ``ifconfig`` around the link: their names and expressions."""
+    conditions: Conditions = ()
+    """What decides whether the link is shown."""
     entry: str = ""
     """The key of the entry of sphinxcontrib-bibtex that has it; "" if it is in the document."""
 
@@ -52,10 +54,14 @@ class DOIData:
     """The definite answers: "found", "not-found" or "no-values"."""
     source: tuple[object, ...] = ()
     """The server and the options that the answers depend on."""
+    day: str = ""
+    """The day on which the answers were last renewed."""
     works: dict[DOI, Work | None] = field(default_factory=dict)
     """The metadata of DOIs that are cited or have a card; None if the agency has none."""
-    references: dict[tuple[str, str, Handle], str | None] = field(default_factory=dict)
-    """The formatted references by style, locale and DOI; None if the agency has none."""
+    shown: dict[Handle | str, Work] = field(default_factory=dict)
+    """The works as they are shown: corrected by the files of works, and the works in these without a DOI."""
+    entries: dict[EntryKey, tuple[Part, ...]] = field(default_factory=dict)
+    """The formatted entries of the lists in the last build, so that only new ones are formatted."""
     reported: dict[str, set[DOI]] = field(default_factory=dict)
     """The DOIs that were reported as not found, by document name."""
     seen: dict[str, set[int]] = field(default_factory=dict)
@@ -73,25 +79,29 @@ class DOIData:
         """Return the DOIs without a definite answer."""
         return [doi for doi in self.dois() if doi not in self.outcomes]
 
-    def answers(self) -> dict[DOI, _Answer]:
-        """Return all answers, for ``documents_changed_since``."""
-        return {doi: (outcome, self.works.get(doi)) for doi, outcome in self.outcomes.items()}
+    def is_waiting(self, doi: DOI) -> bool:
+        """Whether it is not known yet what a DOI names."""
+        known = doi in self.shown or doi in self.works
+        return not known and self.outcomes.get(doi) != "not-found"
 
-    def documents_changed_since(self, before: dict[DOI, _Answer]) -> list[str]:
-        """Return the names of the documents with DOIs whose answers were others before, sorted."""
-        now = self.answers()
-        changed = {doi for doi in before.keys() | now.keys() if before.get(doi) != now.get(doi)}
-        return [name for name, uses in sorted(self.uses.items()) if any(use.doi in changed for use in uses)]
+    def copy(self) -> DOIData:
+        """Return a copy in which answers can be changed."""
+        return replace(self, outcomes={**self.outcomes}, works={**self.works})
 
     def discard_stale(self, source: tuple[object, ...]) -> None:
         """Discard the answers about DOIs that are no longer used; all answers if the source changed."""
         if source != self.source:
             self.outcomes, self.reported, self.source = {}, {}, source
-            self.works, self.references = {}, {}
+            self.works = {}
         used = set(self.dois())
         self.outcomes = {doi: outcome for doi, outcome in self.outcomes.items() if doi in used}
         self.works = {doi: work for doi, work in self.works.items() if doi in used}
-        self.references = {key: text for key, text in self.references.items() if key[2] in used}
+
+    def keep(self, last: DOIData) -> None:
+        """Keep those of the last answers that were not renewed."""
+        self.outcomes = last.outcomes | self.outcomes
+        works = last.works | self.works
+        self.works = {doi: work for doi, work in works.items() if self.outcomes.get(doi) != "not-found"}
 
 
 def doi_data(env: BuildEnvironment) -> DOIData:
@@ -137,20 +147,25 @@ def _use(link: nodes.reference) -> Use:
     return Use(link["doi"], get_node_location(link) or "", typed if advised else None, conditions_of(link))
 
 
-def conditions_of(node: nodes.Element) -> tuple[tuple[str, str], ...]:
-    """Return the directives ``only`` and ``ifconfig`` around a node: their names and expressions."""
+def conditions_of(node: nodes.Element) -> Conditions:
+    """Return the directives ``only``, ``ifconfig`` and ``todo`` around a node, with their expressions."""
     conditions = []
     parent: nodes.Node | None = node.parent
     while parent is not None:
-        if isinstance(parent, addnodes.only | ifconfig):
-            conditions.append((type(parent).__name__, parent["expr"]))
+        if isinstance(parent, addnodes.only | ifconfig | todo_node):
+            conditions.append((type(parent).__name__, parent.get("expr", "todo_include_todos")))
         parent = parent.parent
     return tuple(conditions)
 
 
-def is_shown(app: Sphinx, conditions: tuple[tuple[str, str], ...]) -> bool:
+def is_shown(app: Sphinx, conditions: Conditions) -> bool:
     """Whether the pages of this build contain what has these conditions: false if one of them is off."""
     return all(_holds(app, directive, expression) for directive, expression in conditions)
+
+
+def shows_pages(app: Sphinx) -> bool:
+    """Whether this build writes pages with links: not if it checks links or extracts messages."""
+    return app.builder.name not in {"linkcheck", "gettext"}
 
 
 def _holds(app: Sphinx, directive: str, expression: str) -> bool:

@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections import ChainMap
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakKeyDictionary
 
 from docutils import nodes
-from doiuri.records import Bibliography, CitationWords, plain_reference, with_year_label
+from doiuri import DOI
+from doiuri.citations import Bibliography, EntryKey, Part, format_entries
+from doiuri.plugins.display import Words, retraction_mark
+from sphinx.errors import ConfigError
 from sphinx.util.nodes import clean_astext
 
 from sphinx_doiuri._citations import citations_in, domain_of
-from sphinx_doiuri._config import options
-from sphinx_doiuri._environment import doi_data, is_shown
+from sphinx_doiuri._config import citing, options
+from sphinx_doiuri._environment import doi_data, is_shown, shows_pages
 from sphinx_doiuri._locale import _
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from doiuri import DOI, Handle
-    from doiuri.records import CitationPart, Reference, Work
+    from doiuri.citations import Cite, Form, Reference, Style
+    from doiuri.records import Work
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
 
-    from sphinx_doiuri._citations import Citation, DOIDomain, Form, Place, Scope
+    from sphinx_doiuri._citations import Citation, DOIDomain, Key, Place, Scope
 
 # For the transforms, which see no application
 _listings: WeakKeyDictionary[BuildEnvironment, Listings] = WeakKeyDictionary()
@@ -31,18 +34,25 @@ _listings: WeakKeyDictionary[BuildEnvironment, Listings] = WeakKeyDictionary()
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """The works that a page or the whole project cites."""
+    """The works that a page or the whole project cites, and their list."""
 
+    docname: str
+    scope: Scope
+    cited: dict[Key, list[Citation]]
+    """The citations of each work, in their order; none of a work that is only listed."""
     bibliography: Bibliography
-    cited: dict[Handle, list[Citation]]
-    """The citations of each DOI, in their order."""
-    docname: str = ""
-    """The document with the list; "" if there is no list."""
-    scope: Scope = "page"
+    style: Style
+    """The style of the entries."""
+    numbered: bool
+    """Whether citations are numbers."""
 
-    def parts(self, form: Form, dois: tuple[DOI, ...]) -> tuple[CitationPart, ...]:
-        """Return a citation in parts."""
-        return self.bibliography.parenthetical(dois) if form == "p" else self.bibliography.textual(dois)
+
+class Entry(NamedTuple):
+    """An entry of a list, or the link that stands for it."""
+
+    key: Key
+    number: int
+    parts: tuple[Part, ...]
 
 
 class Listings:
@@ -54,28 +64,29 @@ class Listings:
 
     def __init__(self, app: Sphinx, env: BuildEnvironment) -> None:
         self.builder = app.builder
-        shared = options(app.config)
+        shared, self._citing = options(app.config), citing(app.config)
         domain = domain_of(env)
         self._data = doi_data(env)
-        self.works: dict[DOI, Work] = {doi: work for doi, work in self._data.works.items() if work}
+        self.works = self._data.shown
         self.base, self._display = shared.link, shared.display
         self._titles = env.titles
-        self._style, self._locale = shared.reference_style, shared.reference_locale
-        self._citation = shared.citation
-        self.words = CitationWords(str(_("and")), str(_("et al.")), str(_("n.d.")))
+        states = _("retracted"), _("removed"), _("withdrawn"), _("partially retracted")
+        self.words = Words(*map(str, (_("and"), _("et al."), _("n.d."), *states)))
+        self._order = _reading_order(app, env)
         self.citations = {
-            name: [citation for citation in citations if is_shown(app, citation.conditions)]
-            for name, citations in domain.citations.items()
+            name: [citation for citation in domain.citations[name] if is_shown(app, citation.conditions)]
+            for name in self._order
+            if name in domain.citations
         }
         self.places = {
-            name: [place for place in places if is_shown(app, place.conditions)]
-            for name, places in domain.places.items()
+            name: [place for place in domain.places[name] if is_shown(app, place.conditions)]
+            for name in self._order
+            if name in domain.places
         }
-        self._order = [name for name in _reading_order(env) if name in self.citations]
-        self._pages: dict[str, Listing] = {}
-        self._project: Listing | None = None
-        scopes = {(place.docname, place.scope) for places in self.places.values() for place in places}
-        self._with_list = {name for name, scope in scopes if scope == "page"}
+        self._listings: dict[tuple[str, Scope, str], Listing] = {}
+        # Also those of the last build; those that this one shows are set in the first map
+        self._entries = ChainMap[EntryKey, tuple[Part, ...]]({}, self._data.entries)
+        scopes = [(place.docname, place.scope) for places in self.places.values() for place in places]
         self._project_docname = min((name for name, scope in scopes if scope == "project"), default="")
 
     def title(self, docname: str) -> str:
@@ -83,87 +94,128 @@ class Listings:
         title = self._titles.get(docname)
         return (title.astext() if title is not None else "") or docname
 
+    @property
+    def are_numbered(self) -> bool:
+        """Whether any citation is a number."""
+        return any(self.of_citations_in(name).numbered for name, found in self.citations.items() if found)
+
     def of_citations_in(self, docname: str) -> Listing:
         """Return the listing that the citations in a document belong to."""
-        has_list = docname in self._with_list
-        return self._of_project() if self._project_docname and not has_list else self._of_page(docname)
+        places = self._places(docname, "page") or self._places(self._project_docname, "project")
+        return self.of_list(places[0]) if places else self._listing(docname, "page", "")
 
-    def of_list(self, docname: str, scope: Scope) -> Listing:
-        """Return the listing that a list in a document shows."""
-        return self._of_page(docname) if scope == "page" else self._of_project()
+    def of_list(self, place: Place) -> Listing:
+        """Return the listing that a list shows."""
+        return self._listing(place.docname, place.scope, place.style)
 
-    def entry_text(self, reference: Reference, style: str) -> str:
-        """Return the text of an entry: the agency's, or else one of a simple form."""
-        key = (style or self._style, self._locale, reference.doi)
-        text = self._data.references.get(key) or plain_reference(reference.work, self.words)
-        return with_year_label(reference, text)
+    def entries(self, place: Place) -> list[Entry]:
+        """Return the entries of a list; after them links to the DOIs whose works are not known yet."""
+        listing = self.of_list(place)
+        references = listing.bibliography.references
+        shown = [reference for reference in references if place.lists(reference.work)]
+        formatted = zip(shown, self._formatted(shown, listing.style), strict=True)
+        entries = [
+            Entry(one.key, one.number, (*parts, *retraction_mark(one.work, self.words)))
+            for one, parts in formatted
+        ]
+        if not place.types or place == self._places(place.docname, place.scope)[0]:
+            waiting = [key for key in listing.cited if isinstance(key, DOI) and self._data.is_waiting(key)]
+            for number, doi in enumerate(waiting, len(references) + 1):
+                entries.append(Entry(doi, number, (Part(doi.url, link=doi),)))
+        return entries
 
-    def text_of(self, docname: str, form: Form, dois: tuple[DOI, ...]) -> str:
+    def is_listed(self, work: Work, listing: Listing) -> bool:
+        """Return whether one of the lists to which the citations of a listing lead has an entry of a work."""
+        return any(place.lists(work) for place in self._places(listing.docname, listing.scope))
+
+    def parts(self, docname: str, form: Form, cites: tuple[Cite, ...]) -> tuple[Part, ...]:
+        """Return a citation in a document."""
+        return self.of_citations_in(docname).bibliography.citation(cites, form, self._display)
+
+    def text_of(self, docname: str, form: Form, cites: tuple[Cite, ...]) -> str:
         """Return the text of a citation in a document, for places without links."""
-        listing = self.of_citations_in(docname)
-        return "".join(
-            part.text
-            if part.doi is None or listing.bibliography.get(part.doi) is not None
-            else self._display(cast("DOI", part.doi))
-            for part in listing.parts(form, dois)
-        )
-
-    def listed(self) -> Iterator[tuple[str, DOI]]:
-        """Yield the style and the DOI of each entry of the lists, repeatedly if it is in several lists."""
-        for docname, places in self.places.items():
-            for place in places:
-                names = [docname] if place.scope == "page" else self._order
-                for name in names:
-                    for citation in self.citations.get(name, ()):
-                        for doi in citation.dois:
-                            yield place.style or self._style, doi
+        return "".join(part.text for part in self.parts(docname, form, cites))
 
     def digest(self, docname: str) -> str:
-        """Return what the citations and the lists of a document show, to find out whether it changed."""
-        shown = [self._shown(citation) for citation in self.citations.get(docname, ())]
-        return repr((self._citation, shown, [self._entries(place) for place in self.places.get(docname, ())]))
+        """Return a digest of what the citations, the lists and the links of a document show."""
+        citations = [self._shown(citation) for citation in self.citations.get(docname, ())]
+        lists = [self._list(place) for place in self.places.get(docname, ())]
+        dois = dict.fromkeys(use.doi for use in self._data.uses.get(docname, ()))
+        works = [work and work.to_json() for work in map(self.works.get, dois)]
+        answers = [*zip(map(str, dois), map(self._data.outcomes.get, dois), works, strict=True)]
+        return hashlib.blake2s(
+            repr((citations, lists, answers)).encode(errors="backslashreplace")
+        ).hexdigest()
+
+    def keep_entries(self) -> None:
+        """Keep the entries that this build shows, for the next one."""
+        self._data.entries = dict(self._entries.maps[0])
 
     def _shown(self, citation: Citation) -> tuple[object, ...]:
         listing = self.of_citations_in(citation.docname)
-        parts = listing.parts(citation.form, citation.dois)
-        return listing.docname, listing.scope, [(part.text, part.doi and part.doi.name) for part in parts]
+        parts = self.parts(citation.docname, citation.form, citation.cites)
+        works = [self.works[cite.key] for cite in citation.cites if cite.key in self.works]
+        links = [(self.is_listed(work, listing), work.csl.get("URL")) for work in works]
+        return listing.docname, listing.scope, links, _plain(parts)
 
-    def _entries(self, place: Place) -> list[object]:
-        listing = self.of_list(place.docname, place.scope)
-        return [
+    def _list(self, place: Place) -> tuple[object, ...]:
+        listing = self.of_list(place)
+        entries = [
             (
-                reference.label,
-                self.entry_text(reference, place.style),
-                [(c.docname, c.id, self.title(c.docname)) for c in listing.cited[reference.doi]],
+                entry.number,
+                _plain(entry.parts),
+                [(c.docname, c.id, self.title(c.docname)) for c in listing.cited[entry.key]],
             )
-            for reference in listing.bibliography.references
+            for entry in self.entries(place)
         ]
+        return listing.numbered, entries
 
-    def _of_page(self, docname: str) -> Listing:
-        if docname not in self._pages:
-            list_docname = docname if docname in self._with_list else ""
-            self._pages[docname] = self._listing([docname], list_docname, "page")
-        return self._pages[docname]
+    def _places(self, docname: str, scope: Scope) -> list[Place]:
+        return [place for place in self.places.get(docname, ()) if place.scope == scope]
 
-    def _of_project(self) -> Listing:
-        if self._project is None:
-            self._project = self._listing(self._order, self._project_docname, "project")
-        return self._project
+    def _listing(self, docname: str, scope: Scope, style: str) -> Listing:
+        key = docname, scope, style
+        if key not in self._listings:
+            names = [docname] if scope == "page" else self._order
+            cited: dict[Key, list[Citation]] = {}
+            for citation in (citation for name in names for citation in self.citations.get(name, ())):
+                for work in dict.fromkeys(cite.key for cite in citation.cites):
+                    cited.setdefault(work, []).append(citation)
+            for place in self._places(docname, scope):
+                for cite in place.cites:
+                    cited.setdefault(cite.key, [])
+            manner, of_entries = self._citing.styles(style)
+            bibliography = Bibliography(cited, self.works, manner, self._citing.locale)
+            self._listings[key] = Listing(docname, scope, cited, bibliography, of_entries, manner.numbered)
+        return self._listings[key]
 
-    def _listing(self, docnames: list[str], docname: str, scope: Scope) -> Listing:
-        cited: dict[Handle, list[Citation]] = {}
-        for name in docnames:
-            for citation in self.citations.get(name, ()):
-                for doi in dict.fromkeys(citation.dois):
-                    cited.setdefault(doi, []).append(citation)
-        bibliography = Bibliography(cited, self.works, self._citation, self.words)
-        return Listing(bibliography, cited, docname, scope)
+    def _formatted(self, references: list[Reference], style: Style) -> list[tuple[Part, ...]]:
+        try:
+            return format_entries(references, style, self._citing.entry_locale, self._entries)
+        except ValueError as error:
+            raise ConfigError(str(error)) from None
 
 
-def _reading_order(env: BuildEnvironment) -> list[str]:
-    """Return the names of all documents in the order of the toctrees; those in none come last."""
+def _plain(parts: tuple[Part, ...]) -> list[tuple[object, ...]]:
+    """Return parts in a form that is the same in every process."""
+    return [(part.text, sorted(part.formats), part.link) for part in parts]
+
+
+_DOCUMENTS = {"latex": "latex_documents", "man": "man_pages", "texinfo": "texinfo_documents"}
+
+
+def _reading_order(app: Sphinx, env: BuildEnvironment) -> list[str]:
+    """Return the names of the documents that a builder writes, in the order of the toctrees.
+
+    Those in no toctree come last, or, if the builder puts documents together, not at all.
+    """
     found: dict[str, None] = {}
     waiting = [*sorted(env.found_docs, reverse=True), env.config.root_doc]
+    if option := _DOCUMENTS.get(app.builder.format):
+        waiting = [first for first, *_ in reversed(app.config[option])]
+        waiting[:0] = reversed(getattr(app.config, f"{app.builder.format}_appendices", ()))
+    elif app.builder.name == "singlehtml":
+        waiting = [env.config.root_doc]
     while waiting:
         name = waiting.pop()
         if name not in found:
@@ -172,30 +224,30 @@ def _reading_order(env: BuildEnvironment) -> list[str]:
     return list(found)
 
 
-def update_listings(app: Sphinx, env: BuildEnvironment) -> Listings:
-    """Return the listings of this build, computed anew: the works have changed."""
-    listings = _listings[env] = Listings(app, env)
-    return listings
-
-
 def listings_of(env: BuildEnvironment) -> Listings | None:
     """Return the listings of this build; None outside of a build."""
     return _listings.get(env)
 
 
 def documents_shown_anew(app: Sphinx, env: BuildEnvironment) -> list[str]:
-    """Return the documents that show other citations, lists or titles than after the last build."""
-    listings, domain = update_listings(app, env), domain_of(env)
+    """Compute the listings, and return the documents that show something else than after the last build."""
+    data, domain = doi_data(env), domain_of(env)
+    known = {doi: work for doi, work in data.works.items() if work}
+    data.shown = citing(app.config).library.complete(known)
+    listings = _listings[env] = Listings(app, env)
+    if not shows_pages(app):
+        return []
     for collected in (env.titles, env.longtitles, env.tocs):  # which contain copies of citations
         for element in collected.values():
             for citation in citations_in(element):
                 show_text(citation, listings)
     changed = []
-    for name in sorted(domain.citations.keys() | domain.places.keys()):
+    for name in sorted(domain.citations.keys() | domain.places.keys() | data.uses.keys()):
         digest = listings.digest(name)
         if domain.rendered.get(name) != digest:
             domain.rendered[name] = digest
             changed.append(name)
+    listings.keep_entries()
     return [*changed, *_update_labels(env, domain, listings)]
 
 
@@ -221,5 +273,5 @@ def _update_labels(env: BuildEnvironment, domain: DOIDomain, listings: Listings)
 
 def show_text(citation: nodes.inline, listings: Listings) -> None:
     """Show a citation without links."""
-    text = listings.text_of(citation["doi_docname"], citation["doi_form"], citation["doi_cited"])
+    text = listings.text_of(citation["doi_docname"], citation["doi_form"], citation["doi_cites"])
     citation[:] = [nodes.Text(text)]

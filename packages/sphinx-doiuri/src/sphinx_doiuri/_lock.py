@@ -27,11 +27,9 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
     from sphinx.config import Config
 
-    from sphinx_doiuri._environment import Use
+    from sphinx_doiuri._environment import DOIData, Use
 
 logger = logging.getLogger(__name__)
-
-_METADATA = {"work", "reference"}  # kinds of keys
 
 
 def _lock_path(config: Config, confdir: str | PathLike[str]) -> Path | None:
@@ -87,14 +85,14 @@ def accepted_dois(app: Sphinx) -> AbstractSet[str]:
     return file.read().accepted.keys() if file is not None else frozenset()
 
 
-def report_differences(app: Sphinx, lock: LockFile, incomplete: AbstractSet[DOI]) -> None:
+def report_differences(app: Sphinx, data: DOIData, lock: LockFile, incomplete: AbstractSet[DOI]) -> None:
     """Warn of each use of a DOI that is not in the lock file, and of each DOI that is only there.
 
     :param app: the application, whose builder decides which uses are shown.
+    :param data: the uses and the answers.
     :param lock: the lock file that the answers come from.
     :param incomplete: the DOIs whose metadata is needed and is not in the lock file.
     """
-    data = doi_data(app.env)
     uses = [use for use in data.all_uses() if is_shown(app, use.conditions)]
     missing = set(data.unanswered())
     message = __("%s is not in the lock file; run sphinx-build -b doi-lock to add it")
@@ -158,7 +156,7 @@ class LockBuilder(Builder):
         file = _open_if_valid(self.path)
         kept = [key for key in file.read().keys if key.doi in waiting] if file is not None else []
         kept_dois = {key.doi for key in kept}
-        described = {key.doi for key in kept if key.kind in _METADATA}
+        described = {key.doi for key in kept if key.kind == "work"}
         missing = {doi for doi in unanswered if doi.key not in kept_dois}
         undescribed = {doi for doi in self.incomplete - missing if doi.key not in described}
         self._write({doi.key for doi in unanswered}, kept_dois, may_delete=not missing)
@@ -180,7 +178,7 @@ class LockBuilder(Builder):
         new = {
             key: entry
             for key, entry in self.entries.items()
-            if key.kind in _METADATA or key.doi not in unanswered
+            if key.kind == "work" or key.doi not in unanswered
         }
 
         def change(content: LockContent) -> None:

@@ -3,32 +3,28 @@
 from __future__ import annotations
 
 from html import escape
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from docutils import nodes
 from docutils_doiuri.nodes import doi_references
-from doiuri.plugins.display import breakable
+from doiuri.plugins.display import STYLE_SHEET, breakable, card, details_of
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
 from sphinx_doiuri._citations import domain_of
 from sphinx_doiuri._config import switch
 from sphinx_doiuri._environment import doi_data, hardcoded_links
+from sphinx_doiuri._listings import listings_of
 from sphinx_doiuri._locale import _
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from doiuri.records import Work
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
     from sphinx.writers.html5 import HTML5Translator
     from sphinx.writers.latex import LaTeXTranslator
 
-_STATIC = Path(__file__).parent / "static"
-_STYLE = "doiuri.css"
-_LONGEST = 300  # characters of a title, or of a name
-_AUTHORS_SHOWN = 3
+    from sphinx_doiuri._listings import Listings
 
 
 class link_with_card(nodes.reference):  # noqa: N801 (docutils: the class name is the element name)
@@ -41,33 +37,6 @@ class line_break(nodes.Inline, nodes.Element):  # noqa: N801
 
 class struck(nodes.inline):  # noqa: N801
     """The text of a link to a DOI that does not exist."""
-
-
-class Details(NamedTuple):
-    """The text of a hover card."""
-
-    title: str
-    byline: str
-    """The authors and the year, as in ``Ada Byron, 1843``; of more than three, only the first."""
-    journal: str
-    """The title of the journal or book."""
-
-
-def details_of(work: Work) -> Details | None:
-    """Return the text of the card of a work, empty where the metadata has none; None if there is no title."""
-    if not work.title:
-        return None
-    parts = [_shown(str(name)) for name in work.authors]
-    if len(parts) > _AUTHORS_SHOWN:
-        parts[1:] = ["et al."]
-    if work.year is not None:
-        parts.append(str(work.year))
-    return Details(_shown(work.title), ", ".join(parts), _shown(work.container))
-
-
-def _shown(text: str) -> str:
-    text = "".join(character for character in text if character.isprintable())
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 1].rstrip() + "…"
 
 
 class MarkMissing(SphinxPostTransform):
@@ -95,8 +64,10 @@ class FinishForHTML(SphinxPostTransform):
 
     def run(self, **kwargs: Any) -> None:  # noqa: ARG002
         """Change the links of a document before it is written."""
-        if switch(self.config, "doi_details"):
-            self._add_cards()
+        listings = listings_of(self.env)
+        # E-book readers support neither hovering nor popovers
+        if switch(self.config, "doi_details") and listings and listings.builder.name != "epub":
+            self._add_cards(listings)
         _break_names(self.document, lambda link: breakable(link.astext()))
         for link in self.document.findall(nodes.reference):
             # The writer expects an image with a link to be the only child
@@ -104,15 +75,14 @@ class FinishForHTML(SphinxPostTransform):
             if "doi-not-found" in link["classes"] and not is_image:
                 link[:] = [struck("", "", *link.children)]
 
-    def _add_cards(self) -> None:
-        known = doi_data(self.env).works
+    def _add_cards(self, listings: Listings) -> None:
         for number, link in enumerate(list(doi_references(self.document))):
-            work = known.get(link["doi"])
-            details = details_of(work) if work else None
+            work = listings.works.get(link["doi"])
+            details = details_of(work, listings.words) if work else None
             if details and link.get("doi_card", True) and not any(link.findall(nodes.image)):
-                card = link_with_card(link.rawsource, "", *link.children, **link.attributes)
-                card["doi_details"], card["doi_number"] = details, number
-                link.replace_self(card)
+                new = link_with_card(link.rawsource, "", *link.children, **link.attributes)
+                new["doi_details"], new["doi_number"] = details, number
+                link.replace_self(new)
 
 
 class EscapeLinks(SphinxPostTransform):
@@ -173,11 +143,7 @@ def _writes(text: str) -> Callable[[HTML5Translator | LaTeXTranslator, nodes.Nod
 
 def visit_link_with_card(self: HTML5Translator, node: link_with_card) -> None:
     """Write the link, with the text of the card in its accessible name."""
-    if self.builder.name == "epub":  # e-book readers support neither hovering nor popovers
-        self.visit_reference(node)
-        return
-    title, *others = node["doi_details"]
-    name = _attribute(f"{node.astext()}: {'. '.join(filter(None, (title.rstrip('.'), *others)))}")
+    name = escape(node["doi_details"].name(node.astext()))
     self.body.append('<span class="doi-details">')
     self.visit_reference(node)
     self.body[-1] = self.body[-1].replace("<a ", f'<a aria-label="{name}" ', 1)
@@ -186,29 +152,15 @@ def visit_link_with_card(self: HTML5Translator, node: link_with_card) -> None:
 def depart_link_with_card(self: HTML5Translator, node: link_with_card) -> None:
     """Write the card, and the button that opens it on touch screens."""
     self.depart_reference(node)
-    if self.builder.name == "epub":
-        return
-    details: Details = node["doi_details"]
-    label = _attribute(_("About %s") % node.astext())
-    card = f"doi-card-{node['doi_number']}"
-    texts = filter(None, (details.byline, details.journal))
-    lines = "".join(f'<span class="doi-card-byline">{escape(text)}</span>' for text in texts)
-    self.body.append(
-        f'<button type="button" class="doi-more" popovertarget="{card}" aria-label="{label}">i</button>'
-        f'<span class="doi-card" id="{card}" role="tooltip" popover="auto">'
-        f'<span class="doi-card-title">{escape(details.title)}</span>{lines}</span></span>'
-    )
-
-
-def _attribute(text: str) -> str:
-    return escape(" ".join(text.split()))
+    label, number = _("About %s") % node.astext(), node["doi_number"]
+    self.body.append(f"{card(node['doi_details'], f'doi-card-{number}', label)}</span>")
 
 
 def copy_style(app: Sphinx, env: BuildEnvironment) -> None:
-    """Make Sphinx copy the style sheet if there are cards or lists of references. Handles ``env-updated``."""
+    """Make Sphinx copy the style sheet if there are cards or lists of references."""
     is_needed = switch(app.config, "doi_details") or bool(domain_of(env).places)
     if app.builder.format == "html" and is_needed:
-        app.config.html_static_path = [*app.config.html_static_path, str(_STATIC)]
+        app.config.html_static_path = [*app.config.html_static_path, str(STYLE_SHEET.parent)]
 
 
 def link_style(
@@ -221,5 +173,5 @@ def link_style(
     """Link the style sheet from a page with cards or a list of references. Handles ``html-page-context``."""
     for node in doctree.findall(nodes.Element) if doctree is not None else ():
         if isinstance(node, link_with_card) or "doi-bibliography" in node["classes"]:
-            app.add_css_file(_STYLE)
+            app.add_css_file(STYLE_SHEET.name)
             return

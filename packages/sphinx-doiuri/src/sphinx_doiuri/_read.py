@@ -100,9 +100,7 @@ class ReadDOIs(SphinxTransform):
         for citation in citations_in(self.document):
             lines.set_on(citation)
         for node in candidates:  # before any is replaced: a line depends on nodes with the same source
-            if "doi_form" in node.parent:
-                node.source, node.line = node.parent.source, node.parent.line
-            else:
+            if "doi_form" not in node.parent:
                 lines.set_on(node)
         for node in candidates:
             if isinstance(node, nodes.target):

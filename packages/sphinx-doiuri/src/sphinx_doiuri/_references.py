@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import groupby
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from docutils import nodes
 from docutils_doiuri.nodes import doi_references
 from doiuri.plugins.display import needs_work
-from doiuri.records import reference_parts
 from sphinx.errors import NoUri
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
@@ -17,142 +18,154 @@ from sphinx_doiuri._listings import listings_of, show_text
 from sphinx_doiuri._locale import _
 
 if TYPE_CHECKING:
-    from doiuri import Handle
-    from doiuri.records import Reference
+    from doiuri.citations import Part
     from sphinx.builders import Builder
 
-    from sphinx_doiuri._citations import Scope
-    from sphinx_doiuri._listings import Listing, Listings
+    from sphinx_doiuri._citations import Key, Place
+    from sphinx_doiuri._listings import Entry, Listings
 
 _BACK = "\N{UPWARDS ARROW}"
+_FORMATS: dict[str, type[nodes.TextElement]] = {
+    "emphasis": nodes.emphasis,
+    "strong": nodes.strong,
+    "subscript": nodes.subscript,
+    "superscript": nodes.superscript,
+}
 _HANGING = r"\hangindent=2em\hangafter=1\noindent{}"
 
 
 class ResolveCitations(SphinxPostTransform):
-    """Give citations their labels, and link them to their entries, or else to the DOIs."""
+    """Give citations their labels and links, to entries or else to the DOIs; put lists in their places."""
 
     default_priority = 60  # after OnlyNodeTransform (50), before the transforms that show URLs (400)
 
     def run(self, **kwargs: Any) -> None:  # noqa: ARG002
-        """Change the citations of a document before it is written."""
+        """Change a document before it is written."""
         listings = listings_of(self.env)
-        if listings is not None:
-            for node in list(citations_in(self.document)):
-                self._resolve(node, listings)
+        if listings:
+            for citation in list(citations_in(self.document)):
+                self._resolve(citation, listings)
+        done: set[str] = set()
+        for node in list(self.document.findall(bibliography_list)):
+            lists = _Lists(listings, node, done).written() if listings else []
+            place = node.parent.index(node)
+            node.parent[place : place + 1] = lists
 
     def _resolve(self, node: nodes.inline, listings: Listings) -> None:
         if is_copy(node):
             show_text(node, listings)
             return
         node["ids"].append(node["doi_id"])  # not earlier: titles are copied with their ids
-        listing = listings.of_citations_in(node["doi_docname"])
-        links = list(node.findall(nodes.reference))
-        waiting = iter(links)
+        cites, docname = node["doi_cites"], node["doi_docname"]
+        plain = dict(zip((cite.key for cite in cites), node.findall(nodes.reference), strict=True))
         node.children = []
-        for part in listing.parts(node["doi_form"], tuple(link["doi"] for link in links)):
-            if part.doi is None:
-                node += nodes.Text(part.text)
-            elif listing.bibliography.get(part.doi) is None:
-                node += next(waiting)  # the plain link
-            else:
-                node += self._link(next(waiting), part.text, listing, node["doi_docname"], listings.builder)
+        for key, parts in groupby(listings.parts(docname, node["doi_form"], cites), attrgetter("link")):
+            text = [_node(part) for part in parts]
+            node += text if key is None else self._link(plain[key].deepcopy(), text, key, docname, listings)
 
     def _link(
-        self, plain: nodes.reference, text: str, listing: Listing, docname: str, builder: Builder
-    ) -> nodes.reference:
-        link = nodes.reference(plain.rawsource, text, **plain.attributes)
-        link["classes"] = [*plain["classes"]]
-        link.source, link.line = plain.source, plain.line
-        del link["support_smartquotes"]  # the text is no name
-        if listing.docname:
-            address = entry_id(link["doi"], listing.docname, listing.scope)
-            _lead_to(link, builder, docname, listing.docname, address)
-        return link
+        self, link: nodes.reference, text: list[nodes.Node], key: Key, docname: str, listings: Listings
+    ) -> list[nodes.Node]:
+        """Return the link of a work: to its entry, or else to its DOI or URL; without any its text."""
+        listing = listings.of_citations_in(docname)
+        entry = listing.bibliography.get(key)
+        if entry is None:
+            return [link]
+        link[:] = text
+        link.attributes.pop("support_smartquotes", None)  # the text is no name
+        if isinstance(key, str) and (url := entry.work.csl.get("URL")):
+            link["refuri"] = url
+        if listings.is_listed(entry.work, listing):
+            address = entry_id(key, listing.docname, listing.scope)
+            _lead_to(link, listings.builder, docname, listing.docname, address)
+        return [link] if "refuri" in link or "refid" in link else text
 
 
-class ResolveBibliographies(SphinxPostTransform):
-    """Put the lists of references in their places."""
+class _Lists:
+    """One list of references as nodes.
 
-    default_priority = 61
+    :param done: the ids of the entries in the document so far: citations lead to the first.
+    """
 
-    def run(self, **kwargs: Any) -> None:  # noqa: ARG002
-        """Change the lists of a document before it is written."""
-        listings = listings_of(self.env)
-        done: set[tuple[str, Scope]] = set()
-        for node in list(self.document.findall(bibliography_list)):
-            place = (node["doi_docname"], node["doi_scope"])
-            listing = listings.of_list(*place) if listings else None
-            if listings is None or listing is None or not listing.bibliography.references:
-                node.parent.remove(node)
-                continue
-            is_target = place not in done and listing.docname == place[0]
-            done.add(place)
-            entries = _Entries(listings, listing, node, numbered=options(self.config).citation == "number")
-            node.replace_self(entries.list_of(is_target))
-
-
-class _Entries:
-    """The entries of one list as nodes."""
-
-    def __init__(self, listings: Listings, listing: Listing, node: nodes.Element, *, numbered: bool) -> None:
-        self._listings = listings
-        self._listing = listing
-        self._node = node
-        self._numbered = numbered
+    def __init__(self, listings: Listings, node: nodes.Element, done: set[str]) -> None:
+        self._listings, self._done = listings, done
+        self._place: Place = node["doi_place"]
+        self._classes = node["classes"]
+        self._listing = listings.of_list(self._place)
         self._format = listings.builder.format
 
-    def list_of(self, is_target: bool) -> nodes.Element:
-        """Return the list: numbered, or in HTML one whose bullets the style sheet hides.
+    def written(self) -> list[nodes.Node]:
+        """Return numbered lists, each of entries that follow each other; or one without numbers.
 
-        :param is_target: whether citations lead to this list.
+        In HTML the style sheet hides the bullets of this one.
         """
-        entries = [self._entry(entry, is_target) for entry in self._listing.bibliography.references]
-        if not self._numbered and self._format != "html":
-            return nodes.container("", *entries, classes=[*self._node["classes"]])
-        items: nodes.Element = nodes.bullet_list("")
-        if self._numbered:
-            items = nodes.enumerated_list("", enumtype="arabic", prefix="", suffix=".")
-        items["classes"] = [*self._node["classes"]]
-        for entry in entries:
-            ids, entry["ids"] = entry["ids"], []
-            items += nodes.list_item("", entry, ids=ids)
-        return items
+        entries = self._listings.entries(self._place)
+        if not entries:
+            return []
+        if not self._listing.numbered:
+            if self._format != "html":
+                return [nodes.container("", *map(self._entry, entries), classes=[*self._classes])]
+            return [nodes.bullet_list("", *map(self._item, entries), classes=[*self._classes])]
+        runs = groupby(enumerate(entries), lambda pair: pair[1].number - pair[0])
+        return [self._numbered([entry for _, entry in run]) for _, run in runs]
 
-    def _entry(self, entry: Reference, is_target: bool) -> nodes.paragraph:
+    def _numbered(self, entries: list[Entry]) -> nodes.enumerated_list:
+        first = entries[0].number
+        start = {"start": first} if first > 1 else {}
+        shape = {"enumtype": "arabic", "prefix": "", "suffix": ".", **start}
+        return nodes.enumerated_list("", *map(self._item, entries), classes=[*self._classes], **shape)
+
+    def _item(self, entry: Entry) -> nodes.list_item:
+        paragraph = self._entry(entry)
+        ids, paragraph["ids"] = paragraph["ids"], []
+        return nodes.list_item("", paragraph, ids=ids)
+
+    def _entry(self, entry: Entry) -> nodes.paragraph:
         paragraph = nodes.paragraph()
-        if self._format == "latex" and not self._numbered:
+        if self._format == "latex" and not self._listing.numbered:
             paragraph += nodes.raw("", _HANGING, format="latex")
-        if is_target:
-            address = entry_id(entry.doi, self._node["doi_docname"], self._listing.scope)
+        address = entry_id(entry.key, self._place.docname, self._place.scope)
+        if address not in self._done:
+            self._done.add(address)
             if self._format == "html":
                 paragraph["ids"] = [address]
             else:
                 paragraph += nodes.target("", "", ids=[address])
-        for part in reference_parts(entry.doi, self._listings.entry_text(entry, self._node["doi_style"])):
-            paragraph += nodes.Text(part.text) if part.doi is None else self._link(part.doi, part.text)
+        for part in entry.parts:
+            paragraph += _node(part) if part.link is None else self._link(part.link, _node(part))
         if self._format == "html":
             paragraph += self._back(entry)
         return paragraph
 
-    def _link(self, doi: Handle, text: str) -> nodes.reference:
-        url = doi.link(self._listings.base)
-        link = nodes.reference("", text, internal=False, refuri=url, doi=doi, classes=["doi"])
+    def _link(self, to: Key, text: nodes.Node) -> nodes.reference:
+        if isinstance(to, str):
+            return nodes.reference("", "", text, internal=False, refuri=to)
+        url = to.link(self._listings.base)
+        link = nodes.reference("", "", text, internal=False, refuri=url, doi=to, classes=["doi"])
         link["support_smartquotes"] = False
         link["doi_card"] = False  # the entry says it all
         return link
 
-    def _back(self, entry: Reference) -> list[nodes.Node]:
+    def _back(self, entry: Entry) -> list[nodes.Node]:
         """Return the links to the places that cite an entry."""
-        citations = self._listing.cited[entry.doi]
+        citations = self._listing.cited[entry.key]
         back: list[nodes.Node] = []
         for number, citation in enumerate(citations, 1):
             text = f"{_BACK}{number}" if len(citations) > 1 else _BACK
             title = _("Cited in %s") % self._listings.title(citation.docname)
             link = nodes.reference("", text, reftitle=title)
-            from_docname = self._node["doi_docname"]
-            if _lead_to(link, self._listings.builder, from_docname, citation.docname, citation.id):
+            if _lead_to(link, self._listings.builder, self._place.docname, citation.docname, citation.id):
                 back += [nodes.Text("\N{NO-BREAK SPACE}" if number == 1 else " "), link]
         return [nodes.inline("", "", *back, classes=["doi-back"])] if back else []
+
+
+def _node(part: Part) -> nodes.Node:
+    """Return the text of a part, in the nodes of its formats."""
+    made: nodes.Node = nodes.Text(part.text)
+    for name in sorted(part.formats):
+        kind = _FORMATS.get(name)
+        made = kind("", "", made) if kind else nodes.inline("", "", made, classes=[name])
+    return made
 
 
 class NameWorks(SphinxPostTransform):

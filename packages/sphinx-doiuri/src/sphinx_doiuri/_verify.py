@@ -9,8 +9,9 @@ from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from docutils_doiuri.nodes import describe, remarks
+from doiuri import DOI
 from doiuri.plugins import open_resolver
-from doiuri.plugins.display import needs_work
+from doiuri.plugins.display import details_of, needs_work
 from doiuri.plugins.survey import Survey, common_cause
 from sphinx.errors import ConfigError
 from sphinx.util import logging
@@ -18,67 +19,57 @@ from sphinx.util.display import status_iterator
 from sphinx.util.logging import is_suppressed_warning
 
 from sphinx_doiuri._citations import domain_of
-from sphinx_doiuri._compat import collect_bibtex_uses
+from sphinx_doiuri._compat import LinkChecker
 from sphinx_doiuri._config import PRODUCT, options, switch
-from sphinx_doiuri._environment import doi_data, is_shown
-from sphinx_doiuri._listings import documents_shown_anew, update_listings
+from sphinx_doiuri._environment import doi_data, is_shown, shows_pages
 from sphinx_doiuri._locale import __
 from sphinx_doiuri._lock import LockBuilder, accepted_dois, open_lock, report_differences
-from sphinx_doiuri._pages import details_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
-    from doiuri import DOI
-    from doiuri.resolver import LockFile
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
 
+    from sphinx_doiuri._citations import Citation, Place
     from sphinx_doiuri._environment import DOIData, Use
 
 logger = logging.getLogger(__name__)
 
-_NO_LINKS = {"linkcheck", "gettext"}  # linkcheck asks by itself, gettext writes no links
 
-
-def verify(app: Sphinx, env: BuildEnvironment) -> list[str]:
+def verify(app: Sphinx, env: BuildEnvironment) -> None:
     """Look up the DOIs without an answer, warn of each use of one that does not exist, and give advice.
 
-    Handles ``env-updated``.
-
-    :returns: the names of the documents to write again, because answers about their DOIs changed.
     :raises sphinx.errors.ConfigError: if the lock file or the cache cannot be used.
     """
-    data = doi_data(env)
-    collect_bibtex_uses(env)
-    if app.builder.name in _NO_LINKS:
-        update_listings(app, env)
-        _report_uses(app, data, None)
-        return []
-    before = data.answers()
-    lock = open_lock(app)
-    data.discard_stale(_source(app, lock))
-    if options(app.config).resolve or isinstance(app.builder, LockBuilder):
-        _look_up(app, data, lock)
-    _report_uses(app, data, data.outcomes)
-    _report_without_metadata(app, data)
-    return sorted({*data.documents_changed_since(before), *documents_shown_anew(app, env)})
+    data, builder = doi_data(env), app.builder
+    if isinstance(builder, LinkChecker) and switch(app.config, "doi_linkcheck"):
+        data = data.copy()  # not kept: the pages on disk do not show these answers yet
+        _look_up(app, data)
+        builder.answers, builder.accepted = data.outcomes, accepted_dois(app)
+    elif shows_pages(app):
+        _look_up(app, data)
+    _report_uses(app, data)
 
 
-def _source(app: Sphinx, lock: LockFile | None) -> tuple[object, ...]:
-    """Return what the answers depend on; never the same twice if there is a lock file to read or write."""
-    shared = options(app.config)
-    now = time.time_ns() if lock is not None or isinstance(app.builder, LockBuilder) else None
-    return (shared.resolve, shared.settings.base, switch(app.config, "doi_details"), now)
+def _look_up(app: Sphinx, data: DOIData) -> None:
+    """Discard the answers that are out of date, look up those that are missing, and report unknown ones.
 
-
-def _look_up(app: Sphinx, data: DOIData, lock: LockFile | None) -> None:
-    """Look up what is not known yet, within the budget, and report what remains unknown."""
+    All are looked up again once a day.
+    """
+    shared, lock = options(app.config), open_lock(app)
     details, writes = switch(app.config, "doi_details"), isinstance(app.builder, LockBuilder)
-    if not (data.unanswered() or _without_metadata(app, data) or details or lock or writes):
+    # never the same twice if there is a lock file to read or write
+    data.discard_stale((shared.resolve, shared.settings.base, details, (lock or writes) and time.time_ns()))
+    if not (shared.resolve or writes or isinstance(app.builder, LinkChecker)):
         return
-    shared = replace(options(app.config), lock=str(lock.path) if lock is not None else None)
+    last, today = data.copy(), time.strftime("%Y-%m-%d")
+    if data.day != today:
+        data.outcomes, data.works, data.day = {}, {}, today
+    if not (data.unanswered() or _works_needed(app, data) or details or lock or writes):
+        return
+    shared = replace(shared, lock=str(lock.path) if lock is not None else None)
     try:
         resolver = open_resolver(shared, PRODUCT)
     except ValueError as error:  # the cache cannot be opened
@@ -90,22 +81,23 @@ def _look_up(app: Sphinx, data: DOIData, lock: LockFile | None) -> None:
         _ask(app, data, survey)
         if details:
             _ask_for_details(app, data, survey, known)
-    incomplete = _without_metadata(app, data)
+    data.keep(last)
     if isinstance(app.builder, LockBuilder):
-        app.builder.incomplete, app.builder.entries = incomplete, survey.entries
-    elif lock is not None:
-        report_differences(app, lock, incomplete)
-    elif causes := [survey.unknown[doi] for doi in data.unanswered() if doi in survey.unknown]:
-        total, cause = len(data.dois()), common_cause(causes)
-        logger.info(__("%d of %d DOIs could not be checked: %s"), len(causes), total, cause)
-    elif survey.incomplete:
-        cause = common_cause(survey.incomplete.values())
-        logger.info(__("the metadata of %d DOIs could not be read: %s"), len(survey.incomplete), cause)
-
-
-def _without_metadata(app: Sphinx, data: DOIData) -> set[DOI]:
-    """Return the DOIs whose metadata or formatted reference is needed but not known yet."""
-    return set(_works_needed(app, data)).union(*_references_needed(app, data).values())
+        app.builder.incomplete, app.builder.entries = set(_works_needed(app, data)), survey.entries
+        return
+    if lock is not None:
+        report_differences(app, data, lock, set(_works_needed(app, data)))
+        return
+    shown = dict.fromkeys(use.doi for use in data.all_uses() if is_shown(app, use.conditions))
+    unknown, incomplete = (
+        [causes[doi] for doi in shown if doi in causes] for causes in (survey.unknown, survey.incomplete)
+    )
+    if unknown:
+        cause = common_cause(unknown)
+        logger.info(__("%d of %d DOIs could not be checked: %s"), len(unknown), len(shown), cause)
+    elif incomplete:
+        cause = common_cause(incomplete)
+        logger.info(__("the metadata of %d DOIs could not be read: %s"), len(incomplete), cause)
 
 
 def _works_needed(app: Sphinx, data: DOIData) -> list[DOI]:
@@ -116,33 +108,29 @@ def _works_needed(app: Sphinx, data: DOIData) -> list[DOI]:
     if needs_work(options(app.config).text):
         needed: Iterable[DOI] = data.dois()
     else:
-        cited = [citations for _, citations in sorted(domain_of(app.env).citations.items())]
-        needed = dict.fromkeys(doi for citations in cited for citation in citations for doi in citation.dois)
+        needed = dict.fromkeys(doi for _, doi, _ in _cited(app))
     return [doi for doi in needed if doi not in data.works and data.outcomes.get(doi) != "not-found"]
 
 
-def _references_needed(app: Sphinx, data: DOIData) -> dict[str, dict[DOI, None]]:
-    """Return the DOIs in lists whose formatted references are not known yet, by style."""
-    locale = options(app.config).reference_locale
-    styles: dict[str, dict[DOI, None]] = {}
-    for style, doi in update_listings(app, app.env).listed():
-        if data.works.get(doi) is not None and (style, locale, doi) not in data.references:
-            styles.setdefault(style, {})[doi] = None
-    return styles
+def _cited(app: Sphinx) -> Iterator[tuple[str, DOI, str]]:
+    """Yield the document, the DOI and the location of what the build cites and lists."""
+    domain = domain_of(app.env)
+    of_documents: list[Mapping[str, Sequence[Citation | Place]]] = [domain.citations, domain.places]
+    for docname, found in (pair for of_kind in of_documents for pair in sorted(of_kind.items())):
+        for one in found:
+            if is_shown(app, one.conditions):
+                yield from (
+                    (docname, cite.key, one.location) for cite in one.cites if isinstance(cite.key, DOI)
+                )
 
 
 def _ask(app: Sphinx, data: DOIData, survey: Survey) -> None:
-    """Ask for the works and references that are needed, and whether the other DOIs exist."""
+    """Ask for the works that are needed, and whether the other DOIs exist."""
     shared = options(app.config)
     if works := _works_needed(app, data):
         others = set(data.unanswered()).difference(works)
         with _progress(app, __("fetching DOI metadata... "), works) as step:
             survey.look_up_works(works, others, step)
-    for style, listed in _references_needed(app, data).items():
-        with _progress(app, __("fetching references... "), [*listed]) as step:
-            survey.look_up_references([*listed], style, shared.reference_locale, step)
-        known = {doi: survey.references.pop(doi) for doi in listed if doi in survey.references}
-        data.references |= {(style, shared.reference_locale, doi): text for doi, text in known.items()}
     dois = data.unanswered()
     with _progress(app, __("checking DOIs... "), dois) as step:
         survey.check(dois, shared.resolve or "records", step)
@@ -179,19 +167,13 @@ def _progress(app: Sphinx, summary: str, dois: Sequence[DOI]) -> Iterator[Callab
         pass
 
 
-def _report_uses(app: Sphinx, data: DOIData, outcomes: Mapping[DOI, str] | None) -> None:
+def _report_uses(app: Sphinx, data: DOIData) -> None:
     """Warn of each use of a DOI that does not exist, and give advice; both in one warning.
 
     Each is said once, as long as the document is the same.
-
-    :param app: the application, whose builder decides which uses are shown.
-    :param data: the uses, and what was reported before.
-    :param outcomes: the answers about DOIs; None if this build looks up nothing.
     """
-    accepted = accepted_dois(app)
-    missing = {
-        doi for doi, status in (outcomes or {}).items() if status == "not-found" and doi.key not in accepted
-    }
+    accepted, outcomes = accepted_dois(app), data.outcomes if shows_pages(app) else {}
+    missing = {doi for doi, status in outcomes.items() if status == "not-found" and doi.key not in accepted}
     for docname, uses in sorted(data.uses.items()):
         reported, seen = data.reported.get(docname, set()), data.seen.setdefault(docname, set())
         now_reported = reported & missing
@@ -207,7 +189,7 @@ def _report_uses(app: Sphinx, data: DOIData, outcomes: Mapping[DOI, str] | None)
             elif is_new:
                 for code, message in remarks(use.typed, use.doi) if use.typed else ():
                     logger.warning(message, type="doi", subtype=code, location=use.location)
-        if outcomes is not None:
+        if shows_pages(app):
             data.reported[docname] = now_reported
 
 
@@ -225,16 +207,26 @@ def _is_suppressed(app: Sphinx, subtype: str) -> bool:
     return is_suppressed_warning("doi", subtype, app.config.suppress_warnings)
 
 
-def _report_without_metadata(app: Sphinx, data: DOIData) -> None:
-    """Warn once of each cited DOI whose agency has no metadata."""
-    message = __("%s has no metadata, so its citation is a plain link")
-    domain, done = domain_of(app.env), set()
-    for name, citations in sorted(domain.citations.items()):
-        warned = domain.warned.setdefault(name, set())
-        shown = (citation for citation in citations if is_shown(app, citation.conditions))
-        for doi, location in ((doi, citation.location) for citation in shown for doi in citation.dois):
-            if doi in data.works and data.works[doi] is None and doi not in done:
-                done.add(doi)
-                if doi not in warned:
-                    warned.add(doi)
-                    logger.warning(message, doi.name, type="doi", subtype="no-metadata", location=location)
+def report_works(app: Sphinx, env: BuildEnvironment) -> None:
+    """Warn once of each cited DOI without metadata, and of each retracted work, at its first use."""
+    data, warned = doi_data(env), domain_of(env).warned
+    no_metadata = __("%s has no metadata, so its citation is a plain link")
+    found = [
+        (docname, location, doi, "no-metadata", no_metadata % doi.name)
+        for docname, doi, location in _cited(app)
+        if data.works.get(doi, ...) is None and doi not in data.shown
+    ]
+    found += [
+        (docname, use.location, use.doi, "retracted", f"{use.doi.name}: {work.retraction}")
+        for docname, uses in sorted(data.uses.items())
+        for use in uses
+        if (work := data.shown.get(use.doi)) and work.retraction and is_shown(app, use.conditions)
+    ]
+    done = set()
+    for docname, location, doi, code, message in found:
+        if (code, doi) not in done:
+            done.add((code, doi))
+            of_document = warned.setdefault(docname, set())
+            if (code, doi) not in of_document:
+                of_document.add((code, doi))
+                logger.warning("%s", message, type="doi", subtype=code, location=location)

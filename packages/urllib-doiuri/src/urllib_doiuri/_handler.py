@@ -1,4 +1,4 @@
-"""The urllib handler for ``doi:`` URIs."""
+"""The urllib handler for ``doi:`` URIs, and the requests for one DOI."""
 
 # doiuri.plugins and doiuri.rest are imported in the functions that need them: importing this package then
 # takes little longer than importing urllib.request.
@@ -9,24 +9,103 @@ import copy
 import io
 from contextlib import contextmanager
 from functools import partial
-from http.client import HTTPException
+from http.client import HTTPConnection, HTTPException
 from typing import TYPE_CHECKING
 from urllib.error import HTTPError, URLError
 from urllib.request import AbstractHTTPHandler, BaseHandler, Request
 
 from doiuri import DOI, ResolutionError
 
-from urllib_doiuri._redirects import CREDENTIALS, Redirects, redirects_of
-
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from email.message import Message
     from http.client import HTTPResponse
-    from typing import IO, Unpack
+    from typing import IO, Any, Unpack
 
-    from doiuri.plugins.clients import ClientArguments
+    from doiuri import Handle
+    from doiuri.plugins.clients import ClientArguments, ClientOptions, TargetCheck
 
 _MAX_ERROR_BODY = 65_536  # octets read of an error's body
+_CREDENTIALS = ("Authorization", "Cookie")
+
+
+class Redirects(dict[str, int]):
+    """The URLs requested for one DOI, in order, each with the number of requests.
+
+    It serves as ``redirect_dict`` of each request: urllib counts visits in it, and hands it on to the request
+    that follows a redirect. So each of them knows its DOI, and the caller's request shows the URLs.
+    """
+
+    def __init__(self, doi: Handle, url: str, options: ClientOptions, *, record: bool) -> None:
+        """Start at ``url``: the DOI's record if ``record``, else the link, which redirects to its target."""
+        super().__init__({url: 1})
+        self.doi, self.options, self.record = doi, options, record
+        self._credentials: dict[str, str] = {}
+        self._left = False  # whether a redirect has led to another host; a later one may lead back
+
+    @staticmethod
+    def of(request: Request) -> Redirects | None:
+        """Return the redirects that ``request`` is part of, or None if it is not for a DOI."""
+        redirects = getattr(request, "redirect_dict", None)
+        return redirects if isinstance(redirects, Redirects) else None
+
+    def request(self) -> Request:
+        """Return the first request."""
+        from doiuri.plugins import user_agent
+
+        headers = {"User-agent": user_agent("urllib-doiuri", self.options.settings.mailto)}
+        request = Request(next(iter(self)), headers=headers)  # noqa: S310 - http or https
+        request.redirect_dict = self  # type: ignore[attr-defined]
+        return request
+
+    def is_at_resolver(self, request: Request) -> bool:
+        """Return whether ``request`` goes to the resolver."""
+        return self.options.is_at_resolver(request.full_url)
+
+    def add_credentials(self, request: Request) -> None:
+        """Send the caller's credentials with ``request`` if it goes to the resolver.
+
+        They are made unredirected headers: urllib would repeat ordinary ones at every host.
+        """
+        at_resolver = self.is_at_resolver(request)
+        # urllib makes the requests that follow redirects unverifiable; a first one may be opened again
+        self._left = not at_resolver or (self._left and request.unverifiable)
+        for name in _CREDENTIALS if at_resolver else ():
+            if name in request.headers:
+                self._credentials[name] = request.headers.pop(name)
+            if name in self._credentials and self.may_send(name, request):
+                request.add_unredirected_header(name, self._credentials[name])
+
+    def may_send(self, name: str, request: Request) -> bool:
+        """Return whether ``request`` goes to the resolver and, except for cookies, was chosen by it."""
+        return self.is_at_resolver(request) and (name == "Cookie" or not self._left)
+
+
+def _checking(handler: AbstractHTTPHandler, check: Callable[[str], None]) -> AbstractHTTPHandler:
+    """Return a copy of a handler whose connections check their peer."""
+    copied = copy.copy(handler)
+
+    def do_open(http_class: Any, request: Request, **options: object) -> HTTPResponse:
+        # a proxy is no target, and urllib makes it the request's host; a function is the user's own business
+        is_direct = request.host == Request(request.full_url).host  # noqa: S310 - http or https
+        if is_direct and isinstance(http_class, type):
+            http_class = _checked(http_class, check)
+        return handler.do_open(http_class, request, **options)
+
+    copied.do_open = do_open  # type: ignore[assignment, method-assign]
+    return copied
+
+
+def _checked(kind: type[HTTPConnection], check: Callable[[str], None]) -> type[HTTPConnection]:
+    """Return a subclass that checks its peer once it is connected, before TLS and before the request."""
+
+    class Checked(HTTPConnection):
+        def connect(self) -> None:
+            super().connect()
+            check(str(self.sock.getpeername()[0]))  # urllib closes the connection after an error
+
+    # HTTPSConnection.connect calls that of its superclass, and then starts TLS
+    return Checked if kind is HTTPConnection else type(kind.__name__, (kind, Checked), {})
 
 
 class DOIHandler(BaseHandler):
@@ -64,12 +143,11 @@ class DOIHandler(BaseHandler):
         """
         doi = DOI.from_uri(req.full_url + ("#" if vars(req)["fragment"] == "" else ""))  # urllib drops it
         method = req.get_method()
-        if method not in {"GET", "HEAD"} or req.data is not None:
+        if method not in {"GET", "HEAD"} or req.data:
             raise ValueError(f"{doi.name}: a DOI is read-only; use GET or HEAD without a body, not {method}")
-        added = (value for name, value in self.parent.addheaders if name.lower() == "accept")
-        accept: str | bytes | None = req.get_header("Accept", next(added, None))
+        request = self._replacing(req, doi)
         try:
-            response: HTTPResponse = self.parent.open(self._replacing(req, doi, accept), timeout=req.timeout)
+            response: HTTPResponse = self.parent.open(request, timeout=req.timeout)
         except URLError:
             raise
         except (OSError, HTTPException) as error:  # urllib lets these through
@@ -78,48 +156,30 @@ class DOIHandler(BaseHandler):
             raise URLError(f"{doi.name}: redirected to an invalid URL: {error}") from error
         return response
 
-    def _request(self, redirects: Redirects) -> Request:
-        """Return the first request of a chain of ``redirects``."""
-        from doiuri.plugins import user_agent
-
-        headers = {"User-agent": user_agent("urllib-doiuri", self.options.settings.mailto)}
-        request = Request(redirects.url, headers=headers)  # noqa: S310 - http or https
-        request.redirect_dict = redirects  # type: ignore[attr-defined]
-        return request
-
-    def _replacing(self, req: Request, doi: DOI, accept: str | bytes | None) -> Request:
+    def _replacing(self, req: Request, doi: DOI) -> Request:
         """Return the http or https request that replaces the ``doi:`` request ``req``."""
+        added = {name.capitalize(): value for name, value in self.parent.addheaders}
+        accept: str | bytes | None = req.get_header("Accept", added.get("Accept"))
         url, record = self.options.request_url(doi, accept), self.options.wants_record(accept)
-        redirects = Redirects(doi, url, record=record, options=self.options)
-        request = self._request(redirects)
+        req.redirect_dict = redirects = Redirects(doi, url, self.options, record=record)  # type: ignore[attr-defined]
+        request = redirects.request()
         request.method = req.get_method()
         request.unverifiable = req.unverifiable
-        agents = (value for name, value in self.parent.addheaders if name.lower() == "user-agent")
-        if not all(agent.startswith("Python-urllib/") for agent in agents):
+        if not added.get("User-agent", "Python-urllib/").startswith("Python-urllib/"):
             request.remove_header("User-agent")  # the opener's own
-        for headers, add in (
-            (req.unredirected_hdrs, request.add_unredirected_header),
-            (req.headers, request.add_header),
-        ):
-            for name, value in headers.items():
-                if name in CREDENTIALS:
-                    redirects.credentials[name] = value
-                elif name != "Host":
-                    add(name, value)
-        req.redirect_dict = redirects  # type: ignore[attr-defined]
+        request.headers.update(req.headers)
+        request.unredirected_hdrs.update(req.unredirected_hdrs)
+        request.remove_header("Host")
         return request
 
     def http_request(self, req: Request) -> Request:
         """Refuse a request if it may not be sent; add credentials if it goes to the resolver."""
-        redirects = redirects_of(req)
+        redirects = Redirects.of(req)
         if redirects is not None:
-            from doiuri.plugins.clients import TargetCheck
-
             if self.options.settings.offline:
                 raise URLError(f"{redirects.doi.name}: offline: request not sent")
-            redirects.check = TargetCheck(redirects.check.base, self.options.private)
             with _refusals(redirects):
-                redirects.check.check_url(req.full_url)
+                self._check(redirects).check_url(req.full_url)
             redirects.add_credentials(req)
         return req
 
@@ -130,16 +190,20 @@ class DOIHandler(BaseHandler):
 
         Credentials for other hosts are dropped, and the address that is connected to is checked.
         """
-        redirects = redirects_of(req)
+        redirects = Redirects.of(req)
         if redirects is None:
             return None
-        redirects.drop_credentials(req, self.parent.addheaders)
+        for name, value in ((key.capitalize(), value) for key, value in self.parent.addheaders):
+            is_credential = name in _CREDENTIALS and req.get_header(name) == value
+            if is_credential and not redirects.may_send(name, req):
+                req.remove_header(name)
+        if redirects.is_at_resolver(req):
+            return None
+        check = partial(self._check(redirects).check_peer, req.full_url)
         handlers: list[BaseHandler] = self.parent.handlers  # type: ignore[attr-defined]
         for handler in handlers[handlers.index(self) + 1 :]:
-            if isinstance(handler, AbstractHTTPHandler) and not redirects.is_at_resolver(req.full_url):
-                plain, handler = handler, copy.copy(handler)  # noqa: PLW2901
-                handler.do_open = partial(redirects.do_open, plain.do_open)  # type: ignore[method-assign]
-            method = getattr(handler, f"{req.type}_open", None)
+            checking = _checking(handler, check) if isinstance(handler, AbstractHTTPHandler) else handler
+            method = getattr(checking, f"{req.type}_open", None)
             with _refusals(redirects):
                 response: HTTPResponse | None = method and method(req)
             if response is not None:
@@ -150,7 +214,7 @@ class DOIHandler(BaseHandler):
 
     def http_response(self, req: Request, response: HTTPResponse) -> HTTPResponse:
         """Raise URLError for a web page in place of a record, as a captive portal sends."""
-        redirects = redirects_of(req)
+        redirects = Redirects.of(req)
         is_page = response.status == 200 and "html" in response.headers.get_content_subtype()
         if redirects is not None and redirects.record and is_page:
             response.close()
@@ -160,12 +224,18 @@ class DOIHandler(BaseHandler):
 
     https_response = http_response
 
+    def _check(self, redirects: Redirects) -> TargetCheck:
+        """Return the check of where a request leads: this handler's, with the request's resolver."""
+        from doiuri.plugins.clients import TargetCheck
+
+        return TargetCheck(redirects.options.settings.base, self.options.private)
+
     def http_error_default(self, req: Request, fp: IO[bytes], code: int, msg: str, hdrs: Message) -> None:
         """Raise an HTTPError that names the DOI, with the resolver's explanation as its cause."""
-        redirects = redirects_of(req)
+        redirects = Redirects.of(req)
         if redirects is None:
             return
-        if not redirects.record or not redirects.is_at_resolver(req.full_url):
+        if not redirects.record or not redirects.is_at_resolver(req):
             raise HTTPError(req.full_url, code, f"{msg} (for {redirects.doi})", hdrs, fp)
         from doiuri.rest import read_record
 

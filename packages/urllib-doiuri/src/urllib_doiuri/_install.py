@@ -10,8 +10,7 @@ from urllib.request import HTTPSHandler, OpenerDirector, ProxyHandler, build_ope
 
 import doiuri
 
-from urllib_doiuri._handler import DOIHandler
-from urllib_doiuri._redirects import Redirects
+from urllib_doiuri._handler import DOIHandler, Redirects
 
 if TYPE_CHECKING:
     import ssl
@@ -25,22 +24,8 @@ if TYPE_CHECKING:
 
 _DEFAULT: Any = object()
 
-
-class _GlobalHandler(DOIHandler):
-    """The handler that ``install`` adds; it precedes a DOIHandler that the opener has already.
-
-    Openers cannot remove a handler, so ``uninstall`` switches it off.
-    """
-
-    handler_order = DOIHandler.handler_order - 1
-    installed = False
-
-    def doi_open(self, req: Request) -> HTTPResponse | None:
-        return super().doi_open(req) if self.installed else None
-
-
-_handler: _GlobalHandler | None = None
-_made: OpenerDirector | None = None  # the global opener, if install() made it
+# The installed handler, the opener that has it, and the opener that this one replaces, if any
+_installed: tuple[DOIHandler, OpenerDirector, OpenerDirector | None] | None = None
 
 
 def _global_opener() -> OpenerDirector | None:
@@ -51,32 +36,26 @@ def _global_opener() -> OpenerDirector | None:
 def install(resolver: str | None = None, **options: Unpack[ClientArguments]) -> DOIHandler:
     """Make ``urllib.request.urlopen`` and ``urlretrieve`` open ``doi:`` URIs; return the handler.
 
-    The global opener keeps its handlers; if there is none, one is made. A second call replaces the options.
-    The options, and the errors about them, are those of :class:`DOIHandler`.
+    The new global opener has the handlers of the present one, or else urllib's own, and this handler as its
+    only DOIHandler. A second call replaces the options. The options, and the errors about them, are those of
+    :class:`DOIHandler`.
     """
-    global _handler, _made  # noqa: PLW0603 - urllib's opener is global too
-    new, opener = _GlobalHandler(resolver, **options), _global_opener()
-    if _handler is None or _handler.parent is not opener:
-        if _handler is not None:
-            _handler.installed = False
-        if opener is None:
-            opener = _made = build_opener()
-        opener.add_handler(new)
-        urllib.request.install_opener(opener)
-        _handler = new
-    _handler.options, _handler.installed = new.options, True
-    return _handler
+    global _installed  # noqa: PLW0603 - urllib's opener is global too
+    handler = DOIHandler(resolver, **options)
+    uninstall()
+    replaced = _global_opener()
+    opener = _opener(handler)
+    urllib.request.install_opener(opener)
+    _installed = handler, opener, replaced
+    return handler
 
 
 def uninstall() -> None:
-    """Undo :func:`install`; do nothing if it was not called."""
-    global _handler, _made  # noqa: PLW0603
-    if _handler is not None:
-        _handler.installed = False
-    if _made is not None:
-        if _made is _global_opener():
-            urllib.request.install_opener(None)
-        _handler = _made = None
+    """Undo :func:`install`; do nothing if it was not called, or if another opener was installed since."""
+    global _installed  # noqa: PLW0603
+    if _installed is not None and _installed[1] is _global_opener():
+        urllib.request.install_opener(_installed[2])
+    _installed = None
 
 
 def urlopen(
@@ -104,7 +83,7 @@ def urlopen(
         ``__cause__`` is the core's error if the resolver explains it, such as :exc:`doiuri.DOINotFound`.
     :raises urllib.error.URLError: if the request failed, or with ``offline``.
     """
-    opener = _opener(_handler_for(resolver, **options), context)
+    opener = _opener(copy.copy(_handler_for(resolver, **options)), context)
     response: HTTPResponse = opener.open(url, data, *(() if timeout is _DEFAULT else (timeout,)))
     return response
 
@@ -136,27 +115,25 @@ def record_request(
     handler = _handler_for(resolver)
     base = handler.options.settings.base
     url = record_url(handle, base=base, type=type, index=index, auth=auth, cert=cert)
-    return handler._request(Redirects(handle, url, record=True, options=handler.options))
+    return Redirects(handle, url, handler.options, record=True).request()
 
 
 def _handler_for(resolver: str | None, **options: Unpack[ClientArguments]) -> DOIHandler:
     """Return the installed handler if no option is given, or else a new one."""
-    if _handler is not None and _handler.installed and {resolver, *options.values()} <= {None}:
-        return _handler
+    if _installed is not None and {resolver, *options.values()} <= {None}:
+        return _installed[0]
     return DOIHandler(resolver, **options)
 
 
-def _opener(handler: DOIHandler, context: ssl.SSLContext | None) -> OpenerDirector:
-    """Return the opener for one call: a copy of the global one, with ``handler`` as its only DOIHandler."""
-    present = _global_opener()
-    if context is None and present is not None and handler is _handler and handler.parent is present:
-        return present
-    present, new = present or _default_opener(tuple(sorted(getproxies().items()))), OpenerDirector()
+def _opener(handler: DOIHandler, context: ssl.SSLContext | None = None) -> OpenerDirector:
+    """Return a copy of the global opener with ``handler`` as its only DOIHandler, or one for a context."""
+    present, new = _global_opener() or _default_opener(tuple(getproxies().items())), OpenerDirector()
     new.addheaders = present.addheaders
     replaced = (DOIHandler,) if context is None else (DOIHandler, HTTPSHandler)
     kept = [other for other in present.handlers if not isinstance(other, replaced)]  # type: ignore[attr-defined]
-    for other in (*kept, handler):
+    for other in kept:
         new.add_handler(copy.copy(other))  # a handler belongs to one opener
+    new.add_handler(handler)
     if context is not None:
         new.add_handler(HTTPSHandler(context=context))
     return new

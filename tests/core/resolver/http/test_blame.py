@@ -9,7 +9,7 @@ import pytest
 from doiuri import DOI, ResolverUnavailable
 from doiuri.resolver import Resolver, _process
 from doiuri.resolver.http._limiter import MAX_FAILURES
-from support.servers.faults import FAULTS, Answer, Server, reply, serving
+from support.servers.faults import Answer, Server, reply, serving
 from support.servers.rest import handling, proxy
 
 DOI_ = DOI("10.1000/a")
@@ -92,20 +92,6 @@ def test_a_retry_after_of_another_server_does_not_hold_ours_back(pauses: list[fl
                 Resolver(server.url, store=None, private=True).metadata(DOI_, "text/plain")
             assert _process.server(server.url).limiter._held_until == float("-inf")
     assert pauses == [1.0, 1.0]
-
-
-@pytest.mark.usefixtures("_long_rest")
-@pytest.mark.parametrize(
-    ("name", "most"),
-    [("truncated JSON", 8), ("code 2 with 200", 23), ("HTML with 404", 23), ("JSON of the wrong shape", 23)],
-)
-def test_a_server_without_usable_answers_is_left_alone(name: str, most: int) -> None:
-    fault = next(fault for fault in FAULTS if fault.name == name)
-    with fault.serve() as server:
-        outcomes = list(Resolver(server.url, store=None).resolve_many(names(100)))
-        assert {outcome.status for outcome in outcomes} == {"unknown"}
-        assert len(server.requests) <= most
-        assert "not asked again" in outcomes[-1].reason
 
 
 @pytest.mark.usefixtures("_long_rest")

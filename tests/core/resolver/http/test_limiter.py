@@ -98,19 +98,9 @@ def test_failures_during_a_pause_do_not_prolong_it(clock: Clock, limiter: Limite
     assert pause(limiter).seconds == 2 * PAUSE
 
 
-def test_an_answer_forgets_failures_and_the_length_of_pauses(clock: Clock, limiter: Limiter) -> None:
-    for _ in range(MAX_FAILURES):
-        limiter.failed(REFUSED)
-    clock.now += PAUSE
-    limiter.succeeded()
-    for _ in range(MAX_FAILURES - 1):
-        limiter.failed(REFUSED)
-    assert admitted(limiter)
-    limiter.failed(REFUSED)
-    assert pause(limiter).seconds == PAUSE
-
-
-def test_pauses_double_up_to_the_longest_until_there_is_an_answer(clock: Clock, limiter: Limiter) -> None:
+def test_pauses_double_up_to_the_longest_and_an_answer_ends_the_count_and_the_doubling(
+    clock: Clock, limiter: Limiter
+) -> None:
     for _ in range(MAX_FAILURES):
         assert admitted(limiter)
         limiter.failed(REFUSED)
@@ -127,6 +117,8 @@ def test_pauses_double_up_to_the_longest_until_there_is_an_answer(clock: Clock, 
     for _ in range(MAX_FAILURES - 1):
         limiter.failed(REFUSED)
     assert admitted(limiter)
+    limiter.failed(REFUSED)
+    assert pause(limiter).seconds == PAUSE
 
 
 def test_no_retry_after_silences_a_process_for_ever(clock: Clock, limiter: Limiter) -> None:

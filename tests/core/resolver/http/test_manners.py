@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import threading
 import time
 from collections.abc import Callable
@@ -11,9 +10,8 @@ from email.utils import formatdate
 
 import pytest
 from doiuri import DOI, ResolverUnavailable
-from doiuri.resolver import MemoryStore, Reply, Request, Resolver, _process
+from doiuri.resolver import MemoryStore, Request, Resolver, _process
 from doiuri.resolver._arguments import default_rate
-from doiuri.resolver.http._client import MAX_ATTEMPTS, MAX_RETRY_WAIT, is_transient, retry_delay
 from doiuri.resolver.http._limiter import MAX_FAILURES, Limiter
 from support.clock import Clock
 from support.servers.faults import FAULTS, reply
@@ -162,26 +160,32 @@ def test_only_what_may_pass_is_tried_again(name: str, requests: int, pauses: lis
 
 
 @pytest.mark.usefixtures("_long_rest")
-@pytest.mark.parametrize("name", ["403", "429 in seconds", "500", "HTML in place of JSON", "a redirect loop"])
-def test_after_refusals_the_batch_stops_asking(name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "weight"),
+    [
+        ("403", 1),
+        ("429 in seconds", 1),
+        ("500", 1),
+        ("HTML in place of JSON", 1),
+        ("a redirect loop", 1 / 11),
+        ("truncated JSON", 1),
+        ("code 2 with 200", 1 / 4),
+        ("500 in JSON", 1 / 4),
+        ("HTML with 404", 1 / 4),
+        ("JSON of the wrong shape", 1 / 4),
+    ],
+)
+def test_a_server_without_usable_answers_is_left_alone(name: str, weight: float) -> None:
     fault = next(fault for fault in FAULTS if fault.name == name)
     with fault.serve() as server:
         outcomes = list(Resolver(server.url, store=MemoryStore()).resolve_many(names(1000)))
         assert {outcome.status for outcome in outcomes} == {"unknown"}
+        assert "not asked again" in outcomes[-1].reason
         asked = len(server.requests)
-        assert asked <= (MAX_FAILURES + 3) * (11 if name == "a redirect loop" else 1)
+        assert asked <= (MAX_FAILURES + 3) / weight
         # and so do the next ones in this process
         assert [o.status for o in Resolver(server.url, store=None).verify(names(1000))] == ["unknown"] * 1000
         assert len(server.requests) == asked
-
-
-@pytest.mark.usefixtures("_long_rest")
-def test_a_server_that_fails_for_all_is_left_alone_later() -> None:
-    fault = next(fault for fault in FAULTS if fault.name == "500 in JSON")
-    with fault.serve() as server:
-        outcomes = list(Resolver(server.url, store=None).resolve_many(names(1000)))
-        assert len(server.requests) <= 4 * MAX_FAILURES + 3
-    assert {outcome.status for outcome in outcomes} == {"unknown"}
 
 
 def test_an_error_of_one_name_is_no_refusal() -> None:
@@ -220,18 +224,6 @@ def test_spellings_of_a_base_are_one_server() -> None:
     bases = "https://doi.org", "https://DOI.org:443", "https://doi.org/some/path"
     assert len({_process.server(base).limiter for base in bases}) == 1
     assert _process.server("https://doi.org:444") is not _process.server("https://doi.org")
-
-
-def test_retries_double_with_jitter_and_end() -> None:
-    for seed in range(100):
-        pick = random.Random(seed)
-        first, second = retry_delay(1, None, pick), retry_delay(2, None, pick)
-        assert first is not None
-        assert second is not None
-        assert 0.25 <= first <= 0.5 <= second <= 1.0
-    assert retry_delay(MAX_ATTEMPTS, None) is retry_delay(MAX_ATTEMPTS, 1) is None
-    assert retry_delay(1, MAX_RETRY_WAIT) == MAX_RETRY_WAIT
-    assert retry_delay(1, MAX_RETRY_WAIT + 1) is None
 
 
 @pytest.mark.parametrize("fault", [fault for fault in FAULTS if fault.hangs], ids=str)
@@ -303,16 +295,6 @@ def test_any_length_of_time_will_do(seconds: float) -> None:
         assert resolver.resolve(DOI_).url
 
 
-def test_a_budget_that_is_used_up_costs_nothing_more() -> None:
-    fault = next(fault for fault in FAULTS if fault.name == "timeout in headers")
-    with fault.serve() as server, Resolver(server.url, store=None, timeout=100) as resolver:
-        begun = time.monotonic()
-        outcomes = resolver.resolve_many((DOI(f"10.1000/{n}") for n in range(2000)), budget=0.1)
-        assert all(outcome.status == "unknown" for outcome in outcomes)
-        assert time.monotonic() - begun < 60
-        assert len(server.requests) <= 3
-
-
 @pytest.mark.parametrize(("hold", "rate"), [(100.0, None), (0.0, 0.01)], ids=["hold", "rate"])
 def test_a_wait_beyond_the_budget_is_not_begun(hold: float, rate: float | None) -> None:
     limiter = Limiter()
@@ -327,14 +309,9 @@ def test_a_wait_beyond_the_budget_is_not_begun(hold: float, rate: float | None) 
 
 
 def test_a_retry_beyond_the_budget_is_not_waited_for() -> None:
-    with handling(lambda _target: reply("503 Busy", b"", "Retry-After: 200")) as server:
-        begun = time.monotonic()
+    """Even if it is not too long as such: the cause is the server's answer, not the budget."""
+    with handling(lambda _target: reply("503 Busy", b"", "Retry-After: 20")) as server:
         with pytest.raises(ResolverUnavailable, match="503") as caught:
-            Resolver(server.url, store=None).resolve(DOI_, budget=60)
-        assert time.monotonic() - begun < 50
+            Resolver(server.url, store=None).resolve(DOI_, budget=10)
+        assert len(server.requests) == 1
     assert caught.value.status == 503
-
-
-@pytest.mark.parametrize("status", [429, 500, 502, 503, 504, 403, 404, 200])
-def test_which_statuses_are_tried_again(status: int) -> None:
-    assert is_transient(Reply(status, {}, b"", "http://h/")) is (status in {429, 502, 503, 504})

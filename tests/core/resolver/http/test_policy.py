@@ -171,6 +171,9 @@ def test_a_forbidden_redirect_is_held_against_the_server_that_sent_it(location: 
         "fec0::1",
         "10.0.0.1.",
         "169.254.169.254.",
+        "100.64.0.0",  # RFC 6598: shared address space of carriers, and of VPNs
+        "100.127.255.255",
+        "192.168.0.1",
     ],
 )
 def test_hosts_in_a_private_network(host: str) -> None:
@@ -179,7 +182,17 @@ def test_hosts_in_a_private_network(host: str) -> None:
 
 @pytest.mark.parametrize(
     "host",
-    ["8.8.8.8", "2001:4860:4860::8888", "::ffff:8.8.8.8", "64:ff9b::808:808", "8.8.8.8.", "alocal.org"],
+    [
+        "doi.org",
+        "100.63.255.255",
+        "100.128.0.0",
+        "8.8.8.8",
+        "2001:4860:4860::8888",
+        "::ffff:8.8.8.8",
+        "64:ff9b::808:808",
+        "8.8.8.8.",
+        "alocal.org",
+    ],
 )
 def test_hosts_in_public(host: str) -> None:
     assert not is_private(host)

@@ -15,7 +15,7 @@ import doiuri_proxy
 import pytest
 import requests
 from doiuri import DOI, BadRecord, ResolutionError, ResolverUnavailable
-from doiuri._hosts import is_loopback, is_private
+from doiuri._hosts import is_loopback
 from doiuri.resolver import MemoryStore, Request, Resolver, TransportError
 from doiuri.resolver._call import MAX_RECORD
 from doiuri.resolver.http import _client
@@ -159,8 +159,6 @@ def test_where_redirects_may_not_lead(before: str, location: str, elsewhere: boo
 def test_who_is_near() -> None:
     assert is_loopback("127.5.5.5")
     assert not is_loopback("localhost.example.org")
-    assert is_private("192.168.0.1")
-    assert not is_private("doi.org")
 
 
 def resolve_here(monkeypatch: pytest.MonkeyPatch, *hosts: str) -> None:
@@ -489,19 +487,6 @@ def packed(*members: bytes) -> bytes:
     return head + b"".join(members)
 
 
-@pytest.mark.parametrize("kept", [0.05, 0.5, 0.9, 1.0], ids=str)
-def test_a_gzip_body_that_is_cut_off_is_no_answer(kept: float) -> None:
-    whole = gzip.compress(record() + b" " * 99)
-    store = MemoryStore()
-    with says(packed(whole[: int(len(whole) * kept) - 1]))() as server:
-        resolver = Resolver(server.url, store=store)
-        with pytest.raises(ResolverUnavailable, match="cut off"):
-            resolver.resolve(DOI(NAME))
-        with pytest.raises(ResolverUnavailable, match="cut off"):
-            resolver.metadata(DOI(NAME), "text/plain")
-    assert not store._entries
-
-
 @pytest.mark.parametrize("parts", [2, 3, 50])
 def test_all_members_of_a_gzip_body_are_read(parts: int) -> None:
     size = -(-len(record()) // parts)
@@ -509,8 +494,6 @@ def test_all_members_of_a_gzip_body_are_read(parts: int) -> None:
     members = [gzip.compress(piece) for piece in [b"", *pieces, b""]]
     with says(packed(*members))() as server:
         assert Resolver(server.url, store=None).resolve(DOI(NAME)).url == TARGET
-    with says(packed(*members, gzip.compress(b" ")[:-1]))() as server:
-        assert "cut off" in reason(server.url)
 
 
 def test_gzip_members_without_content_are_too_long_some_day() -> None:

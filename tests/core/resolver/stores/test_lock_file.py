@@ -46,22 +46,30 @@ RECORD_LINE = (
     '"record https://doi.org 10.1000/KäHN <1>": {"json":{"responseCode":1,"handle":"10.1000/Kähn <1>",'
     '"values":[{"index":1,"type":"URL","data":{"format":"string","value":"https://a.example/"}}]}}'
 )
+EMPTY_LINE = (
+    '"record https://doi.org 10.1000/EMPTY": {"json":'
+    '{"responseCode":200,"handle":"10.1000/empty","values":[]}},'
+)
+FORMATTED = '{"type":"text/plain;charset=utf-8","text":"Kahn, R. & Co. (2006)."}'
+WORK = '"type":"document","title":"A <i>framework</i>","author":[{"literal":"Kahn"}]'
 CONTENT = f"""{{"doiuri-lock": 2, "entries": {{
 "bibtex https://doi.org 10.1000/KäHN <1>": {{"type":"application/x-bibtex","text":"@misc{{a}}"}},
 "metadata image/png https://doi.org 10.1000/1": {{"type":"image/png","base64":"/w=="}},
 "metadata text/plain https://doi.org 10.1000/1": {{"type":"text/plain","text":"Knuth\\n"}},
-{RECORD_LINE}
+{EMPTY_LINE}
+{RECORD_LINE},
+"reference apa de-DE https://doi.org 10.1000/KäHN <1>": {FORMATTED},
+"reference apa en-US https://doi.org 10.1000/EMPTY": {{"json":null}},
+"reference apa en-US https://doi.org 10.1000/KäHN <1>": {FORMATTED}
 }},
 "works": {{
 "10.1000/EMPTY": null,
-"10.1000/KäHN <1>": {{"type":"document","title":"A framework","author":[{{"literal":"Kahn"}}]}}
-}},
-"references": {{
-"apa de-DE 10.1000/KäHN <1>": "Kahn, R. & Co. (2006).",
-"apa en-US 10.1000/EMPTY": null,
-"apa en-US 10.1000/KäHN <1>": "Kahn, R. & Co. (2006)."
+"10.1000/KäHN <1>": {{"retrieved":"2026-03-31",{WORK}}}
 }}}}
 """
+
+
+EXPIRES = 1774915200.0 + 30 * 86400  # of an answer on 2026-03-31
 
 
 def answers() -> dict[Key, Entry]:
@@ -74,7 +82,7 @@ def answers() -> dict[Key, Entry]:
     assert [outcome.status for outcome in resolver.works([KAHN, EMPTY])] == ["found", "no-values"]
     assert [outcome.status for outcome in resolver.references([KAHN, EMPTY])] == ["found", "no-values"]
     others = {TEXT: Entry(b"Knuth\n", "text/plain", 5.0), IMAGE: Entry(b"\xff", "image/png", 5.0)}
-    return store.entries | others
+    return {one: entry._replace(expires=EXPIRES) for one, entry in (store.entries | others).items()}
 
 
 @pytest.fixture
@@ -85,14 +93,14 @@ def path(tmp_path: Path) -> Path:
 # What it looks like
 
 
-def test_a_line_an_entry_sorted_without_times_and_the_same_bytes_in_any_order(path: Path) -> None:
+def test_the_same_answers_give_the_same_bytes_in_any_order(path: Path) -> None:
     entries = answers()
     keys = list(entries)
     for seed in range(5):
         path.unlink(missing_ok=True)
         random.Random(seed).shuffle(keys)
         for one in keys:
-            LockFile(path).put_many({one: entries[one]._replace(expires=1e9 + seed)})
+            LockFile(path).put_many({one: entries[one]._replace(expires=EXPIRES + seed)})
         assert path.read_text("utf-8") == CONTENT
 
 
@@ -110,7 +118,7 @@ def test_the_members_of_an_entry_have_a_fixed_order(path: Path) -> None:
     )
 
 
-def test_a_change_is_a_change_of_one_line_and_no_change_is_none(path: Path) -> None:
+def test_a_change_of_an_entry_changes_one_line(path: Path) -> None:
     path.write_text(CONTENT, "utf-8")
     os.utime(path, (1, 1))
     before, entries = path.stat(), answers()
@@ -126,6 +134,19 @@ def test_works_make_it_format_2(path: Path) -> None:
     LockFile(path).put_many({RECORD: entries[RECORD]})
     assert path.read_text("utf-8") == f'{{"doiuri-lock": 1, "entries": {{\n{RECORD_LINE}\n}}}}\n'
     LockFile(path).put_many(entries)
+    assert path.read_text("utf-8") == CONTENT
+
+
+def test_only_a_new_answer_changes_the_day_on_which_a_work_was_retrieved(path: Path) -> None:
+    work = key(KAHN.key, "work")
+    path.write_text(CONTENT.replace('"retrieved":"2026-03-31",', ""), "utf-8")  # without a day
+    file = LockFile(path)
+    assert file.read().retrieved == {}
+    entry = file.get_many([work])[work]
+    for expires, day in ((entry.expires, None), (EXPIRES, "2026-03-31"), (EXPIRES + 9e5, "2026-04-10")):
+        file.put_many({work: entry._replace(expires=expires)})
+        assert LockFile(path).read().retrieved.get(KAHN.key) == day
+    assert not any(file.edit(lambda content: content.add({work: entry._replace(expires=EXPIRES)})))
     assert path.read_text("utf-8") == CONTENT
 
 
@@ -158,7 +179,7 @@ def test_the_answers_of_every_resolver_are_kept_as_those_of_doi_org(path: Path) 
     assert {one.base for one in store.read().keys} == {BASE}
 
 
-def test_what_it_holds_never_expires(path: Path) -> None:
+def test_entries_of_a_lock_file_never_expire(path: Path) -> None:
     path.write_text(CONTENT, "utf-8")
     entries = answers()
     found = LockFile(path).get_many(list(entries))
@@ -174,7 +195,7 @@ def test_what_it_holds_never_expires(path: Path) -> None:
 @pytest.mark.parametrize(
     "body", [b"1.10", b' {"b":1, "a":2}\n', b"null", b"", b"\xff", "\u2028\n\r\0".encode()]
 )
-def test_what_is_not_json_is_kept_to_the_octet(path: Path, body: bytes) -> None:
+def test_bodies_that_are_not_json_are_kept_byte_for_byte(path: Path, body: bytes) -> None:
     LockFile(path).put_many({TEXT: Entry(body, "text/x-bibliography", 0)})
     assert LockFile(path).get_many([TEXT])[TEXT] == Entry(body, "text/x-bibliography", math.inf)
 
@@ -186,8 +207,9 @@ def test_lone_surrogates_survive(path: Path) -> None:
 
 
 def test_an_edited_reference_is_read_as_text_on_one_line(path: Path) -> None:
-    lines = '"apa en-US 10.1000/1": "<b>A</b>\\u202e\\n(2006).","apa en-US 10.1000/2": "<br>"'
-    path.write_text(f'{{"doiuri-lock": 2, "entries": {{}}, "references": {{{lines}}}}}\n', "utf-8")
+    texts = {"10.1000/1": "<b>A</b>\u202e\n(2006).", "10.1000/2": "<br>"}
+    names = {f"reference apa en-US https://doi.org {doi}": {"text": text} for doi, text in texts.items()}
+    path.write_text(json.dumps({"doiuri-lock": 1, "entries": names}), "utf-8")
     outcomes = Resolver(store=LockFile(path), offline=True).references([DOI("10.1000/1"), DOI("10.1000/2")])
     assert [(o.status, o.reference) for o in outcomes] == [("found", "A (2006)."), ("unknown", "")]
 
@@ -198,11 +220,9 @@ def test_an_edited_reference_is_read_as_text_on_one_line(path: Path) -> None:
         ("work", "", b"\xff"),
         ("work", "", b"[]"),
         ("work", "", b"{"),
-        ("reference", "apa en-US", b"\xff"),
-        ("reference", "apa", b"A."),
     ],
 )
-def test_an_answer_that_is_not_what_its_key_says_is_left_out(
+def test_an_entry_that_contradicts_its_key_is_left_out(
     path: Path, kind: str, detail: str, body: bytes
 ) -> None:
     store, good = LockFile(path), Entry(b"{}", "application/json", 0.0)
@@ -235,11 +255,11 @@ def test_edit_changes_what_the_file_has_by_then(path: Path) -> None:
     assert not any(store.edit(lambda _content: None))
     assert path.stat().st_mtime_ns == before
     entries, octets = store.clear()
-    assert (entries, octets > 0) == (6, True)
+    assert (entries, octets > 0) == (7, True)
     assert (store.read().keys, store.read().accepted) == ([], {"10.1000/GONE": "withdrawn"})
 
 
-def test_what_it_says_about_a_name(path: Path) -> None:
+def test_the_status_of_each_doi_in_a_lock_file(path: Path) -> None:
     alias = {"index": 1, "type": "HS_ALIAS", "data": {"format": "string", "value": KAHN.name}}
     record = {"responseCode": 1, "handle": "10.1000/a", "values": [alias]}
     absent = b'{"responseCode":100,"handle":"10.1000/b"}'
@@ -254,7 +274,7 @@ def test_what_it_says_about_a_name(path: Path) -> None:
     said = {doi: content.status(doi) for doi in content.dois()}
     assert said == {
         "10.1000/1": None,
-        EMPTY.key: None,
+        EMPTY.key: "found",
         KAHN.key: "found",
         "10.1000/A": "found",
         "10.1000/B": "not-found",
@@ -320,8 +340,6 @@ NAME = '"record https://doi.org 10.1000/1"'
         ('{"doiuri-lock": 1, "entries": {"k": {"json": {}}}}', "'k' is not the name of an entry"),
         ('{"doiuri-lock": 2, "entries": {}, "works": []}', "contains an invalid entry"),
         ('{"doiuri-lock": 2, "works": {"10.1000/1": "text"}}', "a work must be an object"),
-        ('{"doiuri-lock": 2, "references": {"10.1000/1": "text"}}', "contains an invalid entry"),
-        ('{"doiuri-lock": 2, "references": {"a b 10.1/1": {}}}', "contains an invalid entry"),
         ('{"doiuri-lock": 2, "accepted": {"10.1/1": null}}', "the reason for 10.1/1 must be a string"),
         *(
             (f'{{"doiuri-lock": 1, "entries": {{{NAME}: {entry}}}}}', "contains an invalid entry")
@@ -332,7 +350,7 @@ NAME = '"record https://doi.org 10.1000/1"'
         (CONTENT[:200], "not JSON"),
     ],
 )
-def test_what_is_no_lock_file_is_refused_and_never_overwritten(
+def test_an_invalid_lock_file_is_refused_and_never_overwritten(
     path: Path, content: str, complaint: str
 ) -> None:
     path.write_text(content, "utf-8")
@@ -351,12 +369,15 @@ def test_what_is_no_lock_file_is_refused_and_never_overwritten(
     assert path.read_text("utf-8") == content
 
 
-def test_a_folder_is_no_lock_file(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=f"{tmp_path} cannot be read as a lock file: Is a directory"):
-        LockFile(tmp_path)
+def test_a_folder_or_a_device_is_refused_as_a_lock_file(tmp_path: Path) -> None:
+    device = tmp_path / "link"
+    device.symlink_to("/dev/zero")
+    for path in (tmp_path, device):
+        with pytest.raises(ValueError, match=f"{path} cannot be read as a lock file: not a regular file"):
+            LockFile(path)
 
 
-def test_a_file_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+def test_a_lock_file_that_cannot_be_written_warns(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     store = LockFile(tmp_path / "file" / "doi.lock")
     with pytest.warns(StoreWarning, match="cannot be written"):
@@ -366,7 +387,7 @@ def test_a_file_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     assert store.get_many([TEXT]) == {}
 
 
-def test_links_and_permissions_stay(path: Path, tmp_path: Path) -> None:
+def test_writing_keeps_symbolic_links_and_permissions(path: Path, tmp_path: Path) -> None:
     real = tmp_path / "elsewhere" / "real.json"
     real.parent.mkdir()
     real.write_text('{"doiuri-lock": 1, "entries": {}}')

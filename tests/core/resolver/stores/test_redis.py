@@ -80,5 +80,5 @@ def test_no_password_in_a_warning_or_an_error() -> None:
     ],
     ids=lambda stored: repr(stored)[:20],
 )
-def test_values_of_another_program_are_no_entries(stored: object) -> None:
+def test_values_of_other_programs_are_ignored(stored: object) -> None:
     assert _unpack(stored) is None

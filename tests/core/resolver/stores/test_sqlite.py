@@ -192,7 +192,7 @@ def test_a_fork_while_another_thread_writes(path: Path) -> None:
     run(text, path)
 
 
-def test_a_store_that_nobody_closes_makes_no_noise(path: Path) -> None:
+def test_an_unclosed_store_does_not_warn_at_exit(path: Path) -> None:
     assert run("store = SQLiteStore(sys.argv[1]); store.put_many(entries('a', 1))", path) == ""
 
 
@@ -241,7 +241,7 @@ def test_a_damaged_file_is_a_miss_and_a_warning_that_says_to_delete_it(
         assert store.get_many(KEYS) == ENTRIES
 
 
-def test_a_trouble_is_told_once(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_same_failure_warns_once(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_sqlite, "PAUSE", 0.0)
     path.write_bytes(GARBAGE)
     with closing(SQLiteStore(path)) as store, warnings.catch_warnings(record=True) as caught:
@@ -324,16 +324,6 @@ def test_a_file_that_is_deleted_while_it_is_open(stored: Path) -> None:
         store.put_many(ENTRIES)
     with closing(SQLiteStore(stored)) as store:
         assert store.get_many(KEYS) == ENTRIES
-
-
-@pytest.mark.parametrize(
-    "column", ["expires = 'soon'", "expires = NULL", "body = 'text'", "media_type = x'00'"]
-)
-def test_a_row_of_other_types_is_not_found(stored: Path, column: str) -> None:
-    with changing(stored) as db:
-        db.execute(f"UPDATE entries SET {column} WHERE doi = ?", (KEYS[0].doi,))
-    with closing(SQLiteStore(stored)) as store:
-        assert store.get_many(KEYS) == {key: ENTRIES[key] for key in KEYS[1:]}
 
 
 def test_keys_with_one_id_are_told_apart(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -462,9 +452,7 @@ def now(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     return now
 
 
-def test_a_file_that_another_process_writes_gets_no_answers_for_a_while(
-    stored: Path, now: list[float]
-) -> None:
+def test_writes_pause_after_the_file_was_locked(stored: Path, now: list[float]) -> None:
     with closing(SQLiteStore(stored, timeout=0.1)) as store:
         with locking(stored), pytest.warns(StoreWarning, match="cannot be written .database is locked"):
             store.put_many(NEW)
@@ -476,7 +464,7 @@ def test_a_file_that_another_process_writes_gets_no_answers_for_a_while(
         assert store.get_many([*NEW, *KEYS]) == NEW | ENTRIES
 
 
-def test_a_file_that_cannot_be_read_now_is_not_read_for_a_while(stored: Path, now: list[float]) -> None:
+def test_reads_pause_after_the_file_was_locked(stored: Path, now: list[float]) -> None:
     with closing(SQLiteStore(stored, timeout=0.1)) as store:
         with locking(stored, "EXCLUSIVE"), pytest.warns(StoreWarning, match="cannot be read .database is lo"):
             assert store.get_many(KEYS) == {}
@@ -485,7 +473,7 @@ def test_a_file_that_cannot_be_read_now_is_not_read_for_a_while(stored: Path, no
         assert store.get_many(KEYS) == ENTRIES
 
 
-def test_what_is_done_to_a_locked_file_by_hand_is_an_error(stored: Path) -> None:
+def test_explicit_operations_on_a_locked_file_raise_oserror(stored: Path) -> None:
     with closing(SQLiteStore(stored, timeout=0.1)) as store, warnings.catch_warnings():
         warnings.simplefilter("error")
         with locking(stored):
@@ -506,17 +494,6 @@ def test_what_is_done_to_a_locked_file_by_hand_is_an_error(stored: Path) -> None
             ):
                 pass
         assert store.clear().entries == len(ENTRIES)
-
-
-def test_a_transaction_takes_its_lock_at_once(stored: Path) -> None:
-    """A deferred one fails when it turns from reading to writing, without waiting."""
-    statements: list[str] = []
-    with closing(SQLiteStore(stored)) as store:
-        store.get_many(KEYS)
-        assert store._db is not None
-        store._db.set_trace_callback(statements.append)
-        store.put_many(ENTRIES)
-    assert [text for text in statements if text.startswith("BEGIN")] == ["BEGIN IMMEDIATE"]
 
 
 def test_closing_does_not_wait_long_for_a_thread_that_waits(stored: Path) -> None:
@@ -549,7 +526,7 @@ def test_an_interrupt_leaves_no_transaction_behind(path: Path) -> None:
         assert store.get_many(list(NEW)) == NEW
 
 
-def test_who_comes_again_while_writing_spoils_nothing(path: Path) -> None:
+def test_a_reentrant_write_does_not_break_the_transaction(path: Path) -> None:
     """The garbage collector may close an iteration at any moment, in the thread that is writing."""
     seen: list[dict[Key, Entry]] = []
 
@@ -579,7 +556,7 @@ def test_an_update_stores_and_deletes_in_one_transaction(stored: Path) -> None:
         assert store.get_many([*NEW, *KEYS]) == NEW | {one: ENTRIES[one] for one in KEYS[2:]}
 
 
-def test_what_nobody_renewed_for_long_is_deleted_unless_it_was_registered(path: Path) -> None:
+def test_old_entries_are_deleted_unless_they_never_expire(path: Path) -> None:
     old = {key(f"10.1000/{expires}"): Entry(b"", JSON, expires) for expires in (time.time() - 1, 1e11)}
     with closing(SQLiteStore(path)) as store:
         store.put_many(old)
@@ -591,7 +568,7 @@ def test_what_nobody_renewed_for_long_is_deleted_unless_it_was_registered(path: 
 
 
 @pytest.mark.parametrize("batch", [5, 400])
-def test_beyond_its_limit_the_oldest_answers_go_bit_by_bit(path: Path, batch: int) -> None:
+def test_beyond_the_limit_the_oldest_entries_are_deleted_in_small_steps(path: Path, batch: int) -> None:
     limit, counts = 1_000_000, []
     registered = {key(f"10.1000/r{n}"): Entry(b"x" * 500, JSON, 1e12) for n in range(50)}
     with closing(SQLiteStore(path, limit=limit)) as store:

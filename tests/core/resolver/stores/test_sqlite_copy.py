@@ -76,7 +76,7 @@ def test_what_cannot_be_read_is_an_oserror_and_nothing_is_made(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("mode", [0o600, 0o640, 0o644])
-def test_a_copy_is_one_file_that_those_may_read_who_may_read_the_store(
+def test_a_copy_is_one_file_with_the_permissions_of_the_store(
     store: SQLiteStore, tmp_path: Path, mode: int
 ) -> None:
     copy = tmp_path / "copies" / "copy.sqlite3"
@@ -101,7 +101,7 @@ def test_a_store_is_not_replaced_by_its_own_copy(store: SQLiteStore, tmp_path: P
     assert link.is_symlink()
 
 
-def test_a_copy_replaces_a_link_and_no_pipe(store: SQLiteStore, tmp_path: Path) -> None:
+def test_a_copy_replaces_a_link_but_not_a_pipe(store: SQLiteStore, tmp_path: Path) -> None:
     earlier, link, pipe = (tmp_path / name for name in ("earlier", "link", "pipe"))
     earlier.write_text("the copy of yesterday")
     link.symlink_to(earlier)
@@ -151,6 +151,16 @@ def test_a_copy_that_does_not_fit_leaves_nothing_behind(store: SQLiteStore, tmp_
     assert names(folder) == []
     with pytest.raises(OSError, match=r"No such file .*none/copy\.sqlite3"):
         store.backup(tmp_path / "none" / "copy.sqlite3")
+
+
+def test_a_store_can_be_cleared_on_a_full_disk(store: SQLiteStore, tmp_path: Path) -> None:
+    entries, count = json_entries(map(str, range(100)), size=1000), store.usage().entries
+    store.put_many(entries)
+    with file_size_limit(0):
+        assert store.clear().entries == count + 100
+        assert names(tmp_path) == []
+    store.put_many(entries)
+    assert store.get_many(list(entries)) == entries
 
 
 KILLED = """

@@ -40,12 +40,14 @@ def test_memory_drops_the_oldest_beyond_its_limit(limit: int, kept: set[object])
     assert store.usage() == (len(kept), len(kept) * SIZE)
 
 
-def test_memory_counts_an_entry_that_is_replaced_once() -> None:
+def test_memory_counts_what_it_holds() -> None:
     store = MemoryStore(2 * SIZE)
     for _ in range(3):
         store.put_many({A: ENTRY})
     store.put_many({B: ENTRY})
     assert [*store.get_many([A, B])] == [A, B]
+    store.clear()
+    assert store.usage() == (0, 0)
 
 
 @pytest.mark.parametrize(
@@ -94,7 +96,7 @@ def test_a_path_stays_where_it_was_named(monkeypatch: pytest.MonkeyPatch, tmp_pa
     assert files == {"x.sqlite3", "x.json", "new/doiuri.sqlite3"}
 
 
-def test_a_path_that_cannot_be_is_no_crash() -> None:
+def test_an_impossible_path_warns_and_does_not_raise() -> None:
     store = open_store("/" + "x" * 1000)
     with pytest.warns(StoreWarning, match="cannot be written"):
         store.put_many(ENTRIES)
@@ -130,7 +132,7 @@ def test_the_store_of_the_user(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
         ("~nobody-of-that-name/x", "not a path for a store"),
     ],
 )
-def test_an_address_that_is_none(where: str, complaint: str) -> None:
+def test_an_invalid_address_of_a_store_is_an_error(where: str, complaint: str) -> None:
     with pytest.raises(ValueError, match=complaint) as caught:
         open_store(where)
     assert "secret" not in str(caught.value)

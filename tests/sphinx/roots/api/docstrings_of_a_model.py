@@ -19,7 +19,7 @@ def numpy_style(rate: float) -> float:
 
 
 def google_style(rate: float) -> float:
-    """Return a rate.
+    """Return a rate, as https://doi.org/10.1000/argument does.
 
     Args:
         rate: As in :doi:`10.1000/argument`.

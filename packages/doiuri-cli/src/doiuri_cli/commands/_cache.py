@@ -9,9 +9,9 @@ import click
 from doiuri_cli.commands._options import config_options, make_config
 
 if TYPE_CHECKING:
-    from doiuri.resolver import LockFile, MemoryStore, RedisStore, SQLiteStore
+    from doiuri.resolver import MemoryStore, RedisStore, SQLiteStore
 
-    Cache = SQLiteStore | RedisStore | LockFile | MemoryStore
+    Cache = SQLiteStore | RedisStore | MemoryStore
 
 
 @click.command()
@@ -47,7 +47,9 @@ def _open(cache: str | None) -> tuple[str, Cache]:
         store = open_store(Settings.from_environ(cache=cache).cache)
     except (ValueError, ImportError) as error:
         raise click.ClickException(f"cache: {error}") from None
-    if isinstance(store, SQLiteStore | LockFile):
+    if isinstance(store, LockFile):
+        raise click.ClickException(f"cache: {store.path} is a lock file; doiuri lock --prune drops entries")
+    if isinstance(store, SQLiteStore):
         return str(store.path), store
     return ":memory:" if isinstance(store, MemoryStore) else store.address, store
 

@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from doiuri import DOI
 
 from doiuri_cli._run import Run, contents_of
 from doiuri_cli.commands._options import (
     code_options,
     color_option,
+    columns_option,
     config_options,
     file_options,
     lock_options,
@@ -20,77 +22,88 @@ from doiuri_cli.commands._options import (
     registry_options,
 )
 from doiuri_cli.commands._outcome import PROBLEM, exit_code, show_progress, write_problems
-from doiuri_cli.output import Counts, Report, output_option, summary_lines, write_report
+from doiuri_cli.output import (
+    Counts,
+    Output,
+    References,
+    Report,
+    output_option,
+    summary_lines,
+    write_report,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from doiuri.resolver import Cause, LockContent
 
     from doiuri_cli._config import Config
     from doiuri_cli._run import Result
     from doiuri_cli.commands._options import FileOptions
     from doiuri_cli.files._select import Selection
-    from doiuri_cli.output import Output
-    from doiuri_cli.registry._lock import Lock
     from doiuri_cli.rules import Finding
 
 
 @click.command()
 @file_options
+@columns_option
 @code_options
 @click.option("--records", is_flag=True, default=None, help="Compare entries with the registry's metadata.")
+@click.option(
+    "--max-age",
+    type=click.IntRange(0),
+    metavar="DAYS",
+    help="With --records, ask again for works that the lock file has for longer (30; 0: for all).",
+)
 @registry_options
 @lock_options
 @config_options
 @output_option
+@click.option("--statistics", is_flag=True, help="Write how many findings each code has, not the findings.")
 @color_option
 @click.option("-q", "--quiet", is_flag=True, help="Write no progress and no summary.")
 def check(
     files: FileOptions,
     outputs: Sequence[Output],
     *,
+    statistics: bool,
     quiet: bool,
     **options: object,
 ) -> int:
     """Report DOIs that do not exist or are written wrongly.
 
-    Without PATHS, the current folder is checked. Exit codes: 0 nothing found, 1 something found, 2 a file or
-    the configuration cannot be read.
+    Without PATHS, the current folder is checked. Exit codes: 0 no errors, 1 errors (with --fail-on warning,
+    also for warnings; with never, 0 in any case), 2 a file or the configuration cannot be read.
     """
     config = make_config(**options)  # type: ignore[arg-type]
-    lock = _read_lock(config)
+    lock = None
+    if config.lock is not None:
+        from doiuri_cli.registry._lock import read_lock  # slow to import
+
+        lock = read_lock(config.lock)
     selection = files.select(config)
     contents = contents_of(selection.paths, files.stdin_filename)
     with show_progress(hidden=quiet) as progress:
-        try:
-            result = Run(config, files.jobs, progress).check(contents, lock)
-        except ValueError as error:
-            raise click.ClickException(str(error)) from None
+        result = Run(config, files.jobs, progress).check(contents, lock)
     report = make_report(selection, result, _unused(selection, result, config, lock))
-    write_report(report, outputs)
+    write_report(report, [Output("statistics"), *outputs] if statistics else outputs)
     if not (quiet or (selection.problems and not selection.paths)):
         sys.stderr.writelines(f"{line}\n" for line in summary_lines(report))
     return PROBLEM if write_problems(selection, result.reports) else exit_code(report.findings, config)
 
 
-def _read_lock(config: Config) -> Lock | None:
-    if config.lock is None:
-        return None
-    from doiuri_cli.registry._lock import Lock
-
-    try:
-        return Lock.read(config.lock)
-    except ValueError as error:
-        raise click.ClickException(str(error)) from None
-
-
-def _unused(selection: Selection, result: Result, config: Config, lock: Lock | None) -> Sequence[Finding]:
+def _unused(
+    selection: Selection, result: Result, config: Config, lock: LockContent | None
+) -> Sequence[Finding]:
     """Return what is only in the lock file; only if all files beside and below it were read."""
-    if lock is None or "lock-unused" not in config.codes_for(lock.path):
+    if lock is None or config.lock is None or "lock-unused" not in config.codes_for(config.lock):
         return ()
-    place = Path(os.path.abspath(lock.path)).parent  # noqa: PTH100 - links are not followed
+    place = Path(os.path.abspath(config.lock)).parent  # noqa: PTH100 - links are not followed
     if not any(place.is_relative_to(folder) for folder in selection.folders):
         return ()
-    found = lock.unused(result.answers.statuses.keys() | result.answers.missing)
+    from doiuri_cli.registry._lock import unused_findings
+
+    found = unused_findings(lock, config.lock, result.answers.statuses.keys() | result.answers.missing)
     return [finding for finding in found if not config.ignores(finding)]
 
 
@@ -106,11 +119,7 @@ def make_report(selection: Selection, result: Result, more: Sequence[Finding] = 
     skipped.update(report.skipped for report in result.reports if report.skipped is not None)
     answers = result.answers
     read = sum(report.skipped is None and report.problem is None for report in result.reports)
-    unknown: dict[str, int] = {}
-    if answers.unknown:
-        from doiuri.plugins.survey import tally  # slow to import
-
-        unknown = {str(cause): count for cause, count in tally(answers.unknown).items()}
+    unknown, old = _tallied(answers.unknown), _tallied(answers.old)
     counts = Counts(
         files=read,
         dois=answers.dois,
@@ -118,6 +127,25 @@ def make_report(selection: Selection, result: Result, more: Sequence[Finding] = 
         asked=answers.asked,
         requests=answers.requests,
         unknown=unknown,
+        old=old,
         skipped=skipped,
     )
-    return Report(findings, counts)
+    return Report(findings, counts, _references(result))
+
+
+def _tallied(causes: Sequence[Cause]) -> dict[str, int]:
+    if not causes:
+        return {}
+    from doiuri.plugins.survey import tally  # slow to import
+
+    return {str(cause): count for cause, count in tally(causes).items()}
+
+
+def _references(result: Result) -> References | None:
+    """Return the entries of bibliographies; None if there are none, or they were not compared."""
+    names = dict.fromkeys(name for report in result.reports for name in report.entries)
+    lacking = [entry for report in result.reports for entry in report.lacking]
+    if not (names or lacking):
+        return None
+    statuses = result.answers.statuses
+    return References([name for name in names if statuses.get(DOI(name).key) == "found"], lacking)

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
-from doiuri import DOI
+from doiuri import Handle
 
 from doiuri_cli._examine import FileReport, read_mentions
 from doiuri_cli._run import Question, Run, attempt, contents_of
 from doiuri_cli.commands._options import config_options, file_options, make_config
 from doiuri_cli.commands._outcome import PROBLEM, write_problems
 from doiuri_cli.output import visible
+from doiuri_cli.output._report import encodable, to_json
 from doiuri_cli.rules import finding_at
 
 if TYPE_CHECKING:
@@ -37,6 +37,11 @@ class Found(NamedTuple):
     entry: str | None
     text: str
     doi: str
+
+    def shown(self) -> dict[str, object]:
+        """Return the members, without the lone surrogates of file names and texts."""
+        members = self._asdict().items()
+        return {name: encodable(value) if isinstance(value, str) else value for name, value in members}
 
 
 @click.command()
@@ -76,13 +81,12 @@ def _places_in(question: Question) -> list[Found] | FileReport:
 
 
 def _listed(source: Source) -> list[Found]:
-    mentions, _ = read_mentions(source)
     found = []
-    for mention in mentions:
-        if mention.doi is not None:
+    for mention in read_mentions(source):
+        if (doi := mention.handle) is not None:
             at = finding_at(source, mention.part, mention.span, "", "")
             area = at.line, at.column, at.end_line, at.end_column
-            found.append(Found(at.path, *area, at.cell, at.entry, mention.text, mention.doi.name))
+            found.append(Found(at.path, *area, at.cell, at.entry, mention.text, doi.name))
     return found
 
 
@@ -97,7 +101,7 @@ def _places(results: Iterable[list[Found] | FileReport], failed: list[FileReport
 def _unique(places: Iterable[Found]) -> Iterator[Found]:
     seen = set()
     for place in places:
-        key = DOI(place.doi).key
+        key = Handle.from_name(place.doi).key
         if key not in seen:
             seen.add(key)
             yield place
@@ -105,11 +109,11 @@ def _unique(places: Iterable[Found]) -> Iterator[Found]:
 
 def _write(places: Iterable[Found], output: str, *, unique: bool) -> None:
     if output == "json":
-        sys.stdout.write(f"{json.dumps([place._asdict() for place in places], indent=2)}\n")
+        sys.stdout.write(f"{to_json([place.shown() for place in places], indent=2)}\n")
         return
     for place in places:
         if output == "jsonl":
-            line = json.dumps(place._asdict())
+            line = to_json(place.shown())
         elif unique:
             line = place.doi
         else:

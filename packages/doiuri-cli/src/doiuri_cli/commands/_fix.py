@@ -14,13 +14,16 @@ from doiuri_cli._fixes import fix_files
 from doiuri_cli._run import Run, contents_of
 from doiuri_cli.commands._options import (
     code_options,
+    columns_option,
     config_options,
     file_options,
     make_config,
     registry_options,
 )
 from doiuri_cli.commands._outcome import PROBLEM, exit_code, write_message, write_problems
-from doiuri_cli.output import Counts, Report, output_option, write_report
+from doiuri_cli.output import Counts, Report, output_option, recorded_lines, write_report
+from doiuri_cli.output._report import number, severities
+from doiuri_cli.rules import RECORD_CODES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -37,6 +40,7 @@ _NO_LINE_END = b"\n\\ No newline at end of file\n"
 
 @click.command()
 @file_options
+@columns_option
 @click.option("--diff", "show", is_flag=True, help="Write the changes as a diff; change no file.")
 @click.option("--check", "only", is_flag=True, help="Only say how many changes are due; change no file.")
 @click.option(
@@ -66,14 +70,13 @@ def fix(
     is written to standard output. Exit codes: 0 nothing left, 1 findings left or, with --check and --diff,
     changes due, 2 a file or the configuration cannot be read or a file cannot be written.
     """
-    config = make_config(**options)._replace(records=False)  # type: ignore[arg-type]  # they have no fixes
+    config = make_config(**options)  # type: ignore[arg-type]
+    config = config._replace(ignore=config.ignore | RECORD_CODES)  # they have no fixes
     selection = files.select(config)
     contents = contents_of(selection.paths, files.stdin_filename)
-    try:
-        reports, statuses = _examined(Run(config, files.jobs), contents, unsafe=unsafe)
-    except ValueError as error:
-        raise click.ClickException(str(error)) from None
+    reports, statuses = _examined(Run(config, files.jobs), contents, unsafe=unsafe)
     results = []
+    linked = {} if show or only else _linked(reports)
     mended = fix_files(contents, reports, statuses, config, unsafe=unsafe, dry=show or only)
     for content, fixed in zip(contents, mended, strict=True):
         results.append(fixed)
@@ -86,9 +89,15 @@ def fix(
         write_report(_report(reports if only else [one.report for one in results]), outputs)
     if not (quiet or (selection.problems and not selection.paths)):
         click.echo(_summary(results, due=show or only), err=True)
+        for line in recorded_lines(left for one in results for left in one.report.findings):
+            click.echo(line, err=True)
     for one in results:
         if one.refused:
             write_message(one.report.path, f"a fix was left out: {one.refused}")
+        if one.applied and (links := linked.get(one.report.path)):
+            write_message(
+                one.report.path, f"no longer one of {links} hard links; the others stay as they were"
+            )
     if write_problems(selection, (one.report for one in results)):
         return PROBLEM
     is_due = (show or only) and any(one.applied for one in results)
@@ -103,6 +112,16 @@ def _examined(
         return run.read(contents), None
     result = run.check(contents)
     return result.reports, result.answers.statuses
+
+
+def _linked(reports: Sequence[FileReport]) -> dict[str, int]:
+    """Return the files to fix that have several names, hard links, each with their number."""
+    found = {}
+    for report in reports:
+        if any(finding.fix is not None for finding in report.findings):
+            with contextlib.suppress(OSError):
+                found[report.path] = os.stat(report.path).st_nlink  # noqa: PTH116
+    return {path: links for path, links in found.items() if links > 1}
 
 
 def _write_diff(fixed: Fixed) -> None:
@@ -162,6 +181,5 @@ def _report(reports: Sequence[FileReport]) -> Report:
 def _summary(results: Sequence[Fixed], *, due: bool) -> str:
     count = sum(fixed.applied for fixed in results)
     files = sum(fixed.applied > 0 for fixed in results)
-    left = sum(len(fixed.report.findings) for fixed in results)
-    place = f"{files} file{'' if files == 1 else 's'}"
-    return f"{'Would fix' if due else 'Fixed'} {count} in {place}; {left} left."
+    left = severities([finding for fixed in results for finding in fixed.report.findings]) or "0"
+    return f"{'Would fix' if due else 'Fixed'} {count} in {number(files, 'file')}; {left} left."

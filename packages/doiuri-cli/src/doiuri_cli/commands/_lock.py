@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import click
-from doiuri import DOI, DOISyntaxError
+from doiuri import DOISyntaxError, Handle
 
 from doiuri_cli._config import default_lock
 from doiuri_cli._examine import FileReport, read_mentions
@@ -22,10 +22,12 @@ from doiuri_cli.commands._options import (
 from doiuri_cli.commands._outcome import PROBLEM, show_progress, write_problems
 from doiuri_cli.files import replace_file
 from doiuri_cli.output import visible
+from doiuri_cli.registry._check import handle
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
+    from doiuri import DOI
     from doiuri.resolver import LockFile
 
     from doiuri_cli._config import Config
@@ -63,9 +65,7 @@ class Locking:
 @click.option("--prune", is_flag=True, help="Drop DOIs that no file mentions.")
 @click.option("--refresh", is_flag=True, help="Look up all DOIs again, even those in the lock file.")
 @click.option("--existence", is_flag=True, help="Lock only that DOIs exist, not their records; few requests.")
-@click.option("--works", is_flag=True, help="Also lock what citations need: works and references.")
-@click.option("--style", default="apa", metavar="NAME", help="The CSL style of the references (apa).")
-@click.option("--locale", default="en-US", metavar="NAME", help="The language of the references (en-US).")
+@click.option("--works", is_flag=True, help="Also lock the works, which citations need.")
 @click.option("--bib", metavar="FILE", help="Also write a BibTeX file whose keys are the DOIs.")
 @click.option("--accept", metavar="NAME", help="Accept that this DOI does not exist.")
 @click.option("--reason", metavar="TEXT", help="Why the DOI is accepted; the lock file keeps the reason.")
@@ -80,8 +80,6 @@ def lock(
     refresh: bool,
     existence: bool,
     works: bool,
-    style: str,
-    locale: str,
     bib: str | None,
     accept: str | None,
     reason: str | None,
@@ -92,38 +90,42 @@ def lock(
 
     Sphinx, Markdown and doiuri check read it, and then need no network. Without PATHS, the current folder is
     read. Existing entries are kept; a DOI without an answer keeps its entry. Exit codes: 0 done, 1 with
-    --check, changes are due, 2 a file or the configuration cannot be read, or a file cannot be written.
+    --check, changes are due or a DOI is not registered, 2 a file or the configuration cannot be read, or a
+    file cannot be written.
     """
     if prune and files.changed is not None:
         raise click.UsageError("--prune needs all files; leave out --changed")
     accepted = _accepted(accept, reason)
     config = make_config(locked=False, **options)  # type: ignore[arg-type]
-    file = _open(_default(**options) if config.lock is None else config.lock)  # type: ignore[arg-type]
+    if config.resolver and not (options.get("resolver") or os.environ.get("DOIURI_RESOLVER")):
+        raise click.ClickException(
+            f"only a configuration file names {config.resolver}, and the answers in a lock file count as "
+            "those of https://doi.org; name the resolver with --resolver or DOIURI_RESOLVER"
+        )
+    path = config.lock or default_lock(options["config_file"], isolated=options["isolated"])  # type: ignore[arg-type]
+    from doiuri.resolver import LockFile  # imports requests
+
+    from doiuri_cli.registry._locking import Wanted
+
+    file = LockFile(path)
     if bib is not None:
         _check_bib(bib, file)
-    wanted = _wanted(existence=existence, works=works, style=style, locale=locale, refresh=refresh)
+    wanted = Wanted("existence" if existence else "records", works, refresh)
     selection = files.select(config)
-    contents = contents_of(
-        (path for path in selection.paths if not _is_one_of(path, bib, file)), files.stdin_filename
-    )
+    written = {str(file.path), bib and os.path.abspath(bib)}  # noqa: PTH100
+    read = [one for one in selection.paths if os.path.abspath(one) not in written]  # noqa: PTH100
+    contents = contents_of(read, files.stdin_filename)
     with show_progress(hidden=quiet) as progress:
         failed: list[FileReport] = []
         dois = _dois(Run(config, files.jobs, progress), contents, failed)
         locking = Locking(config, file, wanted, dois, progress)
         is_broken = write_problems(selection, failed)
-        try:
-            due = _update(locking, accepted, check=check, prune=prune and not is_broken, quiet=quiet)
-            if bib is not None:
-                due |= _update_bib(locking, bib, check=check, prune=prune and not is_broken)
-        except ValueError as error:
-            raise click.ClickException(str(error)) from None
+        due = _update(locking, accepted, check=check, prune=prune and not is_broken, quiet=quiet)
+        if bib is not None:
+            due |= _update_bib(locking, bib, check=check, prune=prune and not is_broken)
     if is_broken:
         return PROBLEM
     return _DUE if check and due else 0
-
-
-def _default(config_file: str | None, *, isolated: bool, **_: object) -> str:
-    return default_lock(config_file, isolated=isolated)
 
 
 def _accepted(name: str | None, reason: str | None) -> tuple[DOI, str] | None:
@@ -135,31 +137,9 @@ def _accepted(name: str | None, reason: str | None) -> tuple[DOI, str] | None:
     if not reason.strip():
         raise click.UsageError("--reason is empty; say why the DOI stays")
     try:
-        return DOI.parse(name), " ".join(reason.split())
+        return handle(Handle.parse(name).name), " ".join(reason.split())
     except DOISyntaxError as error:
         raise click.ClickException(f"--accept: {error}") from None
-
-
-def _wanted(*, existence: bool, works: bool, style: str, locale: str, refresh: bool) -> Wanted:
-    from doiuri.rest import check_locale, check_style
-
-    from doiuri_cli.registry._locking import Wanted  # imports requests
-
-    try:
-        return Wanted(
-            "existence" if existence else "records", works, check_style(style), check_locale(locale), refresh
-        )
-    except ValueError as error:
-        raise click.ClickException(str(error)) from None
-
-
-def _open(path: str) -> LockFile:
-    from doiuri.resolver import LockFile  # imports requests
-
-    try:
-        return LockFile(path)
-    except ValueError as error:
-        raise click.ClickException(str(error)) from None
 
 
 def _check_bib(path: str, file: LockFile) -> None:
@@ -168,15 +148,7 @@ def _check_bib(path: str, file: LockFile) -> None:
 
     if os.path.realpath(path) == os.path.realpath(file.path):
         raise click.UsageError("--bib and --lock name the same file")
-    try:
-        read_bib(path)
-    except ValueError as error:
-        raise click.ClickException(str(error)) from None
-
-
-def _is_one_of(path: str, bib: str | None, file: LockFile) -> bool:
-    """Return whether a path is one of the files that are written."""
-    return os.path.abspath(path) in {str(file.path), bib and os.path.abspath(bib)}  # noqa: PTH100
+    read_bib(path)
 
 
 def _dois(run: Run, contents: Sequence[Content], failed: list[FileReport]) -> dict[str, DOI]:
@@ -187,7 +159,7 @@ def _dois(run: Run, contents: Sequence[Content], failed: list[FileReport]) -> di
             failed.append(result)
         else:
             for name in result:
-                doi = DOI(name)
+                doi = handle(name)
                 dois.setdefault(doi.key, doi)
     return dois
 
@@ -197,8 +169,9 @@ def _names_in(question: Question) -> list[str] | FileReport:
 
 
 def _named(source: Source) -> list[str]:
-    mentions, _ = read_mentions(source)
-    return list(dict.fromkeys(mention.doi.name for mention in mentions if mention.doi is not None))
+    return list(
+        dict.fromkeys(doi.name for mention in read_mentions(source) if (doi := mention.handle) is not None)
+    )
 
 
 def _update(
@@ -224,6 +197,7 @@ def _update(
         lines = {doi.key: f"{doi.name} is not in the lock file" for doi in missing}
         lines |= {key: f"{key} changes" for key in differences.added | differences.changed}
         lines |= {key: f"{key} is in the lock file, but no file mentions it" for key in differences.removed}
+        lines |= {doi.key: f"{doi.name} is not registered" for doi in _dead(locking, draft)}
         for _, line in sorted(lines.items()):
             click.echo(visible(line))
         return bool(lines)
@@ -231,6 +205,13 @@ def _update(
     if not quiet:
         click.echo(_summary(locking, draft, differences), err=True)
     return any(differences)
+
+
+def _dead(locking: Locking, draft: Draft) -> list[DOI]:
+    """Return the DOIs that do not exist and are not accepted."""
+    content = draft.content
+    dois = [doi for key, doi in locking.dois.items() if key not in content.accepted]
+    return [doi for doi in dois if content.status(doi.key) == "not-found"]
 
 
 def _accept(draft: Draft, locking: Locking, doi: DOI, reason: str) -> None:
@@ -256,6 +237,8 @@ def _summary(locking: Locking, draft: Draft, differences: Sequence[Collection[st
         text += f"{added:,} added, {changed:,} changed, {removed:,} removed."
     else:
         text = f"{name} was not written: it would be empty."
+    if dead := len(_dead(locking, draft)):
+        text += f" {dead:,} {'is' if dead == 1 else 'are'} not registered."
     if draft.unknown:
         text += f" {len(draft.unknown):,} without an answer: {visible(str(common_cause(draft.unknown)))}."
     return text

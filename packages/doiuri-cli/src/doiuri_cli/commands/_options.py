@@ -5,21 +5,19 @@ from __future__ import annotations
 import os
 import sys
 from functools import wraps
-from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import click
 
-from doiuri_cli._config import FAIL_ON, Config, check_codes, check_patterns, read_config
+from doiuri_cli._config import CHECKS, FAIL_ON, Config, check_columns, read_config
 from doiuri_cli.files._git import GitError, changed_files
 from doiuri_cli.files._select import STDIN, Filter, Selection, select, select_changed
-from doiuri_cli.readers import is_read
+from doiuri_cli.readers import configure, is_read
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from doiuri_cli.files import Patterns
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Any
 
 F = TypeVar("F", bound="Callable[..., object]")
 
@@ -35,25 +33,35 @@ def _decorate(*options: Callable[[F], F]) -> Callable[[F], F]:
     return decorate
 
 
-def _patterns(_ctx: click.Context, _param: click.Parameter, values: Sequence[str]) -> tuple[Patterns, ...]:
+def _checked(_ctx: click.Context, param: click.Parameter, value: object) -> object:
+    """Return a value, checked as in the configuration file."""
+    if value in (None, ()):
+        return value
     try:
-        return (check_patterns(values, str(Path.cwd())),) if values else ()
-    except ValueError as error:
+        name = str(param.name).replace("_", "-")
+        return CHECKS[name](list(value) if isinstance(value, tuple) else value, os.getcwd())  # noqa: PTH109
+    except (TypeError, ValueError) as error:
         raise click.BadParameter(str(error)) from None
 
 
-def _codes(_ctx: click.Context, _param: click.Parameter, values: Sequence[str]) -> frozenset[str]:
-    try:
-        return check_codes(word.strip() for value in values for word in value.split(",") if word.strip())
-    except ValueError as error:
-        raise click.BadParameter(str(error)) from None
+def _codes(ctx: click.Context, param: click.Parameter, values: Sequence[str]) -> object:
+    return _checked(
+        ctx, param, [word.strip() for value in values for word in value.split(",") if word.strip()]
+    )
 
+
+columns_option = click.option(
+    "--columns", multiple=True, callback=lambda _ctx, _param, values: check_columns(values),
+    metavar="NAME[:KIND],…",
+    help="Read only these columns of CSV and TSV, and keys of JSON and YAML.",
+)  # fmt: skip
+"""The option that limits reading to columns."""
 
 _file_options = _decorate(
     click.argument("paths", nargs=-1, type=click.Path(path_type=str)),
-    click.option("--include", multiple=True, callback=_patterns, metavar="PATTERN",
+    click.option("--include", multiple=True, callback=_checked, metavar="PATTERN",
                  help="In folders, read only files that match; patterns as in .gitignore."),
-    click.option("--exclude", multiple=True, callback=_patterns, metavar="PATTERN",
+    click.option("--exclude", multiple=True, callback=_checked, metavar="PATTERN",
                  help="In folders, leave out files and folders that match; patterns as in .gitignore."),
     click.option("--force-exclude", is_flag=True, default=None,
                  help="Also leave out named files and folders that match --exclude; for hooks."),
@@ -104,28 +112,16 @@ code_options = _decorate(
 """The options that choose findings."""
 
 
-class _Positive(click.FloatRange):
-    """A finite number greater than 0, as in the configuration file."""
-
-    def convert(self, value: str | float, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        number = float(super().convert(value, param, ctx))  # type: ignore[arg-type]
-        if not isfinite(number):
-            self.fail(f"{value} is not a finite number.", param, ctx)
-        return number
-
-
-_POSITIVE = _Positive(0, min_open=True)
-
 registry_options = _decorate(
     click.option("--resolver", metavar="URL", help="Base URL of the DOI proxy to query."),
     click.option("--offline/--online", default=None, help="Send no requests."),
     click.option("--mailto", metavar="ADDRESS", help="Your mail address, for the operator of the resolver."),
     click.option("--cache", metavar="PATH", help="Path or URL of the cache."),
-    click.option("--timeout", type=_POSITIVE, metavar="SECONDS",
+    click.option("--timeout", type=float, callback=_checked, metavar="SECONDS",
                  help="Time limit of one request (10)."),
-    click.option("--budget", type=_POSITIVE, metavar="SECONDS",
+    click.option("--budget", type=float, callback=_checked, metavar="SECONDS",
                  help="Time limit of all requests (none)."),
-    click.option("--rate", type=_POSITIVE, metavar="NUMBER",
+    click.option("--rate", type=float, callback=_checked, metavar="NUMBER",
                  help="Requests per second."),
 )  # fmt: skip
 """The options that say whom to ask, and how."""
@@ -166,15 +162,12 @@ def make_config(
     :param isolated: read no file.
     :param no_lock: use no lock file.
     :param options: arguments of ``Config``; None or empty: not given.
-    :raises click.ClickException: if the configuration is wrong.
+    :raises ValueError: if the configuration is wrong.
     """
-    try:
-        values = read_config(config_file, isolated=isolated)
-        values |= _from_environ({name for name in values if options.get(name) is None})
-    except ValueError as error:
-        raise click.ClickException(str(error)) from None
+    values = read_config(config_file, isolated=isolated)
+    values |= _settings(options, values)
     for name, value in options.items():
-        if value is None or value in {(), frozenset()}:
+        if name in _VARIABLES or value is None or value in {(), frozenset()}:
             continue
         configured = values.get(name)
         if name == "exclude" and isinstance(configured, tuple) and isinstance(value, tuple):
@@ -186,38 +179,31 @@ def make_config(
     if no_lock:
         values["lock"] = None
     config = Config(**values)  # type: ignore[arg-type]
+    configure(config.extensions, config.columns)
     if config.locked and config.lock is None:
-        raise click.ClickException(
-            "--locked needs a lock file; write one with doiuri lock, or name it with --lock"
-        )
-    _check_settings(config)
+        raise ValueError("--locked needs a lock file; write one with doiuri lock, or name it with --lock")
     return config
 
 
-def _from_environ(names: set[str]) -> dict[str, object]:
-    """Return the values of environment variables, which win over a file that a stranger may have changed.
+def _settings(options: Mapping[str, object], of_file: Mapping[str, object]) -> dict[str, object]:
+    """Return the settings: the option, else the variable, else what a stranger may have put into the file.
 
-    :param names: options that the file sets, and the command line does not.
+    :raises ValueError: if one is wrong; the message begins with its name.
     """
-    if not any(os.environ.get(f"DOIURI_{name.upper()}") for name in names.intersection(_VARIABLES)):
+    given: dict[str, Any] = {}
+    for name in _VARIABLES:
+        value, variable = options.get(name), os.environ.get(f"DOIURI_{name.upper()}")
+        if value is None and not variable:
+            value = of_file.get(name)
+        if value is not None or variable:
+            given[name] = value
+    if not given:
         return {}
-    from doiuri.plugins import OPTIONS  # slow to import
+    from doiuri.plugins import Settings  # slow to import
 
-    ours = [option for option in OPTIONS if option.name in names and option.variable]
-    return {option.name: option.read({}) for option in ours if os.environ.get(option.variable or "")}
-
-
-def _check_settings(config: Config) -> None:
-    """Report wrong values before any work starts."""
-    given = {name: getattr(config, name) for name in _VARIABLES}
-    if set(given.values()) == {None} and not any(name.startswith("DOIURI_") for name in os.environ):
-        return
-    from doiuri.plugins import Options  # slow to import
-
-    try:
-        Options.read(given)
-    except ValueError as error:
-        raise click.ClickException(str(error)) from None
+    found = Settings.from_environ(**given)
+    values = found.base, found.offline, found.mailto, found.cache
+    return {name: value for name, value in zip(_VARIABLES, values, strict=True) if name in given}
 
 
 class FileOptions(NamedTuple):

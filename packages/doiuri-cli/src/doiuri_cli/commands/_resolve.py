@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+import re
 import sys
-from typing import TYPE_CHECKING
+from itertools import tee
+from json import dumps
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
 from doiuri_cli.commands._options import config_options, make_config, registry_options
 from doiuri_cli.output import visible
-from doiuri_cli.registry._answers import ENTRIES, FORMS, answers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from typing import BinaryIO
 
-    from doiuri.resolver import Resolver
+    from doiuri.resolver import Outcome, Resolver
 
-    from doiuri_cli._config import Config
-    from doiuri_cli.registry._answers import Answer
 
+FORMS = ("url", "json", "agency", "csl", "bibtex", "ris", "citation")
+ENTRIES = frozenset({"bibtex", "ris"})
+"""The forms that take several lines."""
+
+RIS = "application/x-research-info-systems"
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _STDIN = "-"
 _NOT_FOUND, _UNKNOWN = 1, 3
 _LONGEST = 500  # characters of a name in a message
@@ -44,21 +50,11 @@ def resolve(names: tuple[str, ...], form: str, style: str, locale: str, **option
     """
     if not names and sys.stdin is not None and sys.stdin.isatty():
         raise click.UsageError("expected a DOI, or DOIs on standard input")
-    with _open(make_config(**options)) as resolver:  # type: ignore[arg-type]
-        try:
-            found = answers(resolver, _names(names), form, style, locale)
-        except ValueError as error:
-            raise click.ClickException(str(error)) from None
-        return _write(found, form)
-
-
-def _open(config: Config) -> Resolver:
     from doiuri_cli.registry._check import open_resolver  # imports requests
 
-    try:
-        return open_resolver(config)
-    except ValueError as error:
-        raise click.ClickException(str(error)) from None
+    with open_resolver(make_config(**options)) as resolver:  # type: ignore[arg-type]
+        found = _answers(resolver, _names(names), form, style, locale)
+        return _write(found, form)
 
 
 def _names(names: Sequence[str]) -> Iterator[str]:
@@ -75,6 +71,69 @@ def _lines(stream: BinaryIO) -> Iterator[str]:
         name = text.decode("utf-8", "surrogateescape").strip()
         if name:
             yield name
+
+
+class Answer(NamedTuple):
+    """What the registry says about a name: the name as it was given, the text, and why there is none."""
+
+    name: str
+    status: str
+    text: str = ""
+    reason: str = ""
+
+
+def _answers(
+    resolver: Resolver, names: Iterable[str], form: str, style: str, locale: str
+) -> Iterator[Answer]:
+    """Return an answer for each name, in order; names are read as they are needed.
+
+    :raises ValueError: if the style or the locale is not a name that can be requested.
+    """
+    given, asked = tee(names)
+    match form:
+        case "url" | "json":
+            outcomes = resolver.resolve_many(asked)
+        case "agency":
+            outcomes = resolver.agencies(asked)
+        case "csl":
+            outcomes = resolver.works(asked)
+        case "bibtex":
+            outcomes = resolver.bibtex_many(asked)
+        case "ris":
+            outcomes = resolver.metadata_many(asked, RIS)
+        case _:
+            outcomes = resolver.references(asked, style, locale)
+    return (_answer(name, outcome, form) for name, outcome in zip(given, outcomes, strict=True))
+
+
+def _answer(name: str, outcome: Outcome, form: str) -> Answer:
+    if outcome.status != "found":
+        return Answer(name, outcome.status, reason=outcome.reason)
+    text, lacking = _text(outcome, form)
+    return Answer(name, "found", text) if text else Answer(name, "no-values", reason=lacking)
+
+
+def _text(outcome: Outcome, form: str) -> tuple[str, str]:
+    """Return the text of an answer, and what to say if it is empty."""
+    record, work, metadata = outcome.record, outcome.work, outcome.metadata
+    match form:
+        case "url":
+            return (record and record.url) or "", "the record has no URL"
+        case "json":
+            return record.to_json() if record else "", "there is no record"
+        case "agency":
+            return outcome.agency or "", "the registration agency is not known"
+        case "csl" if work is not None and work.doi is not None:
+            return dumps({"id": work.doi.name, "DOI": work.doi.name, **work.csl}, ensure_ascii=False), ""
+        case "bibtex":
+            return metadata.text if metadata else "", ""
+        case "ris":
+            answer = metadata.text if metadata else ""
+            text = _CONTROLS.sub("", answer.replace("\r\n", "\n")).strip("\ufeff \n")
+            return (text, "") if text.startswith("TY  -") else ("", f"the answer is not RIS: {text[:40]!r}")
+        case "citation":
+            return outcome.reference, "there is no metadata"
+    return "", "there is no metadata"
 
 
 def _write(found: Iterable[Answer], form: str) -> int:

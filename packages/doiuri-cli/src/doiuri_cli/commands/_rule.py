@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from doiuri_cli._config import hint
 from doiuri_cli.rules import RULES
 
 if TYPE_CHECKING:
@@ -49,14 +50,11 @@ def rule(code: str | None, everything: bool, output: str) -> None:
 def _named(code: str) -> Rule:
     """Return the rule of a code.
 
-    :raises click.UsageError: if there is none; it names the code that is most like it.
+    :raises click.UsageError: if there is none; it names the code that is most like it, or all.
     """
     if code in RULES:
         return RULES[code]
-    from difflib import get_close_matches
-
-    close = get_close_matches(code.lower().replace("_", "-"), RULES, n=1, cutoff=0)
-    raise click.UsageError(f"{code!r} is not a code; did you mean {close[0]}?")
+    raise click.UsageError(f"{code!r} is not a code{hint(code.lower().replace('_', '-'), RULES)}")
 
 
 def _text(rule: Rule) -> str:

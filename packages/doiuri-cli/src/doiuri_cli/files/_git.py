@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import os
+import re
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
+    from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
 _WAIT = 60.0
 """Seconds for one call of git."""
+
+# In the expression of a pattern: a star that another one follows in the same name; a pair that a pair follows
+_CHARACTER = r"(?:\\.|\[\^?\]?[^\]]*\](?![*+])|[^\\\[(/.^$*+?])"
+_STAR = re.compile(rf"\[\^/\]\*({_CHARACTER}*)(?=\[\^/\]\*)")
+_STARS = re.compile(r"\(\?:(\.\+\?/|/\.\+\?)\)\?(.*?)(?=\(\?:/\.\+\?\)\?)", re.DOTALL)
 
 
 class GitError(ValueError):
@@ -28,19 +35,15 @@ class Patterns(NamedTuple):
     folder: str
     lines: tuple[str, ...]
 
-    def verdict(self, path: str, *, folder: bool = False) -> bool | None:
-        """Return True if a path matches, False if a negated pattern takes it out, None if no pattern applies.
+    def match(self, path: str, *, folder: bool = False) -> bool:
+        """Return whether a path matches.
 
         :param path: an absolute path; outside of the folder, only patterns without a slash can match.
         :param folder: whether it is a folder.
         """
         inside = path[len(self.folder) :] if _is_below(path, self.folder) else os.path.basename(path)  # noqa: PTH119 - for speed
         name = inside.replace(os.sep, "/").lstrip("/")
-        return _spec(self.lines).check_file(f"{name}/" if folder else name).include
-
-    def match(self, path: str, *, folder: bool = False) -> bool:
-        """Return whether a path matches; the arguments are those of ``verdict``."""
-        return bool(self.lines) and bool(self.verdict(path, folder=folder))
+        return bool(_spec(self.lines).check_file(f"{name}/" if folder else name).include)
 
 
 def _is_below(path: str, folder: str) -> bool:
@@ -51,52 +54,47 @@ def _is_below(path: str, folder: str) -> bool:
 def _spec(lines: tuple[str, ...]) -> GitIgnoreSpec:
     from pathspec import GitIgnoreSpec  # slow to import
 
-    try:
-        return GitIgnoreSpec.from_lines(lines)
-    except ValueError:  # like git, ignore invalid patterns only
-        return GitIgnoreSpec.from_lines(line for line in lines if is_pattern(line))
+    # Like git, ignore invalid patterns. The other backends know no atomic groups
+    return GitIgnoreSpec(filter(None, map(_compiled, lines)), backend="simple")
 
 
 def is_pattern(line: str) -> bool:
     """Return whether a line is a valid pattern."""
-    from pathspec import GitIgnoreSpec
+    return _compiled(line) is not None
+
+
+def _compiled(line: str) -> GitIgnoreSpecPattern | None:
+    """Return a pattern; None if it is invalid.
+
+    What is between two stars is matched where it occurs first, so that the time is not exponential.
+    """
+    from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
     try:
-        GitIgnoreSpec.from_lines([line])
+        pattern = GitIgnoreSpecPattern(line)
     except ValueError:
-        return False
-    return True
+        return None
+    if pattern.regex is None:
+        return pattern
+    text = _STAR.sub(r"(?>[^/]*?\1)", pattern.regex.pattern)
+    text = _STARS.sub(r"(?>(?:\1)??\2(?=/))", text.replace(".+", ".+?"))
+    return GitIgnoreSpecPattern(re.compile(text), pattern.include)
 
 
-def root_of(folder: str) -> str | None:
-    """Return the top folder of the repository that a folder is in; None if there is none.
+def ignored_in(folder: str) -> set[str]:
+    """Return the absolute paths of the files and folders below a folder that git ignores, and does not track.
 
-    :param folder: an absolute path.
-    """
-    current = Path(folder)
-    return next((str(place) for place in (current, *current.parents) if (place / ".git").exists()), None)
-
-
-def outer_ignores(folder: str) -> list[Patterns]:
-    """Return what git ignores according to the files above a folder, from .git/info/exclude downwards.
+    There are none if git is not installed, or the folder is not in a repository.
 
     :param folder: an absolute path.
     """
-    root = root_of(folder)
-    if root is None:
-        return []
-    found = [Patterns(root, _lines(_git_folder(Path(root)) / "info" / "exclude"))]
-    place = Path(root)
-    for name in ("", *Path(folder).relative_to(root).parts[:-1]):
-        place /= name
-        if str(place) != folder:
-            found.append(ignores_in(str(place)))
-    return [patterns for patterns in found if patterns.lines]
-
-
-def ignores_in(folder: str) -> Patterns:
-    """Return the patterns in the .gitignore of a folder; none if there is no such file."""
-    return Patterns(folder, _lines(Path(folder, ".gitignore")))
+    try:
+        names = _git(
+            *("-C", folder, "ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")
+        )
+    except GitError:
+        return set()
+    return {os.path.join(folder, name.rstrip("/")) for name in names.split("\0")}  # noqa: PTH118 - for speed
 
 
 def changed_files(reference: str | None) -> list[str]:
@@ -138,7 +136,7 @@ def _git(*arguments: str) -> str:
 
     try:
         run = subprocess.run(  # noqa: S603 - no shell
-            ["git", *arguments],  # noqa: S607 - the user's git
+            ["git", "-c", "core.fsmonitor=", *arguments],  # noqa: S607 - the user's git; no command of a stranger's
             capture_output=True,
             stdin=subprocess.DEVNULL,
             timeout=_WAIT,
@@ -152,24 +150,3 @@ def _git(*arguments: str) -> str:
         reason = os.fsdecode(run.stderr).strip().partition("\n")[0].removeprefix("fatal: ")
         raise GitError(f"git failed: {reason or f'exit code {run.returncode}'}")
     return os.fsdecode(run.stdout)
-
-
-def _git_folder(root: Path) -> Path:
-    """Return git's own folder, which the work trees of a repository share."""
-    entry = root / ".git"
-    if entry.is_dir():
-        return entry
-    _, _, place = _text(entry).partition("gitdir:")
-    own = root / place.strip()
-    return own / (_text(own / "commondir").strip() or ".")
-
-
-def _lines(path: Path) -> tuple[str, ...]:
-    return tuple(line for line in _text(path).splitlines() if line.strip() and not line.startswith("#"))
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text("utf-8", errors="surrogateescape")
-    except OSError:
-        return ""

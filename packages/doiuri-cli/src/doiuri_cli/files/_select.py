@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from doiuri_cli.files._git import ignores_in, outer_ignores
+from doiuri_cli.files._git import ignored_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -20,7 +20,7 @@ STDIN = "-"
 _MADE = {"_build", "node_modules", "venv"}
 """Folders that hold what programs made or installed."""
 
-_OPEN = re.compile(r"/dev/stdin|(?:/dev|/proc/self)/fd/[0-9]+")
+OPENED = re.compile(r"/dev/stdin|(?:/dev|/proc/self)/fd/[0-9]+")
 """What the shell opened for this process, which may be a pipe."""
 
 
@@ -40,13 +40,19 @@ class Filter(NamedTuple):
     max_size: int = 50_000_000
     force_exclude: bool = False
 
+    def _names_type(self, path: str) -> bool:
+        """Return whether a pattern to include, such as ``*.jl``, has the extension of a file."""
+        extension = os.path.splitext(path)[1]  # noqa: PTH122
+        lines = (line for patterns in self.include for line in patterns.lines)
+        return bool(extension) and any(line.endswith(extension) for line in lines)
+
     def excludes(self, path: str, *, folder: bool = False) -> bool:
         """Return whether an absolute path is excluded."""
         return any(patterns.match(path, folder=folder) for patterns in self.exclude)
 
     def takes(self, path: str) -> bool:
         """Return whether a file is read, by its absolute path."""
-        if not self.is_known(path) or self.excludes(path):
+        if not (self.is_known(path) or self._names_type(path)) or self.excludes(path):
             return False
         return not self.include or any(patterns.match(path) for patterns in self.include)
 
@@ -82,7 +88,7 @@ def select(arguments: Iterable[str], wanted: Filter) -> Selection:
         elif is_folder:
             selection.folders.append(path)
             _walk(argument, wanted, selection)
-        elif argument == STDIN or os.path.isfile(argument) or _OPEN.fullmatch(argument):  # noqa: PTH113
+        elif argument == STDIN or os.path.isfile(argument) or OPENED.fullmatch(argument):  # noqa: PTH113
             selection.paths.append(argument)
         elif os.path.exists(argument):  # noqa: PTH110 - a pipe may block for ever
             selection.skipped["not a regular file"] += 1
@@ -117,65 +123,35 @@ def _add(path: str, size: int, wanted: Filter, selection: Selection) -> None:
         selection.paths.append(path)
 
 
-class _Folder(NamedTuple):
-    """A folder to read.
-
-    :ivar shown: its path as it is shown.
-    :ivar path: its absolute path.
-    :ivar ignores: what git ignores according to the files above it.
-    """
-
-    shown: str
-    path: str
-    ignores: list[Patterns]
-
-
 def _walk(top: str, wanted: Filter, selection: Selection) -> None:
-    """Add the files below a folder: those of each folder first, then those of the folders in it."""
-    path = os.path.abspath(top)  # noqa: PTH100
-    ignores = outer_ignores(path)
-    if _ignored(ignores, path, folder=True):
-        ignores = []  # it was named all the same
-    waiting = [_Folder("" if os.path.normpath(top) == os.curdir else top, path, ignores)]
-    while waiting:
-        folder = waiting.pop()
-        try:
-            inner = _read_folder(folder, wanted, selection)
-        except OSError as error:
-            selection.problems.append((folder.shown or top, error.strerror or str(error)))
-        else:
-            waiting += reversed(inner)
+    """Add the files below a folder: those of each folder first, then those of the folders in it.
 
-
-def _read_folder(folder: _Folder, wanted: Filter, selection: Selection) -> list[_Folder]:
-    """Add the files of a folder, and return the folders in it.
-
-    Hidden folders, those that programs make, and symbolic links are passed over. What a link leads to is read
-    in its own place.
+    Hidden folders, those that programs make, what git ignores, and symbolic links are passed over. What a
+    link leads to is read in its own place.
     """
-    with os.scandir(folder.path) as found:
-        entries = sorted(found, key=lambda entry: entry.name)
-    ignores = folder.ignores
-    if any(entry.name == ".gitignore" for entry in entries):
-        ignores = [*ignores, ignores_in(folder.path)]
-    inner = []
-    for entry in entries:
-        shown, path = os.path.join(folder.shown, entry.name), os.path.join(folder.path, entry.name)  # noqa: PTH118
-        if entry.is_dir(follow_symlinks=False):
-            passed_over = (
-                entry.name.startswith(".") or entry.name in _MADE or wanted.excludes(path, folder=True)
-            )
-            if not (passed_over or _ignored(ignores, path, folder=True)):
-                inner.append(_Folder(shown, path, ignores))
-        elif entry.is_file(follow_symlinks=False) and wanted.takes(path) and not _ignored(ignores, path):
-            _add(shown, entry.stat(follow_symlinks=False).st_size, wanted, selection)
-    return inner
-
-
-def _ignored(ignores: Sequence[Patterns], path: str, *, folder: bool = False) -> bool:
-    """Return whether git ignores a path: the deepest file with a pattern for it decides."""
-    for patterns in reversed(ignores):
-        verdict = patterns.verdict(path, folder=folder) if patterns.lines else None
-        if verdict is not None:
-            return verdict
-    return False
+    path = os.path.abspath(top)  # noqa: PTH100
+    ignored = ignored_in(path)
+    waiting = [("" if os.path.normpath(top) == os.curdir else top, path)]
+    while waiting:
+        shown, path = waiting.pop()
+        try:
+            with os.scandir(path) as found:
+                entries = sorted(found, key=lambda entry: entry.name)
+        except OSError as error:
+            selection.problems.append((shown or top, error.strerror or str(error)))
+            continue
+        names = {entry.name for entry in entries}
+        if ".git" in names and path != os.path.abspath(top):  # noqa: PTH100
+            ignored |= ignored_in(path)  # another repository, such as a submodule
+        inner = []
+        for entry in entries:
+            place = os.path.join(shown, entry.name), os.path.join(path, entry.name)  # noqa: PTH118
+            if place[1] in ignored:
+                continue
+            if entry.is_dir(follow_symlinks=False):
+                is_made = entry.name.startswith(".") or entry.name in _MADE
+                if not (is_made or wanted.excludes(place[1], folder=True)):
+                    inner.append(place)
+            elif entry.is_file(follow_symlinks=False) and wanted.takes(place[1]):
+                _add(place[0], entry.stat(follow_symlinks=False).st_size, wanted, selection)
+        waiting += reversed(inner)

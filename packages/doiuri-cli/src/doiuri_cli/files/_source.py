@@ -7,8 +7,10 @@ import errno
 import os
 import re
 import stat
+from array import array
 from bisect import bisect_right
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
 from typing import NamedTuple
@@ -44,7 +46,8 @@ class Lines:
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self._starts = [0, *(end.end() for end in _LINE_END.finditer(text))]
+        self._starts = array("q", [0])  # a list takes four times the memory
+        self._starts.extend(end.end() for end in _LINE_END.finditer(text))
 
     def position(self, offset: int) -> Position:
         """Return the line and the column of a character."""
@@ -74,6 +77,7 @@ class Lines:
         return self._text[start + first - 1 : end].rstrip("\r\n")
 
 
+@dataclass(eq=False)
 class Source:
     """The text of a file."""
 
@@ -83,17 +87,11 @@ class Source:
     text: str
     """The text, with the line ends of the file and without a byte order mark."""
 
-    encoding: str
+    encoding: str = "utf-8"
     """The codec of the text."""
 
-    mark: bytes
+    mark: bytes = b""
     """The byte order mark; empty if the file has none."""
-
-    def __init__(self, path: str, text: str, encoding: str = "utf-8", mark: bytes = b"") -> None:
-        self.path = path
-        self.text = text
-        self.encoding = encoding
-        self.mark = mark
 
     @classmethod
     def from_bytes(cls, path: str, content: bytes) -> Source:

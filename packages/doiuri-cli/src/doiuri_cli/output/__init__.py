@@ -1,14 +1,16 @@
 """The output formats, and the summary of a run."""
 
-from doiuri_cli.output._report import Counts, Report, summary_lines, visible
+from doiuri_cli.output._report import Counts, References, Report, recorded_lines, summary_lines, visible
 from doiuri_cli.output._write import FORMATS, Output, output_option, write_report
 
 __all__ = [
     "FORMATS",
     "Counts",
     "Output",
+    "References",
     "Report",
     "output_option",
+    "recorded_lines",
     "summary_lines",
     "visible",
     "write_report",

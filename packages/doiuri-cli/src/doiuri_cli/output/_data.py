@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import re
-from html import escape
 from typing import TYPE_CHECKING
 
-from doiuri_cli.output._report import encodable, label, message, place, shown, visible
+from doiuri_cli.output._report import encodable, label, message, place, to_json, visible
+from doiuri_cli.rules import Severity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Sequence
     from typing import TextIO
 
     from doiuri_cli.output._report import Report
@@ -30,7 +29,7 @@ def write_jsonl(report: Report, stream: TextIO) -> None:
 
 def _line(finding: Finding) -> str:
     fix = finding.fix
-    return json.dumps(
+    return to_json(
         {
             "path": encodable(finding.path),
             "line": finding.line,
@@ -49,43 +48,49 @@ def _line(finding: Finding) -> str:
 
 
 # What XML 1.0 §2.2 has no way to write
-_ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_ILLEGAL = "[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 
 
 def write_junit(report: Report, stream: TextIO) -> None:
-    """Write a test report; without findings, one with a test that passed, for some programs want one."""
+    """Write a test report; without findings, one with a test that passed, for some programs want one.
+
+    Each finding is a test that failed, or that was skipped if the severity is "info".
+    """
+    from xml.etree.ElementTree import Element, SubElement, indent, tostring  # slow to import
+
+    def add(parent: Element, tag: str, **attributes: str) -> Element:
+        return SubElement(parent, tag, {name: _legal(value) for name, value in attributes.items()})
+
     suites: dict[str, list[Finding]] = {}
     for finding in report.findings:
         suites.setdefault(finding.path, []).append(finding)
-    count = len(report.findings)
-    stream.write('<?xml version="1.0" encoding="utf-8"?>\n')
-    stream.write(f'<testsuites name="doiuri" tests="{count or 1}" failures="{count}" errors="0">\n')
+    tests, failures = str(len(report.findings) or 1), _failures(report.findings)
+    root = Element("testsuites", name="doiuri", tests=tests, failures=failures, errors="0")
     for path, findings in suites.items():
-        stream.writelines(_suite(path, findings))
+        name, counts = visible(path), {"tests": str(len(findings)), "failures": _failures(findings)}
+        suite = add(root, "testsuite", name=name, **counts, errors="0")
+        for finding in findings:
+            where = place(finding)
+            inside = where.removeprefix(name).removeprefix(":")
+            case = add(suite, "testcase", classname=name, name=f"{finding.code} {inside}")
+            kind = {"type": finding.severity.label} if _fails(finding) else {}
+            outcome = add(case, "failure" if kind else "skipped", **kind, message=message(finding))
+            outcome.text = _legal(f"{where}: {label(finding)} {message(finding)}")
     if not suites:
-        stream.write('  <testsuite name="doiuri" tests="1" failures="0" errors="0">\n')
-        stream.write('    <testcase classname="doiuri" name="no findings"/>\n  </testsuite>\n')
-    stream.write("</testsuites>\n")
+        suite = add(root, "testsuite", name="doiuri", tests="1", failures="0", errors="0")
+        add(suite, "testcase", classname="doiuri", name="no findings")
+    indent(root)
+    stream.write(f"{tostring(root, 'us-ascii', xml_declaration=True).decode()}\n")
 
 
-def _suite(path: str, findings: list[Finding]) -> Iterator[str]:
-    name, count = _xml(visible(path)), len(findings)
-    yield f'  <testsuite name="{name}" tests="{count}" failures="{count}" errors="0">\n'
-    for finding in findings:
-        where = place(finding)
-        case = _xml(f"{finding.code} {where.removeprefix(visible(path)).removeprefix(':')}")
-        yield f'    <testcase classname="{name}" name="{case}">\n'
-        yield f'      <failure type="{finding.severity.label}" message="{_xml(message(finding))}">'
-        yield f"{_xml(f'{where}: {label(finding)} {message(finding)}')}</failure>\n    </testcase>\n"
-    yield "  </testsuite>\n"
+def _fails(finding: Finding) -> bool:
+    return finding.severity > Severity.INFO
 
 
-def _xml(text: str) -> str:
-    """Return a text for an element or an attribute, in ASCII; what XML cannot hold is shown as escapes."""
-    legal = _ILLEGAL.sub(lambda match: _escape(match[0]), text)
-    return escape(legal).encode("ascii", "xmlcharrefreplace").decode("ascii")
+def _failures(findings: Sequence[Finding]) -> str:
+    return str(sum(map(_fails, findings)))
 
 
-def _escape(character: str) -> str:
-    as_shown = shown(character)
-    return as_shown if as_shown != character else character.encode("unicode_escape").decode("ascii")
+def _legal(text: str) -> str:
+    """Return a text with escapes in the place of what XML cannot hold."""
+    return re.sub(_ILLEGAL, lambda match: match[0].encode("unicode_escape").decode(), text)

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from hashlib import sha256
-from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from doiuri_cli.output._report import encodable, message, place, region, relative, uri, visible
+from doiuri_cli.output._report import encodable, message, place, printable, region, relative, to_json, uri
 from doiuri_cli.rules import RULES, Severity
 
 if TYPE_CHECKING:
@@ -19,8 +16,18 @@ if TYPE_CHECKING:
     from doiuri_cli.rules import Finding, Fix, Rule
 
 
+# The words of GitHub, GitLab, SARIF, and GitHub's property for SARIF
+_LEVELS = {
+    Severity.ERROR: ("error", "major", "error", "error"),
+    Severity.WARNING: ("warning", "minor", "warning", "warning"),
+    Severity.INFO: ("notice", "info", "note", "recommendation"),
+}
+
+
 def fingerprints(findings: Iterable[Finding]) -> Iterator[str]:
     """Return a fingerprint for each finding: a digest without the line number, and a count of equal ones."""
+    from hashlib import sha256  # slow to import
+
     seen: Counter[str] = Counter()
     for finding in findings:
         parts = relative(finding.path), finding.code, finding.doi or "", finding.excerpt.strip()
@@ -39,7 +46,7 @@ def _command(finding: Finding) -> str:
     properties = {
         "title": f"doiuri ({finding.code})",
         # the name of the file must stay, with the characters that the escapes below are for
-        "file": visible(relative(finding.path), kept="\r\n"),
+        "file": printable(relative(finding.path), kept="\r\n"),
         "line": str(line),
         "endLine": str(end_line),
     }
@@ -48,7 +55,7 @@ def _command(finding: Finding) -> str:
         properties |= {"col": str(column), "endColumn": str(end_column)}
     listed = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
     text = f"{place(finding)}: {finding.code}: {message(finding)}"
-    return f"::{finding.severity.label} {listed}::{_data(text)}\n"
+    return f"::{_LEVELS[finding.severity][0]} {listed}::{_data(text)}\n"
 
 
 def _data(text: str) -> str:
@@ -61,14 +68,11 @@ def _property(text: str) -> str:
     return _data(text).replace(":", "%3A").replace(",", "%2C")
 
 
-_SEVERITIES = {Severity.ERROR: "major", Severity.WARNING: "minor"}
-
-
 def write_gitlab(report: Report, stream: TextIO) -> None:
     """Write the findings as GitLab's Code Quality wants them."""
     pairs = zip(report.findings, fingerprints(report.findings), strict=True)
-    json.dump([_issue(finding, fingerprint) for finding, fingerprint in pairs], stream, indent=2)
-    stream.write("\n")
+    issues = [_issue(finding, fingerprint) for finding, fingerprint in pairs]
+    stream.write(f"{to_json(issues, indent=2)}\n")
 
 
 def _issue(finding: Finding, fingerprint: str) -> dict[str, object]:
@@ -77,7 +81,7 @@ def _issue(finding: Finding, fingerprint: str) -> dict[str, object]:
         "description": message(finding),
         "check_name": finding.code,
         "fingerprint": fingerprint,
-        "severity": _SEVERITIES[finding.severity],
+        "severity": _LEVELS[finding.severity][1],
         "location": {
             "path": encodable(relative(finding.path)),
             "lines": {"begin": line, "end": end_line},
@@ -97,11 +101,13 @@ def write_sarif(report: Report, stream: TextIO) -> None:
         "columnKind": "unicodeCodePoints",  # §3.14.17
         "results": [_result(finding, fingerprint) for finding, fingerprint in pairs],
     }
-    json.dump({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, stream, indent=1)
-    stream.write("\n")
+    log = {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
+    stream.write(f"{to_json(log, indent=1)}\n")
 
 
 def _driver() -> dict[str, object]:
+    from importlib.metadata import version  # slow to import
+
     return {
         "name": "doiuri",
         "informationUri": "https://github.com/doiuri/doiuri",
@@ -122,10 +128,10 @@ def _rule(rule: Rule) -> dict[str, object]:
         "shortDescription": {"text": rule.summary},
         "fullDescription": {"text": rule.reason},
         "help": {"text": text, "markdown": markdown},
-        "defaultConfiguration": {"level": rule.severity.label},
+        "defaultConfiguration": {"level": _LEVELS[rule.severity][2]},
         "properties": {
             "tags": ["doi"],
-            "problem.severity": rule.severity.label,
+            "problem.severity": _LEVELS[rule.severity][3],
             "precision": _precision(rule),
         },
     }
@@ -141,7 +147,7 @@ def _result(finding: Finding, fingerprint: str) -> dict[str, object]:
     result: dict[str, object] = {
         "ruleId": finding.code,
         "ruleIndex": _INDEX[finding.code],
-        "level": finding.severity.label,
+        "level": _LEVELS[finding.severity][2],
         "message": {"text": message(finding)},
         "locations": [_location(finding)],
         # the one name that GitHub reads
@@ -179,7 +185,7 @@ def _fix(finding: Finding, fix: Fix) -> dict[str, object]:
         "deletedRegion": {"charOffset": fix.start, "charLength": fix.end - fix.start},
         "insertedContent": {"text": encodable(fix.replacement)},
     }
-    effect = "The DOI stays the same." if fix.safe else "The DOI becomes another one."
+    effect = "The DOI stays the same." if fix.safe or fix.name is None else "The DOI becomes another one."
     return {
         "description": {"text": f"Replace by {encodable(fix.replacement)}. {effect}"},
         "artifactChanges": [{"artifactLocation": _artifact(finding), "replacements": [replacement]}],

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from doiuri_cli.rules import Finding, Severity
+
+if TYPE_CHECKING:
+    from doiuri_cli.readers._bibliography import Lacking
 
 _NOTHING: Mapping[str, int] = {}
 
@@ -23,6 +27,7 @@ class Counts(NamedTuple):
     :ivar asked: how many the registry answered for.
     :ivar requests: how many requests that took.
     :ivar unknown: how many could not be checked, by cause, such as "doi.org: HTTP status 429".
+    :ivar old: how many works in the lock file are too old and could not be renewed, by cause.
     :ivar skipped: how many files were not read, by reason, such as "binary".
     """
 
@@ -32,14 +37,27 @@ class Counts(NamedTuple):
     asked: int = 0
     requests: int = 0
     unknown: Mapping[str, int] = _NOTHING
+    old: Mapping[str, int] = _NOTHING
     skipped: Mapping[str, int] = _NOTHING
 
 
+class References(NamedTuple):
+    """The entries of bibliographies, if they were compared with the registry's metadata.
+
+    :ivar valid: the names of those DOIs that are registered.
+    :ivar lacking: the entries without a DOI.
+    """
+
+    valid: Sequence[str]
+    lacking: Sequence[Lacking]
+
+
 class Report(NamedTuple):
-    """The findings of a run, in the order in which they are shown, and its figures."""
+    """The findings of a run, in the order in which they are shown, its figures, and what it compared."""
 
     findings: Sequence[Finding] = ()
     counts: Counts = Counts()
+    references: References | None = None
 
 
 def summary_lines(report: Report) -> list[str]:
@@ -48,37 +66,62 @@ def summary_lines(report: Report) -> list[str]:
     if not (counts.files or counts.dois or counts.skipped or report.findings):
         return ["No files to check."]
     lines = [_checked(counts)]
+    if counts.old:
+        works = number(sum(counts.old.values()), "old work")
+        lines.append(f"{works} in the lock file could not be renewed: {_reasons(counts.old)}.")
     if counts.skipped:
-        lines.append(f"{_number(sum(counts.skipped.values()), 'file')} skipped: {_reasons(counts.skipped)}.")
-    lines.append(_found(report))
-    return lines
+        lines.append(f"{number(sum(counts.skipped.values()), 'file')} skipped: {_reasons(counts.skipped)}.")
+    return [*lines, _found(report), *recorded_lines(report.findings)]
+
+
+def recorded_lines(findings: Iterable[Finding]) -> list[str]:
+    """Return the line on fixes that are left out, for they would change recorded data, if there are any."""
+    count = sum(one.fix is not None and one.fix.name is None and not one.fix.safe for one in findings)
+    noun = "fix" if count == 1 else "fixes"
+    return (
+        [f"{count} {noun} in recorded data (fixtures, cassettes, testdata) left to --unsafe-fixes."]
+        if count
+        else []
+    )
 
 
 def _checked(counts: Counts) -> str:
     if not counts.dois:
-        return f"No DOIs found in {_number(counts.files, 'file')}."
-    text = f"Checked {_number(counts.dois, 'DOI')}: {counts.known} known"
-    if counts.asked or counts.requests:
-        text += f", {counts.asked} asked in {_number(counts.requests, 'request')}"
+        return f"No DOIs found in {number(counts.files, 'file')}."
+    unknown = sum(counts.unknown.values())
+    if unknown == counts.dois and not counts.requests:
+        return f"Verified none of {number(counts.dois, 'DOI')}: {_reasons(counts.unknown)}."
+    text = f"Checked {number(counts.dois, 'DOI')}: {counts.known} known"
+    if counts.asked:
+        text += f", {counts.asked} asked in {number(counts.requests, 'request')}"
+    elif counts.requests:
+        text += f", {number(counts.requests, 'request')}"
     if counts.unknown:
-        text += f". {sum(counts.unknown.values())} could not be checked: {_reasons(counts.unknown)}"
+        text += f". {unknown} could not be checked: {_reasons(counts.unknown)}"
     return f"{text}."
 
 
 def _found(report: Report) -> str:
     if not report.findings:
         return "No findings."
-    severities = Counter(finding.severity for finding in report.findings)
-    numbers = [(severities[severity], severity.label) for severity in (Severity.ERROR, Severity.WARNING)]
-    text = ", ".join(_number(count, noun) for count, noun in numbers if count) + "."
-    fixes = Counter(finding.fix.safe for finding in report.findings if finding.fix is not None)
-    safe, unsafe = fixes[True], fixes[False]
+    text = f"{severities(report.findings)}."
+    fixes = [finding.fix for finding in report.findings if finding.fix is not None]
+    safe, unsafe = (
+        sum(fix.safe for fix in fixes),
+        sum(fix.name is not None and not fix.safe for fix in fixes),
+    )
     if safe:
         text += f" [*] {safe} can be fixed with doiuri fix"
         text += f", {unsafe} more with --unsafe-fixes if the corrected DOI exists." if unsafe else "."
     elif unsafe:
         text += f" {unsafe} can be fixed with doiuri fix --unsafe-fixes if the corrected DOI exists."
     return text
+
+
+def severities(findings: Sequence[Finding]) -> str:
+    """Return how many findings there are of each severity; "" if there are none."""
+    found = Counter(finding.severity for finding in findings)
+    return ", ".join(number(found[one], one.label) for one in reversed(Severity) if found[one])
 
 
 def _reasons(counts: Mapping[str, int]) -> str:
@@ -89,7 +132,8 @@ def _reasons(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{visible(reason)} ({count:d})" for reason, count in ordered)
 
 
-def _number(count: int, noun: str) -> str:
+def number(count: int, noun: str) -> str:
+    """Return a number with its noun."""
     return f"{count:d} {noun}{'' if count == 1 else 's'}"
 
 
@@ -98,15 +142,34 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _HIDDEN = {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"}
 
 
+# What CI systems take for a command: "##vso[…]" and "##[…]" anywhere, "::…::" where a line starts
+_COMMAND = re.compile(r"##(?=\[|vso\[)|\A\s*::", re.IGNORECASE)
+
+
 def visible(text: str, kept: str = "") -> str:
-    """Return a text in which control and invisible characters are shown as escapes.
+    """Return a text in which control and invisible characters, and commands to CI, are shown as escapes.
 
     :param text: the text.
     :param kept: such characters that stay.
     """
+    return inert(printable(text, kept))
+
+
+def printable(text: str, kept: str = "") -> str:
+    """Return a text in which control and invisible characters are shown as escapes, but for some."""
     if text.isascii() and text.isprintable():
         return text
     return "".join(character if character in kept else shown(character) for character in text)
+
+
+def inert(text: str) -> str:
+    """Return a text in which commands to CI systems are broken by an escape."""
+    return _COMMAND.sub(lambda match: f"{match[0][:-1]}\\x{ord(match[0][-1]):02x}", text)
+
+
+def to_json(value: object, indent: int | None = None) -> str:
+    """Return a value as JSON, in ASCII and without what CI systems take for a command."""
+    return json.dumps(value, indent=indent).replace("##", "#\\u0023")
 
 
 def shown(character: str) -> str:
@@ -157,9 +220,8 @@ def relative(path: str) -> str:
 def uri(path: str) -> str:
     """Return a path as a URI reference: relative, or ``file:`` if the path is outside the current folder."""
     name = relative(path)
+    if Path(name).is_absolute():
+        return Path(name).as_uri()
     from urllib.parse import quote  # slow to import
 
-    escaped = quote(os.fsencode(name), safe="/")
-    if not Path(name).is_absolute():
-        return escaped
-    return f"file://{escaped if escaped.startswith('/') else '/' + escaped}"
+    return quote(os.fsencode(name), safe="/")

@@ -5,17 +5,19 @@ from __future__ import annotations
 import os
 import re
 import sys
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import click
 
-from doiuri_cli.output._report import label, message, place, shown, summary_lines
-from doiuri_cli.rules import Severity
+from doiuri_cli.output._report import inert, label, message, place, shown, summary_lines, visible
+from doiuri_cli.rules import RULES, Severity
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import TextIO
 
-    from doiuri_cli.output._report import Report
+    from doiuri_cli.output._report import References, Report
     from doiuri_cli.rules import Finding
 
 
@@ -27,15 +29,23 @@ def write_concise(report: Report, stream: TextIO) -> None:
     )
 
 
+def write_statistics(report: Report, stream: TextIO) -> None:
+    """Write how many findings each code has, the most frequent first."""
+    counts = Counter((finding.code, mark(finding)) for finding in report.findings)
+    stream.writelines(
+        f"{count:>5} {code}{fixed}: {RULES[code].summary}\n" for (code, fixed), count in counts.most_common()
+    )
+
+
 def mark(finding: Finding) -> str:
     """Return the mark of a finding that ``doiuri fix`` mends."""
     return " [*]" if finding.fix is not None and finding.fix.safe else ""
 
 
-_WIDTH = 100  # columns of an excerpt, at most
-_BEFORE = 30  # columns before the place that a cut excerpt keeps
+_WIDTH = 100  # characters of an excerpt, at most
+_BEFORE = 30  # characters before the place that a cut excerpt keeps
 _CUT = "\u2026"
-_COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow"}
+_COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.INFO: "blue"}
 
 
 def write_full(report: Report, stream: TextIO) -> None:
@@ -62,76 +72,33 @@ def _is_coloured(stream: TextIO) -> bool:
 
 
 def excerpt(finding: Finding) -> list[str]:
-    """Return the line of a finding, and a line of carets below its place."""
+    """Return the line of a finding, a piece of a long one, and a line of carets below its place."""
+    line = finding.excerpt
     start = finding.column - finding.excerpt_column
-    if finding.end_line == finding.line:
-        end = finding.end_column - finding.excerpt_column
-    else:
-        end = len(finding.excerpt)
-    text, carets = _underlined(finding.excerpt, start, max(end, start + 1), cut=finding.excerpt_column > 1)
-    return [f"{finding.line:>5} | {text}\n", f"      | {carets}\n"] if text.strip() else []
+    end = finding.end_column - finding.excerpt_column if finding.end_line == finding.line else len(line)
+    first = max(0, start - _BEFORE) if len(line) > _WIDTH else 0
+    last = first + _WIDTH
+    cells = [_cell(character) for character in line[first:last]]
+    if first or finding.excerpt_column > 1:
+        cells.insert(0, (_CUT, 1))
+        first -= 1
+    text = "".join(shown for shown, _ in cells) + (_CUT if len(line) > last else "")
+    before, place = cells[: start - first], cells[start - first : max(end, start + 1) - first]
+    carets = _line(" ", before) + (_line("^", place) or "^")
+    return [f"{finding.line:>5} | {inert(text.rstrip())}\n", f"      | {carets}\n"] if text.strip() else []
 
 
-def _underlined(line: str, start: int, end: int, *, cut: bool) -> tuple[str, str]:
-    """Return a line as it is shown, and the carets below a piece of it.
-
-    :param line: the line.
-    :param start: offset of the first character of the piece.
-    :param end: offset after its last character.
-    :param cut: whether the line starts before this text.
-    """
-    # each character takes a column or none, so more of them may be needed than columns
-    first = max(0, start - _WIDTH)
-    cells = [_cell(character) for character in line[first : start + 4 * _WIDTH]]
-    before, place = cells[: start - first], cells[start - first : end - first]
-    after = cells[end - first :]
-    if cut or first or sum(map(_columns, cells)) > _WIDTH:
-        before, left = _last(before, _BEFORE)
-        place, middle = _first(place, _WIDTH - sum(map(_columns, before)))
-        after, right = _first(after, _WIDTH - sum(map(_columns, [*before, *place])))
-    else:
-        left = middle = right = False
-    right = right or middle or len(line) > start + 4 * _WIDTH
-    if left or cut or first:
-        before = [(_CUT, 1), *before]
-    text = "".join(character for character, _ in (*before, *place, *(() if middle else after)))
-    blank = "".join("\t" if character == "\t" else " " * columns for character, columns in before)
-    carets = "".join("\t" if character == "\t" else "^" * columns for character, columns in place) or "^"
-    return f"{text}{_CUT if right else ''}".rstrip(), blank + carets
+def _line(mark: str, cells: list[tuple[str, int]]) -> str:
+    """Return a line of marks below characters; tabs stay, so that any tab width lines up."""
+    return "".join("\t" if text == "\t" else mark * columns for text, columns in cells)
 
 
 def _cell(character: str) -> tuple[str, int]:
     """Return a character as it is shown, and how many columns it takes."""
-    if character == "\t":
-        return "\t", 8
     from rich.cells import cell_len  # slow to import
 
-    as_shown = shown(character)
+    as_shown = character if character == "\t" else shown(character)
     return as_shown, cell_len(as_shown)
-
-
-def _columns(cell: tuple[str, int]) -> int:
-    return cell[1]
-
-
-def _first(cells: list[tuple[str, int]], width: int) -> tuple[list[tuple[str, int]], bool]:
-    """Return the first cells that fit into some columns, and whether there are more."""
-    total = 0
-    for count, (_, columns) in enumerate(cells):
-        total += columns
-        if total > width:
-            return cells[:count], True
-    return cells, False
-
-
-def _last(cells: list[tuple[str, int]], width: int) -> tuple[list[tuple[str, int]], bool]:
-    """Return the last cells that fit into some columns, and whether there are more."""
-    kept, more = _first(cells[::-1], width)
-    kept.reverse()
-    # a combining mark has nothing to combine with after the cut
-    while more and kept and not kept[0][1]:
-        del kept[0]
-    return kept, more
 
 
 # GitHub shows no summary above 1 MiB
@@ -141,7 +108,7 @@ _SIGNS = re.compile(r"[\\`*_{}\[\]<>|~$&]")
 
 
 def write_markdown(report: Report, stream: TextIO) -> None:
-    """Write a table of the findings, the figures below it."""
+    """Write a table of the findings, the entries of bibliographies if they were compared, and the figures."""
     rows = [_row(finding) for finding in report.findings[:_ROWS]]
     if rows:
         stream.write("| Place | Severity | Code | Message |\n| --- | --- | --- | --- |\n")
@@ -149,7 +116,29 @@ def write_markdown(report: Report, stream: TextIO) -> None:
         stream.write("\n")
     if more := len(report.findings) - len(rows):
         stream.write(f"{more} more findings are not listed.\n\n")
+    if report.references:
+        stream.writelines(_references(report, report.references))
     stream.writelines(f"{_escaped(line)}\n\n" for line in summary_lines(report))
+
+
+def _references(report: Report, references: References) -> Iterator[str]:
+    """Yield the lists that the editorial bot of JOSS prints, and the titles that differ."""
+    in_entries = [finding for finding in report.findings if finding.entry]
+    lists = {
+        "OK DOIs": [f"{name} is OK" for name in references.valid],
+        "MISSING DOIs": [
+            f"{one.candidate} may be a valid DOI for title: {one.title}"
+            if one.candidate
+            else f"No DOI given for title: {one.title}"
+            for one in references.lacking
+        ],
+        "INVALID DOIs": [message(one) for one in in_entries if one.code in {"not-found", "syntax"}],
+        "Other titles": [message(one) for one in in_entries if one.code == "title-differs"],
+    }
+    for name, items in lists.items():
+        yield f"**{name}**\n\n"
+        yield from (f"- {_shortened(visible(item))}\n" for item in items[:_ROWS] or ["None"])
+        yield "\n"
 
 
 def _row(finding: Finding) -> str:

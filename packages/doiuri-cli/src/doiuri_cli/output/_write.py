@@ -90,25 +90,11 @@ def write_report(report: Report, outputs: Sequence[Output]) -> None:
 
 def _writer(name: str) -> Writer:
     """Return the function that writes a format, loaded on first use."""
-    match name:
-        case "json":
-            from doiuri_cli.output._data import write_json as write
-        case "jsonl":
-            from doiuri_cli.output._data import write_jsonl as write
-        case "junit":
-            from doiuri_cli.output._data import write_junit as write
-        case "github":
-            from doiuri_cli.output._forges import write_github as write
-        case "gitlab":
-            from doiuri_cli.output._forges import write_gitlab as write
-        case "sarif":
-            from doiuri_cli.output._forges import write_sarif as write
-        case "concise":
-            from doiuri_cli.output._terminal import write_concise as write
-        case "markdown":
-            from doiuri_cli.output._terminal import write_markdown as write
-        case _:
-            from doiuri_cli.output._terminal import write_full as write
+    from doiuri_cli.output import _data, _forges, _terminal
+
+    function = f"write_{name}"
+    module = next(one for one in (_data, _forges, _terminal) if hasattr(one, function))
+    write: Writer = getattr(module, function)
     return write
 
 

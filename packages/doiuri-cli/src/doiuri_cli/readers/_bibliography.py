@@ -1,4 +1,4 @@
-"""The entries of a bibliography that have a DOI, to compare with the registry's metadata."""
+"""The entries of a bibliography, to compare with the registry's metadata."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import re
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from doiuri import DOI, DOISyntaxError
+from doiuri import DOI, DOISyntaxError, find
 
 from doiuri_cli.readers._choice import type_of
-from doiuri_cli.readers._json import CSL_LISTS, Scanner, at, csl_items, decode
+from doiuri_cli.readers._json import CSL_LISTS, at, csl_items, strings
 from doiuri_cli.readers._ris import records
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ class Entry(NamedTuple):
     :ivar first_author_family: the family name of the first author, with its particle, or the name of the
         organization; empty if it has no author.
     :ivar span: offsets in the file of the DOI's first character, and after its last one.
+    :ivar kind: the kind of work that a column holds, one of ``KINDS``; empty if it may be any.
     """
 
     key: str
@@ -46,10 +47,22 @@ class Entry(NamedTuple):
     year: int | None
     first_author_family: str
     span: tuple[int, int]
+    kind: str = ""
 
 
-def entries(source: Source) -> Iterator[Entry]:
-    """Return the entries of a bibliography that have a DOI; of another file, none.
+class Lacking(NamedTuple):
+    """An entry of BibTeX that has no DOI.
+
+    :ivar title: the title, as plain text, or else the key.
+    :ivar candidate: the name of the first DOI in another field, such as the URL; None if there is none.
+    """
+
+    title: str
+    candidate: str | None
+
+
+def entries(source: Source) -> Iterator[Entry | Lacking]:
+    """Return the entries of a bibliography, of formats other than BibTeX those that have a DOI.
 
     :raises ReadError: if the file is not what its name says.
     """
@@ -65,6 +78,10 @@ def entries(source: Source) -> Iterator[Entry]:
         case _:
             return
     for span, doi, key, title, published, family in read(source):
+        if not doi:
+            matches = find(source.text[slice(*span)], "bibtex")
+            yield Lacking(title or key, next((match.doi.name for match in matches), None))
+            continue
         with suppress(DOISyntaxError):
             year = _YEAR.search(published)
             number = int(year[0]) if year else None
@@ -130,14 +147,14 @@ def _csl(source: Source) -> Iterator[Fields]:
     items = csl_items(source)
     if items is None:
         return
-    for string in Scanner(source, CSL_LISTS).strings():
+    for string in strings(source, CSL_LISTS):
         item = at(items, string.path[:-1])
         if string.path[-1:] != ("DOI",) or len(string.path) > 2 or not isinstance(item, dict):
             continue
         span = string.start, string.end
         title = _MARKUP.sub("", _text(item.get("title")))
         year, family = _year(item.get("issued")), _family(item.get("author"))
-        yield span, decode(source.text, *span), _text(item.get("id")), title, year, family
+        yield span, string.value, _text(item.get("id")), title, year, family
 
 
 def _text(value: object) -> str:

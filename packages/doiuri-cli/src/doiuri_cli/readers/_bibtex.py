@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 _SYNTAX = "bibtex"
 # Outside of entries all is comment; after a percent sign, entries too
-_ENTRY = re.compile(r"@[ \t]*(?P<type>[A-Za-z]+)\s*(?P<open>[{(])\s*(?P<key>[^\s,{}()=\"@]*)\s*,?")
-_NEXT_ENTRY = re.compile(r"\n[ \t]*@[A-Za-z]+[ \t]*[{(]")
+ENTRY = re.compile(r"@[ \t]*(?P<type>[A-Za-z]+)\s*(?P<open>[{(])\s*(?P<key>[^\s,{}()=\"@]*)\s*,?")
+NEXT_ENTRY = re.compile(r"\n[ \t]*@[A-Za-z]+[ \t]*[{(]")
 _COMMENTED_OUT = re.compile(r"[ \t]*%")
 _IN_BRACES = r"[^{}\\]++|\\(?s:.)"
 _BRACED = (
@@ -49,7 +49,12 @@ class _Piece(NamedTuple):
 
 def read(source: Source) -> Iterator[Part]:
     """Return the fields of the entries: one for a DOI as a part of its own, what is between as one part."""
-    return _Reader(source.text).parts()
+    return read_entries(source.text)
+
+
+def read_entries(text: str) -> Iterator[Part]:
+    """Return the parts of a text in BibTeX."""
+    return _Reader(text).parts()
 
 
 class _Reader:
@@ -66,7 +71,7 @@ class _Reader:
 
     def parts(self) -> Iterator[Part]:
         text, position = self._text, 0
-        while (entry := _ENTRY.search(text, position)) is not None:
+        while (entry := ENTRY.search(text, position)) is not None:
             line = text.rfind("\n", position, entry.start()) + 1 or position
             position = entry.end()
             if _COMMENTED_OUT.match(text, line):
@@ -76,7 +81,7 @@ class _Reader:
             limit = self._next_entry(position)
             match entry["type"].lower():
                 case "comment" | "preamble":
-                    position = _closing(text, entry.start("open"), limit) or limit
+                    position = closing(text, entry.start("open"), limit) or limit
                 case "string":
                     position = self._string(entry.start("key"), limit)
                 case _ if text.find("@", position, limit) < 0 and not may_mention(text[position:limit]):
@@ -86,7 +91,7 @@ class _Reader:
 
     def _next_entry(self, start: int) -> int:
         if self._limit < start:
-            following = _NEXT_ENTRY.search(self._text, start - 1)
+            following = NEXT_ENTRY.search(self._text, start - 1)
             self._limit = following.start() + 1 if following else len(self._text)
         return self._limit
 
@@ -119,9 +124,8 @@ class _Reader:
         """Return the pieces of the value at ``start``, with their delimiters; None if it is broken."""
         pieces: list[_Piece] = []
         while True:
-            end = self._simple_end(start, limit)
-            piece = None if end else _PIECE.match(self._text, start, limit)
-            end = piece.end() if piece else end or _closing(self._text, start, limit)
+            piece = _PIECE.match(self._text, start, limit)
+            end = piece.end() if piece else closing(self._text, start, limit)
             if end is None:
                 return None
             pieces.append(_Piece(start, end, self._macro(piece["macro"]) if piece else None))
@@ -129,14 +133,6 @@ class _Reader:
             if joined is None:
                 return pieces
             start = joined.end()
-
-    def _simple_end(self, start: int, limit: int) -> int | None:
-        """Return where the text in braces at ``start`` ends if it holds no brace and no backslash."""
-        text = self._text
-        if text.startswith("{", start) and (end := text.find("}", start, limit)) >= 0:
-            is_simple = text.find("{", start + 1, end) < 0 and text.find("\\", start, end) < 0
-            return end + 1 if is_simple else None
-        return None
 
     def _macro(self, name: str | None) -> str | None:
         if name is None:
@@ -161,7 +157,7 @@ def _field(text: str, value: list[_Piece], key: str) -> Part | None:
     first = value[0]
     if len(value) == 1 and first.text is None:
         start, end = first.start + 1, first.end - 1
-        while end - start > 1 and text[start] == "{" and _closing(text, start, end) == end:
+        while end - start > 1 and text[start] == "{" and closing(text, start, end) == end:
             start, end = start + 1, end - 1
         return Part(text[start:end], _SYNTAX, start, entry=key, field=True)
     content: list[str] = []
@@ -196,7 +192,7 @@ def _names_file(content: str) -> bool:
     return "file" in content or "pdf" in content or "local-url" in content  # faster than the expression
 
 
-def _closing(text: str, start: int, limit: int) -> int | None:
+def closing(text: str, start: int, limit: int) -> int | None:
     """Return where the value ends that a brace opens at ``start``; None if nothing closes it."""
     if not text.startswith("{", start):
         return None

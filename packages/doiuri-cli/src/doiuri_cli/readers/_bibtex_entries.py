@@ -43,7 +43,9 @@ def parse(text: str) -> Library:
 
 
 def read(source: Source) -> Iterator[tuple[tuple[int, int], str, str, str, str, str]]:
-    """Return the entries that have a DOI: its place and text, their key, title, year and first author.
+    """Return the entries: place and text of the DOI, key, title, year and first author.
+
+    Without a DOI, the text is empty, and the place is that of the entry.
 
     :raises ReadError: if the file cannot be parsed.
     """
@@ -51,16 +53,16 @@ def read(source: Source) -> Iterator[tuple[tuple[int, int], str, str, str, str, 
     library = parse(source.text)
     for block in _blocks(library):
         fields = {field.key.lower(): field for field in block.fields}
-        doi = fields.get("doi")
-        if doi is None or _COMMENT.match(source.text, starts[block.start_line or 0]):
+        if _COMMENT.match(source.text, starts[block.start_line or 0]):
             continue
-        value = _value(library, doi)
-        start = source.text.find(value, starts[doi.start_line or 0])
+        doi = fields.get("doi")
+        value = block.raw or "" if doi is None else _value(library, doi)
+        start = source.text.find(value, starts[(doi or block).start_line or 0])
         span = start, start + len(value)
         title = plain_text(_value(library, fields.get("title")))
         year = _value(library, fields.get("year")) or _value(library, fields.get("date"))
         authors = _value(library, fields.get("author")) or _value(library, fields.get("editor"))
-        yield span, plain_text(value), block.key, title, year, _family(authors)
+        yield span, plain_text(value) if doi else "", block.key, title, year, _family(authors)
 
 
 def _blocks(library: Library) -> Iterator[Block]:

@@ -14,9 +14,11 @@ if TYPE_CHECKING:
 _ESCAPED = r"(?:[\\%&{}<\xad]|(?=[\u200b\u2060])|\ufeff)"
 _BROKEN = r"10(?:[&{<]|\\(?![%&#$_]))|1\\-0"
 # The start of a name, also one with escapes or invisible characters, but not a decimal
-_NAME = re.compile(rf"10\.[0-9.]*+(?:[/:]|{_ESCAPED})|{_BROKEN}")
+# A longer run of digits and dots counts too, so that none is read twice, and the time stays linear
+_RUN = "[0-9.]{0,30}+"
+_NAME = re.compile(rf"10\.{_RUN}(?:[0-9./:]|{_ESCAPED})|{_BROKEN}")
 # One that counts without a label: versions and addresses such as v10.2/guide are frequent
-_BARE_NAME = re.compile(rf"10\.(?:[0-9]{{4}}[0-9.]*+[/:]|[0-9.]*+{_ESCAPED})|{_BROKEN}")
+_BARE_NAME = re.compile(rf"10\.(?:[0-9]{{4}}{_RUN}[0-9./:]|{_RUN}{_ESCAPED})|{_BROKEN}")
 _SIGNS = _NAME, re.compile("doi")  # one expression for both takes five times as long
 _LABEL = re.compile("doi|hdl", re.IGNORECASE)
 _ON_LINE = re.compile(r"[^\r\n]+")

@@ -19,41 +19,77 @@ if TYPE_CHECKING:
     from doiuri_cli.readers._part import Reader
 
 _EXTENSIONS = {
-    "bibtex": (".bib", ".bibtex"),
-    "html": (".html", ".htm", ".xhtml", ".xml"),
+    "bibtex": (".bib", ".bibtex", ".biblatex"),
+    "html": (".html", ".htm", ".xhtml", ".xml", ".csl"),
     "json": (".json",),
     "markdown": (".md", ".markdown", ".mdown", ".mkd", ".mdx", ".qmd", ".rmd"),
     "notebook": (".ipynb",),
-    "python": (".py", ".pyi", ".pyw"),
+    "python": (".py", ".pyi", ".pyw", ".pyx"),
     "ris": (".ris",),
     "rst": (".rst", ".rest"),
     "tex": (".tex", ".ltx", ".latex", ".bbl", ".sty", ".cls"),
     "text": (".txt", ".enw", ".nbib"),
     "yaml": (".cff", ".yaml", ".yml"),
 }
+_TEXTS = {"README", "CITATION", "AUTHORS"}
 _TYPES = {extension: name for name, extensions in _EXTENSIONS.items() for extension in extensions}
+_also: dict[str, str] = {}  # what the configuration adds
+_columns: set[str] = set()  # if there are any, only these are read
+# Tables may be large, and are read for their columns only
+_TABLES = {".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl"}
+
+TYPES = tuple(_EXTENSIONS)
+"""The types that we read."""
+
+
+def configure(extensions: Iterable[tuple[str, str]], columns: Iterable[tuple[str, str]] = ()) -> None:
+    """Set what this process reads.
+
+    :param extensions: more extensions, in lower case, each with the type that such files are read as.
+    :param columns: read only these columns, each with its kind; if there are none, read files whole.
+    """
+    _also.clear()
+    _also.update(extensions)
+    _columns.clear()
+    _columns.update(name for name, _ in columns)
+
+
+def reads_columns() -> bool:
+    """Return whether this process reads only some columns."""
+    return bool(_columns)
 
 
 def type_of(path: str) -> str | None:
     """Return the type of a file by its name, such as "markdown"; None if we have no reader for it."""
-    return _TYPES.get(_extension(path))
+    extension = _extension(path)
+    return _also.get(extension) or _TYPES.get(extension) or (_TABLES.get(extension) if _columns else None)
 
 
 def is_read(path: str) -> bool:
     """Return whether there is a reader for a file by its name."""
-    extension = _extension(path)
-    return extension in _TYPES or _plugin(extension) is not None
+    if _columns:
+        return type_of(path) in {"json", "yaml", *_TABLES.values()}
+    return type_of(path) is not None or _plugin(_extension(path)) is not None
 
 
 def _extension(path: str) -> str:
-    """Return the extension in lower case, as ``PurePath.suffix`` has it, which takes many times longer."""
+    """Return the extension in lower case, as ``PurePath.suffix`` has it, which takes many times longer.
+
+    Of a file that is known by its name, which has no extension, it is ".txt".
+    """
     name = os.path.basename(path)  # noqa: PTH119
     dot = name.rfind(".")
-    return name[dot:].lower() if 0 < dot < len(name) - 1 else ""
+    if 0 < dot < len(name) - 1:
+        return name[dot:].lower()
+    return ".txt" if name in _TEXTS else ""
 
 
 def reader_for(path: str) -> Reader | None:
     """Return the reader for a file, ours or that of a plugin; None if files of this type are not read."""
+    if _columns:
+        from doiuri_cli.readers._columns import read_columns
+
+        return partial(read_columns, columns=frozenset(_columns), kind=type_of(path))
     match type_of(path):
         case "bibtex":
             from doiuri_cli.readers._bibtex import read

@@ -8,7 +8,8 @@ from heapq import merge
 from typing import TYPE_CHECKING
 
 from doiuri_cli.readers._blank import Closers, blanked, holds_sign, paragraphs
-from doiuri_cli.readers._part import Part
+from doiuri_cli.readers._part import Part, moved
+from doiuri_cli.readers._quoted import FIELD, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,13 +23,10 @@ _CLOSERS = {tag: re.compile(rf"</{tag}\s*>", re.IGNORECASE) for tag in _CODE_TAG
 _COMMENT_END = re.compile("-->")
 _JSON_LD = "application/ld+json"
 _FRONT_MATTER = re.compile(r"(---|\+\+\+)[ \t]*\r?\n(?s:.*?\n)??(?:\1|\.\.\.)[ \t]*(?:\r?\n|\Z)")
-_FIELD = re.compile(
-    r"^[ \t]*(?:-[ \t]+)?[\"']?doi[\"']?[ \t]*[:=][ \t]*(?:\"(?P<double>[^\"\r\n]*)\"|'(?P<single>[^'\r\n]*)'"
-    r"|(?P<plain>[^\s\"'\[{#&*!|>%@`](?:[^\r\n#]|(?<=\S)#)*?))[ \t]*(?:(?<=\s)#[^\r\n]*)?\r?$",
-    re.IGNORECASE | re.MULTILINE,
-)
 # No schema says what the field holds, and templates of sites often use it as the address of a link
 _LINK = re.compile(r"(?:https?:)?//[^\s#?]*?10\.", re.IGNORECASE)
+# What YAML or TOML may read otherwise, with or without quotes
+_NOT_PLAIN = re.compile(r"[^\w./()<>%+=~;: -]|:(?: |\Z)|\A[ <>%-]")
 _COMMENT_LINE = re.compile(r"^[ \t]*#[^\r\n]*", re.MULTILINE)
 _RUNS = (re.compile("````*"), re.compile("~~~~*"))
 _BEFORE_FENCE = re.compile(r"[ \t>]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+)*\Z")
@@ -56,8 +54,10 @@ _PARAGRAPH = 2000  # characters before an indented block that are looked at
 
 def read_html(source: Source) -> Iterator[Part]:
     """Return the whole text, with blanks in the place of what is not read."""
-    syntax = "xml" if source.path.lower().endswith(".xml") else "html"
-    yield Part(html_without_code(source.text), syntax)
+    syntax = "xml" if source.path.lower().endswith((".xml", ".csl")) else "html"
+    shown = html_without_code(source.text)
+    yield Part(shown, syntax)
+    yield from quoted(source.text, shown)
 
 
 def html_without_code(text: str) -> str:
@@ -86,21 +86,38 @@ def read(source: Source) -> Iterator[Part]:
     front = _FRONT_MATTER.match(text)
     start = front.end() if front else 0
     yield from _front_matter(text[:start])
-    body = text[start:] if start else text
-    yield Part(without_code(body), "markdown", start)
+    for part in parts_of_text(text[start:] if start else text):
+        yield moved(part, range(start, len(text) + 1))
+
+
+def parts_of_text(text: str) -> Iterator[Part]:
+    """Return Markdown without code, and the entries and fields of bibliographies in its code."""
+    shown = without_code(text)
+    yield Part(shown, "markdown")
+    yield from quoted(text, shown)
 
 
 def _front_matter(text: str) -> Iterator[Part]:
     """Yield the fields for DOIs and what is around them."""
     text = blanked(text, (comment.span() for comment in _COMMENT_LINE.finditer(text)))
     last = 0
-    for field in _FIELD.finditer(text):
+    for field in FIELD.finditer(text):
         start, end = field.span(field.lastgroup or 0)
-        yield Part(text[last:start], start=last)
-        yield Part(text[start:end], start=start, field=not _LINK.match(text, start, end))
+        yield Part(text[last:start], start=last, encode=_plain)
+        yield Part(text[start:end], start=start, field=not _LINK.match(text, start, end), encode=_plain)
         last = end
     if last < len(text):
-        yield Part(text[last:], start=last)
+        yield Part(text[last:], start=last, encode=_plain)
+
+
+def _plain(text: str) -> str:
+    """Return a text that needs no escapes in front matter.
+
+    :raises ValueError: if it may need some.
+    """
+    if _NOT_PLAIN.search(text):
+        raise ValueError(text)
+    return text
 
 
 def without_code(text: str) -> str:

@@ -10,16 +10,16 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from doiuri_cli.readers._blank import may_mention
-from doiuri_cli.readers._json import Scanner, decode, decode_all, encoder
-from doiuri_cli.readers._markdown import without_code
-from doiuri_cli.readers._part import Part, ReadError, nested
+from doiuri_cli.readers._json import encoder, loaded, strings, undo_all
+from doiuri_cli.readers._markdown import parts_of_text
+from doiuri_cli.readers._part import Part, ReadError, moved, nested
 from doiuri_cli.readers._python import parts_of_code
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from doiuri_cli.files import Source
-    from doiuri_cli.readers._json import Keys
+    from doiuri_cli.readers._json import Keys, String
     from doiuri_cli.readers._part import Decoded
 
 _SKIPPED = frozenset({"attachments", "outputs", "widgets"})
@@ -29,11 +29,11 @@ _FORMAT_3 = "worksheets"  # its cells are in worksheets, and the source of code 
 
 
 class _Cell:
-    """A cell: what it is, and where the strings of its source are."""
+    """A cell: what it is, the strings of its source, and its tags."""
 
     def __init__(self) -> None:
         self.kind = ""
-        self.source: list[tuple[int, int]] = []
+        self.source: list[String] = []
         self.tags: list[str] = []
 
     @property
@@ -50,32 +50,24 @@ def read(source: Source) -> Iterator[Part]:
     """
     encode = encoder(source)
     for number, cell in enumerate(_cells(source), 1):
-        if not cell.source or (not cell.tags and _is_quiet(source.text, cell.source)):
-            continue
-        decoded = decode_all(source.text, cell.source)
         ignored = cell.ignored
-        parts = list(_parts(cell.kind, decoded, encode)) if may_mention(decoded.text) else []
+        mentions = may_mention("".join(string.value for string in cell.source))
+        if not cell.source or not (ignored or mentions):
+            continue
+        decoded = undo_all(source.text, cell.source)
+        parts = list(_parts(cell.kind, decoded, encode)) if mentions else []
         if ignored and not parts:  # the tag is not needed
             parts = [Part("", places=decoded.places, cell_text=decoded.text, encode=encode)]
         for part in parts:
             yield part._replace(cell=number, ignored=ignored)
 
 
-def _is_quiet(text: str, spans: list[tuple[int, int]]) -> bool:
-    """Return whether the strings of a cell, all but the last being whole lines, cannot mention a DOI."""
-    raw = text[spans[0][0] : spans[-1][1]]
-    return (
-        "\\u" not in raw
-        and not may_mention(raw)
-        and all(text.endswith("\\n", start, end) for start, end in spans[:-1])
-    )
-
-
 def _cells(source: Source) -> Iterable[_Cell]:
     if '"cells"' not in source.text and f'"{_FORMAT_3}"' not in source.text:
         raise ReadError("not a notebook: it has no cells")
+    loaded(source)  # refuses what is no JSON
     cells: dict[Keys, _Cell] = {}
-    for string in Scanner(source, _SKIPPED).strings():
+    for string in strings(source, _SKIPPED):
         path = string.path
         depth = 4 if path[:1] == (_FORMAT_3,) else 2
         if len(path) <= depth or path[depth - 2] != "cells":
@@ -83,23 +75,22 @@ def _cells(source: Source) -> Iterable[_Cell]:
         cell = cells.setdefault(path[:depth], _Cell())
         match path[depth:]:
             case ("cell_type",):
-                cell.kind = decode(source.text, string.start, string.end)
+                cell.kind = string.value
             case ("source" | "input",) | ("source" | "input", int()):
-                cell.source.append((string.start, string.end))
+                cell.source.append(string)
             case ("metadata", "tags", int()):
-                cell.tags.append(decode(source.text, string.start, string.end))
+                cell.tags.append(string.value)
     return cells.values()
 
 
 def _parts(kind: str, cell: Decoded, encode: Callable[[str], str]) -> Iterator[Part]:
     if kind in _MARKDOWN:
-        text = without_code(cell.text)
-        yield Part(text, "markdown", places=cell.places, cell_text=cell.text, encode=encode)
+        for part in parts_of_text(cell.text):
+            yield moved(part, cell.places)._replace(cell_text=cell.text, encode=encode)
     elif kind == "code":
         for part in parts_of_code(cell.text):
             inner = part.places or range(part.start, part.start + len(part.text) + 1)
-            yield part._replace(
-                places=[cell.places[place] for place in inner],
+            yield moved(part, cell.places)._replace(
                 cell_text=cell.text,
                 cell_places=inner,
                 encode=partial(nested, inner=part.encode, outer=encode),

@@ -6,9 +6,9 @@ However a file writes a text, each character of it has its place in the file.
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from array import array
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple, Protocol, overload
+from typing import NamedTuple, Protocol
 
 from doiuri_cli.files import Source
 
@@ -96,42 +96,21 @@ class Reader(Protocol):
 
 
 class ReadError(ValueError):
-    """A file is not what its name says, such as a notebook that is not JSON; the message says why."""
+    """A file is not what its name says, such as a notebook that is not JSON.
+
+    :param reason: what is wrong.
+    :param line: the line of the first character that is wrong, from 1; None if it is not known.
+    :param column: its column, from 1.
+    """
+
+    def __init__(self, reason: str, line: int | None = None, column: int = 1) -> None:
+        super().__init__(reason if line is None else f"line {line}, column {column}: {reason}")
+        self.reason = reason
+        self.line = line
+        self.column = column
 
 
 _LINE_BREAK = re.compile(r"[\r\n]")
-
-
-class Places(Sequence[int]):
-    """The places of the characters of a text, and of its end, kept as stretches without escapes.
-
-    :param offsets: where each stretch starts in the text.
-    :param starts: where each stretch starts in the file; the last one is empty and ends the text.
-    """
-
-    __slots__ = ("_offsets", "_starts")
-
-    def __init__(self, offsets: list[int], starts: list[int]) -> None:
-        self._offsets = offsets
-        self._starts = starts
-
-    def __len__(self) -> int:
-        return self._offsets[-1] + 1
-
-    @overload
-    def __getitem__(self, index: int) -> int: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> list[int]: ...
-
-    def __getitem__(self, index: int | slice) -> int | list[int]:
-        if isinstance(index, slice):
-            return [self[place] for place in range(*index.indices(len(self)))]
-        if not -len(self) <= index < len(self):
-            raise IndexError(index)
-        index %= len(self)
-        stretch = bisect_right(self._offsets, index) - 1
-        return self._starts[stretch] + index - self._offsets[stretch]
 
 
 class Decoded(NamedTuple):
@@ -142,54 +121,47 @@ class Decoded(NamedTuple):
     """
 
     text: str
-    places: Places
-
-
-class Stretches:
-    """Collects the stretches of a text."""
-
-    def __init__(self) -> None:
-        self._pieces: list[str] = []
-        self._offsets: list[int] = []
-        self._starts: list[int] = []
-        self._length = 0
-
-    def add(self, piece: str, place: int) -> None:
-        """Append a piece of text that the file has unchanged, or one character that it writes otherwise."""
-        if piece:
-            self._pieces.append(piece)
-            self._offsets.append(self._length)
-            self._starts.append(place)
-            self._length += len(piece)
-
-    def decoded(self, end: int) -> Decoded:
-        """Return the text that was collected; in the file it ends at ``end``."""
-        places = Places([*self._offsets, self._length], [*self._starts, end])
-        return Decoded("".join(self._pieces), places)
+    places: Sequence[int]
 
 
 def undo(
-    stretches: Stretches,
     text: str,
-    span: tuple[int, int],
+    spans: Iterable[tuple[int, int]],
     escape: re.Pattern[str],
     meaning: Callable[[re.Match[str]], str],
-) -> None:
-    """Append a piece of a text without its escapes.
+) -> Decoded:
+    """Return pieces of a text, one behind the other, without their escapes.
 
-    :param stretches: to which.
     :param text: the text.
-    :param span: offsets of the first character, and after the last one.
+    :param spans: offsets of the first character of each piece, and after its last one.
     :param escape: matches one escape.
     :param meaning: returns what an escape stands for; each character of it has the place of the escape.
     """
-    start, end = span
-    for found in escape.finditer(text, start, end):
-        stretches.add(text[start : found.start()], start)
-        for character in meaning(found):
-            stretches.add(character, found.start())
-        start = found.end()
-    stretches.add(text[start:end], start)
+    pieces: list[str] = []
+    places = array("q")  # a list takes four times the memory
+    end = 0
+    for start, end in spans:
+        for found in escape.finditer(text, start, end):
+            pieces += text[start : found.start()], meaning(found)
+            places.extend(range(start, found.start()))
+            places.extend([found.start()] * len(pieces[-1]))
+            start = found.end()  # noqa: PLW2901
+        pieces.append(text[start:end])
+        places.extend(range(start, end))
+    places.append(end)
+    return Decoded("".join(pieces), places)
+
+
+def moved(part: Part, places: Sequence[int]) -> Part:
+    """Return a part of a text as a part of what the text itself is a piece of.
+
+    :param part: the part.
+    :param places: where each character of the text stands, and where it ends.
+    """
+    if isinstance(places, range) and part.places is None:
+        return part._replace(start=places[part.start])
+    inner = part.places or range(part.start, part.start + len(part.text) + 1)
+    return part._replace(places=[places[place] for place in inner])
 
 
 def one_line(text: str) -> str:

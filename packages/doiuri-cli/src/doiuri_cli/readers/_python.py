@@ -6,28 +6,30 @@ such as a cell with shell commands, comments and strings in triple quotes are re
 
 from __future__ import annotations
 
+import ast
 import io
 import re
-import unicodedata
 from functools import partial
 from typing import TYPE_CHECKING
 
 from doiuri import find
 
 from doiuri_cli.files import Lines
+from doiuri_cli.readers._bibtex import read_entries
 from doiuri_cli.readers._blank import may_mention
-from doiuri_cli.readers._part import Decoded, Part, Stretches, one_line, undo
+from doiuri_cli.readers._part import Decoded, Part, moved, nested, one_line, undo
+from doiuri_cli.readers._quoted import quoted
 from doiuri_cli.readers._rst import without_code
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from doiuri_cli.files import Source
 
     Span = tuple[int, int]
 
 # What find does not see in the program as it stands: an invalid DOI, and a name with an escape
-_SIGN = re.compile(r"doi(?::|\.org/)|10\.[0-9]{4}[0-9.]*+\\")
+_SIGN = re.compile(r"doi(?::|\.org/)|10\.[0-9]{4}[0-9.]{0,30}+\\")
 _LITERAL = re.compile(r"(?P<prefix>[A-Za-z]*)(?P<quotes>\"\"\"|'''|\"|')")
 _BY_LOOKS = re.compile(
     r"^[ \t]*(?P<prefix>[rRuU]{0,2})(?:\"\"\"(?P<double>.*?)(?:\"\"\"|\Z)|'''(?P<single>.*?)(?:'''|\Z))"
@@ -37,12 +39,11 @@ _BY_LOOKS = re.compile(
 _MARGIN = re.compile(r"\n([ \t]*+)(?=\S)")
 _LONGEST_LINE = 5_000  # characters; some versions of tokenize take quadratic time for long ones
 _ESCAPE = re.compile(
-    r"\\(?:(?P<octal>[0-7]{1,3})|x(?P<two>[0-9a-fA-F]{2})|u(?P<four>[0-9a-fA-F]{4})"
-    r"|U(?P<eight>[0-9a-fA-F]{8})|N\{(?P<name>[^{}\r\n]{1,200})\}|(?P<line>\r\n?|\n)"
-    r"|(?P<character>[\\'\"abfnrtv]))|(?P<end>\r\n?)"
+    r"\\(?:[0-7]{1,3}|x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|N\{[^{}\r\n]{1,200}\}"
+    r"|\r\n?|[\n\\'\"abfnrtv])|\r\n?"
 )
-_LINE_END = re.compile(r"(?P<end>\r\n?)")
-_CHARACTERS = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
+_LINE_END = re.compile(r"\r\n?")
+_CALLS = ("Doi", "BibTeX")  # what duecredit calls a reference
 _ESCAPED = re.compile(r"[\\\x00-\x08\x0a-\x1f\x7f]")
 
 
@@ -61,17 +62,17 @@ def parts_of_code(text: str) -> Iterator[Part]:
         found = list(_documenting(text))
     except (tokenize.TokenError, SyntaxError, ValueError):  # no token, bad indentation, lone surrogates
         found = list(_by_looks(text))
-    for prefix, quotes, (start, end) in found:
+    for prefix, quotes, (start, end), kind in found:
         if not may_mention(text[start:end]):
             continue
         if quotes == "#":
             yield Part(text[start:end], start=start, encode=one_line)
         else:
-            yield _docstring(text, (start, end), quotes, raw="r" in prefix.lower())
+            yield from _parts_of_literal(text, (start, end), quotes, kind, raw="r" in prefix.lower())
 
 
-def _documenting(text: str) -> Iterator[tuple[str, str, Span]]:
-    """Yield the prefix, the opening and the content's place of each comment and each docstring.
+def _documenting(text: str) -> Iterator[tuple[str, str, Span, str]]:
+    """Yield the prefix, the opening, the content's place and the kind of each comment and documenting string.
 
     :raises ValueError: if a line is too long.
     :raises tokenize.TokenError: or SyntaxError, if the text is not made of tokens.
@@ -83,52 +84,64 @@ def _documenting(text: str) -> Iterator[tuple[str, str, Span]]:
     if any(len(line) > _LONGEST_LINE for line in plain.split("\n")):
         raise ValueError("too long a line")
     blank = {tokenize.NEWLINE, tokenize.NL, tokenize.INDENT, tokenize.DEDENT}
-    depth, first, before, pending = 0, "", "", None
+    depth, first, before, earlier, pending = 0, "", "", "", None
     for kind, string, start, end, _ in tokenize.generate_tokens(io.StringIO(plain).readline):
         if kind == tokenize.ERRORTOKEN and string[0] in "'\"":  # before Python 3.12
             raise ValueError("a string without an end")
-        if pending and (kind in {tokenize.COMMENT, tokenize.NEWLINE, tokenize.ENDMARKER} or string == ";"):
+        ends = kind in {tokenize.COMMENT, tokenize.NEWLINE, tokenize.ENDMARKER} or string == ";"
+        if pending and (string in {")", ","} if pending[3] in _CALLS else ends):
             yield pending
         pending = None
         if kind == tokenize.COMMENT:
             place = lines.offset(start[0], start[1] + 1) + 1
-            yield "", "#", (place, place + len(string) - 1)
+            yield "", "#", (place, place + len(string) - 1), ""
         elif kind == tokenize.NEWLINE:
-            first = before = ""
+            first = before = earlier = ""
         elif kind not in blank:
             is_statement = before in {"", ";"} or (before == ":" and first in {"async", "class", "def"})
-            if kind == tokenize.STRING and not depth and is_statement:
+            is_call = before == "(" and earlier in _CALLS
+            if kind == tokenize.STRING and (
+                is_call or (not depth and (is_statement or (earlier, before) == ("__doc__", "=")))
+            ):
                 literal = _LITERAL.match(string)
                 if literal and not literal["prefix"].lower().strip("ru"):
                     span = lines.offset(start[0], start[1] + 1), lines.offset(end[0], end[1] + 1)
                     inner = span[0] + literal.end(), span[1] - len(literal["quotes"])
-                    pending = literal["prefix"], literal["quotes"], inner
+                    pending = literal["prefix"], literal["quotes"], inner, earlier if is_call else ""
             if kind == tokenize.OP:
                 depth = max(0, depth + (string in {"(", "[", "{"}) - (string in {")", "]", "}"}))
-            first, before = first or string, string
+            first, earlier, before = first or string, before, string
 
 
-def _by_looks(text: str) -> Iterator[tuple[str, str, Span]]:
+def _by_looks(text: str) -> Iterator[tuple[str, str, Span, str]]:
     """Yield the same for a text that is not made of tokens: what looks like a comment or a docstring."""
     quotes = {"comment": "#", "double": '"""', "single": "'''"}
     for found in _BY_LOOKS.finditer(text):
         kind = found.lastgroup or ""
-        yield found["prefix"] or "", quotes[kind], found.span(kind)
+        yield found["prefix"] or "", quotes[kind], found.span(kind), ""
 
 
-def _docstring(text: str, span: Span, quotes: str, *, raw: bool) -> Part:
+def _parts_of_literal(text: str, span: Span, quotes: str, kind: str, *, raw: bool) -> Iterator[Part]:
     encode = encoder(quotes, raw=raw)
     content = text[slice(*span)]
-    if "\r" not in content and (raw or "\\" not in content):
-        return Part(_without_code(content), "rst", start=span[0], encode=encode)
-    decoded = decode(text, span, raw=raw)
-    return Part(_without_code(decoded.text), "rst", places=decoded.places, encode=encode)
+    places: Sequence[int] = range(span[0], span[1] + 1)
+    if "\r" in content or not (raw or "\\" not in content):
+        content, places = decode(text, span, raw=raw)
+    for part in _parts_of_string(content, kind):
+        yield moved(part, places)._replace(encode=partial(nested, inner=part.encode, outer=encode))
 
 
-def _without_code(docstring: str) -> str:
-    """Return a docstring without code; its first line counts as indented like the others (PEP 257)."""
-    margin = min((margin[1] for margin in _MARGIN.finditer(docstring)), key=len, default="")
-    return without_code(margin + docstring)[len(margin) :]
+def _parts_of_string(content: str, kind: str) -> Iterator[Part]:
+    """Return the parts of a string; a docstring's first line is indented like the others (PEP 257)."""
+    if kind == "Doi":
+        yield Part(content, field=True)
+    elif kind == "BibTeX":
+        yield from read_entries(content)
+    else:
+        margin = min((margin[1] for margin in _MARGIN.finditer(content)), key=len, default="")
+        shown = without_code(margin + content)
+        yield Part(shown[len(margin) :], "rst")
+        yield from quoted(content, shown[len(margin) :] if shown != margin + content else content)
 
 
 def decode(text: str, span: Span, *, raw: bool) -> Decoded:
@@ -138,25 +151,16 @@ def decode(text: str, span: Span, *, raw: bool) -> Decoded:
     :param span: offsets of the first character after the opening quotes, and of the closing ones.
     :param raw: whether the literal is raw: then a backslash escapes nothing.
     """
-    stretches = Stretches()
-    undo(stretches, text, span, _LINE_END if raw else _ESCAPE, _meaning)
-    return stretches.decoded(span[1])
+    return undo(text, [span], _LINE_END if raw else _ESCAPE, _meaning)
 
 
 def _meaning(escape: re.Match[str]) -> str:
-    if escape["end"]:
+    if escape[0][0] == "\r":
         return "\n"
-    if escape["octal"]:
-        return chr(int(escape["octal"], 8))
-    if digits := escape["two"] or escape["four"] or escape["eight"]:
-        code = int(digits, 16)
-        return chr(code) if code <= 0x10FFFF else escape[0]
-    if escape["name"]:
-        try:
-            return unicodedata.lookup(escape["name"])
-        except KeyError:
-            return escape[0]
-    return "" if escape["line"] else _CHARACTERS.get(escape["character"], escape["character"])
+    try:
+        return str(ast.literal_eval(f'"{escape[0]}"'))
+    except SyntaxError:  # no such character
+        return escape[0]
 
 
 def encoder(quotes: str, *, raw: bool) -> Callable[[str], str]:

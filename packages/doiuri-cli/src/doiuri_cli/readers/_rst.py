@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from doiuri_cli.readers._blank import blanked, paragraphs
 from doiuri_cli.readers._part import Part
+from doiuri_cli.readers._quoted import quoted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,7 +33,14 @@ _LITERAL = re.compile(r"``(?=\S)[^`]*(?:`(?!`)[^`]*)*``")
 
 def read(source: Source) -> Iterator[Part]:
     """Return the whole text, with blanks in the place of what is not read."""
-    yield Part(without_code(source.text), "rst")
+    yield from parts_of_text(source.text)
+
+
+def parts_of_text(text: str) -> Iterator[Part]:
+    """Return reStructuredText without code, and the entries of bibliographies in its code."""
+    shown = without_code(text)
+    yield Part(shown, "rst")
+    yield from quoted(text, shown)
 
 
 def without_code(text: str) -> str:

@@ -55,9 +55,10 @@ def read(source: Source) -> Iterator[Part]:
             sign = next(places)
         # Outside of CITATION.cff, the key may be a setting that templates use as a link
         is_link = not is_citation and value.startswith(("http://", "https://"))
-        field = field and not is_link and _is_text(scalar)
+        field = field and not is_link and is_text(scalar)
         if field or may_mention(value):
-            yield part_of(source.text, scalar, _entry(path, entries), field=field)
+            part = part_of(source.text, scalar, _entry(path, entries), field=field)
+            yield part._replace(syntax="xml") if "</" in value and not field else part
     yield from _comments(source.text, place, len(source.text))
 
 
@@ -68,7 +69,7 @@ def _comments(text: str, start: int, end: int) -> Iterator[Part]:
             yield Part(comment[1], start=comment.start(1), encode=one_line)
 
 
-def _is_text(scalar: Scalar) -> bool:
+def is_text(scalar: Scalar) -> bool:
     """Return whether a scalar is a value that is a string, unlike in settings such as ``doi: true``."""
     return not (scalar.is_key or (scalar.style == "" and _NO_TEXT.fullmatch(scalar.value)))
 

@@ -6,14 +6,13 @@ Events are read, so aliases are not expanded.
 from __future__ import annotations
 
 import re
-from functools import partial
-from itertools import zip_longest
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import yaml
 
 from doiuri_cli.readers._json import encode_unicode
-from doiuri_cli.readers._part import Decoded, Part, ReadError, Stretches, one_line, undo
+from doiuri_cli.readers._part import Decoded, Part, ReadError, one_line, undo
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -26,17 +25,8 @@ _STARTS_PROPERTIES = ("&", "!")
 _new = tuple.__new__  # takes half the time of Scalar(…)
 _PROPERTIES = re.compile(r"(?:(?:[&!][^ \t\r\n]*+|#[^\r\n]*+)?[ \t\r\n]++)*")
 _BREAK = r"(?:\r\n?|[\n\x85\u2028\u2029])"
-_FOLD = rf"[ \t]*+{_BREAK}(?:[ \t]*+{_BREAK})*[ \t]*+"
-_LINE = re.compile(_BREAK)
-_LINE_FEEDS = "\r\n\x85"  # folded; YAML 1.1 keeps the separators of Unicode
-_PLAIN = re.compile(_FOLD)
-_SINGLE = re.compile(rf"(?P<quote>'')|{_FOLD}")
-_DOUBLE = re.compile(
-    rf"\\(?:x(?P<two>[0-9a-fA-F]{{2}})|u(?P<four>[0-9a-fA-F]{{4}})|U(?P<eight>[0-9a-fA-F]{{8}})"
-    rf"|(?P<joined>{_BREAK}[ \t]*+)|(?P<character>.))|{_FOLD}"
-)
-_CHARACTERS = dict(zip("0abtnvfreN_LP", "\0\a\b\t\n\v\f\r\x1b\x85\xa0\u2028\u2029", strict=True))
-_WORD = re.compile(r"[^ \t\r\n\x85\u2028\u2029]+")
+_SINGLE = re.compile("''")
+_DOUBLE = re.compile(rf"\\(?:x[0-9a-fA-F]{{2}}|u[0-9a-fA-F]{{4}}|U[0-9a-fA-F]{{8}}|{_BREAK}[ \t]*+|.)")
 _HEADER = re.compile(rf"[|>][^\r\n\x85\u2028\u2029]*(?:{_BREAK}|\Z)")
 # What would end a plain scalar, or make it something else (§7.3.3)
 _NOT_PLAIN = re.compile(
@@ -77,72 +67,27 @@ def part_of(text: str, scalar: Scalar, entry: str, *, field: bool) -> Part:
     :param entry: the key of the entry that it is in.
     :param field: whether it is the value of a field for a DOI.
     """
-    encode = encoder(scalar)
-    if text[scalar.start : scalar.end] == scalar.value:
-        return Part(scalar.value, start=scalar.start, entry=entry, field=field, encode=encode)
-    decoded = decode(text, scalar)
-    return Part(decoded.text, places=decoded.places, entry=entry, field=field, encode=encode)
+    content, places = decode(text, scalar)
+    return Part(content, places=places, entry=entry, field=field, encode=encoder(scalar))
 
 
 def decode(text: str, scalar: Scalar) -> Decoded:
-    """Return the text of a scalar with the place of each character; if in doubt, as the file has it."""
-    stretches = Stretches()
+    """Return the text of a scalar with the place of each character; line breaks and margins stay."""
     start, end = scalar.start, scalar.end
-    match scalar.style:
-        case "'":
-            undo(stretches, text, (start + 1, end - 1), _SINGLE, _meaning)
-            end -= 1
-        case '"':
-            undo(stretches, text, (start + 1, end - 1), _DOUBLE, _meaning)
-            end -= 1
-        case "|" | ">":
-            _align(stretches, text, scalar)
-        case _:
-            undo(stretches, text, (start, end), _PLAIN, _meaning)
-    decoded = stretches.decoded(end)
-    if decoded.text == scalar.value:
-        return decoded
-    stretches = Stretches()
-    stretches.add(text[scalar.start : scalar.end], scalar.start)
-    return stretches.decoded(scalar.end)
+    if scalar.style in {"'", '"'}:
+        return undo(text, [(start + 1, end - 1)], _SINGLE if scalar.style == "'" else _DOUBLE, _meaning)
+    header = _HEADER.match(text, start, end) if scalar.style else None
+    start = header.end() if header else start
+    return Decoded(text[start:end], range(start, end + 1))
 
 
 def _meaning(found: re.Match[str]) -> str:
-    kinds = found.groupdict()
-    if kinds.get("quote"):
-        return "'"
-    if digits := kinds.get("two") or kinds.get("four") or kinds.get("eight"):
-        code = int(digits, 16)
-        return chr(code) if code <= 0x10FFFF else found[0]
-    if kinds.get("joined"):
-        return ""
-    if character := kinds.get("character"):
-        return _CHARACTERS.get(character, character)
-    first, *others = ("\n" if line[0] in _LINE_FEEDS else line for line in _LINE.findall(found[0]))
-    return "".join(others if first == "\n" else (first, *others)) or " "
+    return "'" if found[0] == "''" else _unescaped(found[0])
 
 
-def _align(stretches: Stretches, text: str, scalar: Scalar) -> None:
-    """Append a block scalar: it has the words of the file, and other white space between them."""
-    header = _HEADER.match(text, scalar.start, scalar.end)
-    place = header.end() if header else scalar.start
-    value, done = scalar.value, 0
-    words = zip_longest(_WORD.finditer(value), _WORD.finditer(text, place, scalar.end))
-    for word, raw in words:
-        if word is None or raw is None or word[0] != raw[0]:
-            return
-        _add_blanks(stretches, value[done : word.start()], text[place : raw.start()], place)
-        stretches.add(word[0], raw.start())
-        done, place = word.end(), raw.end()
-    _add_blanks(stretches, value[done:], text[place : scalar.end], place)
-
-
-def _add_blanks(stretches: Stretches, blanks: str, raw: str, place: int) -> None:
-    if blanks == raw:
-        stretches.add(blanks, place)
-        return
-    for number, blank in enumerate(blanks):
-        stretches.add(blank, place + min(number, len(raw)))
+@lru_cache(256)  # a text has many of a few escapes
+def _unescaped(escape: str) -> str:
+    return str(yaml.load(f'"{escape}"', _LOADER))  # noqa: S506 - a safe one
 
 
 def encoder(scalar: Scalar) -> Callable[[str], str]:
@@ -211,9 +156,9 @@ def scalars(source: Source) -> Iterator[Scalar]:
     try:
         yield from _Walk(source).scalars(_events(source.text))
     except yaml.MarkedYAMLError as error:
-        raise ReadError(_problem(source, error)) from error
+        raise _problem(source, error) from error
     except yaml.reader.ReaderError as error:
-        raise ReadError(_unprintable(source)) from error
+        raise _unprintable(source) from error
     except UnicodeEncodeError as error:
         raise ReadError("not Unicode") from error
 
@@ -228,21 +173,21 @@ def _events(text: str) -> Iterator[yaml.Event]:
         loader.dispose()
 
 
-def _problem(source: Source, error: yaml.MarkedYAMLError) -> str:
+def _problem(source: Source, error: yaml.MarkedYAMLError) -> ReadError:
     """Return what is wrong and where; of something without an end, where it begins."""
     mark = error.problem_mark
     if error.context_mark and (mark is None or mark.index >= len(source.text.rstrip())):
         mark = error.context_mark
-    where = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
-    return where + ", ".join(words for words in (error.context, error.problem) if words)
+    reason = ", ".join(words for words in (error.context, error.problem) if words)
+    return ReadError(reason, *source.lines.position(mark.index)) if mark else ReadError(reason)
 
 
-def _unprintable(source: Source) -> str:
+def _unprintable(source: Source) -> ReadError:
     found = yaml.reader.Reader.NON_PRINTABLE.search(source.text)
     if found is None:
-        return "YAML does not allow a character of this file"
-    line, column = source.lines.position(found.start())
-    return f"line {line}, column {column}: YAML does not allow the character U+{ord(found[0]):04X}"
+        return ReadError("YAML does not allow a character of this file")
+    reason = f"YAML does not allow the character U+{ord(found[0]):04X}"
+    return ReadError(reason, *source.lines.position(found.start()))
 
 
 def _span(event: yaml.Event) -> tuple[int, int]:
@@ -273,25 +218,19 @@ class _Walk:
                 self._ended("")
 
     def _scalar(self, event: yaml.ScalarEvent) -> Scalar:
-        (start, end), text, path = _span(event), self._source.text, self._path
+        (start, end), text, here = _span(event), self._source.text, (*self._path,)
         if text.startswith(_STARTS_PROPERTIES, start):
             properties = _PROPERTIES.match(text, start)
             start = min(properties.end(), end) if properties else start
-        value, style, flow, is_key = event.value, event.style, False, None
-        here = (*path,)
-        if self._levels:
-            flow, is_key = self._levels[-1]
-            if is_key is None:
-                path[-1] += 1  # type: ignore[operator] # in a sequence, it is a number
-            else:
-                path[-1] = value if is_key else path[-1]
-                self._levels[-1] = flow, not is_key
-        return _new(Scalar, (here, value, start, end, style.strip() if style else "", flow, is_key is True))
+        value, style = event.value, (event.style or "").strip()
+        flow, is_key = self._levels[-1] if self._levels else (False, None)
+        self._ended(value)
+        return _new(Scalar, (here, value, start, end, style, flow, is_key is True))
 
     def _started(self, event: yaml.CollectionStartEvent) -> None:
         if len(self._levels) == DEEPEST:
-            line, column = self._source.lines.position(_span(event)[0])
-            raise ReadError(f"line {line}, column {column}: more than {DEEPEST} levels")
+            place = self._source.lines.position(_span(event)[0])
+            raise ReadError(f"more than {DEEPEST} levels", *place)
         is_mapping = isinstance(event, yaml.MappingStartEvent)
         self._levels.append((bool(event.flow_style), True if is_mapping else None))
         self._path.append("" if is_mapping else 0)

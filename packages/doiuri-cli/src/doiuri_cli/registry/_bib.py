@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from doiuri import DOI, DOISyntaxError
 from doiuri.plugins.survey import tally
@@ -23,18 +23,7 @@ _KEY = re.compile(r"\A\s*@\s*(\w+)\s*\{\s*([^,{}]*?)\s*,")
 _UNFIT = re.compile(r"[\s,{}%#~\\\"=]")
 
 
-class BibEntry(NamedTuple):
-    """An entry.
-
-    :ivar name: its key, the name of the DOI.
-    :ivar text: its BibTeX.
-    """
-
-    name: str
-    text: str
-
-
-def read_bib(path: str) -> dict[str, BibEntry]:
+def read_bib(path: str) -> dict[str, str]:
     """Return the entries of a file, by the DOI's key; none if it does not exist.
 
     :raises ValueError: if the file has anything else in it: it is not one that ``render_bib`` wrote.
@@ -56,21 +45,16 @@ def read_bib(path: str) -> dict[str, BibEntry]:
         except DOISyntaxError:
             what = f"the entry {key}" if key else "more than entries whose keys are DOIs"
             raise ValueError(f"{path} contains {what}; name a file that only doiuri writes") from None
-        entries[doi.key] = BibEntry(doi.name, str(block.raw).strip())
+        entries[doi.key] = str(block.raw).strip()
     return entries
 
 
-def render_bib(entries: Mapping[str, BibEntry]) -> str:
+def render_bib(entries: Mapping[str, str]) -> str:
     """Return the text of a file: the same entries give the same text."""
-    return "\n".join(f"{entries[key].text}\n" for key in sorted(entries))
+    return "\n".join(f"{entries[key]}\n" for key in sorted(entries))
 
 
-def is_fit(name: str) -> bool:
-    """Return whether a name can be the key of an entry."""
-    return _UNFIT.search(name) is None
-
-
-def keyed(name: str, text: str) -> BibEntry | None:
+def keyed(name: str, text: str) -> str | None:
     """Return an entry with a name as its key; None if the text is not one entry."""
     if not _KEY.match(text):
         return None
@@ -81,7 +65,7 @@ def keyed(name: str, text: str) -> BibEntry | None:
         return None
     if len(library.blocks) != 1 or [entry.key for entry in library.entries] != [name]:
         return None
-    return BibEntry(name, written)
+    return written
 
 
 def _parsed(text: str) -> Library:
@@ -90,7 +74,7 @@ def _parsed(text: str) -> Library:
     return parse(text)
 
 
-def look_up_entries(dois: Iterable[DOI], entries: dict[str, BibEntry], config: Config) -> Iterator[str]:
+def look_up_entries(dois: Iterable[DOI], entries: dict[str, str], config: Config) -> Iterator[str]:
     """Add the entries of DOIs; yield the problems. An entry stays if there is no answer.
 
     :param dois: the DOIs.
@@ -100,7 +84,7 @@ def look_up_entries(dois: Iterable[DOI], entries: dict[str, BibEntry], config: C
     """
     fit = []
     for doi in dois:
-        if is_fit(doi.name):
+        if not _UNFIT.search(doi.name):
             fit.append(doi)
         else:
             yield f"{doi.name}: not in the BibTeX file: a key cannot hold this name"

@@ -2,22 +2,41 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, cast
 
-from doiuri import DOI
+from doiuri import DOI, Handle
+
+from doiuri_cli._config import DEFAULT_MAX_AGE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from doiuri.records import Work
-    from doiuri.resolver import Cause, Resolver, Store
+    from doiuri.resolver import Cause, LockContent, Resolver, Store
 
     from doiuri_cli._config import Config
-    from doiuri_cli.registry._lock import Lock
 
     Progress = Callable[[int, int | None], None]
 
 
+def handle(name: str) -> DOI:
+    """Return the DOI of a name, or a short DOI: the registry is asked about both in the same way."""
+    return cast("DOI", Handle.from_name(name))
+
+
+_MOST_GUESSES = 50  # each may take a request
+# Ends of the addresses of pages, and letters in the place of digits
+_PAGE = re.compile(
+    r"(?:\.pdf|/(?:data|pdf|epdf|full|fulltext|full/html|html|abstract|meta))+\Z", re.IGNORECASE
+)
+_DIGITS = {"O": "0", "o": "0", "l": "1", "I": "1"}
+_LETTER = re.compile("[OolI](?=[0-9])|(?<=[0-9])[OolI]")
+
+
+@dataclass(slots=True)
 class Answers:
     """What is known about the DOIs of a run.
 
@@ -28,18 +47,23 @@ class Answers:
     :ivar asked: for how many DOIs the registry was asked.
     :ivar requests: how many requests were sent.
     :ivar unknown: why DOIs could not be checked, one cause for each.
+    :ivar old: why works in the lock file that are too old could not be renewed, one cause for each.
+    :ivar meant: for DOIs that do not exist, the name of a registered one that was probably meant, by key.
     """
 
-    def __init__(self, dois: int = 0) -> None:
-        self.statuses: dict[str, str] = {}
-        self.missing: frozenset[str] = frozenset()
-        self.dois = dois
-        self.known = self.asked = self.requests = 0
-        self.unknown: list[Cause] = []
+    dois: int
+    statuses: dict[str, str] = field(default_factory=dict)
+    missing: frozenset[str] = frozenset()
+    known: int = 0
+    asked: int = 0
+    requests: int = 0
+    unknown: list[Cause] = field(default_factory=list)
+    old: list[Cause] = field(default_factory=list)
+    meant: dict[str, str] = field(default_factory=dict)
 
 
 def check_names(
-    names: Iterable[str], config: Config, lock: Lock | None = None, progress: Progress | None = None
+    names: Iterable[str], config: Config, lock: LockContent | None = None, progress: Progress | None = None
 ) -> Answers:
     """Return what is known about some DOIs, each by its name.
 
@@ -49,10 +73,10 @@ def check_names(
     :param progress: called with the number of DOIs done, and of all.
     :raises ValueError: if the resolver or the cache is not configured rightly.
     """
-    dois = {doi.key: doi for doi in map(DOI, names)}
+    dois = {doi.key: doi for doi in map(handle, names)}
     answers = Answers(dois=len(dois))
     if lock is not None:
-        found = ((key, lock.status(key)) for key in dois)
+        found = ((key, "accepted" if key in lock.accepted else lock.status(key)) for key in dois)
         answers.statuses = {key: status for key, status in found if status is not None}
         answers.known = len(answers.statuses)
         if config.needs_lock:
@@ -68,42 +92,54 @@ def check_names(
 
 
 def look_up_works(
-    names: Iterable[str], statuses: Mapping[str, str], config: Config, progress: Progress | None = None
-) -> tuple[dict[str, Work], int]:
-    """Return what is known of the works that names name, by the DOI's key, and the number of requests.
+    names: Iterable[str], answers: Answers, config: Config, progress: Progress | None = None
+) -> dict[str, Work]:
+    """Return what is known of the works that names name, by the DOI's key.
 
     :param names: the names.
-    :param statuses: the status of DOIs by their keys; those that do not exist name no work.
+    :param answers: what is known about the DOIs; those that do not exist name no work. Requests and the works
+        in the lock file that could not be renewed are added.
     :param config: the configuration.
     :param progress: called with the number of DOIs done, and of all.
     :raises ValueError: if the resolver or the cache is not configured rightly.
     """
-    dois = {doi.key: doi for doi in map(DOI, names)}
-    left = [doi for key, doi in dois.items() if statuses.get(key) not in {"not-found", "accepted"}]
-    works: dict[str, Work] = {}
-    replies: list[None] = []  # one for each request
-    if config.lock is not None:
-        left = _add_locked(left, works, config)
-    if left and not config.locked:
-        from doiuri.plugins.survey import Survey
-
-        with open_resolver(config, on_reply=lambda _: replies.append(None)) as resolver:
-            survey = Survey(resolver, config.budget)
-            survey.look_up_works(left, progress=progress)
-        works |= {doi.key: work for doi, work in survey.works.items() if work is not None}
-    return works, len(replies)
-
-
-def _add_locked(dois: list[DOI], works: dict[str, Work], config: Config) -> list[DOI]:
-    """Add the works in the lock file; return the DOIs that it says nothing about."""
+    from doiuri.plugins import DOI_ORG
     from doiuri.plugins.survey import Survey
-    from doiuri.resolver import LockFile
+    from doiuri.records import Work
+    from doiuri.resolver import Cause, Key, LockContent, MemoryStore
 
-    with open_resolver(config, offline=True, store=LockFile(config.lock or "")) as resolver:
-        survey = Survey(resolver, None)
-        survey.look_up_works(dois)
-    works |= {doi.key: work for doi, work in survey.works.items() if work is not None}
-    return [doi for doi in dois if doi in survey.incomplete]
+    from doiuri_cli.registry._lock import read_lock
+
+    lock = LockContent() if config.lock is None else read_lock(config.lock)
+    oldest = time.strftime("%Y-%m-%d", time.gmtime(max(time.time() - config.max_age * 86400, 0)))
+    works: dict[str, Work] = {}
+    left: dict[str, DOI] = {}
+    for doi in map(handle, names):
+        if answers.statuses.get(doi.key) not in {"not-found", "accepted"}:
+            entry = lock.get(Key("work", DOI_ORG, doi.key))
+            if entry is not None and not entry.says_none:
+                works[doi.key] = Work.from_json(entry.body, doi=doi)
+            is_fresh = config.max_age and lock.retrieved.get(doi.key, "") >= oldest
+            if entry is None or not (entry.says_none or is_fresh):
+                left[doi.key] = doi
+    if not left:
+        return works
+    old = [left[key] for key in left.keys() & works.keys()]
+    if config.locked:
+        answers.old = [Cause("lock", detail="--locked sends no requests")] * len(old)
+        return works
+    replies: list[None] = []  # one for each request
+    # the cache keeps works for so many days
+    store = MemoryStore() if config.max_age < DEFAULT_MAX_AGE and not config.offline else None
+    with open_resolver(config, store=store, on_reply=lambda _: replies.append(None)) as resolver:
+        survey = Survey(resolver, config.budget)
+        survey.look_up_works([*left.values()], progress=progress)
+    new = {doi: work for doi, work in survey.works.items() if not (doi in survey.stale and doi.key in works)}
+    works |= {doi.key: work for doi, work in new.items() if work is not None}
+    unanswered = Cause("unknown", detail="no answer")
+    answers.old = [survey.incomplete.get(doi, unanswered) for doi in old if doi not in new]
+    answers.requests += len(replies)
+    return works
 
 
 def open_resolver(
@@ -152,19 +188,42 @@ def _ask(dois: Sequence[DOI], config: Config, answers: Answers, progress: Progre
     """Add what the store knows, and what the registry answers for the others."""
     from doiuri.plugins.survey import Survey
 
-    replies: list[None] = []  # one for each request
-    with (
-        open_resolver(config, on_reply=lambda _: replies.append(None)) as resolver,
-        open_resolver(config, offline=True) as stored,
-    ):
+    with open_resolver(config, offline=True) as stored:
         survey = Survey(stored, None)
         survey.check(dois, "existence")
-        left = [doi for doi in dois if doi in survey.unknown or doi in survey.stale]
-        answers.statuses |= {doi.key: survey.statuses.get(doi, "unknown") for doi in dois}
-        answers.known += len(dois) - len(left)
-        if left and not resolver.offline:
-            survey = Survey(resolver, config.budget)
-            survey.check(left, "existence", progress)
-            answers.statuses |= {doi.key: survey.statuses.get(doi, "unknown") for doi in left}
-            answers.asked, answers.requests = len(left), len(replies)
+    left = [doi for doi in dois if doi in survey.unknown or doi in survey.stale]
+    answers.statuses |= {doi.key: survey.statuses.get(doi, "unknown") for doi in dois}
+    answers.known += len(dois) - len(left)
+    if config.offline or not (left or _guesses(dois, answers)):
         answers.unknown += survey.unknown.values()
+        return
+    replies: list[None] = []  # one for each request
+    with open_resolver(config, on_reply=lambda _: replies.append(None)) as resolver:
+        survey = Survey(resolver, config.budget)
+        survey.check(left, "existence", progress)
+        answers.statuses |= {doi.key: survey.statuses.get(doi, "unknown") for doi in left}
+        answers.unknown += survey.unknown.values()
+        guesses = _guesses(dois, answers)
+        survey.check([guess for _, guess in guesses], "existence")
+    answers.asked, answers.requests = len(left), len(replies)
+    for doi, guess in guesses:
+        if survey.statuses.get(guess) == "found":
+            answers.meant.setdefault(doi.key, guess.name)
+
+
+def _guesses(dois: Iterable[DOI], answers: Answers) -> list[tuple[DOI, DOI]]:
+    """Return DOIs that do not exist, each with a name that may have been meant; so many as may be asked."""
+    dead = (doi for doi in dois if answers.statuses[doi.key] == "not-found")
+    return [(doi, DOI(name)) for doi in dead for name in guessed(doi.name)][:_MOST_GUESSES]
+
+
+def guessed(name: str) -> list[str]:
+    """Return names that may have been meant by one that does not exist, the most probable first.
+
+    >>> guessed("10.1038/nphys117O"), guessed("10.1000/a/fulltext.pdf")
+    (['10.1038/nphys1170'], ['10.1000/a'])
+    """
+    prefix, _, suffix = name.partition("/")
+    guesses = [_PAGE.sub("", suffix), _LETTER.sub(lambda match: _DIGITS[match[0]], suffix)]
+    guesses += [suffix.rpartition("/")[0]]
+    return [f"{prefix}/{guess}" for guess in dict.fromkeys(guesses) if guess not in {"", suffix}]

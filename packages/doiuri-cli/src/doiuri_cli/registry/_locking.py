@@ -34,21 +34,13 @@ class Wanted:
     """What to lock.
 
     :ivar how: whether to lock whole records, or only that the DOIs exist.
-    :ivar works: whether to lock works and references, too.
-    :ivar style: the CSL style of the references.
-    :ivar locale: their language.
+    :ivar works: whether to lock works, too.
     :ivar refresh: whether to ask for what the file has already.
     """
 
     how: Literal["records", "existence"] = "records"
     works: bool = False
-    style: str = "apa"
-    locale: str = "en-US"
     refresh: bool = False
-
-    def reference(self, doi: DOI) -> Key:
-        """Return the key of the formatted reference of a DOI."""
-        return Key("reference", DOI_ORG, doi.key, f"{self.style} {self.locale}")
 
 
 @dataclass(slots=True)
@@ -68,18 +60,10 @@ class Draft:
         for change in self._changes:
             change(content)
 
-    def has_work(self, doi: DOI) -> bool:
-        """Return whether the file describes the work that a DOI names."""
+    def lacks_work(self, doi: DOI) -> bool:
+        """Return whether the work that a DOI names is to be looked up."""
         work = self.content.get(Key("work", DOI_ORG, doi.key))
-        return work is not None and work.body != b"null"
-
-    def lacks_work(self, doi: DOI, wanted: Wanted) -> bool:
-        """Return whether the work or the reference of a DOI is to be looked up."""
-        if self.content.status(doi.key) == "not-found":
-            return False
-        if self.content.get(Key("work", DOI_ORG, doi.key)) is None:
-            return True
-        return self.has_work(doi) and self.content.get(wanted.reference(doi)) is None
+        return work is None and self.content.status(doi.key) != "not-found"
 
     def missing(self, dois: Iterable[DOI], wanted: Wanted) -> list[DOI]:
         """Return the DOIs for which the file lacks something."""
@@ -87,7 +71,7 @@ class Draft:
             doi
             for doi in dois
             if doi.key not in self.content.accepted
-            and (self.content.status(doi.key) is None or (wanted.works and self.lacks_work(doi, wanted)))
+            and (self.content.status(doi.key) is None or (wanted.works and self.lacks_work(doi)))
         ]
 
     def prune(self, used: Collection[str]) -> None:
@@ -108,7 +92,7 @@ class Draft:
         :raises ValueError: if the resolver or the cache is not configured rightly.
         """
         asked = [doi for doi in dois if self._is_due(doi, wanted)]
-        works = [doi for doi in dois if wanted.works and (wanted.refresh or self.lacks_work(doi, wanted))]
+        works = [doi for doi in dois if wanted.works and (wanted.refresh or self.lacks_work(doi))]
         if not asked and not works:
             return
         started = time.time()
@@ -118,8 +102,6 @@ class Draft:
             statuses, unknown = dict(survey.statuses), dict(survey.unknown)
             gone = self.content.accepted.keys() | _with(statuses, "not-found")
             survey.look_up_works([doi for doi in works if doi.key not in gone], progress=progress)
-            described = [doi for doi, work in survey.works.items() if work is not None]
-            survey.look_up_references(described, wanted.style, wanted.locale, progress)
         # a work shows that a DOI exists, but is no reason to drop its record
         statuses |= {doi: status for doi, status in survey.statuses.items() if status == "not-found"}
         unanswered, stale = {doi.key for doi in unknown}, {doi.key for doi in survey.stale}
@@ -127,7 +109,7 @@ class Draft:
         new = {
             key: entry
             for key, entry in survey.entries.items()
-            if (key.doi not in unanswered or key.kind in {"work", "reference"})
+            if (key.doi not in unanswered or key.kind == "work")
             and (key.kind != "exists" or key.doi in checked)
             and (entry.expires > started or key.doi in stale)
         }

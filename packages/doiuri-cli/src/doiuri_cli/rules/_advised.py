@@ -10,7 +10,8 @@ from doiuri_cli._mentions import mentions_in
 from doiuri_cli.readers import Part
 from doiuri_cli.readers._escape import escape
 from doiuri_cli.rules._finding import finding_at, fix_at
-from doiuri_cli.rules._links import head_length
+from doiuri_cli.rules._keep import keeps_name
+from doiuri_cli.rules._links import head_length, is_embedded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,6 +52,8 @@ def _advice(text: str, doi: DOI) -> tuple[Advice, ...]:
 def _suggested(mention: Mention, advice: Advice) -> Fix | None:
     if advice.suggestion is None or advice.code in _NOT_FIXED or mention.doi is None:
         return None
+    if not mention.part.field and is_embedded(mention):
+        return None
     better = DOI.parse(advice.suggestion)
     text = _rewritten(mention, mention.doi, better, advice.suggestion)
     if text is None or text == mention.text:
@@ -58,7 +61,8 @@ def _suggested(mention: Mention, advice: Advice) -> Fix | None:
     changed = better.name if better.name != mention.doi.name else None
     fix = fix_at(mention.part, mention.span, text, changed)
     if fix is not None and advice.code == "entity" and mention.part.field:
-        return fix._replace(safe=True)  # an exporter escaped the field for HTML: no name has entities
+        # An exporter escaped the field for HTML: no name has entities
+        return fix._replace(safe=keeps_name(mention.text, text, mention.part.syntax))
     return fix
 
 

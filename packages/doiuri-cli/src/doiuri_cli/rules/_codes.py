@@ -9,6 +9,7 @@ from typing import NamedTuple
 class Severity(IntEnum):
     """How bad a finding is."""
 
+    INFO = 0
     WARNING = 1
     ERROR = 2
 
@@ -43,8 +44,10 @@ _LINK_RULES = (
     Rule(
         "syntax",
         Severity.ERROR,
-        "Text in the place of a DOI is not a DOI.",
-        "A field for a DOI, or a `doi:` link, holds text that is not a valid DOI. It cannot be resolved.",
+        "Text that should be a DOI is not a valid DOI.",
+        "A field for a DOI, or a `doi:` link, holds text that is not a valid DOI. It cannot be resolved. In "
+        "YAML, codemeta.json and front matter, `doi` may be the key of something else, so only text with "
+        "`10.`, a label or a slash is reported; CITATION.cff and bibliographies have no such exception.",
         "doi = {1000/182}",
         "doi = {10.1000/182}",
         "unsafe",
@@ -81,7 +84,8 @@ _LINK_RULES = (
         "doubled",
         Severity.WARNING,
         "The label or the address of the resolver occurs twice.",
-        "A program put it in front of text that already had it. The link is broken.",
+        "A program or a person put it in front of text that already had it. A link to such an address is "
+        "usually broken; in prose, the second label is superfluous.",
         "https://doi.org/https://doi.org/10.1000/182",
         "https://doi.org/10.1000/182",
         "safe",
@@ -92,7 +96,8 @@ _LINK_RULES = (
         "A link holds a character that must be escaped.",
         "In a link, `#` and `?` end the name, and `<`, `>` or a space end the link itself in most "
         "formats. Escaped, they belong to the name. Only the registry knows whether a `#` or `?` belongs "
-        "to the name: `--unsafe-fixes` escapes it if the longer name exists.",
+        "to the name: `--unsafe-fixes` escapes it if the longer name exists. "
+        "A `doi:` URI can have neither, so plugins refuse it.",
         '<a href="https://doi.org/10.1002/(SICI)1522-2594(199911)42:5<952::AID-MRM16>3.0.CO;2-S">',
         '<a href="https://doi.org/10.1002/(SICI)1522-2594(199911)42:5%3C952::AID-MRM16%3E3.0.CO;2-S">',
         "safe",
@@ -106,11 +111,28 @@ _LINK_RULES = (
         "[10.1000/182](https://doi.org/10.1000/182)",
     ),
     Rule(
+        "short-doi",
+        Severity.WARNING,
+        "A short DOI is used instead of the DOI.",
+        "A short DOI such as `10/abc` is only another name for a DOI. Few programs and journals take it. "
+        "Write the DOI that it stands for; `https://doi.org/10/abc?noredirect` shows it.",
+        "https://doi.org/10/d8dn",
+    ),
+    Rule(
         "duplicate",
         Severity.WARNING,
-        "Two entries of a bibliography have the same DOI.",
-        "One work is listed twice, or an entry was copied and its DOI was not replaced.",
+        "Entries of a bibliography have the same DOI.",
+        "One work is listed twice, or an entry was copied and its DOI was not replaced. Each such DOI is "
+        "reported once, at its second entry.",
         "@article{kahn, doi = {10.1000/182}}\n@article{kahn2006, doi = {10.1000/182}}",
+    ),
+    Rule(
+        "unreadable",
+        Severity.WARNING,
+        "The file is not what its name says.",
+        "It cannot be parsed, for example because it is damaged, a template or a test case. It was read as "
+        "plain text, so DOIs may be missed, and nothing in it is fixed.",
+        '{"cells": [',
     ),
 )
 
@@ -324,14 +346,58 @@ _RECORD_RULES = (
         "author = {Smith, Jane}, doi = {10.1000/182}",
     ),
     Rule(
+        "kind-differs",
+        Severity.WARNING,
+        "The registered work is of another kind than its column.",
+        "The DOI probably belongs to another work, such as the article about a dataset. The manual lists the "
+        "types that each kind takes; a work of unknown type is not reported. Reported only for columns with "
+        "a kind, as in `--columns paper:article`.",
+        "paper\n10.5281/zenodo.1234567",
+    ),
+    Rule(
         "retracted",
         Severity.WARNING,
-        "The work is retracted.",
-        "The registered metadata says so: in Crossref's `updated-by`, or by a word such as RETRACTED before "
-        "the title. Cite the retraction notice, or leave the work out. Reported with `--records` only.",
+        "The work is retracted, withdrawn or removed, wholly or in part.",
+        "The registered metadata says so: by a notice of the publisher or of Retraction Watch, or by a word "
+        "such as RETRACTED before the title. Cite the notice as well, or leave the work out. Corrections are "
+        "not reported. Reported with `--records` only.",
         "doi = {10.5555/retracted}",
     ),
+    Rule(
+        "concern",
+        Severity.WARNING,
+        "There is an expression of concern about the work.",
+        "The publisher doubts the work, but has not retracted it. Read the notice before you rely on the "
+        "work. Reported with `--records` only.",
+        "doi = {10.5555/doubted}",
+    ),
+    Rule(
+        "preprint-published",
+        Severity.INFO,
+        "The entry cites a preprint that has been published.",
+        "The metadata of the preprint names the published version, which may differ from it. Cite that "
+        "version, unless you mean the preprint. Reported with `--records` only.",
+        "doi = {10.1101/2020.01.01.123456}",
+    ),
 )
+
+KINDS = {
+    "article": "article-journal article-magazine article-newspaper article review review-book report",
+    "book": "book report",
+    "chapter": "chapter entry entry-dictionary entry-encyclopedia report",
+    "conference": "paper-conference speech chapter article-journal report",
+    "dataset": "dataset article",
+    "software": "software article",
+    "thesis": "thesis article report",
+    "report": "report standard article",
+    "preprint": "article manuscript report",
+    "any": "",
+}
+"""The kinds of works for ``--columns``, each with the types of CSL 1.0.2 that it takes.
+
+DataCite has ``article`` for what CSL lacked (such as software and collections) and
+``report`` for any text. Publishers also register papers of proceedings as chapters and articles.
+"""
 
 RULES = {
     rule.code: rule for rule in (*_LINK_RULES, *_ADVICE_RULES, *_COMMENT_RULES, *_LOCK_RULES, *_RECORD_RULES)

@@ -45,7 +45,7 @@ def field_findings(source: Source, mention: Mention, tex_escape: str) -> Iterato
         yield _not_all(source, mention, mention.doi, before, after)
     elif length := head_length(mention.text):
         kind = "link" if "doi.org" in mention.text[:length].lower() else "label"
-        yield _form(source, mention, f"holds a {kind}", _bare(mention, mention.doi))
+        yield _form(source, mention, f"holds a {kind}", _bare(mention, mention.doi, mention.span))
     else:
         yield from advice_findings(source, mention)
         if part.syntax == "bibtex" and tex_escape != "any":
@@ -76,9 +76,7 @@ def _restored(mention: Mention) -> Fix | None:
     """Return the fix that puts ``10.`` back, or writes what the error suggests."""
     short = _SHORT.fullmatch(mention.text)
     suggestion = mention.error.suggestion if mention.error else None
-    text = f"10.{short[1]}" if short else suggestion
-    if text is None:
-        return None
+    text = suggestion or (f"10.{short[1]}" if short else "")
     try:
         doi = DOI.parse(text)
     except DOISyntaxError:
@@ -102,11 +100,11 @@ def _not_all(source: Source, mention: Mention, doi: DOI, before: str, after: str
         message = f"the name ends in {after[-9:]!r}"
         return _field_finding(source, mention, "trailing-punctuation", message, fix, _typed(value))
     if not after and head_length(before) == len(before):
-        fix = fix_at(part, span, written) if (written := _bare_text(mention, doi)) else None
-        return _form(source, mention, "holds a link" if "doi.org" in before else "holds a label", fix)
-    is_link = len(value.split()) == 1 and (is_web_link(value) or _URL.match(before))
-    fix = fix_at(part, span, written) if is_link and (written := _bare_text(mention, doi)) else None
-    return _form(source, mention, "holds a link" if is_link else "holds more than a DOI", fix)
+        what = "holds a link" if "doi.org" in before else "holds a label"
+    else:
+        is_link = len(value.split()) == 1 and (is_web_link(value) or _URL.match(before))
+        what = "holds a link" if is_link else "holds more than a DOI"
+    return _form(source, mention, what, _bare(mention, doi, span))
 
 
 def _typed(value: str) -> str:
@@ -119,7 +117,7 @@ def _typed(value: str) -> str:
 
 def _form(source: Source, mention: Mention, what: str, fix: Fix | None) -> Finding:
     name = mention.doi.name if mention.doi else None
-    return _field_finding(source, mention, "field-form", f"the field doi {what}", fix, name)
+    return _field_finding(source, mention, "field-form", f"the DOI field {what}", fix, name)
 
 
 def _field_finding(
@@ -130,17 +128,12 @@ def _field_finding(
     return finding_at(source, part, _value_span(part), code, message, doi=name, fix=fix)
 
 
-def _bare(mention: Mention, doi: DOI) -> Fix | None:
-    text = _bare_text(mention, doi)
-    return None if text is None else fix_at(mention.part, mention.span, text)
-
-
-def _bare_text(mention: Mention, doi: DOI) -> str | None:
-    """Return the name as the mention writes it, or else escaped for the part."""
-    written = mention.text[head_length(mention.text) :]
-    if "%" not in written and reads_as(mention.part, written, doi):
-        return written
-    return _written(mention.part, doi.name, doi)
+def _bare(mention: Mention, doi: DOI, span: tuple[int, int]) -> Fix | None:
+    """Return the fix that leaves the name as the mention writes it, or else escaped for the part."""
+    written: str | None = mention.text[head_length(mention.text) :]
+    if not written or "%" in written or not reads_as(mention.part, written, doi):
+        written = _written(mention.part, doi.name, doi)
+    return fix_at(mention.part, span, written) if written else None
 
 
 def _written(part: Part, name: str, doi: DOI) -> str | None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from doiuri_cli.files import Lines
 from doiuri_cli.rules._codes import RULES, Severity
+from doiuri_cli.rules._keep import is_fixed_text, keeps_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -24,7 +25,7 @@ class Fix(NamedTuple):
     :ivar start: offset in the file's text of the first character that is replaced.
     :ivar end: offset after the last one.
     :ivar replacement: the text in its place, as the file writes it.
-    :ivar safe: whether it is applied without asking the registry: the DOI stays the same.
+    :ivar safe: whether it is applied by default: the DOI stays the same, and the file is no recorded data.
     :ivar name: the name that it changes the DOI to; None if the DOI stays the same.
     """
 
@@ -36,15 +37,19 @@ class Fix(NamedTuple):
 
 
 def fix_at(part: Part, span: tuple[int, int], text: str, name: str | None = None) -> Fix | None:
-    """Return the fix that replaces a piece of a part; None if the file's format cannot represent the text.
+    """Return the fix that replaces a piece of a part; None if it would lose or break something.
 
-    It is safe if the DOI stays the same.
+    It is safe if the DOI stays the same, and then only labels, links and escapes may change.
 
     :param part: the part.
     :param span: offsets in the part's text: of the piece's first character, and after its last.
     :param text: the text in its place, in the syntax of the part.
     :param name: the name that it changes the DOI to.
     """
+    if is_fixed_text(part, *span):
+        return None
+    if name is None and not keeps_name(part.text[slice(*span)], text, part.syntax):
+        return None
     try:
         written = part.encode(text)
     except ValueError:

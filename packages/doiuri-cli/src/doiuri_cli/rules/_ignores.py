@@ -139,19 +139,10 @@ def _ignore(match: re.Match[str], lines: Lines, cell: int | None, targets: dict[
     return Ignore(cell, line, column, column + match.end() - start, target, codes, excerpt)
 
 
-class Verdict(NamedTuple):
-    """What remains of the findings of a file.
-
-    :ivar findings: those that no comment is for.
-    :ivar used: the comments that were used, each with the code that it was used for.
-    """
-
-    findings: list[Finding]
-    used: set[tuple[Ignore, str]]
-
-
-def apply_ignores(ignores: Iterable[Ignore], findings: Iterable[Finding]) -> Verdict:
-    """Return the findings that remain, and which comments were used."""
+def apply_ignores(
+    ignores: Iterable[Ignore], findings: Iterable[Finding]
+) -> tuple[list[Finding], set[tuple[Ignore, str]]]:
+    """Return the findings that remain, and the comments that were used, each with the code."""
     by_area: dict[tuple[int | None, int | None], list[Ignore]] = {}
     for one in ignores:
         by_area.setdefault(one.area, []).append(one)
@@ -170,7 +161,7 @@ def apply_ignores(ignores: Iterable[Ignore], findings: Iterable[Finding]) -> Ver
         verdicts = [is_ignored(*area, finding.code) for area in areas]  # each comment that fits is used
         if not any(verdicts):
             kept.append(finding)
-    return Verdict(kept, used)
+    return kept, used
 
 
 def unused_ignores(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from doiuri import DOI, DOISyntaxError
 
 from doiuri_cli.rules._finding import finding_at, fix_at
+from doiuri_cli.rules._keep import WEB, is_usual
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -17,15 +18,22 @@ if TYPE_CHECKING:
     from doiuri_cli.files import Source
     from doiuri_cli.rules._finding import Finding, Fix
 
-_LINK = r"(?:(?:https?:)?//)?(?:dx\.|www\.)?doi\.org\.?(?::[0-9]{0,5})?/+(?:api/handles/)?"
-_HEAD = rf"(?:{_LINK}|info:(?:doi|hdl)/|urn:doi:|hdl:|doi:)"
+_HEAD = rf"(?:{WEB}|info:(?:doi|hdl)/|urn:doi:|hdl:|doi:)"
 _HEADS = re.compile(rf"{_HEAD}*", re.IGNORECASE)
 # Not in the path or the query of another link, as in those of web archives
 _HEADS_BEFORE = re.compile(rf"(?<![A-Za-z0-9_.@/:=&?%+-])({_HEAD}+)\Z", re.IGNORECASE)
 # The other labels may stand in the path of a link (DOI Handbook, note on URNs)
-_DOUBLED = re.compile(rf"(?:{_LINK}|doi:){{2,}}", re.IGNORECASE)
+_DOUBLED = re.compile(rf"(?:{WEB}|doi:){{2,}}", re.IGNORECASE)
 _LABEL = re.compile(r"doi[ \t\u00a0]*:?[ \t\u00a0]*", re.IGNORECASE)
 _LONGEST_HEADS = 120  # characters
+_AROUND_LINK = re.compile(r"[\s\"'<>()\[\]{}|]")
+_IN_LINK = re.compile(r"(?:[/?]|%2f).*(?<![,;])\Z", re.IGNORECASE)
+# Other text there is another namespace, or another thing that is described
+_IDENTIFIER = re.compile(
+    r"(?:xmlns[\w:.-]*|namespace\w*|schemaLocation|prefix|about|resource)\s*=\s*[\"'][^\"'<>]*\Z",
+    re.IGNORECASE,
+)
+_SCHEME_BEFORE = re.compile(r"ttps?(?:&[#\w]{1,9};|%3a|[^\w%&])*\Z", re.IGNORECASE)  # of a broken link
 _WEB = re.compile(r"(?:https?:)?//|(?:dx|www)\.doi\.org", re.IGNORECASE)
 _OLD = re.compile(
     r"(?:http://(?:(?:dx|www)\.)?|(?:(?:https:)?//)?(?:dx|www)\.)doi\.org\.?(?=[:/])", re.IGNORECASE
@@ -38,10 +46,6 @@ _ANY_CHARACTER = frozenset({"tex", "bibtex"})  # TeX escapes what it links to
 _LONGEST_REST = 1000  # characters; more belong to no name, and looking at all would take quadratic time
 _REST = re.compile(rf"[?#][^\s<>\"'`|\\^{{}}\[\])]{{0,{_LONGEST_REST}}}+")
 _PUNCTUATION = ".,;:!?"
-# What links really have: places on a page, and parameters such as ?locatt=…, ?nosfx
-_FRAGMENT = re.compile(r"#(?:[A-Za-z_!/:~].*)?")
-_QUERY = re.compile(r"\?(?:[\w.\[\]%+~-]*(?:[=&;].*)?)?(?:#.*)?")
-_SICI_CHECK = re.compile(r">[0-9]\.[0-9]\.(?:CO|TX);[0-9]-\Z", re.IGNORECASE)
 _FAR = 300  # characters between the two
 _MARKUP = r"(?:[*_`]|\\texttt\{|\\nolinkurl\{|<(?:code|span|small|b|i|em|strong|tt)\b[^<>]*>\s*){0,4}"
 _END = r"(?:[*_`}]|</(?:code|span|small|b|i|em|strong|tt)>\s*){0,4}"
@@ -69,6 +73,8 @@ def is_web_link(text: str) -> bool:
 
 def link_findings(source: Source, mention: Mention) -> Iterator[Finding]:
     """Return what is wrong with how a link is written: ``doubled``, or ``not-https`` and ``raw-link``."""
+    if is_embedded(mention):
+        return
     doubled = _doubled(source, mention)
     if doubled is not None:
         yield doubled
@@ -77,10 +83,12 @@ def link_findings(source: Source, mention: Mention) -> Iterator[Finding]:
         end = mention.start + old.end()
         if port := _PORT.match(mention.part.text, end):
             end = port.end()
-        fix = fix_at(mention.part, (mention.start, end), "https://doi.org")
+        fix = _link_fix(mention, (mention.start, end), "https://doi.org")
         yield _finding(source, mention, "not-https", mention.text, fix)
     if is_web_link(mention.text):
         yield from _raw(source, mention)
+    elif rest := _after_uri(mention):
+        yield _cut(source, mention, rest)
 
 
 def _finding(
@@ -89,6 +97,23 @@ def _finding(
     span = mention.start, mention.end if end is None else end
     name = mention.doi.name if mention.doi else None
     return finding_at(source, mention.part, span, code, message, doi=name, fix=fix)
+
+
+def is_embedded(mention: Mention) -> bool:
+    """Return whether a mention is in a link to another site, as of a web archive, or names a namespace."""
+    start = heads_before(mention)
+    before = mention.part.text[max(0, start - _FAR) : start]
+    return (_IN_LINK.search(_AROUND_LINK.split(before)[-1]) or _IDENTIFIER.search(before)) is not None
+
+
+def _link_fix(mention: Mention, span: tuple[int, int], text: str) -> Fix | None:
+    """Return the fix of a link's head; None after a broken scheme, as in ``http: //doi.org``."""
+    content, start = mention.part.text, span[0]
+    before = content[max(0, start - _LONGEST_HEADS) : start]
+    is_broken = content.startswith("//", start) and before.rstrip().endswith((":", ";"))
+    if not content.startswith("http", start) and (is_broken or _SCHEME_BEFORE.search(before)):
+        return None
+    return fix_at(mention.part, span, text)
 
 
 def heads_before(mention: Mention) -> int:
@@ -106,11 +131,10 @@ def _doubled(source: Source, mention: Mention) -> Finding | None:
     if not _DOUBLED.fullmatch(heads):
         return None
     label = "https://doi.org/" if "doi.org" in heads.lower() else "doi:"
-    fix = fix_at(mention.part, (start, mention.start + own), label)
+    fix = _link_fix(mention, (start, mention.start + own), label)
     span, name = (start, mention.end), mention.doi.name if mention.doi else None
-    return finding_at(
-        source, mention.part, span, "doubled", mention.part.text[slice(*span)], doi=name, fix=fix
-    )
+    message = f"one label or address before the name is enough: {mention.part.text[slice(*span)]}"
+    return finding_at(source, mention.part, span, "doubled", message, doi=name, fix=fix)
 
 
 def _raw(source: Source, mention: Mention) -> Iterator[Finding]:
@@ -140,11 +164,16 @@ def dropped(mention: Mention) -> str:
     """Return what follows a link and may belong to its name; not a usual query or fragment."""
     rest_match = _REST.match(mention.part.text, mention.end)
     rest = rest_match[0] if rest_match and rest_match.end() - rest_match.start() <= _LONGEST_REST else ""
-    if mention.part.text.startswith("#", mention.end) and _SICI_CHECK.search(mention.text):
-        return "#"
+    if not is_usual(mention.text, rest[:1]):  # the check character of a SICI
+        return rest[:1]
     rest = rest.rstrip(_PUNCTUATION)
-    usual = _FRAGMENT if rest[:1] == "#" else _QUERY
-    return "" if len(rest) < 2 or usual.fullmatch(rest) else rest
+    return "" if len(rest) < 2 or is_usual(mention.text, rest) else rest
+
+
+def _after_uri(mention: Mention) -> str:
+    """Return the query or fragment of a ``doi:`` URI in a link; it can have neither, so plugins refuse it."""
+    rest = _REST.match(mention.part.text, mention.end) if mention.text[:4].lower() == "doi:" else None
+    return rest[0] if rest else ""
 
 
 def longer_name(mention: Mention, rest: str) -> str | None:

@@ -23,12 +23,13 @@ the REST API. Code is left out by the readers.
 
 from __future__ import annotations
 
+import os
 import re
 from typing import TYPE_CHECKING
 
 from doiuri import advise
 
-from doiuri_cli.readers import type_of
+from doiuri_cli.readers import reads_columns, type_of
 from doiuri_cli.rules._finding import finding_at
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ _USUAL = re.compile(r"(?:https://doi\.org/|doi:|DOI:? ?)?10\.[0-9]+/[A-Za-z0-9._
 _USUAL_NAME = re.compile(r"10\.[0-9]+/[A-Za-z0-9.:;()/-]+")  # needs no escape in TeX
 _ENDS_PATH = frozenset("#?")
 _ENDS_HEAD = frozenset("/:")
+_ATTEMPT = re.compile(r"10\.|/|doi\s*:", re.IGNORECASE)
 _BIBLIOGRAPHIES = frozenset({"bibtex", "json", "ris"})
 
 
@@ -54,7 +56,12 @@ def written_findings(source: Source, mention: Mention, *, tex_escape: str = "any
     :param tex_escape: how DOI fields of BibTeX have to write ``_``: "raw", "escape" or "any".
     """
     part = mention.part
-    if part.field:
+    if mention.doi is None and (short := mention.handle) is not None:
+        message = f"{short.name} is a short DOI; write the DOI that {short.url}?noredirect shows"
+        yield finding_at(source, part, mention.span, "short-doi", message, doi=short.name)
+    elif part.field:
+        if mention.doi is None and _is_loose(source.path, part) and not _ATTEMPT.search(mention.text):
+            return
         if mention.doi is None or not _is_usual_field(mention) or advise(mention.doi):
             from doiuri_cli.rules._fields import field_findings  # rarely needed, as those below
 
@@ -72,6 +79,16 @@ def written_findings(source: Source, mention: Mention, *, tex_escape: str = "any
             from doiuri_cli.rules._advised import advice_findings
 
             yield from advice_findings(source, mention)
+
+
+def _is_loose(path: str, part: Part) -> bool:
+    """Return whether ``doi`` in a file may also be the key of something else, such as a description."""
+    if reads_columns():
+        return False
+    name = os.path.basename(path).lower()  # noqa: PTH119
+    return part.syntax == "text" and (
+        name == "codemeta.json" or (type_of(name) in {"yaml", "markdown"} and not name.endswith(".cff"))
+    )
 
 
 def _is_usual(mention: Mention) -> bool:
@@ -95,16 +112,24 @@ def part_findings(source: Source, part: Part, mentions: Sequence[Mention]) -> It
         yield from title_findings(source, mentions)
 
 
-def file_findings(source: Source, mentions: Iterable[Mention]) -> Iterator[Finding]:
-    """Return what is wrong with the mentions of a file together: entries with the DOI of an earlier one."""
+def file_findings(source: Source, fields: Iterable[Mention]) -> Iterator[Finding]:
+    """Return what is wrong with a file's fields together: one finding on each DOI of several entries."""
     if type_of(source.path) not in _BIBLIOGRAPHIES:
         return
-    first: dict[str, Mention] = {}
-    for mention in mentions:
-        if not (mention.part.field and mention.part.entry) or mention.doi is None:
-            continue
-        earlier = first.setdefault(mention.doi.key, mention)
-        if earlier.part.entry != mention.part.entry:
-            line = source.lines.position(earlier.part.span(earlier.start, earlier.end)[0]).line
-            message = f"the same DOI as {earlier.part.entry} (line {line})"
-            yield finding_at(source, mention.part, mention.span, "duplicate", message, doi=mention.doi.name)
+    entries: dict[str, dict[str, Mention]] = {}
+    for mention in fields:
+        if mention.part.entry and mention.doi is not None:
+            entries.setdefault(mention.doi.key, {}).setdefault(mention.part.entry, mention)
+    for first, *more in (list(same.values()) for same in entries.values()):
+        if more:
+            second = more.pop(0)
+            others = " and ".join(_entry(source, other) for other in (first, *more))
+            name = second.doi.name if second.doi else None
+            yield finding_at(
+                source, second.part, second.span, "duplicate", f"the same DOI as {others}", doi=name
+            )
+
+
+def _entry(source: Source, mention: Mention) -> str:
+    line = source.lines.position(mention.part.span(*mention.span)[0]).line
+    return f"{mention.part.entry} (line {line})"

@@ -18,7 +18,7 @@ from doiuri_proxy.app._redirect import Choice
 from doiuri_proxy.records._source import SourceError
 
 if TYPE_CHECKING:
-    from doiuri_proxy.records._source import Source
+    from doiuri_proxy.records._open import Source
 
 MAX_FORM = 65_536  # bytes of a POST request's body
 
@@ -73,8 +73,17 @@ class App:
 
     async def answer(self, request: Request) -> Response:
         """Return the response to a request that was read in full; never raises."""
+        endpoint = _endpoint(request.path)
         try:
-            return await self._answer(request)
+            if request.method == "OPTIONS":
+                return _with_cors(request, Response(200, headers=(("Allow", "GET,HEAD,POST,OPTIONS"),)))
+            if endpoint == "api":
+                return _with_cors(request, await _rest.answer(request, self.source))
+            if endpoint == "doira":
+                return _with_cors(request, await _rest.which_ra(request, self.source))
+            if endpoint == "redirect":
+                return await _redirect.answer(request, self.source, self.choice)
+            return await _metrics.answer(endpoint, request, self.source, self.metrics)
         except BadRequestError as error:
             return _pages.error(400, "Bad Request", str(error))
         except SourceError as error:
@@ -125,18 +134,6 @@ class App:
         if request.method != "OPTIONS" and size > self.max_target:
             return _error(request, 414, f"path and query are longer than {self.max_target} bytes")
         return None
-
-    async def _answer(self, request: Request) -> Response:
-        if request.method == "OPTIONS":
-            return _with_cors(request, Response(200, headers=(("Allow", "GET,HEAD,POST,OPTIONS"),)))
-        endpoint = _endpoint(request.path)
-        if endpoint == "api":
-            return _with_cors(request, await _rest.answer(request, self.source))
-        if endpoint == "doira":
-            return _with_cors(request, await _rest.which_ra(request, self.source))
-        if endpoint == "redirect":
-            return await _redirect.answer(request, self.source, self.choice)
-        return await _metrics.answer(endpoint, request, self.source, self.metrics)
 
 
 def _request(scope: Message) -> Request:

@@ -34,7 +34,7 @@ _STYLE = "".join((files(__package__) / _FOLDER / "style.css").read_text(encoding
 _STYLE_SOURCE = f"'sha256-{base64.b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()}'"
 
 # Browsers also apply form-action to redirects of the form's response, so it allows all sites.
-SECURITY = (
+HEADERS = (
     (
         "Content-Security-Policy",
         (
@@ -43,6 +43,7 @@ SECURITY = (
         ),
     ),
     ("X-Content-Type-Options", "nosniff"),
+    ("Access-Control-Allow-Origin", "*"),  # not the request's Origin: caches keep the answer for any
 )
 
 
@@ -87,8 +88,8 @@ def no_values(handle: str) -> Response:
 
 def moved(status: int, target: str, headers: Headers = ()) -> Response:
     """Return a redirect, with a page for clients that do not follow it."""
-    body = _fill("moved", "Handle Redirect", "target", target)
-    return Response(status, body, headers=(*SECURITY, ("Location", target), *headers))
+    body = str(escape(target)).join(_moved_parts()).encode("utf-8", "replace")
+    return Response(status, body, headers=(*HEADERS, ("Location", target), *headers))
 
 
 def values_table(handle: str, values: Sequence[Value]) -> Response:
@@ -98,7 +99,7 @@ def values_table(handle: str, values: Sequence[Value]) -> Response:
 
 
 def _page(status: int, name: str, title: str, **texts: object) -> Response:
-    return Response(status, _render(name, title=title, **texts), headers=SECURITY)
+    return Response(status, _render(name, title=title, **texts), headers=HEADERS)
 
 
 def _target(value: Value) -> str | None:
@@ -137,17 +138,9 @@ def _render(name: str, **texts: object) -> bytes:
     return html.encode("utf-8", "replace")
 
 
-def _fill(name: str, title: str, slot: str, text: str) -> bytes:
-    """Return the page that a template makes of a title and one text, named ``slot``.
-
-    The template is rendered once for all texts: that takes longer than looking up where a redirect leads.
-    """
-    return str(escape(text)).join(_parts(name, title, slot)).encode("utf-8", "replace")
-
-
-@cache
-def _parts(name: str, title: str, slot: str) -> list[str]:
-    return _render(name, title=title, **{slot: _SLOT}).decode().split(_SLOT)
+@cache  # rendering takes longer than looking up where a redirect leads
+def _moved_parts() -> list[str]:
+    return _render("moved", title="Handle Redirect", target=_SLOT).decode().split(_SLOT)
 
 
 @cache

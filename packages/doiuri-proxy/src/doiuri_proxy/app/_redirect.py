@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from doiuri.records import Locations, Value
 
     from doiuri_proxy.app._http import Headers, Params, Request
-    from doiuri_proxy.records._source import Source
+    from doiuri_proxy.records._open import Source
 
 MAX_ALIASES = 20  # followed in a chain
 MAX_LIFETIME = 2 * 86400  # seconds from Date to Expires
@@ -36,7 +36,6 @@ MAX_LIFETIME = 2 * 86400  # seconds from Date to Expires
 _RECORD_PARAMS = frozenset({"action", "index", "noredirect", "type"})  # ask about the record itself
 _ANYTHING = frozenset({"", "*/*"})  # Accept headers that prefer nothing
 _LOCATION_TYPES = frozenset({"URL", "10320/LOC"})
-_FOR_SCRIPTS = ("Access-Control-Allow-Origin", "*")  # those of pages from other origins
 _NEGOTIATION = {"ctype", "http_role", "media-type"}  # attributes of locations
 
 
@@ -104,7 +103,7 @@ async def _negotiated(handle: str, record: PublicValues, accept: str, source: So
         return None
     if status == 406:
         return _vary(_pages.not_acceptable(handle, metadata))
-    return _vary(Response(200, body, content_type, (*_pages.SECURITY, _FOR_SCRIPTS)))
+    return _vary(Response(200, body, content_type, _pages.HEADERS))
 
 
 def _vary(response: Response) -> Response:
@@ -148,7 +147,7 @@ def _show(handle: str, values: Sequence[Value], request: Request, params: Params
     if locations.problem:
         raise SourceError(locations.problem)
     if show_urls:
-        return Response(200, locations_xml(locations), "text/xml;charset=utf-8", _pages.SECURITY)
+        return Response(200, locations_xml(locations), "text/xml;charset=utf-8", _pages.HEADERS)
     accept, locatt = request.headers.get("accept"), params.get("locatt", ())
     location = choose(locations, accept=accept, locatt=locatt, country=choice.country, pick=choice.pick)
     target = header_url(append(location.href, params.get("urlappend", [""])[0])) if location else None

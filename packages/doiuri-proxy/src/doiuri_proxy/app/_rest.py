@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from doiuri.rest import AgencyStatus
 
     from doiuri_proxy.app._http import Params, Request
-    from doiuri_proxy.records._source import Registration, Source
+    from doiuri_proxy.records._open import Source
+    from doiuri_proxy.records._source import Registration
 
 _HANDLES = b"/api/handles"
 # Line separators end a JavaScript statement.
@@ -63,9 +64,7 @@ async def _record(name: str, params: Params, source: Source) -> Response:
     indexes = _indexes(params)
     record = await source.lookup(name, auth="auth" in params, cert="cert" in params)
     if record is None:
-        message = await _prefix_message(name, source)
-        code = ResponseCode.HANDLE_NOT_FOUND
-        return _response(*write_error(code, name=name, message=message, pretty=pretty), params)
+        return _response(*write_error(ResponseCode.HANDLE_NOT_FOUND, name=name, pretty=pretty), params)
     if not params:
         return _response(*write_stored_record(name, record.body), params)
     values = select(record.values, params.get("type", ()), indexes)
@@ -78,11 +77,6 @@ def _indexes(params: Params) -> list[int]:
         return read_indexes(params.get("index", ()))
     except ValueError as problem:
         raise BadRequestError(str(problem)) from None
-
-
-async def _prefix_message(name: str, source: Source) -> str:
-    prefix = name.partition("/")[0]
-    return f"prefix {prefix} is not known here" if await source.knows_prefix(prefix) is False else ""
 
 
 def _response(status: int, body: bytes, params: Params) -> Response:

@@ -30,10 +30,10 @@ _DOCUMENT_MEMBERS = frozenset({"records", "agencies"})
 _LONGEST_NAME = 20  # characters of a member's name that are compared
 
 RecordsInput = str | Path | Iterable[Mapping[str, Any]] | Mapping[str, Any]
+Agencies = dict[str, str]
 _log = logging.getLogger("doiuri_proxy")
 _JSON_LINES = frozenset({".jsonl", ".ndjson"})
 _EXTENSIONS = _JSON_LINES | {".json"}
-_GZIP = b"\x1f\x8b"
 
 
 class RecordsError(ValueError):
@@ -86,15 +86,8 @@ class HandleRecord:
     position: Position
 
 
-@dataclass(frozen=True, slots=True)
-class Agencies:
-    """The registration agencies in a file: prefix → name."""
-
-    names: Mapping[str, str]
-
-
 def read_records(records: RecordsInput) -> Iterator[HandleRecord | Agencies]:
-    """Yield what a file, a folder or Python data contains. Raises RecordsError."""
+    """Yield what a file, a folder or Python data contains; agencies by prefix. Raises RecordsError."""
     if not isinstance(records, (str, Path)):
         document = records if isinstance(records, Mapping) else list(records)
         yield from _from_document(document, "records", "")
@@ -174,7 +167,7 @@ def _from_document(document: object, source: str, text: str) -> Iterator[HandleR
             yield from _from_item(document, Position(source, line))
             return
         try:
-            _check_document(document)
+            _check_members(document, _DOCUMENT_MEMBERS)
         except ValueError as error:
             raise RecordsError(source, line, str(error)) from None
         if "agencies" in document:
@@ -205,15 +198,13 @@ def _agencies(names: object, source: str, line: int) -> Agencies:
     for text in itertools.chain.from_iterable(names.items()):
         if not text.isprintable():  # among others, a lone surrogate, which UTF-8 cannot express
             raise RecordsError(source, line, f'"agencies" contains unprintable characters: {text!r}')
-    return Agencies(dict(names))
+    return dict(names)
 
 
 def _decode(raw: bytes, source: str, line: int = 0) -> str:
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        if raw.startswith(_GZIP):
-            raise RecordsError(source, 0, "compressed with gzip; decompress it first") from None
         line = line or raw.count(b"\n", 0, error.start) + 1
         raise RecordsError(source, line, f"not UTF-8: {error.reason}") from None
 
@@ -222,22 +213,14 @@ def _parse(text: str, source: str, line: int = 0) -> object:
     try:
         document: object = json.loads(text, parse_constant=_refuse_constant)
     except json.JSONDecodeError as error:
-        raise RecordsError(source, line or error.lineno, f"not JSON: {_describe(error, line)}") from None
+        raise RecordsError(
+            source, line or error.lineno, f"not JSON: {error.msg} (column {error.colno})"
+        ) from None
     except ValueError as error:  # a number of too many digits
         raise RecordsError(source, line, f"not JSON: {error}") from None
     except RecursionError:
         raise RecordsError(source, line, "not JSON: nested too deeply") from None
     return document
-
-
-def _describe(error: json.JSONDecodeError, line: int) -> str:
-    if not error.doc.strip():
-        return "the file is empty"
-    description = f"{error.msg} (column {error.colno})"
-    if error.msg == "Extra data":
-        hint = "a line holds one record" if line else "for one record per line, name the file .jsonl"
-        return f"{description}: {hint}"
-    return description
 
 
 def _refuse_constant(constant: str) -> NoReturn:
@@ -293,9 +276,13 @@ def check_record(item: object) -> tuple[str, tuple[Value, ...], Mapping[str, byt
     if not isinstance(values, list | tuple):
         raise ValueError(f'{handle}: no list "values"')  # noqa: TRY004 - callers expect one type
     try:
-        return handle, tuple(_value(value) for value in values), read_metadata(item.get("metadata", {}))
+        read = tuple(map(_value, values))
+        metadata = read_metadata(item.get("metadata", {}))
     except (TypeError, ValueError, RecursionError) as error:  # Python data that JSON cannot express
         raise ValueError(f"{handle}: {error}") from None
+    if len({value.index for value in read}) < len(read):
+        raise ValueError(f"{handle}: two values have the same index")
+    return handle, read, metadata
 
 
 def _check_spelling(record: Mapping[str, Any]) -> None:
@@ -310,11 +297,6 @@ def _check_spelling(record: Mapping[str, Any]) -> None:
             data = value.get("data")
             if isinstance(data, Mapping):
                 _check_members(data, _DATA_MEMBERS, where)
-
-
-def _check_document(document: Mapping[str, Any]) -> None:
-    """Refuse a document in which ``records`` or ``agencies`` is misspelt. Raises ValueError."""
-    _check_members(document, _DOCUMENT_MEMBERS)
 
 
 def _check_members(members: Mapping[str, Any], known: frozenset[str], where: str = "") -> None:
@@ -356,8 +338,8 @@ def _value(source: object) -> Value:
         if source.get("timestamp") in {0, "1970-01-01T00:00:00Z"}:
             source["timestamp"] = None
     value = Value.from_json(source)
-    if value.index < 0:
-        raise ValueError(f"the index of a value is negative: {value.index}")
+    if not 0 <= value.index < 2**32:  # RFC 3651 §3.1
+        raise ValueError(f"the index of a value is not in the range 0 to 4294967295: {value.index}")
     if isinstance(value.ttl, str):
         return replace(value, ttl=_utc(value.ttl))
     return value

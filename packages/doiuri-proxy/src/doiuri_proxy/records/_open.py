@@ -12,17 +12,16 @@ from doiuri.plugins import DOI_ORG
 from doiuri.records import ascii_upper
 from doiuri.rest.server import agency_of
 
-from doiuri_proxy.records._files import Agencies, RecordsError, read_records
+from doiuri_proxy.records._files import RecordsError, read_records
 from doiuri_proxy.records._source import LocalSource, PublicValues
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from doiuri_proxy.records._files import HandleRecord, RecordsInput
-    from doiuri_proxy.records._source import Source
+    from doiuri_proxy.records._upstream import UpstreamSource
 
-
-_SQLITE_MAGIC = b"SQLite format 3\0"
+    Source = LocalSource | UpstreamSource
 
 
 def open_source(
@@ -63,7 +62,7 @@ def open_local(records: RecordsInput | None, base: str = DOI_ORG) -> LocalSource
 def _is_store(records: object) -> bool:
     """Return whether an address is that of a store: an SQLite file.
 
-    Raises RecordsError for an SQLite file that is damaged or not a store.
+    Raises RecordsError for an SQLite file that is not a store.
     """
     if not isinstance(records, (str, Path)):
         return False
@@ -80,7 +79,7 @@ def _is_store(records: object) -> bool:
 def _has_records(path: Path) -> bool:
     """Return whether a file is an SQLite file.
 
-    Refuse one that is damaged or not a store. SQLite is asked first: to close the file of a store that this
+    Refuse one that is not a store. SQLite is asked first: to close the file of a store that this
     process has open would release the locks on it (sqlite.org, How To Corrupt An SQLite Database File, 2.2).
     """
     try:
@@ -88,16 +87,11 @@ def _has_records(path: Path) -> bool:
             db.execute("SELECT kind, doi FROM entries LIMIT 1").fetchone()
     except sqlite3.Error as error:
         code = error.sqlite_errorcode & 0xFF
-        if code == sqlite3.SQLITE_NOTADB and not _has_magic(path):
+        if code == sqlite3.SQLITE_NOTADB:
             return False
         if code != sqlite3.SQLITE_CANTOPEN:  # the store reports that itself
             raise RecordsError(str(path), 0, f"an SQLite file, but not a store of records: {error}") from None
     return True
-
-
-def _has_magic(path: Path) -> bool:
-    with path.open("rb") as file:
-        return file.read(len(_SQLITE_MAGIC)) == _SQLITE_MAGIC
 
 
 class MemorySource(LocalSource):
@@ -109,8 +103,8 @@ class MemorySource(LocalSource):
         self._metadata: dict[str, Mapping[str, bytes]] = {}
         self._agencies: dict[str, str] = {}
         for item in read_records(records):
-            if isinstance(item, Agencies):
-                self._agencies.update((ascii_upper(prefix), name) for prefix, name in item.names.items())
+            if isinstance(item, dict):
+                self._agencies.update((ascii_upper(prefix), name) for prefix, name in item.items())
             else:
                 self._add(item)
         self._prefixes = {key.partition("/")[0] for key in self._records}
@@ -131,7 +125,7 @@ class MemorySource(LocalSource):
         """Return the values of a handle."""
         return self._records.get(ascii_upper(handle))
 
-    def find_metadata(self, handle: str) -> Mapping[str, bytes]:
+    async def metadata(self, handle: str, accept: str) -> Mapping[str, bytes]:  # noqa: ARG002
         """Return all metadata of a handle."""
         return self._metadata.get(ascii_upper(handle), {})
 

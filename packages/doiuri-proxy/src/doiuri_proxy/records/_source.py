@@ -67,66 +67,17 @@ class Registration(NamedTuple):
     agency: str | None = None
 
 
-class Source(ABC):
-    """Answers look-ups. All of them ignore the case of ASCII letters (Z39.84 §4)."""
-
-    #: the source of the local records
-    local: LocalSource
-
-    @abstractmethod
-    async def lookup(self, handle: str, *, auth: bool = False, cert: bool = False) -> PublicValues | None:
-        """Return the values of a handle; None if it is not registered.
-
-        ``auth`` bypasses caches, ``cert`` asks for an authenticated answer. Raises SourceError if the look-up
-        fails.
-        """
-
-    @abstractmethod
-    async def metadata(self, handle: str, accept: str) -> Mapping[str, bytes]:
-        """Return the metadata of a registered handle by media type, at least what ``accept`` asks for.
-
-        Raises SourceError if the look-up fails.
-        """
-
-    @abstractmethod
-    async def knows_prefix(self, prefix: str) -> bool | None:
-        """Return whether a record, an agency or a prefix record has the prefix; None if that is unknown."""
-
-    @abstractmethod
-    async def registrations(self, names: Sequence[str]) -> list[Registration]:
-        """Return the registration of each DOI or bare prefix, in order."""
-
-    @abstractmethod
-    async def count(self) -> int | None:
-        """Return the number of local records; None if it is unknown."""
-
-    @abstractmethod
-    async def check(self) -> Mapping[str, str]:
-        """Return what is wrong with each part of the source, "" if it works: "records" and "upstream"."""
-
-    @abstractmethod
-    def with_local(self, local: LocalSource) -> Source:
-        """Return the source that has other local records; what was cached stays."""
-
-    def close(self) -> None:  # noqa: B027 - sources in memory have nothing to release
-        """Release stores and threads."""
-
-
-class LocalSource(Source):
-    """The base of sources that hold records themselves, so that look-ups take microseconds."""
+class LocalSource(ABC):
+    """Answers look-ups from records that it holds. All ignore the case of ASCII letters (Z39.84 §4)."""
 
     @property
-    def local(self) -> LocalSource:  # type: ignore[override]
-        """The source itself."""
+    def local(self) -> LocalSource:
+        """The source of the local records: this one."""
         return self
 
     @abstractmethod
     def find(self, handle: str) -> PublicValues | None:
         """Return the values of a handle: see `lookup`."""
-
-    @abstractmethod
-    def find_metadata(self, handle: str) -> Mapping[str, bytes]:
-        """Return all metadata of a handle: see `metadata`."""
 
     @abstractmethod
     def has_prefix(self, prefix: str) -> bool:
@@ -136,33 +87,39 @@ class LocalSource(Source):
     def find_agency(self, handle: str) -> str | None:
         """Return the agency given for the longest prefix of a handle."""
 
+    @abstractmethod
+    async def metadata(self, handle: str, accept: str) -> Mapping[str, bytes]:
+        """Return the metadata of a registered handle by media type, at least what ``accept`` asks for.
+
+        Raises SourceError if the look-up fails.
+        """
+
+    @abstractmethod
+    async def count(self) -> int | None:
+        """Return the number of local records; None if it is unknown."""
+
     async def lookup(self, handle: str, *, auth: bool = False, cert: bool = False) -> PublicValues | None:  # noqa: ARG002
-        """Return the values of a handle; ``auth`` and ``cert`` make no difference here."""
+        """Return the values of a handle; None if it is not registered.
+
+        ``auth`` bypasses caches, ``cert`` asks for an authenticated answer; neither makes a difference here.
+        Raises SourceError if the look-up fails.
+        """
         return self.find(handle)
 
-    async def metadata(self, handle: str, accept: str) -> Mapping[str, bytes]:  # noqa: ARG002
-        """Return all metadata of a handle."""
-        return self.find_metadata(handle)
-
-    async def knows_prefix(self, prefix: str) -> bool:
-        """Return whether a record, an agency or a prefix record has the prefix."""
-        return self.has_prefix(prefix)
+    async def registrations(self, names: Sequence[str]) -> list[Registration]:
+        """Return the registration of each DOI or bare prefix, in order; many take long, so in a thread."""
+        return await asyncio.to_thread(lambda: [self._registration(name) for name in names])
 
     async def check(self) -> Mapping[str, str]:
-        """Return what is wrong with the records, "" if they can be read."""
+        """Return what is wrong with each part of the source, "" if it works: "records" and "upstream"."""
         return {"records": ""}
 
-    async def registrations(self, names: Sequence[str]) -> list[Registration]:
-        """Return the registration of each DOI or bare prefix, in order."""
-        return self.find_registrations(names)
-
-    def with_local(self, local: LocalSource) -> Source:
-        """Return ``local``: there is nothing else to keep."""
+    def with_local(self, local: LocalSource) -> LocalSource:
+        """Return the source that has other local records; what was cached stays."""
         return local
 
-    def find_registrations(self, names: Sequence[str]) -> list[Registration]:
-        """Return the registration of each DOI or bare prefix, in order."""
-        return [self._registration(name) for name in names]
+    def close(self) -> None:  # noqa: B027 - sources in memory have nothing to release
+        """Release stores and threads."""
 
     def _registration(self, name: str) -> Registration:
         try:

@@ -6,24 +6,20 @@ import asyncio
 import itertools
 import json
 import logging
-import os
 import time
-from contextlib import ExitStack
-from typing import IO, TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from doiuri.records import ascii_upper
 from doiuri.resolver import Entry, Key, SQLiteStore, open_store
 from doiuri.rest.server import prefixes, read_metadata, write_json
 
-from doiuri_proxy.records._files import Agencies, check_record, read_records
+from doiuri_proxy.records._files import check_record, read_records
 from doiuri_proxy.records._source import LocalSource, PublicValues, SourceError, bounded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
 
-    from doiuri_proxy.records._files import HandleRecord, RecordsInput
-    from doiuri_proxy.records._source import Registration
+    from doiuri_proxy.records._files import Agencies, HandleRecord, RecordsInput
 
 T = TypeVar("T")
 
@@ -51,7 +47,6 @@ class StoreSource(LocalSource):
         self._count: int | None = None
         self._count_again = 0.0  # on the clock of time.monotonic
         self._counting: asyncio.Future[None] | None = None
-        self._was_complete = False  # at a check
 
     def find(self, handle: str) -> PublicValues | None:
         """Return the values of a handle, however old its entry is."""
@@ -62,7 +57,7 @@ class StoreSource(LocalSource):
             raise SourceError(f"{handle} is not in the store, and the store is not a complete registry")
         return None
 
-    def find_metadata(self, handle: str) -> Mapping[str, bytes]:
+    async def metadata(self, handle: str, accept: str) -> Mapping[str, bytes]:  # noqa: ARG002
         """Return all metadata of a handle."""
         entry = self._get(_record_key(self._base, handle))
         if entry is None or not entry.media_type.endswith(_WITH_METADATA):
@@ -84,10 +79,6 @@ class StoreSource(LocalSource):
         names = (entries[key].body.decode() for key in keys if key in entries)
         return next(filter(None, names), None)
 
-    async def registrations(self, names: Sequence[str]) -> list[Registration]:
-        """Return the registration of each DOI or bare prefix, in order; many take long, so in a thread."""
-        return await asyncio.to_thread(self.find_registrations, names)
-
     async def count(self) -> int | None:
         """Return the number of entries for records, of an earlier count if counting takes long; else None."""
         if time.monotonic() >= self._count_again and (self._counting is None or self._counting.done()):
@@ -97,7 +88,7 @@ class StoreSource(LocalSource):
         return self._count
 
     async def check(self) -> Mapping[str, str]:
-        """Return why the store cannot be read, or that it no longer is a complete registry."""
+        """Return why the store cannot be read."""
         return {"records": await bounded(asyncio.to_thread(self._problem))}
 
     def close(self) -> None:
@@ -119,32 +110,26 @@ class StoreSource(LocalSource):
         self._count_again = time.monotonic() + 20 * (time.monotonic() - start)
 
     def _problem(self) -> str:
-        key = _mark_key(self._base)
         try:
             with self._store.snapshot() as snapshot:
-                has_mark = key in snapshot.get_many([key])
+                snapshot.get_many([_mark_key(self._base)])
         except OSError as error:
             return str(error)
-        self._was_complete = self._was_complete or has_mark
-        return "" if has_mark or not self._was_complete else "the records are gone"
+        return ""
 
 
 class Registry:
     """The records of one base in a store; two names must not differ in ASCII case only."""
 
-    def __init__(self, address: str, base: str, *, write: bool = True) -> None:
+    def __init__(self, address: str, base: str, *, create: bool = True) -> None:
         """Open the store at a path. Raises ValueError if it cannot be one.
 
-        :param write: create the store if it does not exist, and wait until no other process registers records
-            in it; otherwise raise OSError if it does not exist
+        :param create: create the store if it does not exist; otherwise raise OSError
         """
         self.store = open_records_store(address)
         self._base = base.rstrip("/")
-        self._locked = ExitStack()
-        if write:
-            if (file := _lock_file(self.store.path)) is not None:
-                self._locked.enter_context(file)
-            self.store.update({})  # creates the file
+        if create:
+            self.store.update({})
         elif not self.store.path.exists():
             raise FileNotFoundError(f"there is no store at {self.store.path}")
 
@@ -152,7 +137,7 @@ class Registry:
         """Store records and return how many. Raises RecordsError if one is invalid, and then stores none."""
         seen: set[str] = set()
         for batch in _batches(read_records(records)):
-            self._check([item for item in batch if not isinstance(item, Agencies)], seen)
+            self._check([item for item in batch if not isinstance(item, dict)], seen)
         mark: dict[Key, Entry] = {}  # until all are stored, a name that the store lacks is unknown
         for batch in _batches(read_records(records)):
             self._put(batch)
@@ -202,8 +187,7 @@ class Registry:
                 yield entry.body + b"\n"
 
     def close(self) -> None:
-        """Close the store, and let other processes register."""
-        self._locked.close()
+        """Close the store."""
         self.store.close()
 
     def _entries(self, snapshot: SQLiteStore.Snapshot, start: str = "") -> Iterator[tuple[Key, Entry]]:
@@ -248,8 +232,8 @@ class Registry:
         records: dict[Key, Entry] = {}
         new: set[Key] = set()  # prefixes of records; those that have no entry yet have no agency
         for item in batch:
-            if isinstance(item, Agencies):
-                agencies |= {_prefix_key(self._base, p): _text_entry(name) for p, name in item.names.items()}
+            if isinstance(item, dict):
+                agencies |= {_prefix_key(self._base, p): _text_entry(name) for p, name in item.items()}
             else:
                 records[_record_key(self._base, item.handle)] = _record_entry(item)
                 new.add(_prefix_key(self._base, item.handle.partition("/")[0]))
@@ -310,21 +294,6 @@ def _public_values(handle: str, entry: Entry) -> PublicValues | None:
     except ValueError as error:
         raise SourceError(f"the store's record of {handle} is not valid: {error}") from None
     return None if record is None else PublicValues.of(record[1], has_metadata=has_metadata)
-
-
-def _lock_file(store: Path) -> IO[bytes] | None:
-    """Lock the registry of a store against other processes, until what is returned is closed."""
-    if os.name == "nt":  # no fcntl: the last writer wins
-        return None
-    import fcntl
-
-    try:
-        store.parent.mkdir(parents=True, exist_ok=True)
-        file = store.with_name(f"{store.name}-register").open("ab")
-        fcntl.flock(file, fcntl.LOCK_EX)
-    except OSError as error:
-        raise OSError(f"cannot write the store {store}: {error.strerror}") from None
-    return file
 
 
 def _read(snapshot: SQLiteStore.Snapshot, keys: Iterable[Key]) -> Iterator[tuple[Key, Entry]]:

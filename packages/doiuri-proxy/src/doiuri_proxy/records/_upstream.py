@@ -21,7 +21,6 @@ from doiuri_proxy.records._source import (
     BusyError,
     PublicValues,
     Registration,
-    Source,
     SourceError,
     bounded,
     citation_type,
@@ -45,7 +44,7 @@ FAILURE_LIFETIME = 5  # seconds for which a failed check is not repeated
 _KNOWN = DOI("10.1000/182")  # the DOI Handbook
 
 
-class UpstreamSource(Source):
+class UpstreamSource:
     """Local records first, then those of the proxy at ``base``, cached for their TTL.
 
     Cached answers do not wait for new names. Concurrent look-ups of one name share a request. If upstream
@@ -102,10 +101,6 @@ class UpstreamSource(Source):
         if doi is None or await self._lookup_local(handle, doi) is not None:
             return await self.local.metadata(handle, accept)
         return await self._answer(("metadata", ascii_upper(handle), accept), partial(_negotiate, doi, accept))
-
-    async def knows_prefix(self, prefix: str) -> bool | None:
-        """Return whether local records have the prefix; None if they do not."""
-        return await self.local.knows_prefix(prefix) or None
 
     async def registrations(self, names: Sequence[str]) -> list[Registration]:
         """Return the registration of each DOI or bare prefix; ask upstream about those not known here."""

@@ -39,7 +39,7 @@ _ESCAPE = (
     rf"|\\(?P<symbol>{_SYMBOL})(?:\{{\}}|(?![A-Za-z])[ \t]?)"
     r"|(?:\$|\\\(|\\ensuremath\{)\\?(?P<math>_(?:[0-9A-Za-z]|\{[0-9A-Za-z]{1,9}\})"
     r"|[<>_~#%^&]|lt|gt|less|backslash)(?:\$|\\\)|\})"
-    r"|(?P<nothing>\\[-/]|\\(?:allowbreak|string)(?![A-Za-z])[ \t]?)"
+    r"|(?P<nothing>\\[-/]|\\text(?:sub|super)script(?=\{)|\\(?:allowbreak|string)(?![A-Za-z])[ \t]?)"
 )
 
 _FIELD = lazy(r"(?<![A-Za-z_-])(doi|url|ee|link)\Z", re.IGNORECASE)

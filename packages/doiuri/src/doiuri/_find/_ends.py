@@ -20,12 +20,12 @@ _IS_SOFT = lazy(f"[{_SOFT}]")
 
 # Before one of these, a comma, a semicolon, a dash or a bracket ends the name
 _NEXT = lazy(
-    r" ?(?:https?:|//|www\.|dx\.doi\.org/|doi\b|urn:|info:|PMC?ID\b|PubMed\b|CrossRef\b|arXiv\b|ISBN\b"
-    r"|Google\b|10\.[0-9]{4,}+(?![0-9.]*?\.(?![0-9]))[0-9.]*+(?:/|%2F))",
+    r" ?(?:https?:|//|www\.|dx\.doi\.org/|(?:issue:)*doi\b|urn:|info:|PMC?ID\b|PubMed\b|CrossRef\b|arXiv\b"
+    r"|ISBN\b|Google\b|10\.[0-9]{4,}+(?![0-9.]*?\.(?![0-9]))[0-9.]*+(?:/|%2F))",
     re.IGNORECASE,
 )
 _TAG = lazy(
-    r"<(?:/|!--|(?:[aip]|br|em|li|t[dhr]|div|span|strong|su[bp]|ref|cite|code|italic|bold|img|hr)(?:[\s/][^<>]{0,200})?>)",
+    r"<(?:\\?/|!--|(?:[aip]|br|em|li|t[dhr]|div|span|strong|su[bp]|ref|cite|code|italic|bold|img|hr)(?:[\s/][^<>]{0,200})?>)",
     re.IGNORECASE,
 )
 _ENTITY = lazy(r"&(?:(?:quot|apos|nbsp|rdquo|rsquo|raquo|#0{0,4}(?:34|39|160));|lt;/|gt;(?!\.?[A-Za-z0-9]))")
@@ -202,7 +202,7 @@ def trimmed(prefix: re.Match[str], end: int, lead: Lead, tail: str) -> int:
     if text.startswith("://", end):
         scheme = _SCHEME.search(text, max(suffix, end - 5), end)
         end = scheme.start() if scheme else end
-    if lead.place == "url":
+    if lead.place == "url" or (lead.place == "json" and before == "/" and not lead.labelled):
         end = _without_page(prefix, end)
     elif lead.place == "escaped":
         end = _without_files(prefix, end)
@@ -211,7 +211,7 @@ def trimmed(prefix: re.Match[str], end: int, lead: Lead, tail: str) -> int:
 
 # What publishers append to a name in their own URLs
 _PAGE = lazy(
-    r"/(?:status(?=\.svg)|abs(?:tract)?|full(?:-?text)?|e?pdf|pdfft|epub|html?|meta|summary|references|citations?|cited-?by"
+    r"\\?/(?:status(?=\.svg)|abs(?:tract)?|full(?:-?(?:text|pdf))?|data|galley|e?pdf|pdfft|epub|html?|meta|summary|references|citations?|cited-?by"
     r"|figures?|tables?|metrics|suppinfo|suppl(?:ementary|emental)?(?:_file)?|download|standard|tab-[a-z]+"
     r"|article|export|bibtex|ris|transform|agency|assets?|media|comments|share|issuetoc|activities|preview|reader)"
     r"(?:[/;.].*)?\Z",

@@ -18,11 +18,11 @@ Mention = tuple[int, int, DOI]  # start and end, label or link included
 
 # Nearly all names: letters, digits, what joins them, what a SICI has
 _FREQUENT = (
-    r"[0-9]{4,9}+/(?![0-9.]++[eE][-+])(?>(?:[._/-]*+[A-Za-z0-9À-ÿ]++"
+    r"(?!1145/[0-9]+0000/)[0-9]{4,9}+/(?![0-9.]++[eE][-+])(?>(?:[._/-]*+[A-Za-z0-9À-ÿ]++"
     r"|\([0-9A-Z]++\)|:[0-9]++(?:/[0-9]++)?<[0-9]++::[0-9A-Z-]++>|;[0-9]-(?=[0-9A-Z])){1,200})"
 )
 # What always ends such a name
-_END = r"(?=[]})>`|]|[?!.,;:]{0,3}(?:[ \n\t”’]|\Z)|\"(?:[ \n>,]|\Z)|</[a-z])"
+_END = r"(?=[]})>`]|\|(?!\w)|[?!.,;:]{0,3}(?:[ \n\t”’]|\Z)|\"(?:[ \n>,]|\Z)|</[a-z])"
 # Starts with a literal, which the regex engine finds at the speed of memory, and drops decimals and versions
 # next; group 1 only if the name is frequent. Long runs of digits and dots match even without a slash: each is
 # read once, and the time stays linear.
@@ -34,14 +34,16 @@ _FREQUENT_NAME = lazy(rf"10\.{_FREQUENT}")
 _FREQUENT_LABELS = ("https://doi.org/", "doi:")
 _PREFIX = lazy(r"10\.([0-9]++)(?![0-9.]*?\.(?![0-9]))[0-9.]*+(\\?/|:|%2[Ff])")
 _IN_SENTENCES = frozenset(["text", "link"])
-# What a program is to fill in
-_TEMPLATE = lazy(
+# What a program is to fill in; then the path of a file at ACM, and the key of a reference at Crossref
+_NO_NAME = lazy(
     r"\{\{|\$\{|\{[a-z][A-Za-z0-9_.]+\}|\{[0-9]?\}(?![\w.{-])|%[sd](?![0-9A-Fa-f])|<(?:(?:[a-z]+[_-]?)?id|doi|name|number|prefix|suffix|version|year)>"
+    r"|(?<=10\.1145/)[0-9]+0000/|\|\w{1,30}-(?:bib|cit)-[0-9]"
 )
 # Two numbers, the second with an exponent
 _QUOTIENT = lazy(r"10\.[0-9]+/[0-9]+(?:\.[0-9]+)?[eE][-+][0-9]{1,3}(?![\w./-])")
 # Between two links, as Mendeley writes it
 _LINE_BREAK = lazy(r"(?:\\|%5C)n(?:https?:|10\.)")
+_JOURNAL_CODE = lazy(r"10\.[0-9.]+/[a-z]{2,6}")  # in the URL of a journal's page: not a work
 _BARE_DIGITS = 4  # of a registrant without a label: fewer are decimals, versions, IP addresses
 
 
@@ -73,7 +75,7 @@ def mentions(text: str, label_nearby: Callable[[int], bool], tail: str = "") -> 
                 before = before._replace(place="json")
             end = name_end(prefix, before, unclosed)
             mention = None
-            if not _is_template(prefix, end):
+            if not _is_no_name(prefix, end):
                 mention = _mention(prefix, trimmed(prefix, end, before, tail), before)
             if mention is not None:
                 last = mention[1]
@@ -92,9 +94,9 @@ def _prefix(text: str, start: int, before: Lead, label_nearby: Callable[[int], b
     return prefix if counts else None
 
 
-def _is_template(prefix: re.Match[str], end: int) -> bool:
+def _is_no_name(prefix: re.Match[str], end: int) -> bool:
     text = prefix.string
-    return _TEMPLATE.search(text, prefix.end(), end) is not None or _TEMPLATE.match(text, end) is not None
+    return _NO_NAME.search(text, prefix.end(), end) is not None or _NO_NAME.match(text, end) is not None
 
 
 def _mention(prefix: re.Match[str], end: int, before: Lead) -> Mention | None:
@@ -108,7 +110,7 @@ def _mention(prefix: re.Match[str], end: int, before: Lead) -> Mention | None:
         if not text[first:start].lower().endswith("urn:doi:"):
             return None
         name = name.replace(":", "/", 1)  # DOI Handbook, note on URNs
-    if end <= prefix.end():
+    if end <= prefix.end() or (before.place == "url" and _JOURNAL_CODE.fullmatch(name)):
         return None
     if before.place == "badge":
         name = name.replace("--", "-").replace("__", "_")
@@ -150,9 +152,7 @@ def whole(value: str, *, labelled: bool, link: bool) -> Mention | None:
         return None
     if _LINE_BREAK.search(value) or (not link and len(value.split(maxsplit=1)) > 1):
         return None
-    if not (labelled or before.labelled or len(prefix[1]) >= _BARE_DIGITS) or _is_template(
-        prefix, len(value)
-    ):
+    if not (labelled or before.labelled or len(prefix[1]) >= _BARE_DIGITS) or _is_no_name(prefix, len(value)):
         return None
     end = len(value)
     if link or before.place == "link":

@@ -8,8 +8,11 @@ from doiuri._advice import unescape_html
 from doiuri._files import replacing
 from doiuri._settings import Option, Settings, user_agent
 from doiuri._urls import DOI_ORG
-from doiuri.plugins._options import OPTIONS, Options, open_resolver
-from doiuri.plugins.display import with_suggestion
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from doiuri.plugins._options import OPTIONS, Options, open_resolver
+    from doiuri.plugins.display import with_suggestion
 
 __all__ = [
     "DOI_ORG",
@@ -23,3 +26,13 @@ __all__ = [
     "user_agent",
     "with_suggestion",
 ]
+
+
+def __getattr__(name: str) -> object:  # what a command that shows no links does not need is slow to import
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from doiuri.plugins import _options, display
+
+    value = getattr(display if name == "with_suggestion" else _options, name)
+    globals()[name] = value
+    return value

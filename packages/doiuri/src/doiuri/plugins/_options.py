@@ -11,10 +11,10 @@ from doiuri._doi import DOI
 from doiuri._settings import SETTINGS, Option, Settings, flag, of_text, path, user_agent
 from doiuri._urls import DOI_ORG, read_base
 from doiuri.plugins.display import check_display, display
-from doiuri.rest import check_locale, check_style
 
 if TYPE_CHECKING:
-    from doiuri.records import CitationStyle, CitationWords, Work
+    from doiuri.plugins.display import Words
+    from doiuri.records import Work
     from doiuri.resolver import Resolver, Store
 
 Resolve = Literal["records", "existence", False]
@@ -47,6 +47,14 @@ def _citation(value: object) -> object:
     return value
 
 
+def _texts(value: object) -> tuple[str, ...]:
+    """Return the texts in a list, or the only one."""
+    given = (value,) if isinstance(value, str) else value
+    if not isinstance(given, list | tuple) or not all(isinstance(text, str) for text in given):
+        raise ValueError(f"{value!r} is not a list of strings")
+    return tuple(given)
+
+
 OPTIONS = (
     *SETTINGS,
     Option("resolve", "records", "what to look up: `records`, `existence` or `no`", _resolve, none=False),
@@ -55,9 +63,12 @@ OPTIONS = (
     Option("lock", None, "path of a lock file", path),
     Option("text", "name", "text of links without one: `name`, `link` or a template", of_text(check_display)),
     Option("link", DOI_ORG, "base URL of the links", of_text(read_base)),
-    Option("citation", "author-year", "how citations look: `author-year` or `number`", _citation),
-    Option("reference_style", "apa", "CSL style of the list of references", of_text(check_style)),
-    Option("reference_locale", "en-US", "locale of the list of references", of_text(check_locale)),
+    Option(
+        "citation", None, "how citations look, if not as the style says: `author-year`, `number`", _citation
+    ),
+    Option("reference_style", None, "style of the list: `author-date`, `numeric` or the path of a .csl file"),
+    Option("reference_locale", None, "locale of the list of references, such as `de-DE`"),
+    Option("works", (), "files of works without a DOI and of corrections, in CSL-JSON or CSL-YAML", _texts),
 )
 """The options of all plugins that show DOIs, each declared here only: hosts translate this table."""
 
@@ -92,14 +103,17 @@ class Options:
     link: str
     """The URL that links begin with, without a slash at the end."""
 
-    citation: CitationStyle
-    """How citations look: "author-year" or "number"."""
+    citation: Literal["author-year", "number"] | None
+    """How citations look; None: as the style has them."""
 
-    reference_style: str
-    """The CSL style of the entries in a list of references."""
+    reference_style: str | None
+    """The style of citations and lists of references; see ``doiuri.citations.Style.load``."""
 
-    reference_locale: str
-    """The locale of these entries."""
+    reference_locale: str | None
+    """The locale of the entries."""
+
+    works: tuple[str, ...]
+    """Files of works; see ``doiuri.citations.read_works``."""
 
     @classmethod
     def read(
@@ -121,7 +135,7 @@ class Options:
         values = {option.name: option.read(given, prefix, environ) for option in OPTIONS}
         return cls(Settings(*(values.pop(option.name) for option in SETTINGS)), **values)
 
-    def display(self, doi: DOI, work: Work | None = None, words: CitationWords | None = None) -> str:
+    def display(self, doi: DOI, work: Work | None = None, words: Words | None = None) -> str:
         """Return the visible text of a link without a title; see the function ``display``."""
         return display(doi, self.text, base=self.link, work=work, words=words)
 

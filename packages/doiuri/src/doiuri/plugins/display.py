@@ -1,22 +1,33 @@
-"""What plugins show in place of a DOI, and what they suggest in place of text that is not a DOI."""
+"""What plugins show: texts of links, marks of retracted works, hover cards, and suggestions."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
+from html import escape
 from itertools import islice
+from pathlib import Path
 from string import Formatter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from doiuri._errors import DOISyntaxError
 from doiuri._find import find
+from doiuri._settings import Option
 from doiuri._urls import DOI_ORG
-from doiuri.records._bibliography import CitationWords, author_label, year_label
 
 if TYPE_CHECKING:
     from doiuri._doi import DOI
+    from doiuri.citations import Part
     from doiuri.records._work import Work
 
-__all__ = ["breakable", "check_display", "display", "needs_work"]
+__all__ = ["DETAILS", "STYLE_SHEET", "Details", "Words", "breakable", "card", "check_display", "details_of"]
+__all__ += ["display", "needs_work", "retraction_mark"]
+
+DETAILS = Option("details", False, "add cards with title, authors, journal and year to links", none=False)
+"""The option of hosts that have cards."""
+
+STYLE_SHEET = Path(__file__).parent / "static" / "doiuri.css"
+"""The style sheet of cards, and of Sphinx's lists of references; the only file in its folder."""
 
 # After a mark or before a bracket, but not in "doi:10." and "https://doi.org"
 _BREAK = re.compile(r"(?<=[/.:;,)>_])(?<!doi:)(?<!10\.)(?<!https:)(?<!http:)(?<!:/)(?<!//doi\.)|(?=[(<])")
@@ -24,7 +35,39 @@ _WIDTH = 36  # characters: what fits into a line on a phone
 _OF_WORKS = frozenset({"authors", "year", "title"})
 _FIELDS = _OF_WORKS | {"name", "prefix", "suffix", "uri", "url"}
 
-_LONGEST = 2_000  # characters of a URL
+_LONGEST_URL = 2_000  # characters
+_LONGEST = 300  # characters of a title or a name in a card
+_AUTHORS_SHOWN = 3  # in a card
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """The words of ``{authors}`` and ``{year}``, and those for retracted works, for hosts to translate.
+
+    >>> Words(conjunction="und", no_date="o. J.").no_date
+    'o. J.'
+    """
+
+    conjunction: str = "and"
+    """Stands between two names."""
+
+    et_al: str = "et al."
+    """Stands for all names after the first, if there are three or more."""
+
+    no_date: str = "n.d."
+    """Stands for the year, if there is none."""
+
+    retracted: str = "retracted"
+    """Marks a work with a retraction."""
+
+    removed: str = "removed"
+    """Marks a work with a removal."""
+
+    withdrawn: str = "withdrawn"
+    """Marks a work with a withdrawal."""
+
+    partially_retracted: str = "partially retracted"
+    """Marks a work with a partial retraction."""
 
 
 def check_display(text: str) -> str:
@@ -66,7 +109,7 @@ def display(
     *,
     base: str = DOI_ORG,
     work: Work | None = None,
-    words: CitationWords | None = None,
+    words: Words | None = None,
 ) -> str:
     """Return the visible text of a DOI.
 
@@ -78,7 +121,7 @@ def display(
         A template with a field of the work counts as "name" if there is no work.
     :param base: the URL that links begin with.
     :param work: the work, if it is known. Its texts are plain text: escape the result.
-    :param words: the words of the labels ``{authors}`` and ``{year}``.
+    :param words: the words of ``{authors}`` and ``{year}``.
     :raises ValueError: if ``text`` is not valid.
     """
     check_display(text)
@@ -89,10 +132,93 @@ def display(
         return url
     fields = {"name": doi.name, "prefix": doi.prefix, "suffix": doi.suffix, "uri": doi.uri, "url": url}
     if work is not None:
-        words = words or CitationWords()
-        fields["authors"], fields["year"] = author_label(work, words), year_label(work, words)
+        words = words or Words()
+        fields["authors"] = _authors(work, words) or work.title or doi.name
+        fields["year"] = words.no_date if work.year is None else str(work.year)
         fields["title"] = work.title or doi.name
     return text.format(**fields)
+
+
+def _authors(work: Work, words: Words) -> str:
+    """Return one or two family names, or the first of three and more; of editors if there are no authors."""
+    names = [name.family for name in work.authors or work.editors]
+    if len(names) > 2:
+        return f"{names[0]} {words.et_al}"
+    return f" {words.conjunction} ".join(names)
+
+
+def retraction_mark(work: Work, words: Words | None = None) -> tuple[Part, ...]:
+    """Return what to show after a retracted work: the date, linked to the notice; nothing for other works.
+
+    >>> from doiuri import DOI
+    >>> from doiuri.records import Work
+    >>> update = {"type": "retraction", "DOI": "10.5555/notice", "updated": {"date-parts": [[2020, 6, 5]]}}
+    >>> "".join(part.text for part in retraction_mark(Work(DOI("10.5555/a"), {"updated-by": [update]})))
+    ' [retracted 2020-06-05]'
+
+    :param work: the work.
+    :param words: the words for retracted works.
+    """
+    from doiuri.citations import Part  # slow to import, and rarely needed
+    from doiuri.records._notices import RETRACTIONS
+
+    if (notice := work.retraction) is None:
+        return ()
+    word = getattr(words or Words(), RETRACTIONS[notice.type].replace(" ", "_"))
+    return Part(" "), Part(f"[{word} {notice.date}]".replace(" ]", "]"), link=notice.doi)
+
+
+class Details(NamedTuple):
+    """The text of a card."""
+
+    title: str
+    """The title of the work."""
+    byline: str
+    """The authors and the year, as in ``Ada Byron, 1843``; of more than three, only the first."""
+    journal: str
+    """The title of the journal or book."""
+    mark: str = ""
+    """Such as ``[retracted 2020-06-05]``."""
+
+    def name(self, text: str) -> str:
+        """Return the accessible name of the link with this text."""
+        title, *others = self
+        return " ".join(f"{text}: {'. '.join(filter(None, (title.rstrip('.'), *others)))}".split())
+
+
+def details_of(work: Work, words: Words | None = None) -> Details | None:
+    """Return the text of the card of a work, empty where the metadata has none; None if there is no title."""
+    if not work.title:
+        return None
+    parts = [_shown(str(name)) for name in work.authors]
+    if len(parts) > _AUTHORS_SHOWN:
+        parts[1:] = ["et al."]
+    if work.year is not None:
+        parts.append(str(work.year))
+    mark = "".join(part.text for part in retraction_mark(work, words)).strip()
+    return Details(_shown(work.title), ", ".join(parts), _shown(work.container), mark)
+
+
+def _shown(text: str) -> str:
+    text = "".join(character for character in text if character.isprintable())
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1].rstrip() + "…"
+
+
+def card(details: Details, id: str, label: str) -> str:  # noqa: A002
+    """Return the HTML of a card, and of the button that opens it on touch screens.
+
+    Write it after the link, in a ``<span class="doi-details">`` around both.
+
+    :param id: an id that nothing else on the page has
+    :param label: the accessible name of the button, such as "About doi:10.1000/182"
+    """
+    lines = "".join(f'<span class="doi-card-byline">{escape(text)}</span>' for text in details[1:] if text)
+    return (
+        f'<button type="button" class="doi-more" popovertarget="{id}"'
+        f' aria-label="{escape(" ".join(label.split()))}">i</button>'
+        f'<span class="doi-card" id="{id}" role="tooltip" popover="auto">'
+        f'<span class="doi-card-title">{escape(details.title)}</span>{lines}</span>'
+    )
 
 
 def breakable(text: str, width: int = _WIDTH) -> list[str]:
@@ -124,7 +250,7 @@ def with_suggestion(error: DOISyntaxError) -> DOISyntaxError:
     :param error: what ``DOI.parse`` raised.
     """
     text = error.text
-    if error.suggestion is not None or "://" not in text or len(text) > _LONGEST:
+    if error.suggestion is not None or "://" not in text or len(text) > _LONGEST_URL:
         return error
     found = list(islice(find(text), 2))
     if len(found) != 1:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
-from math import inf
 from typing import TYPE_CHECKING, Literal
+
+from doiuri._settings import deadline_in, time_left
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -16,10 +16,7 @@ if TYPE_CHECKING:
 
     Progress = Callable[[int, int | None], None]
 
-__all__ = ["Survey", "common_cause", "tally", "unchecked"]
-
-_LEAST_BUDGET = 0.001  # seconds: what is stored is read in any case
-_REQUESTS = 2  # for a new work: the metadata and the formatted reference
+__all__ = ["Survey", "common_cause", "deadline_in", "tally", "time_left", "unchecked"]
 
 
 class Survey:
@@ -45,14 +42,11 @@ class Survey:
     works: dict[DOI, Work | None]
     """The metadata; None if the agency has none."""
 
-    references: dict[DOI, str | None]
-    """The formatted references; None if the agency has none."""
-
     unknown: dict[DOI, Cause]
     """Why it is not known whether a DOI exists."""
 
     incomplete: dict[DOI, Cause]
-    """Why the metadata or the formatted reference of a DOI is not known."""
+    """Why the metadata of a DOI are not known."""
 
     entries: dict[Key, Entry]
     """The entries of the store that were read and written, for a lock file, if they are recorded."""
@@ -61,11 +55,11 @@ class Survey:
     """The DOIs whose answers have expired, and could not be renewed."""
 
     def __init__(self, resolver: Resolver, budget: float | None, *, record: bool = False) -> None:
-        self.statuses, self.works, self.references = {}, {}, {}
+        self.statuses, self.works = {}, {}
         self.unknown, self.incomplete, self.stale = {}, {}, set()
         self.entries = resolver._recorded() if record else {}
         self._resolver = resolver
-        self._deadline = inf if budget is None else time.monotonic() + budget
+        self._deadline = deadline_in(budget)
 
     def check(
         self,
@@ -86,7 +80,7 @@ class Survey:
         :param others: DOIs to check afterwards, with one request each. If the budget does not allow so many
             requests, it is first checked whether all of these DOIs exist. Half of the time is left for them.
         """
-        if self._exceeds(dois, len(others)):
+        if self._resolver._too_many_works(dois, len(others), self._deadline):
             self.check([doi for doi in (*dois, *others) if doi not in self.statuses], "existence")
         dois = [doi for doi in dois if self.statuses.get(doi) != "not-found"]
         budget = self._left if self._left is None or not others else self._left / 2
@@ -99,15 +93,6 @@ class Survey:
             if outcome.work is not None:
                 self.works[doi] = None if outcome.work.is_empty else outcome.work
             self.statuses[doi] = outcome.status
-
-    def look_up_references(
-        self, dois: Sequence[DOI], style: str, locale: str, progress: Progress | None = None
-    ) -> None:
-        """Ask for formatted references."""
-        outcomes = self._resolver.references(dois, style, locale, budget=self._left, progress=progress)
-        for doi, outcome in self._answered(dois, outcomes, self.incomplete):
-            if outcome.status != "not-found":
-                self.references[doi] = outcome.reference or None
 
     def sentence(self, dois: Collection[DOI]) -> str:
         """Return how many of some DOIs could not be checked, and why; "" if none."""
@@ -127,19 +112,9 @@ class Survey:
                 unknown.pop(doi, None)
                 yield doi, outcome
 
-    def _exceeds(self, dois: Sequence[DOI], others: int) -> bool:
-        """Return whether the budget allows fewer requests than the works of DOIs and so many others need."""
-        rate, left = self._resolver.rate, self._left
-        if rate is None or left is None or self._resolver.offline:
-            return False
-        if len(dois) * _REQUESTS + others <= left * rate:  # without reading the store
-            return False
-        works = len(self._resolver._new_works(dois)) * _REQUESTS
-        return works > 0 and works + others > left * rate
-
     @property
     def _left(self) -> float | None:
-        return None if self._deadline == inf else max(self._deadline - time.monotonic(), _LEAST_BUDGET)
+        return time_left(self._deadline)
 
 
 def tally(causes: Iterable[Cause]) -> dict[Cause, int]:

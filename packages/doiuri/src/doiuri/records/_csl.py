@@ -1,9 +1,7 @@
 """CSL-JSON as agencies send it, reduced to the members that a reference needs, each with its proper type.
 
 The schema is that of CSL 1.0.2 (csl-data.json). Crossref adds members, and sends lists for text, types of its
-own and null. DataCite sends codes for what is unknown. Crossref lists the notices about a work in
-``updated-by``, and in the metadata of a notice the works that it is about in ``update-to``; publishers put a
-word before the title. CSL 1.0.2 has the variable ``status``.
+own and null. DataCite sends codes for what is unknown.
 """
 
 from __future__ import annotations
@@ -13,10 +11,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from doiuri._json import integer
-from doiuri.records._text import plain_text, shortened
+from doiuri.records._text import is_web, plain_text, rich_text, shortened
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     Date = list[int]  # year, month, day; the last ones may be missing
 
@@ -26,6 +24,9 @@ MAX_TITLE = 1000
 MAX_TEXT = 300
 """Characters of any other member."""
 
+MAX_URL = 2000
+"""Characters of a URL."""
+
 MAX_NESTING = 5
 """Lists around a date; there should be one."""
 
@@ -34,22 +35,18 @@ DATES = ("issued", "published", "published-print", "published-online")
 
 Crossref's ``created`` is the date on which the DOI was registered, often decades later."""
 
-_TEXTS = (
-    "container-title",
-    "collection-title",
-    "event-title",
-    "publisher",
-    "publisher-place",
-    "edition",
-    "volume",
-    "issue",
-    "number",
-    "page",
-    "version",
-    "genre",
-    "language",
-    "ISBN",
-    "ISSN",
+NAMES = tuple(
+    "author editor translator container-author collection-editor interviewer recipient".split()  # noqa: SIM905
+)
+"""The members that hold names."""
+
+OTHER_DATES = ("accessed", "event-date", "original-date", "submitted")
+"""The members that hold dates, without that of publication."""
+
+_TEXTS = tuple(
+    "container-title-short collection-title collection-number event-title event-place publisher"  # noqa: SIM905
+    " publisher-place authority edition volume issue number number-of-volumes chapter-number section page"
+    " version genre medium archive language ISBN ISSN".split()
 )
 _CSL_TYPES = frozenset(
     "article article-journal article-magazine article-newspaper bill book broadcast chapter classic"  # noqa: SIM905
@@ -79,6 +76,7 @@ _OTHER_TYPES = {
     "report-series": "report",
 }
 _YEAR = re.compile(r"[12][0-9]{3}")
+_ISO_DATE = re.compile(r"([0-9]{4})-([01][0-9])(?:-([0-3][0-9]))?")
 _TIME = re.compile(r"(?<=[0-9])[T ][0-9]{2}:[0-9:.]+(?:Z|[+-][0-9:]+)?")
 _TOKENS = re.compile(r"[^\W\d_]+|[0-9]+|\S")
 _DATE_WORDS = frozenset(
@@ -99,34 +97,23 @@ MAX_NAME = 200
 # What DataCite's schema puts in place of unknown text (appendix 3 of version 4)
 _UNKNOWN = re.compile(r"\(?:(?:unac|unal|unap|unas|unav|unkn|none|null|tba|etal)\)?", re.IGNORECASE)
 
-RETRACTED = "retracted"
-"""The value of ``status``."""
-
-_NOTICE_TYPES = ("retraction", "removal", "withdrawal")  # not a set: the type of a notice may be of any kind
-# "RETRACTED: …", "RETRACTED ARTICLE: …", "[Retracted] …"; not "Retraction: …", which is the notice
-_BEFORE_TITLE = re.compile(
-    r"\[(?:retracted|withdrawn|removed)\]\s*:?\s*"
-    r"|(?:retracted|withdrawn|removed)(?:\s+(?:article|paper|chapter|manuscript))?\s*:\s*",
-    re.IGNORECASE,
-)
-_MAX_NOTICES = 1000  # notices that are read
-
 
 def reduce_csl(csl: Mapping[str, Any]) -> dict[str, Any]:
     """Return the members that a reference needs, without empty ones. The function is idempotent."""
     texts = {member: _text(csl.get(member), MAX_TEXT) for member in _TEXTS}
     texts["event-title"] = texts["event-title"] or _text(csl.get("event"), MAX_TEXT)
     texts["ISBN"] = texts["ISBN"].rpartition("/")[2]  # Crossref sends a URL
-    date = next(filter(None, (read_date(csl.get(member)) for member in DATES)), None)
+    issued = next(filter(None, (read_date(csl.get(member)) for member in DATES)), None)
+    dates = {"issued": issued} | {member: read_date(csl.get(member)) for member in OTHER_DATES}
+    url = csl.get("URL")
     reduced: dict[str, Any] = {
         "type": _type(csl.get("type")),
         "title": _title(csl),
-        "author": [name.to_json() for name in read_names(csl.get("author"))],
-        "editor": [name.to_json() for name in read_names(csl.get("editor"))],
-        "issued": {"date-parts": [date]} if date else None,
+        "container-title": _text(csl.get("container-title"), MAX_TEXT, rich_text),
+        **{member: [name.to_json() for name in read_names(csl.get(member))] for member in NAMES},
+        **{member: {"date-parts": [date]} if date else None for member, date in dates.items()},
+        "URL": url if isinstance(url, str) and len(url) <= MAX_URL and is_web(url) else None,
     }
-    if is_retracted(csl, str(reduced["title"])):
-        reduced["status"] = RETRACTED
     return {member: value for member, value in (reduced | texts).items() if value}
 
 
@@ -136,8 +123,12 @@ def read_date(value: object) -> Date | None:
     Of a season, an approximate date or free text the year is returned; of a period, its first year. Free text
     is only read if it contains nothing but a date: "c. 1998" and "13 June 2006", but not "pp. 1200-1300".
     """
+    if isinstance(value, list) and value and isinstance(value[0], dict):
+        value = value[0]  # pandoc's old form, like {"year": 2006, "month": 6}
     if not isinstance(value, dict):
         return _date(value)
+    if "year" in value:
+        return _date([value.get(part) for part in ("year", "month", "day")])
     dates = (value.get(member) for member in ("date-parts", "raw", "literal", "date-time"))
     return next(filter(None, map(_date, dates)), None)
 
@@ -146,6 +137,8 @@ def _date(value: object) -> Date | None:
     for _ in range(MAX_NESTING):
         if isinstance(value, list) and value and isinstance(value[0], list):
             value = value[0]
+    if isinstance(value, str) and (iso := _ISO_DATE.fullmatch(_TIME.sub("", value))):
+        value = [*iso.groups()]
     parts = value if isinstance(value, list) else [value]
     date = _year(parts[0]) if parts else []
     for part, most in zip(parts[1:], (12, 31), strict=False):
@@ -184,21 +177,22 @@ def _number(value: object) -> int | None:
     return integer(value)
 
 
-def _text(value: object, limit: int) -> str:
+def _text(value: object, limit: int, read: Callable[[object, int], str] = plain_text) -> str:
     """Return the first text in a member, which may be a list of texts, or an object with a name."""
     for item in value if isinstance(value, list) else [value]:
-        if text := known_text(item.get("name") if isinstance(item, dict) else item, limit):
+        if text := known_text(item.get("name") if isinstance(item, dict) else item, limit, read):
             return text
     return ""
 
 
 def _title(csl: Mapping[str, Any]) -> str:
     """Return the title with the subtitle, which Crossref sends apart from it, and sometimes in it, too."""
-    title, subtitle = _text(csl.get("title"), MAX_TITLE), _text(csl.get("subtitle"), MAX_TITLE)
-    if not title or subtitle.casefold() in title.casefold():
+    title, subtitle = (_text(csl.get(member), MAX_TITLE, rich_text) for member in ("title", "subtitle"))
+    plain = plain_text(title, MAX_TITLE)
+    if not title or plain_text(subtitle, MAX_TITLE).casefold() in plain.casefold():
         return title or subtitle
-    separator = " " if title.endswith(("?", "!", ":", ".", "…")) else ": "
-    return known_text(f"{title}{separator}{subtitle}", MAX_TITLE)
+    separator = " " if plain.endswith(("?", "!", ":", ".", "…")) else ": "
+    return known_text(f"{title}{separator}{subtitle}", MAX_TITLE, rich_text)
 
 
 def _type(value: object) -> str:
@@ -254,9 +248,9 @@ def read_names(value: object) -> tuple[Name, ...]:
     return tuple(names)
 
 
-def known_text(value: object, limit: int) -> str:
-    """Return plain text; "" for a code that stands for unknown text, such as ``(:unav)``."""
-    text = plain_text(value, limit)
+def known_text(value: object, limit: int, read: Callable[[object, int], str] = plain_text) -> str:
+    """Return text as ``read`` does; "" for a code that stands for unknown text, such as ``(:unav)``."""
+    text = read(value, limit)
     return "" if _UNKNOWN.fullmatch(text) else text
 
 
@@ -301,26 +295,3 @@ def _joined(person: Mapping[str, object], part: str) -> str:
 
 def _texts(person: Mapping[str, object], *members: str) -> Iterator[str]:
     return filter(None, (_known_name(person.get(member)) for member in members))
-
-
-def is_retracted(csl: Mapping[str, object], title: str) -> bool:
-    """Return whether a work is retracted, withdrawn or removed.
-
-    :param csl: its metadata, with members of any type.
-    :param title: its title.
-    """
-    if csl.get("status") == RETRACTED or _BEFORE_TITLE.match(title):
-        return True
-    if any(notice.get("type") in _NOTICE_TYPES for notice in _notices(csl.get("updated-by"))):
-        return True
-    own = csl.get("DOI")
-    return isinstance(own, str) and any(
-        notice.get("type") in _NOTICE_TYPES and str(notice.get("DOI")).lower() == own.lower()
-        for notice in _notices(csl.get("update-to"))
-    )
-
-
-def _notices(value: object) -> Iterator[Mapping[str, object]]:
-    for notice in value[:_MAX_NOTICES] if isinstance(value, list) else ():
-        if isinstance(notice, dict):
-            yield notice

@@ -96,20 +96,6 @@ class Locations:
                 return int(attributes["http_sc"])
         return 302
 
-    def with_legacy(self, urls: Iterable[str], *, overruled: bool | None = None) -> Locations:
-        """Return the locations with a record's plain URL values appended as ``mode="legacy"``.
-
-        :param urls: the URL values
-        :param overruled: whether the record has a 10320/loc value, which makes their weights 0; otherwise
-            the first has weight 1 and the others 0. By default true if there are candidates
-        """
-        first = "0" if (bool(self.candidates) if overruled is None else overruled) else "1"
-        legacy = tuple(
-            _location({"href": url, "weight": "0" if number else first, "mode": "legacy"})
-            for number, url in enumerate(urls)
-        )
-        return Locations(self.candidates + legacy, self.attributes, self.problem)
-
 
 def parse_locations(xml: str | bytes, handle: str = "") -> Locations:
     """Parse one 10320/loc value.
@@ -138,7 +124,7 @@ def read_locations(xml: str | bytes, templates: Templates) -> Locations:
         reader.read(xml)
     except (expat.ExpatError, UnicodeError, LookupError) as error:
         raise ValueError(f"10320/loc is not well-formed XML: {error}") from None
-    return Locations(tuple(_location(one, templates) for one in reader.locations), reader.attributes)
+    return Locations(tuple(read_location(one, templates) for one in reader.locations), reader.attributes)
 
 
 class Templates:
@@ -191,7 +177,7 @@ class _Reader:
         self._depth -= 1
 
 
-def _location(attributes: dict[str, str], templates: Templates | None = None) -> Location:
+def read_location(attributes: dict[str, str], templates: Templates | None = None) -> Location:
     href = attributes.get("href", "")
     template = attributes.get("href_template")
     if template is not None and templates is not None:

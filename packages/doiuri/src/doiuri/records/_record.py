@@ -15,7 +15,15 @@ from doiuri._doi import Handle
 from doiuri._errors import BadRecord
 from doiuri._immutable import Immutable
 from doiuri._json import Malformed, brief, dump, integer, load, read_object
-from doiuri.records._locations import BLANK, Location, Locations, Templates, choose, read_locations
+from doiuri.records._locations import (
+    BLANK,
+    Location,
+    Locations,
+    Templates,
+    choose,
+    read_location,
+    read_locations,
+)
 from doiuri.records._text import html_link, html_text, is_web
 
 if TYPE_CHECKING:
@@ -429,7 +437,10 @@ def locations_of(values: Iterable[Value], handle: str) -> Locations:
             candidates += locations
             for name, attribute in locations.attributes.items():
                 attributes.setdefault(name, attribute)
-    return Locations(tuple(candidates), attributes, problem).with_legacy(urls, overruled=parsed)
+    for number, url in enumerate(urls):  # a 10320/loc value overrules them, and the first one the others
+        weight = "0" if parsed or number else "1"
+        candidates.append(read_location({"href": url, "weight": weight, "mode": "legacy"}))
+    return Locations(tuple(candidates), attributes, problem)
 
 
 def _urls_of(values: Iterable[Value]) -> list[str] | None:

@@ -32,6 +32,17 @@ _INLINE = frozenset(
     " underline uri var xref".split()
 )
 _PREFIXES = frozenset({"mml", "m", "jats", "xlink", "svg"})
+# The rich text of CSL-JSON: the tag for each element of HTML and JATS that looks the same
+SMALL_CAPS = '<span style="font-variant:small-caps;">'
+_RICH = {
+    **dict.fromkeys(("i", "em", "italic"), "<i>"),
+    **dict.fromkeys(("b", "strong", "bold"), "<b>"),
+    **dict.fromkeys(("sub", "inf"), "<sub>"),
+    "sup": "<sup>",
+    "sc": SMALL_CAPS,
+}
+RICH_TAGS = re.compile(rf"(</?(?:i|b|sub|sup)>|{SMALL_CAPS}|</span>)")
+"""The tags that ``rich_text`` leaves in a text."""
 _ANNOTATIONS = frozenset({"annotation", "annotation-xml"})  # repeat a formula in TeX
 _TOKENS = re.compile(r"(<[^<>]*>)")
 _TAG = re.compile(r"<(/?)(?:([A-Za-z]+):)?([A-Za-z][\w.-]*)(?:[\s/][^<>]*)?>")
@@ -60,16 +71,59 @@ def plain_text(value: object, limit: int) -> str:
         return str(number)
     if not isinstance(value, str):
         return ""
-    text = _visible(value[:MAX_SOURCE])
+    return shortened(_without_markup(value[:MAX_SOURCE], rich=False), limit)
+
+
+def rich_text(value: object, limit: int) -> str:
+    """Return a JSON value as the rich text of CSL-JSON: like ``plain_text``, but formatting is kept.
+
+    Tags are ``<i>``, ``<b>``, ``<sub>``, ``<sup>`` and ``<span>`` for small capitals, closed in order. Any
+    other "<" belongs to the text. Text that is too long loses its formatting.
+    """
+    plain = plain_text(value, limit)
+    if not isinstance(value, str) or ("<" not in value and "&" not in value) or len(plain) >= limit:
+        return plain
+    text = _without_markup(value[:MAX_SOURCE], rich=True)
+    for _ in range(MAX_ROUNDS):
+        before, text = text, " ".join(_closed(text).split())
+        if text == before:
+            return text
+    return plain  # nested on purpose
+
+
+def _closed(text: str) -> str:
+    """Return rich text without the tags that close nothing, or are not closed."""
+    kept: list[str] = []
+    open_tags: list[int] = []
+    for token in RICH_TAGS.split(text):
+        if token.startswith("</") and RICH_TAGS.fullmatch(token):
+            if not open_tags or closing(kept[open_tags[-1]]) != token:
+                continue
+            open_tags.pop()
+        elif RICH_TAGS.fullmatch(token):
+            open_tags.append(len(kept))
+        kept.append(token)
+    for number in open_tags:
+        kept[number] = ""
+    return "".join(kept)
+
+
+def closing(tag: str) -> str:
+    """Return the tag that closes a tag of rich text."""
+    return "</span>" if tag == SMALL_CAPS else f"</{tag[1:]}"
+
+
+def _without_markup(source: str, *, rich: bool) -> str:
+    text = _visible(source)
     for _ in range(MAX_ROUNDS):
         if "<" not in text and "&" not in text:
             break
-        before, text = text, _visible(_decoded(text))
+        before, text = text, _visible(_decoded(text, rich=rich))
         if text == before:
             break
     else:  # nested on purpose
         text = _visible(re.sub("[<&]", "", text))
-    return shortened(text, limit)
+    return text
 
 
 def shortened(text: str, limit: int) -> str:
@@ -82,17 +136,21 @@ def _visible(text: str) -> str:
     return line if line.isprintable() else " ".join(_INVISIBLE.sub("", line).split())
 
 
-def _decoded(text: str) -> str:
+def _decoded(text: str, *, rich: bool) -> str:
     """Return a text without one level of markup and escapes."""
     if "<" in text:
-        text = _OTHER_MARKUP.sub("", _without_tags(text))
+        text = _OTHER_MARKUP.sub("", _without_tags(text, rich=rich))
     text = _AMPERSANDS.sub("&", text)
     return _ENTITY.sub(lambda entity: unescape(entity[0]), text)
 
 
-def _without_tags(text: str) -> str:
-    """Return a text without tags. White space in formulas is dropped, and that lost around them restored."""
+def _without_tags(text: str, *, rich: bool) -> str:
+    """Return a text without tags. White space in formulas is dropped, and that lost around them restored.
+
+    :param rich: keep the tags of CSL's rich text, and write similar ones as these.
+    """
     kept = [""]
+    spans: list[str] = []
     in_math = in_annotation = after_math = False
     for token in _TOKENS.split(text):
         tag = _TAG.fullmatch(token)
@@ -102,18 +160,35 @@ def _without_tags(text: str) -> str:
                 kept.append(token.strip() if in_math else f" {token}" if lost else token)
             after_math = False
             continue
-        closing, prefix, name = bool(tag[1]), (tag[2] or "").lower(), tag[3].lower()
+        is_closing, prefix, name = bool(tag[1]), (tag[2] or "").lower(), tag[3].lower()
         if name == "math":
-            in_math, in_annotation, after_math = not closing, False, closing
+            in_math, in_annotation, after_math = not is_closing, False, is_closing
             if in_math and kept[-1][-1:].isalpha():
                 kept.append(" ")
         elif in_math:
-            in_annotation = not closing if name in _ANNOTATIONS else in_annotation
+            in_annotation = not is_closing if name in _ANNOTATIONS else in_annotation
         elif name in _BLOCKS and prefix in {"", "jats"}:
             kept.append(" ")
+        elif rich and (kind := _rich(token, name, spans, is_closing=is_closing)):
+            kept.append(kind)
         elif name not in _INLINE and prefix not in _PREFIXES:
             kept.append(token)
     return "".join(kept)
+
+
+def _rich(token: str, name: str, spans: list[str], *, is_closing: bool) -> str:
+    """Return the tag of CSL's rich text for a tag, "" if there is none.
+
+    :param spans: the tags for the open elements ``span``, most of which mean nothing here
+    """
+    kind = _RICH.get(name, "")
+    if name == "span":
+        if is_closing:
+            kind = spans.pop() if spans else ""
+        else:
+            kind = SMALL_CAPS if "small-caps" in token else ""
+            spans.append(kind)
+    return closing(kind) if kind and is_closing else kind
 
 
 def is_web(url: str) -> bool:

@@ -8,11 +8,15 @@ from doiuri._doi import Handle
 from doiuri._errors import BadRecord
 from doiuri._immutable import Immutable
 from doiuri._json import Malformed, brief, dump, load
-from doiuri.records._csl import RETRACTED, Name, read_names, reduce_csl
-from doiuri.records._text import html_link, html_table, html_text
+from doiuri.records._csl import MAX_TEXT, MAX_TITLE, Name, read_names, reduce_csl
+from doiuri.records._notices import RETRACTIONS, read_notices, read_published_version
+from doiuri.records._text import html_link, html_table, html_text, plain_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from doiuri._doi import DOI
+    from doiuri.records._notices import Notice
 
 _AUTHORS_SHOWN = 3
 _set = object.__setattr__
@@ -24,14 +28,15 @@ class Work(Immutable):
     Agencies send members of wrong types, markup in titles, and codes for unknown text. Members that cannot be
     read are left out without an error. All text is plain text on one line: tags of HTML, JATS
     and MathML are dropped, entities are decoded, and control characters, bidi marks and other invisible
-    characters are removed. It is never markup, so escape it for the format that you write. Titles are cut
-    after 1,000 characters, lists of names after 100. Names that the agency does not divide stay whole: "Kahn,
-    Robert" as a ``literal`` may be a person or an institution and its place.
+    characters are removed. It is never markup, so escape it for the format that you write; only in ``csl`` do
+    titles keep some tags. Titles are cut after 1,000 characters, lists of names after 100. Names that the
+    agency does not divide stay whole: "Kahn, Robert" as a ``literal`` may be a person or an institution and
+    its place.
 
-    :param doi: the DOI
+    :param key: the DOI; for a work without a DOI the id of its item in a works file
     :param csl: the metadata as CSL-JSON
 
-    Works are equal if their DOIs and their reduced metadata are.
+    Works are equal if their keys and their reduced metadata are.
 
     >>> from doiuri import DOI
     >>> work = Work(DOI("10.1000/1"), {
@@ -44,13 +49,16 @@ class Work(Immutable):
     ['Robert Kahn', 'Robert Wilensky']
     """
 
-    __slots__ = ("_json", "authors", "container", "doi", "editors", "publisher", "title", "type", "year")
+    __slots__ = (
+        *("_json", "authors", "container", "editors", "key", "notices"),
+        *("published_version", "publisher", "title", "type", "year"),
+    )
 
-    doi: Handle
-    """The DOI as it was asked for."""
+    key: Handle | str
+    """The DOI as it was asked for; of a work without a DOI the id of its item in a works file."""
 
     title: str
-    """The title with the subtitle; "" if there is none."""
+    """The title with the subtitle, without formatting; "" if there is none."""
 
     authors: tuple[Name, ...]
     """The authors; empty if there are none."""
@@ -70,17 +78,35 @@ class Work(Immutable):
     type: str
     """The type of CSL 1.0.2, such as ``article-journal``; ``document`` if it is unknown."""
 
+    notices: tuple[Notice, ...]
+    """The notices about it, such as a retraction: the gravest first, of the same gravity Retraction Watch's
+    first."""
+
+    published_version: DOI | None
+    """The DOI of the published version if it is a preprint and the metadata names one, or None."""
+
     _json: str  # the reduced CSL-JSON
 
-    def __init__(self, doi: Handle, csl: Mapping[str, Any]) -> None:
+    def __init__(self, key: Handle | str, csl: Mapping[str, Any]) -> None:
         reduced = reduce_csl(csl)
+        if isinstance(key, Handle):
+            reduced.pop("URL", None)  # the DOI is the link
         issued = reduced.get("issued")
-        _set(self, "doi", doi)
-        _set(self, "title", reduced.get("title", ""))
+        title = plain_text(reduced.get("title"), MAX_TITLE)
+        notices, published = read_notices(csl, title), read_published_version(csl)
+        custom: dict[str, object] = {"updated-by": [one.to_json() for one in notices]} if notices else {}
+        if published is not None:
+            custom["is-preprint-of"] = published.name
+        if custom:  # CSL's own place for members that it does not define
+            reduced["custom"] = custom
+        _set(self, "key", key)
+        _set(self, "title", title)
+        _set(self, "notices", notices)
+        _set(self, "published_version", published)
         _set(self, "authors", read_names(reduced.get("author")))
         _set(self, "editors", read_names(reduced.get("editor")))
         _set(self, "year", issued["date-parts"][0][0] if issued else None)
-        _set(self, "container", reduced.get("container-title", ""))
+        _set(self, "container", plain_text(reduced.get("container-title"), MAX_TEXT))
         _set(self, "publisher", reduced.get("publisher", ""))
         _set(self, "type", reduced["type"])
         _set(self, "_json", dump(reduced))
@@ -106,12 +132,22 @@ class Work(Immutable):
         return cls(doi, csl)
 
     def to_json(self) -> str:
-        """Return the work as valid CSL-JSON, on one line. ``from_json`` reads an equal work from it."""
-        return dump({"DOI": self.doi.name, **self.csl})
+        """Return the work as valid CSL-JSON, on one line. ``from_json`` reads one with a DOI from it."""
+        name = {"id": self.key} if isinstance(self.key, str) else {"DOI": self.key.name}
+        return dump({**name, **self.csl})
+
+    @property
+    def doi(self) -> Handle | None:
+        """The DOI, or None."""
+        return None if isinstance(self.key, str) else self.key
 
     @property
     def csl(self) -> dict[str, Any]:
-        """The metadata as valid CSL-JSON, without ``DOI`` and ``id``; a new dict each time."""
+        """The metadata as valid CSL-JSON, without ``DOI`` and ``id``; a new dict each time.
+
+        Titles are CSL's rich text: ``<i>``, ``<b>``, ``<sub>``, ``<sup>`` and small capitals are kept. The
+        notices and the published version are in CSL's member ``custom``, under Crossref's names.
+        """
         csl: dict[str, Any] = load(self._json)
         return csl
 
@@ -121,20 +157,20 @@ class Work(Immutable):
         return not (self.title or self.authors or self.editors or self.container or self.publisher)
 
     @property
-    def is_retracted(self) -> bool:
-        """Whether the metadata says that the work is retracted, withdrawn or removed."""
-        return self.csl.get("status") == RETRACTED
+    def retraction(self) -> Notice | None:
+        """The gravest notice if it retracts, withdraws or removes the work or a part of it, or None."""
+        return next((notice for notice in self.notices[:1] if notice.type in RETRACTIONS), None)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Work):
             return NotImplemented
-        return self.doi == other.doi and self._json == other._json
+        return self.key == other.key and self._json == other._json
 
     def __hash__(self) -> int:
-        return hash(self.doi)
+        return hash(self.key)
 
     def __repr__(self) -> str:
-        return f"Work({self.doi!r}, {self.csl!r})"
+        return f"Work({self.key!r}, {self.csl!r})"
 
     def _repr_html_(self) -> str:
         """Return a table for notebooks, in which everything is escaped."""
@@ -143,12 +179,11 @@ class Work(Immutable):
         year = "" if self.year is None else str(self.year)
         cells = {"title": self.title, "authors": ", ".join(shown), "year": year}
         cells |= {"container": self.container, "publisher": self.publisher, "type": self.type}
-        return html_table(
-            html_link(self.doi.url, self.doi.uri), {name: html_text(text) for name, text in cells.items()}
-        )
+        link = html_text(self.key) if isinstance(self.key, str) else html_link(self.key.url, self.key.uri)
+        return html_table(link, {name: html_text(text) for name, text in cells.items()})
 
     def __reduce__(self) -> tuple[object, ...]:
-        return Work, (self.doi, self.csl)
+        return Work, (self.key, self.csl)
 
 
 def _doi_in(csl: Mapping[str, Any]) -> Handle:

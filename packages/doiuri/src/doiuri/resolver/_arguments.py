@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from enum import Enum
-from math import inf
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 from doiuri._doi import Handle
 from doiuri._errors import DOISyntaxError
 from doiuri._hosts import is_loopback
-from doiuri._settings import Settings
-from doiuri._settings import user_agent as default_user_agent
+from doiuri._settings import deadline_in
 from doiuri.resolver._outcome import Cause, Outcome
 from doiuri.resolver.http._limiter import DEFAULT_RATE
 
@@ -32,7 +29,7 @@ DEFAULT: Final = Default.DEFAULT
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """The checked arguments of a Resolver; those left out are taken from the environment."""
+    """The arguments of a Resolver."""
 
     base: str
     offline: bool
@@ -45,59 +42,24 @@ class Config:
     cache: str | None
     private: bool
 
-    @classmethod
-    def read(
-        cls,
-        base: str | None,
-        offline: bool | None,
-        timeout: float,
-        budget: float | None,
-        concurrency: int,
-        rate: float | Default | None,
-        mailto: str | None,
-        user_agent: str | None,
-        private: bool | None,
-    ) -> Config:
+    def __post_init__(self) -> None:
         """Check the arguments; raise ValueError or TypeError."""
-        check_text(base=base, mailto=mailto, user_agent=user_agent)
-        settings = Settings.from_environ(resolver=base, offline=offline, mailto=mailto)
-        check_positive(timeout=timeout, concurrency=concurrency)
-        check_optional(budget=budget, rate=rate)
-        check_private(private)
-        if not isinstance(concurrency, int):
-            raise ValueError(f"concurrency must be a whole number, not {concurrency!r}")  # noqa: TRY004
-        if user_agent is not None and not (user_agent.isascii() and user_agent.isprintable()):
-            # RFC 9110 section 5.5
-            raise ValueError(f"user_agent must be printable ASCII text, not {user_agent!r:.80}")
-        return cls(
-            settings.base,
-            settings.offline,
-            timeout,
-            budget,
-            concurrency,
-            default_rate(settings.base) if rate is DEFAULT else rate,
-            settings.mailto,
-            user_agent or default_user_agent(mailto=settings.mailto),
-            settings.cache,
-            bool(private),
-        )
+        check_positive(timeout=self.timeout, concurrency=self.concurrency)
+        check_optional(budget=self.budget, rate=self.rate)
+        if not isinstance(self.concurrency, int):
+            raise ValueError(f"concurrency must be a whole number, not {self.concurrency!r}")  # noqa: TRY004
+        if not (self.user_agent.isascii() and self.user_agent.isprintable()):  # RFC 9110 section 5.5
+            raise ValueError(f"user_agent must be printable ASCII text, not {self.user_agent!r:.80}")
 
     def deadline(self, budget: float | Default | None) -> float:
         """Return when a call that starts now ends, on the clock of ``time.monotonic``; check its budget."""
         check_optional(budget=budget)
-        seconds = self.budget if budget is DEFAULT else budget
-        return inf if seconds is None else time.monotonic() + seconds
+        return deadline_in(self.budget if budget is DEFAULT else budget)
 
 
 def default_rate(base: str) -> float | None:
     """Return the requests per second to a server; None (no limit) if it is on this machine."""
     return None if is_loopback(urlsplit(base).hostname or "") else DEFAULT_RATE
-
-
-def check_private(private: object) -> None:
-    """Raise ValueError unless the argument is a bool or None: "no" must not allow it."""
-    if private is not None and not isinstance(private, bool):
-        raise ValueError(f"private must be True, False or None, not {private!r:.80}")
 
 
 def check_positive(**arguments: object) -> None:

@@ -10,7 +10,7 @@ from doiuri._errors import BadRecord, DOINotFound, DOISyntaxError, NoValues, Res
 from doiuri.resolver._entries import MAX_SIZE, negative_entry, read_entry, record_entry, record_key
 from doiuri.resolver._outcome import Cause, Unanswered
 from doiuri.resolver.http._client import host_of
-from doiuri.resolver.http._request import Request, is_elsewhere
+from doiuri.resolver.http._request import Request
 from doiuri.resolver.stores._store import JSON
 from doiuri.rest._client import read_record, record_url, retry_after
 
@@ -146,15 +146,11 @@ class Call:
         servers, and an agency without content negotiation leaves it to the landing page.
 
         :param accept: the Accept header.
-        :raises DOINotFound: if the DOI does not exist.
-        :raises NoValues: if the last server says that it has no such metadata.
+        :raises NoValues: if the last server says that it has no such metadata, or that there is no such DOI.
         :raises ResolverUnavailable: if there is no answer.
         """
         url = doi.link(self._client.base)
         reply = self.get(doi, Request(url, accept, MAX_SIZE, any_host=True), lambda reply: reply)
-        if reply.status == 404 and not is_elsewhere(reply.url, url):
-            # Only the REST API can say that the DOI does not exist. A redirect shows that it does.
-            self.current(doi)
         if reply.status in _ABSENT:
             place = f"HTTP status {reply.status} from {host_of(reply)}"
             raise NoValues(doi, f"not available as {accept} ({place})")

@@ -18,7 +18,7 @@ from doiuri.records._text import plain_text
 from doiuri.records._work import Work
 from doiuri.resolver._outcome import Cause, Metadata, Outcome
 from doiuri.resolver.http._client import host_of
-from doiuri.resolver.stores._store import FOREVER, JSON, NOTHING, TEXT, Entry, Key, new_entry
+from doiuri.resolver.stores._store import JSON, MAX_AGE, TEXT, Entry, Key, new_entry
 from doiuri.rest._client import ResponseCode, read_record
 
 if TYPE_CHECKING:
@@ -30,14 +30,10 @@ if TYPE_CHECKING:
 NEGATIVE_TTL = 3600.0
 """Seconds for which a negative answer is fresh."""
 
-MAX_AGE = 30 * 86400.0
-"""Seconds for which an answer is fresh at most, even if its TTL is longer."""
-
 DEFAULT_TTL = 86400.0
 """Seconds for which a record without a TTL is fresh: the usual TTL in the DOI system."""
 
 _SUCCESS = b'{"responseCode":1,'
-_NEGATIVE = (b'{"responseCode":100,', b'{"responseCode":200,')
 
 MAX_SIZE = 16_000_000
 """Bytes of an answer."""
@@ -71,18 +67,9 @@ def exists_key(base: str, doi: Handle) -> Key:
     return Key("exists", base, doi.key)
 
 
-def is_fresh(entry: Entry, now: float, max_age: float = MAX_AGE) -> bool:
-    """Return whether an entry is fresh at ``now``, in Unix time; at 0 every entry is.
-
-    An expiry further ahead than any that we give comes from a clock that was wrong: the entry is stale.
-    """
-    if not now:
-        return True
-    if entry.expires <= now:
-        return False
-    if entry.expires >= FOREVER:
-        return True
-    return entry.expires <= now + (NEGATIVE_TTL if entry.body.startswith(_NEGATIVE) else max_age)
+def is_fresh(entry: Entry, now: float) -> bool:
+    """Return whether an entry is fresh at ``now``, in Unix time; at 0 every entry is."""
+    return entry.expires > now or not now
 
 
 def record_entry(record: Record) -> Entry:
@@ -160,12 +147,12 @@ class Kind:
         """
         if entry is None:
             return None
-        if entry.body == NOTHING and self.media_type is not None:
-            if not now or not is_fresh(entry, now, NOTHING_TTL):
+        if entry.says_none and self.media_type is not None:
+            if not now or not is_fresh(entry, now):
                 return None
             detail = f"the registration agency has no metadata as {self.accept}"
             return Outcome(doi, "no-values", cause=Cause("no-values", detail=detail))
-        if not is_fresh(entry, now, self.lifetime):
+        if not is_fresh(entry, now):
             return None
         try:
             return Outcome(doi, "found", **self.value(doi, entry))

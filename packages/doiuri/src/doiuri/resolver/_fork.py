@@ -8,9 +8,9 @@ import weakref
 
 
 class ForkSafe:
-    """Has a lock that is free in the child of a fork, and hooks for what a child must not inherit.
+    """Has a lock that is free in the child of a fork, and a hook for what a child must not inherit.
 
-    Another thread may fork right after ``__init__``: set what the hooks need before calling it.
+    Another thread may fork right after ``__init__``: set what the hook needs before calling it.
     """
 
     def __init__(self) -> None:
@@ -21,9 +21,6 @@ class ForkSafe:
 
     def _disconnect(self) -> None:
         """Close what a child must not inherit; called before the fork with the lock held."""
-
-    def _restart(self) -> None:
-        """Start again in the child, which has no other threads; called with the lock held."""
 
 
 _all: weakref.WeakSet[ForkSafe] = weakref.WeakSet()
@@ -45,11 +42,5 @@ def _after_fork() -> None:
     _registration.release()
 
 
-def _in_child() -> None:
-    for item in _held:
-        item._restart()
-    _after_fork()
-
-
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_in_child)
+    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from email.message import Message
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from doiuri._doi import Handle
@@ -91,6 +90,8 @@ class Metadata:
     @property
     def text(self) -> str:
         """The content as text; UTF-8 that is declared as something else is read as UTF-8."""
+        from email.message import Message  # slow to import, and rarely needed
+
         message = Message()
         message["Content-Type"] = self.content_type
         for encoding in ("utf-8-sig", message.get_content_charset("utf-8")):

@@ -68,7 +68,6 @@ class Pipeline:
         self._fresh: dict[Key, Entry] = {}  # entries to store
         self._flushed = time.monotonic()
         self._size = question.first
-        self._error: Exception | None = None
 
     def outcomes(
         self, items: Iterable[Handle | Outcome], progress: Callable[[int], None] | None = None
@@ -87,30 +86,19 @@ class Pipeline:
                 if progress is not None:
                     progress(done)
                 yield outcome
-            if self._error is not None:
-                raise self._error
         finally:
             self._workers.close()
             self._flush()
 
     def _fill(self, source: Iterator[Handle | Outcome]) -> bool:
         """Read ahead if half of the names are answered; return whether any are waiting."""
-        if len(self._waiting) <= self._size // 2 and self._error is None and (items := self._read(source)):
+        if len(self._waiting) <= self._size // 2 and (items := list(islice(source, self._size))):
             self._flush()
             answers = iter(self._answers([item for item in items if not isinstance(item, Outcome)]))
             for item in items:
                 self._waiting.append((item, item if isinstance(item, Outcome) else next(answers)))
             self._size = min(2 * self._size, AHEAD)
         return bool(self._waiting)
-
-    def _read(self, source: Iterator[Handle | Outcome]) -> list[Handle | Outcome]:
-        """Return the next items. An error of the caller's iterable is raised after those before it."""
-        items: list[Handle | Outcome] = []
-        try:
-            items.extend(islice(source, self._size))
-        except Exception as error:  # noqa: BLE001 - raised later
-            self._error = error
-        return items
 
     def _answers(self, dois: Sequence[Handle]) -> list[Outcome | _Pending]:
         """Return the outcome of each name that the store knows, and what to wait for of the others."""

@@ -5,11 +5,8 @@ The child of a fork starts with new ones: locks, threads and sockets do not surv
 
 from __future__ import annotations
 
-import atexit
 import os
 import threading
-import weakref
-from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,7 +14,6 @@ from typing import TYPE_CHECKING
 from doiuri._hosts import is_loopback
 from doiuri._settings import MEMORY, store_kind
 from doiuri._urls import origin
-from doiuri.resolver._arguments import DEFAULT, check_method
 from doiuri.resolver.http._client import Client
 from doiuri.resolver.http._limiter import LOCAL_PAUSE, PAUSE, Limiter
 from doiuri.resolver.stores._lock_file import LockFile
@@ -26,14 +22,12 @@ from doiuri.resolver.stores._redis import RedisStore
 from doiuri.resolver.stores._sqlite import SQLiteStore
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
-
     import requests
 
-    from doiuri.resolver._arguments import Config, Default
-    from doiuri.resolver._outcome import Outcome
+    from doiuri.resolver._arguments import Config
     from doiuri.resolver.http._request import OnReply, Transport
-    from doiuri.resolver.stores._store import ReadStore, Store
+
+    AnyStore = MemoryStore | SQLiteStore | LockFile | RedisStore
 
 
 class Server:
@@ -54,41 +48,9 @@ class Server:
             return self._session
 
 
-class SharedStore:
-    """A store, and the number of its users."""
-
-    def __init__(self, store: MemoryStore | SQLiteStore | LockFile | RedisStore) -> None:
-        self.store = store
-        self.users = 0
-
-    def acquire(self) -> SharedStore:
-        """Add a user."""
-        with _lock:
-            self.users += 1
-        return self
-
-    def release(self) -> None:
-        """Remove a user; the last one closes the store. A store in memory keeps its entries."""
-        with _lock:
-            self.users -= 1
-            unused = not self.users
-        if unused:
-            self.store.close()
-
-
-_lock = threading.RLock()  # re-entrant: the garbage collector may release a store at any moment
+_lock = threading.RLock()
 _servers: dict[tuple[str, str | None, int | None], Server] = {}
-_stores: dict[str, SharedStore] = {}
-
-batches: weakref.WeakSet[Generator[Outcome]] = weakref.WeakSet()
-"""The running batches; at exit they are closed, so that new answers are stored."""
-
-
-@atexit.register
-def _close_batches() -> None:
-    with suppress(ValueError, RuntimeError):  # another thread is in one, or starts one
-        for batch in tuple(batches):
-            batch.close()
+_stores: dict[str, AnyStore] = {}
 
 
 def server(base: str) -> Server:
@@ -129,26 +91,18 @@ def new_client(
     )
 
 
-def open_argument(
-    store: Store | ReadStore | str | os.PathLike[str] | Default | None, cache: str | None
-) -> tuple[Store | ReadStore | None, SharedStore | None]:
-    """Return the store for a Resolver's argument, and the shared one that it has to release, if any.
-
-    :param cache: the address to use if the argument was left out.
-    """
-    if store is not DEFAULT and not isinstance(store, (str, os.PathLike)):
-        check_method("get_many", store=store)
-        return store, None
-    try:
-        shared = acquire_store(cache if store is DEFAULT else os.fspath(store))
-    except ValueError as error:
-        raise ValueError(f"DOIURI_CACHE: {error}" if store is DEFAULT else str(error)) from None
-    return shared.store, shared
+def shared_store(where: str | os.PathLike[str] | None) -> AnyStore:
+    """Return the store at an address (see ``open_store``), one per process."""
+    name = "" if where is None else os.fspath(where)
+    if name and name != MEMORY and "://" not in name:
+        name = os.path.abspath(name)  # noqa: PTH100
+    with _lock:
+        if name not in _stores:
+            _stores[name] = open_store(where)
+        return _stores[name]
 
 
-def open_store(
-    where: str | os.PathLike[str] | None = None,
-) -> MemoryStore | SQLiteStore | LockFile | RedisStore:
+def open_store(where: str | os.PathLike[str] | None = None) -> AnyStore:
     """Open the store at an address.
 
     :param where: an address as in ``DOIURI_CACHE``: ``:memory:``, a ``redis://`` or ``rediss://`` URL, or a
@@ -176,21 +130,6 @@ def open_store(
     # not Path.is_dir, which raises if a parent folder may not be read
     folder = os.path.isdir(path) or text.endswith(("/", os.sep))  # noqa: PTH112
     return SQLiteStore(path / "doiuri.sqlite3" if folder else path)
-
-
-def acquire_store(where: str | None) -> SharedStore:
-    """Return the store at an address (see ``open_store``), one per process."""
-    with _lock:
-        name = _store_name(where)
-        if name not in _stores:
-            _stores[name] = SharedStore(open_store(where))
-        return _stores[name].acquire()
-
-
-def _store_name(where: str | None) -> str:
-    if where is None:
-        return ""
-    return where if where == MEMORY or "://" in where else os.path.abspath(where)  # noqa: PTH100
 
 
 def _after_fork() -> None:

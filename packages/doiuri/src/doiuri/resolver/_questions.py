@@ -13,7 +13,6 @@ from doiuri._json import dump, load
 from doiuri.records._record import Record, ascii_upper
 from doiuri.resolver._call import MAX_RECORD
 from doiuri.resolver._entries import (
-    MAX_AGE,
     NOTHING_TTL,
     exists_key,
     is_fresh,
@@ -22,7 +21,7 @@ from doiuri.resolver._entries import (
 )
 from doiuri.resolver._outcome import Outcome
 from doiuri.resolver.http._request import Request
-from doiuri.resolver.stores._store import JSON, NOTHING, new_entry
+from doiuri.resolver.stores._store import JSON, MAX_AGE, NOTHING, new_entry
 from doiuri.rest._client import MAX_AGENCY_URL, agency_batches, agency_url, read_agencies
 from doiuri.rest.server import select
 
@@ -65,7 +64,7 @@ class Question(ABC):
         return (([doi], self.ask) for doi in dois)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass
 class RecordQuestion(Question):
     """What is the record? One request each; see ``Resolver.resolve``."""
 
@@ -77,7 +76,6 @@ class RecordQuestion(Question):
     follow: bool = True
 
     def keys(self, doi: Handle) -> list[Key]:
-        """Return the key of the record, unless the store is bypassed."""
         return [] if self.auth or self.cert else [record_key(self.base, doi)]
 
     def stored(self, doi: Handle, entries: Mapping[Key, Entry], now: float) -> Outcome | None:
@@ -114,7 +112,7 @@ class RecordQuestion(Question):
         return Outcome(doi, "found", Record(record.doi, values, record.extra))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass
 class ExistenceQuestion(Question):
     """Does it exist? Which RA answers for many at once, the REST API for those that it does not know.
 
@@ -126,11 +124,9 @@ class ExistenceQuestion(Question):
     first: ClassVar[int] = AHEAD
 
     def keys(self, doi: Handle) -> list[Key]:
-        """Return the keys of the answer of Which RA and of the record."""
         return [exists_key(self.base, doi), record_key(self.base, doi)]
 
     def stored(self, doi: Handle, entries: Mapping[Key, Entry], now: float) -> Outcome | None:
-        """Return what the store says."""
         exists = entries.get(exists_key(self.base, doi))
         if exists is not None and is_fresh(exists, now):
             name = _stored_agency(doi, exists)
@@ -200,7 +196,7 @@ class ExistenceQuestion(Question):
             raise
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass
 class ContentQuestion(Question):
     """What is its metadata of one kind? One request each."""
 
@@ -212,7 +208,6 @@ class ContentQuestion(Question):
         return [self.kind.key(self.base, doi), record_key(self.base, doi)]
 
     def stored(self, doi: Handle, entries: Mapping[Key, Entry], now: float) -> Outcome | None:
-        """Return the metadata in the store."""
         outcome = self.kind.read(doi, entries.get(self.kind.key(self.base, doi)), now)
         if outcome is None and now:
             record = read_entry(doi, entries.get(record_key(self.base, doi)), now)
@@ -222,16 +217,27 @@ class ContentQuestion(Question):
     def ask(self, dois: Sequence[Handle], call: Call) -> Sequence[Outcome]:
         """Request the metadata of a DOI; a definite answer is stored."""
         (doi,) = dois
-        key = self.kind.key(self.base, doi)
         try:
             entry = self.kind.entry(doi, call.negotiated(doi, self.kind.accept))
             outcome = Outcome(doi, "found", **self.kind.value(doi, entry))
+        except NoValues as error:
+            return [self._without(doi, error, call)]
         except ResolutionError as error:
-            if isinstance(error, NoValues) and self.kind.media_type is not None:
-                call.entries[key] = new_entry(NOTHING, JSON, NOTHING_TTL)
             return [Outcome.from_error(doi, error)]
-        call.entries[key] = entry
+        call.entries[self.kind.key(self.base, doi)] = entry
         return [outcome]
+
+    def _without(self, doi: Handle, error: NoValues, call: Call) -> Outcome:
+        """Return that there is no such metadata if the DOI exists: a captive portal answers any request."""
+        try:
+            call.current(doi)
+        except NoValues:
+            pass  # the name exists
+        except ResolutionError as other:
+            return Outcome.from_error(doi, other)
+        if self.kind.media_type is not None:
+            call.entries[self.kind.key(self.base, doi)] = new_entry(NOTHING, JSON, NOTHING_TTL)
+        return Outcome.from_error(doi, error)
 
 
 def _stored_agency(doi: Handle, entry: Entry) -> str | None:

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import os
 import time
-import weakref
 from collections.abc import Sized
 from math import inf
 from typing import TYPE_CHECKING, Literal
 
+from doiuri._hosts import check_private
+from doiuri._settings import Settings, time_left
+from doiuri._settings import user_agent as default_user_agent
 from doiuri.resolver import _process
 from doiuri.resolver._arguments import (
     DEFAULT,
     Config,
+    Default,
     as_handle,
     as_handles,
     check_batch,
     check_callable,
     check_method,
+    check_text,
+    default_rate,
 )
 from doiuri.resolver._entries import BIBTEX, WORK, metadata_kind, reference_kind
 from doiuri.resolver._outcome import Outcome
@@ -27,7 +32,7 @@ from doiuri.resolver.stores._memory import RecordingStore
 from doiuri.resolver.stores._store import read
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import Self
 
     import requests
@@ -35,7 +40,6 @@ if TYPE_CHECKING:
     from doiuri._doi import Handle
     from doiuri.records._record import Record
     from doiuri.records._work import Work
-    from doiuri.resolver._arguments import Default
     from doiuri.resolver._entries import Kind
     from doiuri.resolver._outcome import Metadata
     from doiuri.resolver._questions import Question
@@ -97,8 +101,19 @@ class Resolver:
         transport: Transport | None = None,
         on_reply: OnReply | None = None,
     ) -> None:
-        self._config = Config.read(
-            base, offline, timeout, budget, concurrency, rate, mailto, user_agent, private
+        check_text(base=base, mailto=mailto, user_agent=user_agent)
+        settings = Settings.from_environ(resolver=base, offline=offline, mailto=mailto)
+        self._config = Config(
+            settings.base,
+            settings.offline,
+            timeout,
+            budget,
+            concurrency,
+            default_rate(settings.base) if isinstance(rate, Default) else rate,
+            settings.mailto,
+            user_agent or default_user_agent(mailto=settings.mailto),
+            settings.cache,
+            check_private(private),
         )
         check_method("prepare_request", session=session)
         check_method("get", transport=transport)
@@ -106,8 +121,12 @@ class Resolver:
         self._progress = progress
         self._client = _process.new_client(self._config, session, transport, on_reply)
         self._store: Store | ReadStore | None
-        self._store, self._shared = _process.open_argument(store, self._config.cache)
-        self._release = None if self._shared is None else weakref.finalize(self, self._shared.release)
+        self._shared = None  # a store that is opened by its address
+        if store is None or not isinstance(store, (Default, str, os.PathLike)):
+            check_method("get_many", store=store)
+            self._store = store
+        else:
+            self._store = self._shared = _open_shared(store, self._config.cache)
 
     @property
     def base(self) -> str:
@@ -155,13 +174,11 @@ class Resolver:
         return self._config.user_agent
 
     def close(self) -> None:
-        """Release the store; the last Resolver to do so closes it. Nothing else needs closing."""
-        if self._release is not None:
-            self._release()
+        """Close the store, unless you passed one. It opens again when used; nothing else needs closing."""
+        if self._shared is not None:
+            self._shared.close()
 
     def __enter__(self) -> Self:
-        if self._shared is not None and not (self._release and self._release.alive):  # closed before
-            self._release = weakref.finalize(self, self._shared.acquire().release)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -318,7 +335,8 @@ class Resolver:
         :param doi: a DOI, or text to parse.
         :param budget: seconds for this call; by default that of the Resolver.
         :raises DOINotFound: if the DOI does not exist.
-        :raises NoValues: if the agency has no metadata: it answers 204, 404 or 406, or sends a web page.
+        :raises NoValues: if the DOI exists, and its agency has no metadata: it answers 204, 404 or 406, or
+            sends a web page.
         :raises BadRecord: if the answer is unusable.
         :raises ResolverUnavailable: if there is no answer.
         """
@@ -431,9 +449,7 @@ class Resolver:
         total = len(dois) if isinstance(dois, Sized) else None
         report = progress or self._progress
         counted = None if report is None else lambda done: report(done, total)
-        stream = self._outcomes(question, dois, budget, counted)
-        _process.batches.add(stream)
-        return stream
+        return self._outcomes(question, dois, budget, counted)
 
     def _outcomes(
         self,
@@ -441,7 +457,7 @@ class Resolver:
         dois: Iterable[Handle | str],
         budget: float | Default | None,
         progress: Callable[[int], None] | None,
-    ) -> Generator[Outcome]:
+    ) -> Iterator[Outcome]:
         deadline = self._config.deadline(budget)  # a generator: counted from the first next()
         yield from Pipeline(question, self._client, self._store, deadline).outcomes(
             as_handles(dois), progress
@@ -456,44 +472,46 @@ class Resolver:
         in one request. Offline, a name without a stored record may have a stored answer about its existence.
         """
         items, deadline = list(dois), self._config.deadline(budget)  # counted from the first next()
+        valid = [item for item in as_handles(items) if not isinstance(item, Outcome)]
         if self.offline:
-            first = list(self.resolve_many(items, budget=_left(deadline), progress=progress))
+            first = list(self.resolve_many(items, budget=time_left(deadline), progress=progress))
             second, again = self.verify, {"unknown"}
-        elif self._too_many(items, deadline):
+        elif self._exceeds(RecordQuestion(self.base), valid, deadline):
             deadline += self._client.load()
-            first = list(self.verify(items, budget=_left(deadline), progress=progress))
+            first = list(self.verify(items, budget=time_left(deadline), progress=progress))
             second, again = self.resolve_many, {"found", "unknown"}
         else:
-            yield from self.resolve_many(items, budget=_left(deadline), progress=progress)
+            yield from self.resolve_many(items, budget=time_left(deadline), progress=progress)
             return
         asked = [item for item, outcome in zip(items, first, strict=True) if outcome.status in again]
-        more = second(asked, budget=_left(deadline), progress=lambda _done, _total: None)  # counted already
+        more = second(
+            asked, budget=time_left(deadline), progress=lambda _done, _total: None
+        )  # counted already
         for outcome in first:
             better = next(more) if outcome.status in again else outcome
             yield outcome if better.status == "unknown" else better
 
-    def _too_many(self, items: Sequence[Handle | str], deadline: float) -> bool:
-        """Return whether there are more new names than requests that the rate limit allows until then."""
-        if self.rate is None or deadline == inf:
+    def _too_many_works(self, dois: Sequence[Handle], others: int, deadline: float) -> bool:
+        """Return whether the metadata of DOIs, and so many others, take too many requests."""
+        return self._exceeds(ContentQuestion(self.base, WORK), dois, deadline, others)
+
+    def _exceeds(self, question: Question, dois: Sequence[Handle], deadline: float, others: int = 0) -> bool:
+        """Return whether the new names, and so many others, exceed what the rate limit allows until then."""
+        if self.rate is None or deadline == inf or self.offline:
             return False
         allowed = (deadline - time.monotonic()) * self.rate
-        if len(items) <= allowed:
+        if len(dois) + others <= allowed:  # without reading the store
             return False
-        dois = [doi for doi in as_handles(items) if not isinstance(doi, Outcome)]
-        return len(self._new(RecordQuestion(self.base), dois)) > allowed
-
-    def _new_works(self, dois: Sequence[Handle]) -> list[Handle]:
-        """Return the DOIs whose metadata has to be asked for."""
-        return self._new(ContentQuestion(self.base, WORK), dois)
-
-    def _new(self, question: Question, dois: Sequence[Handle]) -> list[Handle]:
-        """Return the DOIs about which the store does not answer a question."""
-        keys = [key for doi in dois for key in question.keys(doi)]
-        entries = read(self._store, keys)
-        now = time.time()
-        new = {doi.key: doi for doi in dois if question.stored(doi, entries, now) is None}
-        return list(new.values())
+        entries, now = read(self._store, [key for doi in dois for key in question.keys(doi)]), time.time()
+        new = {doi.key for doi in dois if question.stored(doi, entries, now) is None}
+        return bool(new) and len(new) + others > allowed
 
 
-def _left(deadline: float) -> float | None:
-    return None if deadline == inf else max(deadline - time.monotonic(), 0.001)
+def _open_shared(store: str | os.PathLike[str] | Default, cache: str | None) -> _process.AnyStore:
+    """Return the store at an address; if none is given, at that of the environment's."""
+    if not isinstance(store, Default):
+        return _process.shared_store(store)
+    try:
+        return _process.shared_store(cache)
+    except ValueError as error:
+        raise ValueError(f"DOIURI_CACHE: {error}") from None

@@ -5,14 +5,12 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from doiuri.resolver._fork import ForkSafe
 from doiuri.resolver._outcome import Cause
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from doiuri.resolver.http._request import Request
 
@@ -24,7 +22,7 @@ GRACE = 0.1  # seconds after its deadline at which a request is abandoned from o
 class Task:
     """A function that a worker runs, and how it ended."""
 
-    __slots__ = ("_changed", "_function", "cause", "deadline", "done", "error", "request")
+    __slots__ = ("_changed", "cause", "deadline", "done", "error", "function", "request")
 
     def __init__(
         self, function: Callable[[Task], object], deadline: float, changed: threading.Condition
@@ -34,7 +32,7 @@ class Task:
         self.cause: Cause | None = None  # why it was abandoned
         self.error: BaseException | None = None
         self.request: Request | None = None
-        self._function = function
+        self.function = function
         self._changed = changed
 
     @property
@@ -42,39 +40,22 @@ class Task:
         """Whether it was abandoned: what its thread returns or raises is not used."""
         return self.cause is not None
 
-    def run(self) -> BaseException | None:
-        """Call the function; return what it raises."""
-        try:
-            self._function(self)
-        except BaseException as error:  # noqa: BLE001 - the waiting thread handles it
-            return error
-        return None
-
     def cancel(self, cause: Cause) -> None:
         """End it without an outcome."""
         self.cause, self.done = cause, True
 
-    @contextmanager
-    def in_flight(self, request: Request) -> Iterator[None]:
-        """Within, the task waits for a request, which is abandoned after its deadline."""
-        self._watch(request)
-        try:
-            yield
-        finally:
-            self._watch(None)
-
-    def _watch(self, request: Request | None) -> None:
+    def watch(self, request: Request | None) -> None:
+        """From now on the task waits for a request, which is abandoned after its deadline, or for none."""
         with self._changed:
             self.request = request
             self._changed.notify_all()
 
 
-class Workers(ForkSafe):
+class Workers:
     """At most ``size`` daemon threads, which run tasks in the order of submission.
 
     They are daemons, and not those of ``ThreadPoolExecutor``, because no timeout applies to looking up a
-    host's name: the interpreter would wait for such a thread when it exits. In the child of a fork there are
-    none, and their tasks are over.
+    host's name: the interpreter would wait for such a thread when it exits.
 
     :param size: number of threads.
     :param deadline: when the call ends, on the clock of ``time.monotonic``.
@@ -87,8 +68,8 @@ class Workers(ForkSafe):
         self._waiting: deque[Task] = deque()
         self._running: set[Task] = set()
         self._threads = 0
-        super().__init__()
-        self._changed = threading.Condition(self._lock)
+        # re-entrant: the garbage collector may close an iteration in the thread that holds it
+        self._changed = threading.Condition()
 
     def submit(self, function: Callable[[Task], object]) -> Task:
         """Run ``function(task)`` in a worker, if there is time left. Any thread may call this."""
@@ -126,13 +107,6 @@ class Workers(ForkSafe):
             for task in list(self._running):
                 self._abandon(task, BUDGET)
 
-    def _restart(self) -> None:
-        for task in (*self._waiting, *self._running):
-            task.cancel(BUDGET)
-        self._waiting.clear()
-        self._running.clear()
-        self._threads = 0
-
     def _start_thread(self) -> None:
         if self._threads < self._size and self._waiting:
             self._threads += 1
@@ -140,7 +114,11 @@ class Workers(ForkSafe):
 
     def _work(self) -> None:
         while (task := self._next()) is not None:
-            error = task.run()
+            error: BaseException | None = None
+            try:
+                task.function(task)
+            except BaseException as raised:  # noqa: BLE001 - the waiting thread handles it
+                error = raised
             with self._changed:
                 if task.cancelled:
                     return  # this thread was replaced

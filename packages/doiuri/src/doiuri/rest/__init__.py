@@ -3,7 +3,7 @@
 It says which URL to request and what the answer means. The server's half is ``doiuri.rest.server``.
 """
 
-from doiuri.records._negotiation import BIBTEX, CSL_JSON, check_locale, check_style, reference_type
+from doiuri.records._negotiation import BIBTEX, CSL_JSON, reference_type
 from doiuri.rest._client import (
     Agency,
     AgencyStatus,
@@ -24,8 +24,6 @@ __all__ = [
     "ResponseCode",
     "agency_batches",
     "agency_url",
-    "check_locale",
-    "check_style",
     "read_agencies",
     "read_record",
     "record_url",

@@ -1,4 +1,7 @@
-"""For your own tests: a Resolver with given records, in process and without sockets (``doiuri[testing]``)."""
+"""For your own tests: a check of DOIs, and a Resolver with given records, in process and without sockets.
+
+It needs ``doiuri[testing]``.
+"""
 
 from __future__ import annotations
 
@@ -24,6 +27,7 @@ from doiuri.rest.server import (
     write_error,
     write_record,
 )
+from doiuri.testing._registered import assert_registered
 
 if TYPE_CHECKING:
     from doiuri.resolver import Request
@@ -31,7 +35,7 @@ if TYPE_CHECKING:
 
     Records = str | os.PathLike[str] | Mapping[str, Any] | Iterable[Mapping[str, Any] | Record]
 
-__all__ = ["resolver_for"]
+__all__ = ["assert_registered", "resolver_for"]
 
 _SERVICE = re.compile(r"/(api/handles|doiRA)/(.*)")  # search finds the first: a name may contain "/doiRA/"
 _LINK = re.compile(r"/(10[./].*)")

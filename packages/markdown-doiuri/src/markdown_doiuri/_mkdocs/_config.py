@@ -6,10 +6,10 @@ import posixpath
 from pathlib import Path
 from typing import Any
 
-from doiuri.plugins import OPTIONS, Option
+from doiuri.plugins import Option
 from mkdocs.config.base import BaseConfigOption, ValidationError
 
-from markdown_doiuri._options import OWN
+from markdown_doiuri._options import OPTIONS
 
 BUDGET = 60.0
 """Seconds for all requests of one build, by default."""
@@ -51,12 +51,14 @@ class PageOption(BaseConfigOption[str]):
 
 def schema() -> tuple[tuple[str, BaseConfigOption[Any]], ...]:
     """Return the plugin's options, as MkDocs wants them."""
-    shared = (option for option in (*OPTIONS, *OWN) if option.name not in {"warn", "file"})
+    shared = (option for option in OPTIONS if option.name not in {"warn", "file"})
     return ("bibliography", PageOption()), *((option.name, ExtensionOption(option)) for option in shared)
 
 
 def beside(config_file: str | None, path: object) -> object:
-    """Return ``path`` as seen from the folder of ``mkdocs.yml``, if it is a relative path."""
+    """Return a path, or each of several, as seen from the folder of ``mkdocs.yml``, if it is relative."""
+    if isinstance(path, list):
+        return [beside(config_file, one) for one in path]
     if not config_file or not isinstance(path, str) or not path:
         return path
     return str(Path(config_file).parent / path)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 import sys
+from collections import ChainMap
 from difflib import SequenceMatcher
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from doiuri import find
+from doiuri import DOI, find
+from doiuri.citations import EntryKey, Part, check_locale
+from doiuri.plugins.display import STYLE_SHEET
 from mkdocs.config.base import LegacyConfig
 from mkdocs.exceptions import PluginError
 from mkdocs.plugins import BasePlugin, CombinedEvent, event_priority, get_plugin_logger
@@ -16,23 +19,29 @@ from mkdocs.structure.files import File
 
 from markdown_doiuri._code import without_code
 from markdown_doiuri._links import WORD_BREAK
+from markdown_doiuri._mentions import ID
 from markdown_doiuri._mkdocs._config import beside, schema
 from markdown_doiuri._mkdocs._site import SiteExtension, with_list
 from markdown_doiuri._options import hint
 from markdown_doiuri._report import Problem
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
-    from doiuri import DOI
     from jinja2 import Environment
     from mkdocs.config.base import Config, ConfigErrors, ConfigWarnings
     from mkdocs.config.defaults import MkDocsConfig
+    from mkdocs.livereload import LiveReloadServer
     from mkdocs.structure.files import Files
     from mkdocs.structure.nav import Navigation
     from mkdocs.structure.pages import Page
     from mkdocs.utils.templates import TemplateContext
 
+    from markdown_doiuri._references import Key
+
+_AT_NAME = re.compile(rf"@(\{{?)({ID})")
+_CITES = re.compile(r"@\{?doi:10\.", re.IGNORECASE)
+_HIDDEN_AT = "\ue0ff"
 _LABEL = re.compile(r"(?:urn:|info:)?(?:doi|hdl)|(?:https?:)?//(?:dx\.|www\.)?doi\.org|<", re.IGNORECASE)
 
 
@@ -40,15 +49,16 @@ class Read(NamedTuple):
     """What the source of a page mentions, each DOI once, in order."""
 
     dois: list[DOI]
-    cited: list[DOI]
-    """Those of citations such as ``[@doi:10.1000/182]``."""
+    cited: list[Key]
+    """The works of citations such as ``[@doi:10.1000/182]``."""
 
 
 class Sources:
     """The DOIs in the sources of a site's pages; a file is read again only if it has changed."""
 
-    def __init__(self, *, bare_names: bool) -> None:
-        self._bare_names = bare_names
+    def __init__(self, *, bare_names: bool, ids: Mapping[str, Key]) -> None:
+        self.options = bare_names, ids
+        self._bare_names, self._ids = self.options
         self._known: dict[str, tuple[tuple[int, int], Read]] = {}  # by path, with what tells changes
 
     def read(self, file: File) -> Read:
@@ -64,18 +74,21 @@ class Sources:
         return known[1]
 
     def _find(self, source: str) -> Read:
-        if "10." not in source:
+        if "10." not in source and not self._ids:
             return Read([], [])
         # What this leaves out by mistake is requested with its page.
         text = without_code(source)
         dois: dict[DOI, None] = {}
-        cited: dict[DOI, None] = {}
+        cited: dict[int, Key] = {}
+        for name in _AT_NAME.finditer(text) if self._ids else ():
+            if name[2] in self._ids:
+                cited[name.start()] = self._ids[name[2]]
         for start, _, written, doi in find(text, "markdown"):
             if self._bare_names or _LABEL.match(written):
                 dois[doi] = None
             if text[max(0, start - 2) : start].rstrip("{").endswith("@"):
-                cited[doi] = None
-        return Read(list(dois), list(cited))
+                cited[start] = doi
+        return Read(list(dois), list(dict.fromkeys(cited[start] for start in sorted(cited))))
 
 
 class Lines:
@@ -101,6 +114,8 @@ def _origins(source: list[str], converted: list[str]) -> Iterator[int]:
             yield max(1, start + number + 1 if tag == "equal" else min(start + number + 1, end))
 
 
+_STYLE = f"assets/{STYLE_SHEET.name}"
+_CARD = re.compile(r'<button type="button" class="doi-more".*?</span></span>', re.DOTALL)
 _FIRST, _LAST = 100, -100  # priorities among plugins
 _NAMES = {"doiuri", "markdown_doiuri"}
 _logger = get_plugin_logger("doiuri")
@@ -115,10 +130,12 @@ class DOIPlugin(BasePlugin[LegacyConfig]):  # type: ignore[no-untyped-call]  # _
     config_scheme = schema()
 
     def __init__(self) -> None:
-        self._sources: dict[bool, Sources] = {}
+        self._sources = Sources(bare_names=False, ids={})
+        self._entries = ChainMap[EntryKey, tuple[Part, ...]]()  # of this build, and of the last one
         self._dirty = False
         self._converted = ""
         self._problems: list[Problem] = []
+        self._warned: set[Problem] = set()
         self._content: str | None = None
 
     def load_config(
@@ -137,18 +154,26 @@ class DOIPlugin(BasePlugin[LegacyConfig]):  # type: ignore[no-untyped-call]  # _
 
     def on_config(self, config: MkDocsConfig) -> None:
         """Add the extension."""
+        self._warned.clear()
         _remove_extension(config)
         options = {name: self.config[name] for name, _ in self.config_scheme}
-        options["lock"] = beside(config.config_file_path, options["lock"])
+        paths = ["lock", "works"]
+        if str(options["reference_style"]).endswith(".csl"):
+            paths.append("reference_style")
+        options |= {name: beside(config.config_file_path, options[name]) for name in paths}
         try:
-            self._extension = SiteExtension(**options, warn=self._warn)
-        except ValueError as error:
+            self._entries = ChainMap({}, self._entries.maps[0])
+            self._extension = SiteExtension(self._entries, **options, warn=self._warn)
+        except (ValueError, ModuleNotFoundError) as error:
             raise PluginError(f"doiuri: {error}") from None
         # Markdown takes instances of extensions as well as names.
         config.markdown_extensions.append(self._extension)  # type: ignore[arg-type]
 
     def on_files(self, files: Files, *, config: MkDocsConfig) -> None:
-        """Add the page of references if there is none."""
+        """Add the page of references if there is none, and the style sheet of cards."""
+        if self._extension.options.details:
+            files.append(File.generated(config, _STYLE, content=STYLE_SHEET.read_text("utf-8")))
+            config.extra_css.insert(0, _STYLE)
         references = self._extension.references
         if references is not None and files.get_file_from_path(references.path) is None:
             files.append(File.generated(config, references.path, content="# References\n"))
@@ -156,20 +181,54 @@ class DOIPlugin(BasePlugin[LegacyConfig]):  # type: ignore[no-untyped-call]  # _
     @event_priority(_LAST)
     def on_nav(self, nav: Navigation, *, config: Config, files: Files) -> None:  # noqa: ARG002
         """Verify the DOIs of all pages in one batch."""
-        bare_names = self._extension.options.bare_names
-        sources = self._sources.setdefault(bare_names, Sources(bare_names=bare_names))
         extension = self._extension
-        pages = [sources.read(file) for file in _in_order(nav, files)]
-        cited = [doi for page in pages for doi in page.cited]
-        extension.site.prepare((doi for page in pages for doi in page.dois), cited)
+        bare_names, ids = extension.options.bare_names, extension.options.citing.library.ids or {}
+        if self._sources.options != (bare_names, ids):
+            self._sources = Sources(bare_names=bare_names, ids=ids)
+        in_order = _in_order(nav, files)
+        _report_notebooks(in_order)
+        pages = [self._sources.read(file) for file in in_order]
+        cited = [key for page in pages for key in page.cited]
+        cited += extension.options.nocite
+        if cited and extension.options.citations:
+            try:
+                check_locale(extension.options.citing.locale)
+            except ModuleNotFoundError as error:
+                raise PluginError(f"doiuri: {error}") from None
+        extension.site.prepare(
+            (doi for page in pages for doi in page.dois), (key for key in cited if isinstance(key, DOI))
+        )
         if extension.references is not None:
             extension.references.add(cited)
 
+    @event_priority(_FIRST)
+    def _hide_citations(
+        self,
+        markdown: str,
+        *,
+        page: Page,  # noqa: ARG002
+        config: MkDocsConfig,
+        files: Files,  # noqa: ARG002
+    ) -> str | None:
+        """Hide citations from mkdocs-bibtex, which removes what is in brackets after an "@"."""
+        if "bibtex" not in config.plugins:
+            return None
+        ids = self._extension.options.citing.library.ids or {}
+
+        def hidden(name: re.Match[str]) -> str:
+            ours = name[2] in ids or name[2].lower().startswith("doi:")
+            return f"{_HIDDEN_AT}{name[1]}{name[2]}" if ours else name[0]
+
+        return _AT_NAME.sub(hidden, markdown)
+
     @event_priority(_LAST)
-    def on_page_markdown(self, markdown: str, *, page: Page, config: Config, files: Files) -> None:  # noqa: ARG002
+    def _begin_page(self, markdown: str, *, page: Page, config: Config, files: Files) -> str:  # noqa: ARG002
         """Note the page that is converted next."""
         self._extension.file = page.file
-        self._converted = markdown
+        self._converted = markdown.replace(_HIDDEN_AT, "@")
+        return self._converted
+
+    on_page_markdown = CombinedEvent(_hide_citations, _begin_page)
 
     @event_priority(_FIRST)
     def on_page_content(self, html: str, *, page: Page, config: Config, files: Files) -> None:  # noqa: ARG002
@@ -196,7 +255,10 @@ class DOIPlugin(BasePlugin[LegacyConfig]):  # type: ignore[no-untyped-call]  # _
 
     @event_priority(_FIRST)
     def _join_names(self, context: TemplateContext, *, page: Page, config: Config, nav: Navigation) -> None:  # noqa: ARG002
-        """Join names where they may be broken, for MkDocs' search: it would take their parts for words."""
+        """Join names where they may be broken, and leave out cards, for MkDocs' search.
+
+        It would take the parts of names for words, and find each card.
+        """
         self._content = page.content
         page.content = _joined(page.content)
 
@@ -208,16 +270,29 @@ class DOIPlugin(BasePlugin[LegacyConfig]):  # type: ignore[no-untyped-call]  # _
 
     on_page_context = CombinedEvent(_join_names, _break_names)
 
+    def on_serve(self, server: LiveReloadServer, *, config: Config, builder: object) -> None:  # noqa: ARG002
+        """Build again when a file of works changes."""
+        for file in self._extension.options.citing.library.files:
+            server.watch(str(file))
+
     def on_post_build(self, *, config: Config) -> None:  # noqa: ARG002
         """Say how many DOIs could not be checked."""
         if unknown := self._extension.site.unknown():
             _logger.info("%s", unknown)
 
     def _warn(self, problem: Problem) -> None:
-        if self._extension.file is not None:
+        if self._extension.file is not None and problem.file is None:
             self._problems.append(problem)
-        else:
+        elif problem not in self._warned:  # each page with citations repeats those of nocite
+            self._warned.add(problem)
             _logger.warning("%s", problem)
+
+
+def _report_notebooks(files: list[File]) -> None:
+    """Say which notebooks have citations: mkdocs-jupyter does not use Markdown's extensions."""
+    notebooks = (file for file in files if file.src_uri.endswith(".ipynb"))
+    if cite := [file.src_uri for file in notebooks if _CITES.search(file.content_string)]:
+        _logger.warning("citations in notebooks stay as they are written: %s", ", ".join(cite))
 
 
 def _in_order(nav: Navigation, files: Files) -> list[File]:
@@ -238,4 +313,4 @@ def _remove_extension(config: MkDocsConfig) -> None:
 
 
 def _joined(content: str | None) -> str | None:
-    return content and content.replace(WORD_BREAK, "")
+    return content and _CARD.sub("", content.replace(WORD_BREAK, ""))

@@ -9,54 +9,52 @@ from urllib.parse import quote
 from xml.etree.ElementTree import Element, SubElement
 
 from doiuri.plugins import unescape_html
-from doiuri.records import Bibliography
 from markdown.serializers import to_xhtml_string
-from markdown.util import AMP_SUBSTITUTE, AtomicString
+from markdown.util import AMP_SUBSTITUTE
 from mkdocs.utils import get_relative_url
 
 from markdown_doiuri._extension import DOIExtension
 from markdown_doiuri._links import Links, finish_links
-from markdown_doiuri._references import Citations, Writer, slug, works
+from markdown_doiuri._references import Citations, References, Writer, add_text, slug
 from markdown_doiuri._stash import literal
 from markdown_doiuri._verification import Need, sentence, verifier
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
-    from doiuri import DOI, Handle, plugins
-    from doiuri.records import Reference
+    from doiuri import DOI
     from mkdocs.structure.files import File
 
     from markdown_doiuri._options import Options
+    from markdown_doiuri._references import Entries, Key
     from markdown_doiuri._verification import Answer
 
 
 class SiteLookups:
     """What is known about the DOIs of a site; new ones are requested within the build's budget."""
 
-    def __init__(self, options: plugins.Options) -> None:
-        self._options = options
-        self._verifier = verifier(options)
+    def __init__(self, options: Options) -> None:
+        self._options, self._cards = options.shared, options.details
+        self._verifier = verifier(options.shared)
         self._start = time.monotonic()
         self._linked: dict[DOI, Need] = {}  # by pages
         self.known: dict[DOI, Answer] = {}
 
     def prepare(self, dois: Iterable[DOI], cited: Iterable[DOI]) -> None:
-        """Look up ``dois``, and for at most half of the budget the works of those that are ``cited``."""
-        needs = dict.fromkeys(dois, Need.EXISTENCE) if self._options.resolve else {}
+        """Look up ``dois``, and the works of those that are ``cited``."""
+        need = Need.CARD if self._cards else Need.EXISTENCE
+        needs = dict.fromkeys(dois, need) if self._options.resolve else {}
         if self._options.resolve or self._options.lock:
-            needs |= dict.fromkeys(cited, Need.REFERENCE)
-        self._request(needs, self._options.budget / 2)
+            needs |= dict.fromkeys(cited, Need.WORK)
+        self._request(needs)
 
     def look_up(self, needs: Mapping[DOI, Need]) -> dict[DOI, Answer]:
         """Return what is known about the DOIs of a page."""
         self._linked |= {doi: max(need, self._linked.get(doi, need)) for doi, need in needs.items()}
-        return self._request(needs, self._options.budget)
+        return self._request(needs)
 
-    def _request(self, needs: Mapping[DOI, Need], works_budget: float) -> dict[DOI, Answer]:
-        start = self._start
-        deadline, works_deadline = start + self._options.budget, start + works_budget
-        answers = self._verifier.look_up(needs, self._options, deadline, works_deadline)
+    def _request(self, needs: Mapping[DOI, Need]) -> dict[DOI, Answer]:
+        answers = self._verifier.look_up(needs, self._options, self._start + self._options.budget)
         self.known |= answers
         return answers
 
@@ -71,36 +69,40 @@ _PLACE = '<div data-doiuri="references"></div>'
 class SiteReferences:
     """The works that a site cites, and the places of their citations."""
 
-    def __init__(self, path: str, options: Options, site: SiteLookups) -> None:
+    def __init__(self, path: str, extension: SiteExtension) -> None:
         self.path = path
         """The path of the page with the list, in the folder of pages."""
-        self._options = options
-        self._site = site
-        self._cited: dict[DOI, None] = {}
-        self.bibliography = Bibliography((), {})
-        self.places: dict[str, dict[File, str]] = {}
-        """By key of a DOI: the pages that cite it, and the id of the first citation on each."""
+        self._options, self._site, self._entries = extension.options, extension.site, extension.entries
+        self._listed: dict[Key, None] = {}
+        self._last: tuple[tuple[int, int], References] | None = None
+        self.places: dict[Key, dict[File, str]] = {}
+        """The pages that cite a work, and the id of the first citation on each."""
 
-    def add(self, cited: Iterable[DOI]) -> None:
+    def add(self, listed: Iterable[Key]) -> None:
         """Add works, after those that are known."""
-        known = works(self._site.known)
-        new = [doi for doi in cited if doi not in self._cited and doi in known]
-        if new:
-            self._cited |= dict.fromkeys(new)
-            style = self._options.shared.citation
-            self.bibliography = Bibliography(self._cited, known, style)
+        self._listed |= dict.fromkeys(listed)
+
+    def current(self) -> References:
+        """Return the references, as far as they are known."""
+        known = self._site.known
+        state = len(self._listed), sum(answer.work is not None for answer in known.values())
+        if self._last is None or self._last[0] != state:
+            self._last = state, References.of(self._listed, known, self._options.citing)
+        return self._last[1]
 
     def html(self, file: File, *, everything: bool) -> str:
         """Return the list, as HTML for a page.
 
         :param everything: whether to list works that are cited in sources, but on no page.
         """
-        entries = _ListWriter(self, self._options, self._site, file).entries()
+        citations = Citations(answers=self._site.known, entries=self._entries)
+        links = Links(self._options)
+        entries = _ListWriter(self, file, self._options, links, citations, set()).entries()
         if entries is None:
             return ""
-        if not everything and self._options.shared.citation != "number":
-            cited = {entry_id(key) for key in self.places}
-            for entry in [entry for entry in entries[0] if entry.get("id") not in cited]:
+        if not everything and not self._options.citing.styles()[0].numbered:
+            listed = {None, *map(entry_id, [*self.places, *self._options.nocite])}
+            for entry in [entry for entry in entries[0] if entry.get("id") not in listed]:
                 entries[0].remove(entry)
         finish_links(entries, self._options.shared.link)
         return to_xhtml_string(entries).replace(AMP_SUBSTITUTE, "&").rstrip()
@@ -108,79 +110,73 @@ class SiteReferences:
     @property
     def ids(self) -> set[str]:
         """The ids of the entries."""
-        return {entry_id(reference.doi.key) for reference in self.bibliography.references}
+        return {entry_id(reference.key) for reference in self.current().bibliography.references}
 
 
-class PageWriter(Writer):
-    """Writes the citations of a page; they link to the list on the site's page of references."""
+class _SiteWriter(Writer):
+    """Writes citations, or the list to which those of all pages lead."""
 
     def __init__(
         self,
+        references: SiteReferences,
+        file: File | None,
         options: Options,
         links: Links,
         citations: Citations,
         used: set[str],
-        references: SiteReferences,
-        file: File | None,
     ) -> None:
-        self._references = references
-        self._file = file
+        self._site_references, self._file = references, file
         super().__init__(options, links, citations, used)
 
-    def _list(self, cited: list[DOI]) -> Bibliography:
+    def _entry_id(self, key: Key) -> str:
+        return entry_id(key)
+
+
+class PageWriter(_SiteWriter):
+    """Writes the citations of a page; they link to the list on the site's page of references."""
+
+    def _list(self, listed: tuple[Key, ...]) -> References:
         if self._file is None:  # text that is no page: its citations link to the DOIs
-            return Bibliography((), {})
-        self._references.add(cited)
-        return self._references.bibliography
+            return References.of((), {}, self._options.citing)
+        self._site_references.add(listed)
+        return self._site_references.current()
 
-    def _entry_id(self, doi: Handle) -> str:
-        return entry_id(doi.key)
-
-    def _entry_url(self, doi: Handle) -> str:
+    def _entry_url(self, key: Key) -> str:
         # MkDocs makes a URL of this path, and checks it.
         folder = posixpath.dirname(self._file.src_uri) if self._file else ""
-        return f"{quote(posixpath.relpath(self._references.path, folder or '.'))}#{self._ids[doi.key]}"
+        return f"{quote(posixpath.relpath(self._site_references.path, folder or '.'))}#{self._ids[key]}"
 
-    def _link_to_entry(self, link: Element, doi: Handle, text: str) -> None:
-        super()._link_to_entry(link, doi, text)
-        if self._file is not None:
-            self._references.places.setdefault(doi.key, {}).setdefault(self._file, link.get("id") or "")
+    def _link_to_entry(self, link: Element, key: Key) -> None:
+        super()._link_to_entry(link, key)
+        if self._file is not None and key in self._ids:
+            self._site_references.places.setdefault(key, {}).setdefault(self._file, link.get("id") or "")
 
     def entries(self) -> Element | None:
         """Return what stands for the list until all pages are known; None if the list is on another page."""
-        if self._file is None or self._file.src_uri != self._references.path:
+        if self._file is None or self._file.src_uri != self._site_references.path:
             return None
         return Element("div", {"data-doiuri": "references"})
 
 
-class _ListWriter(Writer):
+class _ListWriter(_SiteWriter):
     """Writes the list of references of a site; its entries link back to pages."""
 
-    def __init__(self, references: SiteReferences, options: Options, site: SiteLookups, file: File) -> None:
-        self._references = references
-        self._file = file
-        citations = Citations(answers=site.known)
-        super().__init__(options, Links(options), citations, set())
+    _file: File
 
-    def _list(self, cited: list[DOI]) -> Bibliography:  # noqa: ARG002
-        return self._references.bibliography
+    def _list(self, listed: tuple[Key, ...]) -> References:  # noqa: ARG002
+        return self._site_references.current()
 
-    def _entry_id(self, doi: Handle) -> str:
-        return entry_id(doi.key)
-
-    def _link_back(self, entry: Element, reference: Reference) -> None:
-        for file, place in self._references.places.get(reference.doi.key, {}).items():
-            entry[-1].tail = AtomicString((entry[-1].tail or "") + " ")
-            url = f"{get_relative_url(file.url, self._file.url)}#{place}"
-            link = SubElement(
-                entry, "a", {"class": "doi-backref", "href": literal(url), "role": "doc-backlink"}
-            )
+    def _link_back(self, entry: Element, key: Key) -> None:
+        for file, place in self._site_references.places.get(key, {}).items():
+            add_text(entry, " ")
+            url = literal(f"{get_relative_url(file.url, self._file.url)}#{place}")
+            link = SubElement(entry, "a", {"class": "doi-backref", "href": url, "role": "doc-backlink"})
             title = file.page.title if file.page else None  # HTML, unlike the text of an element
-            link.text = AtomicString(literal(f"↩ {unescape_html(title or file.name)}"))
+            add_text(link, f"↩ {unescape_html(title or file.name)}")
 
 
-def entry_id(key: str) -> str:
-    """Return the id of an entry, for the key of its DOI."""
+def entry_id(key: Key) -> str:
+    """Return the id of the entry of a work."""
     return f"ref-{slug(key)}"
 
 
@@ -192,14 +188,16 @@ def with_list(html: str, entries: str) -> str:
 class SiteExtension(DOIExtension):
     """The extension, for one build of a site.
 
+    :param entries: the formatted entries of earlier builds; those of this one are added.
     :param bibliography: path of the page with the list of references; "" for a list on each page.
     """
 
-    def __init__(self, bibliography: str, **options: object) -> None:
+    def __init__(self, entries: Entries, bibliography: str, **options: object) -> None:
         super().__init__(**options)
-        self.site = SiteLookups(self.options.shared)
+        self.entries, self.reported = entries, set()
+        self.site = SiteLookups(self.options)
         """What looks up the DOIs."""
-        self.references = SiteReferences(bibliography, self.options, self.site) if bibliography else None
+        self.references = SiteReferences(bibliography, self) if bibliography else None
         """The references of the site, if they are on one page."""
         self.file: File | None = None
         """The file of the page that is converted."""
@@ -207,7 +205,10 @@ class SiteExtension(DOIExtension):
     def _look_up(self, needs: Mapping[DOI, Need]) -> dict[DOI, Answer]:
         return self.site.look_up(needs)
 
-    def _writer(self, links: Links, citations: Citations, used: set[str]) -> Writer:
-        if self.references is None:
+    def _writer(self, links: Links, citations: Citations, used: Callable[[], set[str]]) -> Writer | None:
+        references, file = self.references, self.file
+        if references is None:
             return super()._writer(links, citations, used)
-        return PageWriter(self.options, links, citations, used, self.references, self.file)
+        if not citations.listed and (file is None or file.src_uri != references.path):
+            return None
+        return PageWriter(references, file, self.options, links, citations, used())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import time
 from functools import partial
 from itertools import count
@@ -18,6 +17,7 @@ from doiuri.resolver.http._request import TransportError, is_elsewhere
 from doiuri.rest._client import retry_after
 
 if TYPE_CHECKING:
+    import random
     from collections.abc import Callable
     from typing import TypeVar
 
@@ -176,11 +176,13 @@ class Client:
     ) -> Reply | TransportError | TimeoutError:
         timeout = min(self._timeout, task.deadline - time.monotonic())
         request._start(timeout, partial(_abandoned, limiter, self._is_long_enough(timeout)))
-        with task.in_flight(request):
-            try:
-                return transport.get(request)
-            except (TransportError, TimeoutError) as error:
-                return error
+        task.watch(request)
+        try:
+            return transport.get(request)
+        except (TransportError, TimeoutError) as error:
+            return error
+        finally:
+            task.watch(None)
 
     def _is_long_enough(self, timeout: float) -> bool:
         """Return whether a server that did not answer within ``timeout`` seconds failed."""
@@ -249,6 +251,8 @@ def retry_delay(
     if attempt >= MAX_ATTEMPTS:
         return None
     if retry_after is None:
+        import random  # slow to import
+
         jitter = (generator or random).uniform(0.5, 1.0)
         return float(0.5 * 2 ** (attempt - 1) * jitter)
     return retry_after if retry_after <= MAX_RETRY_WAIT else None

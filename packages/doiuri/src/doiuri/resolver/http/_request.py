@@ -9,6 +9,7 @@ from math import inf
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 from urllib.parse import urlsplit
 
+from doiuri._hosts import TargetCheck
 from doiuri._urls import server_of
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ class Request:
         self._connection: HTTPConnection | None = None
         self._reused = False  # whether it went over a connection that was open before
         self._hop = url  # the URL of the redirect that is being followed
-        self._private = False  # whether redirects may lead into a private network
+        self._check = TargetCheck(url)  # of where redirects lead
 
     def remaining(self) -> float:
         """Return the seconds until the deadline.
@@ -130,11 +131,6 @@ class Request:
     def _host(self) -> str:
         """The host and port that are asked."""
         return f"{urlsplit(self._hop).netloc:.260}"
-
-    @property
-    def _is_at_resolver(self) -> bool:
-        """Whether no redirect that a record chose led to another server."""
-        return not self.any_host or not self._elsewhere
 
     @property
     def _elsewhere(self) -> bool:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-import socket
 import threading
-import zlib
 from contextlib import contextmanager
 from functools import cache
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
-from urllib.parse import SplitResult, urljoin, urlsplit
+from urllib.parse import urljoin, urlsplit
 
 import requests
 from requests.adapters import BaseAdapter, HTTPAdapter
@@ -21,21 +19,20 @@ from urllib3.connectionpool import HTTPConnectionPool
 from urllib3.exceptions import HTTPError, ProtocolError
 from urllib3.exceptions import TimeoutError as PoolTimeout
 
-from doiuri._hosts import addresses_of, decoded_host, is_private
+from doiuri._hosts import TargetCheck, TargetError
 from doiuri._urls import origin
-from doiuri.resolver.http._request import Reply, TransportError, is_elsewhere
+from doiuri.resolver.http._request import Reply, TransportError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from doiuri.resolver.http._request import Request
 
-CHUNK = 65_536
+CHUNK = 16_384
+"""Bytes of a body that are read at once; compressed, they may be a thousand times as many."""
 
 MAX_REDIRECTS = 10
 REDIRECT_STATUSES = frozenset({301, 302, 303, 307, 308})
-
-_NOT_IN_HOSTS = frozenset("%/\\@?# ")
 
 _current = threading.local()  # .request: the request that this thread sends
 
@@ -68,7 +65,8 @@ class HTTPTransport:
     def get(self, request: Request) -> Reply:
         """Send the request and follow its redirects; see ``Transport.get``."""
         url = request.url
-        request._private = self._private
+        # the resolver's own redirects stay on its host
+        request._check = TargetCheck(request.url, self._private or not request.any_host)
         for _ in range(MAX_REDIRECTS + 1):
             request._hop = url
             try:
@@ -81,6 +79,8 @@ class HTTPTransport:
             except TransportError as error:
                 error.counts = error.counts and not request._elsewhere
                 raise
+            except TargetError as error:
+                raise _refusal(str(error), request) from error
             except (requests.RequestException, HTTPError, OSError, ValueError) as error:
                 raise _explained(error, url, counts=not request._elsewhere) from error
             if location is None:
@@ -163,53 +163,15 @@ def _body(response: requests.Response, request: Request) -> Iterator[bytes]:
 
     :raises TransportError: if it is longer than ``request.max_size`` bytes.
     """
-    unpacker = _Unpacker(response.headers.get("Content-Encoding", ""))
-    left = sent = request.max_size
-    while piece := response.raw.read(CHUNK, decode_content=False):
+    size = 0
+    while piece := response.raw.read(CHUNK, decode_content=True):
         request.remaining()
-        sent -= len(piece)
-        piece = unpacker.unpack(piece, left + 1)
-        left -= len(piece)
-        if left < 0 or sent < 0:
+        size += len(piece)
+        # also the bytes as sent: what decodes to nothing would never be too long
+        if max(size, response.raw.tell()) > request.max_size:
             # some record is the longest: that says nothing about the server
             raise TransportError(f"the answer is longer than {request.max_size:,} bytes", counts=False)
         yield piece
-    if not unpacker.complete:
-        raise TransportError("the answer was cut off", transient=True)
-
-
-class _Unpacker:
-    """Decodes a body of gzip members (RFC 1952 section 2.2), or one in the zlib format.
-
-    Servers may encode although we ask for ``identity``.
-    """
-
-    def __init__(self, encoding: str) -> None:
-        name = encoding.strip().lower()
-        if name not in {"", "identity", "gzip", "x-gzip", "deflate"}:
-            raise TransportError(f"the answer has an unknown Content-Encoding: {name[:40]!r}")
-        self._is_plain = name in {"", "identity"}
-        self._member: zlib._Decompress | None = None
-
-    @property
-    def complete(self) -> bool:
-        """Whether what was decoded so far ends where a member does."""
-        return self._member is None or self._member.eof
-
-    def unpack(self, piece: bytes, limit: int) -> bytes:
-        """Return a piece decoded, or the first ``limit`` bytes or more of it."""
-        if self._is_plain:
-            return piece
-        decoded = b""
-        try:
-            while piece and len(decoded) < limit:
-                if self._member is None or self._member.eof:
-                    self._member = zlib.decompressobj(zlib.MAX_WBITS | 32)
-                decoded += self._member.decompress(piece, limit - len(decoded))
-                piece = self._member.unused_data
-        except zlib.error:
-            raise TransportError("the answer is damaged") from None
-        return decoded
 
 
 def _explained(error: BaseException, url: str, *, counts: bool) -> TransportError:
@@ -237,48 +199,27 @@ def redirect_target(url: str, location: str, request: Request) -> str:
 
     :raises TransportError: if the redirect must not be followed.
     """
-    target = _parsed(url, location, request)
-    if target.scheme not in {"http", "https"} or not target.hostname or "@" in target.netloc:
-        raise _refusal(f"redirected to something other than an http or https URL: {location[:80]!r}", request)
-    if not request.any_host:
-        _check_same_host(target, urlsplit(url), request)
-    elif (
-        not request._private
-        and is_elsewhere(target.geturl(), request.url)
-        and is_private(decoded_host(target.hostname))
-    ):
-        raise private_network(request)
-    return target._replace(fragment="").geturl()
+    try:
+        target = urljoin(url, location.encode("latin-1").decode("utf-8", "replace"))  # as requests reads it
+        request._check.check_url(target)
+        parts, before = urlsplit(target), urlsplit(url)
+    except TargetError as error:
+        raise _refusal(str(error), request) from None
+    except ValueError:
+        raise _refusal("redirected to an invalid URL", request) from None
+    if "@" in parts.netloc:
+        raise _refusal("redirected to a URL with a user", request)
+    if not request.any_host and parts.hostname != before.hostname:
+        place = f"{parts.scheme}://{parts.netloc:.260}"
+        raise _refusal(f"redirected to {place}; if this is intended, set it as the resolver", request)
+    if not request.any_host and before.scheme == "https" and parts.scheme == "http":
+        raise _refusal("redirected from https to http", request)
+    return parts._replace(fragment="").geturl()
 
 
 def _refusal(reason: str, request: Request) -> TransportError:
     """Return the error of a redirect. If it may lead anywhere, the record chose it, not the server."""
     return TransportError(reason, counts=not request.any_host)
-
-
-def _parsed(url: str, location: str, request: Request) -> SplitResult:
-    try:
-        text = location.encode("latin-1").decode("utf-8", "replace")  # as requests reads it
-        target = urlsplit(urljoin(url, text))
-        _ = target.hostname, target.port
-    except ValueError:
-        raise _refusal("redirected to an invalid URL", request) from None
-    if not target.netloc.isprintable() or not _NOT_IN_HOSTS.isdisjoint(decoded_host(target.hostname)):
-        raise _refusal("redirected to an invalid URL", request)
-    return target
-
-
-def _check_same_host(target: SplitResult, before: SplitResult, request: Request) -> None:
-    if target.hostname != before.hostname:
-        place = f"{target.scheme}://{target.netloc:.260}"
-        raise _refusal(f"redirected to {place}; if this is intended, set it as the resolver", request)
-    if before.scheme == "https" and target.scheme == "http":
-        raise _refusal("redirected from https to http", request)
-
-
-def private_network(request: Request) -> TransportError:
-    """Return the error of a redirect into the user's own network, which a record must not choose."""
-    return _refusal("redirected into a private network; private=True allows it", request)
 
 
 @contextmanager
@@ -299,7 +240,9 @@ class _Watched(HTTPConnection):
     def connect(self) -> None:
         self._used = False
         self._attach()
-        self._check(lambda: addresses_of(self.host, self.port))  # before any TLS handshake
+        request = self._checked_request()
+        if request is not None:
+            request._check.check_addresses(request._hop)  # before any TLS handshake
         super().connect()
         self._check_peer()
 
@@ -315,27 +258,19 @@ class _Watched(HTTPConnection):
             request._reused = self._used
             request._attach(self)
 
+    def _checked_request(self) -> Request | None:
+        """Return the request that is sent, unless the peer is a proxy: then only the names are checked."""
+        return None if self.proxy is not None else getattr(_current, "request", None)
+
     def _check_peer(self) -> None:
+        request = self._checked_request()
+        if request is None or self.sock is None:
+            return
         try:
-            self._check(lambda: [] if self.sock is None else [_address(self.sock)])
-        except TransportError:
+            request._check.check_peer(request._hop, str(self.sock.getpeername()[0]))
+        except TargetError:
             self.close()
             raise
-
-    def _check(self, addresses: Callable[[], list[str]]) -> None:
-        """Refuse a private network that a redirect leads to; names may resolve to one.
-
-        Through a proxy the peer is the proxy, so only the names are checked.
-        """
-        request: Request | None = getattr(_current, "request", None)
-        if request is None or self.proxy is not None or request._private or request._is_at_resolver:
-            return
-        if any(map(is_private, addresses())):
-            raise private_network(request)
-
-
-def _address(sock: socket.socket) -> str:
-    return str(sock.getpeername()[0])
 
 
 @cache

@@ -1,18 +1,21 @@
-"""The lock file: records, works and references in a JSON file that is committed and reviewed.
+"""The lock file: records and works in a JSON file that is committed and reviewed.
 
 It has one line per entry, sorted, without times. Its object ``entries`` has records, agencies and other
-answers, named ``kind [detail] base doi``; ``works`` has CSL-JSON by DOI, ``references`` text by style, locale
-and DOI. There ``null`` says that the agency has no such metadata. ``accepted`` has the DOIs that are known
-not to exist, each with the reason. A file with nothing but entries has format 1, any other format 2. The same
-answers give the same bytes.
+answers, named ``kind [detail] base doi``; ``works`` has CSL-JSON by DOI, with the day on which it was
+retrieved, or ``null`` if the agency has none.
+``accepted`` has the DOIs that are known not to exist, each with the reason. A file with nothing but entries
+has format 1, any other format 2. The same answers give the same bytes.
 """
 
 from __future__ import annotations
 
 import base64
+import errno
 import math
 import os
 import re
+import stat
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -21,13 +24,13 @@ from doiuri._files import locked_folder, replacing
 from doiuri._json import dump, load
 from doiuri._urls import DOI_ORG
 from doiuri.resolver._fork import ForkSafe
-from doiuri.resolver.stores._store import JSON, NOTHING, TEXT, Entry, Key, Usage, warn
+from doiuri.resolver.stores._store import JSON, MAX_AGE, NOTHING, Entry, Key, Usage, warn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-_SECTIONS = ("entries", "works", "references", "accepted")
-_KIND_SECTIONS = {"work": "works", "reference": "references"}
+_LARGEST = 500_000_000  # bytes
+_SECTIONS = ("entries", "works", "accepted")
 _NAME = re.compile(r"(\w+)(?: (.+?))?? https?://\S+ (.+)", re.DOTALL)
 _MEMBERS = ("responseCode", "handle", "values", "index", "type", "data", "format", "value")
 _ORDER = {name: number for number, name in enumerate(_MEMBERS)}
@@ -54,9 +57,12 @@ class LockContent:
     accepted: dict[str, str]
     """The DOIs that are known not to exist, by their keys, each with the reason for keeping it."""
 
+    retrieved: dict[str, str]
+    """The day on which each work was retrieved, as in ``2026-03-31``, by the DOI's key."""
+
     def __init__(self) -> None:
         self._values: dict[Key, Any] = {}  # as JSON
-        self.accepted = {}
+        self.accepted, self.retrieved = {}, {}
 
     @classmethod
     def read(cls, path: Path) -> LockContent:
@@ -66,6 +72,9 @@ class LockContent:
         :raises ValueError: if it is not a lock file.
         """
         self = cls()
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode) or status.st_size > _LARGEST:
+            raise OSError(errno.EINVAL, f"not a regular file of at most {_LARGEST:,} bytes", str(path))
         try:
             file = load(path.read_bytes())
         except ValueError as error:
@@ -86,10 +95,12 @@ class LockContent:
         """Return the content of the file."""
         rows: dict[str, list[str]] = {section: [] for section in _SECTIONS}
         for key, value in sorted(self._values.items(), key=lambda item: name_of(item[0])):
+            if key.kind == "work" and value is not None and key.doi in self.retrieved:
+                value = {"retrieved": self.retrieved[key.doi], **value}  # noqa: PLW2901
             rows[_section(key)].append(f"{dump(name_of(key))}: {dump(value)}")
         rows["accepted"] = [f"{dump(doi)}: {dump(reason)}" for doi, reason in sorted(self.accepted.items())]
         version = 2 if any(rows[section] for section in _SECTIONS[1:]) else 1
-        empty = {"entries", "works", "references"} if version == 2 else {"entries"}  # written nevertheless
+        empty = {"entries", "works"} if version == 2 else {"entries"}  # written nevertheless
         written = [section for section in _SECTIONS if rows[section] or section in empty]
         joined = {section: ",\n".join(rows[section]) for section in written}
         objects = ",\n".join(f'"{section}": {{\n{text}\n}}' for section, text in joined.items())
@@ -99,6 +110,7 @@ class LockContent:
         """Return a copy."""
         copy = LockContent()
         copy._values, copy.accepted = dict(self._values), dict(self.accepted)
+        copy.retrieved = dict(self.retrieved)
         return copy
 
     @property
@@ -116,6 +128,9 @@ class LockContent:
         for key, entry in entries.items():
             with suppress(ValueError):
                 self._values[_locked(key)] = _described(key, entry)
+                if key.kind == "work" and not entry.says_none and math.isfinite(entry.expires):
+                    received = time.gmtime(max(entry.expires - MAX_AGE, 0))
+                    self.retrieved[key.doi] = time.strftime("%Y-%m-%d", received)
 
     def remove(self, dois: Collection[str], kinds: Collection[str] = ()) -> None:
         """Remove the entries about DOIs, given by their keys; only those of some kinds, if any are given."""
@@ -157,7 +172,7 @@ class LockContent:
         return {doi: doi for doi in sorted(self.accepted)} | names
 
     def differences(self, new: LockContent) -> Differences:
-        """Return how another content differs from this one."""
+        """Return how another content differs from this one; days do not count."""
         before, after = self._by_doi(), new._by_doi()
         changed = frozenset(doi for doi in before.keys() & after.keys() if before[doi] != after[doi])
         return Differences(
@@ -194,6 +209,8 @@ class LockContent:
             self.accepted[name] = value
             return
         key = _key(section, name)
+        if section == "works" and isinstance(value, dict) and "retrieved" in value:
+            self.retrieved[name] = str(value.pop("retrieved"))
         _decoded(key, value)
         self._values[key] = value
 
@@ -257,10 +274,9 @@ class LockFile(ForkSafe):
             old, new = self.read(), self.read()
             change(new)
             differences = old.differences(new)
-            if any(differences):
+            if any(differences) or new.retrieved != old.retrieved:
                 with replacing(self.path) as draft:
                     draft.write_bytes(new.render())
-                self._content, self._stamp = new, self._new_stamp()
             return differences
 
     def usage(self) -> Usage:
@@ -300,15 +316,13 @@ class LockFile(ForkSafe):
 
 
 def name_of(key: Key) -> str:
-    """Return the name that a lock file shows for a key: works and references have shorter ones.
+    """Return the name that a lock file shows for a key: works have shorter ones.
 
     >>> name_of(Key("work", DOI_ORG, "10.1000/182")), name_of(Key("record", DOI_ORG, "10.1000/182"))
     ('10.1000/182', 'record https://doi.org 10.1000/182')
     """
     if key.kind == "work":
         return key.doi
-    if key.kind == "reference":
-        return f"{key.detail} {key.doi}"
     return " ".join(filter(None, (key.kind, key.detail, DOI_ORG, key.doi)))
 
 
@@ -316,9 +330,6 @@ def _key(section: str, name: str) -> Key:
     """Return the key for a name in the file."""
     if section == "works":
         return Key("work", DOI_ORG, name)
-    if section == "references":
-        style, locale, doi = name.split(" ", 2)
-        return Key("reference", DOI_ORG, doi, f"{style} {locale}")
     match = _NAME.fullmatch(name)
     if match is None:
         raise ValueError(f"{name!r:.200} is not the name of an entry")
@@ -326,7 +337,7 @@ def _key(section: str, name: str) -> Key:
 
 
 def _section(key: Key) -> str:
-    return _KIND_SECTIONS.get(key.kind, "entries")
+    return "works" if key.kind == "work" else "entries"
 
 
 def _upper(name: str) -> str:
@@ -340,16 +351,14 @@ def _locked(key: Key) -> Key:
 
 def _decoded(key: Key, value: Any) -> tuple[bytes, str]:
     """Return the body and the media type of an entry, as the file has it; raise if it is not one."""
-    if key.kind in _KIND_SECTIONS and value is None:
-        return NOTHING, JSON
     if key.kind == "work":
+        if value is None:
+            return NOTHING, JSON
         if not isinstance(value, dict):
             raise TypeError("a work must be an object")
         from doiuri.rest import CSL_JSON  # slow to import
 
         return dump(value).encode(), CSL_JSON
-    if key.kind == "reference":
-        return value.encode(), TEXT
     media_type = value.get("type", JSON)
     if not isinstance(media_type, str):
         raise TypeError("the type of an entry must be a string")
@@ -362,13 +371,9 @@ def _decoded(key: Key, value: Any) -> tuple[bytes, str]:
 
 def _described(key: Key, entry: Entry) -> Any:
     """Describe an entry for the file. JSON is written as it is, so that a reviewer sees what changed."""
-    if key.kind in _KIND_SECTIONS and entry.body == NOTHING:
-        return None
-    if key.kind == "reference":
-        if key.detail.count(" ") != 1:
-            raise ValueError(f"a reference needs a style and a locale, not {key.detail!r}")
-        return entry.body.decode()
     if key.kind == "work":
+        if entry.says_none:
+            return None
         work = load(entry.body)
         if not isinstance(work, dict):
             raise ValueError(f"the metadata of {key.doi} is not an object")

@@ -1,13 +1,11 @@
-"""The store on a Redis or Valkey server or cluster, shared by several machines."""
+"""The store on a Redis or Valkey server, shared by several machines."""
 
 from __future__ import annotations
 
 import json
 import time
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from doiuri.resolver._fork import ForkSafe
 from doiuri.resolver.stores._store import Entry, Usage, warn
 
 if TYPE_CHECKING:
@@ -24,8 +22,8 @@ PAUSE = 30.0  # seconds without requests after a failure
 _PREFIX = "doiuri:2:"  # of every key on the server; the number is that of the format
 
 
-class RedisStore(ForkSafe):
-    """A store on a Redis or Valkey server or cluster.
+class RedisStore:
+    """A store on a Redis or Valkey server.
 
     While the server does not answer or refuses to write, a StoreWarning is issued, nothing is found, and new
     entries are dropped.
@@ -42,14 +40,22 @@ class RedisStore(ForkSafe):
         except ImportError as error:
             raise ImportError("a store on Redis needs redis-py: pip install 'doiuri[redis]'") from error
         self._library = redis
-        self._failures = (redis.RedisError, redis.exceptions.RedisClusterException, OSError)
+        self._failures = (redis.RedisError, OSError)
         self.address = _public(url)  #: the URL of the server, without user, password and options
-        self._url = f"redis{url[6:]}" if url.lower().startswith("valkey") else url
-        self._options: dict[str, Any] = {"socket_timeout": timeout, "socket_connect_timeout": timeout}
-        self._single = self._new_client()
-        self._client: Any = None
+        refusal = f"not a URL of a Redis server: {self.address}"
+        try:
+            self._client = redis.Redis.from_url(
+                f"redis{url[6:]}" if url.lower().startswith("valkey") else url,
+                socket_timeout=timeout,
+                socket_connect_timeout=timeout,
+            )
+            pool = self._client.connection_pool
+            pool.connection_class(**pool.connection_kwargs)  # refuses options that it does not know
+        except (ValueError, TypeError, AttributeError) as error:  # its text may quote the password
+            raise ValueError(f"{refusal} ({type(error).__name__})") from None
+        if pool.connection_kwargs.get("decode_responses"):
+            raise ValueError(f"{refusal} (answers are bytes: no decode_responses)")
         self._paused_until = {"read": 0.0, "written": 0.0}
-        super().__init__()
 
     def get_many(self, keys: Sequence[Key]) -> dict[Key, Entry]:
         """Return the entries that exist for these keys, stale ones included."""
@@ -76,55 +82,29 @@ class RedisStore(ForkSafe):
 
     def close(self) -> None:
         """Close the connections; the store opens new ones when used."""
-        with self._lock:
-            for client in filter(None, (self._client, self._single)):
-                client.close()
-            self._client = None
-
-    def _new_client(self) -> Any:
-        """Return redis-py's client of one server, not connected yet."""
-        refusal = f"not a URL of a Redis server: {self.address}"
-        try:
-            client = self._library.Redis.from_url(self._url, **self._options)
-            pool = client.connection_pool
-            pool.connection_class(**pool.connection_kwargs)  # refuses options that it does not know
-        except (ValueError, TypeError, AttributeError) as error:  # its text may quote the password
-            raise ValueError(f"{refusal} ({type(error).__name__})") from None
-        if pool.connection_kwargs.get("decode_responses"):
-            raise ValueError(f"{refusal} (answers are bytes: no decode_responses)")
-        return client
-
-    def _connected(self) -> Any:
-        """Return the client of the server or cluster; ask which it is if that is not known."""
-        client = self._client
-        if client is None:  # without the lock: a server that hangs would block a fork
-            client = self._single
-            with suppress(self._library.ResponseError):  # the user has no permission for INFO
-                if client.info("cluster").get("cluster_enabled"):
-                    client = self._library.RedisCluster.from_url(self._url, **self._options)
-            self._client = client
-        return client
+        self._client.connection_pool.disconnect(inuse_connections=False)
 
     def _try(self, what: str, work: Callable[[Any], T]) -> T | None:
         """Return what ``work`` returns; None if the server fails, and for a while after that."""
         if time.monotonic() < self._paused_until[what]:
             return None
         try:
-            return work(self._connected())
+            return work(self._client)
         except self._failures as error:
-            self._client = None  # the nodes of a cluster may be others
             # a server that is full or read-only still answers reads
             refused = isinstance(error, self._library.ResponseError)
             for operation in [what] if refused else self._paused_until:
                 self._paused_until[operation] = time.monotonic() + PAUSE
             trouble = f"cannot be {what}" if refused else "does not answer"
+            if isinstance(error, self._library.AuthenticationError):
+                trouble = "refused the credentials"
             warn(f"the DOI store at {self.address} {trouble} ({error}); it is not used for {PAUSE:g} s")
             return None
 
     def _visit(self, what: str, *, remove: bool) -> Usage:
         """Count our entries, and delete them if that is wanted."""
         try:
-            client = self._connected()
+            client = self._client
             names = {*client.scan_iter(match=f"{_PREFIX}*", count=1000)}
             sizes = _replies(client, names, lambda pipeline, name: pipeline.strlen(name))
             if remove:
@@ -143,7 +123,6 @@ def _public(url: str) -> str:
 
 
 def _name(key: Key) -> str:
-    """Return the key on the server."""
     return _PREFIX + json.dumps(key, ensure_ascii=False)
 
 
@@ -180,19 +159,13 @@ def _write(client: Any, entries: Mapping[Key, Entry]) -> None:
 
 def _replies(client: Any, names: Iterable[T], send: Callable[[Any, T], object]) -> dict[T, object]:
     """Return the reply to a command for each name: an exception if the key is another program's."""
-    servers: dict[Any, list[T]] = {}
-    for name in names:
-        server = client
-        if hasattr(client, "get_node_from_key"):  # redis-py's own pipeline waits long for a node
-            server = client.get_redis_connection(client.get_node_from_key(name))
-        servers.setdefault(server, []).append(name)
+    every = list(names)
     replies: dict[T, object] = {}
-    for server, own in servers.items():
-        for start in range(0, len(own), BATCH):
-            pipeline = server.pipeline(transaction=False)
-            for name in own[start : start + BATCH]:
-                send(pipeline, name)
-            replies |= zip(own[start : start + BATCH], pipeline.execute(raise_on_error=False), strict=True)
+    for start in range(0, len(every), BATCH):
+        pipeline = client.pipeline(transaction=False)
+        for name in every[start : start + BATCH]:
+            send(pipeline, name)
+        replies |= zip(every[start : start + BATCH], pipeline.execute(raise_on_error=False), strict=True)
     for reply in replies.values():
         if isinstance(reply, Exception) and not str(reply).startswith("WRONGTYPE"):
             raise reply

@@ -30,6 +30,7 @@ DELETED = 5_000  # entries that one write deletes at most: others wait for it
 
 _OVERHEAD = 150  # approximate bytes that an entry takes besides its DOI and body
 _DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
+_FULL = frozenset({sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR})
 _READ_ONLY = frozenset({sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY})
 _FAILURES = (sqlite3.Error, OSError, UnicodeDecodeError)  # the last for messages that quote damaged names
 # The id is a hash of the key: a look-up in this one shallow tree of integers reads one page.
@@ -147,7 +148,12 @@ class SQLiteStore(ForkSafe):
         if not self.path.exists():
             return Usage(0, 0)
         before = self._size()
-        count = self._require("clear", _delete_all)
+        try:
+            count = self._require("clear", _delete_all)
+        except OSError as error:
+            if _code(error.__cause__) not in _FULL:
+                raise
+            count = self._delete_file()  # a full disk has no room for the transaction
         return Usage(count, max(before - self._size(), 0))
 
     @contextmanager
@@ -204,6 +210,17 @@ class SQLiteStore(ForkSafe):
             self._db = None
 
     __del__ = _disconnect  # or the interpreter warns of an unclosed database when it exits
+
+    def _delete_file(self) -> int:
+        """Delete the file; return how many entries it had, 0 if it cannot be read."""
+        count = 0
+        with suppress(OSError):
+            count = self.usage().entries
+        with self._lock:
+            self._disconnect()
+            for end in ("", "-wal", "-shm"):
+                Path(f"{self.path}{end}").unlink(missing_ok=True)
+        return count
 
     def _try(self, what: str, query: Callable[[Connection], T]) -> T | None:
         """Run a query; None if that is impossible, with a StoreWarning, and for a while after that."""
@@ -372,7 +389,7 @@ def _check(db: Connection) -> None:
         raise sqlite3.OperationalError(f"its format is {version}; this version of doiuri reads {FORMAT}")
 
 
-def _code(error: Exception) -> int:
+def _code(error: BaseException | None) -> int:
     """Return the primary result code of an error."""
     return getattr(error, "sqlite_errorcode", 0) & 0xFF
 

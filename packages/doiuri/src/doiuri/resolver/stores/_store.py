@@ -51,14 +51,20 @@ class Entry(NamedTuple):
     expires: float
     """Unix time in seconds. A later entry is stale; the store may still return it."""
 
+    @property
+    def says_none(self) -> bool:
+        """Whether the answer is that the agency has no such metadata."""
+        return self.body == NOTHING
+
 
 JSON = "application/json"
 TEXT = "text/plain;charset=utf-8"
 NOTHING = b"null"
 """The body of an entry which says that the agency has no such metadata."""
 
-FOREVER = 1e11
-"""Expiry in Unix time from which an entry never expires: that of a lock file or a registered record."""
+
+MAX_AGE = 30 * 86400.0
+"""Seconds for which an answer is fresh at most, even if its TTL is longer; those of a work, exactly."""
 
 
 class Usage(NamedTuple):

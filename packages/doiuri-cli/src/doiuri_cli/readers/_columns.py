@@ -1,0 +1,132 @@
+"""The cells of columns in CSV and TSV (RFC 4180), and the values of keys in JSON, JSON lines and YAML."""
+
+from __future__ import annotations
+
+import re
+from functools import cache, partial
+from typing import TYPE_CHECKING
+
+from doiuri_cli.files import Source
+from doiuri_cli.readers._json import encoder, loaded, strings, undo_all
+from doiuri_cli.readers._part import Part, ReadError, undo
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+def read_columns(source: Source, columns: frozenset[str], kind: str | None) -> Iterator[Part]:
+    """Return the cells of columns, or the texts below keys at any depth, as fields; the entry is the column.
+
+    An empty part stands for each column or key of the file.
+
+    :param source: the file.
+    :param columns: the names of the columns.
+    :param kind: the type of the file.
+    :raises ReadError: if the file is not what its name says, or its type has no columns.
+    """
+    match kind:
+        case "csv":
+            return _csv(source, columns, _delimiter(source.text, columns))
+        case "tsv":
+            return _csv(source, columns, "\t")
+        case "json":
+            loaded(source)
+            return _json(source, columns)
+        case "jsonl":
+            _check_lines(source)
+            return _json(source, columns)
+        case "yaml":
+            return _yaml(source, columns)
+        case _:
+            raise ReadError("no columns in this type of file: not CSV, TSV, JSON, JSON lines or YAML")
+
+
+def _csv(source: Source, columns: frozenset[str], delimiter: str) -> Iterator[Part]:
+    names = _header(source.text, delimiter)
+    yield from (Part("", entry=name) for name in names)
+    for count, (column, cell) in enumerate(_cells(source.text, delimiter)):
+        if cell["close"] == "":
+            raise ReadError(
+                "this quotation mark is not closed", *source.lines.position(cell.start("quoted") - 1)
+            )
+        if count < len(names) or column >= len(names) or names[column] not in columns:
+            continue
+        if cell["quoted"] is None:
+            part = Part(cell["plain"], start=cell.start("plain"), encode=partial(_encode_plain, delimiter))
+        else:
+            text, places = undo(source.text, [cell.span("quoted")], re.compile('""'), lambda _: '"')
+            part = Part(text, places=places, encode=lambda text: text.replace('"', '""'))
+        yield part._replace(entry=names[column], field=True)
+
+
+def _cells(text: str, delimiter: str) -> Iterator[tuple[int, re.Match[str]]]:
+    """Yield the cells of all rows, each with the number of its column, from 0."""
+    column = 0
+    for cell in _cell(delimiter).finditer(text):
+        yield column, cell
+        column = column + 1 if cell["end"] == delimiter else 0
+
+
+@cache
+def _cell(delimiter: str) -> re.Pattern[str]:
+    other = rf"[^{re.escape(delimiter)}\r\n]*"
+    quoted = rf' *"(?P<quoted>[^"]*(?:""[^"]*)*)(?P<close>"|\Z){other}'
+    return re.compile(rf"(?:{quoted}|(?P<plain>{other}))(?P<end>{re.escape(delimiter)}|\r\n?|\n|\Z)")
+
+
+def _header(text: str, delimiter: str) -> list[str]:
+    names: list[str] = []
+    for column, cell in _cells(text, delimiter):
+        if names and column == 0:
+            break
+        names.append((cell["plain"] or (cell["quoted"] or "").replace('""', '"')).strip())
+    return names
+
+
+def _delimiter(text: str, columns: frozenset[str]) -> str:
+    """Return the delimiter with which the header has most of the columns, or else most cells."""
+    headers = {delimiter: _header(text, delimiter) for delimiter in ",;\t|"}
+    return max(headers, key=lambda one: (len(columns.intersection(headers[one])), len(headers[one])))
+
+
+def _encode_plain(delimiter: str, text: str) -> str:
+    if not {delimiter, '"', "\r", "\n"}.isdisjoint(text):
+        raise ValueError(f"a cell without quotation marks cannot hold this text: {text!r}")
+    return text
+
+
+def _check_lines(source: Source) -> None:
+    for number in range(1, source.lines.count + 1):
+        if (line := source.lines.line(number)).strip():
+            try:
+                loaded(Source(source.path, line))
+            except ReadError as error:
+                raise ReadError(error.reason, number, error.column) from error
+
+
+def _json(source: Source, columns: frozenset[str]) -> Iterator[Part]:
+    encode = encoder(source)
+    keys: set[str] = set()
+    for string in strings(source, keys=keys):
+        if (name := _key(string.path)) in columns:
+            text, places = undo_all(source.text, [string])
+            yield Part(text, places=places, entry=name, field=True, encode=encode)
+    yield from (Part("", entry=key) for key in sorted(keys))
+
+
+def _yaml(source: Source, columns: frozenset[str]) -> Iterator[Part]:
+    from doiuri_cli.readers._yaml import is_text
+    from doiuri_cli.readers._yaml_scalars import part_of, scalars  # imports PyYAML, which is slow
+
+    keys: set[str] = set()
+    for scalar in scalars(source):
+        if scalar.is_key:
+            keys.add(scalar.value)
+        elif (name := _key(scalar.path)) in columns and is_text(scalar):
+            yield part_of(source.text, scalar, name, field=True)
+    yield from (Part("", entry=key) for key in sorted(keys))
+
+
+def _key(path: tuple[str | int, ...]) -> str:
+    """Return the key to whose value, or list of values, a path leads."""
+    return next((step for step in reversed(path) if isinstance(step, str)), "")

@@ -1,0 +1,30 @@
+"""Citations and lists of references: CSL styles, labels, letters and order, and entries by citeproc-py.
+
+It needs the extra ``citations``: ``pip install "doiuri[citations]"``. Texts are parts, data from which a host
+makes its own nodes or elements; they are never markup.
+"""
+
+from doiuri.citations._bibliography import Bibliography, Form, Reference
+from doiuri.citations._cites import Cite, parse_citation, parse_locator
+from doiuri.citations._entries import EntryKey, format_entries
+from doiuri.citations._locale import check_locale
+from doiuri.citations._parts import Format, Part
+from doiuri.citations._style import Style
+from doiuri.citations._works import Library, read_works
+
+__all__ = [
+    "Bibliography",
+    "Cite",
+    "EntryKey",
+    "Form",
+    "Format",
+    "Library",
+    "Part",
+    "Reference",
+    "Style",
+    "check_locale",
+    "format_entries",
+    "parse_citation",
+    "parse_locator",
+    "read_works",
+]

@@ -1,0 +1,153 @@
+"""What an author writes inside a citation: works with prefixes, locators and suffixes."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from functools import cache
+from typing import TYPE_CHECKING
+
+from doiuri._doi import DOI
+from doiuri._errors import DOISyntaxError
+from doiuri.citations._locale import DEFAULT, terms_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from doiuri._doi import Handle
+
+_LOCATORS = frozenset(
+    "act appendix article-locator book canon chapter column elocation equation figure folio issue line note"  # noqa: SIM905
+    " number opus page paragraph part rule scene section sub-verbo supplement table timestamp title-locator"
+    " verse version volume".split()
+)
+# As authors write them
+_ALIASES = {"ch.": "chapter", "chs.": "chapter", "eq.": "equation", "eqs.": "equation"}
+_NUMBER = r"(?:[^\s,;&]*\d[^\s,;&]*|[ivxlcdm]+\b|[A-Z]\b)"
+_VALUE = re.compile(rf"\s*({_NUMBER}(?:\s*[-–&,]\s*{_NUMBER})*)")
+_LIKE_A_NAME = re.compile(r"-?(?:@|doi:|https?:|10\.)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Cite:
+    """One work in a citation."""
+
+    key: Handle | str
+    """The DOI, or the id of a work without one."""
+
+    prefix: str = ""
+    """What stands before it, such as "see"."""
+
+    label: str = ""
+    """CSL's name for the kind of the locator, such as "page"; "" if there is none."""
+
+    locator: str = ""
+    """Where in the work, such as "12" or "12-14"."""
+
+    suffix: str = ""
+    """What follows it, with the white space or comma before it."""
+
+    no_author: bool = False
+    """Whether only the year is shown."""
+
+    typed: str = field(default="", compare=False)
+    """The name as the author wrote it, with its ``@``."""
+
+
+def parse_citation(
+    text: str, locale: str = DEFAULT, ids: Mapping[str, Handle | str] | None = None
+) -> tuple[Cite, ...]:
+    """Read what stands inside a citation.
+
+    White space ends a name, and so does a ``,`` or ``;`` before it; write the ``doi:`` URI of a name that
+    contains white space. A ``;`` and white space separate works, and so does a ``,`` before a DOI. Other
+    words are a locator if they begin with one of CSL's terms in the language or in English, or else a suffix.
+
+    >>> [see] = parse_citation("see 10.1000/182, p. 12")
+    >>> see.key.name, see.prefix, see.label, see.locator
+    ('10.1000/182', 'see', 'page', '12')
+
+    :param text: such as "see 10.1000/182, p. 12; -@knuth1984"; DOIs may have an ``@`` too, ids must
+    :param locale: the language of the terms, such as "de-DE"
+    :param ids: what the ids of the works files stand for; None if there are no such files
+    :raises DOISyntaxError: if a part contains no DOI and no id
+    :raises ValueError: if there is no work with an id, or no such locale
+    """
+    pieces = [
+        work for piece in re.split(r";\s+|;\Z", text.strip()) for work in _works_in(piece) if piece.strip()
+    ]
+    return tuple(_read(piece, locale, ids) for piece in pieces or [text])
+
+
+def _works_in(piece: str) -> Iterator[str]:
+    """Yield the texts of the works in a piece; a name after a comma starts another one."""
+    start = 0
+    for comma in re.finditer(r",\s+(?=(\S+))", piece):
+        if comma[1][0] == "@" or _is_doi(comma[1].lstrip("-@").rstrip(",;")):
+            yield piece[start : comma.start()]
+            start = comma.start(1)
+    yield piece[start:]
+
+
+def _is_doi(text: str) -> bool:
+    try:
+        DOI.parse(text)
+    except DOISyntaxError:
+        return False
+    return True
+
+
+def _read(piece: str, locale: str, ids: Mapping[str, Handle | str] | None) -> Cite:
+    """Read one work: the first word that looks like a name is one."""
+    words = list(re.finditer(r"\S+", piece))
+    name = next((word for word in words if _LIKE_A_NAME.match(word[0])), None)
+    if name is None:
+        raise DOISyntaxError(piece, 0, "it contains no DOI")
+    written = name[0].rstrip(",;")
+    typed = written.removeprefix("-")
+    label, locator, suffix = parse_locator(piece[name.start() + len(written) :], locale)
+    prefix = piece[: name.start()].strip()
+    return Cite(_key(typed, ids), prefix, label, locator, suffix, typed != written, typed)
+
+
+def _key(typed: str, ids: Mapping[str, Handle | str] | None) -> Handle | str:
+    """Return the DOI or id that a name stands for."""
+    if typed[0] != "@":
+        return DOI.parse(typed)
+    name = typed[2:-1] if typed[1:2] == "{" else typed[1:]
+    if ids is not None and name in ids:
+        return ids[name]
+    if _LIKE_A_NAME.match(name):  # a raw "#", which ends a ``doi:`` URI, is part of the name here
+        return DOI.parse(name[4:] if name[:4].lower() == "doi:" else name)
+    if ids is None:
+        raise ValueError(
+            f"{typed} is not a DOI, and there are no files of works; name them in the option works"
+        )
+    hint = "".join(f"; did you mean {close!r}?" for close in get_close_matches(name, ids, 1))
+    raise ValueError(f"no file of works has the id {name!r}{hint}")
+
+
+def parse_locator(text: str, locale: str = DEFAULT) -> tuple[str, str, str]:
+    """Read what follows a name, and return CSL's name for the locator, the locator, and the suffix.
+
+    >>> parse_locator(", pp. 12-14, and elsewhere")
+    ('page', '12-14', ', and elsewhere')
+    >>> parse_locator(", and elsewhere")
+    ('', '', ', and elsewhere')
+    """
+    words = text.lstrip(" ,\n")
+    for term, label in _terms(locale) if words else ():
+        if words.lower().startswith(term) and (value := _VALUE.match(words, len(term))):
+            return label, value[1], words[value.end() :].rstrip()
+    return "", "", text.rstrip()
+
+
+@cache
+def _terms(locale: str) -> tuple[tuple[str, str], ...]:
+    """Return the terms of locators in a language and in English, the longest first, with CSL's names."""
+    terms = dict(_ALIASES)
+    for (name, _), numbers in (*terms_of(DEFAULT).forms.items(), *terms_of(locale).forms.items()):
+        if name in _LOCATORS:
+            terms |= {term.lower(): name for term in numbers if term}
+    return tuple(sorted(terms.items(), key=lambda pair: -len(pair[0])))

@@ -1,0 +1,160 @@
+"""The entries of lists of references, by the CSL processor citeproc-py.
+
+citeproc-py escapes nothing, crashes on members of unexpected types, warns of unknown ones, changes the case
+of ids, and keeps the formatter in the style. So each call has a style object of its own, and hands over works
+with ids of its own in proper form.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from functools import partial
+from io import BytesIO
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from doiuri.citations._locale import check_locale, citeproc_folder, terms_of
+from doiuri.citations._parts import LINK, SPACE, from_rich, linked_parts, marked, tidied
+from doiuri.records._csl import NAMES, OTHER_DATES
+from doiuri.records._work import Work
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, MutableMapping
+
+    from doiuri.citations._bibliography import Reference
+    from doiuri.citations._parts import Part
+    from doiuri.citations._style import Style
+
+EntryKey: TypeAlias = tuple[Work, str, bytes, str]
+"""What an entry depends on: the work, its letter, a digest of the style, and the locale."""
+
+_AFTER_HYPHEN = re.compile(r"(?<=-)[^\W\d_]")
+_RANGE = re.compile(r"(?<=\w)\s*[-\u2010-\u2015]+\s*(?=\w)")
+_SHORT_RANGE = re.compile(r"(?<!\S)(\d+)-(\d+)(?![^\s,])")
+_DATES = ("issued", *OTHER_DATES)
+
+
+def format_entries(
+    references: Iterable[Reference],
+    style: Style,
+    locale: str = "en-US",
+    known: MutableMapping[EntryKey, tuple[Part, ...]] | None = None,
+) -> list[tuple[Part, ...]]:
+    """Return the entries of references, without their numbers.
+
+    :param references: entries of a ``Bibliography``
+    :param style: their style
+    :param locale: the language, such as "de-DE"
+    :param known: entries of earlier calls, which are not formatted again; all of this call are set in it
+    :raises ValueError: if there is no such locale, or citeproc-py cannot use the style
+    :raises ModuleNotFoundError: if the extra ``citations`` is not installed
+    """
+    known = {} if known is None else known
+    digest = hashlib.blake2s(style.xml).digest()
+    keys = {(one.work, one.letter, digest, locale): one for one in references}
+    new = {key: one for key, one in keys.items() if key not in known}
+    formatted = dict(zip(new, _formatted([*new.values()], style, locale), strict=True)) if new else {}
+    entries = {key: formatted.get(key) or known[key] for key in keys}
+    known.update(entries)
+    return [*entries.values()]
+
+
+def _formatted(references: list[Reference], style: Style, locale: str) -> Iterator[tuple[Part, ...]]:
+    citeproc_folder()
+    import citeproc
+    from citeproc.source.json import CiteProcJSON
+
+    terms = terms_of(locale)
+    items = {f"w{number}": _item(reference) for number, reference in enumerate(references)}
+    source = CiteProcJSON([{"id": id_, **item} for id_, item in items.items()])
+    for item, entry in zip(items.values(), source.values(), strict=True):
+        if "event" in item:  # "event-title" is unknown to citeproc-py, which warns
+            entry["event_title"] = entry["event"]
+    csl = citeproc.CitationStylesStyle(
+        BytesIO(style.entries_xml), locale=check_locale(locale), validate=False
+    )
+    cited = citeproc.Citation([citeproc.CitationItem(id_) for id_ in items])
+    bibliography = citeproc.CitationStylesBibliography(csl, source, _Formatter)
+    bibliography.register(cited)
+    for reference, item in zip(references, bibliography.items, strict=True):
+        try:
+            text = "".join(map(str, csl.render_bibliography([item])))
+        except (AttributeError, IndexError, TypeError, ValueError) as error:
+            raise ValueError(
+                f"{style.name}: citeproc-py cannot format {reference.key} in this style ({error!r})"
+            ) from error
+        yield linked_parts(tidied(text, terms).strip(), _link(reference.work))
+
+
+def _link(work: Work) -> Any:
+    return work.doi or work.csl.get("URL")
+
+
+def _item(reference: Reference) -> dict[str, Any]:
+    """Return a work as citeproc-py can read it: whitelisted members of the right types."""
+    csl = reference.work.csl
+    item: dict[str, Any] = {
+        member: value if member == "type" else from_rich(value)
+        for member, value in csl.items()
+        if isinstance(value, str) and member not in ("URL", "event-title")
+    }
+    for member in ("volume", "issue"):
+        if member in item:
+            item[member] = _RANGE.sub("–", item[member])
+    if "page" in item:  # citeproc-py reads only hyphens, and does not complete "123-9"
+        item["page"] = _SHORT_RANGE.sub(_completed, _RANGE.sub("-", item["page"]))
+    if item.get("publisher", "").casefold() == reference.work.container.casefold():
+        item.pop("publisher", None)  # bioRxiv is both
+    if "event-title" in csl:
+        item["event"] = from_rich(csl["event-title"])
+    item |= {member: [_name(name) for name in csl[member]] for member in NAMES if member in csl}
+    item |= {member: _date(csl[member]) for member in _DATES if member in csl}
+    if reference.letter:
+        item["year-suffix"] = reference.letter
+    if _link(reference.work):
+        item["URL" if reference.work.doi is None else "DOI"] = LINK
+    return item
+
+
+def _name(name: dict[str, str]) -> dict[str, str]:
+    """Return a name whose initials citeproc-py can make: it expects one lower-case word between others."""
+    given, family = name.get("given", ""), name.get("family", "")
+    if given and given.upper() == given.lower():  # a script without case has no initials
+        return {"literal": from_rich(f"{family}{given}" if _is_east_asian(family) else f"{family}, {given}")}
+    name = {part: from_rich(text) for part, text in name.items()}
+    if given:
+        capitals = _AFTER_HYPHEN.sub(lambda letter: letter[0].upper(), given)
+        if given.islower():
+            capitals = " ".join(word[:1].upper() + word[1:] for word in capitals.split())
+        words = [(low, [*run]) for low, run in groupby(capitals.split(), lambda word: word[0].islower())]
+        if words[-1][0]:
+            name["dropping-particle"] = " ".join(words.pop()[1])
+        name["given"] = " ".join((SPACE if low else " ").join(run) for low, run in words)
+    return name
+
+
+def _date(date: dict[str, list[list[int]]]) -> dict[str, Any]:
+    """Return a date; one before 1000, after which citeproc-py writes "AD", as text."""
+    year = date["date-parts"][0][0]
+    return date if year >= 1000 else {"literal": str(year)}
+
+
+def _completed(pages: re.Match[str]) -> str:
+    first, last = pages.groups()
+    return f"{first}-{first[: max(0, len(first) - len(last))]}{last}"
+
+
+def _is_east_asian(text: str) -> bool:
+    return any("\u3040" <= character <= "\u9fff" or "\uac00" <= character <= "\ud7a3" for character in text)
+
+
+class _Formatter:
+    """What citeproc-py calls for formatted text: puts marks around it."""
+
+    preformat = Light = Underline = str
+    Italic = Oblique = partial(marked, "emphasis")
+    Bold = partial(marked, "strong")
+    Subscript = partial(marked, "subscript")
+    Superscript = partial(marked, "superscript")
+    SmallCaps = partial(marked, "small-caps")

@@ -1,0 +1,144 @@
+"""Files of works in CSL-JSON or CSL-YAML: works without a DOI, and corrections of what the registry says."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from doiuri._doi import DOI
+from doiuri._errors import DOISyntaxError
+from doiuri._json import Malformed, brief, load
+from doiuri.records._work import Work
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from doiuri._doi import Handle
+
+    AnyHandle = TypeVar("AnyHandle", bound=Handle)  # a Mapping's keys are invariant
+    Items = Iterator[tuple[int, Any]]  # lines and items
+
+
+_BETWEEN = re.compile(r"[\[,\s]*")  # what stands before an item of a list
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """The works of files in CSL-JSON or CSL-YAML."""
+
+    files: tuple[Path, ...]
+    """The files, for hosts that watch them."""
+
+    ids: Mapping[str, Handle | str] | None
+    """What each id stands for: the DOI of its item, or, without one, the id itself; None without files."""
+
+    _items: Mapping[Handle | str, Mapping[str, Any]]
+
+    def complete(
+        self, works: Mapping[AnyHandle, Work], keys: Iterable[Handle | str] | None = None
+    ) -> dict[Handle | str, Work]:
+        """Return the works of the registry, corrected, and those of the files.
+
+        Each member of an item replaces that of the registry.
+
+        :param keys: the works to take from the files; by default all of them
+        """
+        complete: dict[Handle | str, Work] = dict(works.items())
+        for key in self._items.keys() if keys is None else self._items.keys() & set(keys):
+            item = self._items[key]
+            known = complete.get(key)
+            complete[key] = Work(key, {**(known.csl if known else {}), **item})
+        return complete
+
+
+def read_works(paths: Iterable[str], folder: str | os.PathLike[str] = ".") -> Library:
+    """Read files of works: CSL-JSON as Zotero exports it, or CSL-YAML, with a name in ``.yaml`` or ``.yml``.
+
+    :param paths: the files
+    :param folder: the folder of relative paths
+    :raises ValueError: if a file cannot be read or is not such a file, an id or a DOI occurs twice, or an
+        item has neither
+    :raises ModuleNotFoundError: for YAML, if PyYAML is not installed
+    """
+    files = tuple(Path(folder, path) for path in paths)
+    ids: dict[str, Handle | str] = {}
+    items: dict[Handle | str, Mapping[str, Any]] = {}
+    for file in files:
+        for line, item in _read(file):
+            place = f"{file}:{line}"
+            if not isinstance(item, dict):
+                raise ValueError(f"{place}: expected the object of a work, not {brief(item)}")  # noqa: TRY004
+            id_, key = str(item.get("id") or ""), _key(item, place)
+            if key in items or id_ in ids:
+                raise ValueError(f"{place}: {id_ or item['DOI']!r} occurs twice in the files of works")
+            items[key] = item
+            if id_:
+                ids[id_] = key
+    return Library(files, ids if files else None, items)
+
+
+def _key(item: Mapping[str, Any], place: str) -> Handle | str:
+    name, id_ = item.get("DOI"), str(item.get("id") or "")
+    if not name and not id_:
+        raise ValueError(f"{place}: the work has neither an id nor a DOI")
+    if not name:
+        return id_
+    try:
+        return DOI.parse(str(name))
+    except DOISyntaxError as error:
+        raise ValueError(f"{place}: {id_ or 'the work'}: {error}") from None
+
+
+def _read(file: Path) -> Items:
+    """Return the items of a file with their lines."""
+    try:
+        text = file.read_text("utf-8-sig")
+    except OSError as error:
+        raise ValueError(f"{file}: cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{file}: not UTF-8 at byte {error.start}") from None
+    return _yaml_items(file, text) if file.suffix in (".yaml", ".yml") else _json_items(file, text)
+
+
+def _json_items(file: Path, text: str) -> Items:
+    try:
+        items = load(text)
+    except Malformed as error:
+        cause = error.__context__
+        place = f":{cause.lineno}" if isinstance(cause, json.JSONDecodeError) else ""
+        raise ValueError(f"{file}{place}: {error}") from None
+    if not isinstance(items, list):
+        raise ValueError(f"{file}:1: expected a list of works, not {brief(items)}")  # noqa: TRY004
+    decoder, line, end = json.JSONDecoder(), 1, 0
+    for item in items:
+        before = _BETWEEN.match(text, end)
+        start = before.end() if before else end
+        line += text.count("\n", end, start)
+        yield line, item
+        _, end = decoder.raw_decode(text, start)
+        line += text.count("\n", start, end)
+
+
+def _yaml_items(file: Path, text: str) -> Items:
+    try:
+        import yaml
+    except ModuleNotFoundError:
+        raise ModuleNotFoundError(
+            f'{file}: to read YAML: pip install "doiuri[citations]"', name="yaml"
+        ) from None
+    try:
+        loader = yaml.BaseLoader(text)  # dates and numbers stay as they are written
+        root = loader.get_single_node()
+        if isinstance(root, yaml.MappingNode):  # pandoc's: references: […]
+            root = next((value for name, value in root.value if name.value == "references"), None)
+        if not isinstance(root, yaml.SequenceNode):
+            raise ValueError(f"{file}:1: expected a list of works, or one named references")  # noqa: TRY004
+        for node in root.value:
+            yield node.start_mark.line + 1, loader.construct_object(node, deep=True)
+    except yaml.MarkedYAMLError as error:
+        line = "" if error.problem_mark is None else f":{error.problem_mark.line + 1}"
+        raise ValueError(f"{file}{line}: not YAML: {error.problem}") from None

@@ -1,0 +1,218 @@
+"""``--columns``: cells of tables and values of keys, at their places, and the kinds of the works."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import io
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from doiuri_cli import ReadError, Source
+from doiuri_cli._mentions import mentions_in
+from doiuri_cli.readers import configure, parts_of
+from doiuri_cli.rules import finding_at
+from doiuri_proxy.pytest_plugin import Proxies
+from hypothesis import given
+from hypothesis import strategies as st
+from support.cli.command import doiuri, doiuri_process
+from support.cli.library import BAD, BARE, CSL, KAHN, RECORDS, item, work
+from support.growth import is_linear
+
+DATA = "10.5555/data"
+CASES = {
+    "quoted cells, blanks, other columns": (
+        "a.csv",
+        'id,doi,note\n1, "10.1000/a,b" ,10.1000/no\n2,"10.1000/a""b",\n3, ,\n4,n/a,\n\n5\n6,x,y,z\n',
+        [
+            ("2:5", "2:16", "doi", "10.1000/a,b"),
+            ("3:4", "3:16", "doi", '10.1000/a"b'),
+            ("8:3", "8:4", "doi", None),
+        ],
+    ),
+    "a byte order mark, semicolons, line breaks in cells and names, CRLF": (
+        "a.csv",
+        '\ufeff"a\r\n""b""";doi\r\n"x\r\ny; z";https://doi.org/10.1000/é\r\n;doi:10.1000/1',
+        [("4:7", "4:32", "doi", "10.1000/é"), ("5:2", "5:15", "doi", "10.1000/1")],
+    ),
+    "one column, lines that end in CR": ("a.csv", "doi\r10.1000/1\r10.1000/2;x\r", [
+        ("2:1", "2:10", "doi", "10.1000/1"), ("3:1", "3:12", "doi", "10.1000/2;x"),
+    ]),
+    "tabs": ("a.tsv", "x,y\tdoi\n\t10.1000/1,2\n", [("2:2", "2:13", "doi", "10.1000/1,2")]),
+    "several DOIs in a cell": ("a.csv", "doi|x\n10.1000/1; 10.1000/2|\n10.1000/3,10.1000/4|", [
+        ("2:1", "2:10", "doi", "10.1000/1"), ("2:12", "2:21", "doi", "10.1000/2"),
+        ("3:1", "3:10", "doi", "10.1000/3"), ("3:11", "3:20", "doi", "10.1000/4"),
+    ]),
+    "JSON lines, keys at any depth": (
+        "a.jsonl",
+        """\
+{"x": {"doi": "10.1000/\\u00e9"}, "y": "10.1000/no"}
+
+{"doi": ["10.1000/1", "a"], "b": [{"doi": null}, {"doi": {"c": "10.1000/no"}}]}
+"10.1000/no"
+""",
+        [
+            ("1:16", "1:30", "doi", "10.1000/é"),
+            ("3:11", "3:20", "doi", "10.1000/1"),
+            ("3:24", "3:25", "doi", None),
+        ],
+    ),
+    "JSON": (
+        "a.json",
+        '[\n {"doi": "10.1000/1"},\n {"id": "10.1000/no"}]',
+        [("2:11", "2:20", "doi", "10.1000/1")],
+    ),
+    "YAML": (
+        "a.yml",
+        "# 10.1000/no\n- doi: 'doi:10.1000/1'\n  x: 10.1000/no\n- {doi: [10.1000/2, null, ~]}\n- doi: word\n",
+        [
+            ("2:9", "2:22", "doi", "10.1000/1"),
+            ("4:10", "4:19", "doi", "10.1000/2"),
+            ("5:8", "5:12", "doi", None),
+        ],
+    ),
+}  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def read_columns() -> Iterator[None]:
+    """Read only the column "doi" in this process."""
+    configure((), [("doi", "")])
+    yield
+    configure(())
+
+
+def mentions(name: str, text: str) -> list[tuple[str, str, str, str | None]]:
+    source = Source.from_bytes(name, text.encode())
+    found = []
+    for part in parts_of(source):
+        for one in mentions_in(part):
+            at = finding_at(source, part, one.span, "", "")
+            places = f"{at.line}:{at.column}", f"{at.end_line}:{at.end_column}"
+            found.append((*places, part.entry, one.doi.name if one.doi else None))
+    return found
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_cells_are_fields_at_their_places(case: str) -> None:
+    name, text, expected = CASES[case]
+    assert mentions(name, text) == expected
+
+
+@given(st.lists(st.lists(st.text('a,;\t"\r\n é', max_size=5), min_size=3, max_size=3), max_size=4))
+def test_a_table_is_read_as_the_csv_module_writes_it(rows: list[list[str]]) -> None:
+    for name, delimiter in (("a.csv", ","), ("a.csv", ";"), ("a.tsv", "\t")):
+        table = io.StringIO()
+        csv.writer(table, delimiter=delimiter).writerows([["x", "doi", "y,;"], *rows])
+        cells = [part.text for part in parts_of(Source(name, table.getvalue())) if part.field]
+        assert cells == [row[1] for row in rows]
+
+
+def test_what_is_no_table_is_said_with_its_place() -> None:
+    for name, text, message in (
+        ("a.csv", 'doi\n10.1000/1\n"10.1000/2\n', "line 3, column 1: this quotation mark is not closed"),
+        ("a.jsonl", '{"doi": "10.1000/1"}\n{"doi": }\n', "line 2, column 9: Expecting value"),
+        ("a.json", "", "line 1, column 1: Expecting value"),
+        ("a.yaml", "doi: [", "line 1, column 7: "),
+        ("a.md", "doi", "no columns in this type of file: not CSV, "),
+    ):
+        with pytest.raises(ReadError) as caught:
+            list(parts_of(Source(name, text)))
+        assert str(caught.value).startswith(message)
+
+
+@pytest.mark.parametrize("unit", ['"', " ", '" ', ',"', "\r"])
+def test_a_table_is_read_in_linear_time(unit: str) -> None:
+    def read(size: int) -> None:
+        with contextlib.suppress(ReadError):
+            mentions("a.csv", f"doi\n{unit * size}")
+
+    assert is_linear(read, 6_000, 50_000)
+
+
+def write(folder: Path) -> None:
+    (folder / "a.csv").write_text(f"paper,data,also\n{KAHN},{DATA},\n{DATA},{KAHN},{DATA}\n,{BARE},{BAD}\n")
+    (folder / "b.jsonl").write_text(f'{{"data": "{KAHN}"}}\n')
+    (folder / "read.me.md").write_text("doi:10.5555/nope\n")
+
+
+RECORDS_AND_DATA = {
+    **RECORDS,
+    "records": [
+        *RECORDS["records"],
+        item(DATA, metadata={CSL: work("Numbers", "Jo", "Doe", 2020) | {"type": "dataset"}}),
+    ],
+}
+KINDS_DIFFER = [
+    ("a.csv", 3, 1, "paper", "kind-differs", f"the type of {DATA} is dataset, not article"),
+    ("a.csv", 3, 14, "data", "kind-differs", f"the type of {KAHN} is article-journal, not dataset"),
+    ("b.jsonl", 1, 11, "data", "kind-differs", f"the type of {KAHN} is article-journal, not dataset"),
+]
+
+
+@pytest.mark.doi_records(RECORDS_AND_DATA)
+def test_the_registered_kind_is_compared(tmp_path: Path, doi_proxy: Proxies) -> None:
+    """A kind asks for the works of its column only; ``--records`` for all, which finds a retraction."""
+    write(tmp_path)
+
+    def check(*arguments: str) -> list[tuple[object, ...]]:
+        options = "--resolver", doi_proxy.url, "--cache", ":memory:", "-o", "json"
+        run = doiuri("check", *options, *arguments, cwd=tmp_path)
+        assert run.returncode == 0, run.stderr
+        members = "path", "line", "column", "entry", "code", "message"
+        return [tuple(one[member] for member in members) for one in json.loads(run.stdout)]
+
+    assert check("--columns", "paper:article,data:dataset", "--columns", "also") == KINDS_DIFFER
+    assert {one.target for one in doi_proxy.log if one.target.startswith("/10.")} == {
+        f"/{name}" for name in (KAHN, DATA, BARE)
+    }
+    assert check("--columns=paper:article,data:dataset,also", "--records", "-j2") == [
+        *KINDS_DIFFER[:2],
+        ("a.csv", 4, 15, "also", "retracted", f"{BAD}: retracted"),
+        KINDS_DIFFER[2],
+    ]
+    assert check("--columns=paper:any,data") == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--columns=dio"], "no file has the column 'dio'; known are also, data, paper"),
+        (["--columns=paper,dat"], "no file has the column 'dat'; known are also, data, paper"),
+        (["--columns=paper:papers"], "unknown kind 'papers'; known are article, book, chapter, conference, "),
+        (["--columns=dc:data"], "preprint, any; if a name, dc:data:any"),
+        (["--columns="], "the name of a column is empty"),
+        (["--columns=paper,"], "the name of a column is empty"),
+        (["--columns=:article"], "the name of a column is empty"),
+        (["--columns=paper", "read.me.md", "a.csv"], "read.me.md: no columns in this type of file"),
+        (["--columns=paper", "gone.csv"], "gone.csv: no such file or folder"),
+    ],
+)
+def test_wrong_columns_kinds_and_files(tmp_path: Path, arguments: list[str], message: str) -> None:
+    write(tmp_path)
+    for command in ("check", "fix"):
+        run = doiuri(command, *arguments, cwd=tmp_path, DOIURI_OFFLINE="1")
+        assert (run.returncode, run.stdout) == (2, "")
+        assert message in run.stderr
+
+
+def test_names_with_commas_and_colons(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text('"DOI, if any",dc:id,x\n10.5555/a b,10.5555/c d,10.5555/e f\n')
+    columns = '"DOI, if any":article, dc:id:any'
+    run = doiuri("check", "--offline", "-o", "concise", "--columns", columns, cwd=tmp_path)
+    assert [line.split()[:2] for line in run.stdout.splitlines()] == [
+        ["a.csv:2:1:", "warning[field-form]"],
+        ["a.csv:2:13:", "warning[field-form]"],
+    ]
+
+
+def test_fixes_keep_the_table(tmp_path: Path) -> None:
+    """A cell with quotation marks takes any name; one without takes none that would end it."""
+    links = '"https://doi.org/10.5555/a%22,b";https://doi.org/10.5555/a%3Bb;doi:10.5555/c;https://doi.org/10.5555/d'
+    (tmp_path / "a.csv").write_bytes(f"\ufeffa;b;c;other\r\n{links}\r\n".encode())
+    run = doiuri_process("fix", "--columns", "a,b,c", "a.csv", cwd=tmp_path)
+    assert "Fixed 2 in 1 file; 1 warning left." in run.stderr
+    fixed = '"10.5555/a"",b";https://doi.org/10.5555/a%3Bb;10.5555/c;https://doi.org/10.5555/d'
+    assert (tmp_path / "a.csv").read_bytes() == f"\ufeffa;b;c;other\r\n{fixed}\r\n".encode()

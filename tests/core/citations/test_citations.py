@@ -1,0 +1,251 @@
+"""Citations: what authors write in them, and what they show."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from doiuri import DOI, DOISyntaxError, Handle
+from doiuri.citations import Bibliography, Cite, Form, Format, Part, Style, parse_citation, parse_locator
+from doiuri.records import Work
+from support.growth import is_linear
+
+A, B, C, D = (DOI(f"10.1000/{letter}") for letter in "abcd")
+IDS: Mapping[str, Handle | str] = {"knuth1984": "knuth1984", "kahn": A}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("10.1000/a", [Cite(A, typed="10.1000/a")]),
+        ("@doi:10.1000/a", [Cite(A, typed="@doi:10.1000/a")]),
+        ("-@kahn", [Cite(A, no_author=True, typed="@kahn")]),
+        ("@{doi:10.1000/a}", [Cite(A, typed="@{doi:10.1000/a}")]),
+        ("10.1000/a,b", [Cite(DOI("10.1000/a,b"), typed="10.1000/a,b")]),
+        ("doi:10.1000/a%20b, p. 3", [Cite(DOI("10.1000/a b"), "", "page", "3", typed="doi:10.1000/a%20b")]),
+        ("@doi:10.1000/a#b", [Cite(DOI("10.1000/a#b"), typed="@doi:10.1000/a#b")]),
+        ("10.1000/a, 10.1000/b,10.1000/c; 10.1000/d;",
+         [Cite(A, typed="10.1000/a"), Cite(DOI("10.1000/b,10.1000/c"), typed="10.1000/b,10.1000/c"),
+          Cite(D, typed="10.1000/d")]),
+        ("see 10.1000/a, p. 12; also @knuth1984, sec. 2.1 and on",
+         [Cite(A, "see", "page", "12", typed="10.1000/a"),
+          Cite("knuth1984", "also", "section", "2.1", " and on", typed="@knuth1984")]),
+        ("10.1000/a pp. 3-4, 7, 10.1000/b",
+         [Cite(A, "", "page", "3-4, 7", typed="10.1000/a"), Cite(B, typed="10.1000/b")]),
+        ("10.1000/a, Kap. iv", [Cite(A, "", "chapter", "iv", typed="10.1000/a")]),
+        ("10.1000/a, page turners", [Cite(A, suffix=", page turners", typed="10.1000/a")]),
+    ],
+)  # fmt: skip
+def test_what_an_author_writes(text: str, expected: list[Cite]) -> None:
+    assert [*parse_citation(text, "de", IDS)] == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "ids", "message"),
+    [
+        ("", IDS, "it contains no DOI"),
+        ("10.1000/a; see", IDS, "'see' is not a DOI: it contains no DOI"),
+        ("10.1000 p. 3", IDS, 'no "/" after the prefix'),
+        ("10.1000/a#b#", None, None),
+        ("@knuth1985, p. 3", IDS, "has the id 'knuth1985'; did you mean 'knuth1984'"),
+        ("@knuth1984", None, "name them in the option works"),
+    ],
+)
+def test_what_is_not_a_citation(
+    text: str, ids: Mapping[str, Handle | str] | None, message: str | None
+) -> None:
+    if message is None:
+        assert [cite.key for cite in parse_citation(text, "en", ids)] == [DOI("10.1000/a#b#")]
+        return
+    with pytest.raises((DOISyntaxError, ValueError)) as error:
+        parse_citation(text, "en", ids)
+    assert message in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "locale", "expected"),
+    [
+        ("p. 12", "en", ("page", "12", "")),
+        (", S. 12f.", "de-DE", ("page", "12f.", "")),
+        ("§ 4", "en", ("section", "4", "")),
+        (" and more", "en", ("", "", " and more")),
+        ("", "en", ("", "", "")),
+    ],
+)
+def test_a_locator(text: str, locale: str, expected: tuple[str, str, str]) -> None:
+    assert parse_locator(text, locale) == expected
+
+
+def work(key: Handle | str, *families: str, year: int | None = 2001, **csl: object) -> Work:
+    issued = {} if year is None else {"issued": year}
+    return Work(key, {"author": [{"family": family} for family in families], **issued, **csl})
+
+
+LI: dict[Handle | str, Work] = {
+    A: work(A, "Li", year=2014),
+    B: work(B, "Li", year=2016, title="B"),
+    C: work(C, "Li", year=2016, title="C"),
+    D: work(D, "Kahn", "Wilensky", year=None),
+    "three": work("three", "Łoś", "Kahn", "Li"),
+    "part": work(
+        "part", title="Part 6<sup>1</sup> of a title that is longer than forty characters", container="J"
+    ),
+    "case": Work("case", {"title": "Does it?", "container-title": "J", "issued": 2020}),
+}
+
+
+def shown(text: str, style: str, form: Form, locale: str = "en-US") -> str:
+    ids = {key: key for key in LI if isinstance(key, str)}
+    bibliography = Bibliography([D, *LI], LI, Style.load(style), locale)
+    return "".join(part.text for part in bibliography.citation(parse_citation(text, locale, ids), form))
+
+
+@pytest.mark.parametrize(
+    ("text", "style", "form", "expected"),
+    [
+        ("10.1000/d", "author-date", "p", "(Kahn & Wilensky, n.d.)"),
+        ("10.1000/d", "author-date", "t", "Kahn and Wilensky (n.d.)"),
+        ("@three, p. 3", "author-date", "t", "Łoś et al. (2001, p. 3)"),
+        ("10.1000/b, 10.1000/a", "author-date", "p", "(Li, 2014, 2016a)"),
+        ("10.1000/c; 10.1000/a; @three", "author-date", "p", "(Li, 2014, 2016b; Łoś et al., 2001)"),
+        ("10.1000/c, p. 3-4; 10.1000/a", "author-date", "p", "(Li, 2014; Li, 2016b, pp. 3–4)"),
+        (
+            "see 10.1000/c; also 10.1000/a at length",
+            "author-date",
+            "p",
+            "(see Li, 2016b; also Li, 2014 at length)",
+        ),
+        ("-10.1000/a; -@three, ch. 2", "author-date", "p", "(2014; 2001, chap. 2)"),
+        ("10.1000/a", "author-date", "year", "2014"),
+        ("10.1000/d", "author-date", "author", "Kahn and Wilensky"),
+        ("@case", "author-date", "p", "(“Does it?,” 2020)"),
+        ("@part", "author-date", "p", "(Part 61 of a title that is longer than forty characters, 2001)"),
+        ("10.1000/a; 10.1000/x", "author-date", "p", "(Li, 2014; doi:10.1000/x)"),
+        ("10.1000/x", "author-date", "t", "doi:10.1000/x"),
+        ("10.1000/d, 10.1000/a, 10.1000/b, 10.1000/c, @part", "numeric", "p", "[1–4, 6]"),
+        ("10.1000/a, 10.1000/d", "numeric", "p", "[1, 2]"),
+        ("10.1000/d, p. 12", "numeric", "p", "[1, p. 12]"),
+        ("10.1000/d, p. 12; 10.1000/a", "numeric", "p", "[1, p. 12; 2]"),
+        ("10.1000/d", "numeric", "t", "Kahn and Wilensky [1]"),
+        ("@case", "numeric", "t", "“Does it?” [7]"),
+        ("@three", "numeric", "year", "2001"),
+    ],
+)
+def test_what_a_citation_shows(text: str, style: str, form: Form, expected: str) -> None:
+    assert shown(text, style, form) == expected
+
+
+def test_words_are_those_of_the_locale() -> None:
+    assert shown("10.1000/d, p. 3", "author-date", "t", "de") == "Kahn und Wilensky (o.\u00a0J., S. 3)"
+    with pytest.raises(ValueError, match="CSL has no locale 'tlh'"):
+        Bibliography([], {}, Style.load(), "tlh")
+
+
+def test_an_author_with_another_apostrophe_is_the_same() -> None:
+    works = {
+        str(i): work(str(i), family, title=str(i)) for i, family in enumerate(("O'Neil", "OʼNeil", "O’Neil"))
+    }
+    bibliography = Bibliography(works, works, Style.load())
+    assert [entry.letter for entry in bibliography.references] == ["a", "b", "c"]
+    assert (
+        "".join(part.text for part in bibliography.citation(map(Cite, works)))
+        == "(O’Neil, 2001a, 2001b, 2001c)"
+    )
+
+
+def test_the_name_of_an_unknown_work_stays_as_it_is() -> None:
+    assert shown("10.1000/x,,y..z", "numeric", "p") == "[doi:10.1000/x,,y..z]"
+
+
+def test_parts_lead_to_works_and_keep_superscripts() -> None:
+    bibliography = Bibliography(LI, LI, Style.load())
+    emphasis: frozenset[Format] = frozenset({"emphasis"})
+    raised: frozenset[Format] = frozenset({"emphasis", "superscript"})
+    [opening, part, number, *_, closing] = bibliography.citation([Cite("part", label="page", locator="2")])
+    assert (opening, closing) == (Part("("), Part(")"))
+    assert part == Part("Part 6", emphasis, "part")
+    assert number == Part("1", raised, "part")
+
+
+def test_the_order_of_a_list() -> None:
+    """Given names and later authors count; case, accents and punctuation do not; no date comes last."""
+    people = [
+        [("Aa", "B.")], [("Áa", "C")], [("a-a", "C"), ("Bb", "")], [("Aa", "C"), ("Bb", "D")], [("Æa", "")],
+        [("Đo", "")], [("Łoś", "")], [("Lot", "")], [("O'Neil", "")], [("Oneill", "")], [("Øst", "")],
+        [("Þor", "")],
+    ]  # fmt: skip
+    csl = [{"author": [{"family": f, "given": g} for f, g in names], "issued": 2000} for names in people]
+    csl += [{"title": "U"}, {"author": [{"family": "Zz"}], "issued": 1999}, {"author": [{"family": "Zz"}]}]
+    works = [Work(str(number), item) for number, item in enumerate(csl)]
+    for order in (works, works[::-1]):
+        by_key = {work.key: work for work in order}
+        assert [entry.key for entry in Bibliography(by_key, by_key, Style.load()).references] == [
+            work.key for work in works
+        ]
+        numbers = [entry.key for entry in Bibliography(by_key, by_key, Style.load("numeric")).references]
+        assert numbers == [work.key for work in order]
+
+
+STYLE = """<style xmlns="http://purl.org/net/xbiblio/csl" class="in-text" version="1.0"><info><title>T</title>
+<id>i</id><updated>2026-01-01T00:00:00Z</updated></info>{}</style>"""
+BIBLIOGRAPHY = '<bibliography><layout><text variable="title"/></layout></bibliography>'
+MACROS = '<macro name="a"><text macro="{}"/></macro><citation><layout><text macro="a"/></layout></citation>'
+PARENT = (
+    '<style xmlns="http://purl.org/net/xbiblio/csl"><info><link rel="independent-parent" href="https://s.example/ieee"/>'
+    "</info></style>"
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("apa", "", "unknown style 'apa': write 'author-date'"),
+        ("ieee", "", "unknown style 'ieee': write 'numeric'"),
+        ("no.csl", None, "no.csl: cannot be read"),
+        ("a.csl", "<style>\n<a></style>", "a.csl:2: not XML: mismatched tag"),
+        ("a.csl", "<html/>", "a.csl: not a CSL style"),
+        ("a.csl", PARENT, "a.csl: only refers to another style; get that one: https://s.example/ieee"),
+        ("a.csl", STYLE.format(MACROS.format("b")), "without a bibliography"),
+        ("a.csl", STYLE.format(MACROS.format("b") + BIBLIOGRAPHY), "a.csl: there is no macro 'b'"),
+        ("a.csl", STYLE.format(MACROS.format("a") + BIBLIOGRAPHY), "a.csl: a macro calls itself"),
+        ("a.csl", STYLE.format("<citation/>" + BIBLIOGRAPHY), "a.csl:2: not a valid CSL style: "),
+    ],
+)
+def test_a_style_that_cannot_be_used(name: str, content: str | None, message: str, tmp_path: Path) -> None:
+    if content is not None:
+        (tmp_path / "a.csl").write_text(content)
+    with pytest.raises(ValueError) as error:  # noqa: PT011
+        Style.load(name, tmp_path)
+    assert message in str(error.value)
+
+
+LAYOUT = """<citation collapse="citation-number" et-al-min="2"><sort><key variable="citation-number"/></sort>
+<layout {}><group {} delimiter=", "><text variable="citation-number"/></group></layout></citation>"""
+
+
+@pytest.mark.parametrize(
+    ("layout", "group", "expected"),
+    [
+        ('prefix="(" suffix=")" delimiter=","', "", ("(1–3,5)", "Li (2)")),
+        ('delimiter=", "', 'prefix="[" suffix="]"', ("[1]–[3], [5]", "Li [2]")),
+        ('delimiter="," vertical-align="sup"', "", ("1–3,5", "Li2")),
+    ],
+)
+def test_a_style_of_the_author(layout: str, group: str, expected: tuple[str, str], tmp_path: Path) -> None:
+    (tmp_path / "own.csl").write_text(STYLE.format(LAYOUT.format(layout, group) + BIBLIOGRAPHY))
+    style = Style.load("own.csl", tmp_path)
+    assert style.numbered
+    cites = [Cite(D), Cite(A), Cite(B), Cite("three")]
+    bibliography = Bibliography([D, A, B, C, "three"], LI, style)
+    found = bibliography.citation(cites), bibliography.citation([Cite(A)], "t")
+    assert tuple("".join(part.text for part in parts) for parts in found) == expected
+    assert all(("superscript" in part.formats) == ("sup" in layout) for part in found[0])
+
+
+def test_commas_after_a_name_take_linear_time() -> None:
+    def read(times: int) -> None:
+        with pytest.raises(ValueError, match="no file of works has the id"):
+            parse_citation(f"@a{',' * times}x", ids=IDS)
+
+    assert is_linear(read, 2_000, 64_000)

@@ -1,0 +1,95 @@
+"""Entries of lists of references as citeproc-py formats them."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+from doiuri import DOI
+from doiuri.citations import Bibliography, Part, Reference, Style, format_entries
+from doiuri.records import Work
+
+ODD = DOI("10.1000/456#<7>")
+AUTHOR = [{"family": "Kahn", "given": "Robert E."}]
+
+
+def entry(
+    csl: dict[str, object], style: str | Style = "author-date", locale: str = "en-US"
+) -> tuple[Part, ...]:
+    chosen = Style.load(style) if isinstance(style, str) else style
+    work = Work(ODD if csl.get("DOI") else "id", csl)
+    [parts] = format_entries([Reference(work, 1)], chosen, locale)
+    return parts
+
+
+def text(parts: tuple[Part, ...]) -> str:
+    return "".join(part.text for part in parts)
+
+
+@pytest.mark.parametrize(
+    ("csl", "style", "expected"),
+    [
+        ({"title": "<script>f(1)</script> &lt;b onclick=x&gt;<T>"}, "author-date", "f(1) <T> (n.d.)."),
+        ({"title": '<span class="nocase">İ</span> <i>open', "issued": 2001}, "numeric", "İ open, 2001."),
+        ({"title": "What?", "author": AUTHOR}, "author-date", "Kahn, R. E. (n.d.). What?"),
+        ({"title": "What?", "container-title": "J", "issued": 1}, "numeric", "“What?,” J, 1."),
+        ({"title": 'A "b" c', "container-title": "J"}, "numeric", "“A ‘b’ c,” J."),
+        ({"title": "T", "author": [{"family": "Li", "given": "shuang"}]}, "author-date", "Li, S. (n.d.). T."),
+        ({"title": "T", "author": [{"family": "Angel", "given": "Ana de los Rios von"}]}, "numeric",
+         "A. de los R. von Angel, T."),
+        ({"title": "T", "author": ["NASA"], "page": "123-9, 140"}, "numeric", "NASA, T, pp. 123–129, 140."),
+        ({"title": "T", "publisher": "bioRxiv", "container-title": "BioRxiv"}, "numeric",
+         "“T,” BioRxiv."),
+        ({"title": "T", "URL": "https://e.example/a?b"}, "numeric", "T. https://e.example/a?b"),
+        ({"title": "T", "DOI": ODD.name}, "author-date", "T (n.d.). https://doi.org/10.1000/456%23%3C7%3E"),
+        ({"title": "T", "DOI": ODD.name}, "numeric", "T, doi: 10.1000/456#<7>."),
+        # What citeproc-py itself does not read
+        ({"title": None, "author": "Kahn, Robert", "issued": "c. 1998", "type": None, "language": None},
+         "author-date", "Kahn, R. (1998)."),
+        ({"title": ["T"], "author": [None, "A"], "issued": {"date-parts": [[]]}, "volume": 3, "x": {}},
+         "author-date", "A (n.d.). T (Vol. 3)."),
+    ],
+)  # fmt: skip
+def test_an_entry(csl: dict[str, object], style: str, expected: str) -> None:
+    assert text(entry(csl, style)) == expected
+
+
+def test_formatting_is_data() -> None:
+    title = "<i>A <em>b</em></i> H<sub>2</sub> <sup>1</sup> <b>c</b> <jats:sc>d</jats:sc>"
+    parts = entry({"title": title, "container-title": "J", "DOI": ODD.name, "issued": 2001}, "author-date")
+    assert {(part.text, *sorted(part.formats)) for part in parts if part.formats} == {
+        ("A ", "emphasis"), ("2", "subscript"), ("1", "superscript"), ("c", "strong"), ("d", "small-caps"),
+        ("J", "emphasis"),
+    }  # fmt: skip
+    assert [part for part in parts if part.link] == [Part(ODD.url, link=ODD)]
+
+
+def test_letters_are_in_the_entries_in_the_language() -> None:
+    works = {key: Work(key, {"author": AUTHOR, "title": key}) for key in "BA"}
+    references = Bibliography(works, works, Style.load(), "de").references
+    found = [text(parts) for parts in format_entries(references, Style.load(), "de")]
+    assert found == [f"Kahn, R. E. (o.\u00a0J.-{letter.lower()}). {letter}." for letter in "AB"]
+
+
+def test_a_style_without_dois_links_at_the_end(tmp_path: Path) -> None:
+    (tmp_path / "own.csl").write_text(
+        "<style xmlns='http://purl.org/net/xbiblio/csl' class='in-text' version='1.0'>"
+        "<info><title>T</title><id>i</id><updated>2026-01-01T00:00:00Z</updated></info>"
+        "<citation><layout><text variable='title'/></layout></citation><bibliography><layout>"
+        "<text variable='citation-number' suffix='. '/><text variable='title'/></layout></bibliography>"
+        "</style>"
+    )
+    style = Style.load("own.csl", tmp_path)
+    assert text(entry({"title": "T", "DOI": ODD.name}, style)) == f"T {ODD.url}"
+    assert text(entry({"title": "T"}, style)) == "T"
+
+
+def test_citeproc_is_imported_for_a_list_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "citeproc", raising=False)
+    bibliography = Bibliography(["a"], {"a": Work("a", {"title": "T"})}, Style.load())
+    assert not format_entries([], Style.load())
+    assert "citeproc" not in sys.modules
+    monkeypatch.setattr("doiuri.citations._locale.find_spec", lambda name: None)
+    with pytest.raises(ModuleNotFoundError, match=r'pip install "doiuri\[citations\]"'):
+        format_entries(bibliography.references, Style.load())

@@ -1,0 +1,70 @@
+"""Files of works: works without a DOI, and corrections."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from doiuri import DOI
+from doiuri.citations import read_works
+from doiuri.records import Work
+
+A = DOI("10.1000/a")
+JSON = """[
+  {"id": "knuth1984", "type": "book", "title": "The TeXbook", "URL": "https://tex.example/"},
+  {"id": "kahn", "DOI": "10.1000/A", "author": [{"family": "Rasheed"}]}]"""
+YAML = """---
+references:
+- id: 1984
+  title: Literate programming
+  issued: {year: 1984}
+- {id: "two", DOI: "https://doi.org/10.1000/b", issued: 2001-02-03}
+...
+"""
+
+
+def test_works_without_a_doi_and_corrections(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text(JSON)
+    (tmp_path / "b.yaml").write_text(YAML)
+    library = read_works(["a.json", "b.yaml"], tmp_path)
+    assert library.ids == {"knuth1984": "knuth1984", "kahn": A, "1984": "1984", "two": DOI("10.1000/b")}
+    assert library.files == (tmp_path / "a.json", tmp_path / "b.yaml")
+    registry = {A: Work(A, {"type": "report", "title": "T", "author": [{"family": "RASHEED"}]})}
+    works = library.complete(registry)
+    assert library.complete(registry, [A]) == {A: works[A]}
+    corrected, knuth = works[A], works["knuth1984"]
+    assert (corrected.title, corrected.type, corrected.authors[0].family) == ("T", "report", "Rasheed")
+    assert (knuth.doi, knuth.key, knuth.csl["URL"]) == (None, "knuth1984", "https://tex.example/")
+    assert json.loads(knuth.to_json())["id"] == "knuth1984"
+    assert works["1984"].year == 1984
+    assert works[DOI("10.1000/b")].csl["issued"] == {"date-parts": [[2001, 2, 3]]}
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.json", "[\n{]", "a.json:2: not JSON"),
+        ("a.json", '{"id": "a"}', "a.json:1: expected a list of works"),
+        ("a.json", '[{"id": "a"},\n\n 3]', "a.json:3: expected the object of a work, not 3"),
+        ("a.json", '[{"id": "a"},\n {"id": "a"}]', "a.json:2: 'a' occurs twice"),
+        (
+            "a.json",
+            '[{"DOI": "10.1000/a"},\n {"id": "x", "DOI": "doi:10.1000/A"}]',
+            "a.json:2: 'x' occurs twice",
+        ),
+        ("a.json", '[\n{"title": "T"}]', "a.json:2: the work has neither an id nor a DOI"),
+        ("a.json", '[\n{"id": "a", "DOI": "10.1000"}]', "a.json:2: a: '10.1000' is not a DOI"),
+        ("a.yaml", "- id: a\n  title: [", "a.yaml:2: not YAML"),
+        ("a.yaml", "- id: a\n- id: a\n", "a.yaml:2: 'a' occurs twice"),
+        ("a.yml", "a: b", "a.yml:1: expected a list of works"),
+        ("a.json", b"[\xff]", "a.json: not UTF-8 at byte 1"),
+        ("b.json", "", "cannot be read"),
+    ],
+)
+def test_a_file_that_is_wrong(name: str, content: str | bytes, message: str, tmp_path: Path) -> None:
+    file = tmp_path / name.replace("b.json", "other")
+    file.write_bytes(content if isinstance(content, bytes) else content.encode())
+    with pytest.raises(ValueError) as error:  # noqa: PT011
+        read_works([name], tmp_path)
+    assert message in str(error.value)

@@ -1,0 +1,93 @@
+"""Beside other plugins: mkdocs-bibtex and mkdocs-jupyter; works of a file on a whole site."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from doiuri.citations import _locale
+from mkdocs.exceptions import Abort
+
+from ..page import Page
+from .conftest import MakeSite
+
+BIB = "@article{knuth, title={Literate programming}, author={Knuth, D.}, journal={J}, year={1984}}"
+WORKS = [
+    {"id": "own", "title": "Own work", "author": [{"family": "Abel"}], "issued": "2001"},
+    {"id": "more", "title": "More", "author": [{"family": "Zorn"}], "issued": "2002"},
+]
+TEXT = "Tip [@doi:10.1000/182], [@knuth], @doi:10.1000/182 [p. 3], [see @own, p. 2]. `[@doi:10.1000/182]`\n\n"
+
+
+@pytest.mark.parametrize("bibtex_first", [True, False])
+@pytest.mark.parametrize("inline", [True, False])
+def test_citations_of_mkdocs_bibtex_and_ours_stand_on_one_page(
+    bibtex_first: bool, inline: bool, site: MakeSite
+) -> None:
+    built = site({"index.md": TEXT})
+    (built.folder / "works.bib").write_text(BIB)
+    (built.folder / "works.json").write_text(json.dumps(WORKS))
+    bibtex = {"bib_file": str(built.folder / "works.bib"), "enable_inline_citations": inline}
+    plugins = [{"bibtex": bibtex}, {"doiuri": {"resolve": False, "works": ["works.json"]}}]
+    built.build(plugins=plugins if bibtex_first else plugins[::-1], markdown_extensions=["footnotes"])
+    html = built.source("index.html")
+    citations = re.findall('<span class="doi-citation">.*?</span>', html)
+    assert [Page(citation).text for citation in citations] == [
+        *("(doi:10.1000/182)", "doi:10.1000/182, p. 3", "(see Abel, 2001, p. 2)")
+    ]
+    assert "<code>[@doi:10.1000/182]</code>" in html
+    assert "Literate programming" in html
+
+
+HOOK = """
+def on_files(files, **_):
+    for file in files:
+        if file.src_uri.endswith(".ipynb"):  # as mkdocs-jupyter does
+            file.is_documentation_page = lambda: True
+"""
+
+
+def test_citations_in_notebooks_are_reported_once(site: MakeSite) -> None:
+    text = json.dumps({"cells": [{"cell_type": "markdown", "source": ["[@doi:10.1000/182]"]}]})
+    built = site({"index.md": "", "a.ipynb": text, "b.ipynb": text, "c.ipynb": "{}"})
+    (built.folder / "hook.py").write_text(HOOK, encoding="utf-8")
+    built.build(plugins=[{"doiuri": {"resolve": False}}], hooks=["hook.py"])
+    assert built.messages() == ["citations in notebooks stay as they are written: a.ipynb, b.ipynb"]
+
+
+def test_a_site_with_citations_needs_the_extra(site: MakeSite, monkeypatch: pytest.MonkeyPatch) -> None:
+    built = site({"index.md": "doi:10.1000/182"})
+    monkeypatch.setattr("doiuri.citations._locale.find_spec", lambda _: None)
+    _locale._locales.cache_clear()
+    _locale.terms_of.cache_clear()
+    built.build(plugins=[{"doiuri": {"resolve": False}}])
+    (built.folder / "docs" / "index.md").write_text("[@doi:10.1000/182]")
+    with pytest.raises(Abort):
+        built.build(plugins=[{"doiuri": {"resolve": False}}])
+    assert 'citations need citeproc-py: pip install "doiuri[citations]"' in built.log.text
+
+
+def test_works_of_a_file_stand_in_the_list_of_the_site(site: MakeSite) -> None:
+    built = site({"index.md": "# A\n\n[@own] and `@more`", "b.md": "# B\n\n@own"})
+    (built.folder / "works.json").write_text(json.dumps(WORKS))
+    options = {"resolve": False, "works": "works.json", "nocite": ["@more"], "bibliography": "references.md"}
+    built.build(plugins=[{"doiuri": options}], strict=True)
+    page = built.page("references/index.html")
+    assert re.findall(r"(Abel|Zorn) \((\d+)\)", page.text) == [("Abel", "2001"), ("Zorn", "2002")]
+    back = [(href, text) for href, css_class, text in page.links if css_class == "doi-backref"]
+    assert back == [("../#cite-own", "↩ A"), ("../b/#cite-own", "↩ B")]
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ({"reference_style": "style.csl"}, "reference_style: {0}/style.csl: cannot be read"),
+        ({"works": "works.json"}, "works: {0}/works.json: cannot be read"),
+    ],
+)
+def test_files_are_beside_the_configuration(option: dict[str, str], message: str, site: MakeSite) -> None:
+    built = site({"index.md": ""})
+    with pytest.raises(Abort):
+        built.build(plugins=[{"doiuri": option}])
+    assert message.format(built.folder) in built.log.text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections import deque
 from functools import partial
@@ -87,8 +88,10 @@ class Pipeline:
                     progress(done)
                 yield outcome
         finally:
-            self._workers.close()
-            self._flush()
+            # when the interpreter exits, the workers are gone, maybe with a lock that we would wait for
+            if not sys.is_finalizing():
+                self._workers.close()
+                self._flush()
 
     def _fill(self, source: Iterator[Handle | Outcome]) -> bool:
         """Read ahead if half of the names are answered; return whether any are waiting."""

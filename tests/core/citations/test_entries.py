@@ -72,17 +72,26 @@ def test_letters_are_in_the_entries_in_the_language() -> None:
     assert found == [f"Kahn, R. E. (o.\u00a0J.-{letter.lower()}). {letter}." for letter in "AB"]
 
 
+OWN = (
+    "<style xmlns='http://purl.org/net/xbiblio/csl' class='in-text' version='1.0'>"
+    "<info><title>T</title><id>i</id><updated>2026-01-01T00:00:00Z</updated></info>"
+    "<citation><layout><text variable='title'/></layout></citation><bibliography><layout>"
+    "<text variable='citation-number' suffix='. '/><text variable='title'/>"
+    "<text variable='{}' prefix=', '/></layout></bibliography></style>"
+)
+
+
 def test_a_style_without_dois_links_at_the_end(tmp_path: Path) -> None:
-    (tmp_path / "own.csl").write_text(
-        "<style xmlns='http://purl.org/net/xbiblio/csl' class='in-text' version='1.0'>"
-        "<info><title>T</title><id>i</id><updated>2026-01-01T00:00:00Z</updated></info>"
-        "<citation><layout><text variable='title'/></layout></citation><bibliography><layout>"
-        "<text variable='citation-number' suffix='. '/><text variable='title'/></layout></bibliography>"
-        "</style>"
-    )
+    (tmp_path / "own.csl").write_text(OWN.format("page"))
     style = Style.load("own.csl", tmp_path)
     assert text(entry({"title": "T", "DOI": ODD.name}, style)) == f"T {ODD.url}"
     assert text(entry({"title": "T"}, style)) == "T"
+
+
+@pytest.mark.parametrize("variable", ["event", "event-title"])
+def test_the_title_of_a_conference(variable: str, tmp_path: Path) -> None:
+    (tmp_path / "own.csl").write_text(OWN.format(variable))
+    assert text(entry({"title": "T", "event-title": "A & B"}, Style.load("own.csl", tmp_path))) == "T, A & B"
 
 
 def test_citeproc_is_imported_for_a_list_only(monkeypatch: pytest.MonkeyPatch) -> None:

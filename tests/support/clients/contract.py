@@ -146,6 +146,7 @@ class Client:
                 response = opener.open(Request(uri, headers=dict(headers), method=method), timeout=timeout)
             except HTTPError as error:
                 if error.code < 400:  # a redirect that urllib refuses
+                    error.close()
                     raise
                 response = error
             with response:

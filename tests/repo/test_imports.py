@@ -73,6 +73,7 @@ PUBLIC = {
     "plugins",
     "plugins.citing",
     "plugins.clients",
+    "plugins.connections",
     "plugins.display",
     "plugins.survey",
     "records",

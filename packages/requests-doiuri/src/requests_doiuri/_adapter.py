@@ -7,21 +7,19 @@ redirect is followed; a session that ``mount`` has set up also checks the peer o
 from __future__ import annotations
 
 import io
-import threading
-from contextlib import contextmanager
-from functools import cache
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin, urlsplit
 
 from doiuri import DOI
 from doiuri.plugins import user_agent
 from doiuri.plugins.clients import ClientOptions, TargetError
+from doiuri.plugins.connections import checking
 from requests import exceptions
 from requests.adapters import HTTPAdapter
 from requests.cookies import RequestsCookieJar
 from requests.utils import default_user_agent, select_proxy, to_native_string
 from urllib3 import HTTPResponse
-from urllib3.connection import HTTPConnection
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -30,9 +28,6 @@ if TYPE_CHECKING:
     from doiuri.plugins.clients import ClientArguments, TargetCheck
     from requests import PreparedRequest, Response
     from requests.adapters import BaseAdapter
-    from urllib3.connectionpool import HTTPConnectionPool
-
-_current = threading.local()  # .url and .check, while this thread sends a request for a DOI
 
 
 class Redirects:
@@ -94,41 +89,11 @@ class Redirects:
     @contextmanager
     def sending(self, request: PreparedRequest, adapter: BaseAdapter) -> Iterator[None]:
         """Check the peers of the connections that an adapter opens meanwhile for the request."""
+        checked: AbstractContextManager[None] = nullcontext()
         if isinstance(adapter, HTTPAdapter):
-            manager = adapter.poolmanager
-            classes = manager.pool_classes_by_scheme
-            if not all(issubclass(kind.ConnectionCls, _Checked) for kind in classes.values()):
-                manager.pool_classes_by_scheme = {
-                    scheme: _checked_pool(classes[scheme]) for scheme in classes
-                }
-                manager.clear()  # its pools make connections that do not check
-        _current.url, _current.check = request.url, self._check
-        try:
-            with self.refusals(request):
-                yield
-        finally:
-            _current.check = None
-
-
-class _Checked(HTTPConnection):
-    """A connection that checks its peer before it sends a request for a DOI. A proxy is no target."""
-
-    def connect(self) -> None:
-        super().connect()
-        check: TargetCheck | None = getattr(_current, "check", None)
-        if check is not None and self.proxy is None and self.sock is not None:
-            try:
-                check.check_peer(_current.url, str(self.sock.getpeername()[0]))
-            except BaseException:
-                self.close()
-                raise
-
-
-@cache
-def _checked_pool(kind: type[HTTPConnectionPool]) -> type[HTTPConnectionPool]:
-    own = kind.ConnectionCls
-    connection = type(own.__name__, (_Checked, own), {})
-    return type(kind.__name__, (kind,), {"ConnectionCls": connection})
+            checked = checking(adapter.poolmanager, request.url or "", self._check)
+        with self.refusals(request), checked:
+            yield
 
 
 def own_cookies(request: PreparedRequest, base: str) -> RequestsCookieJar:

@@ -39,9 +39,12 @@ if TYPE_CHECKING:
     from parso.tree import NodeOrLeaf
 
 ROOT = Path(__file__).parents[2]
-AREAS = {"doiuri": "core", "doiuri-cli": "cli", "doiuri-proxy": "proxy"} | dict.fromkeys(
-    ("urllib-doiuri", "requests-doiuri", "httpx-doiuri"), "clients"
-)
+AREAS = {
+    "doiuri": "core",
+    "doiuri-cli": "cli",
+    "doiuri-proxy": "proxy",
+    "fsspec-doiuri": "filesystem",  # a folder of tests named fsspec would hide the library from mypy
+} | dict.fromkeys(("urllib-doiuri", "requests-doiuri", "httpx-doiuri"), "clients")
 NOT_COPIED = (".git", ".nox", ".venv", ".hypothesis", ".*_cache", "build", "dist")
 PYTEST = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider"]
 

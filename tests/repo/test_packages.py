@@ -25,6 +25,7 @@ def test_all_packages_are_here() -> None:
         "doiuri-proxy",
         "doiuri-cli",
         "dask-doiuri",
+        "fsspec-doiuri",
     } == NAMES
 
 

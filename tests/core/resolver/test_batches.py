@@ -158,6 +158,15 @@ def test_doubtful_answers_are_confirmed() -> None:
     assert [outcome.status for outcome in again] == [outcome.status for outcome in outcomes]
 
 
+def test_without_confirmation_which_ra_alone_says_what_does_not_exist() -> None:
+    dois = [DOI(f"10.1000/{n}{end}") for end in "a!" for n in "01"]
+    with handling(proxy({doi.key: () for doi in dois if doi.suffix[0] == "1"}, agencies)) as server:
+        outcomes = list(Resolver(server.url, store=None).verify(dois, confirm=False))
+        asked = targets(server)
+    assert [outcome.status for outcome in outcomes] == ["found", "found", "not-found", "not-found"]
+    assert len(asked) == 1
+
+
 def test_names_of_any_kind_are_verified() -> None:
     dois: list[Handle] = [
         DOI("10.1000/a,b"),

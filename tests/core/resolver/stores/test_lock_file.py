@@ -284,6 +284,8 @@ def test_the_status_of_each_doi_in_a_lock_file(path: Path) -> None:
     used = ["10.1000/A", "10.1000/B"]
     assert content.unused(used) == {"10.1000/1", EMPTY.key, "10.1000/C", "10.1000/D"}, "aliases are used"
     assert content.names()["10.1000/B"] == "record https://doi.org 10.1000/B"
+    content.add({key("10.1000/1", "files"): Entry(b"{}", JSON, 1.0)})
+    assert content.unused(used) == {EMPTY.key, "10.1000/C", "10.1000/D"}, "a program opens its files"
 
 
 def test_processes_that_write_at_once_lose_nothing(path: Path) -> None:

@@ -33,7 +33,10 @@ def checking(manager: PoolManager, url: str, check: TargetCheck | None) -> Itera
     """
     classes: Mapping[str, type[HTTPConnectionPool]] = manager.pool_classes_by_scheme
     if not all(issubclass(kind.ConnectionCls, _Checked) for kind in classes.values()):
-        manager.pool_classes_by_scheme = {scheme: _checked_pool(classes[scheme]) for scheme in classes}
+        manager.pool_classes_by_scheme = {
+            scheme: _checked_pool(kind)  # type: ignore[arg-type]  # a class is hashable
+            for scheme, kind in classes.items()
+        }
         manager.clear()  # its pools make connections that do not check
     _current.url, _current.check = url, check
     try:

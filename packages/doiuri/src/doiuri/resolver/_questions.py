@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from doiuri._doi import ShortDOI
-from doiuri._errors import BadRecord, NoValues, ResolutionError, ResolverUnavailable
+from doiuri._errors import BadRecord, DOINotFound, NoValues, ResolutionError, ResolverUnavailable
 from doiuri._json import dump, load
 from doiuri.records._record import Record, ascii_upper
 from doiuri.resolver._call import MAX_RECORD
@@ -117,10 +117,12 @@ class ExistenceQuestion(Question):
     """Does it exist? Which RA answers for many at once, the REST API for those that it does not know.
 
     :param agency: whether the registration agency is needed, too.
+    :param confirm: whether the REST API has to confirm that a name does not exist.
     """
 
     base: str
     agency: bool
+    confirm: bool = True
     first: ClassVar[int] = AHEAD
 
     def keys(self, doi: Handle) -> list[Key]:
@@ -164,13 +166,16 @@ class ExistenceQuestion(Question):
         return not isinstance(doi, ShortDOI) and len(agency_url([doi], base=self.base)) <= MAX_AGENCY_URL
 
     def _ask_which_ra(self, url: str, dois: Sequence[Handle], call: Call) -> Sequence[Outcome | None]:
-        """Ask Which RA; every answer but "found" has to be confirmed by the REST API."""
+        """Ask Which RA; the REST API is asked about the names that it does not answer for."""
         try:
             agencies = self._agencies(url, dois, call)
         except ResolverUnavailable as error:
             return [Outcome.from_error(doi, error) for doi in dois]
         outcomes: list[Outcome | None] = []
         for doi, agency in zip(dois, agencies, strict=True):
+            if agency is not None and agency.status == "not-found" and not self.confirm:
+                outcomes.append(Outcome.from_error(doi, DOINotFound(doi)))
+                continue
             if agency is None or agency.status != "found":
                 outcomes.append(None)
                 continue

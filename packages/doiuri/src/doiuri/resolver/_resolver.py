@@ -242,14 +242,18 @@ class Resolver:
         self,
         dois: Iterable[Handle | str],
         *,
+        confirm: bool = True,
         budget: float | Default | None = DEFAULT,
         progress: Progress | None = None,
     ) -> Iterator[Outcome]:
         """Yield one Outcome for each DOI, like ``resolve_many``, but without records and with few requests.
 
         Which RA is asked about many names at once, and the REST API about those it does not know.
+
+        :param confirm: whether the REST API is asked about the names that do not exist according to Which RA.
         """
-        return self._many(ExistenceQuestion(self.base, agency=False), dois, budget, progress)
+        question = ExistenceQuestion(self.base, agency=False, confirm=confirm)
+        return self._many(question, dois, budget, progress)
 
     def agencies(
         self,
@@ -473,6 +477,7 @@ class Resolver:
         """
         items, deadline = list(dois), self._config.deadline(budget)  # counted from the first next()
         valid = [item for item in as_handles(items) if not isinstance(item, Outcome)]
+        second: Callable[..., Iterator[Outcome]]
         if self.offline:
             first = list(self.resolve_many(items, budget=time_left(deadline), progress=progress))
             second, again = self.verify, {"unknown"}

@@ -154,9 +154,12 @@ class LockContent:
         return "found" if is_known else None
 
     def unused(self, used: Iterable[str]) -> set[str]:
-        """Return the keys of the DOIs that are not among those used, nor are aliases led to by them."""
+        """Return the keys of the DOIs that are not among those used, nor are aliases led to by them.
+
+        A data set whose files are listed is used: by programs that open them.
+        """
         done: set[str] = set()
-        left = list(used)
+        left = [*used, *(key.doi for key in self._values if key.kind == "files")]
         while left:
             doi = left.pop()
             if doi not in done:

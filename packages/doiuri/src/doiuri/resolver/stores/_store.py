@@ -22,8 +22,8 @@ class Key(NamedTuple):
     """
 
     kind: str
-    """What the entry holds: ``"record"``, ``"exists"``, ``"work"``, ``"bibtex"``, ``"reference"`` or
-    ``"metadata"``."""
+    """What the entry holds: ``"record"``, ``"exists"``, ``"work"``, ``"bibtex"``, ``"reference"``,
+    ``"metadata"`` or, in a lock file, ``"files"``, the listing of a data set."""
 
     base: str
     """The base URL of the resolver that answered."""

@@ -1,0 +1,65 @@
+"""Addresses: the name of a DOI, then the path of a file in its data set, each segment percent-encoded."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import unquote
+
+from doiuri import DOI, DOISyntaxError, encode
+
+PROTOCOL = "doi"
+
+# Characters of patterns stay as they are if they were typed so; in the names that we list they are escaped
+_NO_PATTERN = re.compile(r"[^*?\[\]]+")
+
+
+def normalize(address: str) -> str:
+    """Return an address as we list it, without the protocol and slashes at the end.
+
+    What is typed raw (blanks, ``#``, non-ASCII) is escaped. An escape means what it stands for, once, and a
+    percent sign that begins none means itself.
+
+    >>> normalize("doi://10.1000/x/100% of ü#1.csv/")
+    '10.1000/x/100%25%20of%20%C3%BC%231.csv'
+    """
+    for prefix in (f"{PROTOCOL}://", f"{PROTOCOL}::"):
+        address = address.removeprefix(prefix)
+    segments = address.rstrip("/").split("/")
+    return "/".join(_NO_PATTERN.sub(lambda match: escape(unescape(match[0])), each) for each in segments)
+
+
+def escape(name: str) -> str:
+    """Return a segment for a name, in which slashes are escaped, too."""
+    try:
+        return encode(name).replace("/", "%2F")
+    except UnicodeEncodeError:  # escapes that are not UTF-8, which no listing has
+        return "".join(f"%{byte:02X}" for byte in name.encode(errors="surrogateescape"))
+
+
+def unescape(segment: str) -> str:
+    """Return the name that a segment stands for."""
+    return unquote(segment, errors="surrogateescape")
+
+
+def names(address: str) -> list[tuple[DOI, str]]:
+    """Return the DOIs that a normalized address may begin with, longest first, each with the path after it.
+
+    There is only one if the first segment of the suffix has an escaped slash.
+
+    >>> [path for _, path in names("10.7910/DVN/RLLL1V/a.tab")]
+    ['', 'a.tab', 'RLLL1V/a.tab']
+    >>> names("10.7910/DVN%2FRLLL1V/a.tab")
+    [(DOI('10.7910/DVN/RLLL1V'), 'a.tab')]
+
+    :raises DOISyntaxError: if it does not begin with a DOI.
+    """
+    prefix, *segments = (unescape(segment) for segment in address.split("/"))
+    found: list[tuple[DOI, str]] = []
+    last = 1 if segments and "/" in segments[0] else len(segments)
+    for end in range(1, last + 1):
+        try:
+            doi = DOI.from_name(f"{prefix}/{'/'.join(segments[:end])}")
+        except DOISyntaxError:  # the path of a file may have what no name has
+            continue
+        found.append((doi, "/".join(segments[end:])))
+    return found[::-1] or [(DOI.from_name("/".join([prefix, *segments])), "")]

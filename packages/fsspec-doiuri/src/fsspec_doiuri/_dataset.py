@@ -1,0 +1,122 @@
+"""What a repository lists for a DOI: files with sizes and checksums, in folders; also in a lock file."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from math import inf
+from typing import TYPE_CHECKING
+
+from doiuri.plugins import DOI_ORG
+from doiuri.resolver import Entry, Key, LockContent, LockFile
+
+if TYPE_CHECKING:
+    import os
+    from pathlib import Path
+
+    from doiuri import DOI
+
+MAX_FILES = 100_000
+"""Files of a data set."""
+
+_KIND = "files"  # of the entries in a lock file
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file of a data set; what the repository does not say is empty."""
+
+    path: str  # folders and name, joined by slashes; not escaped
+    url: str
+    size: int | None = None  # in bytes
+    checksum: str = ""  # such as "md5:70e2…"
+    mimetype: str = ""
+    alias: str = ""  # another path that opens it, which is not listed
+    error: str = ""  # why it cannot be opened
+
+
+@dataclass(slots=True)
+class Dataset:
+    """The listing of a data set.
+
+    :raises ValueError: if there are too many files, or one has an unsafe or ambiguous name.
+    """
+
+    repository: str  # "inveniordm", "figshare" or "dataverse"
+    version: str  # the DOI of the version; for Dataverse its number, such as "1.0"
+    files: list[File]
+    parts: dict[str, str] = field(default_factory=dict)  # folders that are data sets: where they are listed
+    locked: bool = False  # whether this comes from a lock file
+    _found: dict[str, File] = field(init=False, repr=False)
+    _folders: dict[str, dict[str, File | None]] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if len(self.files) > MAX_FILES:
+            raise ValueError(f"more than {MAX_FILES:,} files")
+        self._found, self._folders = {}, {"": dict.fromkeys(self.parts)}
+        for file in self.files:
+            _check(file.path)
+            if file.path in self._found:
+                raise ValueError(f"two files are named {file.path!r:.200}")
+            self._found[file.path] = file
+            self._add(file.path, file)
+        for file in self.files:
+            if file.alias:
+                self._found.setdefault(file.alias, file)
+
+    def _add(self, path: str, entry: File | None) -> None:
+        folder, _, name = path.rpartition("/")
+        if folder not in self._folders:
+            self._folders[folder] = {}
+            self._add(folder, None)
+        if self._folders[folder].setdefault(name, entry) is not entry:
+            raise ValueError(f"{path!r:.200} is both a file and a folder")
+
+    def file(self, path: str) -> File | None:
+        """Return the file at a path, or None."""
+        return self._found.get(path)
+
+    def folder(self, path: str) -> dict[str, File | None] | None:
+        """Return what is in a folder, by name, None for a folder; None if there is no such folder."""
+        return self._folders.get(path)
+
+    def may_have(self, path: str) -> bool:
+        """Return whether a path is empty, leads to a file, or into a folder that there is."""
+        return not path or path in self._found or path.partition("/")[0] in self._folders[""]
+
+
+def _check(path: str) -> None:
+    """Refuse a name that leads out of the data set, or means something else on another system."""
+    unsafe = "\\" in path or not {"", ".", ".."}.isdisjoint(path.split("/"))
+    if unsafe or not path.isprintable():
+        raise ValueError(f"the name of a file is unsafe: {path!r:.200}")
+
+
+def write_locked(path: str | os.PathLike[str], doi: DOI, dataset: Dataset) -> None:
+    """Write a listing into a lock file; raises OSError, or ValueError if it is not a lock file."""
+    files = [
+        {name: value for name, value in asdict(file).items() if value not in (None, "")}
+        for file in sorted(dataset.files, key=lambda file: file.path)
+    ]
+    listing = {"repository": dataset.repository, "version": dataset.version, "files": files}
+    entry = Entry(json.dumps(listing).encode(), "application/json", inf)
+    LockFile(path).edit(lambda content: content.add({Key(_KIND, DOI_ORG, doi.key): entry}))
+
+
+def read_locked(path: Path) -> dict[str, Dataset]:
+    """Return the listings in a lock file, by the keys of their DOIs.
+
+    :raises OSError: if it cannot be read.
+    :raises ValueError: if it is not a lock file, or a listing in it cannot be used.
+    """
+    content, found = LockContent.read(path), {}
+    for key in content.keys:
+        entry = content.get(key)
+        if key.kind == _KIND and entry is not None:
+            try:
+                value = json.loads(entry.body)
+                files = [File(**file) for file in value["files"]]
+                found[key.doi] = Dataset(value["repository"], value["version"], files, locked=True)
+            except (AttributeError, KeyError, TypeError, ValueError) as error:
+                raise ValueError(f"{path}: the listing of {key.doi} cannot be used: {error}") from None
+    return found

@@ -1,0 +1,443 @@
+"""The filesystem, for fsspec's protocol ``doi``."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import tempfile
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from doiuri import DOI, DOINotFound, ResolutionError
+from doiuri.plugins import Settings, replacing, user_agent
+from doiuri.plugins.clients import TargetCheck
+from doiuri.resolver import Resolver
+from fsspec import AbstractFileSystem
+from fsspec.callbacks import DEFAULT_CALLBACK
+from fsspec.implementations.local import make_path_posix
+from fsspec.spec import AbstractBufferedFile
+
+from fsspec_doiuri._addresses import PROTOCOL, escape, names, normalize, unescape
+from fsspec_doiuri._dataset import Dataset, File, read_locked, write_locked
+from fsspec_doiuri._repositories import find_place, list_files, list_part
+from fsspec_doiuri._web import Web, check_digest, new_digest
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import IO
+
+    from fsspec.callbacks import Callback
+
+    from fsspec_doiuri._repositories import Place
+
+REPOSITORIES = ("inveniordm", "figshare", "dataverse")
+WHOLE = 16 * 2**20
+"""Bytes up to which a file is read whole when it is opened, so that it is proved before anything is read."""
+
+_BUDGET = 60.0  # seconds for the look-ups of one DOI
+
+
+class DOIFileSystem(AbstractFileSystem):
+    """The files of data sets by DOI, read-only: ``doi://10.5281/zenodo.4924875/tiny-data.txt``.
+
+    The DOI's record says which repository has the data set, and the repository lists its files. An address is
+    the name of the DOI and the path of a file, percent-encoded. The name ends at the longest registered one;
+    ``%2F`` in place of the slashes of a suffix says where it ends without a look-up. Listings are kept until
+    :meth:`invalidate_cache`.
+
+    >>> import pandas
+    >>> pandas.read_csv("doi://10.7910/DVN/RLLL1V/a.tab")  # doctest: +SKIP
+
+    :param resolver: base URL of the DOI resolver; default ``DOIURI_RESOLVER``, else ``https://doi.org``.
+    :param offline: send no requests; default ``DOIURI_OFFLINE``, else false.
+    :param mailto: mail address for the User-Agent header; default ``DOIURI_MAILTO``, else none.
+    :param cache: address of the cache of DOIs' records; default ``DOIURI_CACHE``, else the user's.
+    :param lock: path of a lock file that :func:`lock` wrote; nothing else is then asked for listings.
+    :param private: whether repositories may be on this machine or in a private network; default false.
+    :param repositories: what runs at a host, if its landing pages do not show it: a mapping of ``"HOST"`` or
+        ``"HOST:PORT"`` to ``"inveniordm"``, ``"figshare"`` or ``"dataverse"``.
+    :param tokens: tokens by ``"HOST"`` or ``"HOST:PORT"``, sent to that host only; also from
+        ``DOIURI_TOKENS``, as in ``HOST=TOKEN,HOST=TOKEN``. figshare's host is ``api.figshare.com``.
+    :raises ValueError: if an option or a variable is invalid.
+    """
+
+    protocol = PROTOCOL
+    root_marker = ""
+
+    def __init__(
+        self,
+        resolver: str | None = None,
+        offline: bool | str | None = None,
+        mailto: str | None = None,
+        cache: str | os.PathLike[str] | None = None,
+        lock: str | os.PathLike[str] | None = None,
+        private: bool | None = None,
+        repositories: Mapping[str, str] | None = None,
+        tokens: Mapping[str, str] | None = None,
+        **storage_options: Any,
+    ) -> None:
+        super().__init__(**storage_options)
+        settings = Settings.from_environ(resolver, offline, mailto, cache)
+        agent = user_agent("fsspec-doiuri", settings.mailto)
+        resolver_of = partial(
+            Resolver,
+            settings.base,
+            mailto=settings.mailto,
+            private=private,
+            user_agent=agent,
+            budget=_BUDGET,
+        )
+        if settings.cache is not None:
+            resolver_of = partial(resolver_of, store=settings.cache)
+        self._resolver = resolver_of(offline=settings.offline)
+        self._stored = resolver_of(offline=True)
+        self._repositories = _by_host("repositories", repositories)
+        if unknown := {*self._repositories.values()} - {*REPOSITORIES}:
+            raise ValueError(f"repositories: {min(unknown)!r} is not one of {', '.join(REPOSITORIES)}")
+        own = {**_tokens_of(os.environ.get("DOIURI_TOKENS", "")), **_by_host("tokens", tokens)}
+        check = TargetCheck(settings.base, self._resolver.private)
+        self._web = Web(check, agent, own, offline=settings.offline)
+        self._lock = None if lock is None else Path(lock)
+        self._listings: dict[str, Dataset] = {}  # by the key of the DOI, or by URL
+        self.invalidate_cache()
+
+    @classmethod
+    def _strip_protocol(cls, path: Any) -> Any:
+        if isinstance(path, list):
+            return [cls._strip_protocol(each) for each in path]
+        return normalize(os.fspath(path))
+
+    def invalidate_cache(self, path: str | None = None) -> None:
+        """Forget all listings; read the lock file again."""
+        self._listings = {} if self._lock is None else read_locked(self._lock)
+        super().invalidate_cache(path)
+
+    def _all_files(self, path: str) -> tuple[DOI, Dataset]:
+        """Return the DOI that an address begins with, and all its files, those of the data sets in it too."""
+        doi, dataset, _ = self._locate(self._strip_protocol(path))
+        files = list(dataset.files)
+        for name in dataset.parts:
+            files += [
+                replace(each, path=f"{name}/{each.path}") for each in self._part(doi, dataset, name).files
+            ]
+        return doi, Dataset(dataset.repository, dataset.version, files)
+
+    def ls(self, path: str, detail: bool = True, **_: Any) -> list[Any]:
+        """Return what is in a folder, or the file at a path.
+
+        :param detail: return what ``info`` returns, or the addresses only.
+        :raises FileNotFoundError: if the DOI is not registered, or has no such file or folder.
+        :raises OSError: if that is not known; the message says why, and names the host.
+        """
+        path = self._strip_protocol(path)
+        dataset, inner = self._find(path)
+        folder = dataset.folder(inner)
+        if folder is None:
+            entries = [_info(path, dataset, dataset.file(inner))]
+        else:
+            entries = [_info(f"{path}/{escape(name)}", dataset, file) for name, file in folder.items()]
+        return entries if detail else [entry["name"] for entry in entries]
+
+    def info(self, path: str, **_: Any) -> dict[str, Any]:
+        """Return a file's ``name``, ``size`` in bytes, ``type``, ``checksum``, ``mimetype`` and ``version``.
+
+        A folder has the first three and the last one. Raises what ``ls`` does.
+        """
+        path = self._strip_protocol(path)
+        dataset, inner = self._find(path)
+        return _info(path, dataset, dataset.file(inner))
+
+    def exists(self, path: str, **_: Any) -> bool:
+        """Return whether there is a file or a folder; raises OSError if that is not known."""
+        return self._type(path) is not None
+
+    def isdir(self, path: str) -> bool:
+        """Return whether there is a folder; raises OSError if that is not known."""
+        return self._type(path) == "directory"
+
+    def isfile(self, path: str) -> bool:
+        """Return whether there is a file; raises OSError if that is not known."""
+        return self._type(path) == "file"
+
+    def walk(self, path: str, maxdepth: int | None = None, topdown: bool = True, **options: Any) -> Any:
+        """Yield what is in each folder, as fsspec does, but raise errors by default."""
+        options.setdefault("on_error", _raise_unless_missing)
+        return super().walk(path, maxdepth, topdown, **options)
+
+    def cat_file(self, path: str, start: int | None = None, end: int | None = None, **_: Any) -> bytes:
+        """Return a file's bytes, or a range of them."""
+        if start is None and end is None:
+            with self._download(*self._file(path)) as whole:
+                return whole.read()
+        content: bytes = super().cat_file(path, start, end)
+        return content
+
+    def get(self, rpath: Any, lpath: Any, *arguments: Any, **options: Any) -> None:
+        """Copy files to this machine as fsspec does, but under their own names, without escapes."""
+        root = "" if isinstance(lpath, list) else make_path_posix(os.fspath(lpath)).rstrip("/")
+        super().get(rpath, lpath, *arguments, **options, root=root)
+
+    def get_file(
+        self,
+        rpath: str,
+        lpath: Any,
+        callback: Callback = DEFAULT_CALLBACK,
+        outfile: IO[bytes] | None = None,
+        root: str = "",
+        **_: Any,
+    ) -> None:
+        """Copy one file to this machine. If that fails, nothing is left, and an older copy stays.
+
+        :param outfile: an open file to write to, in place of the one at ``lpath``.
+        :param root: the beginning of ``lpath`` after which escapes are undone, if there is one.
+        """
+        outfile = lpath if hasattr(lpath, "write") else outfile
+        if outfile is None:
+            lpath = Path(root + unescape(lpath[len(root) :]) if root else lpath)
+            (lpath if self.isdir(rpath) else lpath.parent).mkdir(parents=True, exist_ok=True)
+            if lpath.is_dir():
+                return
+        dataset, file = self._file(rpath)
+        callback.set_size(file.size)
+        if outfile is None:
+            with replacing(lpath) as draft, draft.open("wb") as out:
+                self._web.download(file, dataset, out, callback.relative_update)
+        else:
+            with self._download(dataset, file, callback) as whole:
+                shutil.copyfileobj(whole, outfile)
+
+    def _open(self, path: str, mode: str = "rb", **options: Any) -> DOIFile:
+        if mode != "rb":
+            self._refuse(path)
+        return DOIFile(self, path, **options)
+
+    def _refuse(self, path: object, *_: object, **_options: object) -> NoReturn:
+        """Refuse to write."""
+        raise OSError(errno.EROFS, "data sets are read-only", str(path))
+
+    mkdir = makedirs = rmdir = rm = rm_file = _rm = _refuse
+    touch = pipe_file = put = put_file = cp_file = mv = _refuse
+
+    def _type(self, path: str) -> str | None:
+        try:
+            return str(self.info(path)["type"])
+        except FileNotFoundError:
+            return None
+
+    def _file(self, path: str) -> tuple[Dataset, File]:
+        """Return the file at an address, and the data set that it is in.
+
+        :raises IsADirectoryError: if it is a folder.
+        """
+        path = self._strip_protocol(path)
+        dataset, inner = self._find(path)
+        file = dataset.file(inner)
+        if file is None:
+            raise IsADirectoryError(errno.EISDIR, "a data set or a folder, not a file", path)
+        if file.error:
+            raise OSError(f"{path} cannot be opened: {file.error}")
+        return dataset, file
+
+    def _download(
+        self, dataset: Dataset, file: File, callback: Callback = DEFAULT_CALLBACK
+    ) -> tempfile.SpooledTemporaryFile[bytes]:
+        """Return a temporary file with all that is in a file, at its beginning."""
+        whole = tempfile.SpooledTemporaryFile(max_size=WHOLE)  # noqa: SIM115 - the caller closes it
+        try:
+            self._web.download(file, dataset, whole, callback.relative_update)
+        except BaseException:
+            whole.close()
+            raise
+        whole.seek(0)
+        return whole
+
+    def _find(self, path: str) -> tuple[Dataset, str]:
+        """Return the data set that has a file or folder, and its path there.
+
+        :raises FileNotFoundError: if there is none.
+        """
+        doi, dataset, inner = self._locate(path)
+        folder, _, rest = inner.partition("/")
+        if folder in dataset.parts:
+            dataset, inner = self._part(doi, dataset, folder), rest
+        if dataset.file(inner) is None and dataset.folder(inner) is None:
+            raise FileNotFoundError(errno.ENOENT, f"{doi.name} has no such file or folder", path)
+        return dataset, inner
+
+    def _locate(self, path: str) -> tuple[DOI, Dataset, str]:
+        """Return the DOI that an address begins with, its listing, and the path after it."""
+        rests = dict(names(path))  # longest name first
+        doi = next((doi for doi in rests if doi.key in self._listings), None)
+        if self._lock is not None:
+            if doi is None:
+                raise OSError(f"{path}: its listing is not in {self._lock}; fsspec_doiuri.lock() adds it")
+            return doi, self._listings[doi.key], rests[doi]
+        doi = doi or self._registered(path, [*rests])
+        dataset = self._listed(doi)
+        if not dataset.may_have(rests[doi]):  # the cache may know only the shorter one of two names
+            longer = [other for other in rests if len(other.key) > len(doi.key)]
+            if longer and (found := self._longest(longer)) is not None:
+                doi, dataset = found, self._listed(found)
+        return doi, dataset, rests[doi]
+
+    def _registered(self, path: str, dois: Sequence[DOI]) -> DOI:
+        """Return the first DOI that is registered; without a request, if the cache knows one.
+
+        :raises FileNotFoundError: if none is.
+        """
+        if len(dois) == 1:  # its record will tell
+            return dois[0]
+        stored = zip(dois, self._stored.verify(dois), strict=True)
+        known = next((doi for doi, outcome in stored if outcome.found), None)
+        found = known or self._longest(dois) or self._longest(dois, confirm=True)
+        if found is None:
+            name = dois[-1].name
+            raise FileNotFoundError(errno.ENOENT, f"{name} is not registered, nor is a longer name", path)
+        return found
+
+    def _longest(self, dois: Sequence[DOI], *, confirm: bool = False) -> DOI | None:
+        """Return the first DOI that is registered; None if none is.
+
+        :raises OSError: if that is not known.
+        """
+        outcomes = list(self._resolver.verify(dois, confirm=confirm))
+        found = (doi for doi, outcome in zip(dois, outcomes, strict=True) if outcome.found)
+        if (doi := next(found, None)) is not None:
+            return doi
+        for outcome in outcomes:
+            if outcome.status == "unknown":
+                raise OSError(f"{dois[-1].name}: {outcome.reason}")
+        return None
+
+    def _listed(self, doi: DOI) -> Dataset:
+        """Return the listing of a DOI."""
+        if doi.key not in self._listings:
+            self._listings[doi.key] = list_files(doi, self._place(doi), self._web)
+        return self._listings[doi.key]
+
+    def _part(self, doi: DOI, dataset: Dataset, folder: str) -> Dataset:
+        """Return the listing of a data set in another one."""
+        url = dataset.parts[folder]
+        if url not in self._listings:
+            self._listings[url] = list_part(doi, self._place(doi), url, self._web)
+        return self._listings[url]
+
+    def _place(self, doi: DOI) -> Place:
+        """Return where a DOI is listed."""
+        try:
+            url = self._resolver.resolve(doi).url
+        except DOINotFound as error:
+            raise FileNotFoundError(errno.ENOENT, "not registered", doi.name) from error
+        except ResolutionError as error:
+            raise OSError(str(error)) from error
+        if url is None:
+            raise OSError(f"{doi.name}: its record has no URL")
+        return find_place(doi, url, self._repositories)
+
+
+class DOIFile(AbstractBufferedFile):
+    """A file that is open for reading.
+
+    A small one is received whole, and proved, before it is read. Of a large one ranges are received, if the
+    repository sends them; if they are read one after another, the checksum is proved at the end.
+    """
+
+    def __init__(self, fs: DOIFileSystem, path: str, **options: Any) -> None:
+        self.fs = fs
+        self._dataset, self._file = fs._file(path)
+        self._digest, self._digested = new_digest(self._file.checksum), 0
+        self._whole: IO[bytes] | None = None
+        options["size"] = self._file.size
+        if self._file.size is None or self._file.size <= WHOLE:
+            options |= {"size": self._receive(), "cache_type": "none"}
+        super().__init__(fs, path, **options)
+
+    def close(self) -> None:
+        """Close the file, and delete what was received of it."""
+        super().close()
+        if self._whole is not None:
+            self._whole.close()
+
+    def _receive(self) -> int:
+        self._whole = whole = self.fs._download(self._dataset, self._file)
+        return whole.seek(0, os.SEEK_END)
+
+    def _fetch_range(self, start: int, end: int) -> bytes:
+        end = min(end, self.size)
+        if self._whole is None:
+            data = self.fs._web.read(self._file, self._dataset, start, end) if start < end else b""
+            if data is not None:
+                self._prove(start, data)
+                return data
+            self._receive()
+        assert self._whole is not None  # noqa: S101 - it was just received
+        self._whole.seek(start)
+        return self._whole.read(max(end - start, 0))
+
+    def _prove(self, start: int, data: bytes) -> None:
+        """Add a range to the digest, if it continues what was read before."""
+        if self._digest is not None and start <= self._digested < start + len(data):
+            self._digest.update(data[self._digested - start :])
+            self._digested = start + len(data)
+            if self._digested == self.size:
+                check_digest(self._file, self._dataset, self._digest)
+
+
+def lock(url: str, path: str | os.PathLike[str] = "doi.lock.json", **storage_options: Any) -> None:
+    """Write the listing of a data set into a lock file: its version; names, sizes and checksums of its files.
+
+    With the option ``lock`` its files are then opened as they are now, or not at all.
+
+    >>> lock("doi://10.5281/zenodo.4924875")  # doctest: +SKIP
+
+    :param url: the address of the data set, or of something in it.
+    :param path: the lock file; what else is in it stays.
+    :param storage_options: the options of the filesystem.
+    :raises OSError: if the files cannot be listed, or the lock file cannot be written.
+    :raises ValueError: if the file is not a lock file.
+    """
+    options = {**storage_options, "lock": None, "skip_instance_cache": True}  # lists the files anew
+    write_locked(path, *DOIFileSystem(**options)._all_files(url))
+    DOIFileSystem.clear_instance_cache()  # fsspec keeps filesystems, and they what a lock file said
+
+
+def _raise_unless_missing(error: OSError) -> None:
+    """Have ``walk`` take a missing folder for an empty one, as fsspec does, but nothing else."""
+    if not isinstance(error, FileNotFoundError):
+        raise error
+
+
+def _info(path: str, dataset: Dataset, file: File | None) -> dict[str, Any]:
+    if file is None:
+        return {"name": path, "size": 0, "type": "directory", "version": dataset.version}
+    return {
+        "name": path,
+        "size": file.size,
+        "type": "file",
+        "checksum": file.checksum,
+        "mimetype": file.mimetype,
+        "version": dataset.version,
+    }
+
+
+def _by_host(option: str, given: Any) -> dict[str, str]:
+    """Return an option that has a text for each host, checked; hosts in lower case."""
+    items = {} if given is None else given
+    is_mapping = isinstance(items, Mapping)
+    if not is_mapping or not all(isinstance(text, str) and text for pair in items.items() for text in pair):
+        raise ValueError(f"{option} must be a mapping of hosts to strings")  # not its value: it may be secret
+    if any("/" in host or "@" in host for host in items):
+        raise ValueError(f'{option}: the keys are hosts, such as "example.org" or "localhost:8000"')
+    return {host.lower(): text for host, text in items.items()}
+
+
+def _tokens_of(variable: str) -> dict[str, str]:
+    """Return the tokens in ``DOIURI_TOKENS``."""
+    pairs = [pair.strip().partition("=") for pair in variable.split(",") if pair.strip()]
+    if not all(host and token for host, _, token in pairs):
+        raise ValueError("DOIURI_TOKENS: it is not of the form HOST=TOKEN,HOST=TOKEN")
+    return _by_host("DOIURI_TOKENS", {host.strip(): token.strip() for host, _, token in pairs})

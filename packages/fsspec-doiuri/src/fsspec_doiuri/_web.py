@@ -1,0 +1,272 @@
+"""Requests to repositories: redirects, tokens, bounds; files proved by size and checksum."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import threading
+from collections import defaultdict
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urljoin, urlsplit
+
+import requests
+from doiuri.plugins.clients import TargetError
+from doiuri.plugins.connections import checking
+from doiuri.rest import retry_after
+from requests.adapters import HTTPAdapter
+from requests.utils import get_environ_proxies, select_proxy
+from urllib3.exceptions import HTTPError
+from urllib3.util import Retry
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from typing import IO
+
+    from doiuri.plugins.clients import TargetCheck
+
+    from fsspec_doiuri._dataset import Dataset, File
+
+MAX_LISTING = 64 * 2**20
+"""Bytes of all answers for one listing."""
+TIMEOUT = (10, 60)
+"""Seconds to connect, and to wait for more of an answer: large listings take a repository long."""
+MAX_REDIRECTS = 10
+DOWNLOADS = 4
+"""Downloads from one host at the same time."""
+
+_CHUNK = 2**18
+_ALGORITHMS = frozenset({"md5", "sha1", "sha256", "sha512"})
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+# How each kind of repository takes a token
+_TOKENS: Mapping[str, tuple[str, str]] = {
+    "inveniordm": ("Authorization", "Bearer "),
+    "figshare": ("Authorization", "token "),
+    "dataverse": ("X-Dataverse-key", ""),
+}
+
+_slots: defaultdict[str, threading.BoundedSemaphore] = defaultdict(
+    lambda: threading.BoundedSemaphore(DOWNLOADS)
+)
+if hasattr(os, "register_at_fork"):  # threads that hold a place do not survive a fork
+    os.register_at_fork(after_in_child=_slots.clear)
+
+
+class MissingError(OSError):
+    """The repository answered 404 or 410."""
+
+
+class Web:
+    """The requests of one filesystem.
+
+    :param check: where requests may lead.
+    :param tokens: tokens by host, with a port or without.
+    :param offline: send no requests.
+    """
+
+    def __init__(
+        self, check: TargetCheck, user_agent: str, tokens: Mapping[str, str], *, offline: bool
+    ) -> None:
+        self._check = check
+        # identity: checksums are those of the files, whatever a server may do to save bytes
+        self._headers = {"User-Agent": user_agent, "Accept": "*/*", "Accept-Encoding": "identity"}
+        self._tokens = tokens
+        self._offline = offline
+        self._sessions: dict[int, requests.Session] = {}  # by process: connections do not survive a fork
+
+    def listing(self, repository: str) -> Callable[[str], Any]:
+        """Return a function that gets JSON from the URLs of one listing, which together are bounded.
+
+        It raises MissingError for 404 and 410, and OSError for everything else that is not JSON.
+        """
+        left = MAX_LISTING
+
+        def get(url: str) -> Any:
+            nonlocal left
+            with self._answer(url, repository, {"Accept": "application/json"}, 200) as response:
+                pieces = []
+                for piece in _stream(response):
+                    left -= len(piece)
+                    if left < 0:
+                        raise OSError(f"{_host(url)}: the listing is longer than {MAX_LISTING:,} bytes")
+                    pieces.append(piece)
+            try:
+                return json.loads(b"".join(pieces))
+            except (ValueError, RecursionError):
+                kind = response.headers.get("Content-Type", "no media type")
+                raise OSError(f"{_host(url)} sent {kind:.80} in place of a listing in JSON") from None
+
+        return get
+
+    def download(
+        self, file: File, dataset: Dataset, out: IO[bytes], progress: Callable[[int], object]
+    ) -> None:
+        """Write a whole file.
+
+        :raises OSError: if what was received is not what the listing says; then ``out`` is of no use.
+        """
+        digest, size = new_digest(file.checksum), 0
+        with (
+            _slots[_host(file.url)],
+            self._answer(file.url, dataset.repository, {}, 200, file=file) as response,
+        ):
+            for piece in _stream(response):
+                size += len(piece)
+                if file.size is not None and size > file.size:
+                    break
+                out.write(piece)
+                if digest is not None:
+                    digest.update(piece)
+                progress(len(piece))
+        if file.size is not None and size != file.size:
+            sent = f"more than {file.size:,}" if size > file.size else f"{size:,}"
+            raise _mismatch(file, dataset, f"sent {sent} bytes, expected {file.size:,}")
+        check_digest(file, dataset, digest)
+
+    def read(self, file: File, dataset: Dataset, start: int, end: int) -> bytes | None:
+        """Return a range of a file's bytes; None if the repository does not send ranges of it."""
+        headers = {"Range": f"bytes={start}-{end - 1}"}
+        with (
+            _slots[_host(file.url)],
+            self._answer(file.url, dataset.repository, headers, 200, 206, file=file) as response,
+        ):
+            if response.headers.get("Content-Range") != f"bytes {start}-{end - 1}/{file.size}":
+                return None
+            data = b"".join(_stream(response, end - start))
+        if len(data) != end - start:
+            raise OSError(f"{file.path}: {_host(file.url)} sent {len(data):,} of {end - start:,} bytes")
+        return data
+
+    @contextmanager
+    def _answer(
+        self, url: str, repository: str, headers: Mapping[str, str], *expected: int, file: File | None = None
+    ) -> Iterator[requests.Response]:
+        """Yield the answer at the end of the redirects.
+
+        :raises OSError: if its status is not as expected, it is a web page and no file, or it breaks off.
+        """
+        parts, host = urlsplit(url), _host(url)
+        if self._offline:
+            raise OSError(f"{host}: offline: request not sent")
+        token = self._tokens.get(host.lower()) or self._tokens.get(parts.hostname or "")
+        if token and parts.scheme != "https" and not self._check.private:
+            raise OSError(f"the token for {host} is not sent over http; private=True allows it")
+        name, scheme = _TOKENS[repository]
+        try:
+            with self._followed(url, headers, {name: scheme + token} if token else {}) as response:
+                if response.status_code not in expected:
+                    raise _failure(response, has_token=bool(token))
+                if file is not None:
+                    _refuse_page(response, file)
+                yield response
+        except (TargetError, requests.RequestException, HTTPError, UnicodeError) as error:
+            raise OSError(f"{host}: {_reason(error)}") from error
+
+    def _followed(self, url: str, headers: Mapping[str, str], secret: Mapping[str, str]) -> requests.Response:
+        first = url
+        for _ in range(MAX_REDIRECTS + 1):
+            is_own = urlsplit(url)[:2] == urlsplit(first)[:2]  # the scheme, host and port
+            response = self._send(url, {**self._headers, **headers, **(secret if is_own else {})})
+            location = response.headers.get("Location") if response.status_code in _REDIRECTS else None
+            if location is None:
+                return response
+            response.close()
+            target = urljoin(url, location.encode("latin-1").decode())  # as requests reads it
+            if url.startswith("https:") and target.startswith("http:"):
+                raise TargetError(f"redirected from https to http, to {_host(target)}")
+            url = target
+        raise TargetError(f"more than {MAX_REDIRECTS} redirects")
+
+    def _send(self, url: str, headers: Mapping[str, str]) -> requests.Response:
+        self._check.check_url(url)
+        if "@" in urlsplit(url).netloc:
+            raise TargetError("redirected to a URL with a user")
+        if not select_proxy(url, get_environ_proxies(url)):
+            self._check.check_addresses(url)
+        session = self._sessions.get(os.getpid()) or self._sessions.setdefault(os.getpid(), _new_session())
+        adapter = session.get_adapter(url)
+        assert isinstance(adapter, HTTPAdapter)  # noqa: S101 - it is ours
+        with checking(adapter.poolmanager, url, self._check):
+            return session.get(url, headers=headers, stream=True, allow_redirects=False, timeout=TIMEOUT)
+
+
+def _new_session() -> requests.Session:
+    session = requests.Session()
+    session.auth = lambda request: request  # so that requests reads no netrc
+    # once more if a server had closed a kept connection, never for what it answers
+    retries = Retry(1, status=0, redirect=0, respect_retry_after_header=False)
+    for scheme in ("http://", "https://"):
+        session.mount(scheme, HTTPAdapter(pool_maxsize=DOWNLOADS, max_retries=retries))
+    return session
+
+
+def _host(url: str) -> str:
+    return f"{urlsplit(url).netloc.rpartition('@')[2]:.260}"
+
+
+def _stream(response: requests.Response, most: float = float("inf")) -> Iterator[bytes]:
+    """Yield the body as it was sent; not much more than ``most`` bytes."""
+    while most >= 0 and (piece := response.raw.read(_CHUNK, decode_content=False)):
+        most -= len(piece)
+        yield piece
+
+
+def _reason(error: BaseException) -> str:
+    """Return what went wrong, without the names of classes and objects."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, OSError) and cause.strerror:
+            return cause.strerror
+        if isinstance(cause, TargetError):
+            return str(cause)
+        cause = cause.__cause__ or cause.__context__
+    if "Timeout" in type(error).__name__:
+        return f"no answer within {TIMEOUT[1]} s"
+    return "the answer was cut off" if "IncompleteRead" in str(error) else f"{error!r:.300}"
+
+
+def _failure(response: requests.Response, *, has_token: bool) -> OSError:
+    """Return the error for an HTTP status, with what the answer says, if it is JSON."""
+    status, host = response.status_code, _host(response.url)
+    said = f"{host} answered {status} {response.reason or ''}".rstrip()
+    if "json" in response.headers.get("Content-Type", ""):
+        try:
+            message = json.loads(response.raw.read(_CHUNK, decode_content=False))["message"]
+            said += f": {message[:300]}" if message.isprintable() else ""
+        except (AttributeError, KeyError, TypeError, ValueError):
+            pass  # there is no message
+    if status in {404, 410}:
+        return MissingError(said)
+    if status in {401, 403}:
+        hint = f"; a token may be needed: tokens={{{host!r}: …}} or DOIURI_TOKENS"
+        return PermissionError(said if has_token else said + hint)
+    if status == 429 and (seconds := retry_after(response.headers)) is not None:
+        said += f"; Retry-After: {seconds:.0f} s"
+    return OSError(said)
+
+
+def _refuse_page(response: requests.Response, file: File) -> None:
+    """Refuse a web page in place of a file: of a login, or of a firewall."""
+    kind = response.headers.get("Content-Type", "").lower()
+    is_page = "html" in file.mimetype or file.path.lower().endswith((".html", ".htm", ".xhtml"))
+    if kind.startswith(("text/html", "application/xhtml")) and not is_page:
+        raise OSError(f"{file.path}: {_host(response.url)} sent a web page in place of the file")
+
+
+def new_digest(checksum: str) -> hashlib._Hash | None:
+    """Return a new digest for a checksum; None if there is none, or its algorithm is unknown."""
+    name, _, value = checksum.partition(":")
+    return hashlib.new(name, usedforsecurity=False) if value and name in _ALGORITHMS else None
+
+
+def check_digest(file: File, dataset: Dataset, digest: hashlib._Hash | None) -> None:
+    """Check that a file's bytes have its checksum; raises OSError."""
+    if digest is not None and digest.hexdigest() != file.checksum.partition(":")[2].lower():
+        own = f"{digest.name}:{digest.hexdigest()}"
+        raise _mismatch(file, dataset, f"sent bytes with the checksum {own}, expected {file.checksum}")
+
+
+def _mismatch(file: File, dataset: Dataset, reason: str) -> OSError:
+    changed = " has changed since it was locked" if dataset.locked else ""
+    return OSError(f"{file.path}{changed}: {_host(file.url)} {reason}")

@@ -1,0 +1,122 @@
+"""The lock file: the listing as it was, and files as they were or an error."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import fsspec
+import pytest
+from fsspec_doiuri import DOIFileSystem, lock
+from support.servers.repositories import DOIS, FILES, NOTES, TABLE, as_json, error, md5
+from support.shelf import Shelf, Start
+
+
+@pytest.fixture
+def locked(shelf: Shelf, tmp_path: Path) -> Path:
+    path = tmp_path / "doi.lock.json"
+    lock(shelf.address(NOTES), path, **shelf.options)
+    shelf.server.seen.clear()
+    return path
+
+
+def test_a_lock_file_says_what_every_file_is(shelf: Shelf, locked: Path) -> None:
+    ((name, entry),) = json.loads(locked.read_text("utf-8"))["entries"].items()
+    assert name == f"files https://doi.org {DOIS[shelf.kind].upper()}"
+    files = {file["path"]: (file["size"], file["checksum"]) for file in entry["json"]["files"]}
+    assert files == {path: (len(body), md5(body, "md5:")) for path, body in FILES.items()}
+    before = locked.read_bytes()
+    lock(shelf.address(), locked, **shelf.options)
+    assert locked.read_bytes() == before
+
+
+def test_no_listing_is_asked_for_and_files_are_received(shelf: Shelf, locked: Path) -> None:
+    asked = len(shelf.proxy.log)
+    fs = shelf.fs(lock=locked)
+    assert len(fs.find(shelf.address())) == 2
+    assert fs.info(shelf.address(NOTES)) == shelf.fs().info(shelf.address(NOTES))
+    shelf.server.seen.clear()
+    assert fs.cat_file(shelf.address(TABLE)) == FILES[TABLE]
+    assert len(shelf.server.seen) == 1
+    assert not fs.exists(shelf.address("none"))
+    assert len(shelf.proxy.log) == asked
+
+
+def test_offline_works_up_to_the_download(shelf: Shelf, locked: Path) -> None:
+    fs = shelf.fs(lock=locked, offline=True)
+    assert fs.info(shelf.address(TABLE))["size"] == len(FILES[TABLE])
+    with pytest.raises(OSError, match=f"{shelf.host}: offline: request not sent"):
+        fs.cat_file(shelf.address(TABLE))
+    assert not shelf.server.seen
+
+
+@pytest.mark.parametrize("new", [b"x" * len(FILES[NOTES]), b"shorter", FILES[NOTES] + b"longer"])
+def test_a_file_that_changed_is_an_error_with_its_name(shelf: Shelf, locked: Path, new: bytes) -> None:
+    shelf.repository.files = {**FILES, NOTES: new}
+    assert shelf.fs().cat_file(shelf.address(NOTES)) == new
+    with pytest.raises(OSError, match=r"notes\.txt has changed since it was locked"):
+        shelf.fs(lock=locked).cat_file(shelf.address(NOTES))
+
+
+def test_what_is_not_locked_is_an_error_and_never_written(shelf: Shelf, locked: Path) -> None:
+    before = locked.read_bytes()
+    with pytest.raises(OSError, match=r"10\.1000/other: its listing is not in .*doi\.lock\.json"):
+        shelf.fs(lock=locked).exists("doi://10.1000/other")
+    assert locked.read_bytes() == before
+
+
+def test_the_concept_stays_at_the_version_that_was_locked(start: Start, tmp_path: Path) -> None:
+    concept, path = "10.5281/zenodo.4924874", tmp_path / "doi.lock.json"
+    shelf = start("inveniordm", records={concept: "/records/4924874"})
+    lock(shelf.address("", concept), path, **shelf.options)
+    shelf.repository.answers["/records/4924874"] = error(500, "a newer version")
+    fs = shelf.fs(lock=path)
+    assert fs.info(shelf.address(NOTES, concept))["version"] == DOIS["inveniordm"]
+    assert fs.cat_file(shelf.address(NOTES, concept)) == FILES[NOTES]
+
+
+def test_a_collection_is_locked_whole(start: Start, tmp_path: Path) -> None:
+    doi, path = "10.6084/m9.figshare.c.4362224", tmp_path / "doi.lock.json"
+    light = {"id": 4362224, "doi": f"{doi}.v3"}
+    answers = {
+        r"/collections\?doi=": as_json([light]),
+        "/collections/4362224$": as_json(light),
+        r"/collections/4362224/articles": as_json([{"id": 14763051, "doi": DOIS["figshare"]}]),
+    }
+    shelf = start("figshare", answers=answers, records={doi: "/collections/T/4362224"})
+    lock(shelf.address("", doi), path, **shelf.options)
+    fs = shelf.fs(lock=path)
+    assert fs.info(shelf.address("", doi))["version"] == f"{doi}.v3"
+    assert fs.cat_file(shelf.address(f"14763051/{NOTES}", doi)) == FILES[NOTES]
+
+
+def test_nothing_is_locked_if_the_files_cannot_be_listed(start: Start, tmp_path: Path) -> None:
+    shelf = start("inveniordm", answers={".": error(503, "down")})
+    with pytest.raises(OSError, match="answered 503"):
+        lock(shelf.address(), tmp_path / "doi.lock.json", **shelf.options)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("path", ["../x", "a\\b", "/x"])
+def test_an_edited_lock_file_is_not_trusted(shelf: Shelf, locked: Path, path: str) -> None:
+    content = json.loads(locked.read_text("utf-8"))
+    ((_, entry),) = content["entries"].items()
+    entry["json"]["files"][0]["path"] = path
+    locked.write_text(json.dumps(content))
+    with pytest.raises(ValueError, match=r"doi\.lock\.json: the listing of .* unsafe"):
+        shelf.fs(lock=locked)
+
+
+def test_a_new_lock_counts_for_filesystems_that_fsspec_keeps(shelf: Shelf, locked: Path) -> None:
+    fs = fsspec.filesystem("doi", **shelf.options, lock=str(locked))
+    shelf.repository.files = {NOTES: b"new"}
+    lock(shelf.address(), locked, **shelf.options)
+    assert len(fs.find(shelf.address())) == 2
+    fs = fsspec.filesystem("doi", **shelf.options, lock=str(locked))
+    assert fs.cat_file(fs.find(shelf.address())[0]) == b"new"
+
+
+def test_a_file_that_is_no_lock_file_is_named(tmp_path: Path) -> None:
+    (tmp_path / "doi.lock.json").write_text("{}")
+    with pytest.raises(ValueError, match=r"doi\.lock\.json is not a lock file"):
+        DOIFileSystem(lock=tmp_path / "doi.lock.json", skip_instance_cache=True)

@@ -1,0 +1,363 @@
+"""Errors in place of data that is not the file; tokens for one host; private networks."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from doiuri_proxy.pytest_plugin import Proxies
+from fsspec_doiuri import DOIFileSystem
+from support.ports import refusing
+from support.servers.repositories import DOIS, FILES, KINDS, NOTES, TABLE, Repository, as_json, error
+from support.servers.web import Answer, Asked, Site, record, site
+from support.shelf import Shelf, Start
+
+CONTENT = "/content|/file/download|/access/datafile"
+HTML = {"Content-Type": "text/html; charset=utf-8"}
+
+
+class Fault(NamedTuple):
+    """What the repository says in place of a file, and what the error says of it."""
+
+    name: str
+    answer: Answer
+    says: str
+    kind: type[OSError] = OSError
+
+
+NOTE = FILES[NOTES]
+CUT = {"Content-Length": "19", "Connection": "close"}
+ROUND = "/api/access/datafile/1/content/file/download/1"
+FAULTS = [
+    Fault(
+        "other bytes", Answer(200, {}, NOTE[:-1] + b"!"), "notes.txt: HOST sent bytes with the checksum md5:"
+    ),
+    Fault("fewer bytes", Answer(200, {}, NOTE[:-1]), "notes.txt: HOST sent 18 bytes, expected 19"),
+    Fault("more bytes", Answer(200, {}, NOTE * 2), "HOST sent more than 19 bytes, expected 19"),
+    Fault("nothing", Answer(200, {}, b""), "HOST sent 0 bytes"),
+    Fault("cut off", Answer(200, CUT, NOTE[:4]), "HOST: the answer was cut off"),
+    Fault("accepted", Answer(202, {}, b""), "HOST answered 202"),
+    Fault("challenge", Answer(202, {**HTML, "x-amzn-waf-action": "challenge"}, b""), "HOST answered 202"),
+    Fault("page", Answer(200, HTML, b"<html>log in</html>"), "notes.txt: HOST sent a web page in place"),
+    Fault("forbidden", error(403, "Go away."), "HOST answered 403.*Go away.*token", PermissionError),
+    Fault("unauthorized", Answer(401), "HOST answered 401.*DOIURI_TOKENS", PermissionError),
+    Fault("guestbook", error(400, "You need a guestbook response."), "400.*You need a guestbook response"),
+    Fault("too many", Answer(429, {"Retry-After": "7"}), "HOST answered 429.*Retry-After: 7 s"),
+    Fault("gone", Answer(404), "HOST answered 404"),
+    Fault("broken", Answer(500), "HOST answered 500"),
+    Fault("circle", Answer(302, {"Location": ROUND}), "HOST: more than 10 redirects"),
+    Fault("other scheme", Answer(302, {"Location": "file:///etc"}), "HOST: redirected to 'file:///etc'"),
+    Fault("user", Answer(302, {"Location": "http://me:pw@127.0.0.1/"}), "HOST: redirected to a URL with a"),
+]
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
+def test_what_is_not_the_file_is_an_error(shelf: Shelf, fault: Fault, tmp_path: Path) -> None:
+    shelf.repository.answers[CONTENT] = fault.answer
+    fs, says = shelf.fs(), fault.says.replace("HOST", shelf.host)
+    (tmp_path / "old.txt").write_text("old")
+    with pytest.raises(OSError, match=says) as caught:
+        fs.get(shelf.address(NOTES), str(tmp_path / "old.txt"))
+    assert type(caught.value) is fault.kind or fault.kind is OSError
+    assert not isinstance(caught.value, FileNotFoundError)
+    with pytest.raises(OSError, match=says):
+        fs.get(shelf.address(NOTES), str(tmp_path / "new.txt"))
+    for read in fs.open, fs.cat_file:
+        with pytest.raises(OSError, match=says):
+            read(shelf.address(NOTES))
+    assert [file.name for file in tmp_path.iterdir()] == ["old.txt"]
+    assert (tmp_path / "old.txt").read_text() == "old"
+    sent = sum(1 for asked in shelf.server.seen if NOTE_URL[shelf.kind] in asked.target)
+    assert sent == 4 or fault.name == "circle", "repeated"
+
+
+NOTE_URL = {"inveniordm": "/files/notes.txt", "figshare": "/download/3001", "dataverse": "/datafile/71"}
+
+
+LISTINGS = [
+    ("a page", Answer(200, HTML, b"<html>"), r"HOST sent text/html; charset=utf-8 in place of a listing"),
+    ("not JSON", Answer(200, {"Content-Type": "application/json"}, b"{"), "in place of a listing in JSON"),
+    ("another form", as_json(["x"]), "its form is unexpected"),
+    ("no object", as_json(7), "its form is unexpected"),
+    ("endless", Answer(200, {}, b" " * (64 * 2**20 + 1)), "HOST: the listing is longer than 67,108,864"),
+    ("forbidden", error(403, "Permission denied."), "HOST answered 403.*tokens="),
+    ("too many", Answer(429, {"Retry-After": "7"}), "HOST answered 429.*Retry-After: 7 s"),
+    ("broken", Answer(503), "HOST answered 503"),
+    ("moved", Answer(302, {"Location": "ftp://127.0.0.1/"}), "not an http or https URL"),
+]
+
+
+@pytest.mark.parametrize(("answer", "says"), [row[1:] for row in LISTINGS], ids=[row[0] for row in LISTINGS])
+def test_a_listing_that_cannot_be_used_is_an_error_with_doi_and_host(
+    shelf: Shelf, answer: Answer, says: str
+) -> None:
+    shelf.repository.answers["."] = answer
+    with pytest.raises(OSError, match=f"{DOIS[shelf.kind]}.*{says}".replace("HOST", shelf.host)) as caught:
+        shelf.fs().exists(shelf.address(NOTES))
+    assert not isinstance(caught.value, FileNotFoundError)
+    assert len(shelf.server.seen) == 1, "repeated"
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["../x", "/etc/passwd", "a//b", "a/./b", "a/..", "..", "", "a\\b", "a\0b", "a\nb", "a/"],
+)
+def test_an_unsafe_name_refuses_the_whole_listing(start: Start, name: str) -> None:
+    entries = [{"key": key, "size": 1, "checksum": "md5:0"} for key in ("good", name)]
+    shelf = start("inveniordm", answers={"/files$": as_json({"enabled": True, "entries": entries})})
+    with pytest.raises(OSError, match="is refused: the name of a file is unsafe"):
+        shelf.fs().ls(shelf.address())
+
+
+@pytest.mark.parametrize(
+    ("names", "says"),
+    [
+        (["a", "a"], "two files"),
+        (["a", "a/b"], "both a file and a folder"),
+        (["a/b", "a"], "both a file and a folder"),
+    ],
+)
+def test_an_ambiguous_listing_is_refused(start: Start, names: list[str], says: str) -> None:
+    entries = [{"key": key, "size": 1, "checksum": "md5:0"} for key in names]
+    shelf = start("inveniordm", answers={"/files$": as_json({"enabled": True, "entries": entries})})
+    with pytest.raises(OSError, match=says):
+        shelf.fs().ls(shelf.address())
+
+
+def test_too_many_files_are_refused(start: Start) -> None:
+    entries = [{"key": str(number)} for number in range(100_001)]
+    shelf = start("inveniordm", answers={"/files$": as_json({"enabled": True, "entries": entries})})
+    with pytest.raises(OSError, match="more than 100,000 files"):
+        shelf.fs().ls(shelf.address())
+
+
+LARGE = bytes(range(256)) * (70 * 1024)  # 17.5 MiB: received in ranges
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_ranges_of_a_large_file_are_received_alone(start: Start, kind: str) -> None:
+    shelf = start(kind, files={"large.bin": LARGE})
+    with shelf.fs().open(shelf.address("large.bin"), block_size=1000, cache_type="none") as file:
+        file.seek(5_000_000)
+        assert file.read(100) == LARGE[5_000_000:5_000_100]
+        file.seek(-10, 2)
+        assert file.read() == LARGE[-10:]
+    ranges = [asked.headers["range"] for asked in shelf.server.seen if "range" in asked.headers]
+    assert ranges == ["bytes=5000000-5000099", f"bytes={len(LARGE) - 10}-{len(LARGE) - 1}"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_without_ranges_the_whole_file_is_received_once(start: Start, kind: str) -> None:
+    shelf = start(kind, files={"large.bin": LARGE}, ranges=False)
+    with shelf.fs().open(shelf.address("large.bin")) as file:
+        file.seek(5_000_000)
+        assert file.read(100) == LARGE[5_000_000:5_000_100]
+        assert file.read() == LARGE[5_000_100:]
+    assert sum(asked.headers.get("range") is None for asked in shelf.server.seen[-2:]) == 1
+
+
+@pytest.mark.parametrize("content_range", ["", "bytes 0-9/18350081", "bytes 1-10/18350080"])
+def test_a_range_of_something_else_is_not_used(start: Start, content_range: str) -> None:
+    shelf = start("inveniordm", files={"large.bin": LARGE})
+
+    def content(asked: Asked) -> Answer:
+        if "range" in asked.headers:
+            return Answer(206, {"Content-Range": content_range}, b"0123456789")
+        return Answer(200, {}, LARGE)
+
+    shelf.repository.answers[CONTENT] = content
+    assert shelf.fs().cat_file(shelf.address("large.bin"), 0, 10) == LARGE[:10]
+
+
+def test_a_short_range_is_an_error(start: Start) -> None:
+    shelf = start("inveniordm", files={"large.bin": LARGE})
+    first = {"Content-Range": f"bytes 0-9/{len(LARGE)}"}
+    shelf.repository.answers[CONTENT] = Answer(206, first, b"0123")
+    opened = shelf.fs().open(shelf.address("large.bin"), cache_type="none")
+    with opened, pytest.raises(OSError, match=f"{shelf.host} sent 4 of 10 bytes"):
+        opened.read(10)
+
+
+def test_a_large_file_read_from_begin_to_end_is_proved(start: Start) -> None:
+    shelf = start("inveniordm", files={"large.bin": LARGE})
+    shelf.fs().ls(shelf.address())
+    fs = shelf.fs()
+    fs.ls(shelf.address())
+    shelf.repository.files = {"large.bin": b"!" + LARGE[1:]}
+    with fs.open(shelf.address("large.bin")) as file:
+        assert file.read(10) == b"!" + LARGE[1:10]
+        with pytest.raises(OSError, match="expected md5"):
+            file.read()
+
+
+@pytest.fixture
+def elsewhere() -> Iterator[Site]:
+    with site(lambda _: Answer(200, {}, NOTE)) as server:
+        yield server
+
+
+def test_a_token_goes_to_its_host_only(shelf: Shelf, elsewhere: Site) -> None:
+    shelf.repository.token = "s3cret"
+    fs = shelf.fs(tokens={shelf.host: "s3cret"})
+    assert fs.cat_file(shelf.address(TABLE)) == FILES[TABLE]
+    with pytest.raises(PermissionError, match="answered 403"):
+        shelf.fs(tokens={"other.example": "s3cret"}).ls(shelf.address())
+    shelf.repository.answers[CONTENT] = Answer(302, {"Location": f"{elsewhere.url}/signed?x=1"})
+    assert fs.cat_file(shelf.address(NOTES)) == NOTE
+    assert "s3cret" not in str(elsewhere.seen)
+    assert not any("s3cret" in asked.target for asked in shelf.server.seen)
+    assert not any("s3cret" in str(request) for request in shelf.proxy.log)
+
+
+def test_tokens_come_from_the_environment_and_options_win(
+    shelf: Shelf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shelf.repository.token = "a=b"
+    monkeypatch.setenv("DOIURI_TOKENS", f"other.example=x, {shelf.host}=a=b")
+    assert shelf.fs().isfile(shelf.address(NOTES))
+    with pytest.raises(PermissionError) as caught:
+        shelf.fs(tokens={shelf.host: "wrong"}).ls(shelf.address())
+    assert "token may be needed" not in str(caught.value)
+
+
+def test_a_token_is_not_sent_without_tls(doi_proxy: Proxies) -> None:
+    proxy = doi_proxy([record("10.1000/x", "http://data.example/records/1")])
+    fs = DOIFileSystem(
+        proxy.url,
+        cache=":memory:",
+        repositories={"data.example": "inveniordm"},
+        tokens={"data.example": "t"},
+        skip_instance_cache=True,
+    )
+    with pytest.raises(OSError, match=r"the token for data\.example is not sent over http"):
+        fs.ls("doi://10.1000/x")
+
+
+def test_netrc_is_not_read(shelf: Shelf, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "netrc").write_text("machine 127.0.0.1 login me password s3cret\n")
+    monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
+    shelf.fs().cat_file(shelf.address(NOTES))
+    assert not any("authorization" in asked.headers for asked in shelf.server.seen)
+
+
+def test_a_private_network_has_to_be_allowed(shelf: Shelf) -> None:
+    with pytest.raises(OSError, match=r"in a private network; private=True allows it"):
+        shelf.fs(private=None).ls(shelf.address())
+    assert not shelf.server.seen
+
+
+@pytest.mark.parametrize("host", ["localhost", "127.1", "[::ffff:127.0.0.1]", "2130706433"])
+def test_no_name_hides_a_private_network(doi_proxy: Proxies, host: str) -> None:
+    with site(Repository("inveniordm")) as server:
+        landing = server.at(host) + "/records/4924875"
+        proxy = doi_proxy([record(DOIS["inveniordm"], landing)])
+        fs = DOIFileSystem(
+            proxy.url,
+            cache=":memory:",
+            repositories={f"{host}:{server.port}": "inveniordm"},
+            skip_instance_cache=True,
+        )
+        with pytest.raises(OSError, match=r"private network"):
+            fs.ls(f"doi://{DOIS['inveniordm']}")
+        assert not server.seen
+
+
+def test_a_server_that_is_away_is_named(doi_proxy: Proxies) -> None:
+    with refusing() as port:
+        url = f"http://127.0.0.1:{port}"
+        proxy = doi_proxy([record("10.1000/x", f"{url}/records/1")])
+        host = f"127.0.0.1:{port}"
+        repositories = {host: "inveniordm"}
+        fs = DOIFileSystem(proxy.url, cache=":memory:", private=True, repositories=repositories)
+        with pytest.raises(OSError, match=f"{host}: Connection refused"):
+            fs.exists("doi://10.1000/x/a.csv")
+
+
+def test_an_unregistered_doi_is_missing_and_an_unknown_one_is_not(doi_proxy: Proxies) -> None:
+    proxy = doi_proxy([])
+    fs = DOIFileSystem(proxy.url, cache=":memory:", skip_instance_cache=True)
+    for address in "doi://10.1000/none", "doi://10.1000/none/a.csv":
+        assert not fs.exists(address)
+        with pytest.raises(FileNotFoundError, match="registered"):
+            fs.open(address)
+    with refusing() as port:
+        url = f"http://127.0.0.1:{port}"
+        fs = DOIFileSystem(url, cache=":memory:", skip_instance_cache=True)
+        for address in "doi://10.1000/none", "doi://10.1000/none/a.csv":
+            with pytest.raises(OSError, match="Connection refused") as caught:
+                fs.exists(address)
+            assert not isinstance(caught.value, FileNotFoundError)
+
+
+def test_a_record_without_a_url_is_an_error(doi_proxy: Proxies) -> None:
+    proxy = doi_proxy([record("10.1000/x")])
+    fs = DOIFileSystem(proxy.url, cache=":memory:", skip_instance_cache=True)
+    with pytest.raises(OSError, match=r"10\.1000/x"):
+        fs.ls("doi://10.1000/x")
+
+
+def test_offline_nothing_is_sent(shelf: Shelf) -> None:
+    shelf.fs().ls(shelf.address())
+    asked = len(shelf.server.seen), len(shelf.proxy.log)
+    with pytest.raises(OSError, match="offline"):
+        shelf.fs(offline=True).ls(shelf.address())
+    assert (len(shelf.server.seen), len(shelf.proxy.log)) == asked
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"repositories": {"x.example": "dspace"}}, "repositories: 'dspace' is not one of"),
+        ({"repositories": {"https://x.example": "figshare"}}, "repositories: the keys are hosts"),
+        ({"repositories": "figshare"}, "repositories must be a mapping"),
+        ({"tokens": {"x.example": None}}, "tokens must be a mapping of hosts to strings"),
+        ({"private": "no"}, "private must be True, False or None"),
+        ({"resolver": "doi.org"}, "resolver"),
+        ({"offline": "perhaps"}, "offline"),
+    ],
+)
+def test_a_wrong_option_is_named(options: dict[str, object], says: str) -> None:
+    with pytest.raises(ValueError, match=says):
+        DOIFileSystem(**options, skip_instance_cache=True)  # type: ignore[arg-type]
+
+
+def test_a_wrong_variable_is_named_without_its_value(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DOIURI_TOKENS", "s3cret")
+    with pytest.raises(ValueError, match="DOIURI_TOKENS: ") as caught:
+        DOIFileSystem(skip_instance_cache=True)
+    assert "s3cret" not in str(caught.value)
+
+
+@pytest.mark.parametrize("address", ["doi://", "doi://10.1000", "doi://zenodo/x", "doi://10.1000//"])
+def test_what_is_no_doi_is_refused(address: str) -> None:
+    with pytest.raises(ValueError, match="not a DOI"):
+        DOIFileSystem(offline=True, cache=":memory:").ls(address)
+
+
+def test_four_downloads_at_most_come_from_one_host(start: Start) -> None:
+    lock, now, most = threading.Lock(), [0], [0]
+
+    def slow(asked: Asked) -> Answer:
+        with lock:
+            now[0] += 1
+            most[0] = max(most[0], now[0])
+        time.sleep(0.05)
+        with lock:
+            now[0] -= 1
+        return Answer(200, {}, NOTE)
+
+    shelf = start("inveniordm", answers={CONTENT: slow})
+    systems = [shelf.fs(), shelf.fs()]
+    for fs in systems:
+        fs.ls(shelf.address())
+    reading = [systems[n % 2].cat_file for n in range(12)]
+    threads = [threading.Thread(target=read, args=[shelf.address(NOTES)]) for read in reading]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert most[0] == 4

@@ -8,7 +8,6 @@ import shutil
 import tempfile
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -83,24 +82,16 @@ class DOIFileSystem(AbstractFileSystem):
         super().__init__(**storage_options)
         settings = Settings.from_environ(resolver, offline, mailto, cache)
         agent = user_agent("fsspec-doiuri", settings.mailto)
-        resolver_of = partial(
-            Resolver,
-            settings.base,
-            mailto=settings.mailto,
-            private=private,
-            user_agent=agent,
-            budget=_BUDGET,
-        )
-        if settings.cache is not None:
-            resolver_of = partial(resolver_of, store=settings.cache)
-        self._resolver = resolver_of(offline=settings.offline)
-        self._stored = resolver_of(offline=True)
+        own: dict[str, Any] = {} if settings.cache is None else {"store": settings.cache}
+        own |= {"mailto": settings.mailto, "user_agent": agent, "private": private, "budget": _BUDGET}
+        self._resolver = Resolver(settings.base, offline=settings.offline, **own)
+        self._stored = Resolver(settings.base, offline=True, **own)
         self._repositories = _by_host("repositories", repositories)
         if unknown := {*self._repositories.values()} - {*REPOSITORIES}:
             raise ValueError(f"repositories: {min(unknown)!r} is not one of {', '.join(REPOSITORIES)}")
-        own = {**_tokens_of(os.environ.get("DOIURI_TOKENS", "")), **_by_host("tokens", tokens)}
+        secrets = _tokens_of(os.environ.get("DOIURI_TOKENS", "")) | _by_host("tokens", tokens)
         check = TargetCheck(settings.base, self._resolver.private)
-        self._web = Web(check, agent, own, offline=settings.offline)
+        self._web = Web(check, agent, secrets, offline=settings.offline)
         self._lock = None if lock is None else Path(lock)
         self._listings: dict[str, Dataset] = {}  # by the key of the DOI, or by URL
         self.invalidate_cache()
@@ -119,12 +110,9 @@ class DOIFileSystem(AbstractFileSystem):
     def _all_files(self, path: str) -> tuple[DOI, Dataset]:
         """Return the DOI that an address begins with, and all its files, those of the data sets in it too."""
         doi, dataset, _ = self._locate(self._strip_protocol(path))
-        files = list(dataset.files)
-        for name in dataset.parts:
-            files += [
-                replace(each, path=f"{name}/{each.path}") for each in self._part(doi, dataset, name).files
-            ]
-        return doi, Dataset(dataset.repository, dataset.version, files)
+        parts = [(name, self._part(doi, dataset, name)) for name in dataset.parts]
+        files = [replace(file, path=f"{name}/{file.path}") for name, part in parts for file in part.files]
+        return doi, Dataset(dataset.repository, dataset.version, dataset.files + files)
 
     def ls(self, path: str, detail: bool = True, **_: Any) -> list[Any]:
         """Return what is in a folder, or the file at a path.

@@ -47,6 +47,11 @@ def test_a_name_is_understood_raw_and_escaped(shelf: Shelf, written: str) -> Non
     assert shelf.fs().cat(f"{shelf.address('tables')}/{written}") == FILES[TABLE]
 
 
+@pytest.mark.parametrize("path", ["%FF.csv", "%", "a%2", "\xa0", "tables//x", "tables/../notes.txt"])
+def test_odd_paths_are_missing(shelf: Shelf, path: str) -> None:
+    assert not shelf.fs().exists(f"{shelf.address()}/{path}")
+
+
 def test_text_and_ranges_are_read(shelf: Shelf) -> None:
     fs = shelf.fs()
     with fs.open(shelf.address(NOTES), "r", encoding="utf-8") as file:

@@ -23,7 +23,12 @@ from support.servers.web import Answer, Asked
 from support.shelf import Shelf, Start
 
 CONCEPT = "10.5281/zenodo.4924874"
-ODD = {"a b#c?d%e%20f&g+h=i;j.txt": b"odd", "ü/[*]~'().txt": b"marks", "x::y.txt": b"colons"}
+ODD = {
+    "a b#c?d%e%20f&g+h=i;j.txt": b"odd",
+    "ü/[*]~'().txt": b"marks",
+    "x::y.txt": b"colons",
+    " a\xa0b ": b"blanks",
+}
 
 
 @pytest.mark.parametrize("kind", ["inveniordm", "figshare"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import threading
 import time
 from collections.abc import Iterator
@@ -361,3 +362,16 @@ def test_four_downloads_at_most_come_from_one_host(start: Start) -> None:
     for thread in threads:
         thread.join()
     assert most[0] == 4
+
+
+def test_cookies_are_not_kept_and_listings_may_be_compressed(shelf: Shelf) -> None:
+    usual = Repository(shelf.kind)
+
+    def packed(asked: Asked) -> Answer:
+        status, headers, body = usual(asked)
+        more = {"Content-Encoding": "gzip", "Set-Cookie": "a=b; Path=/"}
+        return Answer(status, {**headers, **more}, gzip.compress(body))
+
+    shelf.repository.answers[f"^(?!.*({CONTENT}))"] = packed
+    assert shelf.fs().cat_file(shelf.address(NOTES)) == NOTE
+    assert not any("cookie" in asked.headers for asked in shelf.server.seen)

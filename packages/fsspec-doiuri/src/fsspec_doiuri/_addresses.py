@@ -30,15 +30,15 @@ def normalize(address: str) -> str:
 
 def escape(name: str) -> str:
     """Return a segment for a name, in which slashes are escaped, too."""
-    try:
-        return encode(name).replace("/", "%2F")
-    except UnicodeEncodeError:  # escapes that are not UTF-8, which no listing has
-        return "".join(f"%{byte:02X}" for byte in name.encode(errors="surrogateescape"))
+    return encode(name).replace("/", "%2F")
 
 
 def unescape(segment: str) -> str:
-    """Return the name that a segment stands for."""
-    return unquote(segment, errors="surrogateescape")
+    """Return the name that a segment stands for: the segment itself, if its escapes are not UTF-8."""
+    try:
+        return unquote(segment, errors="strict")
+    except UnicodeDecodeError:
+        return segment
 
 
 def names(address: str) -> list[tuple[DOI, str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import asdict, dataclass, field
 from math import inf
 from typing import TYPE_CHECKING
@@ -20,6 +21,7 @@ MAX_FILES = 100_000
 """Files of a data set."""
 
 _KIND = "files"  # of the entries in a lock file
+_UNSAFE = re.compile(r"[\\\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +89,7 @@ class Dataset:
 
 def _check(path: str) -> None:
     """Refuse a name that leads out of the data set, or means something else on another system."""
-    unsafe = "\\" in path or not {"", ".", ".."}.isdisjoint(path.split("/"))
-    if unsafe or not path.isprintable():
+    if _UNSAFE.search(path) or not {"", ".", ".."}.isdisjoint(path.split("/")):
         raise ValueError(f"the name of a file is unsafe: {path!r:.200}")
 
 

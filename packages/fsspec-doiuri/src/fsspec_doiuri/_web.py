@@ -8,6 +8,7 @@ import os
 import threading
 from collections import defaultdict
 from contextlib import contextmanager
+from http.cookiejar import DefaultCookiePolicy
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin, urlsplit
 
@@ -86,7 +87,7 @@ class Web:
             nonlocal left
             with self._answer(url, repository, {"Accept": "application/json"}, 200) as response:
                 pieces = []
-                for piece in _stream(response):
+                for piece in _stream(response, decode=True):
                     left -= len(piece)
                     if left < 0:
                         raise OSError(f"{_host(url)}: the listing is longer than {MAX_LISTING:,} bytes")
@@ -194,6 +195,7 @@ class Web:
 def _new_session() -> requests.Session:
     session = requests.Session()
     session.auth = lambda request: request  # so that requests reads no netrc
+    session.cookies.set_policy(DefaultCookiePolicy(allowed_domains=[]))
     # once more if a server had closed a kept connection, never for what it answers
     retries = Retry(1, status=0, redirect=0, respect_retry_after_header=False)
     for scheme in ("http://", "https://"):
@@ -205,9 +207,11 @@ def _host(url: str) -> str:
     return f"{urlsplit(url).netloc.rpartition('@')[2]:.260}"
 
 
-def _stream(response: requests.Response, most: float = float("inf")) -> Iterator[bytes]:
-    """Yield the body as it was sent; not much more than ``most`` bytes."""
-    while most >= 0 and (piece := response.raw.read(_CHUNK, decode_content=False)):
+def _stream(
+    response: requests.Response, most: float = float("inf"), *, decode: bool = False
+) -> Iterator[bytes]:
+    """Yield the body, as it was sent or decoded; not much more than ``most`` bytes."""
+    while most >= 0 and (piece := response.raw.read(_CHUNK, decode_content=decode)):
         most -= len(piece)
         yield piece
 

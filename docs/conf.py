@@ -40,7 +40,7 @@ autodoc_typehints = "signature"
 # Members that a class gets from these bases are not listed.
 _BASES = (
     "object,int,IntEnum,tuple,str,bytes,dict,Exception,BaseException,ValueError,LookupError,UserWarning,Protocol,"
-    "Extension,Parser,Component,SettingsSpec,TransformSpec,BaseClient,Client,AsyncClient"
+    "Extension,Parser,Component,SettingsSpec,TransformSpec,BaseClient,Client,AsyncClient,AbstractFileSystem"
 )
 autodoc_default_options = {"members": True, "inherited-members": _BASES}
 # Several packages have a class of one name, such as Request; a type in a signature does not say which.

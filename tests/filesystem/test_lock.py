@@ -116,6 +116,12 @@ def test_a_new_lock_counts_for_filesystems_that_fsspec_keeps(shelf: Shelf, locke
     assert fs.cat_file(fs.find(shelf.address())[0]) == b"new"
 
 
+def test_a_missing_lock_file_is_no_missing_file(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match=r"no lock file .*doi\.lock\.json") as caught:
+        DOIFileSystem(lock=tmp_path / "doi.lock.json", skip_instance_cache=True)
+    assert not isinstance(caught.value, FileNotFoundError)
+
+
 def test_a_file_that_is_no_lock_file_is_named(tmp_path: Path) -> None:
     (tmp_path / "doi.lock.json").write_text("{}")
     with pytest.raises(ValueError, match=r"doi\.lock\.json is not a lock file"):

@@ -276,3 +276,9 @@ def test_the_repository_is_recognized_by_the_landing_page() -> None:
     ):
         with pytest.raises(OSError, match="not known as a repository"):
             find_place(DOI("10.1000/x"), landing, {})
+
+
+def test_an_article_without_a_number_is_named(start: Start) -> None:
+    shelf = start("figshare", records={"10.6084/m9.figshare.1": "/account/home"})
+    with pytest.raises(OSError, match=rf"{shelf.host} has no article with this DOI"):
+        shelf.fs().ls(shelf.address("", "10.6084/m9.figshare.1"))

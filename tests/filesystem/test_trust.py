@@ -13,9 +13,12 @@ import pytest
 from doiuri_proxy.pytest_plugin import Proxies
 from fsspec_doiuri import DOIFileSystem
 from support.ports import refusing
+from support.servers.httpproxy import http_proxy
 from support.servers.repositories import DOIS, FILES, KINDS, NOTES, TABLE, Repository, as_json, error
+from support.servers.tls import Authority
 from support.servers.web import Answer, Asked, Site, record, site
 from support.shelf import Shelf, Start
+from support.targets import PRIVATE_HOSTS, resolve_as
 
 CONTENT = "/content|/file/download|/access/datafile"
 HTML = {"Content-Type": "text/html; charset=utf-8"}
@@ -251,7 +254,7 @@ def test_a_private_network_has_to_be_allowed(shelf: Shelf) -> None:
     assert not shelf.server.seen
 
 
-@pytest.mark.parametrize("host", ["localhost", "127.1", "[::ffff:127.0.0.1]", "2130706433"])
+@pytest.mark.parametrize("host", PRIVATE_HOSTS)
 def test_no_name_hides_a_private_network(doi_proxy: Proxies, host: str) -> None:
     with site(Repository("inveniordm")) as server:
         landing = server.at(host) + "/records/4924875"
@@ -262,7 +265,7 @@ def test_no_name_hides_a_private_network(doi_proxy: Proxies, host: str) -> None:
             repositories={f"{host}:{server.port}": "inveniordm"},
             skip_instance_cache=True,
         )
-        with pytest.raises(OSError, match=r"private network"):
+        with pytest.raises(OSError, match=r"private network|invalid URL"):
             fs.ls(f"doi://{DOIS['inveniordm']}")
         assert not server.seen
 
@@ -316,6 +319,7 @@ def test_offline_nothing_is_sent(shelf: Shelf) -> None:
         ({"repositories": {"https://x.example": "figshare"}}, "repositories: the keys are hosts"),
         ({"repositories": "figshare"}, "repositories must be a mapping"),
         ({"tokens": {"x.example": None}}, "tokens must be a mapping of hosts to strings"),
+        ({"locks": "doi.lock.json"}, "locks is not an option"),
         ({"private": "no"}, "private must be True, False or None"),
         ({"resolver": "doi.org"}, "resolver"),
         ({"offline": "perhaps"}, "offline"),
@@ -375,3 +379,57 @@ def test_cookies_are_not_kept_and_listings_may_be_compressed(shelf: Shelf) -> No
     shelf.repository.answers[f"^(?!.*({CONTENT}))"] = packed
     assert shelf.fs().cat_file(shelf.address(NOTES)) == NOTE
     assert not any("cookie" in asked.headers for asked in shelf.server.seen)
+
+
+def test_a_name_that_leads_into_a_private_network_is_refused(
+    doi_proxy: Proxies, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether it did from the start, or only when the connection is made."""
+    with site(Repository("inveniordm")) as server:
+        proxy = doi_proxy([record(DOIS["inveniordm"], f"http://data.example:{server.port}/records/4924875")])
+        repositories = {"data.example": "inveniordm"}
+        for addresses in ["127.0.0.1"], ["93.184.216.34", "127.0.0.1"]:
+            resolve_as(monkeypatch, "data.example", *addresses)
+            fs = DOIFileSystem(
+                proxy.url, cache=":memory:", repositories=repositories, skip_instance_cache=True
+            )
+            with pytest.raises(OSError, match=r"data\.example \(127\.0\.0\.1\), in a private network"):
+                fs.ls(f"doi://{DOIS['inveniordm']}")
+        assert not server.seen
+
+
+def test_a_proxy_of_the_environment_is_used_and_looks_up_names(
+    doi_proxy: Proxies, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with http_proxy() as through:
+        proxy = doi_proxy([record(DOIS["inveniordm"], "http://data.example/records/4924875")])
+        monkeypatch.setenv("http_proxy", through.url)
+        monkeypatch.setenv("no_proxy", "127.0.0.1")
+        resolve_as(monkeypatch, "data.example", "127.0.0.1")  # which only the proxy may look up
+        repositories = {"data.example": "inveniordm"}
+        fs = DOIFileSystem(proxy.url, cache=":memory:", repositories=repositories, skip_instance_cache=True)
+        with pytest.raises(OSError, match=r"data\.example"):
+            fs.ls(f"doi://{DOIS['inveniordm']}")
+        assert through.seen[0] == "GET http://data.example/api/records/4924875"
+
+
+@pytest.mark.parametrize("is_safe", [True, False])
+def test_no_redirect_leads_from_https_to_http(
+    doi_proxy: Proxies, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, elsewhere: Site, is_safe: bool
+) -> None:
+    authority = Authority(tmp_path)
+    monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(authority.bundle))
+    repository = Repository("inveniordm")
+    with site(repository, tls=authority.server()) as server:
+        target = f"{server.at('localhost')}/copy" if is_safe else f"{elsewhere.url}/copy"
+        repository.answers = {"/copy": Answer(200, {}, NOTE), CONTENT: Answer(302, {"Location": target})}
+        proxy = doi_proxy([record(DOIS["inveniordm"], f"{server.url}/records/4924875")])
+        repositories = {f"127.0.0.1:{server.port}": "inveniordm"}
+        fs = DOIFileSystem(proxy.url, cache=":memory:", private=True, repositories=repositories)
+        address = f"doi://{DOIS['inveniordm']}/{NOTES}"
+        if is_safe:
+            assert fs.cat_file(address) == NOTE
+            return
+        with pytest.raises(OSError, match="redirected from https to http"):
+            fs.cat_file(address)
+        assert not elsewhere.seen

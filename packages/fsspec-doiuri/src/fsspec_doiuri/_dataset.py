@@ -110,7 +110,10 @@ def read_locked(path: Path) -> dict[str, Dataset]:
     :raises OSError: if it cannot be read.
     :raises ValueError: if it is not a lock file, or a listing in it cannot be used.
     """
-    content, found = LockContent.read(path), {}
+    try:
+        content, found = LockContent.read(path), {}
+    except FileNotFoundError:  # of a file, that would be a definite no
+        raise OSError(f"there is no lock file {path}; fsspec_doiuri.lock() writes it") from None
     for key in content.keys:
         entry = content.get(key)
         if key.kind == _KIND and entry is not None:

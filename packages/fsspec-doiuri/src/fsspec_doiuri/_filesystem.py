@@ -38,6 +38,8 @@ WHOLE = 16 * 2**20
 """Bytes up to which a file is read whole when it is opened, so that it is proved before anything is read."""
 
 _BUDGET = 60.0  # seconds for the look-ups of one DOI
+# Options that fsspec has for all filesystems
+_OF_FSSPEC = {"asynchronous", "batch_size", "loop", "use_listings_cache", "listings_expiry_time", "max_paths"}
 
 
 class DOIFileSystem(AbstractFileSystem):
@@ -65,7 +67,9 @@ class DOIFileSystem(AbstractFileSystem):
     """
 
     protocol = PROTOCOL
+    """The protocol, ``"doi"``."""
     root_marker = ""
+    """What all addresses begin with: nothing."""
 
     def __init__(
         self,
@@ -79,6 +83,8 @@ class DOIFileSystem(AbstractFileSystem):
         tokens: Mapping[str, str] | None = None,
         **storage_options: Any,
     ) -> None:
+        if unknown := sorted(storage_options.keys() - _OF_FSSPEC):
+            raise ValueError(f"{unknown[0]} is not an option of the filesystem for doi://")
         super().__init__(**storage_options)
         settings = Settings.from_environ(resolver, offline, mailto, cache)
         agent = user_agent("fsspec-doiuri", settings.mailto)
@@ -120,6 +126,7 @@ class DOIFileSystem(AbstractFileSystem):
         :param detail: return what ``info`` returns, or the addresses only.
         :raises FileNotFoundError: if the DOI is not registered, or has no such file or folder.
         :raises OSError: if that is not known; the message says why, and names the host.
+        :raises DOISyntaxError: if the address does not begin with a DOI.
         """
         path = self._strip_protocol(path)
         dataset, inner = self._find(path)

@@ -83,8 +83,8 @@ class DOIFileSystem(AbstractFileSystem):
         tokens: Mapping[str, str] | None = None,
         **storage_options: Any,
     ) -> None:
-        if unknown := sorted(storage_options.keys() - _OF_FSSPEC):
-            raise ValueError(f"{unknown[0]} is not an option of the filesystem for doi://")
+        if strange := storage_options.keys() - _OF_FSSPEC:
+            raise ValueError(f"{min(strange)} is not an option of the filesystem for doi://")
         super().__init__(**storage_options)
         settings = Settings.from_environ(resolver, offline, mailto, cache)
         agent = user_agent("fsspec-doiuri", settings.mailto)
@@ -211,7 +211,7 @@ class DOIFileSystem(AbstractFileSystem):
         return DOIFile(self, path, **options)
 
     def _refuse(self, path: object, *_: object, **_options: object) -> NoReturn:
-        """Refuse to write."""
+        """Raise OSError: data sets are read-only."""
         raise OSError(errno.EROFS, "data sets are read-only", str(path))
 
     mkdir = makedirs = rmdir = rm = rm_file = _rm = _refuse

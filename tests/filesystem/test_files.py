@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Callable
 from pathlib import Path
+from urllib.parse import quote
 
 import fsspec
 import pytest
@@ -169,3 +170,30 @@ def targets(shelf: Shelf) -> list[str]:
 def kind_of(request: Request) -> str:
     """Which RA or the REST API."""
     return request.path.decode().split("/")[1]
+
+
+def test_a_missing_name_is_looked_up_once(shelf: Shelf) -> None:
+    fs = shelf.fs()
+    fs.info(shelf.address(NOTES))
+    assert not fs.exists(shelf.address("none"))
+    asked = len(shelf.proxy.log)
+    assert not fs.exists(shelf.address("none"))
+    assert not fs.exists(shelf.address("tables/none"))
+    assert len(shelf.proxy.log) == asked
+
+
+def test_a_deep_path_takes_one_look_up(shelf: Shelf) -> None:
+    assert not shelf.fs().exists(shelf.address("/".join(["folder"] * 200)))
+    assert sum(kind_of(request) == "doiRA" for request in shelf.proxy.log) <= 2
+    assert len(shelf.proxy.log) <= 3
+
+
+def test_a_doi_may_be_escaped_whole(shelf: Shelf) -> None:
+    doi = quote(DOIS[shelf.kind], safe="")
+    assert shelf.fs().cat_file(f"doi://{doi}/{NOTES}") == FILES[NOTES]
+    assert shelf.fs().ls(f"doi://{doi}", detail=False) == [f"{doi}/tables", f"{doi}/{NOTES}"]
+
+
+def test_a_path_object_names_the_copy(shelf: Shelf, tmp_path: Path) -> None:
+    shelf.fs().get(shelf.address(NOTES), tmp_path / "copy")
+    assert (tmp_path / "copy").read_bytes() == FILES[NOTES]

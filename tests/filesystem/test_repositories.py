@@ -206,6 +206,7 @@ def test_an_original_with_the_name_of_another_file_keeps_that_of_its_table(start
         ({"type": "SHA-1", "value": "a9993e364706816aba3e25717850c26c9cd0d89d"}, True),
         ({"type": "SHA-256", "value": hashlib.sha256(b"abc").hexdigest()}, True),
         ({"type": "SHA-1", "value": "a9993e364706816aba3e25717850c26c9cd0d89e"}, False),
+        ({"type": "MD5", "value": "900150983CD24FB0D6963F7D28E17F72"}, True),
     ],
 )
 def test_other_checksums_are_proved_too(start: Start, checksum: dict[str, str], is_right: bool) -> None:

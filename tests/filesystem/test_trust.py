@@ -6,6 +6,7 @@ import gzip
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
@@ -55,7 +56,11 @@ FAULTS = [
     Fault("broken", Answer(500), "HOST answered 500"),
     Fault("circle", Answer(302, {"Location": ROUND}), "HOST: more than 10 redirects"),
     Fault("other scheme", Answer(302, {"Location": "file:///etc"}), "HOST: redirected to 'file:///etc'"),
-    Fault("user", Answer(302, {"Location": "http://me:pw@127.0.0.1/"}), "HOST: redirected to a URL with a"),
+    Fault(
+        "user",
+        Answer(302, {"Location": "http://me:pw@127.0.0.1/"}),
+        "HOST: a URL with a user is not requested",
+    ),
 ]
 
 
@@ -433,3 +438,73 @@ def test_no_redirect_leads_from_https_to_http(
         with pytest.raises(OSError, match="redirected from https to http"):
             fs.cat_file(address)
         assert not elsewhere.seen
+
+
+@pytest.mark.parametrize("token", ["s3cret\n", " s3cret", "s3c\nret", "s3crét"])
+def test_a_token_is_trimmed_or_refused_and_never_shown(shelf: Shelf, token: str) -> None:
+    shelf.repository.token = "s3cret"
+    if token.strip() == "s3cret":
+        assert shelf.fs(tokens={shelf.host: token}).exists(shelf.address())
+        return
+    with pytest.raises(ValueError, match=f"tokens: the value for '{shelf.host}'") as caught:
+        shelf.fs(tokens={shelf.host: token})
+    assert "s3c" not in str(caught.value)
+
+
+@pytest.mark.parametrize("key", ["127.0.0.1:PORT", "127.0.0.1", " 127.0.0.1. "])
+def test_a_host_is_known_with_its_port_and_without(shelf: Shelf, key: str) -> None:
+    key = key.replace("PORT", str(shelf.server.port))
+    assert shelf.fs(repositories={key: shelf.kind}).exists(shelf.address())
+
+
+def test_storage_that_refuses_is_named_without_advice(start: Start, elsewhere: Site) -> None:
+    def refused(_: Asked) -> Answer:
+        return error(403, "Request has expired")
+
+    with site(refused) as storage, refusing() as port:
+        shelf = start("inveniordm", answers={CONTENT: Answer(302, {"Location": f"{storage.url}/x"})})
+        with pytest.raises(PermissionError, match=rf"^{NOTES}: 127\.0\.0\.1:{storage.port} .*expired$"):
+            shelf.fs().cat_file(shelf.address(NOTES))
+        shelf.repository.answers[CONTENT] = Answer(302, {"Location": f"http://localhost:{port}/x"})
+        with pytest.raises(OSError, match=rf"^{NOTES}: localhost:{port}: Connection refused$"):
+            shelf.fs().cat_file(shelf.address(NOTES))
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        {"key": "a", "size": 1e999},
+        {"key": "/".join("x" * 2000), "size": 1},
+        {"key": 7, "size": 1},
+        {"size": 1},
+    ],
+)
+def test_an_odd_entry_is_an_error(start: Start, entry: dict[str, object]) -> None:
+    shelf = start("inveniordm", answers={"/files$": as_json({"enabled": True, "entries": [entry]})})
+    with pytest.raises(OSError, match=r"the listing of .* is refused"):
+        shelf.fs().find(shelf.address())
+
+
+@pytest.mark.parametrize("location", ["http://[", "http://a b/", "\xff\xfe"])
+def test_a_redirect_to_nowhere_is_an_error(start: Start, location: str) -> None:
+    shelf = start("inveniordm", answers={CONTENT: Answer(302, {"Location": location})})
+    with pytest.raises(OSError, match=f"^{NOTES}: "):
+        shelf.fs().cat_file(shelf.address(NOTES))
+
+
+def test_a_folder_in_place_of_the_copy_is_an_error(shelf: Shelf, tmp_path: Path) -> None:
+    (tmp_path / NOTES).mkdir()
+    for path, target in (shelf.address() + "/", f"{tmp_path}/"), ([shelf.address(NOTES)], [str(tmp_path)]):
+        with pytest.raises(IsADirectoryError):
+            shelf.fs().get(path, target, recursive=True)
+
+
+def test_threads_ask_for_one_listing(shelf: Shelf) -> None:
+    fs = shelf.fs()
+    with ThreadPoolExecutor(8) as pool:
+        contents = list(pool.map(fs.cat_file, [shelf.address(NOTES)] * 16))
+    assert contents == [NOTE] * 16
+    alone = shelf.fs()
+    asked = len(shelf.server.seen)
+    alone.cat_file(shelf.address(NOTES))
+    assert asked == 16 + len(shelf.server.seen) - asked - 1

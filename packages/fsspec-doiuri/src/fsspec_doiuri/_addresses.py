@@ -8,6 +8,8 @@ from urllib.parse import unquote
 from doiuri import DOI, DOISyntaxError, encode
 
 PROTOCOL = "doi"
+LONGEST = 9
+"""Segments that a name may have; one with more needs escaped slashes."""
 
 # Characters of patterns stay as they are if they were typed so; in the names that we list they are escaped
 _NO_PATTERN = re.compile(r"[^*?\[\]]+")
@@ -44,7 +46,7 @@ def unescape(segment: str) -> str:
 def names(address: str) -> list[tuple[DOI, str]]:
     """Return the DOIs that a normalized address may begin with, longest first, each with the path after it.
 
-    There is only one if the first segment of the suffix has an escaped slash.
+    There is only one if one of the first two segments has an escaped slash, where the name ends.
 
     >>> [path for _, path in names("10.7910/DVN/RLLL1V/a.tab")]
     ['', 'a.tab', 'RLLL1V/a.tab']
@@ -53,13 +55,13 @@ def names(address: str) -> list[tuple[DOI, str]]:
 
     :raises DOISyntaxError: if it does not begin with a DOI.
     """
-    prefix, *segments = (unescape(segment) for segment in address.split("/"))
+    segments = [unescape(segment) for segment in address.split("/")]
+    escaped = next((end for end, segment in enumerate(segments[:2], 1) if "/" in segment), None)
     found: list[tuple[DOI, str]] = []
-    last = 1 if segments and "/" in segments[0] else len(segments)
-    for end in range(1, last + 1):
+    for end in [escaped] if escaped else range(2, min(len(segments), LONGEST) + 1):
         try:
-            doi = DOI.from_name(f"{prefix}/{'/'.join(segments[:end])}")
+            doi = DOI.from_name("/".join(segments[:end]))
         except DOISyntaxError:  # the path of a file may have what no name has
             continue
         found.append((doi, "/".join(segments[end:])))
-    return found[::-1] or [(DOI.from_name("/".join([prefix, *segments])), "")]
+    return found[::-1] or [(DOI.from_name("/".join(segments)), "")]

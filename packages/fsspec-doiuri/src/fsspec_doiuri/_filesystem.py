@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import shutil
 import tempfile
+import threading
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -37,7 +39,8 @@ REPOSITORIES = ("inveniordm", "figshare", "dataverse")
 WHOLE = 16 * 2**20
 """Bytes up to which a file is read whole when it is opened, so that it is proved before anything is read."""
 
-_BUDGET = 60.0  # seconds for the look-ups of one DOI
+_BUDGET = 20.0  # seconds for the look-ups of one DOI
+_VISIBLE = re.compile("[!-~]+")
 # Options that fsspec has for all filesystems
 _OF_FSSPEC = {"asynchronous", "batch_size", "loop", "use_listings_cache", "listings_expiry_time", "max_paths"}
 
@@ -98,8 +101,10 @@ class DOIFileSystem(AbstractFileSystem):
         secrets = _tokens_of(os.environ.get("DOIURI_TOKENS", "")) | _by_host("tokens", tokens)
         check = TargetCheck(settings.base, self._resolver.private)
         self._web = Web(check, agent, secrets, offline=settings.offline)
-        self._lock = None if lock is None else Path(lock)
+        self._lock = Path(lock) if lock else None
         self._listings: dict[str, Dataset] = {}  # by the key of the DOI, or by URL
+        self._absent: set[str] = set()  # keys of DOIs that are not registered
+        self._guards: dict[int, threading.RLock] = {}  # by process: a lock does not survive a fork
         self.invalidate_cache()
 
     @classmethod
@@ -111,6 +116,7 @@ class DOIFileSystem(AbstractFileSystem):
     def invalidate_cache(self, path: str | None = None) -> None:
         """Forget all listings; read the lock file again."""
         self._listings = {} if self._lock is None else read_locked(self._lock)
+        self._absent.clear()
         super().invalidate_cache(path)
 
     def _all_files(self, path: str) -> tuple[DOI, Dataset]:
@@ -174,7 +180,8 @@ class DOIFileSystem(AbstractFileSystem):
     def get(self, rpath: Any, lpath: Any, *arguments: Any, **options: Any) -> None:
         """Copy files to this machine as fsspec does, but under their own names, without escapes."""
         root = "" if isinstance(lpath, list) else make_path_posix(os.fspath(lpath)).rstrip("/")
-        super().get(rpath, lpath, *arguments, **options, root=root)
+        target = lpath if isinstance(lpath, list) else os.fspath(lpath)
+        super().get(rpath, target, *arguments, **options, root=root)
 
     def get_file(
         self,
@@ -193,9 +200,12 @@ class DOIFileSystem(AbstractFileSystem):
         outfile = lpath if hasattr(lpath, "write") else outfile
         if outfile is None:
             lpath = Path(root + unescape(lpath[len(root) :]) if root else lpath)
-            (lpath if self.isdir(rpath) else lpath.parent).mkdir(parents=True, exist_ok=True)
-            if lpath.is_dir():
+            if self.isdir(rpath):
+                lpath.mkdir(parents=True, exist_ok=True)
                 return
+            lpath.parent.mkdir(parents=True, exist_ok=True)
+            if lpath.is_dir():
+                raise IsADirectoryError(errno.EISDIR, "there is a folder in place of the copy", str(lpath))
         dataset, file = self._file(rpath)
         callback.set_size(file.size)
         if outfile is None:
@@ -255,10 +265,11 @@ class DOIFileSystem(AbstractFileSystem):
 
         :raises FileNotFoundError: if there is none.
         """
-        doi, dataset, inner = self._locate(path)
-        folder, _, rest = inner.partition("/")
-        if folder in dataset.parts:
-            dataset, inner = self._part(doi, dataset, folder), rest
+        with self._guards.setdefault(os.getpid(), threading.RLock()):  # one thread lists, the others wait
+            doi, dataset, inner = self._locate(path)
+            folder, _, rest = inner.partition("/")
+            if folder in dataset.parts:
+                dataset, inner = self._part(doi, dataset, folder), rest
         if dataset.file(inner) is None and dataset.folder(inner) is None:
             raise FileNotFoundError(errno.ENOENT, f"{doi.name} has no such file or folder", path)
         return dataset, inner
@@ -299,13 +310,15 @@ class DOIFileSystem(AbstractFileSystem):
 
         :raises OSError: if that is not known.
         """
-        outcomes = list(self._resolver.verify(dois, confirm=confirm))
-        found = (doi for doi, outcome in zip(dois, outcomes, strict=True) if outcome.found)
-        if (doi := next(found, None)) is not None:
-            return doi
-        for outcome in outcomes:
+        asked = [doi for doi in dois if confirm or doi.key not in self._absent]
+        outcomes = list(zip(asked, self._resolver.verify(asked, confirm=confirm), strict=True))
+        for doi, outcome in outcomes:
+            if outcome.found:
+                return doi
+        for _, outcome in outcomes:
             if outcome.status == "unknown":
                 raise OSError(f"{dois[-1].name}: {outcome.reason}")
+        self._absent.update(doi.key for doi in asked)
         return None
 
     def _listed(self, doi: DOI) -> Dataset:
@@ -330,7 +343,7 @@ class DOIFileSystem(AbstractFileSystem):
         except ResolutionError as error:
             raise OSError(str(error)) from error
         if url is None:
-            raise OSError(f"{doi.name}: its record has no URL")
+            raise OSError(f"{doi.name}: its record has no http or https URL")
         return find_place(doi, url, self._repositories)
 
 
@@ -425,9 +438,12 @@ def _by_host(option: str, given: Any) -> dict[str, str]:
     is_mapping = isinstance(items, Mapping)
     if not is_mapping or not all(isinstance(text, str) and text for pair in items.items() for text in pair):
         raise ValueError(f"{option} must be a mapping of hosts to strings")  # not its value: it may be secret
-    if any("/" in host or "@" in host for host in items):
-        raise ValueError(f'{option}: the keys are hosts, such as "example.org" or "localhost:8000"')
-    return {host.lower(): text for host, text in items.items()}
+    for host, text in items.items():
+        if "/" in host or "@" in host:
+            raise ValueError(f'{option}: the keys are hosts, such as "example.org" or "localhost:8000"')
+        if not _VISIBLE.fullmatch(text.strip()):
+            raise ValueError(f"{option}: the value for {host!r} has other characters than visible ASCII")
+    return {host.strip().lower().rstrip("."): text.strip() for host, text in items.items()}
 
 
 def _tokens_of(variable: str) -> dict[str, str]:

@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
-from urllib.parse import parse_qs, quote, urlsplit
+from urllib.parse import parse_qs, quote, unquote, urlsplit
 
 from fsspec_doiuri._dataset import MAX_FILES, Dataset, File
-from fsspec_doiuri._web import MissingError
+from fsspec_doiuri._web import MissingError, of_host
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -53,7 +53,7 @@ def find_place(doi: DOI, landing: str, given: Mapping[str, str]) -> Place:
     """
     parts = urlsplit(landing)
     host = parts.hostname or ""
-    kind = given.get(parts.netloc.lower()) or given.get(host)
+    kind = of_host(given, landing)
     if kind is not None and parts.scheme in {"http", "https"}:
         root = "v2" if kind == "figshare" else "api"
         return Place(kind, f"{parts.scheme}://{parts.netloc}/{root}", landing)
@@ -72,7 +72,9 @@ def find_place(doi: DOI, landing: str, given: Mapping[str, str]) -> Place:
 
 def _is_invenio(doi: DOI, path: str) -> bool:
     record = _RECORD.fullmatch(path)
-    return bool("-" in record[1] and _ID.fullmatch(record[1]) if record else path == f"/doi/{doi.name}")
+    if record is None:
+        return unquote(path).lower() == f"/doi/{doi.name}".lower()
+    return "-" in record[1] and _ID.fullmatch(record[1]) is not None
 
 
 def list_files(doi: DOI, place: Place, web: Web) -> Dataset:
@@ -97,7 +99,7 @@ def _listed(doi: DOI, place: Place, listing: Callable[[], Dataset]) -> Dataset:
         raise PermissionError(f"{doi.name}: {error}") from error
     except OSError as error:
         raise OSError(f"{doi.name}: {error}; its landing page is {place.landing:.500}") from error
-    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
         host = urlsplit(place.api).netloc
         reason = str(error) if type(error) is ValueError else f"its form is unexpected ({error!r:.200})"
         raise OSError(f"{doi.name}: the listing of {host} is refused: {reason}") from error
@@ -126,7 +128,7 @@ def _invenio(doi: DOI, place: Place, get: Get) -> Dataset:
                 f"{base}/{quote(entry['key'], safe=_IN_KEYS)}/content",
                 _size(entry.get("size")),
                 str(entry.get("checksum") or ""),
-                entry.get("mimetype") or "",
+                str(entry.get("mimetype") or ""),
                 error="" if status == "completed" else f"its upload is {status}",
             )
         )
@@ -177,9 +179,9 @@ def _article(get: Get, api: str, url: str, doi: DOI | None = None) -> Dataset:
             File(
                 path,
                 f"{api}/file/download/{int(entry['id'])}",
-                None if is_link else _size(entry.get("size")),
+                _size(entry.get("size")),
                 f"md5:{md5}" if md5 and not is_link else "",
-                entry.get("mimetype") or "",
+                str(entry.get("mimetype") or ""),
                 error=f"it is only a link, to {entry.get('download_url')}" if is_link else "",
             )
         )
@@ -255,11 +257,11 @@ def _dataverse_entry(place: Place, entry: dict[str, Any]) -> File:
     digest = f"{algorithm}:{checksum['value']}" if checksum.get("value") else ""
     path = f"{folder}/{label}" if folder else label
     if not (data.get("tabularData") or data.get("originalFileFormat")):
-        return File(path, url, _size(data.get("filesize")), digest, data.get("contentType") or "")
+        return File(path, url, _size(data.get("filesize")), digest, str(data.get("contentType") or ""))
     name = data.get("originalFileName") or label
     original = f"{folder}/{name}" if folder else name
     size = _size(data.get("originalFileSize")) or None  # old entries may have 0 or -1
-    kind = data.get("originalFileFormat") or ""
+    kind = str(data.get("originalFileFormat") or "")
     return File(original, f"{url}?format=original", size, digest, kind, "" if name == label else path)
 
 

@@ -6,7 +6,6 @@ import hashlib
 import json
 import os
 import threading
-from collections import defaultdict
 from contextlib import contextmanager
 from http.cookiejar import DefaultCookiePolicy
 from typing import TYPE_CHECKING, Any
@@ -47,9 +46,7 @@ _TOKENS: Mapping[str, tuple[str, str]] = {
     "dataverse": ("X-Dataverse-key", ""),
 }
 
-_slots: defaultdict[str, threading.BoundedSemaphore] = defaultdict(
-    lambda: threading.BoundedSemaphore(DOWNLOADS)
-)
+_slots: dict[str, threading.BoundedSemaphore] = {}  # by host
 if hasattr(os, "register_at_fork"):  # threads that hold a place do not survive a fork
     os.register_at_fork(after_in_child=_slots.clear)
 
@@ -109,7 +106,7 @@ class Web:
         """
         digest, size = new_digest(file.checksum), 0
         with (
-            _slots[_host(file.url)],
+            _slot(file.url),
             self._answer(file.url, dataset.repository, {}, 200, file=file) as response,
         ):
             for piece in _stream(response):
@@ -129,7 +126,7 @@ class Web:
         """Return a range of a file's bytes; None if the repository does not send ranges of it."""
         headers = {"Range": f"bytes={start}-{end - 1}"}
         with (
-            _slots[_host(file.url)],
+            _slot(file.url),
             self._answer(file.url, dataset.repository, headers, 200, 206, file=file) as response,
         ):
             if response.headers.get("Content-Range") != f"bytes {start}-{end - 1}/{file.size}":
@@ -147,22 +144,26 @@ class Web:
 
         :raises OSError: if its status is not as expected, it is a web page and no file, or it breaks off.
         """
-        parts, host = urlsplit(url), _host(url)
+        of_file = "" if file is None else f"{file.path}: "
         if self._offline:
-            raise OSError(f"{host}: offline: request not sent")
-        token = self._tokens.get(host.lower()) or self._tokens.get(parts.hostname or "")
-        if token and parts.scheme != "https" and not self._check.private:
-            raise OSError(f"the token for {host} is not sent over http; private=True allows it")
+            raise OSError(f"{of_file}{_host(url)}: offline: request not sent")
+        token = of_host(self._tokens, url)
+        if token and not url.startswith("https:") and not self._check.private:
+            raise OSError(f"the token for {_host(url)} is not sent over http; private=True allows it")
         name, scheme = _TOKENS[repository]
         try:
             with self._followed(url, headers, {name: scheme + token} if token else {}) as response:
                 if response.status_code not in expected:
-                    raise _failure(response, has_token=bool(token))
+                    raise _failure(
+                        response, of_file, has_token=bool(token) or _host(response.url) != _host(url)
+                    )
                 if file is not None:
                     _refuse_page(response, file)
                 yield response
-        except (TargetError, requests.RequestException, HTTPError, UnicodeError) as error:
-            raise OSError(f"{host}: {_reason(error)}") from error
+        except (ValueError, requests.RequestException, HTTPError) as error:
+            request = getattr(error, "request", None)  # maybe that of a redirect
+            host = _host(url if request is None else request.url)
+            raise OSError(f"{of_file}{host}: {_reason(error)}") from error
 
     def _followed(self, url: str, headers: Mapping[str, str], secret: Mapping[str, str]) -> requests.Response:
         first = url
@@ -182,7 +183,7 @@ class Web:
     def _send(self, url: str, headers: Mapping[str, str]) -> requests.Response:
         self._check.check_url(url)
         if "@" in urlsplit(url).netloc:
-            raise TargetError("redirected to a URL with a user")
+            raise TargetError("a URL with a user is not requested")
         if not select_proxy(url, get_environ_proxies(url)):
             self._check.check_addresses(url)
         session = self._sessions.get(os.getpid()) or self._sessions.setdefault(os.getpid(), _new_session())
@@ -203,6 +204,17 @@ def _new_session() -> requests.Session:
     return session
 
 
+def _slot(url: str) -> threading.BoundedSemaphore:
+    return _slots.setdefault(_host(url), threading.BoundedSemaphore(DOWNLOADS))
+
+
+def of_host(table: Mapping[str, str], url: str) -> str | None:
+    """Return the entry for the host of a URL, which may be with its port or without."""
+    parts, host = urlsplit(url), _host(url).lower()
+    port = "443" if parts.scheme == "https" else "80"
+    return table.get(host) or table.get(f"{host}:{port}") or table.get(parts.hostname or "")
+
+
 def _host(url: str) -> str:
     return f"{urlsplit(url).netloc.rpartition('@')[2]:.260}"
 
@@ -218,22 +230,19 @@ def _stream(
 
 def _reason(error: BaseException) -> str:
     """Return what went wrong, without the names of classes and objects."""
-    cause: BaseException | None = error
-    while cause is not None:
-        if isinstance(cause, OSError) and cause.strerror:
-            return cause.strerror
-        if isinstance(cause, TargetError):
-            return str(cause)
-        cause = cause.__cause__ or cause.__context__
-    if "Timeout" in type(error).__name__:
-        return f"no answer within {TIMEOUT[1]} s"
-    return "the answer was cut off" if "IncompleteRead" in str(error) else f"{error!r:.300}"
+    chain = [error]
+    while cause := chain[-1].__cause__ or chain[-1].__context__:
+        chain.append(cause)
+    for each in chain:
+        if isinstance(each, TargetError) or (isinstance(each, OSError) and each.strerror):
+            return getattr(each, "strerror", None) or str(each)
+    return "the answer was cut off" if "IncompleteRead" in str(error) else f"{chain[-1]}"[:300]
 
 
-def _failure(response: requests.Response, *, has_token: bool) -> OSError:
+def _failure(response: requests.Response, of_file: str, *, has_token: bool) -> OSError:
     """Return the error for an HTTP status, with what the answer says, if it is JSON."""
     status, host = response.status_code, _host(response.url)
-    said = f"{host} answered {status} {response.reason or ''}".rstrip()
+    said = f"{of_file}{host} answered {status} {response.reason or ''}".rstrip()
     if "json" in response.headers.get("Content-Type", ""):
         try:
             message = json.loads(response.raw.read(_CHUNK, decode_content=False))["message"]
@@ -260,7 +269,7 @@ def _refuse_page(response: requests.Response, file: File) -> None:
 
 def new_digest(checksum: str) -> hashlib._Hash | None:
     """Return a new digest for a checksum; None if there is none, or its algorithm is unknown."""
-    name, _, value = checksum.partition(":")
+    name, _, value = checksum.lower().replace("-", "").partition(":")  # also "SHA-1:…"
     return hashlib.new(name, usedforsecurity=False) if value and name in _ALGORITHMS else None
 
 

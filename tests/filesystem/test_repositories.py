@@ -130,11 +130,13 @@ def test_a_link_names_where_it_leads(start: Start) -> None:
 
 
 def test_files_of_one_name_are_all_listed(start: Start) -> None:
-    files = [{"id": n, "name": "a.csv", "size": 1, "computed_md5": md5(b"x")} for n in (1, 2)]
+    files = [{"id": n, "name": "a", "size": 1, "computed_md5": md5(b"x")} for n in (1, 2)]
+    files += [{"id": n, "name": "a.csv", "size": 1, "computed_md5": md5(b"x")} for n in (3, 4)]
     article = {"id": 14763051, "doi": DOIS["figshare"], "files": files}
+    article["folder_structure"] = {str(n): "v1.0" for n in range(1, 5)}
     shelf = start("figshare", answers={"/versions/1$": as_json(article)})
     names = [name.rpartition("/")[2] for name in shelf.fs().find(shelf.address())]
-    assert names == ["a%20%282%29.csv", "a.csv"]
+    assert names == ["a", "a%20%282%29", "a%20%284%29.csv", "a.csv"]
 
 
 COLLECTION = "10.6084/m9.figshare.c.4362224.v1"

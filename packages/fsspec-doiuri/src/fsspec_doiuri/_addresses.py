@@ -7,7 +7,6 @@ from urllib.parse import unquote
 
 from doiuri import DOI, DOISyntaxError, encode
 
-PROTOCOL = "doi"
 LONGEST = 9
 """Segments that a name may have; one with more needs escaped slashes."""
 
@@ -24,9 +23,7 @@ def normalize(address: str) -> str:
     >>> normalize("doi://10.1000/x/100% of ü#1.csv/")
     '10.1000/x/100%25%20of%20%C3%BC%231.csv'
     """
-    for prefix in (f"{PROTOCOL}://", f"{PROTOCOL}::"):
-        address = address.removeprefix(prefix)
-    segments = address.rstrip("/").split("/")
+    segments = address.removeprefix("doi://").rstrip("/").split("/")
     return "/".join(_NO_PATTERN.sub(lambda match: escape(unescape(match[0])), each) for each in segments)
 
 

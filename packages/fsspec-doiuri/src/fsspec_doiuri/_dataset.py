@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 MAX_FILES = 100_000
 """Files of a data set."""
+MAX_DEPTH = 100
+"""Segments in the path of a file."""
 
 _KIND = "files"  # of the entries in a lock file
 _UNSAFE = re.compile(r"[\\\x00-\x1f\x7f-\x9f\ud800-\udfff]")
@@ -49,47 +51,38 @@ class Dataset:
     files: list[File]
     parts: dict[str, str] = field(default_factory=dict)  # folders that are data sets: where they are listed
     locked: bool = False  # whether this comes from a lock file
-    _found: dict[str, File] = field(init=False, repr=False)
-    _folders: dict[str, dict[str, File | None]] = field(init=False, repr=False)
+    by_path: dict[str, File] = field(init=False, repr=False)  # with the aliases
+    folders: dict[str, dict[str, File | None]] = field(init=False, repr=False)  # by path; None for a folder
 
     def __post_init__(self) -> None:
         if len(self.files) > MAX_FILES:
             raise ValueError(f"more than {MAX_FILES:,} files")
-        self._found, self._folders = {}, {"": dict.fromkeys(self.parts)}
+        self.by_path, self.folders = {}, {"": dict.fromkeys(self.parts)}
         for file in self.files:
             _check(file.path)
-            if file.path in self._found:
+            if file.path in self.by_path:
                 raise ValueError(f"two files are named {file.path!r:.200}")
-            self._found[file.path] = file
-            self._add(file.path, file)
+            self.by_path[file.path] = file
+            path = file.path
+            entry: File | None = file
+            while path:
+                folder, _, name = path.rpartition("/")
+                if self.folders.setdefault(folder, {}).setdefault(name, entry) is not entry:
+                    raise ValueError(f"{path!r:.200} is both a file and a folder")
+                path, entry = folder, None
         for file in self.files:
             if file.alias:
-                self._found.setdefault(file.alias, file)
-
-    def _add(self, path: str, entry: File | None) -> None:
-        folder, _, name = path.rpartition("/")
-        if folder not in self._folders:
-            self._folders[folder] = {}
-            self._add(folder, None)
-        if self._folders[folder].setdefault(name, entry) is not entry:
-            raise ValueError(f"{path!r:.200} is both a file and a folder")
-
-    def file(self, path: str) -> File | None:
-        """Return the file at a path, or None."""
-        return self._found.get(path)
-
-    def folder(self, path: str) -> dict[str, File | None] | None:
-        """Return what is in a folder, by name, None for a folder; None if there is no such folder."""
-        return self._folders.get(path)
+                self.by_path.setdefault(file.alias, file)
 
     def may_have(self, path: str) -> bool:
         """Return whether a path is empty, leads to a file, or into a folder that there is."""
-        return not path or path in self._found or path.partition("/")[0] in self._folders[""]
+        return not path or path in self.by_path or path.partition("/")[0] in self.folders[""]
 
 
 def _check(path: str) -> None:
     """Refuse a name that leads out of the data set, or means something else on another system."""
-    if _UNSAFE.search(path) or not {"", ".", ".."}.isdisjoint(path.split("/")):
+    segments = path.split("/")
+    if _UNSAFE.search(path) or len(segments) > MAX_DEPTH or not {"", ".", ".."}.isdisjoint(segments):
         raise ValueError(f"the name of a file is unsafe: {path!r:.200}")
 
 

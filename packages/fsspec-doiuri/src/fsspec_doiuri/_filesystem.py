@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import os
 import re
-import shutil
 import tempfile
 import threading
 from collections.abc import Mapping
@@ -21,11 +20,12 @@ from fsspec import AbstractFileSystem
 from fsspec.callbacks import DEFAULT_CALLBACK
 from fsspec.implementations.local import make_path_posix
 from fsspec.spec import AbstractBufferedFile
+from fsspec.utils import isfilelike
 
-from fsspec_doiuri._addresses import PROTOCOL, escape, names, normalize, unescape
+from fsspec_doiuri._addresses import escape, names, normalize, unescape
 from fsspec_doiuri._dataset import Dataset, File, read_locked, write_locked
-from fsspec_doiuri._repositories import find_place, list_files, list_part
-from fsspec_doiuri._web import Web, check_digest, new_digest
+from fsspec_doiuri._repositories import find_place, list_files
+from fsspec_doiuri._web import TOKENS, Web, check_digest, new_digest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,11 +35,10 @@ if TYPE_CHECKING:
 
     from fsspec_doiuri._repositories import Place
 
-REPOSITORIES = ("inveniordm", "figshare", "dataverse")
 WHOLE = 16 * 2**20
 """Bytes up to which a file is read whole when it is opened, so that it is proved before anything is read."""
 
-_BUDGET = 20.0  # seconds for the look-ups of one DOI
+_BUDGET = 20.0  # seconds for one question to the resolver
 _VISIBLE = re.compile("[!-~]+")
 # Options that fsspec has for all filesystems
 _OF_FSSPEC = {"asynchronous", "batch_size", "loop", "use_listings_cache", "listings_expiry_time", "max_paths"}
@@ -69,10 +68,8 @@ class DOIFileSystem(AbstractFileSystem):
     :raises ValueError: if an option or a variable is invalid.
     """
 
-    protocol = PROTOCOL
-    """The protocol, ``"doi"``."""
-    root_marker = ""
-    """What all addresses begin with: nothing."""
+    protocol = "doi"
+    """The protocol."""
 
     def __init__(
         self,
@@ -96,8 +93,8 @@ class DOIFileSystem(AbstractFileSystem):
         self._resolver = Resolver(settings.base, offline=settings.offline, **own)
         self._stored = Resolver(settings.base, offline=True, **own)
         self._repositories = _by_host("repositories", repositories)
-        if unknown := {*self._repositories.values()} - {*REPOSITORIES}:
-            raise ValueError(f"repositories: {min(unknown)!r} is not one of {', '.join(REPOSITORIES)}")
+        if unknown := {*self._repositories.values()} - TOKENS.keys():
+            raise ValueError(f"repositories: {min(unknown)!r} is not one of {', '.join(TOKENS)}")
         secrets = _tokens_of(os.environ.get("DOIURI_TOKENS", "")) | _by_host("tokens", tokens)
         check = TargetCheck(settings.base, self._resolver.private)
         self._web = Web(check, agent, secrets, offline=settings.offline)
@@ -122,7 +119,7 @@ class DOIFileSystem(AbstractFileSystem):
     def _all_files(self, path: str) -> tuple[DOI, Dataset]:
         """Return the DOI that an address begins with, and all its files, those of the data sets in it too."""
         doi, dataset, _ = self._locate(self._strip_protocol(path))
-        parts = [(name, self._part(doi, dataset, name)) for name in dataset.parts]
+        parts = [(name, self._listed(doi, url)) for name, url in dataset.parts.items()]
         files = [replace(file, path=f"{name}/{file.path}") for name, part in parts for file in part.files]
         return doi, Dataset(dataset.repository, dataset.version, dataset.files + files)
 
@@ -136,9 +133,9 @@ class DOIFileSystem(AbstractFileSystem):
         """
         path = self._strip_protocol(path)
         dataset, inner = self._find(path)
-        folder = dataset.folder(inner)
+        folder = dataset.folders.get(inner)
         if folder is None:
-            entries = [_info(path, dataset, dataset.file(inner))]
+            entries = [_info(path, dataset, dataset.by_path.get(inner))]
         else:
             entries = [_info(f"{path}/{escape(name)}", dataset, file) for name, file in folder.items()]
         return entries if detail else [entry["name"] for entry in entries]
@@ -146,42 +143,37 @@ class DOIFileSystem(AbstractFileSystem):
     def info(self, path: str, **_: Any) -> dict[str, Any]:
         """Return a file's ``name``, ``size`` in bytes, ``type``, ``checksum``, ``mimetype`` and ``version``.
 
-        A folder has the first three and the last one. Raises what ``ls`` does.
+        A folder has no checksum and no mimetype. Raises what ``ls`` does.
         """
         path = self._strip_protocol(path)
         dataset, inner = self._find(path)
-        return _info(path, dataset, dataset.file(inner))
+        return _info(path, dataset, dataset.by_path.get(inner))
 
     def exists(self, path: str, **_: Any) -> bool:
         """Return whether there is a file or a folder; raises OSError if that is not known."""
-        return self._type(path) is not None
+        try:
+            return bool(self.info(path))
+        except FileNotFoundError:
+            return False
 
     def isdir(self, path: str) -> bool:
         """Return whether there is a folder; raises OSError if that is not known."""
-        return self._type(path) == "directory"
+        return self.exists(path) and self.info(path)["type"] == "directory"
 
     def isfile(self, path: str) -> bool:
         """Return whether there is a file; raises OSError if that is not known."""
-        return self._type(path) == "file"
+        return self.exists(path) and self.info(path)["type"] == "file"
 
     def walk(self, path: str, maxdepth: int | None = None, topdown: bool = True, **options: Any) -> Any:
         """Yield what is in each folder, as fsspec does, but raise errors by default."""
         options.setdefault("on_error", _raise_unless_missing)
         return super().walk(path, maxdepth, topdown, **options)
 
-    def cat_file(self, path: str, start: int | None = None, end: int | None = None, **_: Any) -> bytes:
-        """Return a file's bytes, or a range of them."""
-        if start is None and end is None:
-            with self._download(*self._file(path)) as whole:
-                return whole.read()
-        content: bytes = super().cat_file(path, start, end)
-        return content
-
     def get(self, rpath: Any, lpath: Any, *arguments: Any, **options: Any) -> None:
         """Copy files to this machine as fsspec does, but under their own names, without escapes."""
-        root = "" if isinstance(lpath, list) else make_path_posix(os.fspath(lpath)).rstrip("/")
-        target = lpath if isinstance(lpath, list) else os.fspath(lpath)
-        super().get(rpath, target, *arguments, **options, root=root)
+        lpath = lpath if isinstance(lpath, list) else os.fspath(lpath)
+        root = "" if isinstance(lpath, list) else make_path_posix(lpath).rstrip("/")
+        super().get(rpath, lpath, *arguments, **options, root=root)
 
     def get_file(
         self,
@@ -197,23 +189,18 @@ class DOIFileSystem(AbstractFileSystem):
         :param outfile: an open file to write to, in place of the one at ``lpath``.
         :param root: the beginning of ``lpath`` after which escapes are undone, if there is one.
         """
-        outfile = lpath if hasattr(lpath, "write") else outfile
-        if outfile is None:
-            lpath = Path(root + unescape(lpath[len(root) :]) if root else lpath)
-            if self.isdir(rpath):
-                lpath.mkdir(parents=True, exist_ok=True)
-                return
-            lpath.parent.mkdir(parents=True, exist_ok=True)
-            if lpath.is_dir():
-                raise IsADirectoryError(errno.EISDIR, "there is a folder in place of the copy", str(lpath))
+        if outfile is not None or isfilelike(lpath):
+            super().get_file(rpath, lpath, callback, outfile)
+            return
+        target = Path(root + unescape(lpath[len(root) :]) if root else lpath)
+        if self.isdir(rpath):
+            target.mkdir(parents=True, exist_ok=True)
+            return
         dataset, file = self._file(rpath)
         callback.set_size(file.size)
-        if outfile is None:
-            with replacing(lpath) as draft, draft.open("wb") as out:
-                self._web.download(file, dataset, out, callback.relative_update)
-        else:
-            with self._download(dataset, file, callback) as whole:
-                shutil.copyfileobj(whole, outfile)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with replacing(target) as draft, draft.open("wb") as out:
+            self._web.download(file, dataset, out, callback.relative_update)
 
     def _open(self, path: str, mode: str = "rb", **options: Any) -> DOIFile:
         if mode != "rb":
@@ -227,12 +214,6 @@ class DOIFileSystem(AbstractFileSystem):
     mkdir = makedirs = rmdir = rm = rm_file = _rm = _refuse
     touch = pipe_file = put = put_file = cp_file = mv = _refuse
 
-    def _type(self, path: str) -> str | None:
-        try:
-            return str(self.info(path)["type"])
-        except FileNotFoundError:
-            return None
-
     def _file(self, path: str) -> tuple[Dataset, File]:
         """Return the file at an address, and the data set that it is in.
 
@@ -240,25 +221,12 @@ class DOIFileSystem(AbstractFileSystem):
         """
         path = self._strip_protocol(path)
         dataset, inner = self._find(path)
-        file = dataset.file(inner)
+        file = dataset.by_path.get(inner)
         if file is None:
             raise IsADirectoryError(errno.EISDIR, "a data set or a folder, not a file", path)
         if file.error:
             raise OSError(f"{path} cannot be opened: {file.error}")
         return dataset, file
-
-    def _download(
-        self, dataset: Dataset, file: File, callback: Callback = DEFAULT_CALLBACK
-    ) -> tempfile.SpooledTemporaryFile[bytes]:
-        """Return a temporary file with all that is in a file, at its beginning."""
-        whole = tempfile.SpooledTemporaryFile(max_size=WHOLE)  # noqa: SIM115 - the caller closes it
-        try:
-            self._web.download(file, dataset, whole, callback.relative_update)
-        except BaseException:
-            whole.close()
-            raise
-        whole.seek(0)
-        return whole
 
     def _find(self, path: str) -> tuple[Dataset, str]:
         """Return the data set that has a file or folder, and its path there.
@@ -269,8 +237,8 @@ class DOIFileSystem(AbstractFileSystem):
             doi, dataset, inner = self._locate(path)
             folder, _, rest = inner.partition("/")
             if folder in dataset.parts:
-                dataset, inner = self._part(doi, dataset, folder), rest
-        if dataset.file(inner) is None and dataset.folder(inner) is None:
+                dataset, inner = self._listed(doi, dataset.parts[folder]), rest
+        if dataset.by_path.get(inner) is None and dataset.folders.get(inner) is None:
             raise FileNotFoundError(errno.ENOENT, f"{doi.name} has no such file or folder", path)
         return dataset, inner
 
@@ -321,18 +289,12 @@ class DOIFileSystem(AbstractFileSystem):
         self._absent.update(doi.key for doi in asked)
         return None
 
-    def _listed(self, doi: DOI) -> Dataset:
-        """Return the listing of a DOI."""
-        if doi.key not in self._listings:
-            self._listings[doi.key] = list_files(doi, self._place(doi), self._web)
-        return self._listings[doi.key]
-
-    def _part(self, doi: DOI, dataset: Dataset, folder: str) -> Dataset:
-        """Return the listing of a data set in another one."""
-        url = dataset.parts[folder]
-        if url not in self._listings:
-            self._listings[url] = list_part(doi, self._place(doi), url, self._web)
-        return self._listings[url]
+    def _listed(self, doi: DOI, part: str = "") -> Dataset:
+        """Return the listing of a DOI, or of a data set in it, given by its URL."""
+        key = part or doi.key
+        if key not in self._listings:
+            self._listings[key] = list_files(doi, self._place(doi), self._web, part)
+        return self._listings[key]
 
     def _place(self, doi: DOI) -> Place:
         """Return where a DOI is listed."""
@@ -361,7 +323,7 @@ class DOIFile(AbstractBufferedFile):
         self._whole: IO[bytes] | None = None
         options["size"] = self._file.size
         if self._file.size is None or self._file.size <= WHOLE:
-            options |= {"size": self._receive(), "cache_type": "none"}
+            options |= {"size": self._received().seek(0, os.SEEK_END), "cache_type": "none"}
         super().__init__(fs, path, **options)
 
     def close(self) -> None:
@@ -370,21 +332,30 @@ class DOIFile(AbstractBufferedFile):
         if self._whole is not None:
             self._whole.close()
 
-    def _receive(self) -> int:
-        self._whole = whole = self.fs._download(self._dataset, self._file)
-        return whole.seek(0, os.SEEK_END)
+    def _received(self) -> IO[bytes]:
+        """Return a temporary file with all that is in the file."""
+        if self._whole is None:
+            whole = tempfile.SpooledTemporaryFile(max_size=WHOLE)  # noqa: SIM115 - close() closes it
+            try:
+                self.fs._web.download(self._file, self._dataset, whole, lambda _: None)
+            except BaseException:
+                whole.close()
+                raise
+            self._whole = whole
+        return self._whole
 
     def _fetch_range(self, start: int, end: int) -> bytes:
         end = min(end, self.size)
+        if start >= end:
+            return b""
         if self._whole is None:
-            data = self.fs._web.read(self._file, self._dataset, start, end) if start < end else b""
+            data = self.fs._web.read(self._file, self._dataset, start, end)
             if data is not None:
                 self._prove(start, data)
                 return data
-            self._receive()
-        assert self._whole is not None  # noqa: S101 - it was just received
-        self._whole.seek(start)
-        return self._whole.read(max(end - start, 0))
+        whole = self._received()
+        whole.seek(start)
+        return whole.read(end - start)
 
     def _prove(self, start: int, data: bytes) -> None:
         """Add a range to the digest, if it continues what was read before."""
@@ -410,26 +381,21 @@ def lock(url: str, path: str | os.PathLike[str] = "doi.lock.json", **storage_opt
     """
     options = {**storage_options, "lock": None, "skip_instance_cache": True}  # lists the files anew
     write_locked(path, *DOIFileSystem(**options)._all_files(url))
-    DOIFileSystem.clear_instance_cache()  # fsspec keeps filesystems, and they what a lock file said
+    DOIFileSystem.clear_instance_cache()  # cached filesystems still hold the old lock file
 
 
 def _raise_unless_missing(error: OSError) -> None:
-    """Have ``walk`` take a missing folder for an empty one, as fsspec does, but nothing else."""
+    """Treat a missing folder as empty, as fsspec's ``walk`` does; raise any other error."""
     if not isinstance(error, FileNotFoundError):
         raise error
 
 
 def _info(path: str, dataset: Dataset, file: File | None) -> dict[str, Any]:
+    entry = {"name": path, "size": 0, "type": "directory", "version": dataset.version}
     if file is None:
-        return {"name": path, "size": 0, "type": "directory", "version": dataset.version}
-    return {
-        "name": path,
-        "size": file.size,
-        "type": "file",
-        "checksum": file.checksum,
-        "mimetype": file.mimetype,
-        "version": dataset.version,
-    }
+        return entry
+    own = {"size": file.size, "type": "file", "checksum": file.checksum, "mimetype": file.mimetype}
+    return entry | own
 
 
 def _by_host(option: str, given: Any) -> dict[str, str]:
@@ -442,7 +408,7 @@ def _by_host(option: str, given: Any) -> dict[str, str]:
         if "/" in host or "@" in host:
             raise ValueError(f'{option}: the keys are hosts, such as "example.org" or "localhost:8000"')
         if not _VISIBLE.fullmatch(text.strip()):
-            raise ValueError(f"{option}: the value for {host!r} has other characters than visible ASCII")
+            raise ValueError(f"{option}: the value for {host!r} contains characters other than visible ASCII")
     return {host.strip().lower().rstrip("."): text.strip() for host, text in items.items()}
 
 

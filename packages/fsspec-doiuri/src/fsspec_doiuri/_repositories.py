@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from posixpath import splitext
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import parse_qs, quote, unquote, urlsplit
 
@@ -32,7 +33,7 @@ _IN_KEYS = "/!$&'()*+,;=:@"  # characters that InvenioRDM does not escape in the
 _RECORD = re.compile(r"/records?/([^/]+)/?")
 # An id of InvenioRDM, "4rgh7-zss31", or of Zenodo, at the end of the DOI's suffix
 _ID = re.compile(r"([a-z0-9]{5}-[a-z0-9]{5}|[0-9]+)$", re.IGNORECASE)
-_ARTICLE = re.compile(r"/(?:articles?|collections?)/(?:[^/]+/)*?([0-9]+)(?:/([0-9]+))?/?")
+_ARTICLE = re.compile(r"/(?:articles?|collections?)/(?:[^/]+/)*?([0-9]+)(?:/[0-9]+)?/?")
 _VERSION = re.compile(r"\.v([0-9]+)$", re.IGNORECASE)
 
 
@@ -77,29 +78,20 @@ def _is_invenio(doi: DOI, path: str) -> bool:
     return "-" in record[1] and _ID.fullmatch(record[1]) is not None
 
 
-def list_files(doi: DOI, place: Place, web: Web) -> Dataset:
+def list_files(doi: DOI, place: Place, web: Web, part: str = "") -> Dataset:
     """Return the listing of a DOI.
 
+    :param part: the URL of a data set in it; that one is listed.
     :raises PermissionError: if the repository lists it for others only.
     :raises OSError: if there is none, or one that cannot be used.
     """
+    get = web.listing(place.repository)
     list_own = {"inveniordm": _invenio, "figshare": _figshare, "dataverse": _dataverse}[place.repository]
-    return _listed(doi, place, lambda: list_own(doi, place, web.listing(place.repository)))
-
-
-def list_part(doi: DOI, place: Place, url: str, web: Web) -> Dataset:
-    """Return the listing of one of the data sets in a data set; raises what ``list_files`` does."""
-    return _listed(doi, place, lambda: _article(web.listing(place.repository), place.api, url))
-
-
-def _listed(doi: DOI, place: Place, listing: Callable[[], Dataset]) -> Dataset:
     try:
-        return listing()
-    except PermissionError as error:
-        raise PermissionError(f"{doi.name}: {error}") from error
+        return _article(get, place.api, part) if part else list_own(doi, place, get)
     except OSError as error:
-        raise OSError(f"{doi.name}: {error}; its landing page is {place.landing:.500}") from error
-    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
+        raise type(error)(f"{doi.name}: {error}; its landing page is {place.landing:.500}") from error
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         host = urlsplit(place.api).netloc
         reason = str(error) if type(error) is ValueError else f"its form is unexpected ({error!r:.200})"
         raise OSError(f"{doi.name}: the listing of {host} is refused: {reason}") from error
@@ -121,17 +113,12 @@ def _invenio(doi: DOI, place: Place, get: Get) -> Dataset:
     for entry in entries.values() if isinstance(entries, dict) else entries:
         if (entry.get("access") or {}).get("hidden"):
             continue
+        url = f"{base}/{quote(entry['key'], safe=_IN_KEYS)}/content"
+        size, checksum = _size(entry.get("size")), str(entry.get("checksum") or "")
         status = entry.get("status", "completed")
-        files.append(
-            File(
-                entry["key"],
-                f"{base}/{quote(entry['key'], safe=_IN_KEYS)}/content",
-                _size(entry.get("size")),
-                str(entry.get("checksum") or ""),
-                str(entry.get("mimetype") or ""),
-                error="" if status == "completed" else f"its upload is {status}",
-            )
-        )
+        error = "" if status == "completed" else f"its upload is {status}"
+        kind = str(entry.get("mimetype") or "")
+        files.append(File(entry["key"], url, size, checksum, kind, error=error))
     return Dataset("inveniordm", own, files)
 
 
@@ -170,21 +157,14 @@ def _article(get: Get, api: str, url: str, doi: DOI | None = None) -> Dataset:
         folder = str(folders.get(str(entry["id"])) or "").strip("/")
         path = f"{folder}/{entry['name']}" if folder else entry["name"]
         if path in used:  # figshare allows several files of one name
-            stem, dot, extension = path.rpartition(".")
-            path = f"{stem} ({entry['id']}).{extension}" if dot else f"{path} ({entry['id']})"
+            stem, extension = splitext(path)
+            path = f"{stem} ({entry['id']}){extension}"
         used.add(path)
-        is_link = bool(entry.get("is_link_only"))
-        md5 = entry.get("computed_md5") or entry.get("supplied_md5")
-        listed.append(
-            File(
-                path,
-                f"{api}/file/download/{int(entry['id'])}",
-                _size(entry.get("size")),
-                f"md5:{md5}" if md5 and not is_link else "",
-                str(entry.get("mimetype") or ""),
-                error=f"it is only a link, to {entry.get('download_url')}" if is_link else "",
-            )
-        )
+        url, size = f"{api}/file/download/{int(entry['id'])}", _size(entry.get("size"))
+        error = f"it is only a link, to {entry.get('download_url')}" if entry.get("is_link_only") else ""
+        md5 = "" if error else entry.get("computed_md5") or entry.get("supplied_md5")
+        kind = str(entry.get("mimetype") or "")
+        listed.append(File(path, url, size, f"md5:{md5}" if md5 else "", kind, error=error))
     return Dataset("figshare", own, listed)
 
 
@@ -198,9 +178,8 @@ def _identity(item: dict[str, Any], doi: DOI | None) -> str:
 
 def _same(name: str, doi: DOI) -> bool:
     """Return whether a name is that of a DOI, but for the version."""
-    return _VERSION.sub("", name.removeprefix("https://doi.org/").lower()) == _VERSION.sub(
-        "", doi.name.lower()
-    )
+    name = name.removeprefix("https://doi.org/").lower()
+    return _VERSION.sub("", name) == _VERSION.sub("", doi.name.lower())
 
 
 def _pages(get: Get, url: str) -> Iterator[Any]:
@@ -226,13 +205,11 @@ def _dataverse(doi: DOI, place: Place, get: Get) -> Dataset:
     files = [_dataverse_entry(place, entry) for entry in data["files"]]
     # an original may have the name of another file; then it keeps that of its table
     taken = {file.path for file in files if not file.alias}
-    unique = []
-    for file in files:
+    for number, file in enumerate(files):
         if file.alias and file.path in taken:
-            file = replace(file, path=file.alias, alias="")  # noqa: PLW2901
-        taken.add(file.path)
-        unique.append(file)
-    return Dataset("dataverse", version, unique)
+            files[number] = replace(file, path=file.alias, alias="")
+        taken.add(files[number].path)
+    return Dataset("dataverse", version, files)
 
 
 def _dataverse_file(place: Place, get: Get, query: str) -> dict[str, Any]:

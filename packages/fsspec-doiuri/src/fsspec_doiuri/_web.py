@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 import threading
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from http.cookiejar import DefaultCookiePolicy
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin, urlsplit
@@ -40,15 +40,14 @@ _CHUNK = 2**18
 _ALGORITHMS = frozenset({"md5", "sha1", "sha256", "sha512"})
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 # How each kind of repository takes a token
-_TOKENS: Mapping[str, tuple[str, str]] = {
+TOKENS: Mapping[str, tuple[str, str]] = {
     "inveniordm": ("Authorization", "Bearer "),
     "figshare": ("Authorization", "token "),
     "dataverse": ("X-Dataverse-key", ""),
 }
 
-_slots: dict[str, threading.BoundedSemaphore] = {}  # by host
-if hasattr(os, "register_at_fork"):  # threads that hold a place do not survive a fork
-    os.register_at_fork(after_in_child=_slots.clear)
+# By process and host: after a fork, nothing releases the slots that other threads held
+_slots: dict[tuple[int, str], threading.BoundedSemaphore] = {}
 
 
 class MissingError(OSError):
@@ -105,10 +104,7 @@ class Web:
         :raises OSError: if what was received is not what the listing says; then ``out`` is of no use.
         """
         digest, size = new_digest(file.checksum), 0
-        with (
-            _slot(file.url),
-            self._answer(file.url, dataset.repository, {}, 200, file=file) as response,
-        ):
+        with self._answer(file.url, dataset.repository, {}, 200, file=file) as response:
             for piece in _stream(response):
                 size += len(piece)
                 if file.size is not None and size > file.size:
@@ -125,13 +121,10 @@ class Web:
     def read(self, file: File, dataset: Dataset, start: int, end: int) -> bytes | None:
         """Return a range of a file's bytes; None if the repository does not send ranges of it."""
         headers = {"Range": f"bytes={start}-{end - 1}"}
-        with (
-            _slot(file.url),
-            self._answer(file.url, dataset.repository, headers, 200, 206, file=file) as response,
-        ):
+        with self._answer(file.url, dataset.repository, headers, 200, 206, file=file) as response:
             if response.headers.get("Content-Range") != f"bytes {start}-{end - 1}/{file.size}":
                 return None
-            data = b"".join(_stream(response, end - start))
+            data = response.raw.read(end - start + 1, decode_content=False)  # one more: none must follow
         if len(data) != end - start:
             raise OSError(f"{file.path}: {_host(file.url)} sent {len(data):,} of {end - start:,} bytes")
         return data
@@ -150,9 +143,11 @@ class Web:
         token = of_host(self._tokens, url)
         if token and not url.startswith("https:") and not self._check.private:
             raise OSError(f"the token for {_host(url)} is not sent over http; private=True allows it")
-        name, scheme = _TOKENS[repository]
+        name, scheme = TOKENS[repository]
         try:
-            with self._followed(url, headers, {name: scheme + token} if token else {}) as response:
+            secret = {name: scheme + token} if token else {}
+            slot = nullcontext() if file is None else _slot(url)
+            with slot, self._followed(url, headers, secret) as response:
                 if response.status_code not in expected:
                     raise _failure(
                         response, of_file, has_token=bool(token) or _host(response.url) != _host(url)
@@ -197,7 +192,7 @@ def _new_session() -> requests.Session:
     session = requests.Session()
     session.auth = lambda request: request  # so that requests reads no netrc
     session.cookies.set_policy(DefaultCookiePolicy(allowed_domains=[]))
-    # once more if a server had closed a kept connection, never for what it answers
+    # once more if the connection fails (a server may have closed a kept one), never after an answer
     retries = Retry(1, status=0, redirect=0, respect_retry_after_header=False)
     for scheme in ("http://", "https://"):
         session.mount(scheme, HTTPAdapter(pool_maxsize=DOWNLOADS, max_retries=retries))
@@ -205,7 +200,7 @@ def _new_session() -> requests.Session:
 
 
 def _slot(url: str) -> threading.BoundedSemaphore:
-    return _slots.setdefault(_host(url), threading.BoundedSemaphore(DOWNLOADS))
+    return _slots.setdefault((os.getpid(), _host(url)), threading.BoundedSemaphore(DOWNLOADS))
 
 
 def of_host(table: Mapping[str, str], url: str) -> str | None:
@@ -219,12 +214,9 @@ def _host(url: str) -> str:
     return f"{urlsplit(url).netloc.rpartition('@')[2]:.260}"
 
 
-def _stream(
-    response: requests.Response, most: float = float("inf"), *, decode: bool = False
-) -> Iterator[bytes]:
-    """Yield the body, as it was sent or decoded; not much more than ``most`` bytes."""
-    while most >= 0 and (piece := response.raw.read(_CHUNK, decode_content=decode)):
-        most -= len(piece)
+def _stream(response: requests.Response, *, decode: bool = False) -> Iterator[bytes]:
+    """Yield the body, as it was sent or decoded."""
+    while piece := response.raw.read(_CHUNK, decode_content=decode):
         yield piece
 
 

@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 __all__ = ["checking"]
 
-_current = threading.local()  # .url and .check, while this thread sends a request for a DOI
+_current = threading.local()  # .url and .check of this thread's request, inside checking()
 
 
 @contextmanager
 def checking(manager: PoolManager, url: str, check: TargetCheck | None) -> Iterator[None]:
-    """Check the peer of each connection that this thread opens meanwhile; a proxy is no target.
+    """Check the peer of each connection that this thread opens in the block, except a proxy's.
 
     :param manager: opens the connections; it makes checked ones from now on.
     :param url: the URL of the request that is sent.
@@ -46,7 +46,7 @@ def checking(manager: PoolManager, url: str, check: TargetCheck | None) -> Itera
 
 
 class _Checked(HTTPConnection):
-    """A connection that checks its peer before it sends a request for a DOI."""
+    """A connection that checks its peer before it sends a request."""
 
     def connect(self) -> None:
         super().connect()

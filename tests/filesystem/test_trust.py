@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import threading
 import time
 from collections.abc import Iterator
@@ -189,6 +190,18 @@ def test_a_short_range_is_an_error(start: Start) -> None:
     opened = shelf.fs().open(shelf.address("large.bin"), cache_type="none")
     with opened, pytest.raises(OSError, match=f"{shelf.host} sent 4 of 10 bytes"):
         opened.read(10)
+
+
+def test_nothing_unproved_is_written_to_an_open_file(start: Start) -> None:
+    shelf, out = start("inveniordm", files={"large.bin": LARGE, NOTES: NOTE}), io.BytesIO()
+    fs = shelf.fs()
+    fs.get_file(shelf.address(NOTES), out)
+    fs.get_file(shelf.address("large.bin"), None, outfile=out)
+    assert out.getvalue() == NOTE + LARGE
+    shelf.repository.files = {"large.bin": b"!" + LARGE[1:]}
+    with pytest.raises(OSError, match="expected md5"):
+        fs.get_file(shelf.address("large.bin"), out)
+    assert out.getvalue() == NOTE + LARGE
 
 
 def test_a_large_file_read_from_begin_to_end_is_proved(start: Start) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import re
+import shutil
 import tempfile
 import threading
 from collections.abc import Mapping
@@ -189,8 +190,10 @@ class DOIFileSystem(AbstractFileSystem):
         :param outfile: an open file to write to, in place of the one at ``lpath``.
         :param root: the beginning of ``lpath`` after which escapes are undone, if there is one.
         """
-        if outfile is not None or isfilelike(lpath):
-            super().get_file(rpath, lpath, callback, outfile)
+        outfile = lpath if isfilelike(lpath) else outfile
+        if outfile is not None:
+            with self.open(rpath) as opened:
+                shutil.copyfileobj(opened._received(), outfile)  # proved before anything is written
             return
         target = Path(root + unescape(lpath[len(root) :]) if root else lpath)
         if self.isdir(rpath):
@@ -333,7 +336,7 @@ class DOIFile(AbstractBufferedFile):
             self._whole.close()
 
     def _received(self) -> IO[bytes]:
-        """Return a temporary file with all that is in the file."""
+        """Return a temporary file with all that is in the file, at its beginning."""
         if self._whole is None:
             whole = tempfile.SpooledTemporaryFile(max_size=WHOLE)  # noqa: SIM115 - close() closes it
             try:
@@ -342,6 +345,7 @@ class DOIFile(AbstractBufferedFile):
                 whole.close()
                 raise
             self._whole = whole
+        self._whole.seek(0)
         return self._whole
 
     def _fetch_range(self, start: int, end: int) -> bytes:

@@ -131,6 +131,14 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == f"doiuri-proxy {version('doiuri-proxy')}\n"
 
 
+def test_help_offers_no_url_for_records(capsys: pytest.CaptureFixture[str]) -> None:
+    """Records are read from files and folders only."""
+    with pytest.raises(SystemExit, match=r"^0$"):
+        main(["--help"])
+    (said,) = re.findall(r"--records RECORDS\s+(.*?)\n +--", capsys.readouterr().out, re.DOTALL)
+    assert "://" not in said
+
+
 @pytest.mark.parametrize(
     "words",
     [

@@ -19,6 +19,8 @@ from doiuri_proxy.records._upstream import Queue
 from support.command import command
 from support.http import Answer, ask
 from support.proxy_records import AGENCIES, FIGURE_1, RECORDS, link, record, value
+from support.servers.web import Answer as Reply
+from support.servers.web import site
 
 LOCAL = link("10.1000/local", "https://example.org/local")
 Chain = tuple[Running, Running]
@@ -129,9 +131,9 @@ def test_stale_when_upstream_is_away_and_never_not_found(
         with running(upstream=there.url, cache=cache) as here:
             assert ask(here.url, "/10.1000/x").headers["location"] == "https://example.org/"
             assert ask(here.url, "/api/handles/10.1000/x").status == 200
-            assert ask(here.url, "/10.1000/y").status == 500
+            assert ask(here.url, "/10.1000/y").status == 503
             answer = ask(here.url, "/api/handles/10.1000/y")
-            assert (answer.status, answer.json()["responseCode"]) == (500, 2)
+            assert (answer.status, answer.json()["responseCode"]) == (503, 2)
             assert [one.get("status") for one in ask(here.url, "/doiRA/10.1000/y").json()] == ["Unknown"]
 
 
@@ -251,6 +253,31 @@ def test_cached_names_are_answered_however_many_new_ones_wait(
                 assert answer("/api/handles/10.1000/new", "*/*").json()["responseCode"] == 2
             gate.opened.set()
             assert {one.result(20).status for one in waiting} == {404}
+
+
+def test_a_fleet_is_told_to_ask_a_slow_upstream_again(
+    chain: Chain, gate: Gate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """More new names than upstream answers in time: clients repeat a request after 503, never after 500."""
+    accepts = {"/10.1000/new{}": "*/*", "/api/handles/10.1000/new{}": "*/*", "/10.1000/new{}?": CSL}
+    cases = [(path.format(name), accept) for name in range(8) for path, accept in accepts.items()]
+    with running(upstream=chain[0].url, cache=":memory:") as here, ThreadPoolExecutor(len(cases)) as pool:
+
+        def statuses() -> set[tuple[int, str | None]]:
+            answers = pool.map(lambda case: ask(here.url, case[0], headers={"Accept": case[1]}), cases)
+            return {(answer.status, answer.headers.get("retry-after")) for answer in answers}
+
+        with monkeypatch.context() as patch:
+            patch.setattr(_upstream, "WAIT_TIME", 0.5)
+            assert statuses() == {(503, "20")}
+        gate.opened.set()
+        assert statuses() == {(404, None)}
+
+
+def test_an_answer_that_is_no_record_is_an_error_of_the_server() -> None:
+    with site(lambda _: Reply(body=b"[]")) as there, running(upstream=there.url, cache=":memory:") as here:
+        answer = ask(here.url, "/api/handles/10.1000/1")
+    assert (answer.status, answer.headers.get("retry-after")) == (500, None)
 
 
 def test_loading_other_records_keeps_what_was_cached_in_memory(chain: Chain) -> None:

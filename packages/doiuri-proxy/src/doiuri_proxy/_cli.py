@@ -103,7 +103,7 @@ def _parser() -> argparse.ArgumentParser:
 def _records_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("records")
     add = group.add_argument
-    add("--records", help="JSON or JSON Lines file, a folder of them, an SQLite file or a redis:// URL")
+    add("--records", help="JSON or JSON Lines file, a folder of them, or a store (an SQLite file)")
     add("--base", default=DOI_ORG, help="base URL of the records to read from a store (default: %(default)s)")
     add("--upstream", metavar="URL", help="proxy to ask for DOIs that are not in the records")
     add("--cache", help="store for the answers of --upstream (default: DOIURI_CACHE)")

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 MAX_CACHED = 8192  # bytes of a record: caches of N records hold at most N times as much
 CHECK_TIME = 2  # seconds that a part of a source has to answer a check
-WAIT_TIME = 20  # seconds that a client may wait for upstream, from its first look-up on
+WAIT_TIME = 8  # seconds that a request may wait for upstream: clients have a timeout of 10
+RETRY_AFTER = 20  # seconds after which a client may ask again
 
 _CITATION_TYPES = dict.fromkeys((CSL_JSON, BIBTEX, "text/x-bibliography"), b"")
 _DEFAULT_PERMISSIONS = "1110"  # administrators may read and write, the public may read; omitted in answers
@@ -33,11 +34,11 @@ class SourceError(Exception):
 
 
 class BusyError(SourceError):
-    """Too many look-ups wait for upstream. Clients may try again after ``WAIT_TIME`` seconds."""
+    """Upstream is unavailable or too slow. Clients may ask again after ``RETRY_AFTER`` seconds."""
 
     status = 503
     title = "Server Busy"
-    headers = (("Retry-After", str(WAIT_TIME)),)
+    headers = (("Retry-After", str(RETRY_AFTER)),)
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 THREADS = 32  # look-ups at a time; the Resolver sends only a few of their requests at a time
 MAX_LOOKUPS = 2000  # under way and waiting
+LOOKUP_TIME = 60  # seconds for a look-up; clients that ask again get its answer
 CHECK_INTERVAL = 30  # seconds for which an answer of upstream shows that it works
 FAILURE_LIFETIME = 5  # seconds for which a failed check is not repeated
 
@@ -226,7 +227,7 @@ def _resolve(
     except NoValues:
         return PublicValues.of(())
     except ResolutionError as error:
-        raise SourceError(str(error)) from error
+        raise (SourceError if isinstance(error, BadRecord) else BusyError)(str(error)) from error
 
 
 def _negotiate(doi: Handle, accept: str, resolver: Resolver, budget: float | None) -> Mapping[str, bytes]:
@@ -238,7 +239,7 @@ def _negotiate(doi: Handle, accept: str, resolver: Resolver, budget: float | Non
     except (DOINotFound, NoValues, BadRecord, ValueError):
         return {}
     except ResolutionError as error:
-        raise SourceError(str(error)) from error
+        raise BusyError(str(error)) from error
     own = citation_type(metadata.content_type)
     if own is None and "," not in accept:  # the answer has another name of the only type
         own = media_type
@@ -263,7 +264,7 @@ def _resolvable(handle: str) -> Handle | None:
 class Queue:
     """Runs look-ups in threads: one for all clients that wait for the same answer.
 
-    Look-ups that no client waits for any more are not begun.
+    Look-ups that no client waits for any more are not begun, unless it was told to ask again.
     """
 
     def __init__(self, threads: int = THREADS, limit: int = MAX_LOOKUPS) -> None:
@@ -277,18 +278,22 @@ class Queue:
         """Return what ``function`` returns for the seconds that it may take.
 
         Look-ups of the same ``key`` share a call. Raises BusyError if the queue is full, or the client's
-        time is up before the call begins.
+        time is up; then the call goes on, for the client will ask again.
         """
         lookup = self._lookups.get(key) or self._submit(key, function)
         lookup.clients += 1
         try:
-            # The call goes on for the other clients if this one disconnects.
-            answer: T = await asyncio.shield(lookup.answer)
-            return answer
+            async with asyncio.timeout(self._time_left()):
+                # The call goes on for the other clients if this one disconnects.
+                answer: T = await asyncio.shield(lookup.answer)
+        except TimeoutError:
+            lookup.clients += 1  # never subtracted: the client will ask again
+            raise BusyError(f"upstream did not answer within {WAIT_TIME} s") from None
         finally:
             lookup.clients -= 1
             if not lookup.clients and lookup.job.cancel():
                 self._forget(key, lookup)
+        return answer
 
     def close(self) -> None:
         """Begin no more calls; those under way end by themselves."""
@@ -297,8 +302,9 @@ class Queue:
     def _submit(self, key: Hashable, function: Callable[[float], T]) -> _Lookup:
         if len(self._lookups) >= self._limit:
             raise BusyError("too many look-ups are waiting for upstream")
-        deadline = self._deadline()
-        lookup = self._lookups[key] = _Lookup(self._pool.submit(lambda: function(_time_left(deadline))))
+        deadline = time.monotonic() + LOOKUP_TIME
+        job = self._pool.submit(lambda: function(max(deadline - time.monotonic(), 0.01)))
+        lookup = self._lookups[key] = _Lookup(job)
         lookup.answer.add_done_callback(lambda _: self._forget(key, lookup))
         return lookup
 
@@ -308,11 +314,10 @@ class Queue:
         if lookup.answer.done() and not lookup.answer.cancelled():
             lookup.answer.exception()  # nobody may be left to take it, which asyncio would log
 
-    def _deadline(self) -> float:
-        """Return when the time of this client is up: one request may need several look-ups."""
-        deadline = time.monotonic() + WAIT_TIME
-        task = asyncio.current_task()
-        return deadline if task is None else self._deadlines.setdefault(task, deadline)
+    def _time_left(self) -> float:
+        """Return the seconds that are left for this client: one request may need several look-ups."""
+        now, task = time.monotonic(), asyncio.current_task()
+        return WAIT_TIME if task is None else self._deadlines.setdefault(task, now + WAIT_TIME) - now
 
 
 class _Lookup:
@@ -324,10 +329,3 @@ class _Lookup:
         self.job = job
         self.answer = asyncio.wrap_future(job)
         self.clients = 0
-
-
-def _time_left(deadline: float) -> float:
-    left = deadline - time.monotonic()
-    if left <= 0:
-        raise BusyError(f"upstream did not answer within {WAIT_TIME} s")
-    return left

@@ -10,6 +10,7 @@ from urllib.parse import quote
 import fsspec
 import pytest
 from doiuri_proxy import Request
+from fsspec.generic import rsync
 from fsspec_doiuri import DOIFileSystem
 from support.servers.repositories import DOIS, FILES, NOTES, TABLE, VERSIONS, md5
 from support.shelf import Shelf, Start
@@ -62,12 +63,23 @@ def test_text_and_ranges_are_read(shelf: Shelf) -> None:
     assert fs.cat_ranges([shelf.address(TABLE)] * 2, [0, 4], [3, 6]) == [FILES[TABLE][:3], FILES[TABLE][4:6]]
 
 
-def test_a_folder_is_copied_under_the_names_of_its_files(shelf: Shelf, tmp_path: Path) -> None:
-    shelf.fs().get(shelf.address(), str(tmp_path / "100%25"), recursive=True)
-    assert {str(file.relative_to(tmp_path)) for file in tmp_path.rglob("*.*")} == {
-        f"100%25/{name}" for name in FILES
-    }
-    assert (tmp_path / "100%25" / TABLE).read_bytes() == FILES[TABLE]
+def get(shelf: Shelf, target: Path) -> None:
+    shelf.fs().get(shelf.address(), str(target), recursive=True)
+
+
+def sync(shelf: Shelf, target: Path) -> None:
+    options = {"default_method": "options", "storage_options": {"doi": shelf.options}}
+    rsync(shelf.address(), target.as_uri().replace("%25", "%"), inst_kwargs=options)
+
+
+@pytest.mark.parametrize("copy", [get, sync])
+def test_a_folder_is_copied_under_the_names_of_its_files(
+    shelf: Shelf, tmp_path: Path, copy: Callable[[Shelf, Path], None]
+) -> None:
+    shelf.repository.files = {**FILES, "a b/[1] #ü?*.txt": b"odd"}
+    copy(shelf, tmp_path / "100%25")
+    copied = {str(file.relative_to(tmp_path)): file.read_bytes() for file in tmp_path.rglob("*.*")}
+    assert copied == {f"100%25/{name}": body for name, body in shelf.repository.files.items()}
 
 
 @pytest.mark.parametrize("to", ["new.csv", "folder/", "."])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import zipfile
+from pathlib import Path
 from typing import Any
 
 import dask.dataframe as dd
@@ -38,6 +39,20 @@ def test_duckdb(shelf: Shelf) -> None:
         connection.register_filesystem(shelf.fs())
         found = connection.execute("SELECT * FROM read_csv(?)", [shelf.address(TABLE)]).fetchall()
     assert found == ROWS
+
+
+def test_duckdb_reads_parquet_and_bytes(shelf: Shelf, tmp_path: Path) -> None:
+    path = tmp_path / "table.parquet"
+    with duckdb.connect() as connection:
+        connection.execute(f"COPY (SELECT range AS day, range * 2 AS depth FROM range(9)) TO '{path}'")
+        shelf.repository.files = {path.name: path.read_bytes()}
+        connection.register_filesystem(shelf.fs())
+        found = connection.execute(
+            "SELECT sum(day), sum(depth) FROM read_parquet(?)", [f"{shelf.address()}/*.parquet"]
+        )
+        assert found.fetchall() == [(36, 72)]
+        found = connection.execute("SELECT content FROM read_blob(?)", [shelf.address(path.name)])
+        assert found.fetchall() == [(path.read_bytes(),)]
 
 
 def test_zarr(start: Start) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import fsspec
@@ -97,13 +98,38 @@ def test_nothing_is_locked_if_the_files_cannot_be_listed(start: Start, tmp_path:
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("path", ["../x", "a\\b", "/x"])
-def test_an_edited_lock_file_is_not_trusted(shelf: Shelf, locked: Path, path: str) -> None:
+@pytest.mark.parametrize(
+    ("member", "value", "reason"),
+    [
+        ("path", "../x", "unsafe"),
+        ("path", "a\\b", "unsafe"),
+        ("path", "/x", "unsafe"),
+        ("path", None, "the path of a file is None"),
+        ("url", 7, "the url of a file is 7"),
+        ("url", "http://[x", "Invalid IPv6 URL"),
+        ("url", "file:///etc/passwd", "not an http or https URL"),
+        ("size", "12", "the size of a file is '12'"),
+        ("checksum", 12, "the checksum of a file is 12"),
+        ("mimetype", ["text/csv"], "the mimetype of a file"),
+        ("alias", 5, "the alias of a file is 5"),
+        ("mode", "x", "mode"),
+        ("repository", "zenodo", "unknown repository 'zenodo'"),
+        ("repository", ["figshare"], "unhashable"),
+        ("version", None, "version None"),
+        ("files", {"path": "x"}, "must be a mapping"),
+        ("files", 5, "not iterable"),
+    ],
+    ids=str,
+)
+def test_an_edited_lock_file_is_not_trusted(
+    shelf: Shelf, locked: Path, member: str, value: object, reason: str
+) -> None:
     content = json.loads(locked.read_text("utf-8"))
     ((_, entry),) = content["entries"].items()
-    entry["json"]["files"][0]["path"] = path
+    edited = entry["json"] if member in entry["json"] else entry["json"]["files"][0]
+    edited[member] = value
     locked.write_text(json.dumps(content))
-    with pytest.raises(ValueError, match=r"doi\.lock\.json: the listing of .* unsafe"):
+    with pytest.raises(ValueError, match=rf"doi\.lock\.json: the listing of .*{re.escape(reason)}"):
         shelf.fs(lock=locked)
 
 

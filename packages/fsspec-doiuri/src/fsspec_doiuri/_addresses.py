@@ -12,6 +12,7 @@ LONGEST = 9
 
 # Characters of patterns stay as they are if they were typed so; in the names that we list they are escaped
 _NO_PATTERN = re.compile(r"[^*?\[\]]+")
+_ESCAPE = re.compile("%(?=[0-9A-Fa-f]{2})")
 
 
 def normalize(address: str) -> str:
@@ -38,6 +39,16 @@ def unescape(segment: str) -> str:
         return unquote(segment, errors="strict")
     except UnicodeDecodeError:
         return segment
+
+
+def readable(address: str) -> str:
+    """Return a normalized address without its escapes, but for those that it needs to mean the same.
+
+    >>> readable("10.1000%2Fx/100%25%20of%20%C3%BC%231%2541.csv")
+    '10.1000%2Fx/100% of ü#1%2541.csv'
+    """
+    found = (_ESCAPE.sub("%25", unescape(segment)) for segment in address.split("/"))
+    return "/".join(name.replace("/", "%2F") for name in found)
 
 
 def names(address: str) -> list[tuple[DOI, str]]:

@@ -7,9 +7,12 @@ import re
 from dataclasses import asdict, dataclass, field
 from math import inf
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from doiuri.plugins import DOI_ORG
 from doiuri.resolver import Entry, Key, LockContent, LockFile
+
+from fsspec_doiuri._web import TOKENS
 
 if TYPE_CHECKING:
     import os
@@ -55,11 +58,13 @@ class Dataset:
     folders: dict[str, dict[str, File | None]] = field(init=False, repr=False)  # by path; None for a folder
 
     def __post_init__(self) -> None:
+        if self.repository not in TOKENS or not isinstance(self.version, str):
+            raise ValueError(f"unknown repository {self.repository!r} or version {self.version!r}")
         if len(self.files) > MAX_FILES:
             raise ValueError(f"more than {MAX_FILES:,} files")
         self.by_path, self.folders = {}, {"": dict.fromkeys(self.parts)}
         for file in self.files:
-            _check(file.path)
+            _check(file)
             if file.path in self.by_path:
                 raise ValueError(f"two files are named {file.path!r:.200}")
             self.by_path[file.path] = file
@@ -79,11 +84,16 @@ class Dataset:
         return not path or path in self.by_path or path.partition("/")[0] in self.folders[""]
 
 
-def _check(path: str) -> None:
-    """Refuse a name that leads out of the data set, or means something else on another system."""
-    segments = path.split("/")
-    if _UNSAFE.search(path) or len(segments) > MAX_DEPTH or not {"", ".", ".."}.isdisjoint(segments):
-        raise ValueError(f"the name of a file is unsafe: {path!r:.200}")
+def _check(file: File) -> None:
+    """Refuse a file with members of a wrong type, or with a name that is unsafe on some system."""
+    for name, value in asdict(file).items():
+        if not isinstance(value, int | None if name == "size" else str):
+            raise TypeError(f"the {name} of a file is {value!r:.200}")
+    segments = file.path.split("/")
+    if _UNSAFE.search(file.path) or len(segments) > MAX_DEPTH or not {"", ".", ".."}.isdisjoint(segments):
+        raise ValueError(f"the name of a file is unsafe: {file.path!r:.200}")
+    if urlsplit(file.url).scheme not in {"http", "https"}:
+        raise ValueError(f"{file.url!r:.200} is not an http or https URL")
 
 
 def write_locked(path: str | os.PathLike[str], doi: DOI, dataset: Dataset) -> None:

@@ -10,6 +10,7 @@ import tempfile
 import threading
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -23,7 +24,7 @@ from fsspec.implementations.local import make_path_posix
 from fsspec.spec import AbstractBufferedFile
 from fsspec.utils import isfilelike
 
-from fsspec_doiuri._addresses import escape, names, normalize, unescape
+from fsspec_doiuri._addresses import escape, names, normalize, readable, unescape
 from fsspec_doiuri._dataset import Dataset, File, read_locked, write_locked
 from fsspec_doiuri._repositories import find_place, list_files
 from fsspec_doiuri._web import TOKENS, Web, check_digest, new_digest
@@ -111,6 +112,10 @@ class DOIFileSystem(AbstractFileSystem):
             return [cls._strip_protocol(each) for each in path]
         return normalize(os.fspath(path))
 
+    def unstrip_protocol(self, name: str) -> str:
+        """Return an address with its protocol, without escapes: ``rsync`` makes the names of copies of it."""
+        return f"doi://{readable(self._strip_protocol(name))}"
+
     def invalidate_cache(self, path: str | None = None) -> None:
         """Forget all listings; read the lock file again."""
         self._listings = {} if self._lock is None else read_locked(self._lock)
@@ -164,6 +169,10 @@ class DOIFileSystem(AbstractFileSystem):
     def isfile(self, path: str) -> bool:
         """Return whether there is a file; raises OSError if that is not known."""
         return self.exists(path) and self.info(path)["type"] == "file"
+
+    def modified(self, path: str) -> datetime:  # noqa: ARG002
+        """Return 1970-01-01, always: repositories list no dates of files, but DuckDB asks for one."""
+        return datetime.fromtimestamp(0, UTC)
 
     def walk(self, path: str, maxdepth: int | None = None, topdown: bool = True, **options: Any) -> Any:
         """Yield what is in each folder, as fsspec does, but raise errors by default."""

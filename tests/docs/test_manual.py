@@ -5,15 +5,18 @@ from __future__ import annotations
 import doctest
 import importlib
 import inspect
+import json
 import re
 from pathlib import Path
 
 import pytest
+from doiuri import DOI, Handle, find
 from doiuri_cli.rules import RULES
 from sphinx.util.inventory import InventoryFile
 from support.cli.command import doiuri
 
-DOCS = Path(__file__).parents[2] / "docs"
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
 PAGES = sorted([*DOCS.rglob("*.rst"), *DOCS.rglob("*.md")])
 PUBLIC = [
     "dask_doiuri",
@@ -53,10 +56,48 @@ def test_the_pages_have_examples() -> None:
 
 
 def test_the_lock_file_knows_every_doi_of_the_manual_and_the_readmes() -> None:
-    readmes = [str(path) for path in DOCS.parent.glob("packages/*/README.md")]
-    run = doiuri("check", "--offline", "docs", "README.md", *readmes, cwd=DOCS.parent)
+    readmes = [str(path) for path in ROOT.glob("packages/*/README.md")]
+    run = doiuri("check", "--offline", "docs", "README.md", *readmes, cwd=ROOT)
     assert (run.returncode, run.stdout) == (0, "")
     assert re.fullmatch(r"Checked (\d+) DOIs: \1 known\.\nNo findings\.\n", run.stderr), run.stderr
+
+
+NOT_REGISTERED = {
+    "10.1177/5555555555555555",  # shown as missing
+    "10.1371/journal.pone.013187",  # shown as missing
+    "10.1007/978-3-319-12345-6_7",  # shows how a name is read
+    "10.1007/978-3-319-12345-6\\_7",
+    "10.48550/arXiv",  # the beginning of names
+}
+
+
+def test_the_example_records_have_every_doi_that_a_page_shows_as_registered() -> None:
+    """Else a reader who follows the manual with the proxy that it recommends sees them struck out."""
+    records = json.loads((ROOT / "examples" / "records.json").read_text("utf-8"))["records"]
+    known = tuple(Handle.from_name(record["handle"]).key for record in records)
+    locked = json.loads((ROOT / "doi.lock.json").read_text("utf-8"))["entries"]
+    shown = {DOI.from_name(key.split(" ", 2)[2]) for key in locked if key.startswith("exists ")}
+    for page in [*PAGES, *ROOT.glob("*.md"), *ROOT.glob("packages/*/README.md")]:
+        # one by one: in code, a name ends with its line. The prefixes of examples are 10.1000 and 10.5555
+        found = (match.doi for line in page.read_text("utf-8").splitlines() for match in find(line))
+        shown |= {doi for doi in found if doi.prefix not in {"10.1000", "10.5555"}}
+    shown -= {DOI.from_name(name) for name in NOT_REGISTERED}
+    assert [
+        doi.name
+        for doi in sorted(shown)
+        if doi.key not in known and not doi.key.startswith(tuple(f"{key}/" for key in known))  # a path
+    ] == []
+
+
+def test_pages_say_which_calls_take_the_option_follow() -> None:
+    """``session.get(…, follow="target")`` is a TypeError in each client."""
+    pages = {
+        page: page.read_text("utf-8")
+        for page in [*PAGES, ROOT / "README.md", *ROOT.glob("packages/*/README.md")]
+    }
+    first = {page: text.partition('follow="target"') for page, text in pages.items()}
+    taking = re.compile(r"\b(install|mount|urlopen|Client)\([^()]*$")
+    assert [page for page, (before, found, _) in first.items() if found and not taking.search(before)] == []
 
 
 def test_it_builds(manual: Path) -> None:

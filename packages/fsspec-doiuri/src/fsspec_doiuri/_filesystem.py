@@ -55,7 +55,7 @@ class DOIFileSystem(AbstractFileSystem):
     :meth:`invalidate_cache`.
 
     >>> import pandas
-    >>> pandas.read_csv("doi://10.7910/DVN/RLLL1V/a.tab")  # doctest: +SKIP
+    >>> pandas.read_csv("doi://10.5281/zenodo.4924875/tiny-data.txt")  # doctest: +SKIP
 
     :param resolver: base URL of the DOI resolver; default ``DOIURI_RESOLVER``, else ``https://doi.org``.
     :param offline: send no requests; default ``DOIURI_OFFLINE``, else false.

@@ -12,10 +12,9 @@ from urllib.parse import urlsplit
 from doiuri.plugins import DOI_ORG
 from doiuri.resolver import Entry, Key, LockContent, LockFile
 
-from fsspec_doiuri._web import TOKENS
-
 if TYPE_CHECKING:
     import os
+    from collections.abc import Mapping
     from pathlib import Path
 
     from doiuri import DOI
@@ -24,6 +23,13 @@ MAX_FILES = 100_000
 """Files of a data set."""
 MAX_DEPTH = 100
 """Segments in the path of a file."""
+
+# How each kind of repository takes a token
+TOKENS: Mapping[str, tuple[str, str]] = {
+    "inveniordm": ("Authorization", "Bearer "),
+    "figshare": ("Authorization", "token "),
+    "dataverse": ("X-Dataverse-key", ""),
+}
 
 _KIND = "files"  # of the entries in a lock file
 _UNSAFE = re.compile(r"[\\\x00-\x1f\x7f-\x9f\ud800-\udfff]")

@@ -25,9 +25,9 @@ from fsspec.spec import AbstractBufferedFile
 from fsspec.utils import isfilelike
 
 from fsspec_doiuri._addresses import escape, names, normalize, readable, unescape
-from fsspec_doiuri._dataset import Dataset, File, read_locked, write_locked
+from fsspec_doiuri._dataset import TOKENS, Dataset, File, read_locked, write_locked
 from fsspec_doiuri._repositories import find_place, list_files
-from fsspec_doiuri._web import TOKENS, Web, check_digest, new_digest
+from fsspec_doiuri._web import Web, check_digest, new_digest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

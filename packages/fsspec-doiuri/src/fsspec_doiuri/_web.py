@@ -20,6 +20,8 @@ from requests.utils import get_environ_proxies, select_proxy
 from urllib3.exceptions import HTTPError
 from urllib3.util import Retry
 
+from fsspec_doiuri._dataset import TOKENS
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from typing import IO
@@ -39,12 +41,6 @@ DOWNLOADS = 4
 _CHUNK = 2**18
 _ALGORITHMS = frozenset({"md5", "sha1", "sha256", "sha512"})
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
-# How each kind of repository takes a token
-TOKENS: Mapping[str, tuple[str, str]] = {
-    "inveniordm": ("Authorization", "Bearer "),
-    "figshare": ("Authorization", "token "),
-    "dataverse": ("X-Dataverse-key", ""),
-}
 
 # By process and host: after a fork, nothing releases the slots that other threads held
 _slots: dict[tuple[int, str], threading.BoundedSemaphore] = {}

@@ -12,7 +12,7 @@ import pytest
 from doiuri_proxy import Request
 from fsspec.generic import rsync
 from fsspec_doiuri import DOIFileSystem
-from support.servers.repositories import DOIS, FILES, NOTES, TABLE, VERSIONS, md5
+from support.servers.repositories import DOIS, FILES, NOTES, TABLE, VERSIONS, as_json, md5
 from support.shelf import Shelf, Start
 
 ESCAPED = "tables/t%C3%A4glich%20100%25.csv"
@@ -80,6 +80,19 @@ def test_a_folder_is_copied_under_the_names_of_its_files(
     copy(shelf, tmp_path / "100%25")
     copied = {str(file.relative_to(tmp_path)): file.read_bytes() for file in tmp_path.rglob("*.*")}
     assert copied == {f"100%25/{name}": body for name, body in shelf.repository.files.items()}
+
+
+@pytest.mark.parametrize(("suffix", "folder"), [("../../x1", "..%2F..%2Fx1"), ("x1", "x1")])
+def test_a_doi_leads_no_copy_out_of_the_target(
+    start: Start, tmp_path: Path, suffix: str, folder: str
+) -> None:
+    doi = f"10.1000/{suffix}"
+    answers = {"/records/1$": as_json({"id": 4924875, "doi": doi})}
+    shelf = start("inveniordm", records={doi: "/records/1"}, answers=answers)
+    target = tmp_path / "a" / "b"
+    target.mkdir(parents=True)
+    shelf.fs().get(f"doi://10.1000/{quote(suffix, safe='')}", str(target), recursive=True)
+    assert [*tmp_path.rglob(NOTES)] == [target / folder / NOTES]
 
 
 @pytest.mark.parametrize("to", ["new.csv", "folder/", "."])

@@ -12,7 +12,7 @@ LONGEST = 9
 
 # Characters of patterns stay as they are if they were typed so; in the names that we list they are escaped
 _NO_PATTERN = re.compile(r"[^*?\[\]]+")
-_ESCAPE = re.compile("%(?=[0-9A-Fa-f]{2})")
+_ESCAPED = re.compile("%25(?=[0-9A-Fa-f]{2})")  # in the name of a file, where it is no escape
 
 
 def normalize(address: str) -> str:
@@ -41,14 +41,19 @@ def unescape(segment: str) -> str:
         return segment
 
 
+def local(path: str) -> str:
+    """Return the path of a copy: without escapes, except those of slashes, which would lead elsewhere."""
+    found = (unescape(segment) for segment in path.split("/"))
+    return "/".join(name.replace("/", "%2F").replace("\\", "%5C") for name in found)
+
+
 def readable(address: str) -> str:
-    """Return a normalized address without its escapes, but for those that it needs to mean the same.
+    """Return a normalized address without the escapes that it means the same without.
 
     >>> readable("10.1000%2Fx/100%25%20of%20%C3%BC%231%2541.csv")
     '10.1000%2Fx/100% of ü#1%2541.csv'
     """
-    found = (_ESCAPE.sub("%25", unescape(segment)) for segment in address.split("/"))
-    return "/".join(name.replace("/", "%2F") for name in found)
+    return local(_ESCAPED.sub("%2525", address))
 
 
 def names(address: str) -> list[tuple[DOI, str]]:

@@ -24,7 +24,7 @@ from fsspec.implementations.local import make_path_posix
 from fsspec.spec import AbstractBufferedFile
 from fsspec.utils import isfilelike
 
-from fsspec_doiuri._addresses import escape, names, normalize, readable, unescape
+from fsspec_doiuri._addresses import escape, local, names, normalize, readable
 from fsspec_doiuri._dataset import TOKENS, Dataset, File, read_locked, write_locked
 from fsspec_doiuri._repositories import find_place, list_files
 from fsspec_doiuri._web import Web, check_digest, new_digest
@@ -204,7 +204,7 @@ class DOIFileSystem(AbstractFileSystem):
             with self.open(rpath) as opened:
                 shutil.copyfileobj(opened._received(), outfile)  # proved before anything is written
             return
-        target = Path(root + unescape(lpath[len(root) :]) if root else lpath)
+        target = Path(root + local(lpath[len(root) :]) if root else lpath)
         if self.isdir(rpath):
             target.mkdir(parents=True, exist_ok=True)
             return

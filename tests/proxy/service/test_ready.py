@@ -1,6 +1,5 @@
 """``/readyz``: whether the records can be read and upstream answers."""
 
-import re
 import socket
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -77,26 +76,6 @@ def test_an_upstream_that_does_not_answer_is_not_ready() -> None:
         assert "Connection refused" in body["upstream"]
         assert ask(proxy.url, "/healthz").status == 200
         assert ask(proxy.url, "/10.1000/1").status == 302
-
-
-def test_a_failed_check_is_not_repeated_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    def sent() -> float:
-        (line,) = re.findall("^doiuri_proxy_upstream_requests_total (.*)$", metrics(), re.MULTILINE)
-        return float(line)
-
-    def metrics() -> str:
-        return ask(proxy.url, "/metrics").text
-
-    with refusing() as port, running(upstream=f"http://127.0.0.1:{port}", cache=":memory:") as proxy:
-        answers = [ready(proxy)]
-        once = sent()
-        answers += [ready(proxy) for _ in range(5)]
-        assert sent() == once > 0
-        assert answers == [answers[0]] * 6
-        assert answers[0][0] == 503
-        monkeypatch.setattr(_upstream, "FAILURE_LIFETIME", 0)
-        ready(proxy)
-        assert sent() > once
 
 
 @pytest.mark.parametrize("clients", [0, _upstream.THREADS + 8])

@@ -239,8 +239,8 @@ def running(
     ...         response.status
     200
 
-    :param records: the path of a records file or a folder of them, a store's path or URL, or Python data in
-        the form of a records file; None is no records
+    :param records: the path of a records file, a folder of them or a store, or Python data in the form of a
+        records file; None is no records
     :param host: the address to listen on
     :param port: the port to listen on; 0 picks a free one
     :param upstream: the base URL of a proxy to ask for DOIs that are not in the records

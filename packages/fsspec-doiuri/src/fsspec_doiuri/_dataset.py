@@ -85,10 +85,6 @@ class Dataset:
             if file.alias:
                 self.by_path.setdefault(file.alias, file)
 
-    def may_have(self, path: str) -> bool:
-        """Return whether a path is empty, leads to a file, or into a folder that there is."""
-        return not path or path in self.by_path or path.partition("/")[0] in self.folders[""]
-
 
 def _check(file: File) -> None:
     """Refuse a file with members of a wrong type, or with a name that is unsafe on some system."""

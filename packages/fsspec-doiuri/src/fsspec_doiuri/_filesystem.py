@@ -264,7 +264,9 @@ class DOIFileSystem(AbstractFileSystem):
             return doi, self._listings[doi.key], rests[doi]
         doi = doi or self._registered(path, [*rests])
         dataset = self._listed(doi)
-        if not dataset.may_have(rests[doi]):  # the cache may know only the shorter one of two names
+        folder = rests[doi].partition("/")[0]
+        if folder and folder not in dataset.folders[""] and rests[doi] not in dataset.by_path:
+            # the cache may know only the shorter one of two names
             longer = [other for other in rests if len(other.key) > len(doi.key)]
             if longer and (found := self._longest(longer)) is not None:
                 doi, dataset = found, self._listed(found)
@@ -405,10 +407,9 @@ def _raise_unless_missing(error: OSError) -> None:
 
 def _info(path: str, dataset: Dataset, file: File | None) -> dict[str, Any]:
     entry = {"name": path, "size": 0, "type": "directory", "version": dataset.version}
-    if file is None:
-        return entry
-    own = {"size": file.size, "type": "file", "checksum": file.checksum, "mimetype": file.mimetype}
-    return entry | own
+    if file is not None:
+        entry |= {"size": file.size, "type": "file", "checksum": file.checksum, "mimetype": file.mimetype}
+    return entry
 
 
 def _by_host(option: str, given: Any) -> dict[str, str]:

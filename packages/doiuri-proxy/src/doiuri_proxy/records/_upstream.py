@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import partial
 from math import inf
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -40,7 +41,6 @@ THREADS = 32  # look-ups at a time; the Resolver sends only a few of their reque
 MAX_LOOKUPS = 2000  # under way and waiting
 LOOKUP_TIME = 60  # seconds for a look-up; clients that ask again get its answer
 CHECK_INTERVAL = 30  # seconds for which an answer of upstream shows that it works
-FAILURE_LIFETIME = 5  # seconds for which a failed check is not repeated
 
 _KNOWN = DOI("10.1000/182")  # the DOI Handbook
 
@@ -67,7 +67,6 @@ class UpstreamSource:
         self.local = local
         self._on_reply = on_reply
         self._last_answer = -inf  # when upstream last sent a usable one, on the clock of time.monotonic
-        self._failed, self._problem = -inf, ""
         settings = Settings.from_environ()
         try:
             store = open_store(settings.cache if cache is None else cache)
@@ -136,33 +135,25 @@ class UpstreamSource:
         :param key: look-ups of the same key share a request
         :param bypass: do not read the cache
         """
-        if bypass:
-            return await self._queue.run(key, partial(ask, self._resolver))
-        try:
-            return await self._read(partial(ask, self._fresh, None))
-        except SourceError:  # not in the cache
-            pass
+        if not bypass:
+            with suppress(SourceError):  # not in the cache
+                return await self._read(partial(ask, self._fresh, None))
         try:
             return await self._queue.run(key, partial(ask, self._resolver))
-        except BusyError as busy:
-            try:
-                return await self._read(partial(ask, self._cached, None))
-            except SourceError:
-                raise busy from None
+        except BusyError:
+            if not bypass:
+                with suppress(SourceError):  # no stale answer
+                    return await self._read(partial(ask, self._cached, None))
+            raise
 
     async def _read(self, read: Callable[[], T]) -> T:
         """Return what ``read`` returns, which reads the cache."""
         return read() if self._is_fast else await asyncio.to_thread(read)
 
     async def _upstream_problem(self) -> str:
-        now = time.monotonic()
-        if now <= self._last_answer + CHECK_INTERVAL:
+        if time.monotonic() <= self._last_answer + CHECK_INTERVAL:
             return ""
-        if now > self._failed + FAILURE_LIFETIME:
-            self._problem = await bounded(self._queue.run("check", self._ask))
-            if self._problem:
-                self._failed = time.monotonic()
-        return self._problem
+        return await bounded(self._queue.run("check", self._ask))
 
     async def _lookup_local(self, handle: str, doi: Handle | None) -> PublicValues | None:
         try:
@@ -322,8 +313,6 @@ class Queue:
 
 class _Lookup:
     """A call under way or waiting, its answer, and how many clients wait for it."""
-
-    __slots__ = ("answer", "clients", "job")
 
     def __init__(self, job: Future[Any]) -> None:
         self.job = job

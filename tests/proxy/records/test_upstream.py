@@ -19,8 +19,6 @@ from doiuri_proxy.records._upstream import Queue
 from support.command import command
 from support.http import Answer, ask
 from support.proxy_records import AGENCIES, FIGURE_1, RECORDS, link, record, value
-from support.servers.web import Answer as Reply
-from support.servers.web import site
 
 LOCAL = link("10.1000/local", "https://example.org/local")
 Chain = tuple[Running, Running]
@@ -272,12 +270,6 @@ def test_a_fleet_is_told_to_ask_a_slow_upstream_again(
             assert statuses() == {(503, "20")}
         gate.opened.set()
         assert statuses() == {(404, None)}
-
-
-def test_an_answer_that_is_no_record_is_an_error_of_the_server() -> None:
-    with site(lambda _: Reply(body=b"[]")) as there, running(upstream=there.url, cache=":memory:") as here:
-        answer = ask(here.url, "/api/handles/10.1000/1")
-    assert (answer.status, answer.headers.get("retry-after")) == (500, None)
 
 
 def test_loading_other_records_keeps_what_was_cached_in_memory(chain: Chain) -> None:

@@ -24,7 +24,8 @@ _HEADS = re.compile(
 # What links really have: places on a page, and parameters such as ?locatt=…, ?nosfx
 _FRAGMENT = r"#(?:[A-Za-z_!/:~].*)?"
 _USUAL = re.compile(rf"{_FRAGMENT}|\?(?:[\w.\[\]%+~-]*(?:[=&;].*)?)?(?:#.*)?")
-_SICI_CHECK = re.compile(r">[0-9]\.[0-9]\.(?:CO|TX);[0-9]-\Z", re.IGNORECASE)
+# ANSI/NISO Z39.56: the check character that follows may be "#", after a TeX escape in any format
+_SICI = re.compile(r"[0-9]\.[0-9]\.[A-Z]{2};[0-9]-\\?\Z", re.IGNORECASE)
 _URN = re.compile(r"(10\.[0-9.]+):")
 _TEX_ESCAPE = re.compile(r"\\(?:([A-Za-z]+)(?:\{\}|[ ]+)?|(.))|\$([<>])\$|[{}]", re.DOTALL)
 _TEX_COMMANDS = {"textless": "<", "textgreater": ">", "textbar": "|", "textunderscore": "_", "slash": "/"}
@@ -44,13 +45,13 @@ _LABEL_START, _LABEL_END = re.compile(r"\[([^\[\]]*)\Z"), re.compile(r"[^\[\]]*(
 _DEFINITION = re.compile(r"^[ \t>]*\[([^\[\]\n]+)\]:", re.MULTILINE)
 
 
-def is_usual(before: str, rest: str) -> bool:
+def is_usual(name: str, rest: str) -> bool:
     """Return whether what follows a link is a query or a fragment such as links have, and not of the name.
 
-    :param before: the link.
+    :param name: the name in the link, without escapes.
     :param rest: what follows it.
     """
-    return _USUAL.fullmatch(rest) is not None and not (rest == "#" and _SICI_CHECK.search(before))
+    return _USUAL.fullmatch(rest) is not None and not (rest.startswith("#") and _SICI.search(name))
 
 
 def keeps_name(old: str, new: str, syntax: str) -> bool:
@@ -69,7 +70,7 @@ def keeps_name(old: str, new: str, syntax: str) -> bool:
     (head, name), (_, better) = _split(old, syntax), _split(new, syntax)
     names = {name}
     end = re.search("[?#]", name)
-    if end and "/" in head and is_usual(name[: end.start()], name[end.start() :]):
+    if end and "/" in head and is_usual(_unquoted(name[: end.start()]), name[end.start() :]):
         names.add(name[: end.start()])
     return _unquoted(better) in map(_unquoted, names)
 

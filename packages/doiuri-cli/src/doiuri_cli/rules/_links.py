@@ -162,12 +162,13 @@ def _raw(source: Source, mention: Mention) -> Iterator[Finding]:
 
 def dropped(mention: Mention) -> str:
     """Return what follows a link and may belong to its name; not a usual query or fragment."""
-    rest_match = _REST.match(mention.part.text, mention.end)
-    rest = rest_match[0] if rest_match and rest_match.end() - rest_match.start() <= _LONGEST_REST else ""
-    if not is_usual(mention.text, rest[:1]):  # the check character of a SICI
+    found = _REST.match(mention.part.text, mention.end)
+    if mention.doi is None or found is None or len(rest := found[0]) > _LONGEST_REST:
+        return ""
+    if not is_usual(mention.doi.name, rest[:1]):  # the check character of a SICI
         return rest[:1]
     rest = rest.rstrip(_PUNCTUATION)
-    return "" if len(rest) < 2 or is_usual(mention.text, rest) else rest
+    return "" if len(rest) < 2 or is_usual(mention.doi.name, rest) else rest
 
 
 def _after_uri(mention: Mention) -> str:
@@ -179,7 +180,7 @@ def _after_uri(mention: Mention) -> str:
 def longer_name(mention: Mention, rest: str) -> str | None:
     """Return the name with what follows the link; None if that is no name."""
     try:
-        return DOI.parse(mention.text + _escaped(rest)).name
+        return mention.doi and DOI.from_name(mention.doi.name + rest).name
     except DOISyntaxError:
         return None
 

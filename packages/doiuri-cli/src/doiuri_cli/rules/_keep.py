@@ -40,7 +40,9 @@ _BORDER = re.compile(r"[ \t]*(?:[-*+][ \t]+)?=+(?: +=+)+[ \t\r]*\Z")
 _MOST_BORDERS = 3  # of a simple table: above and below its head, and at its end
 _NEAR = 300  # characters of a label
 _RST_TARGET = re.compile(r"(?<![^\s`])<[^\s<>`]*\Z")
-_RST_LABEL = re.compile(r"[^`]*`(?:_(?!_)|:)")
+_RST_REFERENCE_END = re.compile(r"[^`]*[^\s`]`(?:_(?![_\w])|:(?!\S))")
+# An inline target, or what a target without backticks is called
+_RST_NAME_START = re.compile(r"(?:(?<![^\s'\"(\[{<:/-])_`[^`]*|(?<!\S)\.\. _(?!_)(?:[^:`\\\n]|\\.)*)\Z")
 _LABEL_START, _LABEL_END = re.compile(r"\[([^\[\]]*)\Z"), re.compile(r"[^\[\]]*(?=\])")
 _DEFINITION = re.compile(r"^[ \t>]*\[([^\[\]\n]+)\]:", re.MULTILINE)
 
@@ -107,8 +109,8 @@ def is_fixed_text(part: Part, start: int, end: int) -> bool:
         starts, laid_out = _layout(text)
         if laid_out[bisect_right(starts, start) - 1]:
             return True
-        quoted = before.rpartition("\n\n")[2].count("`") % 2 == 1
-        return quoted and not _RST_TARGET.search(before) and _RST_LABEL.match(after) is not None
+        is_name = _RST_REFERENCE_END.match(after) or _RST_NAME_START.search(before)
+        return is_name is not None and not _RST_TARGET.search(before)
     if part.syntax == "markdown" and (first := _LABEL_START.search(before)):
         last = _LABEL_END.match(after)
         return last is not None and _folded(first[1] + text[start:end] + last[0]) in _labels(text)

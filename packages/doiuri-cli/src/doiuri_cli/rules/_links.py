@@ -27,7 +27,11 @@ _DOUBLED = re.compile(rf"(?:{WEB}|doi:){{2,}}", re.IGNORECASE)
 _LABEL = re.compile(r"doi[ \t\u00a0]*:?[ \t\u00a0]*", re.IGNORECASE)
 _LONGEST_HEADS = 120  # characters
 _AROUND_LINK = re.compile(r"[\s\"'<>()\[\]{}|]")
-_IN_LINK = re.compile(r"(?:[/?]|%2f).*(?<![,;])\Z", re.IGNORECASE)
+# After a comma or a semicolon, another link may start, but only if none to another site is before it
+_IN_LINK = re.compile(
+    r"(?:[/?]|%2f).*(?<![,;])\Z|(?:://|\A(?=(?:[\w-]+\.)+[a-z]{2,}/))(?!(?:dx\.|www\.)?doi\.org)",
+    re.IGNORECASE,
+)
 # Other text there is another namespace, or another thing that is described
 _IDENTIFIER = re.compile(
     r"(?:xmlns[\w:.-]*|namespace\w*|schemaLocation|prefix|about|resource)\s*=\s*[\"'][^\"'<>]*\Z",
@@ -180,7 +184,7 @@ def _after_uri(mention: Mention) -> str:
 def longer_name(mention: Mention, rest: str) -> str | None:
     """Return the name with what follows the link; None if that is no name."""
     try:
-        return mention.doi and DOI.from_name(mention.doi.name + rest).name
+        return DOI.from_name(mention.doi.name + rest).name if mention.doi else None
     except DOISyntaxError:
         return None
 

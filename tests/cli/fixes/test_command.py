@@ -93,26 +93,58 @@ def test_read_only_file(tmp_path: Path) -> None:
     assert path.read_bytes() == OLD.encode()
 
 
-def test_recorded_data_stays_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tests compare with recorded HTTP and fixtures; only --unsafe-fixes corrects them."""
-    monkeypatch.chdir(tmp_path)
+FREE = [  # one folder, and no test data in it
+    *("a.md", "sample/a.md", "tests/sample/a.rst", "tests/test_a.py", "docs/data/a.md", "unit-tests/a.md"),
+    *("latest/data/a.md", "contests/input/a.md", "fixtures.md", "tests/data.md"),
+]
+KEPT = [
+    *("tests/fixtures/a.md", "cassettes/a.txt", "a/testdata/b/a.bib", "ruby.yml", "python.yaml"),
+    *(
+        "tests/sample-xml/a.xml",
+        "tools/a/test-data/b/a.bib",
+        "pkg/test_data/a.html",
+        "src/pkg/tests/data/a.bib",
+    ),
+    *("tests/unit/data/a.bib", "test/input/a.md", "processor-tests/humans/a.txt", "a/__snapshots__/a.md"),
+    *("docs-snapshot-1/a.html", "Tests/Data/a.md", "tests/data/a.py"),
+]
+
+
+@pytest.mark.parametrize(
+    ("above", "start", "argument"),
+    [
+        ("", "", "."),
+        ("tests/data", "tests/data", "."),
+        ("cassettes/a", "", "cassettes/a"),
+        ("cassettes/a", "", "{}/cassettes/a"),
+        ("fixtures/a", "fixtures/a/sample", ".."),
+        ("fixtures/a", "other", "../fixtures/a"),
+        ("", "", None),
+        ("tests/input", "tests/input", None),
+    ],
+)
+def test_test_data_stays_as_it_is(tmp_path: Path, above: str, start: str, argument: str | None) -> None:
+    """Tests compare with recorded HTTP and fixtures; what is above the searched folder does not count."""
     link = "http://dx.doi.org/10.1000/182"
-    files = {
-        "a.md": link,
-        "tests/fixtures/a.md": link,
-        "cassettes/a.txt": link,
-        "a/testdata/b/a.bib": f"@misc{{k, url = {{{link}}}}}",
-        "ruby.yml": f"---\nhttp_interactions:\n- uri: {link}\n",
-        "python.yaml": f"interactions:\n- uri: {link}\n",
+    forms = {
+        ".bib": "@misc{{k, url = {{{}}}}}",
+        ".py": '"""{}"""\n',
+        "ruby.yml": "---\nhttp_interactions:\n- uri: {}\n",
     }
-    for path, text in files.items():
-        Path(path).parent.mkdir(parents=True, exist_ok=True)
-        Path(path).write_text(text)
-    left = "5 fixes in recorded data (fixtures, cassettes, testdata) left to --unsafe-fixes."
-    assert fix(".").stderr.splitlines() == ["Fixed 1 in 1 file; 5 warnings left.", left]
-    assert [path for path, text in files.items() if Path(path).read_text() != text] == ["a.md"]
-    done = fix("--unsafe-fixes", "--offline", ".", DOIURI_CACHE=str(tmp_path / "cache"))
-    assert done.stderr == "Fixed 5 in 5 files; 0 left.\n"
+    forms |= {"python.yaml": "interactions:\n- uri: {}\n"}
+    for name in [*FREE, *KEPT]:
+        path = tmp_path / above / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(forms.get(path.name, forms.get(path.suffix, "{}")).format(link))
+    (tmp_path / start).mkdir(exist_ok=True)
+    arguments = [*FREE, *KEPT] if argument is None else [argument.format(tmp_path)]
+    done = doiuri("fix", "--isolated", *arguments, cwd=tmp_path / start)
+    assert [name for name in [*FREE, *KEPT] if link not in (tmp_path / above / name).read_text()] == FREE
+    assert done.stderr.splitlines()[-1] == f"{len(KEPT)} fixes in test data left to --unsafe-fixes."
+    options = "--isolated", "--unsafe-fixes", "--offline", "--cache", str(tmp_path / "cache")
+    assert doiuri("fix", *options, *arguments, cwd=tmp_path / start).stderr.startswith(
+        f"Fixed {len(KEPT)} in "
+    )
 
 
 def test_error_that_is_left(tmp_path: Path) -> None:

@@ -57,7 +57,7 @@ def test_what_was_found() -> None:
     recorded = SAFE._replace(fix=SAFE.fix._replace(safe=False))
     assert summary_lines(Report([recorded], Counts(dois=1)))[-2:] == [
         "1 warning.",
-        "1 fix in recorded data (fixtures, cassettes, testdata) left to --unsafe-fixes.",
+        "1 fix in test data left to --unsafe-fixes.",
     ]
 
 

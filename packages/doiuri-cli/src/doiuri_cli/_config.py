@@ -45,6 +45,7 @@ class ConfigError(ValueError):
 class Config(NamedTuple):
     """What to check, and how.
 
+    :ivar folders: the absolute paths of the folders that are searched.
     :ivar include: if there are any, a file in a folder must match one of them.
     :ivar exclude: files and folders to leave out.
     :ivar extensions: more extensions, in lower case, each with the type that such files are read as.
@@ -70,6 +71,7 @@ class Config(NamedTuple):
     :ivar rate: requests per second; None: the resolver's default.
     """
 
+    folders: tuple[str, ...] = ()
     include: tuple[Patterns, ...] = ()
     exclude: tuple[Patterns, ...] = ()
     extensions: tuple[tuple[str, str], ...] = ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from contextlib import suppress
 from functools import partial
@@ -26,7 +27,12 @@ if TYPE_CHECKING:
     from doiuri_cli.readers._bibliography import Entry, Lacking
 
 
-_RECORDED_FOLDERS = frozenset({"cassettes", "fixtures", "testdata"})
+# Folders of what tests read, or compare with; "sample" alone may be a package
+_TEST_DATA = re.compile(
+    r"/(?:_*(?:cassettes|fixtures)_*|tests?[-_]?data|processor-tests|[^/]*snapshot[^/]*"
+    r"|tests?/(?:[^/]+/)*(?:data|inputs?|samples|sample[-_][^/]+))/",
+    re.IGNORECASE,
+)
 _RECORDED_HTTP = re.compile(r"^(?:http_)?interactions:", re.MULTILINE)
 NOTHING: Mapping[str, Any] = {}
 """What is known of no DOI."""
@@ -118,7 +124,7 @@ def examine(
         is_checked = _checker(source, codes, mentions, statuses or {}, works)
         unused = unused_ignores(source.path, ignores, used, is_checked, _USUAL)
         kept += [located(source, parts, one) for one in unused]
-    if any(one.fix for one in kept) and _is_recorded(source):
+    if any(one.fix for one in kept) and _is_test_data(source, config.folders):
         kept = [one._replace(fix=one.fix and one.fix._replace(safe=False)) for one in kept]
     kept = sorted((one for one in kept if not config.ignores(one)), key=_place)
     if unreadable:  # a fix could not be proved
@@ -129,9 +135,14 @@ def examine(
     return report._replace(entries=named, lacking=tuple(lacking))
 
 
-def _is_recorded(source: Source) -> bool:
-    """Return whether a file holds test data, such as recorded HTTP, that has to stay as it is."""
-    if not _RECORDED_FOLDERS.isdisjoint(PurePath(source.path).parts[:-1]):
+def _is_test_data(source: Source, folders: Iterable[str]) -> bool:
+    """Return whether a file holds test data, such as recorded HTTP, that has to stay as it is.
+
+    What is above the searched folder does not count; for a file that was named, above the current folder.
+    """
+    path = PurePath(os.path.abspath(source.path))  # noqa: PTH100 - without ".."
+    top = next((top for top in (*sorted(folders), os.getcwd()) if path.is_relative_to(top)), path.parent)  # noqa: PTH109
+    if _TEST_DATA.search(f"/{path.relative_to(top).parent.as_posix()}/"):
         return True
     return type_of(source.path) == "yaml" and _RECORDED_HTTP.search(source.text) is not None
 

@@ -82,6 +82,7 @@ def check(
 
         lock = read_lock(config.lock)
     selection = files.select(config)
+    config = config._replace(folders=tuple(selection.folders))
     contents = contents_of(selection.paths, files.stdin_filename)
     with show_progress(hidden=quiet) as progress:
         result = Run(config, files.jobs, progress).check(contents, lock)

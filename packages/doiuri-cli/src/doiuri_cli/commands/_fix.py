@@ -73,6 +73,7 @@ def fix(
     config = make_config(**options)  # type: ignore[arg-type]
     config = config._replace(ignore=config.ignore | RECORD_CODES)  # they have no fixes
     selection = files.select(config)
+    config = config._replace(folders=tuple(selection.folders))
     contents = contents_of(selection.paths, files.stdin_filename)
     reports, statuses = _examined(Run(config, files.jobs), contents, unsafe=unsafe)
     results = []

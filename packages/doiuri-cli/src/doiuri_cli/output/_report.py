@@ -75,13 +75,10 @@ def summary_lines(report: Report) -> list[str]:
 
 
 def recorded_lines(findings: Iterable[Finding]) -> list[str]:
-    """Return the line on fixes that are left out, for they would change recorded data, if there are any."""
+    """Return the line on fixes that are left out because they would change test data, if there are any."""
     count = sum(one.fix is not None and one.fix.name is None and not one.fix.safe for one in findings)
-    noun = "fix" if count == 1 else "fixes"
     return (
-        [f"{count} {noun} in recorded data (fixtures, cassettes, testdata) left to --unsafe-fixes."]
-        if count
-        else []
+        [f"{count} {'fix' if count == 1 else 'fixes'} in test data left to --unsafe-fixes."] if count else []
     )
 
 

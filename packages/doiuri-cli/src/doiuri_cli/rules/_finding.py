@@ -25,7 +25,7 @@ class Fix(NamedTuple):
     :ivar start: offset in the file's text of the first character that is replaced.
     :ivar end: offset after the last one.
     :ivar replacement: the text in its place, as the file writes it.
-    :ivar safe: whether it is applied by default: the DOI stays the same, and the file is no recorded data.
+    :ivar safe: whether it is applied by default: the DOI stays the same, and the file is not test data.
     :ivar name: the name that it changes the DOI to; None if the DOI stays the same.
     """
 

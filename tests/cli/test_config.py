@@ -187,7 +187,7 @@ def test_a_wrong_file_is_said_with_the_key() -> None:
 
 
 def test_every_field_has_a_key() -> None:
-    others = {"ignored_dois", "columns"}  # a part of "ignore", and an option only
+    others = {"ignored_dois", "columns", "folders"}  # a part of "ignore", an option, and arguments
     assert {key.replace("-", "_") for key in CHECKS} | others == {*Config._fields}
 
 

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
 from doiuri_cli._config import Config
 from doiuri_cli._examine import examine
 from doiuri_cli._fixes import apply, compatible
@@ -76,6 +77,25 @@ def test_entries_with_one_doi() -> None:
     assert (finding.code, finding.entry, finding.line) == ("duplicate", "c", 3)
     assert finding.message == "the same DOI as a (line 1) and d (line 4)"
     assert not list(file_findings(Source("CITATION.cff", text), mentions))
+
+
+@pytest.mark.parametrize(
+    ("path", "form"),
+    [
+        ("a.bib", "@misc{{{key}, doi = {{{doi}}}, url = {{https://doi.org/{doi}}}, eprint = {{{doi}}}}}\n"),
+        ("a.ris", "TY  - JOUR\nID  - {key}\nDO  - {doi}\nUR  - https://doi.org/{doi}\nER  - \n"),
+        ("a.json", '[{{"id": "{key}", "type": "book", "DOI": "{doi}", "URL": "https://doi.org/{doi}"}}]'),
+    ],
+    ids=["BibTeX", "RIS", "CSL-JSON"],
+)
+def test_one_wrong_doi_in_fields_of_an_entry_is_one_finding(path: str, form: str) -> None:
+    entries = [form.format(key=key, doi=doi) for key, doi in [("a", "10.1000/1"), ("b", "10.1000/2.pdf")]]
+    text = "".join(entries).replace("][", ",")
+    answers = {"10.1000/1": "not-found", "10.1000/2.PDF": "not-found"}
+    found = examine(Source(path, text), Config(), answers).findings
+    assert [one.entry for one in found if one.code == "not-found"] == ["a", "b"]
+    fixes = [one.fix for one in found if one.code == "page-address"]
+    assert len(fixes) == entries[1].count("10.1000/2"), "each place is fixed"
 
 
 def test_text_that_the_format_cannot_represent() -> None:

@@ -127,6 +127,7 @@ def examine(
     if any(one.fix for one in kept) and _is_test_data(source, config.folders):
         kept = [one._replace(fix=one.fix and one.fix._replace(safe=False)) for one in kept]
     kept = sorted((one for one in kept if not config.ignores(one)), key=_place)
+    kept = kept if config.columns else list(_once(kept))
     if unreadable:  # a fix could not be proved
         kept = [one._replace(fix=None) for one in kept]
     columns = tuple({part.entry for part in parts if part.entry}) if config.columns else ()
@@ -260,6 +261,16 @@ def _about(
 
         command = shlex.join(["doiuri", "lock", "--lock", config.lock or "", source.path])
         yield at("lock-missing", f"{doi.name} is not in the lock file; run {command}")
+
+
+def _once(findings: Iterable[Finding]) -> Iterator[Finding]:
+    """Yield the findings; of those on one DOI in several fields of an entry that have no fix, the first."""
+    seen = set()
+    for one in findings:
+        about = one.code, one.entry, one.doi
+        if about not in seen or one.fix is not None or not (one.entry and one.doi):
+            yield one
+        seen.add(about)
 
 
 def _place(finding: Finding) -> tuple[int, int, int, str]:

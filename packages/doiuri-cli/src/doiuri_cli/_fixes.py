@@ -163,26 +163,21 @@ def mend(source: Source, config: Config, statuses: Mapping[str, str] | None, pol
     return Fixed(report, before, source, count)
 
 
-def _proved(source: Source, fixes: Sequence[Fix], refused: dict[Fix, str]) -> Sequence[Fix]:
-    """Return the fixes that can be proved together; add the others to ``refused``, each with the reason."""
+def _proved(
+    source: Source, fixes: Sequence[Fix], refused: dict[Fix, str], kept: Sequence[Fix] = ()
+) -> Sequence[Fix]:
+    """Return ``kept`` and each fix that can be proved with those before it; add the others to ``refused``."""
     try:
         if fixes:
-            prove(source, fixes)
+            prove(source, [*kept, *fixes])
     except ProofError as error:
         if len(fixes) == 1:
             refused[fixes[0]] = str(error)
-            return []
-    else:
-        return fixes
-    middle = len(fixes) // 2
-    first, second = (_proved(source, half, refused) for half in (fixes[:middle], fixes[middle:]))
-    if not (first and second):
-        return first or second
-    try:
-        prove(source, [*first, *second])
-    except ProofError:
-        return first
-    return [*first, *second]
+            return kept
+        middle = len(fixes) // 2  # one by one would take quadratic time
+        kept = _proved(source, fixes[:middle], refused, kept)
+        return _proved(source, fixes[middle:], refused, kept)
+    return [*kept, *fixes]
 
 
 def compatible(fixes: Iterable[Fix]) -> list[Fix]:

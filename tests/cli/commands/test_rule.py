@@ -38,6 +38,7 @@ def test_json() -> None:
         "example": RULES["not-found"].example,
         "instead": "",
         "fix": None,
+        "needs": "",
     }
     values = json.loads(doiuri("rule", "--all", "-o", "json").stdout)
     assert [value["code"] for value in values] == [*RULES]

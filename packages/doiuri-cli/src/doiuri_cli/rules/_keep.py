@@ -22,8 +22,7 @@ _HEADS = re.compile(
     rf"\s*(?:{WEB}|{_SITE}\Z|{_OTHER_SITE}|info:(?:doi|hdl)/|urn:doi:|hdl:|doi\s*:?\s*)*", re.IGNORECASE
 )
 # What links really have: places on a page, and parameters such as ?locatt=…, ?nosfx
-_FRAGMENT = r"#(?:[A-Za-z_!/:~].*)?"
-_USUAL = re.compile(rf"{_FRAGMENT}|\?(?:[\w.\[\]%+~-]*(?:[=&;].*)?)?(?:#.*)?")
+_USUAL = re.compile(r"#(?:[A-Za-z_!/:~]\S*)?|\?(?:[\w.\[\]%+~-]*(?:[=&;]\S*)?)?(?:#\S*)?")
 # ANSI/NISO Z39.56: the check character that follows may be "#", after a TeX escape in any format
 _SICI = re.compile(r"[0-9]\.[0-9]\.[A-Z]{2};[0-9]-\\?\Z", re.IGNORECASE)
 _URN = re.compile(r"(10\.[0-9.]+):")

@@ -1,5 +1,6 @@
 """Looking up DOIs: marks, warnings, one request each, and the budget."""
 
+import gc
 import logging
 import time
 from importlib.metadata import version
@@ -238,3 +239,23 @@ def test_an_unknown_answer_is_kept_for_a_minute_and_any_other_for_an_hour(
     monkeypatch.setattr(_verification, "time", later)
     render("<doi:10.1000/1>", resolve="records")
     assert len(asked) == times
+
+
+def test_answers_that_expired_are_dropped(render: Render, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else the memory of a web application grows with each DOI that it ever rendered."""
+
+    def check(_: Resolver, dois: list[DOI], *__: object, **___: object) -> list[Outcome]:
+        return [Outcome(doi, "found") for doi in dois]
+
+    def kept() -> set[str]:
+        gc.collect()
+        return {
+            item.suffix for item in gc.get_objects() if isinstance(item, DOI) and item.prefix == "10.9999"
+        }
+
+    monkeypatch.setattr(Resolver, "check", check)
+    render("<doi:10.9999/old>", resolve="records")
+    assert kept() == {"old"}
+    monkeypatch.setattr(_verification, "time", SimpleNamespace(monotonic=lambda: time.monotonic() + 3_700))
+    render("<doi:10.9999/new>", resolve="records")
+    assert kept() == {"new"}

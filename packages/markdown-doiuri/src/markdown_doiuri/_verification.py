@@ -114,7 +114,8 @@ class Verifier:
             finally:  # after an error, a thread that waits requests the DOIs itself
                 with self._changed:
                     self._requested.difference_update(new)
-                    self._known |= known
+                    now = time.monotonic()
+                    self._known = {doi: old for doi, old in self._known.items() if old.expires > now} | known
                     self._changed.notify_all()
         for doi in needs:
             answer = answers.setdefault(doi, Answer("unknown", timeout))

@@ -61,10 +61,12 @@ def test_mkdocs_adds_the_style_sheet_and_keeps_cards_out_of_the_search(
     doi_proxy: Proxies, monkeypatch: pytest.MonkeyPatch, site: MakeSite
 ) -> None:
     monkeypatch.setenv("DOIURI_RESOLVER", doi_proxy.url)
-    built = site({"index.md": SOURCE, "sub/b.md": "[@doi:10.1000/1] [A](doi:10.1000/1)"})
+    pages = {"sub/b.md": "[@doi:10.1000/1] [A](doi:10.1000/1)", "c.md": "# On doi:10.1000/1"}
+    built = site({"index.md": SOURCE, **pages})
     built.build(plugins=["search", {"doiuri": {"details": True}}])
     assert CARD in built.source("index.html")
     assert '<link href="../../assets/doiuri.css"' in built.source("sub/b/index.html")
     assert built.source("assets/doiuri.css") == STYLE_SHEET.read_text("utf-8")
     found = json.loads(built.source("search/search_index.json"))["docs"]
     assert not [page for page in found if re.search("About A|Ada Byron", page["text"])]
+    assert "<title>On doi:10.1000/1 - Test</title>" in built.source("c/index.html")

@@ -1,10 +1,13 @@
 """Together with widely used extensions, loaded in either order."""
 
+from collections.abc import Callable
 from typing import Any
 
 import markdown
 import markdown_doiuri
 import pytest
+from markdown.extensions import Extension
+from markdown.preprocessors import Preprocessor
 
 from .conftest import Render
 from .page import Page
@@ -72,8 +75,15 @@ LINKED = [
         "- a\n\n    ```text\n    doi:10.1000/1 <doi:10.1000/1>\n    ```\n\n    doi:10.1000/2",
         "2",
     ),
-    ("pymdownx.tabbed", '=== "doi:10.1000/1"\n\n    doi:10.1000/2', "1 2"),
-    ("pymdownx.details", '??? note "x"\n    - <doi:10.1000/3>', "3"),
+    # a click on a label or a summary shows the text below
+    ("pymdownx.tabbed", '=== "<doi:10.1000/1> doi:10.1000/1"\n\n    doi:10.1000/2', "2"),
+    ("pymdownx.details", '??? note "A doi:10.1000/1"\n    - <doi:10.1000/3>', "3"),
+    ("pymdownx.details", '??? note "[A](doi:10.1000/1)"\n    - <doi:10.1000/3>', "1 3"),
+    (
+        "md_in_html",
+        '<details markdown><summary markdown="span">doi:10.1000/1</summary>\n\ndoi:10.1000/2\n</details>',
+        "2",
+    ),
     ("pymdownx.tasklist", "- [ ] <doi:10.1000/3>", "3"),
     ("pymdownx.keys", "++ctrl+a++ doi:10.1000/3", "3"),
 ]
@@ -114,6 +124,14 @@ def test_toc_names_headings_as_before() -> None:
     assert html == plain.replace("On doi:10.1000/182<", f"On {LINK}<", 2).replace(
         f'<a href="#on-doi101000182">On {LINK}</a>', '<a href="#on-doi101000182">On doi:10.1000/182</a>'
     )
+
+
+def test_headings_that_are_links_contain_no_others(render: Render) -> None:
+    source = "# doi:10.1000/1 in [@doi:10.1000/2]\n\ndoi:10.1000/3"
+    html = render(source, "toc", configs={"toc": {"anchorlink": True}}).html
+    assert [doi.suffix for doi in Page(html).dois] == ["3", "2"]  # the latter in the list
+    assert ">doi:10.1000/1</span> in <" in html
+    assert "(<span>doi:10.1000/2</span>)</span></a></h1>" in html
 
 
 def test_smarty_leaves_names_alone() -> None:
@@ -170,6 +188,44 @@ class TestPymdownx:
             f"<p><del>{links[0]}</del> <mark>{links[1]}</mark> <ins>{links[2]}</ins> <sup>{links[3]}</sup> "
             f"<sub>{links[4]}</sub> <strong><em>{links[5]}</em></strong></p>"
         )
+
+
+class Docstrings(Extension):
+    """Converts the line ``:::`` by itself, as mkdocstrings does in Zensical."""
+
+    def __init__(self, convert: Callable[[], str]) -> None:
+        self.convert = convert
+
+    def extendMarkdown(self, md: markdown.Markdown) -> None:  # noqa: N802
+        md.preprocessors.register(self.Lines(md, self.convert), "docstrings", 26)
+
+    class Lines(Preprocessor):
+        def __init__(self, md: markdown.Markdown, convert: Callable[[], str]) -> None:
+            super().__init__(md)
+            self.convert = convert
+
+        def run(self, lines: list[str]) -> list[str]:
+            return [self.md.htmlStash.store(self.convert()) if line == ":::" else line for line in lines]
+
+
+def test_a_text_inside_a_page_is_reported_with_it_and_has_no_list(render: Render) -> None:
+    problems: list[markdown_doiuri.Problem] = []
+
+    def convert() -> str:
+        text = "<i>[@doi:10.1000/1]</i> [x](doi:10.1000) [x](doi:10.2000)"
+        options = {"resolve": False, "warn": problems.append}
+        return markdown.markdown(text, extensions=["doiuri"], extension_configs={"doiuri": options})
+
+    for _ in range(2):  # a page says what one before it has said
+        html = render(
+            "[@doi:10.1000/2]\n\n:::\n\n[x](doi:10.2000)", Docstrings(convert), warn=problems.append
+        ).html
+        assert html.count("doi-references") == 1
+        assert '<i><span class="doi-citation">(<a class="doi" href="https://doi.org/10.1000/1">' in html
+    assert [(problem.line, problem.doi) for problem in problems] == [
+        (5, "doi:10.2000"),
+        (None, "doi:10.1000"),
+    ] * 2
 
 
 def test_two_instances_do_not_meet() -> None:

@@ -66,10 +66,12 @@ def test_mkdocs_with_material(tmp_path: Path, proxy: Running, caplog: pytest.Log
 def test_pelican(tmp_path: Path, proxy: Running) -> None:
     shutil.copytree(EXAMPLES / "pelican", tmp_path, dirs_exist_ok=True)
     with (tmp_path / "pelicanconf.py").open("a") as settings:  # the machine may be busy
-        settings.write('MARKDOWN["extension_configs"]["doiuri"]["budget"] = 60\n')
+        settings.write('MARKDOWN["extension_configs"]["doiuri"] |= {"budget": 60, "details": True}\n')
+        settings.write('THEME = "notmyidea"\n')  # which begins with a whole article
     cites = "Date: 2026-11-20\nCategory: Notes\n"
-    for name, text in ("a", "Title: A\n"), ("b", "Title: B\nSummary: By [@doi:10.17487/RFC3986]\n"):
-        source = f"{text}{cites}\nOn @doi:10.17487/RFC3986\n"
+    summary = "Summary: By [@doi:10.17487/RFC3986], doi:10.1000/182 and doi:10.5555/lost\n"
+    for name, text in ("a", "Title: A\n"), ("b", f"Title: B\n{summary}"), ("c", "Title: C\n"):
+        source = f"{text}{cites}\nOn @doi:10.17487/RFC3986 and doi:10.1000/182\n"
         (tmp_path / "content" / f"{name}.md").write_text(source)
     said = pelican(tmp_path)
     check(
@@ -82,7 +84,12 @@ def test_pelican(tmp_path: Path, proxy: Running) -> None:
     )
     assert "dois.md:8: doi:10.5555/this-doi-does-not-exist: not found" in said
     assert 'href="/' not in (tmp_path / "out" / "dois-in-a-blog.html").read_text(encoding="utf-8")
-    index = (tmp_path / "out" / "index.html").read_text(encoding="utf-8")  # only the summaries
-    assert not re.search('href="#|id="(?:ref|cite)-|doi-references', index)
-    assert ">(Berners-Lee et al., 2005)</span>" in index
-    assert ">Berners-Lee et al. (2005)</span>" in index
+    assert "b.md: doi:10.5555/lost: not found" in said
+    index = (tmp_path / "out" / "index.html").read_text(encoding="utf-8")
+    whole, separator, summaries = index.partition('<ol id="posts-list"')
+    assert separator
+    assert 'href="#ref-' in whole
+    assert not re.search('href="#ref|id="(?:ref|cite|doi-card)-|doi-references', summaries)
+    rfc = "https://doi.org/10.17487/RFC3986", "doi", "Berners-Lee et al., 2005"
+    assert rfc in Page(summaries).links
+    assert ">Berners-Lee et al. (2005)</span>" in summaries

@@ -119,7 +119,7 @@ def test_text_that_is_no_page_is_verified_too(site: MakeSite) -> None:
     (built.folder / "hook.py").write_text(OTHER, encoding="utf-8")
     built.build(hooks=["hook.py"])
     assert LINK in built.page("index.html").links
-    assert built.messages() == [f"line 1: {DEAD}: not found"]
+    assert built.messages() == [f"{DEAD}: not found"]
 
 
 def test_a_lock_file_of_a_local_proxy_serves_strict_builds_without_a_network(

@@ -48,12 +48,25 @@ def on_files(files, **_):
 """
 
 
-def test_citations_in_notebooks_are_reported_once(site: MakeSite) -> None:
-    text = json.dumps({"cells": [{"cell_type": "markdown", "source": ["[@doi:10.1000/182]"]}]})
-    built = site({"index.md": "", "a.ipynb": text, "b.ipynb": text, "c.ipynb": "{}"})
+def test_citations_and_links_in_notebooks_are_reported_once(site: MakeSite) -> None:
+    sources = (
+        "[@doi:10.1000/182]",
+        "[@own, p. 2]",
+        "[A](doi:10.1000/182)",
+        "<doi:10.1000/182>",
+        "x@other.org, doi: 1",
+    )
+    cells = ({"cells": [{"cell_type": "markdown", "source": [f"A\n\n{source}\n"]}]} for source in sources)
+    built = site(
+        {"index.md": "", **{f"{number}.ipynb": json.dumps(cell) for number, cell in enumerate(cells)}}
+    )
     (built.folder / "hook.py").write_text(HOOK, encoding="utf-8")
-    built.build(plugins=[{"doiuri": {"resolve": False}}], hooks=["hook.py"])
-    assert built.messages() == ["citations in notebooks stay as they are written: a.ipynb, b.ipynb"]
+    (built.folder / "works.json").write_text(json.dumps(WORKS))
+    built.build(plugins=[{"doiuri": {"resolve": False, "works": "works.json"}}], hooks=["hook.py"])
+    notebooks = "0.ipynb, 1.ipynb, 2.ipynb, 3.ipynb"
+    assert built.messages() == [
+        f"citations and doi: links in notebooks stay as they are written: {notebooks}"
+    ]
 
 
 def test_a_site_with_citations_needs_the_extra(site: MakeSite, monkeypatch: pytest.MonkeyPatch) -> None:

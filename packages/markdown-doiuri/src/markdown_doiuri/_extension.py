@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from markdown.extensions import Extension
 
 from markdown_doiuri._inline import AutolinkProcessor, CitationPattern, MentionPattern
-from markdown_doiuri._links import Links, LooksTreeprocessor
+from markdown_doiuri._links import Links, LooksTreeprocessor, without_cards
 from markdown_doiuri._options import Options, default_config, hint
 from markdown_doiuri._references import (
     HeadingTreeprocessor,
@@ -18,12 +18,12 @@ from markdown_doiuri._references import (
     Writer,
     without_references,
 )
-from markdown_doiuri._report import Report, SourcePreprocessor
+from markdown_doiuri._report import Report, Scope, conversions
 from markdown_doiuri._treeprocessor import LinkTreeprocessor
 from markdown_doiuri._verification import sentence, verifier
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from doiuri import DOI
     from markdown import Markdown
@@ -50,8 +50,8 @@ class DOIExtension(Extension):
         """The options in use, checked."""
         self.entries: Entries | None = None
         """Formatted entries that are kept."""
-        self.reported: set[tuple[DOI, str]] | None = None
-        """On a site, the problems with works that its pages have reported."""
+        self.scope: Scope | None = None
+        """What all conversions share, on a site."""
 
     def setConfig(self, key: str, value: object) -> None:  # noqa: N802
         """Set an option unchanged; Markdown's method makes a bool of it if its default is one or None."""
@@ -63,10 +63,8 @@ class DOIExtension(Extension):
         """Register the processors of this extension."""
         if self.options.shared.resolve:
             verifier(self.options.shared)  # raises ValueError for a file that is not a lock file
-        report = Report(self.options.warn, self.options.file, self.reported)
+        report = Report(self.options.warn, self.options.file, self.scope)
         links = Links(self.options)
-        # Before every other preprocessor: line numbers are those of the source.
-        md.preprocessors.register(SourcePreprocessor(report), "doiuri-source", 1000)
         # After links (160), which match [x](<doi:…>); before autolink (120) and raw HTML (90).
         md.inlinePatterns.register(AutolinkProcessor(md, links, report), "doiuri-autolink", 125)
         if self.options.citations:
@@ -81,13 +79,14 @@ class DOIExtension(Extension):
         processor = LinkTreeprocessor(md, self.options, links, report, self._look_up)
         md.treeprocessors.register(processor, "doiuri-links", 19)
         # After the same (see below), before citations are written
-        md.treeprocessors.register(HeadingTreeprocessor(md, processor.citations), "doiuri-headings", 5.6)
+        headings = HeadingTreeprocessor(md, processor.citations, self.options.shared.display)
+        md.treeprocessors.register(headings, "doiuri-headings", 5.6)
         if self.options.citations:
             # After attr_list (8), abbr (7) and smarty (6), which change text; before toc (5), which reads it.
             # Before paragraphs (10), after all other blocks
             md.parser.blockprocessors.register(PlaceProcessor(md.parser, report), "doiuri-place", 12)
             processor.citations.entries = self.entries
-            references = ReferencesTreeprocessor(md, links, processor.citations, self._writer)
+            references = ReferencesTreeprocessor(md, processor.citations, self._writer)
             md.treeprocessors.register(references, "doiuri-references", 5.5)
         # After toc (5), which reads the headings
         md.treeprocessors.register(LooksTreeprocessor(md, links, self.options), "doiuri-looks", 4)
@@ -101,9 +100,9 @@ class DOIExtension(Extension):
             _logger.info("%s", unknown)
         return answers
 
-    def _writer(self, links: Links, citations: Citations, used: Callable[[], set[str]]) -> Writer | None:
+    def _writer(self, citations: Citations, used: set[str]) -> Writer | None:
         """Return what writes the citations and the list of a document, or None if it has none."""
-        return Writer(self.options, links, citations, used()) if citations.listed else None
+        return Writer(self.options, citations, used) if citations.listed else None
 
 
 def makeExtension(**options: object) -> DOIExtension:  # noqa: N802
@@ -130,7 +129,8 @@ def register() -> None:
 
         def read(self, source_path: str) -> Any:
             self._options["file"] = os.path.relpath(source_path, self.settings["PATH"])
-            return super().read(source_path)
+            with conversions(Scope()):  # first the article, then its summary
+                return super().read(source_path)
 
     def add(readers: Readers) -> None:
         readers.reader_classes |= {
@@ -139,7 +139,7 @@ def register() -> None:
 
     def plain_summary(content: Any) -> None:
         summary = content.get_summary
-        content.get_summary = lambda siteurl: without_references(summary(siteurl))
+        content.get_summary = lambda siteurl: without_cards(without_references(summary(siteurl)))
 
     signals.readers_init.connect(add, weak=False)
     signals.content_object_init.connect(plain_summary, weak=False)

@@ -38,9 +38,7 @@ class AutolinkProcessor(InlineProcessor):
 
     def __init__(self, md: Markdown, links: Links, report: Report) -> None:
         super().__init__(f"<(?:{_AUTOLINK}|{_TAG}|{_COMMENT})", md)
-        self._stash = Stash(md)
-        self._links = links
-        self._report = report
+        self._stash, self._links, self._report = Stash(md), links, report
 
     def handleMatch(self, m: re.Match[str], data: str) -> Result:  # type: ignore[override]  # noqa: N802, ARG002
         """Return the link, or the text if it is not a DOI or already in a link."""

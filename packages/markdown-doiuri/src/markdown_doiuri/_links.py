@@ -96,6 +96,7 @@ WORD_BREAK = "<wbr />"
 """What a serialized page has where a name may be broken."""
 
 _NOT_FOUND = "This DOI was not found."
+_CARD = re.compile(r'<button type="button" class="doi-more".*?</span></span>', re.DOTALL)
 
 
 class LooksTreeprocessor(Treeprocessor):
@@ -120,6 +121,18 @@ class LooksTreeprocessor(Treeprocessor):
             link.tail = self.md.htmlStash.store(
                 card(details, f"doi-card-{self._place}{number}", f"About {text}")
             )
+
+
+def unlink(element: Element) -> None:
+    """Make text of the links in an element; ids stay."""
+    for link in list(element.iter("a")):
+        link.tag = "span"
+        link.attrib = {name: value for name, value in link.items() if name == "id"}
+
+
+def without_cards(page: str) -> str:
+    """Return HTML without the cards of links."""
+    return _CARD.sub("", page)
 
 
 def finish_links(root: Element, base: str) -> None:

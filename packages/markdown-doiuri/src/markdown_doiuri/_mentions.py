@@ -57,9 +57,7 @@ class Reader:
     """Reads the citations in inline text."""
 
     def __init__(self, stash: Stash, citing: Citing, report: Report) -> None:
-        self._stash = stash
-        self._citing = citing
-        self._report = report
+        self._stash, self._citing, self._report = stash, citing, report
 
     def read(self, data: str) -> Iterator[tuple[int, int, Citation, str]]:
         """Yield the citations in brackets, in braces and by id: start, end, and the text as written."""
@@ -153,12 +151,7 @@ class Mentions:
     """Finds the mentions in a text, and reports labelled ones that are not DOIs."""
 
     def __init__(self, stash: Stash, options: Options, report: Report) -> None:
-        self._stash = stash
-        self._with_label = options.bare
-        self._without_label = options.bare_names
-        self._links = options.bare_links
-        self._citations = options.citations
-        self._report = report
+        self._stash, self._options, self._report = stash, options, report
 
     def find(self, data: str) -> list[Mention]:
         """Return the mentions in ``data``, in order."""
@@ -168,26 +161,27 @@ class Mentions:
         plain = self.plain(data, names)
         if plain is not None:
             return plain
-        if not self._without_label and not any(label in data.lower() for label in ("doi", "hdl")):
+        if not self._options.bare_names and not any(label in data.lower() for label in ("doi", "hdl")):
             return []
-        if not self._with_label and not self._without_label and not self._links and "@" not in data:
+        options = self._options
+        if not (options.bare or options.bare_names or options.bare_links or "@" in data):
             return []
         rendered = RenderedText(data, self._stash)
         matches = list(find(rendered.text))
-        if self._with_label:
+        if self._options.bare:
             self._report_invalid(rendered.text, matches)
         return [mention for match in matches if (mention := self._mention(match, rendered))]
 
     def plain(self, data: str, names: list[int]) -> list[Mention] | None:
         """Return the mentions whose names begin at ``names``, if all are too plain to need a search."""
-        if not self._with_label or "$" in data or "{" in data:  # they may be in math, or in an attribute
+        if not self._options.bare or "$" in data or "{" in data:  # they may be in math, or in an attribute
             return None
         mentions: list[Mention] = []
         for name in names:
             if (match := _PLAIN.match(data, name)) is None:
                 return None
             cites = data.startswith("@", name - 5) if name > 4 else False
-            if cites and not self._citations:
+            if cites and not self._options.citations:
                 return None
             start, end = name - (5 if cites or data[name - 1] == " " else 4), match.end()
             mentions.append(Mention(start, name, end, data[start:end], DOI.parse(match[0]), cites))
@@ -200,11 +194,11 @@ class Mentions:
         labelled = _LABEL.match(match.text) is not None
         if not labelled and (label := _label_before(text, start)):
             start, labelled = start - label, True  # if a raw "#" follows, the match is without its label
-        if self._citations and (citation := self._citation(match, rendered)):
+        if self._options.citations and (citation := self._citation(match, rendered)):
             return citation
         if _URL.match(match.text):
-            return self._url(match, rendered) if self._links else None
-        if not (self._with_label if labelled else self._without_label and name == start):
+            return self._url(match, rendered) if self._options.bare_links else None
+        if not (self._options.bare if labelled else self._options.bare_names and name == start):
             return None
         if _in_word(text, start, labelled=labelled):
             return None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import re
 from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import TYPE_CHECKING
@@ -13,6 +12,8 @@ from doiuri.citations import parse_citation
 from doiuri.plugins import Option
 from doiuri.plugins.citing import Citing
 from doiuri.plugins.display import DETAILS
+
+from markdown_doiuri._stash import slug
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -95,7 +96,7 @@ class Options:
     @property
     def place(self) -> str:
         """What begins the ids of a document with a ``file``: pages such as Pelican's index have several."""
-        return re.sub(r"[^A-Za-z0-9]+", "-", f"{PurePath(self.file).with_suffix('')} ") if self.file else ""
+        return f"{slug(PurePath(self.file).with_suffix('').as_posix())}-" if self.file else ""
 
     @classmethod
     def read(cls, values: Mapping[str, object]) -> Options:

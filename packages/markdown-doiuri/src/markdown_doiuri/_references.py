@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 import html
 import re
 from dataclasses import dataclass, field
-from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING
 from xml.etree.ElementTree import Element, SubElement
@@ -15,15 +13,16 @@ from doiuri import DOI
 from doiuri.citations import Bibliography, Part, format_entries
 from doiuri.plugins.display import retraction_mark
 from markdown.blockprocessors import BlockProcessor
-from markdown.extensions.toc import TocTreeprocessor, unique
+from markdown.extensions import toc
 from markdown.treeprocessors import Treeprocessor
-from markdown.util import AMP_SUBSTITUTE, HTML_PLACEHOLDER_RE, AtomicString
+from markdown.util import AtomicString
 
+from markdown_doiuri._links import unlink
 from markdown_doiuri._report import MARKER
-from markdown_doiuri._stash import literal, unescaped
+from markdown_doiuri._stash import literal, slug
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
+    from collections.abc import Callable, Container, Iterable, Mapping, MutableMapping
     from typing import TypeAlias
 
     from doiuri import Handle
@@ -74,15 +73,18 @@ def marked_places(root: Element) -> list[tuple[Element, Element]]:
 
 
 _ID = re.compile(r"""\sid\s*=\s*["']?([^\s"'>]+)""", re.IGNORECASE)
-_NOT_IN_ID = re.compile(r"[^A-Za-z0-9.-]+")
-_MAX_ID = 80  # characters of a name in an id
 
 
 @dataclass(slots=True)
 class Citations:
     """The citations of a page, in order, and what is known about the works."""
 
+    links: Links
+    page: bool = True
+    """Whether the text is a page; the citations of other texts link to the DOIs."""
     cited: dict[Element, Citation] = field(default_factory=dict)
+    unlinked: Container[Element] = ()
+    """The elements in which nothing is linked."""
     listed: tuple[Key, ...] = ()
     """The works that are listed, in the order of their citations."""
     untitled: dict[Element, DOI] = field(default_factory=dict)
@@ -97,7 +99,7 @@ def works_of(answers: Mapping[DOI, Answer]) -> dict[DOI, Work]:
     return {doi: answer.work for doi, answer in answers.items() if answer.work is not None}
 
 
-_HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
+HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
 _HANGING = "list-style: none; padding-left: 2em; text-indent: -2em"
 _FORMATS: dict[str, tuple[str] | tuple[str, dict[str, str]]] = {
     "emphasis": ("em",),
@@ -120,20 +122,15 @@ class ReferencesTreeprocessor(Treeprocessor):
     """Writes the citations of a page, and its list of references."""
 
     def __init__(
-        self,
-        md: Markdown,
-        links: Links,
-        citations: Citations,
-        writer: Callable[[Links, Citations, Callable[[], set[str]]], Writer | None],
+        self, md: Markdown, citations: Citations, writer: Callable[[Citations, set[str]], Writer | None]
     ) -> None:
         super().__init__(md)
-        self._links = links
-        self._citations = citations
-        self._writer = writer
+        self._citations, self._writer = citations, writer
 
     def run(self, root: Element) -> None:
         """Write the citations in ``root``, in place, and the list at its marker or at the end."""
-        page = self._writer(self._links, self._citations, partial(used_ids, root, self.md))
+        used = used_ids(root, self.md) if self._citations.listed else set()
+        page = self._writer(self._citations, used)
         entries = page.write() if page is not None else None
         places = marked_places(root)
         if page is not None and entries is not None and not places:
@@ -165,23 +162,19 @@ class References:
 class Writer:
     """Writes the citations and the list of references of one page."""
 
-    def __init__(self, options: Options, links: Links, citations: Citations, used: set[str]) -> None:
-        self._options = options
-        self._links = links
-        self._citations = citations
-        self._used = used
+    def __init__(self, options: Options, citations: Citations, used: set[str]) -> None:
+        self._options, self._citations, self._used = options, citations, used
         self._references = self._list(citations.listed)
         self._bibliography = self._references.bibliography
-        self._ids = {
-            reference.key: self._entry_id(reference.key) for reference in self._bibliography.references
-        }
+        references = self._bibliography.references if citations.page else ()
+        self._ids = {reference.key: self._entry_id(reference.key) for reference in references}
         self._back: dict[Key, list[str]] = {}  # the ids of the citations
 
     def _list(self, listed: tuple[Key, ...]) -> References:
         return References.of(listed, self._citations.answers, self._options.citing)
 
     def _entry_id(self, key: Key) -> str:
-        return self._unique(f"ref-{self._options.place}{slug(key)}")
+        return toc.unique(f"ref-{self._options.place}{slug(key)}", self._used)
 
     def _entry_url(self, key: Key) -> str:
         return f"#{self._ids[key]}"
@@ -193,7 +186,9 @@ class Writer:
             element.tag, element.text = "span", None
             element.set("class", f"doi-citation {element.get('class') or ''}".strip())
             self._fill(element, parts, self._link_to_entry)
-        return self.entries()
+            if element in self._citations.unlinked:
+                unlink(element)
+        return self.entries() if self._citations.page else None
 
     def entries(self) -> Element | None:
         """Return the list of references, or None if it is empty."""
@@ -220,7 +215,7 @@ class Writer:
 
     def add_heading(self, root: Element, entries: Element) -> None:
         """Add a heading to the list, which comes last on the page, if there is none before it."""
-        if len(entries) and (not len(root) or root[-1].tag not in _HEADINGS):
+        if len(entries) and (not len(root) or root[-1].tag not in HEADINGS):
             heading = Element("h2")
             heading.text, heading.tail = self._bibliography.heading, "\n"
             entries.insert(0, heading)
@@ -243,18 +238,21 @@ class Writer:
         if not isinstance(target, DOI):
             link.set("href", literal(str(target)))
             return
-        self._links.set_target(link, target)
+        self._citations.links.set_target(link, target)
         answer = self._citations.answers.get(target)
         if answer is not None and answer.status == "not-found":
             link.set("class", f"{link.get('class') or ''} doi-not-found".strip())
 
     def _link_to_entry(self, link: Element, key: Key) -> None:
         if key not in self._ids:
-            self._link(link, key)
+            if isinstance(key, DOI):
+                self._link(link, key)
+            else:
+                unlink(link)
             return
         back = self._back.setdefault(key, [])
         name = f"cite-{self._options.place}{slug(key)}"
-        back.append(self._unique(f"{name}-{len(back) + 1}" if back else name))
+        back.append(toc.unique(f"{name}-{len(back) + 1}" if back else name, self._used))
         link.set("href", self._entry_url(key))
         link.set("id", back[-1])
         link.set("role", "doc-biblioref")
@@ -268,14 +266,6 @@ class Writer:
             )
             link.set("title", f"Back to citation {number} in the text")
             add_text(link, f"↩{number}" if len(places) > 1 else "↩")
-
-    def _unique(self, name: str) -> str:
-        unique, number = name, 1
-        while unique in self._used:
-            number += 1
-            unique = f"{name}-{number}"
-        self._used.add(unique)
-        return unique
 
 
 _LIST = re.compile(r'<div class="doi-references".*?</div>\n?', re.DOTALL)
@@ -296,50 +286,32 @@ def used_ids(root: Element, md: Markdown) -> set[str]:
     return used
 
 
-def slug(key: Key) -> str:
-    """Return an id for a work: letters, digits, "." and "-"; "_" and two digits for other bytes."""
-    text = key if isinstance(key, str) else key.key
-    plain = _NOT_IN_ID.sub(_escaped, text)
-    plain = plain if isinstance(key, str) else plain.lower()
-    if len(plain) <= _MAX_ID:
-        return plain
-    return f"{plain[:_MAX_ID]}-{hashlib.sha256(text.encode()).hexdigest()[:12]}"
-
-
-def _escaped(characters: re.Match[str]) -> str:
-    return "".join(f"_{byte:02x}" for byte in characters[0].encode())
+def toc_of(md: Markdown) -> toc.TocTreeprocessor | None:
+    """Return the processor of the extension toc, or None if that is not in use."""
+    return next((one for one in md.treeprocessors if isinstance(one, toc.TocTreeprocessor)), None)
 
 
 class HeadingTreeprocessor(Treeprocessor):
-    """Sets the ids that the extension toc would make of metadata; other ids are left to it."""
+    """Gives headings the ids that toc makes of DOIs, and links without a text their metadata."""
 
-    def __init__(self, md: Markdown, citations: Citations) -> None:
+    def __init__(
+        self, md: Markdown, citations: Citations, display: Callable[[DOI, Work | None], str]
+    ) -> None:
         super().__init__(md)
-        self._citations = citations
+        self._citations, self._display = citations, display
 
     def run(self, root: Element) -> None:
-        """Set the ids of the headings in ``root``, in place, before the citations are written."""
-        written = {link: f"doi:{doi.name}" for link, doi in self._citations.untitled.items()}
-        written |= {element: element.text or "" for element in self._citations.cited}
-        toc = next((one for one in self.md.treeprocessors if isinstance(one, TocTreeprocessor)), None)
-        if not written or toc is None:
-            return
-        without_id = (item for item in root.iter() if item.tag in _HEADINGS and "id" not in item.attrib)
-        headings = [heading for heading in without_id if not written.keys().isdisjoint(heading.iter())]
-        used = used_ids(root, self.md) if headings else set()
-        for heading in headings:
-            text = "".join(_texts(heading, written)).replace(AMP_SUBSTITUTE, "&")
-            text = html.unescape(unescaped(HTML_PLACEHOLDER_RE.sub("", text)))
-            heading.set("id", unique(toc.slugify(text, toc.sep), used))
-
-
-def _texts(element: Element, written: dict[Element, str]) -> Iterator[str]:
-    """Yield the texts in an element, as ``written`` for those in it; marks of footnotes are left out."""
-    if element in written:
-        yield written[element]
-        return
-    yield element.text or ""
-    for child in element:
-        if not (child.tag == "sup" and child.get("id", "").startswith("fnref")):
-            yield from _texts(child, written)
-        yield child.tail or ""
+        """Set the ids of the headings in ``root``, in place, before metadata replaces DOIs."""
+        untitled = self._citations.untitled
+        changing = untitled.keys() | self._citations.cited.keys()
+        without_id = (item for item in root.iter() if item.tag in HEADINGS and "id" not in item.attrib)
+        headings = [heading for heading in without_id if not changing.isdisjoint(heading.iter())]
+        processor = toc_of(self.md)
+        if headings and processor is not None:
+            used = used_ids(root, self.md)
+            for heading in headings:
+                text = toc.strip_tags(toc.render_inner_html(toc.remove_fnrefs(heading), self.md))
+                heading.set("id", toc.unique(processor.slugify(html.unescape(text), processor.sep), used))
+        works = works_of(self._citations.answers)
+        for link, doi in untitled.items():
+            link.text = AtomicString(literal(self._display(doi, works.get(doi))))

@@ -5,18 +5,19 @@ from __future__ import annotations
 import logging
 import re
 import sys
-from dataclasses import dataclass
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from doiuri import advise, find
 from doiuri.plugins import DOI_ORG, unescape_html, with_suggestion
-from markdown.preprocessors import Preprocessor
 
 from markdown_doiuri._code import without_code
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from typing import BinaryIO
+    from typing import Any
 
     from doiuri import DOI, DOISyntaxError
     from markdown import Markdown
@@ -60,43 +61,75 @@ class Problem:
         return f"{self.doi}: {self.reason}{advice}"
 
 
-class Report:
-    """Calls ``warn`` with each problem of a document, once in each line, in the order of lines."""
+@dataclass(slots=True)
+class Scope:
+    """What conversions share: that of a page and those of the texts in it, or all of a site."""
 
-    def __init__(
-        self,
-        warn: Callable[[Problem], object],
-        file: str | None = None,
-        known: set[tuple[DOI, str]] | None = None,
-    ) -> None:
-        self._warn, self._file = warn, file
-        self._known = known  # problems with works that other pages of the site have reported
-        self.begin([])
+    page: bool = True
+    """Whether the next text is a page. Other texts, such as docstrings and summaries, end up on pages: they
+    have no list of references, no ids and no cards, and their problems have no line."""
+    file: str | None = None
+    """The file that is converted, if it is known."""
+    found: list[tuple[Problem, Callable[[Problem], object]]] = field(default_factory=list)
+    """The problems that are still to be reported, and what to call with each."""
+    reported: set[tuple[str, str]] = field(default_factory=set)
+    """What was reported: ``doi`` and ``reason`` of the problems."""
+
+    def report(self) -> None:
+        """Report what was found, in the order of lines; a problem without a line only if it is new."""
+        found, self.found = self.found, []
+        for problem, warn in sorted(found, key=lambda one: one[0].line or sys.maxsize):
+            if problem.line or (problem.doi, problem.reason) not in self.reported:
+                self.reported.add((problem.doi, problem.reason))
+                warn(problem)
+
+
+_scope: ContextVar[Scope | None] = ContextVar("scope", default=None)
+
+
+@contextmanager
+def conversions(scope: Scope) -> Iterator[Scope]:
+    """Within this, conversions share the scope; what the outermost ones find is reported in the end."""
+    outer = _scope.get()
+    token = _scope.set(scope)
+    try:
+        yield scope
+    finally:
+        _scope.reset(token)
+    if outer is not scope:
+        scope.report()
+
+
+class Report:
+    """Finds the problems of a document, each one once in each line; all documents may share a scope."""
+
+    def __init__(self, warn: Callable[[Problem], object], file: str | None, scope: Scope | None) -> None:
+        self._warn, self._file, self._shared = warn, file, scope
+        self._begin([], Scope())
 
     def follow(self, md: Markdown) -> None:
-        """Note the names of the files that ``md`` converts: it does not pass them on."""
-        convert_file = md.convertFile
+        """Note the source and the file of each document that ``md`` converts, before any preprocessor."""
+        convert, convert_file = md.convert, md.convertFile
 
-        def convert_named(
-            input: str | BinaryIO | None = None,  # noqa: A002
-            output: str | BinaryIO | None = None,
-            encoding: str | None = None,
-        ) -> Markdown:
-            option = self._file
-            self._file = input if isinstance(input, str) else option
-            try:
-                return convert_file(input, output, encoding)
-            finally:
-                self._file = option
+        def convert_noted(source: str) -> str:
+            with conversions(self._shared or _scope.get() or Scope()) as scope:
+                self._begin(source.split("\n"), scope)
+                return convert(source)
 
-        md.convertFile = convert_named  # type: ignore[assignment, method-assign]
+        def convert_named(input: Any = None, *given: Any, **options: Any) -> Markdown:  # noqa: A002
+            with conversions(Scope(file=input if isinstance(input, str) else None)):
+                return convert_file(input, *given, **options)
 
-    def begin(self, lines: list[str]) -> None:
+        md.convert = convert_noted  # type: ignore[method-assign]
+        md.convertFile = convert_named  # type: ignore[method-assign]
+
+    def _begin(self, lines: list[str], scope: Scope) -> None:
         """Begin a document with the source ``lines``."""
-        self._lines = lines
+        self.page, scope.page = scope.page, False
+        self._scope = scope
+        self._lines = lines if self.page else []
         # By text, and whether it is the URI of a link: what is wrong, and how often it occurs
         self._bad: dict[tuple[str, bool], tuple[DOISyntaxError, int]] = {}
-        self._problems: list[Problem] = []
         self._sources: tuple[str, str] | None = None
         self._left = _MAX_SEARCHED
         self.markers = 0
@@ -122,8 +155,8 @@ class Report:
             self._add(f"doi:{doi.name}", reason, suggestion, places)
 
     def finish(self) -> None:
-        """Call ``warn`` with the problems of the document."""
-        if self.markers > 1:
+        """Note the problems that ``bad`` was called with."""
+        if self.markers > 1 and self.page:
             starts = [match.start() for match in _MARKED.finditer(self._without_code())]
             line = "\n".join(self._lines).count("\n", 0, starts[1]) + 1 if len(starts) > 1 else None
             self._add(MARKER, "the list of references is at the first of these lines", None, [line])
@@ -135,13 +168,11 @@ class Report:
                     lines or self._lines_with(source, text, times) or [self._line((text,))]
                 )
                 self._add(text, error.reason, error.suggestion, places)
-        problems, self._problems, self._bad = self._problems, [], {}
-        for problem in sorted(problems, key=lambda problem: problem.line or sys.maxsize):
-            self._warn(problem)
 
     def _add(self, doi: str, reason: str, suggestion: str | None, lines: Sequence[int | None]) -> None:
-        places = [(None, "nocite")] if doi in self.nocite else [(line, self._file) for line in lines]
-        self._problems += [Problem(doi, reason, suggestion, *place) for place in places]
+        file = self._scope.file or self._file
+        places = [(None, "nocite")] if doi in self.nocite else [(line, file) for line in lines]
+        self._scope.found += [(Problem(doi, reason, suggestion, *place), self._warn) for place in places]
 
     def _lines_with(self, source: str, text: str, times: int, starts: Sequence[str] = ("",)) -> list[int]:
         """Return the lines in which ``text`` follows one of ``starts``, at most ``times`` of them."""
@@ -169,11 +200,8 @@ class Report:
 
     def add_first(self, doi: DOI, reason: str) -> None:
         """Note what is wrong with a DOI, in the first line that has it; on a site, on the first page."""
-        if self._known is not None:
-            if (doi, reason) in self._known:
-                return
-            self._known.add((doi, reason))
-        self._add(f"doi:{doi.name}", reason, None, [self._line(_spellings(doi))])
+        if (f"doi:{doi.name}", reason) not in self._scope.reported:
+            self._add(f"doi:{doi.name}", reason, None, [self._line(_spellings(doi))])
 
     def _line(self, spellings: tuple[str, ...]) -> int | None:
         """Return the first line that has one of ``spellings``, as written or once decoded."""
@@ -209,16 +237,3 @@ def _numbered(source: str, positions: list[int]) -> Iterator[tuple[int, int]]:
 
 def _spellings(doi: DOI) -> tuple[str, ...]:
     return doi.name, doi.uri.removeprefix("doi:"), doi.url.removeprefix(f"{DOI_ORG}/")
-
-
-class SourcePreprocessor(Preprocessor):
-    """Passes the source to the report, unchanged."""
-
-    def __init__(self, report: Report) -> None:
-        super().__init__()
-        self._report = report
-
-    def run(self, lines: list[str]) -> list[str]:
-        """Return ``lines`` unchanged."""
-        self._report.begin(lines)
-        return lines

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import html
 import re
 from bisect import bisect_left, bisect_right
@@ -13,6 +14,7 @@ from markdown.util import AMP_SUBSTITUTE, ETX, HTML_PLACEHOLDER_RE, INLINE_PLACE
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
+    from doiuri import Handle
     from markdown import Markdown
 
 ENTITY = r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z][a-zA-Z0-9]{1,31});"
@@ -36,6 +38,24 @@ def unescaped(text: str) -> str:
 def escaped(node: Element | str | None) -> str:
     """Return the character if ``node`` is a backslash escape, or ""."""
     return unescaped(node) if isinstance(node, str) and _ESCAPED.fullmatch(node) else ""
+
+
+_NOT_IN_ID = re.compile(r"[^A-Za-z0-9.-]+")
+_MAX_ID = 80  # characters of a name in an id
+
+
+def slug(key: Handle | str) -> str:
+    """Return an id for a work: letters, digits, "." and "-"; "_" and two digits for other bytes."""
+    text = key if isinstance(key, str) else key.key
+    plain = _NOT_IN_ID.sub(_escaped, text)
+    plain = plain if isinstance(key, str) else plain.lower()
+    if len(plain) <= _MAX_ID:
+        return plain
+    return f"{plain[:_MAX_ID]}-{hashlib.sha256(text.encode()).hexdigest()[:12]}"
+
+
+def _escaped(characters: re.Match[str]) -> str:
+    return "".join(f"_{byte:02x}" for byte in characters[0].encode())
 
 
 class Stash:

@@ -12,13 +12,13 @@ from doiuri.plugins.display import details_of, needs_work
 from markdown.treeprocessors import Treeprocessor
 from markdown.util import HTML_PLACEHOLDER_RE, STX, AtomicString
 
-from markdown_doiuri._links import proxy_doi, proxy_dois, tidy
-from markdown_doiuri._references import Citations, works_of
+from markdown_doiuri._links import proxy_doi, proxy_dois, tidy, unlink
+from markdown_doiuri._references import HEADINGS, Citations, add_text, toc_of, works_of
 from markdown_doiuri._stash import literal, unescaped
 from markdown_doiuri._verification import Need
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Container, Iterable, Iterator, Mapping
     from xml.etree.ElementTree import Element
 
     from doiuri import Handle
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from markdown.util import HtmlStash
 
     from markdown_doiuri._links import Links
-    from markdown_doiuri._mentions import Citation
     from markdown_doiuri._options import Options
     from markdown_doiuri._report import Report
     from markdown_doiuri._verification import Answer
@@ -36,11 +35,16 @@ _NO_METADATA = "cited without its author and year: its agency has no metadata"
 _NOT_LOCKED = "not in the lock file; build once without the option locked to add it"
 _DOI_URI = re.compile(r"\s*<?\s*doi:", re.IGNORECASE)
 _ESCAPE = re.compile(r"\\([\\`*_{}\[\]()>#+\-.!])")
+_CLICKED = "label", "summary"  # a click on them shows or hides text, such as that of a tab
 # Elements in which a link is invalid, or would change what the author wants to show.
 _NO_LINKS = re.compile(
     r"<(/?)(a|button|code|kbd|math|option|pre|samp|script|select|style|svg|textarea|title|tt|var)(?=[\s/>])",
     re.IGNORECASE,
 )
+
+
+def _links_in(root: Element, tags: Iterable[str]) -> set[Element]:
+    return {link for tag in tags for element in root.iter(tag) for link in element.iter("a")}
 
 
 def in_raw_html(root: Element, stash: HtmlStash) -> set[Element]:
@@ -69,33 +73,25 @@ def in_raw_html(root: Element, stash: HtmlStash) -> set[Element]:
 
 def _walk(root: Element) -> Iterator[Element | str]:
     """Yield the links and texts of a tree, in document order."""
-    stack: list[Element | str] = [root]
-    while stack:
-        item = stack.pop()
-        if isinstance(item, str):
-            yield item
-            continue
-        if item.tag == "a":
-            yield item
-        if item.text:
-            yield item.text
-        if item.tail:
-            stack.append(item.tail)
-        stack.extend(reversed(item))
+    if root.tag == "a":
+        yield root
+    yield root.text or ""
+    for child in root:
+        yield from _walk(child)
+        yield child.tail or ""
 
 
-def dissolve(root: Element, links: Mapping[Element, tuple[str, str]]) -> None:
-    """Replace each of ``links`` by its content, with the two given texts before and after it."""
+def dissolve(root: Element, links: Container[Element]) -> None:
+    """Replace each of ``links`` by its content."""
     parents = [parent for parent in root.iter() if any(child in links for child in parent)]
     for parent in reversed(parents):  # inner ones first
         content: list[Element | str] = [parent.text or ""]
         for child in parent:
             if child in links:
-                before, after = links[child]
-                content += before, child.text or ""
+                content.append(child.text or "")
                 for grandchild in child:
                     content += grandchild, grandchild.tail or ""
-                content += after, child.tail or ""
+                content.append(child.tail or "")
             else:
                 content += child, child.tail or ""
         parent.text, parent[:] = None, []
@@ -115,12 +111,9 @@ class _Page:
 
     links: dict[DOI, list[Element]] = field(default_factory=dict)
     """The page's DOIs, in order, each with the links to mark if it does not exist: not the author's own."""
-    bad: dict[Element, tuple[str, str]] = field(default_factory=dict)
-    """The links that become text again, each with the text before and after its content."""
-
-    cited: dict[Element, Citation] = field(default_factory=dict)
-    untitled: dict[Element, DOI] = field(default_factory=dict)
-    """The links without a text of their own that show a part of the metadata."""
+    bad: set[Element] = field(default_factory=set)
+    """The links that become text again."""
+    in_headings: set[Element] = field(default_factory=set)
 
     def add(self, doi: DOI, *ours: Element) -> None:
         self.links.setdefault(doi, []).extend(ours)
@@ -138,20 +131,17 @@ class LinkTreeprocessor(Treeprocessor):
         look_up: Callable[[Mapping[DOI, Need]], dict[DOI, Answer]],
     ) -> None:
         super().__init__(md)
-        self._options = options
-        self._links = links
-        self._report = report
-        self._look_up = look_up
+        self._options, self._links, self._report, self._look_up = options, links, report, look_up
         self._needs_works = needs_work(options.shared.text)
-        self.citations = Citations()
+        self.citations = Citations(links)
 
     def run(self, root: Element) -> None:
         """Finish the links in ``root``, in place."""
         page = self._read(root)
         if page.bad:
             dissolve(root, page.bad)
-        listed = [cite.key for citation in page.cited.values() for cite in citation.cites]
-        if listed or self._report.markers:
+        listed = [cite.key for citation in self.citations.cited.values() for cite in citation.cites]
+        if self._report.page and (listed or self._report.markers):
             listed += self._options.nocite
         needs = self._needs(page, listed)
         answers = self._look_up(needs) if needs else {}
@@ -171,43 +161,51 @@ class LinkTreeprocessor(Treeprocessor):
             if self._options.locked and answers[doi].cause:
                 self._report.add_first(doi, _NOT_LOCKED)
         self._report.finish()
-        for link, doi in page.untitled.items():
-            work = answers[doi].work if doi in answers else None
-            link.text = AtomicString(literal(self._options.shared.display(doi, work)))
-        self.citations.cited, self.citations.untitled = page.cited, page.untitled
-        self._links.cards = dict(self._cards(page, answers)) if self._options.details else {}
+        self._links.cards = dict(self._cards(page, answers))
         self.citations.listed, self.citations.answers = tuple(listed), answers
 
     def _needs(self, page: _Page, listed: list[Handle | str]) -> dict[DOI, Need]:
         """Return what is needed about the DOIs of a page; works may come from the lock file alone."""
         shared = self._options.shared
-        link = Need.CARD if self._options.details else Need.EXISTENCE
+        link = Need.CARD if self._options.details and self._report.page else Need.EXISTENCE
         needs = dict.fromkeys(page.links, link) if shared.resolve else {}
         if shared.resolve or shared.lock:
             dois = (key for key in listed if isinstance(key, DOI))
-            needs |= dict.fromkeys([*page.untitled.values(), *dois], Need.WORK)
+            needs |= dict.fromkeys([*self.citations.untitled.values(), *dois], Need.WORK)
         return needs
 
     def _cards(self, page: _Page, answers: Mapping[DOI, Answer]) -> Iterator[tuple[Element, Details]]:
-        """Yield the links to works with a title, and the text of their cards; images have a name already."""
+        """Yield links, and the text of their cards; images have a name, and headings become titles."""
+        if not self._options.details or not self._report.page:
+            return
         works = self._options.citing.library.complete(works_of(answers), page.links)
         for doi, links in page.links.items():
             details = details_of(works[doi]) if doi in works else None
-            yield from ((link, details) for link in links if details and link.find(".//img") is None)
+            for link in links:
+                if details and link not in page.in_headings and link.find(".//img") is None:
+                    yield link, details
 
     def _read(self, root: Element) -> _Page:
         """Return the page's links; those that need no other element are finished here."""
-        page = _Page()
+        page = _Page(in_headings=_links_in(root, HEADINGS))
         made, cited = self._links.take()
+        toc = toc_of(self.md)
+        unlinked = _links_in(root, _CLICKED) | (page.in_headings if toc and toc.use_anchors else set())
+        citations = self.citations
+        citations.cited, citations.untitled, citations.unlinked = {}, {}, unlinked
+        citations.page = self._report.page
         enclosed = in_raw_html(root, self.md.htmlStash)
-        for link in root.iter("a"):
+        for link in list(root.iter("a")):
             href = link.get("href") or ""
             if (link in made or link in cited) and link in enclosed:
-                page.bad[link] = "", ""  # no link inside a raw <a> or <code>
+                page.bad.add(link)  # no link inside a raw <a> or <code>
             elif link in cited:
-                page.cited[link] = cited[link]
+                citations.cited[link] = cited[link]
                 for doi in cited[link].dois:
                     page.add(doi)
+            elif link in made and link in unlinked:
+                page.add(made[link])
+                unlink(link)
             elif link in made:
                 page.add(made[link], link)
             elif _DOI_URI.match(href):
@@ -215,7 +213,7 @@ class LinkTreeprocessor(Treeprocessor):
             elif target := proxy_doi(href):
                 page.add(target)
                 self._tidy(link, href)
-                self._set_text(page, link, target)
+                self._set_text(link, target)
         for raw in self.md.htmlStash.rawHtmlBlocks:
             if isinstance(raw, str):
                 for doi in proxy_dois(raw):
@@ -230,20 +228,22 @@ class LinkTreeprocessor(Treeprocessor):
         except DOISyntaxError as error:
             self._report.bad(text.strip(), error, link=True)
             title = f' "{link.get("title")}"' if link.get("title") else ""
-            page.bad[link] = "[", literal(f"]({href}{title})")
+            link.text = f"[{link.text or ''}"
+            add_text(link, f"]({href}{title})")
+            page.bad.add(link)
             return
         self._links.set_target(link, doi)
-        self._set_text(page, link, doi)
+        self._set_text(link, doi)
         page.add(doi, link)
 
-    def _set_text(self, page: _Page, link: Element, doi: DOI) -> None:
-        """Give a link without text the text that the options say; if it needs the work, later."""
+    def _set_text(self, link: Element, doi: DOI) -> None:
+        """Give a link without text the text that the options say; later, if that needs the work."""
         if len(link) or (link.text or "").strip():
             return
+        text = self._options.shared.display(doi)
         if self._needs_works:
-            page.untitled[link] = doi
-        else:
-            link.text = AtomicString(literal(self._options.shared.display(doi)))
+            self.citations.untitled[link], text = doi, f"doi:{doi.name}"
+        link.text = AtomicString(literal(text))
 
     def _tidy(self, link: Element, href: str) -> None:
         """Tidy the author's own link if that is wanted, and its text if that is the URL."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections import ChainMap
+from dataclasses import replace
 from difflib import SequenceMatcher
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -18,15 +18,15 @@ from mkdocs.plugins import BasePlugin, CombinedEvent, event_priority, get_plugin
 from mkdocs.structure.files import File
 
 from markdown_doiuri._code import without_code
-from markdown_doiuri._links import WORD_BREAK
+from markdown_doiuri._links import WORD_BREAK, without_cards
 from markdown_doiuri._mentions import ID
 from markdown_doiuri._mkdocs._config import beside, schema
-from markdown_doiuri._mkdocs._site import SiteExtension, with_list
+from markdown_doiuri._mkdocs._site import SiteExtension
 from markdown_doiuri._options import hint
 from markdown_doiuri._report import Problem
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Container, Iterator, Mapping
 
     from jinja2 import Environment
     from mkdocs.config.base import Config, ConfigErrors, ConfigWarnings
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from markdown_doiuri._references import Key
 
 _AT_NAME = re.compile(rf"@(\{{?)({ID})")
-_CITES = re.compile(r"@\{?doi:10\.", re.IGNORECASE)
+_OURS = re.compile(r"(?:@\{?|\]\(<?|\]: <?|<)doi:10\.", re.IGNORECASE)
 _HIDDEN_AT = "\ue0ff"
 _LABEL = re.compile(r"(?:urn:|info:)?(?:doi|hdl)|(?:https?:)?//(?:dx\.|www\.)?doi\.org|<", re.IGNORECASE)
 
@@ -115,7 +115,6 @@ def _origins(source: list[str], converted: list[str]) -> Iterator[int]:
 
 
 _STYLE = f"assets/{STYLE_SHEET.name}"
-_CARD = re.compile(r'<button type="button" class="doi-more".*?</span></span>', re.DOTALL)
 _FIRST, _LAST = 100, -100  # priorities among plugins
 _NAMES = {"doiuri", "markdown_doiuri"}
 _logger = get_plugin_logger("doiuri")
@@ -134,8 +133,7 @@ class DOIPlugin(BasePlugin[LegacyConfig]):  # type: ignore[no-untyped-call]  # _
         self._entries = ChainMap[EntryKey, tuple[Part, ...]]()  # of this build, and of the last one
         self._dirty = False
         self._converted = ""
-        self._problems: list[Problem] = []
-        self._warned: set[Problem] = set()
+        self._lines: Lines | None = None
         self._content: str | None = None
 
     def load_config(
@@ -154,7 +152,6 @@ class DOIPlugin(BasePlugin[LegacyConfig]):  # type: ignore[no-untyped-call]  # _
 
     def on_config(self, config: MkDocsConfig) -> None:
         """Add the extension."""
-        self._warned.clear()
         _remove_extension(config)
         options = {name: self.config[name] for name, _ in self.config_scheme}
         paths = ["lock", "works"]
@@ -186,7 +183,7 @@ class DOIPlugin(BasePlugin[LegacyConfig]):  # type: ignore[no-untyped-call]  # _
         if self._sources.options != (bare_names, ids):
             self._sources = Sources(bare_names=bare_names, ids=ids)
         in_order = _in_order(nav, files)
-        _report_notebooks(in_order)
+        _report_notebooks(in_order, ids)
         pages = [self._sources.read(file) for file in in_order]
         cited = [key for page in pages for key in page.cited]
         cited += extension.options.nocite
@@ -224,33 +221,22 @@ class DOIPlugin(BasePlugin[LegacyConfig]):  # type: ignore[no-untyped-call]  # _
     @event_priority(_LAST)
     def _begin_page(self, markdown: str, *, page: Page, config: Config, files: Files) -> str:  # noqa: ARG002
         """Note the page that is converted next."""
-        self._extension.file = page.file
-        self._converted = markdown.replace(_HIDDEN_AT, "@")
+        self._extension.begin(page.file)
+        self._converted, self._lines = markdown.replace(_HIDDEN_AT, "@"), None
         return self._converted
 
     on_page_markdown = CombinedEvent(_hide_citations, _begin_page)
 
     @event_priority(_FIRST)
-    def on_page_content(self, html: str, *, page: Page, config: Config, files: Files) -> None:  # noqa: ARG002
-        """Report the problems of the page that was converted last."""
-        problems, self._problems = self._problems, []
-        self._extension.file = None
-        if not problems:
-            return
-        lines = Lines(page.file.content_string, self._converted)
-        for problem in sorted(problems, key=lambda problem: problem.line or sys.maxsize):
-            line = f":{lines[problem.line]}" if problem.line else ""
-            _logger.warning("%s%s: %s", page.file.src_uri, line, problem.message)
-
-    @event_priority(_FIRST)
     def on_env(self, env: Environment, *, config: Config, files: Files) -> None:  # noqa: ARG002
-        """Write the list of references."""
+        """Write the list of references; what is converted from now on belongs to no page."""
+        self._extension.begin(None)
         references = self._extension.references
         file = None if references is None else files.get_file_from_path(references.path)
         if references is None or file is None or file.page is None or file.page.content is None:
             return
         page = file.page
-        page.content = with_list(file.page.content, references.html(file, everything=self._dirty))
+        page.content = references.write(file, file.page.content, everything=self._dirty)
         page.present_anchor_ids = (page.present_anchor_ids or set()) | references.ids
 
     @event_priority(_FIRST)
@@ -281,18 +267,23 @@ class DOIPlugin(BasePlugin[LegacyConfig]):  # type: ignore[no-untyped-call]  # _
             _logger.info("%s", unknown)
 
     def _warn(self, problem: Problem) -> None:
-        if self._extension.file is not None and problem.file is None:
-            self._problems.append(problem)
-        elif problem not in self._warned:  # each page with citations repeats those of nocite
-            self._warned.add(problem)
-            _logger.warning("%s", problem)
+        if (file := self._extension.file) is not None and problem.file is None:
+            problem = replace(problem, file=file.src_uri)
+            if problem.line:
+                self._lines = self._lines or Lines(file.content_string, self._converted)
+                problem = replace(problem, line=self._lines[problem.line])
+        _logger.warning("%s", problem)
 
 
-def _report_notebooks(files: list[File]) -> None:
-    """Say which notebooks have citations: mkdocs-jupyter does not use Markdown's extensions."""
+def _report_notebooks(files: list[File], ids: Container[str]) -> None:
+    """Say which notebooks have citations or links: mkdocs-jupyter does not use Markdown's extensions."""
+
+    def ours(text: str) -> bool:
+        return bool(_OURS.search(text)) or any(name[2] in ids for name in _AT_NAME.finditer(text))
+
     notebooks = (file for file in files if file.src_uri.endswith(".ipynb"))
-    if cite := [file.src_uri for file in notebooks if _CITES.search(file.content_string)]:
-        _logger.warning("citations in notebooks stay as they are written: %s", ", ".join(cite))
+    if names := ", ".join(file.src_uri for file in notebooks if ours(file.content_string)):
+        _logger.warning("citations and doi: links in notebooks stay as they are written: %s", names)
 
 
 def _in_order(nav: Navigation, files: Files) -> list[File]:
@@ -313,4 +304,4 @@ def _remove_extension(config: MkDocsConfig) -> None:
 
 
 def _joined(content: str | None) -> str | None:
-    return content and _CARD.sub("", content.replace(WORD_BREAK, ""))
+    return content and without_cards(content.replace(WORD_BREAK, ""))

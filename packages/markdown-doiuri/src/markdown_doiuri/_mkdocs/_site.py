@@ -15,12 +15,13 @@ from mkdocs.utils import get_relative_url
 
 from markdown_doiuri._extension import DOIExtension
 from markdown_doiuri._links import Links, finish_links
-from markdown_doiuri._references import Citations, References, Writer, add_text, slug
-from markdown_doiuri._stash import literal
+from markdown_doiuri._references import Citations, References, Writer, add_text
+from markdown_doiuri._report import Scope
+from markdown_doiuri._stash import literal, slug
 from markdown_doiuri._verification import Need, sentence, verifier
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
 
     from doiuri import DOI
     from mkdocs.structure.files import File
@@ -72,7 +73,7 @@ class SiteReferences:
     def __init__(self, path: str, extension: SiteExtension) -> None:
         self.path = path
         """The path of the page with the list, in the folder of pages."""
-        self._options, self._site, self._entries = extension.options, extension.site, extension.entries
+        self.options, self._site, self._entries = extension.options, extension.site, extension.entries
         self._listed: dict[Key, None] = {}
         self._last: tuple[tuple[int, int], References] | None = None
         self.places: dict[Key, dict[File, str]] = {}
@@ -87,25 +88,24 @@ class SiteReferences:
         known = self._site.known
         state = len(self._listed), sum(answer.work is not None for answer in known.values())
         if self._last is None or self._last[0] != state:
-            self._last = state, References.of(self._listed, known, self._options.citing)
+            self._last = state, References.of(self._listed, known, self.options.citing)
         return self._last[1]
 
-    def html(self, file: File, *, everything: bool) -> str:
-        """Return the list, as HTML for a page.
+    def write(self, file: File, page: str, *, everything: bool) -> str:
+        """Return the page of references with the list in its place.
 
         :param everything: whether to list works that are cited in sources, but on no page.
         """
-        citations = Citations(answers=self._site.known, entries=self._entries)
-        links = Links(self._options)
-        entries = _ListWriter(self, file, self._options, links, citations, set()).entries()
+        citations = Citations(Links(self.options), answers=self._site.known, entries=self._entries)
+        entries = _ListWriter(self, file, citations, set()).entries()
         if entries is None:
-            return ""
-        if not everything and not self._options.citing.styles()[0].numbered:
-            listed = {None, *map(entry_id, [*self.places, *self._options.nocite])}
+            return page.replace(_PLACE, "")
+        if not everything and not self.options.citing.styles()[0].numbered:
+            listed = {None, *map(entry_id, [*self.places, *self.options.nocite])}
             for entry in [entry for entry in entries[0] if entry.get("id") not in listed]:
                 entries[0].remove(entry)
-        finish_links(entries, self._options.shared.link)
-        return to_xhtml_string(entries).replace(AMP_SUBSTITUTE, "&").rstrip()
+        finish_links(entries, self.options.shared.link)
+        return page.replace(_PLACE, to_xhtml_string(entries).replace(AMP_SUBSTITUTE, "&").rstrip(), 1)
 
     @property
     def ids(self) -> set[str]:
@@ -117,16 +117,10 @@ class _SiteWriter(Writer):
     """Writes citations, or the list to which those of all pages lead."""
 
     def __init__(
-        self,
-        references: SiteReferences,
-        file: File | None,
-        options: Options,
-        links: Links,
-        citations: Citations,
-        used: set[str],
+        self, references: SiteReferences, file: File | None, citations: Citations, used: set[str]
     ) -> None:
         self._site_references, self._file = references, file
-        super().__init__(options, links, citations, used)
+        super().__init__(references.options, citations, used)
 
     def _entry_id(self, key: Key) -> str:
         return entry_id(key)
@@ -135,25 +129,25 @@ class _SiteWriter(Writer):
 class PageWriter(_SiteWriter):
     """Writes the citations of a page; they link to the list on the site's page of references."""
 
+    _file: File  # of pages; other texts have no links to entries
+
     def _list(self, listed: tuple[Key, ...]) -> References:
-        if self._file is None:  # text that is no page: its citations link to the DOIs
-            return References.of((), {}, self._options.citing)
         self._site_references.add(listed)
         return self._site_references.current()
 
     def _entry_url(self, key: Key) -> str:
         # MkDocs makes a URL of this path, and checks it.
-        folder = posixpath.dirname(self._file.src_uri) if self._file else ""
-        return f"{quote(posixpath.relpath(self._site_references.path, folder or '.'))}#{self._ids[key]}"
+        folder = posixpath.dirname(self._file.src_uri) or "."
+        return f"{quote(posixpath.relpath(self._site_references.path, folder))}#{self._ids[key]}"
 
     def _link_to_entry(self, link: Element, key: Key) -> None:
         super()._link_to_entry(link, key)
-        if self._file is not None and key in self._ids:
+        if key in self._ids:
             self._site_references.places.setdefault(key, {}).setdefault(self._file, link.get("id") or "")
 
     def entries(self) -> Element | None:
         """Return what stands for the list until all pages are known; None if the list is on another page."""
-        if self._file is None or self._file.src_uri != self._site_references.path:
+        if self._file.src_uri != self._site_references.path:
             return None
         return Element("div", {"data-doiuri": "references"})
 
@@ -180,11 +174,6 @@ def entry_id(key: Key) -> str:
     return f"ref-{slug(key)}"
 
 
-def with_list(html: str, entries: str) -> str:
-    """Return the page of references with the list in its place."""
-    return html.replace(_PLACE, entries, 1)
-
-
 class SiteExtension(DOIExtension):
     """The extension, for one build of a site.
 
@@ -192,23 +181,28 @@ class SiteExtension(DOIExtension):
     :param bibliography: path of the page with the list of references; "" for a list on each page.
     """
 
+    scope: Scope
+
     def __init__(self, entries: Entries, bibliography: str, **options: object) -> None:
         super().__init__(**options)
-        self.entries, self.reported = entries, set()
+        self.entries, self.scope = entries, Scope()
         self.site = SiteLookups(self.options)
         """What looks up the DOIs."""
         self.references = SiteReferences(bibliography, self) if bibliography else None
         """The references of the site, if they are on one page."""
-        self.file: File | None = None
-        """The file of the page that is converted."""
+        self.begin(None)
+
+    def begin(self, file: File | None) -> None:
+        """Make the next conversion that of a page with this file; without one, no conversion is."""
+        self.file, self.scope.page = file, file is not None
 
     def _look_up(self, needs: Mapping[DOI, Need]) -> dict[DOI, Answer]:
         return self.site.look_up(needs)
 
-    def _writer(self, links: Links, citations: Citations, used: Callable[[], set[str]]) -> Writer | None:
+    def _writer(self, citations: Citations, used: set[str]) -> Writer | None:
         references, file = self.references, self.file
         if references is None:
-            return super()._writer(links, citations, used)
+            return super()._writer(citations, used)
         if not citations.listed and (file is None or file.src_uri != references.path):
             return None
-        return PageWriter(references, file, self.options, links, citations, used())
+        return PageWriter(references, file, citations, used)

@@ -1,4 +1,4 @@
-"""What urllib, requests and httpx all promise about ``doi:`` URIs."""
+"""What urllib, requests, httpx and httpx2 all promise about ``doi:`` URIs."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from itertools import product
 from urllib.parse import unquote
 
 import httpx
+import httpx2
 import pytest
 import requests
 from doiuri import DOI, DOINotFound, DOISyntaxError, ResolutionError
@@ -158,7 +159,7 @@ def test_a_wrong_option_is_reported_at_once(
     client: Client, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(ValueError, match=name):
-        client.options(**{name: "not right"})  # type: ignore[arg-type]
+        client.options(**{name: "not right"})
     monkeypatch.setenv(f"DOIURI_{name.upper()}", "not right")
     with pytest.raises(ValueError, match=f"DOIURI_{name.upper()}"):
         client.options()
@@ -166,7 +167,7 @@ def test_a_wrong_option_is_reported_at_once(
 
 def test_follow_is_record_or_target(client: Client) -> None:
     with pytest.raises(ValueError, match="follow: 'page'"):
-        client.options(follow="page")  # type: ignore[arg-type]
+        client.options(follow="page")
 
 
 def test_offline_sends_no_requests(client: Client, anything: Site) -> None:
@@ -180,8 +181,7 @@ def test_the_user_agent_names_the_package_unless_the_caller_sets_one(client: Cli
     get(URI)
     get(URI, headers={"User-Agent": "mine/1"})
     first, second = (one.headers["user-agent"] for one in anything.seen)
-    package = f"{client.kind.split()[0]}-doiuri"
-    assert first.startswith(f"{package}/{version(package)} doiuri/{version('doiuri')} ")
+    assert first.startswith(f"{client.package}/{version(client.package)} doiuri/{version('doiuri')} ")
     assert "mailto:me@x.example" in first
     assert second == "mine/1"
 
@@ -296,7 +296,7 @@ def test_redirects_within_the_resolver_keep_the_credentials(client: Client) -> N
 
 # ---- faults
 
-ERRORS = (OSError, HTTPException, requests.RequestException, httpx.HTTPError)
+ERRORS = (OSError, HTTPException, requests.RequestException, httpx.HTTPError, httpx2.HTTPError)
 
 
 @pytest.mark.parametrize(

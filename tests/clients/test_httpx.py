@@ -1,11 +1,13 @@
-"""What is particular to httpx: both clients, follow_redirects, params, auth, hooks, streams and traces."""
+"""What is particular to httpx and httpx2: follow_redirects, params, auth, hooks, streams and traces."""
 
 from __future__ import annotations
 
 import asyncio
 import copy
+import importlib
 import pickle
 import ssl
+import sys
 import threading
 from collections.abc import Callable, Generator
 from http.server import BaseHTTPRequestHandler
@@ -17,9 +19,9 @@ import anyio
 import httpx
 import pytest
 from doiuri_proxy import running
-from httpx_doiuri import AsyncClient, Client
+from httpx_doiuri import Client
 from support.clients.contract import BIBTEX, PAGE, PARAMS, REFUSED, SECRETS, TARGETS, URI
-from support.clients.httpx import TLS, Clients
+from support.clients.httpx import SYNC_KINDS, TLS, Clients
 from support.servers.httpproxy import http_proxy
 from support.servers.tls import Authority
 from support.servers.web import JSON, Answer, Asked, Site, leading_back, record, resolver, site, speaking
@@ -36,14 +38,14 @@ def test_the_record_comes_from_the_resolver_directly(clients: Clients) -> None:
 
 @pytest.mark.parametrize("uri", ["doi:10.1000/182", "doi:10.1000/a/../182", "DOI:10.1000/a b"])
 def test_httpx_urls_are_refused_since_they_change_names(uri: str, clients: Clients) -> None:
-    assert str(httpx.URL("doi:10.1000/a b")) == "doi:10.1000/a%20b"
+    assert str(clients.httpx.URL("doi:10.1000/a b")) == "doi:10.1000/a%20b"
     with site(lambda _: Answer()) as anything:
         client = clients.open(anything.url)
-        for ask in (client.get, lambda url: client.send(httpx.Request("GET", url))):
+        for ask in (client.get, lambda url: client.send(clients.httpx.Request("GET", url))):
             with pytest.raises(
-                httpx.InvalidURL, match=r"^'doi:.*pass the doi: URI to the client as a string"
+                clients.httpx.InvalidURL, match=r"^'doi:.*pass the doi: URI to the client as a string"
             ):
-                ask(httpx.URL(uri))
+                ask(clients.httpx.URL(uri))
         assert anything.seen == []
 
 
@@ -52,7 +54,7 @@ def test_httpx_urls_are_refused_since_they_change_names(uri: str, clients: Clien
 )
 def test_a_body_is_refused_not_dropped(body: dict[str, object], anything: Site, clients: Clients) -> None:
     client = clients.open(anything.url)
-    with pytest.raises(httpx.UnsupportedProtocol, match=r"10\.1000/1: a DOI is read-only"):
+    with pytest.raises(clients.httpx.UnsupportedProtocol, match=r"10\.1000/1: a DOI is read-only"):
         client.request("GET", "doi:10.1000/1", **body)  # type: ignore[arg-type]
     assert anything.seen == []
     none: list[dict[str, Any]] = [{"content": b""}, {"content": ""}, {"data": {}}, {"json": None}]
@@ -74,10 +76,13 @@ def test_other_urls_are_none_of_our_business(clients: Clients) -> None:
     with site(lambda _: Answer(200, {}, b"as ever")) as other:
         client = clients.open()
         assert client.get(other.url + "/a//b?c=d").content == b"as ever"
-        client.get(httpx.URL(other.url + "/../x"), params={"e": "f"})
+        client.get(clients.httpx.URL(other.url + "/../x"), params={"e": "f"})
         client.post(other.url + "/doi:10.1000/1", content=b"x")
         assert [one.target for one in other.seen] == ["/a//b?c=d", "/x?e=f", "/doi:10.1000/1"]
-        assert other.seen[0].headers["user-agent"] == f"python-httpx/{httpx.__version__}"
+        assert (
+            other.seen[0].headers["user-agent"]
+            == f"python-{clients.httpx.__name__}/{clients.httpx.__version__}"
+        )
 
 
 def test_the_base_url_is_for_relative_urls_only(clients: Clients) -> None:
@@ -95,19 +100,28 @@ def test_offline_holds_for_requests_that_come_from_elsewhere(
     with site(lambda _: Answer(200, JSON, b"{}")) as server:
         request = clients.open(server.url).build_request("GET", "doi:10.1000/1")
         for one in (request, copied(request)):
-            one.stream = httpx.ByteStream(b"")  # httpx does not copy it
-            with pytest.raises(httpx.ConnectError, match=r"10\.1000/1: offline: request not sent"):
+            one.stream = clients.httpx.ByteStream(b"")  # httpx does not copy it
+            with pytest.raises(clients.httpx.ConnectError, match=r"10\.1000/1: offline: request not sent"):
                 clients.open(server.url, offline=True).send(one)
             assert server.seen == []
         assert clients.open(server.url).send(one).json() == {}
 
 
+def query_params(*pairs: tuple[str, str]) -> Callable[[Any], Any]:
+    """Return what makes these parameters of a library."""
+    return lambda library: library.QueryParams(pairs)
+
+
 NAMES = [f"10.1000/{number}" for number in range(60)]
 
 
-def test_many_tasks_with_one_client() -> None:
-    async def ask(base: str) -> list[httpx.Response]:
-        async with AsyncClient(resolver=base, verify=TLS, limits=httpx.Limits(max_connections=8)) as client:
+@pytest.mark.parametrize(
+    "clients", ["httpx AsyncClient on asyncio", "httpx2 AsyncClient on asyncio"], indirect=True
+)
+def test_many_tasks_with_one_client(clients: Clients) -> None:
+    async def ask(base: str) -> Any:
+        limits = clients.httpx.Limits(max_connections=8)
+        async with clients.type(resolver=base, verify=TLS, limits=limits) as client:
             return await asyncio.gather(*(client.get(f"doi:{name}") for name in NAMES))
 
     with site(resolver(dict.fromkeys(NAMES[::2], "http://x.example/"))) as server:
@@ -118,12 +132,13 @@ def test_many_tasks_with_one_client() -> None:
 
 @pytest.mark.parametrize(
     ("params", "query"),
-    [*PARAMS, (httpx.QueryParams([("type", "URL"), ("type", "EMAIL")]), "?type=URL&type=EMAIL")],
+    [*PARAMS, (query_params(("type", "URL"), ("type", "EMAIL")), "?type=URL&type=EMAIL")],
 )
-@pytest.mark.parametrize("clients", ["Client"], indirect=True)
+@pytest.mark.parametrize("clients", SYNC_KINDS, indirect=True)
 def test_each_form_of_params_reaches_the_rest_api(params: Any, query: str, clients: Clients) -> None:
     with site(lambda _: Answer(200, JSON, b"{}")) as server:
-        clients.open(server.url).get("doi:10.1000/456%23789", params=params)
+        given = params(clients.httpx) if callable(params) else params
+        clients.open(server.url).get("doi:10.1000/456%23789", params=given)
         assert server.seen[0].target == f"/api/handles/10.1000/456%23789{query}"
 
 
@@ -138,16 +153,20 @@ def test_each_form_of_params_reaches_the_rest_api(params: Any, query: str, clien
         ({"auth": True, "cert": False, "type": None}, {"index": 1}, "auth&index=1"),
         ({"auth": True, "type": ["a b", "c"]}, {"type": "d"}, "auth&type=d"),
         ([("type", "a"), ("type", "b")], None, "type=a&type=b"),
-        (httpx.QueryParams([("type", "a"), ("type", "b")]), None, "type=a&type=b"),
+        (query_params(("type", "a"), ("type", "b")), None, "type=a&type=b"),
         ("type=a b&auth", {"index": 1}, "type=a%20b&auth&index=1"),
     ],
 )
 @pytest.mark.parametrize("set_later", [False, True])
-def test_the_clients_own_params_come_along(own: Any, given: Any, query: str, set_later: bool) -> None:
-    client = Client(resolver="https://r.example", params=None if set_later else own)
+@pytest.mark.parametrize("clients", SYNC_KINDS, indirect=True)
+def test_the_clients_own_params_come_along(
+    own: Any, given: Any, query: str, set_later: bool, clients: Clients
+) -> None:
+    own = own(clients.httpx) if callable(own) else own
+    client = clients.open("https://r.example", params=None if set_later else own)
     if set_later:
         client.params = own
-    assert client.params == httpx.QueryParams(own)
+    assert client.params == clients.httpx.QueryParams(own)
     request = client.build_request("GET", "doi:10.1000/1", params=given)
     assert request.url == f"https://r.example/api/handles/10.1000/1?{query}"
     assert request.headers["Host"] == "r.example"
@@ -229,14 +248,16 @@ def test_no_mount_makes_another_scheme_a_target(
 ) -> None:
     opened: list[str] = []
 
-    def answer(request: httpx.Request) -> httpx.Response:
+    def answer(request: httpx.Request) -> Any:
         opened.append(str(request.url))
-        return httpx.Response(200)
+        return clients.httpx.Response(200)
 
     with site(resolver({"10.1000/1": "file:///etc/passwd"})) as proxy:
-        mounts = {"file://": httpx.MockTransport(answer)}
+        mounts = {"file://": clients.httpx.MockTransport(answer)}
         client = clients.open(proxy.url, private=private, follow="target", mounts=mounts)
-        with pytest.raises(httpx.ConnectError, match=r"10\.1000/1: redirected to 'file:.*not an http or"):
+        with pytest.raises(
+            clients.httpx.ConnectError, match=r"10\.1000/1: redirected to 'file:.*not an http or"
+        ):
             ask(client, not by_hand)
         assert not opened
         assert client.get("file://host/etc/passwd").status_code == 200
@@ -248,17 +269,19 @@ def test_endless_redirects_end(most: int, clients: Clients) -> None:
         client = clients.open(
             proxy.url, follow="target", private=True, max_redirects=most, follow_redirects=True
         )
-        with pytest.raises(httpx.TooManyRedirects, match=r"10\.1000/1: "):
+        with pytest.raises(clients.httpx.TooManyRedirects, match=r"10\.1000/1: "):
             client.get("doi:10.1000/1")
         assert len(proxy.seen) == most + 1
 
 
-class Token(httpx.Auth):
-    """A user's authentication."""
+def token(library: Any) -> Any:
+    """Return a user's authentication by a class."""
 
-    def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
+    def auth_flow(_self: object, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
         request.headers["Authorization"] = "Token t"
         yield request
+
+    return type("Token", (library.Auth,), {"auth_flow": auth_flow})()
 
 
 def signed(request: httpx.Request) -> httpx.Request:
@@ -266,11 +289,11 @@ def signed(request: httpx.Request) -> httpx.Request:
     return request
 
 
-AUTHS: list[tuple[Any, str]] = [
-    (("u", "p"), "Basic dTpw"),
-    (Token(), "Token t"),
-    (signed, "Signature /10.1000/1"),
-    (None, "Bearer s3cret"),
+AUTHS: list[tuple[Callable[[Any], Any], str]] = [
+    (lambda _: ("u", "p"), "Basic dTpw"),
+    (token, "Token t"),
+    (lambda _: signed, "Signature /10.1000/1"),
+    (lambda _: None, "Bearer s3cret"),
 ]
 
 
@@ -278,11 +301,12 @@ AUTHS: list[tuple[Any, str]] = [
 @pytest.mark.parametrize("name", ["127.0.0.1", "localhost"])
 @pytest.mark.parametrize("where", ["request", "client"])
 @pytest.mark.parametrize("by_hand", [False, True], ids=["followed", "by hand"])
-@pytest.mark.parametrize("clients", ["Client"], indirect=True)
+@pytest.mark.parametrize("clients", SYNC_KINDS, indirect=True)
 def test_credentials_go_to_the_resolver_and_nowhere_else(
-    name: str, auth: Any, header: str, where: str, by_hand: bool, clients: Clients
+    name: str, auth: Callable[[Any], Any], header: str, where: str, by_hand: bool, clients: Clients
 ) -> None:
-    options: dict[str, Any] = {"auth": auth} if auth else {"headers": SECRETS}
+    given_auth = auth(clients.httpx)
+    options: dict[str, Any] = {"auth": given_auth} if given_auth else {"headers": SECRETS}
     own, given = (options, {}) if where == "client" else ({}, options)
     with site(lambda _: PAGE) as landing:
         away = landing.at("localhost") if name == "127.0.0.1" else landing.url
@@ -296,7 +320,7 @@ def test_credentials_go_to_the_resolver_and_nowhere_else(
                 response = client.send(response.next_request)
             assert response.content == PAGE.body
             assert proxy.seen[0].headers["authorization"] == header
-            cookies = {"c=s3cret"} if auth else {"session=s3cret"}
+            cookies = {"c=s3cret"} if given_auth else {"session=s3cret"}
             assert {*proxy.seen[0].headers["cookie"].split("; ")} <= {*cookies, "c=s3cret"}
         assert not landing.seen[0].headers.keys() & {"authorization", "cookie"}
 
@@ -318,7 +342,7 @@ def test_credentials_do_not_come_back_to_the_resolver(
             following = response.next_request
             if pickled:
                 following = pickle.loads(pickle.dumps(following))
-                following.stream = httpx.ByteStream(b"")  # httpx does not pickle it
+                following.stream = clients.httpx.ByteStream(b"")  # httpx does not pickle it
             response = client.send(following)
         assert [one.headers.get("authorization") for one in proxy.seen] == ["Basic dTpw", None]
         assert [one.headers.get("cookie") for one in proxy.seen] == ["a=b", "a=b"]
@@ -357,7 +381,7 @@ def test_digest_authentication_at_the_resolver(follow: bool, clients: Clients) -
         return Answer(401, {"WWW-Authenticate": 'Digest realm="r", nonce="n", qop="auth", algorithm=MD5'})
 
     with site(guarded) as proxy:
-        auth = httpx.DigestAuth("u", "p")
+        auth = clients.httpx.DigestAuth("u", "p")
         client = clients.open(proxy.url, follow="target", private=True, auth=auth, follow_redirects=follow)
         response = client.get("doi:10.1000/1")
         assert response.status_code == (200 if follow else 302)
@@ -411,7 +435,7 @@ def test_a_redirect_that_the_caller_follows_is_checked(clients: Clients) -> None
         client = clients.open(proxy.url, private=False, follow="target")
         following = client.get("doi:10.1000/1").next_request
         assert following is not None
-        with pytest.raises(httpx.ConnectError, match=REFUSED):
+        with pytest.raises(clients.httpx.ConnectError, match=REFUSED):
             client.send(following)
         assert not landing.seen
 
@@ -419,15 +443,15 @@ def test_a_redirect_that_the_caller_follows_is_checked(clients: Clients) -> None
 def test_a_transport_of_the_users_own_is_checked_by_names(clients: Clients) -> None:
     seen: list[str] = []
 
-    def answer(request: httpx.Request) -> httpx.Response:
+    def answer(request: httpx.Request) -> Any:
         seen.append(request.url.host)
         if request.url.host == "r.example":
-            return httpx.Response(302, headers={"Location": request.url.params["to"]})
-        return httpx.Response(200)
+            return clients.httpx.Response(302, headers={"Location": request.url.params["to"]})
+        return clients.httpx.Response(200)
 
-    client = opened(clients, "https://r.example", None, transport=httpx.MockTransport(answer))
+    client = opened(clients, "https://r.example", None, transport=clients.httpx.MockTransport(answer))
     assert client.get("doi:10.1000/1", params={"to": "https://p.example"}).status_code == 200
-    with pytest.raises(httpx.ConnectError, match=REFUSED):
+    with pytest.raises(clients.httpx.ConnectError, match=REFUSED):
         client.get("doi:10.1000/1", params={"to": "https://localhost"})
     assert seen == ["r.example", "p.example", "r.example"]
 
@@ -440,8 +464,8 @@ def test_a_redirect_after_an_answered_challenge_is_checked(clients: Clients) -> 
                 return Answer(302, {"Location": landing.at("localhost")})
             return Answer(401, {"WWW-Authenticate": 'Digest realm="r", nonce="n", qop="auth", algorithm=MD5'})
 
-        with site(guarded) as proxy, pytest.raises(httpx.ConnectError, match=REFUSED):
-            opened(clients, proxy.url, auth=httpx.DigestAuth("u", "p")).get("doi:10.1000/1")
+        with site(guarded) as proxy, pytest.raises(clients.httpx.ConnectError, match=REFUSED):
+            opened(clients, proxy.url, auth=clients.httpx.DigestAuth("u", "p")).get("doi:10.1000/1")
         assert not landing.seen
 
 
@@ -482,8 +506,8 @@ def test_no_request_keeps_the_trace_of_the_client(follow: bool, own: bool, clien
 
 
 def test_a_request_made_by_one_client_can_be_sent_by_another_kind(clients: Clients) -> None:
-    async def send(request: httpx.Request) -> int:
-        async with httpx.AsyncClient() as other:
+    async def send(request: httpx.Request) -> Any:
+        async with clients.httpx.AsyncClient() as other:
             return (await other.send(request)).status_code
 
     def following(server: Site) -> httpx.Request:
@@ -493,33 +517,35 @@ def test_a_request_made_by_one_client_can_be_sent_by_another_kind(clients: Clien
 
     with site(moved) as server:
         assert anyio.run(send, following(server)) == 200
-        with httpx.Client() as other:
+        with clients.httpx.Client() as other:
             assert other.send(following(server)).status_code == 200
 
 
 def test_verify(authority: Authority, secure: Site, clients: Clients) -> None:
     assert clients.open(secure.url, verify=authority.trusting()).get(URI).status_code == 200
     assert clients.open(secure.url, verify=False).get(URI).status_code == 200
-    with pytest.raises(httpx.ConnectError):
+    with pytest.raises(clients.httpx.ConnectError):
         clients.open(secure.url).get(URI)
 
 
 def test_a_clients_certificate(authority: Authority, clients: Clients) -> None:
     with site(resolver(TARGETS), tls=authority.server(ask_client=True)) as server:
         context = authority.trusting()
-        with pytest.raises((httpx.TransportError, ssl.SSLError)):  # httpx translates few of the latter
+        few_translated = (clients.httpx.TransportError, ssl.SSLError)
+        with pytest.raises(few_translated):
             clients.open(server.url, verify=context).get(URI)
         context = authority.trusting()
         context.load_cert_chain(authority.client)
         assert clients.open(server.url, verify=context).get(URI).status_code == 200
 
 
-@pytest.mark.parametrize("timeout", [0.1, httpx.Timeout(60, read=0.1)])
-def test_timeout_of_the_request_and_of_the_client(timeout: float | httpx.Timeout, clients: Clients) -> None:
+@pytest.mark.parametrize("timeouts", [{"timeout": 0.1}, {"timeout": 60, "read": 0.1}], ids=str)
+def test_timeout_of_the_request_and_of_the_client(timeouts: dict[str, float], clients: Clients) -> None:
+    timeout = clients.httpx.Timeout(**timeouts)
     with speaking(None) as base:
-        with pytest.raises(httpx.ReadTimeout):
+        with pytest.raises(clients.httpx.ReadTimeout):
             clients.open(base).get(URI, timeout=timeout)
-        with pytest.raises(httpx.ReadTimeout):
+        with pytest.raises(clients.httpx.ReadTimeout):
             clients.open(base, timeout=timeout).get(URI)
 
 
@@ -544,18 +570,20 @@ def test_a_proxy_by_argument_by_mount_and_by_environment(
 
 
 def test_a_mount_for_the_target_only(clients: Clients) -> None:
-    def answer(request: httpx.Request) -> httpx.Response:
-        return httpx.Response(200, text=f"mounted {request.url.host}")
+    def answer(request: httpx.Request) -> Any:
+        return clients.httpx.Response(200, text=f"mounted {request.url.host}")
 
     with site(resolver(TARGETS)) as server:
-        mounts = {"all://x.example": httpx.MockTransport(answer)}
+        mounts = {"all://x.example": clients.httpx.MockTransport(answer)}
         client = clients.open(server.url, mounts=mounts, follow="target", private=True, follow_redirects=True)
         assert client.get(URI).text == "mounted x.example"
         assert len(server.seen) == 1
 
 
 def test_a_transport_for_all(clients: Clients) -> None:
-    transport = httpx.MockTransport(lambda request: httpx.Response(200, json={"path": request.url.path}))
+    transport = clients.httpx.MockTransport(
+        lambda request: clients.httpx.Response(200, json={"path": request.url.path})
+    )
     client = clients.open("https://r.example", transport=transport)
     assert client.get(URI).json() == {"path": "/api/handles/10.1000/182"}
 
@@ -640,7 +668,7 @@ def test_an_error_of_a_hook_is_the_callers(clients: Clients) -> None:
     hook = clients.callback(check)
     with site(lambda _: Answer(404, JSON, b"{}")) as server:
         client = clients.open(server.url, event_hooks={"response": [hook]})
-        with pytest.raises(httpx.HTTPStatusError):
+        with pytest.raises(clients.httpx.HTTPStatusError):
             client.get(URI)
 
 
@@ -663,19 +691,26 @@ def test_connections_are_kept(private: bool | None, clients: Clients) -> None:
 
 def test_a_refused_redirect_leaks_no_connection(clients: Clients) -> None:
     with site(resolver({"10.1000/182": "http://localhost:9/"})) as server:
-        limits = httpx.Limits(max_connections=1)
+        limits = clients.httpx.Limits(max_connections=1)
         client = clients.open(server.url, private=False, follow="target", limits=limits)
         for _ in range(3):
-            with pytest.raises(httpx.ConnectError, match="private network"):
-                client.get(URI, follow_redirects=True, timeout=httpx.Timeout(5, pool=0.5))
-            with client.stream("GET", URI, timeout=httpx.Timeout(5, pool=0.5)) as response:
+            with pytest.raises(clients.httpx.ConnectError, match="private network"):
+                client.get(URI, follow_redirects=True, timeout=clients.httpx.Timeout(5, pool=0.5))
+            with client.stream("GET", URI, timeout=clients.httpx.Timeout(5, pool=0.5)) as response:
                 assert response.status_code == 302
 
 
 def test_too_many_redirects_leak_no_connection(clients: Clients) -> None:
     with site(lambda _: Answer(302, {"Location": "/x"}, b"moved")) as server:
-        limits = httpx.Limits(max_connections=1)
+        limits = clients.httpx.Limits(max_connections=1)
         client = clients.open(server.url, follow_redirects=True, max_redirects=0, limits=limits)
         for _ in range(3):
-            with pytest.raises(httpx.TooManyRedirects):
-                client.get(URI, timeout=httpx.Timeout(5, pool=0.5))
+            with pytest.raises(clients.httpx.TooManyRedirects):
+                client.get(URI, timeout=clients.httpx.Timeout(5, pool=0.5))
+
+
+def test_without_httpx2_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "httpx2", None)
+    monkeypatch.delitem(sys.modules, "httpx_doiuri.httpx2")
+    with pytest.raises(ImportError, match=r'needs httpx2: pip install "doiuri\[httpx2\]"'):
+        importlib.import_module("httpx_doiuri.httpx2")

@@ -38,6 +38,7 @@ PUBLIC = [
     "doiuri_proxy",
     "fsspec_doiuri",
     "httpx_doiuri",
+    "httpx_doiuri.httpx2",
     "markdown_doiuri",
     "requests_doiuri",
     "sphinx_doiuri",

@@ -3,6 +3,8 @@
 from typing import Literal, assert_type
 
 import httpx
+import httpx2
+import httpx_doiuri.httpx2
 import pytest
 from doiuri import DOI
 from doiuri.plugins import Options, Settings, open_resolver, user_agent
@@ -43,6 +45,10 @@ def test_httpx_clients() -> None:
         assert_type(client, Client)
         assert_type(client.doi_options, ClientOptions)
         assert_type(client.build_request("GET", "doi:10.1000/182", params={"type": "URL"}), httpx.Request)
+    with httpx_doiuri.httpx2.Client() as other:
+        request = other.build_request("GET", "doi:10.1000/182")
+        assert_type(request, httpx2.Request)
+        assert_type(other.params, httpx2.QueryParams)
     with pytest.raises(ValueError, match="follow"):
         AsyncClient(follow="page")  # type: ignore[arg-type]
 

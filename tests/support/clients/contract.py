@@ -1,4 +1,4 @@
-"""urllib, requests and httpx behind one face, for the tests of what all three promise."""
+"""urllib, requests, httpx and httpx2 behind one face, for the tests of what all of them promise."""
 
 from __future__ import annotations
 
@@ -11,14 +11,12 @@ from urllib.request import HTTPSHandler, ProxyHandler, Request, build_opener
 import httpx
 import requests
 from doiuri import DOISyntaxError
-from httpx_doiuri import AsyncClient
-from httpx_doiuri import Client as HTTPXClient
 from requests_doiuri import DOIAdapter, mount
-from support.clients.httpx import KINDS, TLS, Clients
+from support.clients.httpx import KINDS, SYNC_KINDS, TLS, Clients
 from support.servers.web import Answer
 from urllib_doiuri import DOIHandler
 
-CLIENTS = ["urllib", "requests", "httpx"]
+CLIENTS = ["urllib", "requests", *SYNC_KINDS]
 URI = "doi:10.1000/182"
 BIBTEX = "application/x-bibtex"
 PAGE = Answer(200, {"Content-Type": "text/html"}, b"<p>the article")
@@ -42,7 +40,7 @@ PARAMS: list[tuple[Any, str]] = [
 ]
 """The ``params=`` of a request, in the forms that requests and httpx take, and the query for the proxy."""
 
-ALL_CLIENTS = [*CLIENTS, *(f"httpx {kind}" for kind in KINDS[1:])]
+ALL_CLIENTS = ["urllib", "requests", *KINDS]
 
 
 class Reply(NamedTuple):
@@ -77,24 +75,22 @@ class Client:
 
     def __init__(self, kind: str, stack: ExitStack) -> None:
         self.kind = kind
-        self.errors = {
-            "urllib": Errors(DOISyntaxError, ValueError, URLError),
-            "requests": Errors(
-                requests.exceptions.InvalidURL,
-                requests.exceptions.InvalidSchema,
-                requests.ConnectionError,
-            ),
-        }.get(kind, Errors(httpx.InvalidURL, httpx.UnsupportedProtocol, httpx.TransportError))
-        self.options: type[DOIHandler | DOIAdapter | HTTPXClient | AsyncClient] = {
-            "urllib": DOIHandler,
-            "requests": DOIAdapter,
-            "httpx": HTTPXClient,
-        }.get(kind, AsyncClient)
-        """What reads the options."""
+        self.package = "httpx-doiuri" if kind in KINDS else f"{kind}-doiuri"
         self._stack = stack
-        if kind.startswith("httpx"):
-            sync_or_async = KINDS[0] if kind == "httpx" else kind.removeprefix("httpx ")
-            self._clients = stack.enter_context(Clients(sync_or_async))
+        self.errors: Errors
+        self.options: Callable[..., object]
+        """What reads the options."""
+        if kind == "urllib":
+            self.errors, self.options = Errors(DOISyntaxError, ValueError, URLError), DOIHandler
+        elif kind == "requests":
+            wrong = requests.exceptions
+            self.errors = Errors(wrong.InvalidURL, wrong.InvalidSchema, requests.ConnectionError)
+            self.options = DOIAdapter
+        else:
+            self._clients = clients = stack.enter_context(Clients(kind))
+            library = clients.httpx
+            self.errors = Errors(library.InvalidURL, library.UnsupportedProtocol, library.TransportError)
+            self.options = clients.type
 
     def open(
         self,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -9,11 +10,19 @@ from functools import partial
 from typing import Any, Self, cast
 
 import httpx
+import httpx_doiuri.httpx2
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 from httpx_doiuri import AsyncClient, Client
 
 TLS = httpx.create_ssl_context()  # takes longer than a test
-KINDS = ["Client", "AsyncClient on asyncio", "AsyncClient on trio"]
+LIBRARIES = {"httpx": httpx_doiuri, "httpx2": httpx_doiuri.httpx2}
+"""What gets ``doi:`` URIs with each of the two, by its name."""
+
+SYNC_KINDS = [f"{library} Client" for library in LIBRARIES]
+KINDS = [
+    *SYNC_KINDS,
+    *(f"{library} AsyncClient on {loop}" for library in LIBRARIES for loop in ("asyncio", "trio")),
+]
 
 
 class Blocking:
@@ -48,11 +57,17 @@ class Blocking:
 
 
 class Clients:
-    """Opens clients of one kind, and closes them at the end."""
+    """Opens clients of one kind, and closes them at the end.
+
+    :param kind: one of KINDS.
+    """
 
     def __init__(self, kind: str) -> None:
-        self.kind = kind
-        self.is_async = kind != KINDS[0]
+        library, self.kind = kind.split(" ", 1)
+        self.httpx: Any = importlib.import_module(library)
+        self.is_async = self.kind != "Client"
+        ours: Any = LIBRARIES[library]
+        self.type: Any = ours.AsyncClient if self.is_async else ours.Client
         self._stack = ExitStack()
 
     def __enter__(self) -> Self:
@@ -66,15 +81,15 @@ class Clients:
     def open(self, resolver: str | None = None, **options: Any) -> Client:
         """Return a client that talks to this resolver."""
         options.setdefault("verify", TLS)
+        client = self.type(resolver=resolver, **options)
         if not self.is_async:
-            return self._stack.enter_context(Client(resolver=resolver, **options))
-        client = AsyncClient(resolver=resolver, **options)
+            return cast("Client", self._stack.enter_context(client))
         self._stack.enter_context(self._portal.wrap_async_context_manager(client))
         return cast("Client", Blocking(self._portal, client))
 
     def transport(self, **options: Any) -> Any:
-        """Return httpx' transport for such a client."""
-        return (httpx.AsyncHTTPTransport if self.is_async else httpx.HTTPTransport)(**options)
+        """Return the library's transport for such a client."""
+        return (self.httpx.AsyncHTTPTransport if self.is_async else self.httpx.HTTPTransport)(**options)
 
     def callback(self, function: Callable[..., None]) -> Callable[..., Any]:
         """Return an event hook, or a callback of the trace extension, that calls a function."""

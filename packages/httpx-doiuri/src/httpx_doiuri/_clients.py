@@ -1,24 +1,21 @@
-"""httpx' clients, extended for ``doi:`` URIs."""
+"""What the clients of httpx and httpx2 need for ``doi:`` URIs."""
 
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, cast
 
-import httpx
 from doiuri import DOI, DOISyntaxError
 from doiuri.plugins import user_agent
 from doiuri.plugins.clients import ClientOptions, TargetCheck, TargetError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from types import ModuleType
     from typing import Literal
 
-    from httpx._client import BaseClient
-else:
-    BaseClient = object
-
-_DEFAULT_AGENT = f"python-httpx/{httpx.__version__}"
+RequestT = TypeVar("RequestT")
+ResponseT = TypeVar("ResponseT")
 
 
 class Chain(NamedTuple):
@@ -28,38 +25,32 @@ class Chain(NamedTuple):
     left: bool = False
     """Whether a redirect has led to another host; a later one may have led back to the resolver."""
 
-    def set_on(self, request: httpx.Request) -> None:
+    def set_on(self, request: Any) -> None:
         vars(request)["_doiuri"] = self  # pickle keeps attributes, but not extensions
 
     @staticmethod
-    def of(request: httpx.Request) -> Chain | None:
+    def of(request: object) -> Chain | None:
         return vars(request).get("_doiuri")
 
 
 class Redirects:
     """The requests that one call of ``send`` makes for a DOI, one after the other.
 
-    :param auth: the authentication at the resolver; there is none after a redirect to another host.
-    :param follow: whether to follow redirects.
+    :param options: those of ``send``. There is no authentication after a redirect to another host.
     """
 
-    def __init__(
-        self,
-        client: Client | AsyncClient,
-        request: httpx.Request,
-        chain: Chain,
-        auth: Any,
-        follow: bool | object,
-    ) -> None:
+    def __init__(self, client: Any, request: Any, chain: Chain, options: dict[str, Any]) -> None:
         self.request = request  # the one to send next
-        self.auth = auth
+        self.options = {**options, "stream": True, "follow_redirects": False}
+        self._httpx = client._httpx
         self._chain = chain
         self._client = client
-        self._options = client.doi_options
-        self._check = self._options.target_check()
-        self._follow = client.follow_redirects if follow is httpx.USE_CLIENT_DEFAULT else follow
-        self._history: list[httpx.Response] = []
-        if auth is httpx.USE_CLIENT_DEFAULT:
+        self._check = client.doi_options.target_check()
+        default = self._httpx.USE_CLIENT_DEFAULT
+        follow = options.get("follow_redirects", default)
+        self._follow = client.follow_redirects if follow is default else follow
+        self._history: list[Any] = []
+        if options.get("auth", default) is default:
             self._drop_auth()
 
     @contextmanager
@@ -68,12 +59,11 @@ class Redirects:
 
         :raises httpx.ConnectError: if ``offline`` is set, or if the target must not be requested.
         """
-        request, given = self.request, self.request.extensions
-        if self._options.settings.offline:
+        httpx, request, given = self._httpx, self.request, self.request.extensions
+        if self._client.doi_options.settings.offline:
             message = f"{self._chain.doi.name}: offline: request not sent"
             raise httpx.ConnectError(message, request=request)
-        is_async = isinstance(self._client, httpx.AsyncClient)
-        trace = (_AsyncTrace if is_async else _Trace)(self._check, request.url, given.get("trace"))
+        trace = self._client._trace(self._check, request.url, given.get("trace"))
         try:
             self._check.check_url(str(request.url))
             request.extensions = {**given, "trace": trace}
@@ -86,17 +76,21 @@ class Redirects:
         finally:
             request.extensions = given  # another client may send it later
 
-    def follow(self, response: httpx.Response) -> bool:
+    def follow(self, response: Any) -> bool:
         """Take a response; return whether another request is to be sent.
 
         :raises httpx.TooManyRedirects: after ``max_redirects``.
+        :raises httpx.RemoteProtocolError: if an invalid redirect is to be followed.
         """
         response.history = [*self._history, *response.history]
         following = response.next_request
         if following is None:
+            if self._follow and response.has_redirect_location:  # httpx2 ignores an invalid Location
+                message = f"{self._chain.doi.name}: redirected to an invalid URL"
+                raise self._httpx.RemoteProtocolError(message, request=self.request)
             return False
         following.extensions = {**self.request.extensions}  # without our trace
-        at_resolver = self._options.is_at_resolver(str(following.url))
+        at_resolver = self._client.doi_options.is_at_resolver(str(following.url))
         self._chain = Chain(self._chain.doi, self._chain.left or not at_resolver)
         self._chain.set_on(following)
         if not at_resolver:
@@ -109,18 +103,18 @@ class Redirects:
         self._drop_auth()
         if len(self._history) > self._client.max_redirects:
             message = f"{self._chain.doi.name}: Exceeded maximum allowed redirects."
-            raise httpx.TooManyRedirects(message, request=following)
+            raise self._httpx.TooManyRedirects(message, request=following)
         return True
 
     def _drop_auth(self) -> None:
         """Send no credentials to other hosts, nor to the resolver with a request that such a host chose."""
-        if self._chain.left or not self._options.is_at_resolver(str(self.request.url)):
-            self.auth = httpx.Auth()  # sends requests as they are
+        if self._chain.left or not self._client.doi_options.is_at_resolver(str(self.request.url)):
+            self.options["auth"] = self._httpx.Auth()  # sends requests as they are
 
-    def _keep_cookies(self, following: httpx.Request) -> None:
+    def _keep_cookies(self, following: Any) -> None:
         """Leave out cookies without a domain, which httpx sends to every host."""
         following.headers.pop("Cookie", None)
-        cookies = httpx.Cookies()
+        cookies = self._httpx.Cookies()
         for cookie in self._client.cookies.jar:
             if cookie.domain:
                 cookies.jar.set_cookie(cookie)
@@ -133,7 +127,7 @@ class _Trace:
     The peer of a connection to a proxy, or to a Unix socket, is not checked.
     """
 
-    def __init__(self, check: TargetCheck, url: httpx.URL, given: Any) -> None:
+    def __init__(self, check: TargetCheck, url: Any, given: Any) -> None:
         self._check = check
         self._url = url
         self._given = given  # the caller's own callback
@@ -167,8 +161,11 @@ class _AsyncTrace(_Trace):
             await self._given(name, info)
 
 
-class _DOIClient(BaseClient):
-    """What both clients add to httpx' own."""
+class DOIClient(Generic[RequestT, ResponseT]):
+    """What all clients add to those of httpx or httpx2."""
+
+    _httpx: ModuleType
+    _trace: type[_Trace]
 
     def __init__(
         self,
@@ -185,17 +182,19 @@ class _DOIClient(BaseClient):
         self._doi_params = options.get("params")
         super().__init__(**options)
 
-    @property
-    def params(self) -> httpx.QueryParams:
-        """The parameters of all requests. For DOIs they are encoded as those of a single request."""
-        return super().params
+    if not TYPE_CHECKING:  # each library has its own type
 
-    @params.setter
-    def params(self, params: Any) -> None:
-        self._doi_params = params  # as the caller gave them: httpx turns True into "true"
-        httpx.Client.params.fset(self, params)  # type: ignore[attr-defined]
+        @property
+        def params(self):
+            """The parameters of all requests. For DOIs they are encoded as those of a single request."""
+            return super().params
 
-    def build_request(self, method: str, url: httpx.URL | str, **options: Any) -> httpx.Request:
+        @params.setter
+        def params(self, params):
+            self._doi_params = params  # as the caller gave them: httpx turns True into "true"
+            self._httpx.Client.params.fset(self, params)
+
+    def build_request(self, method: str, url: object, **options: Any) -> RequestT:
         """Return a request as httpx' client does; for a ``doi:`` URI, one to the resolver.
 
         :param url: any URL, or a strict ``doi:`` URI, as a string.
@@ -203,88 +202,73 @@ class _DOIClient(BaseClient):
         :raises httpx.UnsupportedProtocol: if a DOI is requested by another method than GET or HEAD, or with a
             body.
         """
+        httpx, client, above = self._httpx, cast("Any", self), cast("Any", super())
         if isinstance(url, httpx.URL) or str(url)[:4].lower() != "doi:":
-            _refuse_doi(url)
-            return super().build_request(method, url, **options)
+            self._refuse_doi(url)
+            return cast("RequestT", above.build_request(method, url, **options))
         try:
             doi = DOI.from_uri(str(url))
         except DOISyntaxError as error:
             raise httpx.InvalidURL(str(error)) from error
-        headers = httpx.Headers(self.headers)
+        headers = httpx.Headers(client.headers)
         headers.update(options.get("headers"))
         query = self._query(options.pop("params", None))
         location = self.doi_options.request_url(doi, headers.get("Accept"), query)
-        request = super().build_request(method, location, **options)
+        request = above.build_request(method, location, **options)
         has_body = request.headers.get("Content-Length", "0") != "0" or "Transfer-Encoding" in request.headers
         if request.method not in {"GET", "HEAD"} or has_body:
             message = f"{doi.name}: a DOI is read-only; use GET or HEAD without a body, not {request.method}"
             raise httpx.UnsupportedProtocol(message, request=request)
         request.url = httpx.URL(location)  # without the client's params, as httpx encodes them
-        if request.headers.get("User-Agent") in {None, _DEFAULT_AGENT}:
+        if request.headers.get("User-Agent") in {None, f"python-{httpx.__name__}/{httpx.__version__}"}:
             request.headers["User-Agent"] = user_agent("httpx-doiuri", self.doi_options.settings.mailto)
         Chain(doi).set_on(request)
-        return request
+        return cast("RequestT", request)
 
     def _query(self, given: Any) -> str:
         """Return the query for the client's parameters, those ``given`` replacing them by name."""
+        params_type = self._httpx.QueryParams
         query, own = (
-            ClientOptions.query(params.multi_items() if isinstance(params, httpx.QueryParams) else params)
+            ClientOptions.query(params.multi_items() if isinstance(params, params_type) else params)
             for params in (given, self._doi_params)
         )
-        replaced = httpx.QueryParams(query).keys()
-        kept = [part for part in own.split("&") if not httpx.QueryParams(part).keys() & replaced]
+        replaced = params_type(query).keys()
+        kept = [part for part in own.split("&") if not params_type(part).keys() & replaced]
         return "&".join(part for part in (*kept, query) if part)
 
+    def _refuse_doi(self, url: Any) -> None:
+        if isinstance(url, self._httpx.URL) and url.scheme == "doi":
+            advice = (
+                "pass the doi: URI to the client as a string: httpx.URL changes names such as 10.1000/../x"
+            )
+            raise self._httpx.InvalidURL(f"{str(url)!r:.200}: {advice}")
 
-def _refuse_doi(url: httpx.URL | str) -> None:
-    if isinstance(url, httpx.URL) and url.scheme == "doi":
-        advice = "pass the doi: URI to the client as a string: httpx.URL changes names such as 10.1000/../x"
-        raise httpx.InvalidURL(f"{str(url)!r:.200}: {advice}")
-
-
-class Client(_DOIClient, httpx.Client):
-    """An ``httpx.Client`` that gets ``doi:`` URIs. Other arguments than these are those of ``httpx.Client``.
-
-    A ``doi:`` request is sent to the resolver. As with any URL, redirects are followed only with
-    ``follow_redirects=True``: without it, a request that is not for the record returns the resolver's
-    redirect, whose ``next_request`` leads to the target.
-
-    >>> client = Client(resolver="https://doi.org", follow="target", follow_redirects=True)
-    >>> client.build_request("GET", "doi:10.1000/456%23789").url
-    URL('https://doi.org/10.1000/456%23789')
-
-    :param resolver: base URL of the DOI resolver; default ``DOIURI_RESOLVER``, else ``https://doi.org``.
-    :param offline: send no requests for DOIs; default ``DOIURI_OFFLINE``, else false.
-    :param mailto: mail address for the User-Agent header; default ``DOIURI_MAILTO``, else none.
-    :param follow: what to get: the DOI's ``"record"`` (draft-lemieux-doi-uri-scheme-00 §3), or the
-        ``"target"`` that it points to. An ``Accept`` header that prefers another type than JSON asks for
-        content negotiation instead of the record.
-    :param private: whether redirects may lead to this machine or into a private network; default false.
-    :raises ValueError: if an option or a variable is invalid. The environment is read here, not later.
-    """
-
-    def send(
-        self,
-        request: httpx.Request,
-        *,
-        stream: bool = False,
-        auth: Any = httpx.USE_CLIENT_DEFAULT,
-        follow_redirects: Any = httpx.USE_CLIENT_DEFAULT,
-    ) -> httpx.Response:
-        """Return the response to a request; for a DOI, credentials are sent to the resolver only.
-
-        :raises httpx.ConnectError: for a DOI, if ``offline`` is set, or if a redirect must not be followed.
-        """
+    def _redirects(self, request: Any, options: dict[str, Any]) -> Redirects | None:
+        """Return the requests to send for a DOI; none if it is a request for something else."""
         chain = Chain.of(request)
         if chain is None:
-            _refuse_doi(request.url)
-            return super().send(request, stream=stream, auth=auth, follow_redirects=follow_redirects)
-        redirects = Redirects(self, request, chain, auth, follow_redirects)
+            self._refuse_doi(request.url)
+        return None if chain is None else Redirects(self, request, chain, options)
+
+
+class SyncDOIClient(DOIClient[RequestT, ResponseT]):
+    """What the synchronous clients add."""
+
+    _trace = _Trace
+
+    def send(self, request: RequestT, *, stream: bool = False, **options: Any) -> ResponseT:
+        """Return the response to a request; for a DOI, credentials are sent to the resolver only.
+
+        :param options: ``auth`` and ``follow_redirects``, as httpx takes them.
+        :raises httpx.ConnectError: for a DOI, if ``offline`` is set, or if a redirect must not be followed.
+        """
+        above: Any = super()
+        redirects = self._redirects(request, options)
+        if redirects is None:
+            return cast("ResponseT", above.send(request, stream=stream, **options))
         while True:
             with redirects.sending():
-                response = super().send(
-                    redirects.request, stream=True, auth=redirects.auth, follow_redirects=False
-                )
+                response = above.send(redirects.request, **redirects.options)
             try:
                 goes_on = redirects.follow(response)
                 if goes_on or not stream:
@@ -293,34 +277,23 @@ class Client(_DOIClient, httpx.Client):
                 response.close()
                 raise
             if not goes_on:
-                return response
+                return cast("ResponseT", response)
 
 
-class AsyncClient(_DOIClient, httpx.AsyncClient):
-    """An ``httpx.AsyncClient`` that gets ``doi:`` URIs; for the arguments and options see :class:`Client`.
+class AsyncDOIClient(DOIClient[RequestT, ResponseT]):
+    """What the asynchronous clients add."""
 
-    It runs on asyncio and on trio, as httpx does.
-    """
+    _trace = _AsyncTrace
 
-    async def send(
-        self,
-        request: httpx.Request,
-        *,
-        stream: bool = False,
-        auth: Any = httpx.USE_CLIENT_DEFAULT,
-        follow_redirects: Any = httpx.USE_CLIENT_DEFAULT,
-    ) -> httpx.Response:
-        """Return the response to a request; see :meth:`Client.send`."""
-        chain = Chain.of(request)
-        if chain is None:
-            _refuse_doi(request.url)
-            return await super().send(request, stream=stream, auth=auth, follow_redirects=follow_redirects)
-        redirects = Redirects(self, request, chain, auth, follow_redirects)
+    async def send(self, request: RequestT, *, stream: bool = False, **options: Any) -> ResponseT:
+        """Return the response to a request; see :meth:`httpx_doiuri.Client.send`."""
+        above: Any = super()
+        redirects = self._redirects(request, options)
+        if redirects is None:
+            return cast("ResponseT", await above.send(request, stream=stream, **options))
         while True:
             with redirects.sending():
-                response = await super().send(
-                    redirects.request, stream=True, auth=redirects.auth, follow_redirects=False
-                )
+                response = await above.send(redirects.request, **redirects.options)
             try:
                 goes_on = redirects.follow(response)
                 if goes_on or not stream:
@@ -329,4 +302,4 @@ class AsyncClient(_DOIClient, httpx.AsyncClient):
                 await response.aclose()
                 raise
             if not goes_on:
-                return response
+                return cast("ResponseT", response)

@@ -8,7 +8,10 @@ import sys
 from importlib.metadata import version
 from pathlib import Path
 
+import docutils_doiuri
 import pytest
+from docutils import nodes
+from docutils.parsers.rst import roles
 from doiuri_proxy import running
 from support.docutils_page import body, command
 from support.proxy_records import link as record
@@ -28,11 +31,25 @@ def only(text: str, **settings: object) -> Link:
         (":DOI:`10.1000/182`", "https://doi.org/10.1000/182", "doi:10.1000/182"),
         (r":doi:`Title\* <10.1000/a<b>>`", "https://doi.org/10.1000/a%3Cb%3E", "Title*"),
         (":doi:`10.1000/a#b`", "https://doi.org/10.1000/a%23b", "doi:10.1000/a#b"),
+        (":arxiv:`2301.00001v2`", "https://arxiv.org/abs/2301.00001v2", "arXiv:2301.00001v2"),
+        (":arXiv:`T <math.GT/0309136>`", "https://arxiv.org/abs/math.GT/0309136", "T"),
     ],
 )
 def test_link(written: str, href: str, text: str) -> None:
     link = only(written)
     assert (link.href, link.text, link.classes) == (href, text, {"doi", "reference", "external"})
+
+
+def test_a_role_arxiv_of_ones_own_is_kept() -> None:
+    def own(
+        _name: str, _raw: str, text: str, *_: object, **__: object
+    ) -> tuple[list[nodes.Node], list[nodes.Node]]:
+        return [nodes.emphasis("", text)], []
+
+    assert len(links(body(":arxiv:`2301.00001`"))) == 1
+    roles.register_local_role("arxiv", own)  # type: ignore[arg-type]
+    docutils_doiuri.register()
+    assert "<em>2301.00001</em>" in body(":arxiv:`2301.00001`")
 
 
 def test_class_options_of_a_role_of_ones_own() -> None:

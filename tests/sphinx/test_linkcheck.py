@@ -105,3 +105,25 @@ def test_links_that_are_to_be_ignored_stay_so(tmp_path: Path, monkeypatch: pytes
         source = write(tmp_path / "src", {"conf.py": conf, "index.rst": "T\n=\n\n:doi:`10.1000/x`\n"})
         built = build(source, tmp_path / "out", "linkcheck", *QUIET)
     assert (json.loads(built.text("output.json"))["status"], built.status) == ("ignored", 0)
+
+
+def test_an_e_print_is_checked_by_its_doi_in_pages_lock_file_and_linkcheck(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = "T\n=\n\n:arxiv:`2301.00001v2`, :arxiv:`2301.00001` and\n:arxiv:`A title <math.GT/0309136v1>`\n"
+    source = write(tmp_path / "src", {"index.rst": page})
+    with site(resolver({"10.48550/arXiv.2301.00001": "https://arxiv.org/"})) as server:
+        monkeypatch.setenv("DOIURI_RESOLVER", server.url)
+        built = build(source, tmp_path / "out")
+        assert build(source, tmp_path / "lock", "doi-lock").status == 0
+    assert built.told == ["index.rst:5: WARNING: DOI not found: 10.48550/arXiv.math/0309136 [doi.not-found]"]
+    assert ["doi-not-found" in link.classes for link in built.links()] == [False, False, True]
+    names = ["10.48550/ARXIV.2301.00001", "10.48550/ARXIV.MATH/0309136"]
+    assert [key.split()[-1] for key in json.loads((source / "doi.lock.json").read_text())["entries"]] == names
+    monkeypatch.setenv("DOIURI_OFFLINE", "1")
+    checked = build(source, tmp_path / "links", "linkcheck", *QUIET)
+    links = [json.loads(line) for line in checked.text("output.json").splitlines()]
+    assert sorted((link["uri"], link["status"]) for link in links) == [
+        ("https://arxiv.org/abs/2301.00001v2", "working"),
+        ("https://arxiv.org/abs/math.GT/0309136v1", "broken"),
+    ]

@@ -36,6 +36,16 @@ def test_no_doi_is_problematic_text_and_one_warning(tmp_path: Path, role: str) -
     assert role.replace("<", "&lt;").replace(">", "&gt;") in built.text()
 
 
+@pytest.mark.parametrize("id_", ["2301.1", "hep-th/2301.00001", "10.48550/arXiv.2301.00001", "x"])
+def test_a_wrong_arxiv_identifier_is_reported_as_one(tmp_path: Path, id_: str) -> None:
+    built = page(tmp_path, f"Before\n:arxiv:`{id_}`\n:arxiv:`Title <{id_}>`.")
+    expected = "expected one such as 2301.00001, 2301.00001v2 or hep-th/9901001 (position 0) [doi.syntax]"
+    assert warnings(built) == [
+        f"index.rst:{line}: WARNING: {id_!r} is not a valid arXiv identifier: {expected}" for line in (5, 6)
+    ]
+    assert built.text().count('<span class="problematic">') == 2
+
+
 def test_a_publisher_s_url_comes_with_its_doi(tmp_path: Path) -> None:
     url = "https://example.org/doi/10.1002/abc.1/full"
     roles = f":doi:`{url}` :doi:`Title <{url}>` :doi:p:`{url}` `Title <doi:{url}>`__"
@@ -200,12 +210,15 @@ def test_a_copied_doi_role_gives_way(tmp_path: Path) -> None:
         "def setup_roles(app):\n"
         "    app.add_role('doi', role, override=True)\n"
         "    app.add_role('DOI', role, override=True)\n"
+        "    app.add_role('arxiv', role)\n"
         "def setup(app):\n"
         "    app.connect('builder-inited', setup_roles)\n"
     )
     conf = "import sys; sys.path.insert(0, '.')\nfrom pathlib import Path\n"
     conf += "sys.path.insert(0, str(Path(__file__).parent))\nextensions += ['doi_role']\n"
-    built = page(tmp_path, ":doi:`10.1000/a#b` :DOI:`10.1000/c#d`", conf, **{"doi_role.py": module})
+    text = ":doi:`10.1000/a#b` :DOI:`10.1000/c#d` :arxiv:`theirs`"
+    built = page(tmp_path, text, conf, **{"doi_role.py": module})
+    assert "https://doi.org/theirs" in built.text()
     assert [link.href for link in built.links()] == [
         "https://doi.org/10.1000/a%23b",
         "https://doi.org/10.1000/c%23d",

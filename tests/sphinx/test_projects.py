@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-import textwrap
+import sys
 from pathlib import Path
+from urllib.parse import unquote
+from warnings import catch_warnings
 
 import pytest
 from doiuri import DOI
 from support.servers.web import resolver, site
 from support.sphinx_build import ROOTS, Build, build, write
 
-MANUAL = Path(__file__).parents[2] / "docs" / "howto" / "migrating.rst"
 CHAOS = "10.1175/1520-0469(1963)020<0130:DNF>2.0.CO;2"
 
 
@@ -100,26 +101,76 @@ def setup(app):
 """
 
 
-def test_the_manuals_lines_replace_a_doi_role_that_also_defines_arxiv(tmp_path: Path) -> None:
+# In the shapes of projects that have such a copy
+PLAIN = """
+import sys
+from pathlib import Path
+sys.path.insert(0, str(Path(__file__).parent / "ext"))
+extensions = ["doi_role"]
+"""
+SCIPY = """
+import os, sys, warnings
+from docutils import nodes
+from sphinx.util import inspect
+
+sys.path.insert(0, os.path.join(os.path.abspath(os.path.dirname(__file__)), "ext"))
+extensions = ["sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.mathjax", "doi_role", "myst_parser"]
+templates_path = ["_templates"]
+source_suffix = {".rst": "restructuredtext"}
+default_role = "obj"
+exclude_patterns = ["**.ipynb"]
+nitpicky = True
+warnings.resetwarnings()
+warnings.filterwarnings("error")
+warnings.filterwarnings("default", module="sphinx")
+for message in (r".*is obsoleted by Node.findall()", r"There is no current event loop"):
+    warnings.filterwarnings("ignore", message=message, category=DeprecationWarning)
+"""
+SCIKIT_LEARN = """
+import os, sys, warnings
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "ext"))
+extensions = [
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.doctest",
+    "sphinx_copybutton",
+    # See ext/
+    "doi_role",
+    "issues",
+]
+default_role = "literal"
+linkcheck_ignore = [r"https://doi.org/10.1023"]
+
+def setup(app):
+    app.connect("builder-inited", lambda app: warnings.filterwarnings("error"))
+"""
+ISSUES = "def setup(app):\n    return {'parallel_read_safe': True}\n"
+
+
+@pytest.mark.parametrize("conf", [PLAIN, SCIPY, SCIKIT_LEARN], ids=["plain", "SciPy", "scikit-learn"])
+def test_the_extension_in_place_of_a_copied_doi_role(
+    conf: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     text = (
-        "T\n=\n\n:doi:`10.1000/a#b` :arxiv:`2001.00001` :arXiv:`math/0309136`\n:arXiv:`Title <1207.0580>`\n"
+        "T\n=\n\n:doi:`10.1000/a#b` :arxiv:`2001.00001` :arXiv:`math/0309136`\n"
+        ':arXiv:`Simon, N., "A title" <1207.0580>`\n'
     )
-    [lines] = re.findall(
-        r"code-block:: python\n\n((?:   .*\n)+)", MANUAL.read_text("utf-8").split("\nFrom ``extlinks``\n")[0]
-    )
-    after = textwrap.dedent(lines)
-    before = "import sys\nsys.path.insert(0, '.')\nextensions = ['copied_doi_role']\n"
-    before = f"from pathlib import Path\n{before}".replace("'.'", "str(Path(__file__).parent)")
-    source = write(tmp_path / "old", {"index.rst": text, "conf.py": before, "copied_doi_role.py": ARXIV_ROLE})
-    old = build(source, tmp_path / "old", "html", "-W")
-    new = build(
-        write(tmp_path / "new", {"index.rst": text, "conf.py": f"{after}doi_resolve = False\n"}),
-        tmp_path / "new",
-        "html",
-        "-W",
-        "-n",
-    )
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    monkeypatch.delitem(sys.modules, "doi_role", raising=False)
+    with catch_warnings():
+        files = {"index.rst": text, "conf.py": conf, "ext/doi_role.py": ARXIV_ROLE, "ext/issues.py": ISSUES}
+        old = build(write(tmp_path / "old", files), tmp_path / "old" / "out", "html", "-W")
+    del files["ext/doi_role.py"]
+    files["conf.py"] = conf.replace('"doi_role"', '"sphinx_doiuri"')
+    found = ["10.1000/a#b", *(f"10.48550/arXiv.{id_}" for id_ in ("2001.00001", "math/0309136", "1207.0580"))]
+    with site(resolver(dict.fromkeys(found, "https://example.org/"))) as server, catch_warnings():
+        monkeypatch.setenv("DOIURI_RESOLVER", server.url)
+        new = build(write(tmp_path / "new", files), tmp_path / "new" / "out", "html", "-W", "-n")
     assert (old.status, new.status, new.warnings) == (0, 0, "")
+    assert sorted(unquote(asked.target) for asked in server.seen) == sorted(
+        f"/api/handles/{name}" for name in found
+    )
     arxiv = re.compile(r'href="(https://arxiv\.org/[^"]*)"[^>]*>(.*?)</a>')
     assert (
         arxiv.findall(new.text())
@@ -127,7 +178,7 @@ def test_the_manuals_lines_replace_a_doi_role_that_also_defines_arxiv(tmp_path: 
         == [
             ("https://arxiv.org/abs/2001.00001", "arXiv:2001.00001"),
             ("https://arxiv.org/abs/math/0309136", "arXiv:math/0309136"),
-            ("https://arxiv.org/abs/1207.0580", "Title"),
+            ("https://arxiv.org/abs/1207.0580", "Simon, N., “A title”"),
         ]
     )
-    assert names(new, "index.html") == ["10.1000/a#b"]
+    assert new.links()[0].href == "https://doi.org/10.1000/a%23b"

@@ -47,6 +47,29 @@ def test_what_authors_type_becomes_the_link_that_they_mean(tmp_path: Path) -> No
     assert shown == [(href, text) for _, href, text in WRITTEN]
 
 
+ARXIV = [
+    (":arxiv:`2301.00001`", "2301.00001", "arXiv:2301.00001"),
+    (":arXiv:`0705.2626v2`", "0705.2626v2", "arXiv:0705.2626v2"),
+    (":arxiv:`arXiv:2301.00001v12`", "2301.00001v12", "arXiv:2301.00001v12"),
+    (":arxiv:`hep-th/9901001`", "hep-th/9901001", "arXiv:hep-th/9901001"),
+    (":arxiv:`math.GT/0309136v1`", "math.GT/0309136v1", "arXiv:math.GT/0309136v1"),
+    (":arxiv:`A -- \\`B\\` < C\n<math.GT/0309136>`", "math.GT/0309136", "A – `B` < C"),
+]
+
+
+def test_what_authors_type_becomes_the_link_to_arxiv(tmp_path: Path) -> None:
+    text = (
+        "\n\n".join(written for written, _, _ in ARXIV)
+        + "\n\n:arxiv:`!2301.00009v1` :arxiv:`!T <2301.00009>`"
+    )
+    built = page(tmp_path, text, "doi_text = '{authors}'\n")
+    shown = [(link.href, " ".join(link.text.split())) for link in built.links()]
+    assert shown == [(f"https://arxiv.org/abs/{id_}", text) for _, id_, text in ARXIV]
+    assert ">arXiv:2301.00009v1</span> " in built.text()
+    assert ">T</span>" in built.text()
+    assert built.warnings == ""
+
+
 def test_exclamation_mark_makes_no_link(tmp_path: Path) -> None:
     built = page(tmp_path, ":doi:`!10.1000/1`; :doi:`!Title <10.1000/2>`; :doi:`!none`")
     assert built.links() == []

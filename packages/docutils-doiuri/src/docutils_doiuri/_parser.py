@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from docutils import nodes
@@ -19,6 +20,7 @@ from docutils_doiuri._settings import SPEC, read_options
 from docutils_doiuri.nodes import (
     doi_references,
     link_uri,
+    parse_arxiv_target,
     parse_target,
     reference,
     restore_contents,
@@ -27,10 +29,12 @@ from docutils_doiuri.nodes import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from docutils.parsers.rst.states import Inliner
     from doiuri.plugins import Options
+
+    from docutils_doiuri.nodes import Target
 
 
 class LinkDOIs(Transform):
@@ -132,6 +136,7 @@ def doi_role(
     inliner: Inliner,
     options: Mapping[str, object] | None = None,
     content: Sequence[str] = (),  # noqa: ARG001
+    parse: Callable[[str], Target] = parse_target,
 ) -> tuple[list[nodes.Node], list[nodes.system_message]]:
     """Return the link for ``:doi:`10.1000/182``` or ``:doi:`Title <10.1000/182>```.
 
@@ -145,6 +150,7 @@ def doi_role(
     :param inliner: the parser of inline text.
     :param options: the options of the directive ``role``: ``class``.
     :param content: not used.
+    :param parse: what reads the text.
     :returns: the nodes, and the messages to report.
     """
     given = options or {}
@@ -152,9 +158,9 @@ def doi_role(
     classes = [str(one) for key in ("class", "classes") for one in given.get(key) or ()]  # type: ignore[attr-defined]
     settings = read_options(inliner.document)
     if text.startswith("!"):
-        return [unlinked(rawtext, text, settings, classes)], []
+        return [unlinked(rawtext, text, settings, classes, parse)], []
     try:
-        target = parse_target(text)
+        target = parse(text)
     except DOISyntaxError as error:
         message = report_error(inliner.reporter, str(error), line=lineno)
         return [inliner.problematic(rawtext, rawtext, message)], [message]
@@ -166,13 +172,15 @@ def doi_role(
 
 
 def register(name: str = "doi") -> None:
-    """Register the role in docutils, for this process.
+    """Register the role in docutils, for this process, and ``arxiv`` unless there is a role of that name.
 
     Pelican calls this if ``PLUGINS`` has ``docutils_doiuri``.
 
     :param name: the name of the role.
     """
     roles.register_local_role(name, doi_role)  # type: ignore[arg-type]
+    # docutils prefers a local role
+    roles.register_canonical_role("arxiv", partial(doi_role, parse=parse_arxiv_target))  # type: ignore[arg-type]
 
 
 class Parser(rst.Parser):
@@ -189,7 +197,7 @@ class Parser(rst.Parser):
         return [*super().get_transforms(), LinkDOIs]
 
     def parse(self, inputstring: str, document: nodes.document) -> None:
-        """Register the role, and parse a document.
+        """Register the roles, and parse a document.
 
         :param inputstring: the source text.
         :param document: the document to fill.

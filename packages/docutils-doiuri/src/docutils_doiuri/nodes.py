@@ -18,7 +18,7 @@ from doiuri import DOI, DOISyntaxError, advise, suggest
 from doiuri.plugins import with_suggestion
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator, Sequence
+    from collections.abc import Callable, Container, Iterator, Sequence
 
     from doiuri.plugins import Options
 
@@ -27,6 +27,7 @@ __all__ = [
     "describe",
     "doi_references",
     "link_uri",
+    "parse_arxiv_target",
     "parse_target",
     "reference",
     "remarks",
@@ -36,6 +37,16 @@ __all__ = [
 ]
 
 _OPENING = re.compile(r"(?<!\x00)<")  # docutils writes a backslash escape as a NUL before the character
+ARXIV = "https://arxiv.org/abs/"
+_EPRINT = re.compile(
+    r"""(?i:arxiv:\ ?)?
+    (?P<shown>
+        (?:(?P<archive>[a-z-]+) (?:\.[A-Z]{2})? /)?  # until March 2007, with or without the subject class
+        (?P<number> (?(archive)\d{7}|\d{4}\.\d{4,5}) )
+        (?:v\d+)?
+    )""",
+    re.VERBOSE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +59,8 @@ class Target:
     """The DOI as the author typed it."""
     title: str | None = None
     """The explicit title; None if there is none."""
+    url: str | None = None
+    """The URL to link to; None for that of the DOI."""
 
     def text(self, options: Options) -> str:
         """Return the visible text: the title, or else the DOI in the form that ``options`` ask for."""
@@ -61,7 +74,7 @@ def parse_target(text: str) -> Target:
     text is a DOI; if there is none, the whole text is the name, as in ``10.1000/a<b>``.
 
     >>> parse_target("a < b <10.1000/182>")
-    Target(doi=DOI('10.1000/182'), typed='10.1000/182', title='a < b')
+    Target(doi=DOI('10.1000/182'), typed='10.1000/182', title='a < b', url=None)
 
     :param text: the text of the role, in which docutils marks backslash escapes by NUL characters.
     :raises doiuri.DOISyntaxError: if there is no DOI; the error is about the part in angle brackets if
@@ -82,6 +95,27 @@ def parse_target(text: str) -> Target:
         raise with_suggestion(error or wrong) from None
 
 
+def parse_arxiv_target(text: str) -> Target:
+    """Return the target of the role ``arxiv``, from its text: ``2301.00001v2`` or ``Title <hep-th/9901001>``.
+
+    The link leads to the version that the author names. The DOI is that of the e-print, which has none.
+
+    >>> parse_arxiv_target("math.GT/0309136v1").doi
+    DOI('10.48550/arXiv.math/0309136')
+
+    :param text: the text of the role, in which docutils marks backslash escapes by NUL characters.
+    :raises doiuri.DOISyntaxError: if there is no arXiv identifier.
+    """
+    title, _, id_ = text[:-1].rpartition("<") if text.endswith(">") else ("", "", text)
+    found = _EPRINT.fullmatch(typed := unescape(id_).strip())
+    if found is None:
+        expected = "expected one such as 2301.00001, 2301.00001v2 or hep-th/9901001"
+        raise DOISyntaxError(typed, 0, expected, kind="valid arXiv identifier")
+    doi = DOI("10.48550/arXiv." + "/".join(filter(None, found.group("archive", "number"))))
+    title = unescape(title.rstrip()) or f"arXiv:{found['shown']}"
+    return Target(doi, doi.name, title, ARXIV + found["shown"])
+
+
 def reference(rawtext: str, target: Target, options: Options, classes: Sequence[str] = ()) -> nodes.reference:
     """Return the link to a target.
 
@@ -94,7 +128,7 @@ def reference(rawtext: str, target: Target, options: Options, classes: Sequence[
         rawtext,
         target.text(options),
         internal=False,
-        refuri=target.doi.link(base=options.link),
+        refuri=target.url or target.doi.link(base=options.link),
         doi=target.doi,
         classes=["doi", *classes],
     )
@@ -103,7 +137,13 @@ def reference(rawtext: str, target: Target, options: Options, classes: Sequence[
     return link
 
 
-def unlinked(rawtext: str, text: str, options: Options, classes: Sequence[str] = ()) -> nodes.inline:
+def unlinked(
+    rawtext: str,
+    text: str,
+    options: Options,
+    classes: Sequence[str] = (),
+    parse: Callable[[str], Target] = parse_target,
+) -> nodes.inline:
     """Return the text of a role that starts with ``!``: the text of the link, without the link.
 
     If there is no DOI after the ``!``, the text is shown as written.
@@ -112,9 +152,10 @@ def unlinked(rawtext: str, text: str, options: Options, classes: Sequence[str] =
     :param text: the text of the role, with the ``!``.
     :param options: the form of the text.
     :param classes: classes of the node.
+    :param parse: what reads the text.
     """
     try:
-        visible = parse_target(text[1:]).text(options)
+        visible = parse(text[1:]).text(options)
     except DOISyntaxError:
         visible = unescape(text[1:])
     return nodes.inline(rawtext, visible, classes=list(classes), support_smartquotes=False)

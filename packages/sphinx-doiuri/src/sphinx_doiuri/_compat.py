@@ -10,17 +10,19 @@ from urllib.parse import urlsplit
 
 from docutils import nodes
 from docutils.parsers.rst import roles
+from docutils_doiuri.nodes import ARXIV, parse_arxiv_target
 from doiuri import DOI, DOISyntaxError
 from sphinx.builders.linkcheck import CheckExternalLinksBuilder
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util import logging
+from sphinx.util.docutils import is_role_registered
 
 from sphinx_doiuri._config import options, switch
 from sphinx_doiuri._environment import Use, doi_data
 from sphinx_doiuri._lines import location_in_file
 from sphinx_doiuri._listings import listings_of
 from sphinx_doiuri._locale import __
-from sphinx_doiuri._read import DOIRole
+from sphinx_doiuri._read import ArXivRole, DOIRole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -54,7 +56,12 @@ def replace_extlinks(app: Sphinx, config: Config) -> None:
 
 
 def replace_role(app: Sphinx) -> None:
-    """Register our role again if another extension, such as a copied doi_role.py, has replaced it."""
+    """Register our role again if another extension, such as a copied doi_role.py, has replaced it.
+
+    The role ``arxiv`` is added only if there is none.
+    """
+    if not is_role_registered("arxiv"):
+        app.add_role("arxiv", ArXivRole())
     if isinstance(vars(roles)["_roles"].get("doi"), DOIRole):
         return
     app.add_role("doi", DOIRole(), override=True)
@@ -120,6 +127,10 @@ def leave_out_dois(app: Sphinx, uri: str) -> str | None:
     ignored = any(re.match(pattern, uri) for pattern in app.config.linkcheck_ignore)
     if ignored or not isinstance(app.builder, LinkChecker) or not switch(app.config, "doi_linkcheck"):
         return None
+    with suppress(DOISyntaxError):  # a link of the role arxiv
+        doi = parse_arxiv_target(uri.removeprefix(ARXIV)).doi
+        if uri.startswith(ARXIV) and any(use.doi == doi for use in doi_data(app.env).all_uses()):
+            return app.builder.leave_out(uri, doi)
     for hosts in (), (urlsplit(options(app.config).link).netloc,):
         with suppress(DOISyntaxError):
             doi = DOI.from_url(uri, hosts=hosts) if hosts else DOI.from_url(uri)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from docutils import nodes
 from docutils_doiuri.nodes import (
     link_uri,
+    parse_arxiv_target,
     parse_target,
     reference,
     restore_contents,
@@ -48,6 +49,7 @@ class DOIRole(SphinxRole):
     on DOIs, because it knows the line.
     """
 
+    parse = staticmethod(parse_target)
     escaped: str  # the text with docutils' NUL escapes, which distinguish "\<" from "<"
 
     def __call__(
@@ -74,14 +76,20 @@ class DOIRole(SphinxRole):
     def _node(self, classes: list[str]) -> nodes.Element:
         shared = options(self.config)
         if self.escaped.startswith("!"):
-            return unlinked(self.rawtext, self.escaped, shared, classes)
+            return unlinked(self.rawtext, self.escaped, shared, classes, self.parse)
         try:
-            target = parse_target(self.escaped)
+            target = self.parse(self.escaped)
         except DOISyntaxError as error:
             return nodes.problematic(self.rawtext, self.rawtext, doi_error=str(error))
         node = reference(self.rawtext, target, shared, classes)
         node["doi_typed"] = target.typed
         return node
+
+
+class ArXivRole(DOIRole):
+    """``:arxiv:`2301.00001``` and ``:arxiv:`Title <hep-th/9901001v2>```."""
+
+    parse = staticmethod(parse_arxiv_target)
 
 
 class ReadDOIs(SphinxTransform):

@@ -38,15 +38,8 @@ __all__ = [
 
 _OPENING = re.compile(r"(?<!\x00)<")  # docutils writes a backslash escape as a NUL before the character
 ARXIV = "https://arxiv.org/abs/"
-_EPRINT = re.compile(
-    r"""(?i:arxiv:\ ?)?
-    (?P<shown>
-        (?:(?P<archive>[a-z-]+) (?:\.[A-Z]{2})? /)?  # until March 2007, with or without the subject class
-        (?P<number> (?(archive)\d{7}|\d{4}\.\d{4,5}) )
-        (?:v\d+)?
-    )""",
-    re.VERBOSE,
-)
+# Until March 2007, an archive and perhaps a subject class precede the number
+_EPRINT = re.compile(r"(?i:arxiv: ?)?((?:([a-z-]+)(?:\.[A-Z]{2})?/)?((?(2)\d{7}|\d{4}\.\d{4,5}))(?:v\d+)?)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,11 +102,11 @@ def parse_arxiv_target(text: str) -> Target:
     title, _, id_ = text[:-1].rpartition("<") if text.endswith(">") else ("", "", text)
     found = _EPRINT.fullmatch(typed := unescape(id_).strip())
     if found is None:
-        expected = "expected one such as 2301.00001, 2301.00001v2 or hep-th/9901001"
-        raise DOISyntaxError(typed, 0, expected, kind="valid arXiv identifier")
-    doi = DOI("10.48550/arXiv." + "/".join(filter(None, found.group("archive", "number"))))
-    title = unescape(title.rstrip()) or f"arXiv:{found['shown']}"
-    return Target(doi, doi.name, title, ARXIV + found["shown"])
+        examples = "expected one such as 2301.00001, 2301.00001v2 or hep-th/9901001"
+        raise DOISyntaxError(typed, 0, examples, kind="valid arXiv identifier")
+    doi = DOI("10.48550/arXiv." + "/".join(filter(None, found.group(2, 3))))
+    title = unescape(title.rstrip()) or f"arXiv:{found[1]}"
+    return Target(doi, doi.name, title, ARXIV + found[1])
 
 
 def reference(rawtext: str, target: Target, options: Options, classes: Sequence[str] = ()) -> nodes.reference:

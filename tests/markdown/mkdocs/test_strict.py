@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import logging
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 from doiuri_proxy.pytest_plugin import Proxies
@@ -25,6 +31,26 @@ def test_a_doi_that_does_not_exist_fails_the_build(
     assert built.messages() == ["a.md:3: doi:10.1000/none: not found"]
     (built.folder / "docs" / "a.md").write_text("")
     built.build(strict=True)
+
+
+def test_in_properdocs_too(tmp_path: Path, doi_proxy: Proxies) -> None:
+    for name, text in PAGES.items():
+        (tmp_path / "docs").mkdir(exist_ok=True)
+        (tmp_path / "docs" / name).write_text(text)
+    settings = {"site_name": "Test", "theme": "mkdocs", "plugins": [{"doiuri": {"bibliography": "list.md"}}]}
+    (tmp_path / "properdocs.yml").write_text(json.dumps(settings))
+    words = [sys.executable, "-m", "properdocs", "build", "--strict"]
+    resolver = {**os.environ, "DOIURI_RESOLVER": doi_proxy(RECORDS).url}
+    done = subprocess.run(
+        words, cwd=tmp_path, env=resolver, capture_output=True, text=True, timeout=300, check=False
+    )
+    assert re.findall("^WARNING .*", done.stderr, re.MULTILINE) == [
+        "WARNING -  doiuri: a.md:3: doi:10.1000/none: not found"
+    ]
+    assert done.returncode == 1
+    assert 'href="https://doi.org/10.1000/182"' in (tmp_path / "site" / "index.html").read_text()
+    (tmp_path / "docs" / "a.md").write_text("")
+    subprocess.run(words, cwd=tmp_path, env=resolver, capture_output=True, timeout=300, check=True)
 
 
 @pytest.mark.parametrize("fault", TYPICAL, ids=str)

@@ -44,6 +44,11 @@ def test_a_package_keeps_its_promises(path: Path) -> None:
         assert re.search(r"~=" if name in NAMES else r">=", requirement), requirement
 
 
+def test_uv_takes_every_package_from_this_clone() -> None:
+    root = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    assert root["tool"]["uv"]["sources"] == {name: {"workspace": True} for name in NAMES}
+
+
 def test_every_dependency_is_pinned_for_ci_by_plain_versions() -> None:
     pins = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
     assert len(pins) > 20

@@ -134,7 +134,7 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.doctest",
-    "sphinx_copybutton",
+    "sphinx.ext.intersphinx",
     # See ext/
     "doi_role",
     "issues",

@@ -88,7 +88,9 @@ def test_link_to_a_target() -> None:
 
 
 def test_text_without_a_link() -> None:
-    assert [unlinked("", text, options()).astext() for text in ("!10.1/1", "!T <10.1/1>", "!none")] == [
+    assert [
+        unlinked("", text, parse_target, options()).astext() for text in ("!10.1/1", "!T <10.1/1>", "!none")
+    ] == [
         "doi:10.1/1",
         "T",
         "none",

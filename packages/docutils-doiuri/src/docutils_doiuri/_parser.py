@@ -136,7 +136,7 @@ def doi_role(
     inliner: Inliner,
     options: Mapping[str, object] | None = None,
     content: Sequence[str] = (),  # noqa: ARG001
-    parse: Callable[[str], Target] = parse_target,
+    parse: Callable[[str], Target] | None = None,
 ) -> tuple[list[nodes.Node], list[nodes.system_message]]:
     """Return the link for ``:doi:`10.1000/182``` or ``:doi:`Title <10.1000/182>```.
 
@@ -150,15 +150,15 @@ def doi_role(
     :param inliner: the parser of inline text.
     :param options: the options of the directive ``role``: ``class``.
     :param content: not used.
-    :param parse: what reads the text.
+    :param parse: what reads the text; default ``parse_target``.
     :returns: the nodes, and the messages to report.
     """
     given = options or {}
     # ``.. role:: paper(doi)`` defines classes; the key depends on docutils
     classes = [str(one) for key in ("class", "classes") for one in given.get(key) or ()]  # type: ignore[attr-defined]
-    settings = read_options(inliner.document)
+    settings, parse = read_options(inliner.document), parse or parse_target
     if text.startswith("!"):
-        return [unlinked(rawtext, text, settings, classes, parse)], []
+        return [unlinked(rawtext, text, parse, settings, classes)], []
     try:
         target = parse(text)
     except DOISyntaxError as error:

@@ -131,11 +131,7 @@ def reference(rawtext: str, target: Target, options: Options, classes: Sequence[
 
 
 def unlinked(
-    rawtext: str,
-    text: str,
-    options: Options,
-    classes: Sequence[str] = (),
-    parse: Callable[[str], Target] = parse_target,
+    rawtext: str, text: str, parse: Callable[[str], Target], options: Options, classes: Sequence[str] = ()
 ) -> nodes.inline:
     """Return the text of a role that starts with ``!``: the text of the link, without the link.
 
@@ -143,9 +139,9 @@ def unlinked(
 
     :param rawtext: the source of the role.
     :param text: the text of the role, with the ``!``.
+    :param parse: ``parse_target`` or ``parse_arxiv_target``.
     :param options: the form of the text.
     :param classes: classes of the node.
-    :param parse: what reads the text.
     """
     try:
         visible = parse(text[1:]).text(options)

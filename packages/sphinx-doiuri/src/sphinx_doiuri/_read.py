@@ -76,7 +76,7 @@ class DOIRole(SphinxRole):
     def _node(self, classes: list[str]) -> nodes.Element:
         shared = options(self.config)
         if self.escaped.startswith("!"):
-            return unlinked(self.rawtext, self.escaped, shared, classes, self.parse)
+            return unlinked(self.rawtext, self.escaped, self.parse, shared, classes)
         try:
             target = self.parse(self.escaped)
         except DOISyntaxError as error:

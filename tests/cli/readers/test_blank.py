@@ -8,9 +8,7 @@ from pathlib import Path
 from doiuri import DOI, find
 from doiuri.testing import strategies as dois
 from doiuri_cli.readers import may_mention
-from doiuri_cli.readers._blank import signs
 from hypothesis import given
-from hypothesis import strategies as st
 
 CASES = Path(__file__).parents[2] / "cases"
 
@@ -49,16 +47,3 @@ def _strings(value: object) -> list[str]:
         return [value]
     parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     return [text for part in parts for text in _strings(part)]
-
-
-@given(
-    st.lists(
-        st.sampled_from(["10", ".", "1000", "/", "doi", "DOI", "Doi", "hdl", " ", "\\", "&", "{", ":", "é"])
-    )
-)
-def test_what_may_mention_a_doi_has_a_sign(pieces: list[str]) -> None:
-    text = "".join(pieces)
-    found = signs(text)
-    assert found == sorted(found)
-    assert found.pop() == len(text)
-    assert found or not may_mention(text)

@@ -6,10 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
-import yaml
 from doiuri_cli import Part, Source
 from doiuri_cli._mentions import Mention, mentions_in
-from doiuri_cli.readers import _yaml, _yaml_scalars, may_mention, parts_of
+from doiuri_cli.readers import parts_of
 from doiuri_cli.rules import finding_at
 
 CASES = Path(__file__).parents[1] / "cases"
@@ -104,26 +103,3 @@ def test_the_tags_of_a_cell_ignore_codes() -> None:
     codes = ("not-found", "not-https", "syntax")
     ignored = {cell: [code for code in codes if part.ignores(code)] for cell, part in parts.items()}
     assert ignored == {1: [], 2: ["not-found", "not-https"], 4: [*codes]}
-
-
-def test_yaml_without_its_library_in_c(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_yaml_scalars, "_LOADER", yaml.SafeLoader)
-    for name in EXPECTED:
-        if name.startswith("yaml/"):
-            test_the_mentions_in_a_file(name)
-
-
-def test_of_many_values_in_yaml_those_with_a_sign_of_a_doi_are_looked_at(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    seen: list[str] = []
-
-    def noted(text: str) -> bool:
-        seen.append(text)
-        return may_mention(text)
-
-    monkeypatch.setattr(_yaml, "may_mention", noted)
-    items = "".join(f"- name: 'n'\n  value: {number}\n" for number in range(100))
-    source = Source("a.yml", f'{items}- value: "\\x310.1000/2"\n- value: see 10.1000/1\n')
-    assert [part.text for part in _yaml.read(source)] == ["10.1000/2", "see 10.1000/1"]
-    assert seen[1:] == ["10.1000/2", "see 10.1000/1"]  # the first is the file

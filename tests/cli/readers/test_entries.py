@@ -6,7 +6,7 @@ import json
 
 import pytest
 from doiuri import DOI
-from doiuri_cli import ReadError, Source
+from doiuri_cli import Source
 from doiuri_cli.readers._bibliography import Entry, entries
 from doiuri_cli.readers._tex import plain_text
 
@@ -101,11 +101,6 @@ def test_ris() -> None:
 )
 def test_other_files_have_no_entries(path: str, text: str) -> None:
     assert read(path, text) == []
-
-
-def test_broken_files() -> None:
-    with pytest.raises(ReadError, match="line 2, column 1"):
-        read("a.cff", "a: [\n- b")
 
 
 def test_nothing_is_printed_about_broken_entries(capfd: pytest.CaptureFixture[str]) -> None:

@@ -10,7 +10,7 @@ from doiuri import DOI, DOISyntaxError
 from doiuri_cli._examine import examine
 from doiuri_cli._mentions import mentions_in
 from doiuri_cli.files import Source, replace_file
-from doiuri_cli.readers import parts_of
+from doiuri_cli.readers import parts_of, type_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -240,6 +240,10 @@ def _reading(source: Source) -> tuple[list[tuple[object, ...]], list[tuple[str |
         kinds.append((part.syntax, part.cell, part.entry, part.field, part.ignored))
         for doi, span in ((one.doi, one.span) for one in mentions_in(part)):
             mentions += [(doi.name if doi else None, *part.span(*span))]
+    if type_of(source.path) == "yaml":
+        from doiuri_cli.readers._yaml import outline
+
+        kinds += outline(source.text)
     return kinds, mentions
 
 

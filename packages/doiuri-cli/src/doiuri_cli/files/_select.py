@@ -40,11 +40,12 @@ class Filter(NamedTuple):
     max_size: int = 50_000_000
     force_exclude: bool = False
 
-    def _names_type(self, path: str) -> bool:
-        """Return whether a pattern to include, such as ``*.jl``, has the extension of a file."""
-        extension = os.path.splitext(path)[1]  # noqa: PTH122
-        lines = (line for patterns in self.include for line in patterns.lines)
-        return bool(extension) and any(line.endswith(extension) for line in lines)
+    def _names(self, path: str) -> bool:
+        """Return whether a pattern to include ends with the extension of a file, or is its name."""
+        name = os.path.basename(path)  # noqa: PTH119
+        extension = os.path.splitext(name)[1].lower()  # noqa: PTH122
+        lines = [line for patterns in self.include for line in patterns.lines]
+        return name in lines or any(extension and line.lower().endswith(extension) for line in lines)
 
     def excludes(self, path: str, *, folder: bool = False) -> bool:
         """Return whether an absolute path is excluded."""
@@ -52,9 +53,16 @@ class Filter(NamedTuple):
 
     def takes(self, path: str) -> bool:
         """Return whether a file is read, by its absolute path."""
-        if not (self.is_known(path) or self._names_type(path)) or self.excludes(path):
+        if not (self.is_known(path) or self._names(path)) or self.excludes(path):
             return False
-        return not self.include or any(patterns.match(path) for patterns in self.include)
+        included = (one._replace(lines=tuple(map(_folded, one.lines))) for one in self.include)
+        return not self.include or any(patterns.match(_folded(path)) for patterns in included)
+
+
+def _folded(path: str) -> str:
+    """Return a path or pattern with its extension in lower case."""
+    root, extension = os.path.splitext(path)  # noqa: PTH122
+    return root + extension.lower()
 
 
 class Selection:

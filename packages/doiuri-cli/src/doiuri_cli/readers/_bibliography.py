@@ -9,22 +9,23 @@ from typing import TYPE_CHECKING, NamedTuple
 from doiuri import DOI, DOISyntaxError, find
 
 from doiuri_cli.readers._choice import type_of
-from doiuri_cli.readers._json import CSL_LISTS, at, csl_items, strings
+from doiuri_cli.readers._json import SKIPPED, at, described, is_work, strings
 from doiuri_cli.readers._ris import records
+from doiuri_cli.readers._yaml import decoded, scalars
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from doiuri_cli.files import Source
     from doiuri_cli.readers._json import Keys
-    from doiuri_cli.readers._yaml_scalars import Scalar
 
     # place and text of the DOI, key, title, a text with the year, and the family name of the first author
     Fields = tuple[tuple[int, int], str, str, str, str, str]
+    _Value = tuple[str, tuple[int, int]]  # a text, and its place in the file
+    _Values = dict[Keys, _Value]
 
 
 _YEAR = re.compile(r"(?<![0-9])[0-9]{4}(?![0-9])")
-_PREFERRED, _REFERENCES = "preferred-citation", "references"
 _MARKUP = re.compile(r"</?(?:i|b|sup|sub|sc|span)\b[^<>]{0,200}>")
 
 
@@ -89,54 +90,36 @@ def entries(source: Source) -> Iterator[Entry | Lacking]:
 
 
 def _cff(source: Source) -> Iterator[Fields]:
-    """Return the works; the key of each says where it is, such as "references[0]".
-
-    :raises ReadError: if the file is not YAML.
-    """
-    from doiuri_cli.readers._yaml_scalars import scalars  # imports PyYAML, which is slow
-
-    values = {scalar.path: scalar for scalar in scalars(source) if not scalar.is_key}
-    for path in dict.fromkeys(filter(_is_work, (_work(path) for path in values))):
-        doi = values.get((*path, "doi")) or _identifier(values, path)
-        if doi is not None:
-            yield _work_fields(values, path, doi)
-
-
-def _work(path: Keys) -> Keys:
-    """Return the path of the work to which a value belongs."""
-    if path[:1] == (_REFERENCES,):
-        return path[:2]
-    return path[:1] if path[:1] == (_PREFERRED,) else ()
+    """Return the works; the key of each says where it is, such as "references[0]"."""
+    works: dict[Keys, _Values] = {}
+    for one in scalars(source.text):
+        if not (one.is_key or one.style == "#"):
+            size = {"references": 2, "preferred-citation": 1}.get(str(one.path[0]) if one.path else "", 0)
+            work = works.setdefault(one.path[:size], {})
+            value = decoded(source.text, one).text
+            work.setdefault(one.path[size:], (value, (one.start, one.end)))
+    for path, work in works.items():
+        key = f"references[{path[1]}]" if len(path) > 1 else "".join(map(str, path))
+        if doi := work.get(("doi",)) or _identifier(work):
+            yield _work_fields(key, doi, {place: value for place, (value, _) in work.items()})
 
 
-def _is_work(path: Keys) -> bool:
-    return path[:1] != (_REFERENCES,) or len(path) == 2
-
-
-def _identifier(values: dict[Keys, Scalar], path: Keys) -> Scalar | None:
+def _identifier(work: _Values) -> _Value | None:
     """Return the only DOI among the identifiers of a work: several may name versions."""
-    inside = (*path, "identifiers")
-    dois = [
-        values[*place[:-1], "value"]
-        for place, scalar in values.items()
-        if place[: len(inside)] == inside and place[-1] == "type" and scalar.value == "doi"
-        if (*place[:-1], "value") in values
-    ]
+    kinds = (path for path, (value, _) in work.items() if path[-1:] == ("type",) and value == "doi")
+    places = ((*path[:-1], "value") for path in kinds if path[0] == "identifiers")
+    dois = [work[place] for place in places if place in work]
     return dois[0] if len(dois) == 1 else None
 
 
-def _work_fields(values: dict[Keys, Scalar], path: Keys, doi: Scalar) -> Fields:
+def _work_fields(key: str, doi: _Value, work: dict[Keys, str]) -> Fields:
     def text(*names: str | int) -> str:
-        scalar = values.get((*path, *names))
-        return scalar.value if scalar else ""
+        return work.get(names, "")
 
     author = ("authors", 0)
     family = f"{text(*author, 'name-particle')} {text(*author, 'family-names')}".strip()
-    quotes = len(doi.style) if doi.style in {"'", '"'} else 0
-    span = doi.start + quotes, doi.end - quotes
-    key = f"{_REFERENCES}[{path[1]}]" if len(path) > 1 else "".join(map(str, path))
     year = text("year") or text("date-released") or text("date-published")
-    return span, doi.value, key, text("title"), year, family or text(*author, "name")
+    return doi[1], doi[0], key, text("title"), year, family or text(*author, "name")
 
 
 def _csl(source: Source) -> Iterator[Fields]:
@@ -144,12 +127,10 @@ def _csl(source: Source) -> Iterator[Fields]:
 
     :raises ReadError: if the file is not JSON.
     """
-    items = csl_items(source)
-    if items is None:
-        return
-    for string in strings(source, CSL_LISTS):
-        item = at(items, string.path[:-1])
-        if string.path[-1:] != ("DOI",) or len(string.path) > 2 or not isinstance(item, dict):
+    value = described(source)
+    for string in strings(source, SKIPPED) if value is not None else ():
+        item = at(value, string.path[:-1])
+        if string.path[-1:] != ("DOI",) or not isinstance(item, dict) or not is_work(item):
             continue
         span = string.start, string.end
         title = _MARKUP.sub("", _text(item.get("title")))

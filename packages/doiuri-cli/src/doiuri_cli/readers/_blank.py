@@ -19,7 +19,6 @@ _RUN = "[0-9.]{0,30}+"
 _NAME = re.compile(rf"10\.{_RUN}(?:[0-9./:]|{_ESCAPED})|{_BROKEN}")
 # One that counts without a label: versions and addresses such as v10.2/guide are frequent
 _BARE_NAME = re.compile(rf"10\.(?:[0-9]{{4}}{_RUN}[0-9./:]|{_RUN}{_ESCAPED})|{_BROKEN}")
-_SIGNS = _NAME, re.compile("doi")  # one expression for both takes five times as long
 _LABEL = re.compile("doi|hdl", re.IGNORECASE)
 _ON_LINE = re.compile(r"[^\r\n]+")
 
@@ -30,14 +29,6 @@ def may_mention(text: str) -> bool:
         return True
     # An invalid DOI is meant by "doi" only; with a name, any label counts
     return _NAME.search(text) is not None and bool(_BARE_NAME.search(text) or _LABEL.search(text))
-
-
-def signs(text: str) -> list[int]:
-    """Return where signs of a DOI start, in order, and last the length of the text.
-
-    A piece of the text in which none starts is one for which ``may_mention`` returns False.
-    """
-    return [*sorted(found.start() for sign in _SIGNS for found in sign.finditer(text)), len(text)]
 
 
 def blanked(text: str, spans: Iterable[Span]) -> str:

@@ -6,6 +6,7 @@ Others register entry points ``doiuri.readers``, named after extensions such as 
 from __future__ import annotations
 
 import os
+import re
 from functools import cache, partial
 from typing import TYPE_CHECKING, cast
 
@@ -20,19 +21,21 @@ if TYPE_CHECKING:
 
 _EXTENSIONS = {
     "bibtex": (".bib", ".bibtex", ".biblatex"),
-    "html": (".html", ".htm", ".xhtml", ".xml", ".csl"),
+    "code": (".r", ".jl", ".rs", ".nf"),
+    "html": (".html", ".htm", ".xhtml", ".xml", ".csl", ".owl"),
     "json": (".json",),
     "markdown": (".md", ".markdown", ".mdown", ".mkd", ".mdx", ".qmd", ".rmd"),
     "notebook": (".ipynb",),
     "python": (".py", ".pyi", ".pyw", ".pyx"),
     "ris": (".ris",),
     "rst": (".rst", ".rest"),
-    "tex": (".tex", ".ltx", ".latex", ".bbl", ".sty", ".cls"),
+    "tex": (".tex", ".ltx", ".latex", ".bbl", ".sty", ".cls", ".rd", ".rnw"),
     "text": (".txt", ".enw", ".nbib"),
     "yaml": (".cff", ".yaml", ".yml"),
 }
-_TEXTS = {"README", "CITATION", "AUTHORS"}
+_TEXTS = {"README", "CITATION", "AUTHORS", "DESCRIPTION"}
 _TYPES = {extension: name for name, extensions in _EXTENSIONS.items() for extension in extensions}
+_COMMENT_LINES = re.compile(r"(?:^[ \t]*+(?:\#|//|\*)[^\r\n]*+(?:\r?\n|\Z))+", re.MULTILINE)
 _also: dict[str, str] = {}  # what the configuration adds
 _columns: set[str] = set()  # if there are any, only these are read
 # Tables may be large, and are read for their columns only
@@ -109,6 +112,8 @@ def reader_for(path: str) -> Reader | None:
             from doiuri_cli.readers._rst import read
         case "tex":
             from doiuri_cli.readers._tex import read
+        case "code":
+            return read_code
         case "text":
             return read_text
         case "yaml":
@@ -129,6 +134,20 @@ def parts_of(source: Source) -> Iterable[Part]:
 def read_text(source: Source) -> Iterator[Part]:
     """Return the whole text of a plain text."""
     yield Part(source.text)
+
+
+def read_code(source: Source) -> Iterator[Part]:
+    """Return the comments of a program, and the rest, without fixes: a program may compare its strings."""
+    last = 0
+    for lines in _COMMENT_LINES.finditer(source.text):
+        yield Part(source.text[last : lines.start()], start=last, encode=_refused)
+        yield Part(lines[0], start=lines.start())
+        last = lines.end()
+    yield Part(source.text[last:], start=last, encode=_refused)
+
+
+def _refused(text: str) -> str:
+    raise ValueError(text)
 
 
 def _plugin(extension: str) -> Reader | None:

@@ -115,15 +115,15 @@ def _json(source: Source, columns: frozenset[str]) -> Iterator[Part]:
 
 
 def _yaml(source: Source, columns: frozenset[str]) -> Iterator[Part]:
-    from doiuri_cli.readers._yaml import is_text
-    from doiuri_cli.readers._yaml_scalars import part_of, scalars  # imports PyYAML, which is slow
+    from doiuri_cli.readers._yaml import is_text, part_of, scalars
 
     keys: set[str] = set()
-    for scalar in scalars(source):
+    for scalar in scalars(source.text):
+        name = _key(scalar.path)
         if scalar.is_key:
-            keys.add(scalar.value)
-        elif (name := _key(scalar.path)) in columns and is_text(scalar):
-            yield part_of(source.text, scalar, name, field=True)
+            keys.add(name)
+        elif name in columns and is_text(source.text, scalar):
+            yield part_of(source.text, scalar, name)._replace(field=True)
     yield from (Part("", entry=key) for key in sorted(keys))
 
 

@@ -1,12 +1,14 @@
-"""JSON: its strings with their places (RFC 8259), and the parts of files that describe works.
+"""JSON: its strings with their places (RFC 8259), and the parts that describe works.
 
-These are CSL-JSON, .zenodo.json and codemeta.json; other files have no parts.
+These are the items of CSL-JSON, BibJSON and DataCite's JSON at any depth, and .zenodo.json, codemeta.json and
+RO-Crate; of other files nothing is read.
 """
 
 from __future__ import annotations
 
 import json
 import re
+from contextlib import suppress
 from pathlib import PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -30,24 +32,25 @@ _ESCAPE = re.compile(
     r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|.)", re.DOTALL
 )
 _HTML = {"description", "notes"}
-CSL_LISTS = frozenset(
-    ("author", "editor", "translator", "issued", "accessed", "reference", "link", "license")
-)
-"""Keys of CSL-JSON whose lists hold no DOI of the item itself."""
+_DOI = re.compile(r'"doi"', re.IGNORECASE)
+_MARKS = {"type", "types", "title", "titles", "author", "creators"}
+_SCHEMES = ("type", "scheme", "propertyID", "identifierType", "relatedIdentifierType")
+SKIPPED = frozenset(("author", "editor", "translator", "issued", "accessed", "reference", "link", "license"))
+"""Keys of works whose values hold no DOI of the work itself."""
 
 
 def read(source: Source) -> Iterator[Part]:
-    """Return the values that may mention DOIs; the entry is the ``id`` of an item.
+    """Return the values that may mention DOIs; the entry is the ``id`` of a work.
 
     :raises ReadError: if the file is not JSON though its name says what it describes.
     """
-    match PurePath(source.path).name.lower():
-        case ".zenodo.json":
-            yield from _values(source, loaded(source), _zenodo)
-        case "codemeta.json":
-            yield from _values(source, loaded(source), _codemeta)
-        case _ if (items := csl_items(source)) is not None:
-            yield from _values(source, items, _csl)
+    name = PurePath(source.path).name.lower()
+    if name == ".zenodo.json":
+        yield from _values(source, loaded(source), _zenodo)
+    elif name.endswith(("codemeta.json", "ro-crate-metadata.json")):
+        yield from _values(source, loaded(source), _linked)
+    elif (value := described(source)) is not None:
+        yield from _values(source, value, _work, SKIPPED)
 
 
 def loaded(source: Source) -> object:
@@ -66,37 +69,34 @@ def loaded(source: Source) -> object:
     return value
 
 
-def csl_items(source: Source) -> object | None:
-    """Return the value of a text if it is CSL-JSON: a work or several, with ``type`` and ``DOI``; or None."""
-    if '"DOI"' not in source.text or '"type"' not in source.text:
-        return None
-    try:
-        value = loaded(source)
-    except ReadError:
-        return None
-    if _is_item(value):
-        return value
-    items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return value if any(_is_item(item) for item in items) else None
+def described(source: Source) -> object | None:
+    """Return the value of a text that may describe works; None if it is not JSON, or is a lock file."""
+    with suppress(ReadError):
+        if _DOI.search(source.text) and not source.text.startswith('{"doiuri-lock"'):
+            return loaded(source)
+    return None
 
 
-def _is_item(value: object) -> bool:
+def is_work(value: object) -> bool:
+    """Return whether a value describes a work that has a DOI."""
     return (
-        isinstance(value, dict) and isinstance(value.get("type"), str) and isinstance(value.get("DOI"), str)
+        isinstance(value, dict)
+        and not _MARKS.isdisjoint(value)
+        and any(isinstance(value.get(key), str) for key in ("DOI", "doi"))
     )
 
 
-def _values(source: Source, value: object, kind_of: Kind) -> Iterator[Part]:
+def _values(source: Source, value: object, kind_of: Kind, skip: Container[str] = ()) -> Iterator[Part]:
     encode = encoder(source)
-    for string in strings(source, CSL_LISTS if kind_of is _csl else frozenset()):
+    for string in strings(source, skip):
         holder = at(value, string.path[:-1])
         kind = kind_of(string.path, holder)
         field = kind == "field"
         if kind and (field or may_mention(string.value)):
             text, places = undo_all(source.text, [string])
             syntax = "text" if field else kind
-            key = _key(holder) if kind_of is _csl else ""
-            yield Part(text, syntax, places=places, entry=key, field=field, encode=encode)
+            entry = _key(holder) if is_work(holder) else ""
+            yield Part(text, syntax, places=places, entry=entry, field=field, encode=encode)
 
 
 def at(value: object, path: Keys) -> object:
@@ -116,13 +116,18 @@ def _key(item: object) -> str:
     return str(key) if isinstance(key, str | int) else ""
 
 
-def _csl(path: Keys, holder: object) -> str:
-    if not 1 <= len(path) <= 2 or not isinstance(holder, dict):
-        return ""
-    match path[-1]:
-        case "DOI":
+def _says_doi(holder: object) -> bool:
+    """Return whether an object says of what type an identifier in it is: a DOI."""
+    return isinstance(holder, dict) and any(str(holder.get(key)).lower().endswith("doi") for key in _SCHEMES)
+
+
+def _work(path: Keys, holder: object) -> str:
+    match path[-1:]:
+        case ("identifier" | "relatedIdentifier" | "id",) if _says_doi(holder):
+            return "text"  # DataCite has links there, too
+        case ("DOI" | "doi",) if is_work(holder):
             return "field"
-        case "URL" | "note":
+        case ("URL" | "url" | "note",) if is_work(holder):
             return "text"
         case _:
             return ""
@@ -133,7 +138,7 @@ def _zenodo(path: Keys, holder: object) -> str:
         case ("doi",):
             return "field"
         case ("related_identifiers" | "alternate_identifiers", int(), "identifier"):
-            return "field" if isinstance(holder, dict) and holder.get("scheme") == "doi" else "text"
+            return "field" if _says_doi(holder) else "text"
         case (str() as key,) if key in _HTML:
             return "html"
         case ("references", int()):
@@ -142,11 +147,14 @@ def _zenodo(path: Keys, holder: object) -> str:
             return ""
 
 
-def _codemeta(path: Keys, holder: object) -> str:
+def _linked(path: Keys, holder: object) -> str:
+    """Return what a value of codemeta.json and RO-Crate is, which use the names of schema.org."""
     names = [step for step in path if isinstance(step, str)]
     match names[-1:]:
-        case ["value"] if isinstance(holder, dict) and "identifier" in names:
-            return "field" if str(holder.get("propertyID")).lower().endswith("doi") else "text"
+        case ["value"] if _says_doi(holder):
+            return "field"
+        case ["value"] if "identifier" in names:
+            return "text"
         case ["identifier" | "@id" | "sameAs" | "url" | "citation" | "referencePublication" | "description"]:
             return "text"
         case _:

@@ -54,24 +54,25 @@ _PARAGRAPH = 2000  # characters before an indented block that are looked at
 
 def read_html(source: Source) -> Iterator[Part]:
     """Return the whole text, with blanks in the place of what is not read."""
-    syntax = "xml" if source.path.lower().endswith((".xml", ".csl")) else "html"
-    shown = html_without_code(source.text)
-    yield Part(shown, syntax)
+    is_xml = source.path.lower().endswith((".xml", ".csl", ".owl"))
+    shown = html_without_code(source.text, is_xml=is_xml)
+    yield Part(shown, "xml" if is_xml else "html")
     yield from quoted(source.text, shown)
 
 
-def html_without_code(text: str) -> str:
+def html_without_code(text: str, *, is_xml: bool = False) -> str:
     """Return HTML or XML with blanks in the place of comments and code."""
-    return blanked(text, code_spans(text))
+    return blanked(text, code_spans(text, is_xml=is_xml))
 
 
-def code_spans(text: str) -> Iterator[tuple[int, int]]:
+def code_spans(text: str, *, is_xml: bool = False) -> Iterator[tuple[int, int]]:
     """Yield start and end of each comment and each element that holds code, in order."""
     closers = Closers(text)
     position = 0
     while (opener := _OPENER.search(text, position)) is not None:
         position = opener.end()
-        if _JSON_LD in opener[0] or opener[0].endswith("/>"):
+        is_style = is_xml and opener["tag"] == "style"  # the root of CSL
+        if is_style or _JSON_LD in opener[0] or opener[0].endswith("/>"):
             continue
         closer = _CLOSERS[opener["tag"].lower()] if opener["tag"] else _COMMENT_END
         end = closers.end(closer, position)

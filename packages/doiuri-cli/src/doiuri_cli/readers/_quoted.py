@@ -16,7 +16,7 @@ FIELD = re.compile(
     r"|(?P<plain>[^\s\"'\[{#&*!|>%@`](?:[^\r\n#]|(?<=\S)#)*?))[ \t]*(?:(?<=\s)#[^\r\n]*)?\r?$",
     re.IGNORECASE | re.MULTILINE,
 )
-_LINE_WITH_ENTRY = re.compile(r"^[ \t>]*@(?=[A-Za-z]+[ \t]*\{)", re.MULTILINE)
+_LINE_WITH_ENTRY = re.compile(r"(?:^[ \t>]*+|>)@(?=[A-Za-z]+[ \t]*\{)", re.MULTILINE)
 _VALUE = re.compile(r"(?<=[ \t\"'])(?:https?://\S{1,99}?/|doi:)?10\.[0-9]{4,9}/\S+")  # not the URI doi:10.…
 _COMMENT = 5000  # characters before a place in which a comment around it begins
 

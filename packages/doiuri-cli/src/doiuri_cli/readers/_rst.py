@@ -68,7 +68,7 @@ def _literal_blocks(text: str) -> Iterator[tuple[int, int]]:
         if text.startswith("..", _indented(text, line)) or not _BLANK_LINE.match(text, mark.end() + 1):
             continue
         margin = _MARGIN.match(text, line)
-        end = _block_end(text, mark.end() + 1, margin.end() - line if margin else 0)
+        end = block_end(text, mark.end() + 1, margin.end() - line if margin else 0)
         yield mark.end(), end
         last = end
 
@@ -84,7 +84,7 @@ def _explicit_blocks(text: str) -> Iterator[tuple[int, int]]:
         following = text.find("\n", start) + 1 or len(text)
         if not text[dots + 2 : following].strip() and _BLANK_LINE.match(text, following):
             continue  # an empty comment: it ends what is before, and the block after it is none of its own
-        last = _block_end(text, following, dots - start)
+        last = block_end(text, following, dots - start)
         yield start, last
 
 
@@ -107,7 +107,7 @@ def _deeper(margin: int) -> re.Pattern[str]:
     return re.compile(rf"(?:[ \t]{{{margin + 1},}}[^\n]*(?:\n|\Z)|[ \t\r]*\n)*")
 
 
-def _block_end(text: str, start: int, margin: int) -> int:
+def block_end(text: str, start: int, margin: int) -> int:
     """Return where the block at the line ``start`` ends, which is indented deeper than ``margin``."""
     block = _deeper(min(margin, 200)).match(text, start)
     return block.end() if block else start

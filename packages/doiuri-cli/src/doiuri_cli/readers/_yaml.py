@@ -1,93 +1,272 @@
-"""YAML: scalars and comments; in CITATION.cff and elsewhere the values of ``doi`` are fields."""
+"""YAML as text: its scalars and comments, with the keys that lead to them; the values of ``doi`` are fields.
+
+The text is split by its looks and never refused, so that templates and broken files are read too.
+"""
 
 from __future__ import annotations
 
 import re
+from functools import cache, partial
 from pathlib import PurePath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from doiuri_cli.readers._blank import may_mention, signs
-from doiuri_cli.readers._part import Part, one_line
+from doiuri_cli.readers._blank import blanked, may_mention
+from doiuri_cli.readers._json import encode_unicode
+from doiuri_cli.readers._part import Decoded, Part, one_line, undo
+from doiuri_cli.readers._rst import block_end
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from doiuri_cli.files import Source
     from doiuri_cli.readers._json import Keys
-    from doiuri_cli.readers._yaml_scalars import Scalar
 
-
-_COMMENT = re.compile(r"(?:(?<=[ \t\r\n])|\A)#([^\r\n]*+)")
+_DEEPEST = 200  # levels that a path tells apart
+_CROSSREF_KEY = re.compile(
+    r'"key": ?"10\.[^"]*+"'
+)  # of a reference, in recorded JSON; it only begins like a DOI
+_BRACKETS = -2  # the column of what is within brackets or braces
 _NO_TEXT = re.compile(r"(?:true|false|yes|no|on|off|null|~)?", re.IGNORECASE)  # plain, it is no string
 _FIELDS = {"doi", "DOI"}  # their values may be no DOI
 _NAMES = {"doi", "DOI", "title"}  # what has a key "id" and one of these is an entry
+_WHITE = r"[ \t\r\n]"
+_WORDS = r"(?:[^ \t\r\n:\#]++|:(?![ \t\r\n]|\Z)|(?<![ \t\r\n])\#)++"
+_WORDS_IN_FLOW = r"(?:[^ \t\r\n:\#,\[\]{}]++|:(?![ \t\r\n,\[\]{}]|\Z)|(?<![ \t\r\n])\#)++"
+_TOKENS = [  # in blocks, and within brackets or braces
+    re.compile(
+        rf"""[ \t\r\n\ufeff]*+(?:
+            (?<![^ \t\r\n])\#(?P<comment>[^\r\n]*+)
+          | (?P<document>^(?:---|\.\.\.)(?={_WHITE}|\Z))
+          | (?P<dash>-)(?={_WHITE}|\Z)
+          | (?P<open>[\[{{])
+          | (?P<close>[\]}}])
+          | (?P<comma>,)
+          | (?P<other>                                       # passed over:
+                [?:](?=[ \t\r\n,\[\]{{}}]|\Z)                # the mark of a key or value,
+              | [&*][\w-]+(?=[ \t\r\n,\]}}]|\Z)              # an anchor or alias,
+              | ![^ \t\r\n,\[\]{{}}]*+(?=[ \t\r\n,\]}}]|\Z)  # a tag
+            )
+          | "(?P<double>[^"\\]*+(?:\\.[^"\\]*+)*+)"
+          | '(?P<single>[^']*+(?:\'\'[^']*+)*+)'
+          {block}
+          | (?P<plain>{words}(?>[ \t]++{words})*)             # or what looks like one, such as an open quote
+        )""",
+        re.VERBOSE | re.DOTALL | re.MULTILINE,
+    )
+    for words, block in (
+        (_WORDS, r"| (?P<block>[|>][-+0-9]*+)[ \t]*+(?:(?<=[ \t])\#[^\r\n]*+)?(?:\r?\n|\Z)"),
+        (_WORDS_IN_FLOW, ""),
+    )
+]
+_COLONS = re.compile(r"[ \t]*+:(?=[ \t\r\n]|\Z)"), re.compile(r"[ \t]*+:(?=[ \t\r\n,\[\]{}]|\Z|(?<=[\"']:))")
+_SINGLE = re.compile("''")
+_DOUBLE = re.compile(
+    r"""\\(?:
+        x[0-9a-fA-F]{2}
+      | u(?![dD][89a-fA-F])[0-9a-fA-F]{4}              # no surrogate
+      | U00(?:0[0-9a-fA-F]|10)[0-9a-fA-F]{4}
+      | (?:\r\n?|\n)[ \t]*+                            # a line that goes on
+      | .
+    )""",
+    re.VERBOSE,
+)
+_MEANINGS = dict(zip('0abt\tnvfre "/\\N_LP', '\0\a\b\t\t\n\v\f\r\x1b "/\\\x85\xa0\u2028\u2029', strict=True))
+# What would end a plain scalar, or make it something else (YAML 1.2.2 §7.3.3)
+_NOT_PLAIN = re.compile(
+    r"\A[-?:,\[\]{}#&*!|>'\"%@`\s]|:\s|:\Z|\s#|\s\Z|[^\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufffd]"
+)
+_FLOW = re.compile(r"[,\[\]{}]")
+_NOT_PRINTABLE = re.compile(
+    r"[^\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
+)
+
+
+class Scalar(NamedTuple):
+    """A scalar or a comment.
+
+    :ivar path: the keys and, in sequences, the numbers from 0 that lead to it; a key's own text is the last.
+    :ivar style: "'", '"', "|" or ">"; "#" if it is a comment; empty if it is plain.
+    :ivar start: offset in the file of its first character, without quotation marks.
+    :ivar end: offset after its last one.
+    :ivar flow: whether it is within brackets or braces.
+    :ivar is_key: whether it is the key of a mapping.
+    """
+
+    path: Keys
+    style: str
+    start: int
+    end: int
+    flow: bool = False
+    is_key: bool = False
 
 
 def read(source: Source) -> Iterator[Part]:
-    """Return the scalars and comments that may mention DOIs; the entry is the nearest ``id``.
-
-    :raises ReadError: if the file is not YAML; one that cannot mention a DOI is not checked.
-    """
+    """Return the scalars and comments that may mention DOIs; the entry is the nearest ``id``."""
+    text = source.text
     is_citation = PurePath(source.path).suffix.lower() == ".cff"
-    if not is_citation and not may_mention(source.text):
+    if not is_citation and not may_mention(text):
         return
-    from doiuri_cli.readers._yaml_scalars import part_of, scalars  # imports PyYAML, which is slow
-
-    found = list(scalars(source))
-    entries = _entries(found)
-    identifiers = {scalar.path[:-1] for scalar in found if scalar.value == "doi" and _says_doi(scalar)}
-    places = iter(signs(source.text))
-    sign = next(places)
-    place = 0
+    found = [*scalars(text)]
+    entries = _entries(text, found)
+    identifiers = {one.path[:-1] for one in found if _says_doi(text, one)}
     for scalar in found:
-        path, value, start, end, style, *_ = scalar
-        if sign < start:
-            yield from _comments(source.text, place, start)
-            while sign < start:
-                sign = next(places)
-        place = end
-        key = path[-1] if path else None
-        field = key in _FIELDS or (key == "value" and path[:-1] in identifiers)
+        key = scalar.path[-1] if scalar.path else None
+        field = key in _FIELDS or (key == "value" and scalar.path[:-1] in identifiers)
         # In double quotes there may be escapes, so that a name is not as the file has it
-        if sign >= end and not field and (style != '"' or source.text.find("\\", start, end) < 0):
+        if not (field or scalar.style == '"' or may_mention(text[scalar.start : scalar.end])):
             continue
-        while sign < place:
-            sign = next(places)
+        part = part_of(text, scalar, _entry(scalar.path, entries))
         # Outside of CITATION.cff, the key may be a setting that templates use as a link
-        is_link = not is_citation and value.startswith(("http://", "https://"))
-        field = field and not is_link and is_text(scalar)
-        if field or may_mention(value):
-            part = part_of(source.text, scalar, _entry(path, entries), field=field)
-            yield part._replace(syntax="xml") if "</" in value and not field else part
-    yield from _comments(source.text, place, len(source.text))
+        is_link = not is_citation and part.text.startswith(("http://", "https://"))
+        if field and not is_link and is_text(text, scalar):
+            yield part._replace(field=True)
+        elif may_mention(part.text):
+            yield part._replace(syntax="xml") if "</" in part.text else part
 
 
-def _comments(text: str, start: int, end: int) -> Iterator[Part]:
-    """Return the comments between two scalars."""
-    for comment in _COMMENT.finditer(text, start, end):
-        if may_mention(comment[1]):
-            yield Part(comment[1], start=comment.start(1), encode=one_line)
-
-
-def is_text(scalar: Scalar) -> bool:
+def is_text(text: str, scalar: Scalar) -> bool:
     """Return whether a scalar is a value that is a string, unlike in settings such as ``doi: true``."""
-    return not (scalar.is_key or (scalar.style == "" and _NO_TEXT.fullmatch(scalar.value)))
+    is_none = scalar.style == "" and _NO_TEXT.fullmatch(text, scalar.start, scalar.end)
+    return not (scalar.is_key or scalar.style == "#" or is_none)
 
 
-def _says_doi(scalar: Scalar) -> bool:
+def _says_doi(text: str, scalar: Scalar) -> bool:
     """Return whether a scalar says that the value beside it is a DOI, as in the identifiers of CFF."""
-    return scalar.value == "doi" and scalar.path[-1:] == ("type",) and "identifiers" in scalar.path
+    path = scalar.path
+    return (
+        path[-1:] == ("type",)
+        and not scalar.is_key
+        and "identifiers" in path
+        and text[scalar.start : scalar.end] == "doi"
+    )
 
 
-def _entries(found: list[Scalar]) -> dict[Keys, str]:
-    identified = [scalar for scalar in found if scalar.path and scalar.path[-1] == "id" and not scalar.is_key]
-    if not identified:
-        return {}
-    named = {scalar.path[:-1] for scalar in found if scalar.path and scalar.path[-1] in _NAMES}
-    return {scalar.path[:-1]: scalar.value for scalar in identified if scalar.path[:-1] in named}
+def _entries(text: str, found: list[Scalar]) -> dict[Keys, str]:
+    ids = {one.path[:-1]: one for one in found if one.path[-1:] == ("id",) and not one.is_key}
+    named = {one.path[:-1] for one in found if one.path and one.path[-1] in _NAMES} if ids else set()
+    return {path: decoded(text, one).text for path, one in ids.items() if path in named}
 
 
 def _entry(path: Keys, entries: dict[Keys, str]) -> str:
     if not entries:
         return ""
     return next((entries[path[:end]] for end in range(len(path), -1, -1) if path[:end] in entries), "")
+
+
+def part_of(text: str, scalar: Scalar, entry: str) -> Part:
+    """Return a scalar as a part of a file.
+
+    :param text: the text of the file.
+    :param scalar: the scalar.
+    :param entry: the key of the entry that it is in.
+    """
+    content, places = decoded(text, scalar)
+    content = blanked(content, (key.span() for key in _CROSSREF_KEY.finditer(content)))
+    return Part(content, places=places, entry=entry, encode=partial(encode, scalar.style, flow=scalar.flow))
+
+
+def decoded(text: str, scalar: Scalar) -> Decoded:
+    """Return the text of a scalar with the place of each character; line breaks and margins stay."""
+    span = scalar.start, scalar.end
+    if scalar.style == "'":
+        return undo(text, [span], _SINGLE, lambda _: "'")
+    if scalar.style == '"':
+        return undo(text, [span], _DOUBLE, _meaning)
+    return Decoded(text[slice(*span)], range(scalar.start, scalar.end + 1))
+
+
+def _meaning(found: re.Match[str]) -> str:
+    """Return what an escape stands for (YAML 1.2.2 §5.7); itself if there is no such escape."""
+    escape = found[0]
+    if escape[1] in "xuU" and (digits := escape[2:]):
+        return chr(int(digits, 16))
+    return "" if escape[1] in "\r\n" else _MEANINGS.get(escape[1], escape)
+
+
+def encode(style: str, text: str, *, flow: bool = False) -> str:
+    """Return the text as a scalar of a style writes it.
+
+    :param style: the style.
+    :param text: the text.
+    :param flow: whether the scalar is within brackets or braces.
+    :raises ValueError: if the scalar cannot hold the text.
+    """
+    if style == '"':  # with the escapes of JSON
+        return _NOT_PRINTABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", encode_unicode(text))
+    if not style:
+        wrong = bool(_NOT_PLAIN.search(text) or (flow and _FLOW.search(text)))
+    else:  # white space would change the indentation of a block
+        wrong = bool(_NOT_PRINTABLE.search(text)) or (style in {"|", ">"} and text[:1].isspace())
+    if wrong:
+        raise ValueError(f"this scalar cannot hold the text {text!r}")
+    return one_line(text.replace("'", "''") if style == "'" else text)
+
+
+def outline(text: str) -> list[tuple[object, ...]]:
+    """Return the keys of a file, and the values that mention no DOI: no fix may change them."""
+    return [
+        (one.path, one.style, text[one.start : one.end])
+        for one in scalars(text)
+        if not may_mention(text[one.start : one.end])
+    ]
+
+
+def scalars(text: str) -> Iterator[Scalar]:
+    """Yield the scalars and comments of all documents, in order."""
+    levels: list[tuple[int, str | int]] = []  # the column, and the key or number that is read there
+    place = line = before = 0
+    while token := _TOKENS[flow := bool(levels) and levels[-1][0] == _BRACKETS].match(text, place):
+        kind, place = token.lastgroup or "", token.end()
+        start, end = token.span(kind)
+        line = max(line, text.rfind("\n", before, start) + 1)
+        before = start
+        match kind:
+            case "comment":
+                yield Scalar((), "#", start, end)
+            case "document":
+                levels.clear()
+            case "dash" if not flow:
+                _enter(levels, start - line, None)
+            case "open":
+                levels.append((_BRACKETS, "" if token[kind] == "{" else 0))
+            case "close" if flow:
+                levels.pop()
+            case "comma" if flow:
+                last = levels[-1][1]
+                levels[-1] = _BRACKETS, last + 1 if isinstance(last, int) else ""
+            case "block":
+                place = block_end(text, place, levels[-1][0] if levels else -1)
+                yield Scalar(_path(levels), text[start], token.end(), place)
+            case "double" | "single" | "plain":
+                style = {"double": '"', "single": "'"}.get(kind, "")
+                colon = _COLONS[flow].match(text, place)
+                if colon and flow:
+                    levels[-1] = _BRACKETS, text[start:end]
+                elif colon:
+                    _enter(levels, start - len(style) - line, text[start:end])
+                elif not style and not flow:
+                    lines = _continued(min(levels[-1][0], _DEEPEST) if levels else 0).match(text, end)
+                    end = place = lines.end() if lines else end
+                place = colon.end() if colon else place
+                yield Scalar(_path(levels), style, start, end, flow, colon is not None)
+
+
+def _enter(levels: list[tuple[int, str | int]], column: int, key: str | None) -> None:
+    """Go to a key of the mapping at a column, or if it is None, to the next item of the sequence there."""
+    while levels and levels[-1][0] > column - (key is not None):
+        levels.pop()
+    last = levels[-1][1] if levels and levels[-1][0] == column else ""
+    if isinstance(last, int):
+        levels.pop()  # a sequence may begin at the column of the key that it belongs to
+    levels.append((column, key if key is not None else last + 1 if isinstance(last, int) else 0))
+
+
+@cache
+def _continued(margin: int) -> re.Pattern[str]:
+    """Return what matches the lines that a plain scalar goes on in: indented deeper, and no keys."""
+    line = rf"[ \t]{{{margin + 1},}}+{_WORDS}(?>[ \t]++{_WORDS})*"
+    return re.compile(rf"(?>(?:[ \t]*+(?:\r\n?|\n))++{line}(?![ \t]*+:(?:{_WHITE}|\Z)))*")
+
+
+def _path(levels: list[tuple[int, str | int]]) -> Keys:
+    return tuple(step for _, step in levels[:_DEEPEST])

@@ -24,6 +24,7 @@ _MARK = "<!--"
 _HASH, _PERCENT, _MARKUP, _RST = r"(?<!\S)\#", r"(?<![\\`])%", f"(?<!`){_MARK}", r"(?m:^)[ \t]*\.\.[ \t]"
 _OPENINGS = {
     "bibtex": _PERCENT,
+    "code": rf"{_HASH}|(?<!\S)//",
     "html": _MARKUP,
     "markdown": _MARKUP,
     "notebook": f"{_HASH}|{_MARKUP}",

@@ -160,7 +160,7 @@ WRONG = [
     ("lock = true", "lock: expected a string"),
     ('extensions = [".jl"]', "extensions: expected a table such as"),
     ('extensions = { jl = "text" }', "extensions: expected an extension such as '.jl', not 'jl'"),
-    ('extensions = { ".jl" = "julia" }', "extensions: expected bibtex, html, .* or yaml, not 'julia'"),
+    ('extensions = { ".jl" = "julia" }', "extensions: expected bibtex, code, .* or yaml, not 'julia'"),
     ('cache = "../x.db"', "cache: '../x.db' is not a path below .*; name it with --cache or DOIURI_CACHE"),
     ('cache = "up/x.db"', "cache: 'up/x.db' is not a path below"),
     ('cache = "redis://host/0"', "cache: 'redis://host/0' is not a path below"),

@@ -43,7 +43,9 @@ def wanted(include: str = "", exclude: str = "", max_size: int = 1000) -> Filter
     def patterns(text: str) -> tuple[Patterns, ...]:
         return (Patterns(os.getcwd(), tuple(text.split())),) if text else ()  # noqa: PTH109
 
-    return Filter(lambda path: path.endswith((".md", ".txt")), patterns(include), patterns(exclude), max_size)
+    return Filter(
+        lambda path: path.lower().endswith((".md", ".txt")), patterns(include), patterns(exclude), max_size
+    )
 
 
 def test_folders_that_programs_make_are_passed_over_unless_named() -> None:
@@ -119,14 +121,29 @@ def test_a_pattern_to_include_names_a_type_that_is_not_known() -> None:
     assert selected(include="src/ *.md").paths == ["a.md", "src/d.md"]
 
 
+def test_a_name_to_include_and_the_case_of_extensions() -> None:
+    write("NEWS", "a.MD", "b.F90", "c.f90", "sub/NEWS", "sub/a.md", "sub/Makefile")
+    assert selected(include="NEWS").paths == ["NEWS", "sub/NEWS"]
+    for pattern in ("*.f90", "*.F90"):
+        assert selected(include=pattern).paths == ["b.F90", "c.f90"]
+    assert selected(include="*.Md sub/").paths == ["a.MD", "sub/a.md"]
+
+
 def test_the_configuration_names_more_types_of_files(tmp_path: Path) -> None:
-    write("a.jl", "b.R", "c.c", text="# http://doi.org/10.1000/182")
-    write("doiuri.toml", text='extensions = { ".jl" = "text", ".R" = "python" }\n')
+    write("a.f90", "b.m", "c.c", text="# http://doi.org/10.1000/182")
+    write("doiuri.toml", text='extensions = { ".f90" = "text", ".M" = "python" }\n')
     places = [line.rpartition(": ")[0] for line in doiuri("find", cwd=tmp_path).stdout.splitlines()]
-    assert places == ["a.jl:1:3", "b.R:1:3"]
+    assert places == ["a.f90:1:3", "b.m:1:3"]
     assert len(doiuri("check", "-j2", "--offline", "-o", "concise", cwd=tmp_path).stdout.splitlines()) == 2
     Path("doiuri.toml").unlink()
     assert doiuri("find", cwd=tmp_path).stdout == ""
+
+
+def test_programs_ontologies_and_packages_of_r_are_read_by_default(tmp_path: Path) -> None:
+    names = ["DESCRIPTION", "a.R", "b.r", "c.jl", "d.rs", "e.nf", "f.Rd", "g.Rnw", "h.owl"]
+    write(*names, text="doi:10.1000/182")
+    places = doiuri("find", cwd=tmp_path).stdout.splitlines()
+    assert [place.partition(":")[0] for place in places] == names
 
 
 def test_named_pipes_are_passed_over_but_not_what_the_shell_opened() -> None:

@@ -35,6 +35,15 @@ def test_refused(fix: Fix, reason: str) -> None:
         proved(TEXT, fix, encoding="ascii" if "encoding" in reason else "utf-8")
 
 
+@pytest.mark.parametrize("new", ["10.1000/1 #", "10.1000/1\nc: d", "10.1000/1, c: d", "10.1000/1\n  b: c"])
+def test_other_values_in_yaml_stay(new: str) -> None:
+    text = "a: {doi: 'x', b: http://doi.org/10.1000/1}\nb: http://doi.org/10.1000/1\n"
+    start = text.rindex("http")
+    with pytest.raises(ProofError):
+        proved(text, Fix(start, len(text) - 1, new, safe=True), path="a.yaml")
+    proved(text, Fix(start, len(text) - 1, "10.1000/1", safe=True), path="a.yaml")
+
+
 def test_fixes_that_are_right_apart_and_wrong_together() -> None:
     """Each mark of a comment alone hides nothing, but both hide the DOI between them: the first stays."""
     text = "http://doi.org/10.1000/182 and 10.1000/183 are good"

@@ -103,3 +103,94 @@ def test_the_tags_of_a_cell_ignore_codes() -> None:
     codes = ("not-found", "not-https", "syntax")
     ignored = {cell: [code for code in codes if part.ignores(code)] for cell, part in parts.items()}
     assert ignored == {1: [], 2: ["not-found", "not-https"], 4: [*codes]}
+
+
+KEPT = {
+    "CSL-JSON inside another object": (
+        "a.json",
+        '{"items": [{"id": "a", "type": "book", "DOI": "10.1000/1", "reference": [{"DOI": "10.1000/no"}]}]}',
+        [("10.1000/1", "a", True)],
+    ),
+    "DataCite's JSON": (
+        "datacite.json",
+        """{"data": {"doi": "10.1000/1", "types": {}, "url": "https://example.org",
+        "identifiers": [{"identifier": "https://doi.org/10.1000/2", "identifierType": "DOI"}],
+        "relatedIdentifiers": [{"relatedIdentifier": "10.1000/3", "relatedIdentifierType": "DOI"},
+        {"relatedIdentifier": "10.1000/no", "relatedIdentifierType": "ARK"}]}}""",
+        [("10.1000/1", "", True), ("10.1000/2", "", False), ("10.1000/3", "", False)],
+    ),
+    "BibJSON": (
+        "a.json",
+        '{"title": 1, "identifier": [{"type": "doi", "id": "10.1000/1"}, {"type": "", "id": "10.1000/no"}]}',
+        [("10.1000/1", "", False)],
+    ),
+    "RO-Crate": (
+        "ro-crate-metadata.json",
+        """{"@graph": [{"@id": "https://doi.org/10.1000/1", "name": "10.1000/no"},
+        {"identifier": {"propertyID": "doi", "value": "10.1000/2"}}]}""",
+        [("10.1000/1", "", False), ("10.1000/2", "", True)],
+    ),
+    "JSON that describes no work": ("a.json", '{"doi": "10.1000/no", "x": {"DOI": "10.1000/no"}}', []),
+    "a lock file": ("x.lock.json", '{"doiuri-lock": 2, "a": {"type": "book", "DOI": "10.1000/no"}}', []),
+    "an ontology": (
+        "a.owl",
+        '<a rdf:resource="http://dx.doi.org/10.1000/1"/><b>doi:10.1000/2</b>',
+        [("10.1000/1", "", False), ("10.1000/2", "", False)],
+    ),
+    "a style of CSL": (
+        "a.csl",
+        '<style xmlns="x"><link href="https://doi.org/10.1000/1"/></style>',
+        [("10.1000/1", "", False)],
+    ),
+    "styles in HTML": ("a.html", "<style>10.1000/no</style>", []),
+    "a manual page of R": ("a.Rd", "\\doi{10.1000/1} % 10.1000/no", [("10.1000/1", "", False)]),
+    "Sweave": ("a.Rnw", "\\doi{10.1000/1} % 10.1000/no", [("10.1000/1", "", False)]),
+    "a package of R": ("x/DESCRIPTION", "A method <doi:10.1000/1>.", [("10.1000/1", "", False)]),
+    **{
+        f"{extension} comments and strings": (
+            f"a{extension}",
+            f"f('10.1000/1')\n  {mark} see 10.1000/2\n",
+            [("10.1000/1", "", False), ("10.1000/2", "", False)],
+        )
+        for extension, mark in ((".R", "#'"), (".jl", "#"), (".rs", "///"), (".nf", "//"))
+    },
+    "BibTeX in HTML": (
+        "a.html",
+        '<pre><code class="language-bibtex">@book{a, doi = {10.1000/1}}</code></pre>',
+        [("10.1000/1", "a", True)],
+    ),
+    "BibTeX without a key in HTML": (
+        "a.html",
+        "<pre>@Article{,\n  doi = {10.1000/1},\n}</pre>",
+        [("10.1000/1", "", True)],
+    ),
+    "BibTeX in a docstring": (
+        "a.py",
+        '"""Cite.\n\n.. code-block:: bibtex\n\n   @book{a, doi = {10.1000/1}}\n"""\n',
+        [("10.1000/1", "a", True)],
+    ),
+    "templates and broken YAML": (
+        "meta.yaml",
+        """{% set a = "x" %}\ndoi: "10.1000/1"\nb: {{ a }}\n- [doi:10.1000/2\n'open doi:10.1000/3\n""",
+        [("10.1000/1", "", True), ("10.1000/2", "", False), ("10.1000/3", "", False)],
+    ),
+    "YAML with an escape that means nothing": (
+        "a.yaml",
+        'a: "10.1000/1 \\q \\ud800 \\U00110000 10.1000/2"',
+        [("10.1000/1", "", False), ("10.1000/2", "", False)],
+    ),
+    "Crossref's keys in recorded JSON": (
+        "a.yml",
+        """string: '{"key":"10.1111\\/phpp.12112-BIB0071|b1","DOI":"10.1111\\/phpp.12112"}'""",
+        [("10.1111/phpp.12112", "", False)],
+    ),
+    "Python: the value of a dictionary": ("a.py", "x = {\n    'a':\n    '10.1000/no',\n}\n", []),
+    "Python: a string that goes on": ("a.py", "'10.1000/no' \\\n    'x'\n'10.1000/no'.strip()\n", []),
+}
+
+
+@pytest.mark.parametrize("case", KEPT)
+def test_what_people_keep_dois_in(case: str) -> None:
+    path, text, expected = KEPT[case]
+    found = mentions_of(Source(path, text))
+    assert [(one.doi and one.doi.name, one.part.entry, one.part.field) for one in found] == expected

@@ -71,11 +71,10 @@ _DOUBLE = re.compile(
     re.VERBOSE,
 )
 _MEANINGS = dict(zip('0abt\tnvfre "/\\N_LP', '\0\a\b\t\t\n\v\f\r\x1b "/\\\x85\xa0\u2028\u2029', strict=True))
-# What would end a plain scalar, or make it something else (YAML 1.2.2 §7.3.3)
+# What would end a plain scalar, also within brackets, or make it something else (YAML 1.2.2 §7.3.3)
 _NOT_PLAIN = re.compile(
-    r"\A[-?:,\[\]{}#&*!|>'\"%@`\s]|:\s|:\Z|\s#|\s\Z|[^\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufffd]"
+    r"\A[-?:#&*!|>'\"%@`\s]|[,\[\]{}]|:\s|:\Z|\s#|\s\Z|[^\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufffd]"
 )
-_FLOW = re.compile(r"[,\[\]{}]")
 _NOT_PRINTABLE = re.compile(
     r"[^\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
 )
@@ -88,7 +87,6 @@ class Scalar(NamedTuple):
     :ivar style: "'", '"', "|" or ">"; "#" if it is a comment; empty if it is plain.
     :ivar start: offset in the file of its first character, without quotation marks.
     :ivar end: offset after its last one.
-    :ivar flow: whether it is within brackets or braces.
     :ivar is_key: whether it is the key of a mapping.
     """
 
@@ -96,7 +94,6 @@ class Scalar(NamedTuple):
     style: str
     start: int
     end: int
-    flow: bool = False
     is_key: bool = False
 
 
@@ -108,7 +105,8 @@ def read(source: Source) -> Iterator[Part]:
         return
     found = [*scalars(text)]
     entries = _entries(text, found)
-    identifiers = {one.path[:-1] for one in found if _says_doi(text, one)}
+    kinds = (one for one in found if one.path[-1:] == ("type",) and "identifiers" in one.path)
+    identifiers = {one.path[:-1] for one in kinds if text[one.start : one.end] == "doi"}
     for scalar in found:
         key = scalar.path[-1] if scalar.path else None
         field = key in _FIELDS or (key == "value" and scalar.path[:-1] in identifiers)
@@ -128,17 +126,6 @@ def is_text(text: str, scalar: Scalar) -> bool:
     """Return whether a scalar is a value that is a string, unlike in settings such as ``doi: true``."""
     is_none = scalar.style == "" and _NO_TEXT.fullmatch(text, scalar.start, scalar.end)
     return not (scalar.is_key or scalar.style == "#" or is_none)
-
-
-def _says_doi(text: str, scalar: Scalar) -> bool:
-    """Return whether a scalar says that the value beside it is a DOI, as in the identifiers of CFF."""
-    path = scalar.path
-    return (
-        path[-1:] == ("type",)
-        and not scalar.is_key
-        and "identifiers" in path
-        and text[scalar.start : scalar.end] == "doi"
-    )
 
 
 def _entries(text: str, found: list[Scalar]) -> dict[Keys, str]:
@@ -162,7 +149,7 @@ def part_of(text: str, scalar: Scalar, entry: str) -> Part:
     """
     content, places = decoded(text, scalar)
     content = blanked(content, (key.span() for key in _CROSSREF_KEY.finditer(content)))
-    return Part(content, places=places, entry=entry, encode=partial(encode, scalar.style, flow=scalar.flow))
+    return Part(content, places=places, entry=entry, encode=partial(encode, scalar.style))
 
 
 def decoded(text: str, scalar: Scalar) -> Decoded:
@@ -183,18 +170,17 @@ def _meaning(found: re.Match[str]) -> str:
     return "" if escape[1] in "\r\n" else _MEANINGS.get(escape[1], escape)
 
 
-def encode(style: str, text: str, *, flow: bool = False) -> str:
+def encode(style: str, text: str) -> str:
     """Return the text as a scalar of a style writes it.
 
     :param style: the style.
     :param text: the text.
-    :param flow: whether the scalar is within brackets or braces.
     :raises ValueError: if the scalar cannot hold the text.
     """
     if style == '"':  # with the escapes of JSON
         return _NOT_PRINTABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", encode_unicode(text))
     if not style:
-        wrong = bool(_NOT_PLAIN.search(text) or (flow and _FLOW.search(text)))
+        wrong = _NOT_PLAIN.search(text) is not None
     else:  # white space would change the indentation of a block
         wrong = bool(_NOT_PRINTABLE.search(text)) or (style in {"|", ">"} and text[:1].isspace())
     if wrong:
@@ -248,7 +234,7 @@ def scalars(text: str) -> Iterator[Scalar]:
                     lines = _continued(min(levels[-1][0], _DEEPEST) if levels else 0).match(text, end)
                     end = place = lines.end() if lines else end
                 place = colon.end() if colon else place
-                yield Scalar(_path(levels), style, start, end, flow, colon is not None)
+                yield Scalar(_path(levels), style, start, end, colon is not None)
 
 
 def _enter(levels: list[tuple[int, str | int]], column: int, key: str | None) -> None:

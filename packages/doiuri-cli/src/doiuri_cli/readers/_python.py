@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 _TOKEN = re.compile(
     r"""
     \#(?P<comment>[^\r\n]*+)
-  | (?P<quotes>\"{3}|'{3})(?P<long>(?>[^\\"']++|\\.|(?!(?P=quotes)).)*+)(?:(?P=quotes)|\Z)
-  | (?P<quote>["'])(?P<short>(?>[^\\"'\r\n]++|\\(?:\r\n|.)|(?!(?P=quote))["'])*+)(?P=quote)
+  | (?P<quotes>\"{3}|'{3})(?P<long>(?>(?:[^\\"']++|\\.|(?!(?P=quotes)).)*))(?:(?P=quotes)|\Z)
+  | (?P<quote>["'])(?P<short>(?>(?:[^\\"'\r\n]++|\\(?:\r\n|.)|(?!(?P=quote))["'])*))(?P=quote)
   | \\.                                   # a quotation mark after it opens nothing
     """,
     re.VERBOSE | re.DOTALL,

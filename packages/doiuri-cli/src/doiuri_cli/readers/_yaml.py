@@ -30,9 +30,9 @@ _NO_TEXT = re.compile(r"(?:true|false|yes|no|on|off|null|~)?", re.IGNORECASE)  #
 _FIELDS = {"doi", "DOI"}  # their values may be no DOI
 _NAMES = {"doi", "DOI", "title"}  # what has a key "id" and one of these is an entry
 _WHITE = r"[ \t\r\n]"
-_WORDS = r"(?:[^ \t\r\n:\#]++|:(?![ \t\r\n]|\Z)|(?<![ \t\r\n])\#)++"
-_WORDS_IN_FLOW = r"(?:[^ \t\r\n:\#,\[\]{}]++|:(?![ \t\r\n,\[\]{}]|\Z)|(?<![ \t\r\n])\#)++"
-_TOKENS = [  # in blocks, and within brackets or braces
+_WORDS = r"(?>(?:[^ \t\r\n:\#]++|:(?![ \t\r\n]|\Z)|(?<![ \t\r\n])\#)+)"
+_WORDS_IN_FLOW = r"(?>(?:[^ \t\r\n:\#,\[\]{}]++|:(?![ \t\r\n,\[\]{}]|\Z)|(?<![ \t\r\n])\#)+)"
+_TOKENS = tuple(  # in blocks, and within brackets or braces
     re.compile(
         rf"""[ \t\r\n\ufeff]*+(?:
             (?<![^ \t\r\n])\#(?P<comment>[^\r\n]*+)
@@ -46,8 +46,8 @@ _TOKENS = [  # in blocks, and within brackets or braces
               | [&*][\w-]+(?=[ \t\r\n,\]}}]|\Z)              # an anchor or alias,
               | ![^ \t\r\n,\[\]{{}}]*+(?=[ \t\r\n,\]}}]|\Z)  # a tag
             )
-          | "(?P<double>[^"\\]*+(?:\\.[^"\\]*+)*+)"
-          | '(?P<single>[^']*+(?:\'\'[^']*+)*+)'
+          | "(?P<double>[^"\\]*+(?>(?:\\.[^"\\]*+)*))"
+          | '(?P<single>[^']*+(?>(?:\'\'[^']*+)*))'
           {block}
           | (?P<plain>{words}(?>[ \t]++{words})*)             # or what looks like one, such as an open quote
         )""",
@@ -57,7 +57,7 @@ _TOKENS = [  # in blocks, and within brackets or braces
         (_WORDS, r"| (?P<block>[|>][-+0-9]*+)[ \t]*+(?:(?<=[ \t])\#[^\r\n]*+)?(?:\r?\n|\Z)"),
         (_WORDS_IN_FLOW, ""),
     )
-]
+)
 _COLONS = re.compile(r"[ \t]*+:(?=[ \t\r\n]|\Z)"), re.compile(r"[ \t]*+:(?=[ \t\r\n,\[\]{}]|\Z|(?<=[\"']:))")
 _SINGLE = re.compile("''")
 _DOUBLE = re.compile(
@@ -251,7 +251,7 @@ def _enter(levels: list[tuple[int, str | int]], column: int, key: str | None) ->
 def _continued(margin: int) -> re.Pattern[str]:
     """Return what matches the lines that a plain scalar goes on in: indented deeper, and no keys."""
     line = rf"[ \t]{{{margin + 1},}}+{_WORDS}(?>[ \t]++{_WORDS})*"
-    return re.compile(rf"(?>(?:[ \t]*+(?:\r\n?|\n))++{line}(?![ \t]*+:(?:{_WHITE}|\Z)))*")
+    return re.compile(rf"(?>(?>(?:[ \t]*+(?:\r\n?|\n))+){line}(?![ \t]*+:(?:{_WHITE}|\Z)))*")
 
 
 def _path(levels: list[tuple[int, str | int]]) -> Keys:

@@ -33,6 +33,7 @@ IDS: Mapping[str, Handle | str] = {"knuth1984": "knuth1984", "kahn": A}
           Cite("knuth1984", "also", "section", "2.1", " and on", typed="@knuth1984")]),
         ("10.1000/a pp. 3-4, 7, 10.1000/b",
          [Cite(A, "", "page", "3-4, 7", typed="10.1000/a"), Cite(B, typed="10.1000/b")]),
+        ("doi.org/10.1000/a", [Cite(A, typed="doi.org/10.1000/a")]),
         ("10.1000/a, Kap. iv", [Cite(A, "", "chapter", "iv", typed="10.1000/a")]),
         ("10.1000/a, page turners", [Cite(A, suffix=", page turners", typed="10.1000/a")]),
     ],
@@ -44,8 +45,9 @@ def test_what_an_author_writes(text: str, expected: list[Cite]) -> None:
 @pytest.mark.parametrize(
     ("text", "ids", "message"),
     [
-        ("", IDS, "it contains no DOI"),
-        ("10.1000/a; see", IDS, "'see' is not a DOI: it contains no DOI"),
+        ("", IDS, "the text is empty"),
+        ("10.1000/a; see", IDS, "'see' is not a DOI: expected \"10.\", a label such as"),
+        ("\u200b10.1000/a", IDS, "; write doi:10.1000/a"),
         ("10.1000 p. 3", IDS, 'no "/" after the prefix'),
         ("10.1000/a#b#", None, None),
         ("@knuth1985, p. 3", IDS, "has the id 'knuth1985'; did you mean 'knuth1984'"),

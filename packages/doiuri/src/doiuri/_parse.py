@@ -56,19 +56,24 @@ class Spelling:
         """Raise the error for the ``flaw`` of the name, or for an ambiguous end; ``text`` is as given."""
         if flaw is not None:
             place = source_position(text, self.start, flaw[0])
-            raise DOISyntaxError(text, place, flaw[1], _without_invisible(self.name), kind)
+            better = _without_invisible(self.name.replace("%", "%25"))
+            raise DOISyntaxError(text, place, flaw[1], better, kind)
         if self.ambiguous is not None:
             mark, name = text[self.ambiguous], self.name if self.name.isprintable() else repr(self.name)
             reason = f'"{mark}" must be %{ord(mark):X} here, unless the name stands alone: {name:.200}'
             raise DOISyntaxError(text, self.ambiguous, reason, f"doi:{encode(self.name)}", kind=_URI)
 
 
-def _without_invisible(name: str) -> "str | None":
-    """Return the URI of a name without characters that nobody sees, if this makes it one."""
+def _without_invisible(text: str) -> "str | None":
+    """Return the URI for a text without characters that nobody sees, if this makes it a DOI."""
     import re  # slow to import, and rarely needed
 
-    better = re.sub(f"[{INVISIBLE}]", "", name)
-    return None if better == name or doi_flaw(better) else f"doi:{encode(better)}"
+    better = re.sub(f"[{INVISIBLE}]", "", text).strip()
+    try:
+        name = "" if better == text else typed(better).name
+    except DOISyntaxError:
+        return None
+    return None if doi_flaw(name) else f"doi:{encode(name)}"
 
 
 def decoded(name: str) -> str:
@@ -213,7 +218,8 @@ def _read_link(text: str, start: int, end: int, hosts: tuple[str, ...], *, lenie
     if not _is_proxy(authority, hosts):
         if scheme == 0 and 0 <= slash < end - 1 and is_handle_prefix(authority):
             raise DOISyntaxError(text, start, OTHER_HANDLE, kind=kind)
-        raise DOISyntaxError(text, start, _why_no_link(authority, scheme > 0, lenient), kind=kind)
+        better = _without_invisible(text) if lenient else None
+        raise DOISyntaxError(text, start, _why_no_link(authority, scheme > 0, lenient), better, kind)
     start = min(start + len(authority) + 1, end)
     stop = _query_or_fragment(text, start, end)
     path = unescape(text, start, end if stop is None else stop, lenient=lenient, kind=kind)

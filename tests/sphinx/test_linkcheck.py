@@ -98,13 +98,47 @@ def test_it_can_be_turned_off(tmp_path: Path) -> None:
     assert set(asked) == {"/10.1000/a%23b"}
 
 
-def test_links_that_are_to_be_ignored_stay_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with site(resolver({})) as server:
+OTHERS = {
+    "index.rst": "T\n=\n\n:doi:`10.1000/x` https://doi.org/10.1000/alive\n\n.. toctree::\n\n   old/a\n   z\n",
+    "old/a.rst": "A\n=\n\n:doi:`10.1000/old` :doi:`10.1000/dead`\n",
+    "z.rst": "Z\n=\n\n:doi:`10.1000/dead`\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("ignore", "exclude", "expected"),
+    [
+        ([r"https://doi\.org/10\.1000/x"], [], {"x": "ignored"}),
+        ([r"^(?!https?:)"], [], {}),
+        ([r"https?://(?!(dx\.)?doi\.org)", r"doi:", r"#"], [], {}),
+        ([r"https?://doi\.org/"], [], dict.fromkeys(("x", "alive", "old", "dead"), "ignored")),
+        ([r"^(?!https?:)"], ["old/.*"], {"old": "ignored"}),
+        ([], ["old/.*", "index"], {"old": "ignored", "x": "ignored", "alive": "ignored"}),
+        ([r"^(?!https?:)"], ["old/.*", "z"], {"old": "ignored", "dead": "ignored"}),
+    ],
+    ids=" ".join,
+)
+def test_what_the_options_of_linkcheck_leave_out(
+    ignore: list[str],
+    exclude: list[str],
+    expected: dict[str, str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The options are about addresses and documents, not about what stands for a DOI in linkcheck."""
+    conf = f"extensions = ['sphinx_doiuri']\nlinkcheck_ignore = {ignore}\n"
+    conf += f"linkcheck_exclude_documents = {exclude}\n"
+    source = write(tmp_path / "src", {"conf.py": conf, **OTHERS})
+    with site(resolver({"10.1000/alive": "https://example.org/"})) as server:
         monkeypatch.setenv("DOIURI_RESOLVER", server.url)
-        conf = "extensions = ['sphinx_doiuri']\nlinkcheck_ignore = [r'https://doi\\.org/10\\.1000/x']\n"
-        source = write(tmp_path / "src", {"conf.py": conf, "index.rst": "T\n=\n\n:doi:`10.1000/x`\n"})
         built = build(source, tmp_path / "out", "linkcheck", *QUIET)
-    assert (json.loads(built.text("output.json"))["status"], built.status) == ("ignored", 0)
+    found: dict[str, set[str]] = {}
+    for line in map(json.loads, built.text("output.json").splitlines()):
+        found.setdefault(line["uri"].rpartition("/")[2], set()).add(line["status"])
+    default = {"x": "broken", "alive": "working", "old": "broken", "dead": "broken"}
+    worst = {name: min(statuses) for name, statuses in found.items()}
+    assert worst == default | expected
+    assert built.status == ("broken" in worst.values())
 
 
 def test_an_e_print_is_checked_by_its_doi_in_pages_lock_file_and_linkcheck(

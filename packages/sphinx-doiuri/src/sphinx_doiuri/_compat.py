@@ -104,34 +104,32 @@ class LinkChecker(CheckExternalLinksBuilder):
         return stands_in
 
     def process_result(self, result: CheckResult) -> None:
-        """Report a link; one to a DOI by what is known about it."""
+        """Report a link; one to a DOI by what is known about it, whatever became of what stands for it."""
         if result.uri in self._links:
             uri, doi = self._links[result.uri]
-            result = result._replace(uri=uri)
-            if doi in self.answers and result.status == "unchecked":  # and not excluded by an option
-                result = self._answered(result, doi)
+            status, message = self._answer(doi)
+            result = result._replace(uri=uri, status=type(result.status)(status), message=message)
         super().process_result(result)
 
-    def _answered(self, result: CheckResult, doi: DOI) -> CheckResult:
-        status = type(result.status)  # in Sphinx 7.4 str
-        if self.answers[doi] != "not-found":
-            return result._replace(status=status("working"))
-        accepted = doi.key in self.accepted
-        return result._replace(
-            status=status("ignored" if accepted else "broken"), message=__("DOI not found")
-        )
+    def _answer(self, doi: DOI) -> tuple[str, str]:
+        status = self.answers.get(doi, "unchecked")
+        if status != "not-found":
+            return status if status == "unchecked" else "working", ""
+        return "ignored" if doi.key in self.accepted else "broken", __("DOI not found")
 
 
 def leave_out_dois(app: Sphinx, uri: str) -> str | None:
     """Keep linkcheck from requesting links to DOIs. Handles ``linkcheck-process-uri``."""
-    ignored = any(re.match(pattern, uri) for pattern in app.config.linkcheck_ignore)
-    if ignored or not isinstance(app.builder, LinkChecker) or not switch(app.config, "doi_linkcheck"):
+    config, document = app.config, app.env.docname
+    ignored = any(re.match(pattern, uri) for pattern in config.linkcheck_ignore)
+    excluded = any(re.match(pattern, document) for pattern in config.linkcheck_exclude_documents)
+    if ignored or excluded or not isinstance(app.builder, LinkChecker) or not switch(config, "doi_linkcheck"):
         return None
     with suppress(DOISyntaxError):  # a link of the role arxiv
         doi = parse_arxiv_target(uri.removeprefix(ARXIV)).doi
         if uri.startswith(ARXIV) and any(use.doi == doi for use in doi_data(app.env).all_uses()):
             return app.builder.leave_out(uri, doi)
-    for hosts in (), (urlsplit(options(app.config).link).netloc,):
+    for hosts in (), (urlsplit(options(config).link).netloc,):
         with suppress(DOISyntaxError):
             doi = DOI.from_url(uri, hosts=hosts) if hosts else DOI.from_url(uri)
             return app.builder.leave_out(uri, doi)

@@ -9,7 +9,9 @@ import pytest
 from support.servers.web import resolver, site
 from support.sphinx_build import Build, build, write
 
-FOUND = {"10.1000/1": "https://example.org/", "10.1000/kept,": "https://example.org/"}
+FOUND = dict.fromkeys(
+    ("10.1000/1", "10.1000/12", "10.1000/kept,", "10.1038/nphys1170"), "https://example.org/"
+)
 COMMA = "10.1000/lost,: the name ends in ','"
 DASH = "10.1000/3–4.: en dash (U+2013) looks like another character"
 
@@ -53,6 +55,21 @@ def test_advice_and_not_found_are_one_warning(tmp_path: Path) -> None:
         ]
     )
     assert build(source, tmp_path / "out").warnings == ""
+
+
+def test_the_registered_doi_that_was_probably_meant_is_proposed(tmp_path: Path) -> None:
+    text = ":doi:`10.1038/nphys117O` :doi:`10.1000/12/x`\n:doi:`10.1000/l2` :doi:`10.1000/O`"
+    source = page(tmp_path, text)
+    expected = [
+        "4: DOI not found: 10.1000/12/x; did you mean 10.1000/12? [doi.not-found]",
+        "4: DOI not found: 10.1038/nphys117O; did you mean 10.1038/nphys1170? [doi.not-found]",
+        "5: DOI not found: 10.1000/O [doi.not-found]",
+        "5: DOI not found: 10.1000/l2; did you mean 10.1000/12? [doi.not-found]",
+    ]
+    assert sorted(warnings(build(source, tmp_path / "out"))) == expected
+    write(source, {"index.rst": f"T\n=\n\nNew\n{text}"})
+    told = sorted(warnings(build(source, tmp_path / "out", "html", "-D", "doi_offline=1")))
+    assert [line.partition(": ")[2] for line in told] == [line.partition(": ")[2] for line in expected]
 
 
 @pytest.mark.parametrize(

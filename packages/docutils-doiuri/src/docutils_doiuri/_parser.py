@@ -77,7 +77,7 @@ class VerifyDOIs(Transform):
             missing = self._not_found(links, options)
         except ValueError as error:  # an invalid lock file, or a cache that cannot be opened
             report(self.document.reporter, self.document.reporter.ERROR_LEVEL, str(error))
-            missing = set()
+            missing = {}
         report_links(self.document, links, missing)
         if self._becomes_html():
             for link in links:
@@ -92,18 +92,20 @@ class VerifyDOIs(Transform):
             and not isinstance(writer, UnfilteredWriter)
         )
 
-    def _not_found(self, links: list[nodes.reference], options: Options) -> set[DOI]:
-        """Return the DOIs that do not exist, and report how many could not be checked."""
+    def _not_found(self, links: list[nodes.reference], options: Options) -> dict[DOI, DOI | None]:
+        """Return the DOIs that do not exist, with what was probably meant; report how many are unknown."""
         if not (links and options.resolve):
-            return set()
+            return {}
         dois: list[DOI] = list(dict.fromkeys(link["doi"] for link in links))
         with open_resolver(options, "docutils-doiuri") as resolver:
             survey = Survey(resolver, options.budget)
             survey.check(dois, options.resolve)
+            dead = [doi for doi, status in survey.statuses.items() if status == "not-found"]
+            meant = survey.look_for_meant(dead)
         if text := survey.sentence(dois):
             reporter = self.document.reporter
             report(reporter, reporter.INFO_LEVEL, text, source=reporter.source)  # about no line
-        return {doi for doi, status in survey.statuses.items() if status == "not-found"}
+        return {doi: meant.get(doi) for doi in dead}
 
 
 def _finish_for_html(link: nodes.reference) -> None:

@@ -11,7 +11,7 @@ from docutils.utils import SystemMessage
 from docutils_doiuri.nodes import describe, remarks
 
 if TYPE_CHECKING:
-    from collections.abc import Set as AbstractSet
+    from collections.abc import Mapping
 
     from docutils.utils import Reporter
     from doiuri import DOI
@@ -89,12 +89,14 @@ def note_advice(document: nodes.document, link: nodes.reference, typed: str) -> 
     return messages
 
 
-def report_links(document: nodes.document, links: list[nodes.reference], missing: AbstractSet[DOI]) -> None:
+def report_links(
+    document: nodes.document, links: list[nodes.reference], missing: Mapping[DOI, DOI | None]
+) -> None:
     """Report the advice on DOIs, and each use of a DOI that does not exist; both in one message.
 
     :param document: the document.
     :param links: the links to DOIs in the document.
-    :param missing: the DOIs that do not exist.
+    :param missing: the DOIs that do not exist, with what was probably meant if it is known.
     """
     lost = [link for link in links if link["doi"] in missing]
     described = {link["doi_typed"] for link in lost if "doi_typed" in link}
@@ -107,7 +109,7 @@ def report_links(document: nodes.document, links: list[nodes.reference], missing
                 _replace([message], _report(document, message[0].astext(), link))
     for link in lost:
         link["classes"].append("doi-not-found")
-        text, meant = describe(link["doi"], link.get("doi_typed"))
+        text, meant = describe(link["doi"], link.get("doi_typed"), known=missing[link["doi"]])
         hint = f"; did you mean {meant}?" if meant else ""
         _replace(placed.pop(id(link), []), _report(document, f"DOI not found: {text}{hint}", link))
     for messages in placed.values():  # in a substitution: reported where it is used

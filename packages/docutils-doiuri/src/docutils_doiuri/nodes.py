@@ -168,7 +168,9 @@ def _hint(code: str, meant: str | None) -> str:
     return f"; did you mean {meant}?" if meant and code != "decoded-escape" else ""
 
 
-def describe(doi: DOI, typed: str | None = None, ignored: Container[str] = ()) -> tuple[str, str | None]:
+def describe(
+    doi: DOI, typed: str | None = None, ignored: Container[str] = (), known: DOI | None = None
+) -> tuple[str, str | None]:
     """Return what to say of a DOI that was not found: its name with the advice on it, and a suggestion.
 
     >>> describe(DOI("10.1000/182."), "10.1000/182.")
@@ -177,8 +179,9 @@ def describe(doi: DOI, typed: str | None = None, ignored: Container[str] = ()) -
     :param doi: the DOI.
     :param typed: the DOI as the author typed it; by default there is no advice with the name.
     :param ignored: the codes of advice to leave out.
+    :param known: the registered DOI that was probably meant, if it is known.
     """
-    meant = suggest(doi)
+    meant = known.name if known else suggest(doi)
     found = [advice for advice in advise(typed) if advice.code not in ignored] if typed else []
     if not (typed and found):
         return doi.name, meant

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     Conditions = tuple[tuple[str, str], ...]  # names of directives, and their expressions
 
-VERSION = 8  # of DOIData, and of the nodes in doctrees
+VERSION = 9  # of DOIData, and of the nodes in doctrees
 LOCK_BUILDER = "doi-lock"
 
 
@@ -54,6 +54,8 @@ class DOIData:
     """The definite answers: "found", "not-found" or "no-values"."""
     source: tuple[object, ...] = ()
     """The server and the options that the answers depend on."""
+    meant: dict[DOI, DOI] = field(default_factory=dict)
+    """The registered DOIs that were probably meant by those that do not exist."""
     day: str = ""
     """The day on which the answers were last renewed."""
     works: dict[DOI, Work | None] = field(default_factory=dict)
@@ -92,7 +94,7 @@ class DOIData:
         """Discard the answers about DOIs that are no longer used; all answers if the source changed."""
         if source != self.source:
             self.outcomes, self.reported, self.source = {}, {}, source
-            self.works = {}
+            self.works, self.meant = {}, {}
         used = set(self.dois())
         self.outcomes = {doi: outcome for doi, outcome in self.outcomes.items() if doi in used}
         self.works = {doi: work for doi, work in self.works.items() if doi in used}

@@ -81,6 +81,9 @@ def _look_up(app: Sphinx, data: DOIData) -> None:
         _ask(app, data, survey)
         if details:
             _ask_for_details(app, data, survey, known)
+        if not writes:  # the answers about guesses are not for the lock file
+            dead = [doi for doi, status in data.outcomes.items() if status == "not-found"]
+            data.meant |= survey.look_for_meant(doi for doi in dead if doi not in data.meant)
     data.keep(last)
     if isinstance(app.builder, LockBuilder):
         app.builder.incomplete, app.builder.entries = set(_works_needed(app, data)), survey.entries
@@ -185,7 +188,7 @@ def _report_uses(app: Sphinx, data: DOIData) -> None:
             if use.doi in missing and not _is_suppressed(app, "not-found"):
                 now_reported.add(use.doi)
                 if is_new or use.doi not in reported:
-                    _warn_not_found(app, use)
+                    _warn_not_found(app, use, data.meant.get(use.doi))
             elif is_new:
                 for code, message in remarks(use.typed, use.doi) if use.typed else ():
                     logger.warning(message, type="doi", subtype=code, location=use.location)
@@ -193,9 +196,10 @@ def _report_uses(app: Sphinx, data: DOIData) -> None:
             data.reported[docname] = now_reported
 
 
-def _warn_not_found(app: Sphinx, use: Use) -> None:
+def _warn_not_found(app: Sphinx, use: Use, known: DOI | None) -> None:
     codes = {code for code, _ in remarks(use.typed, use.doi)} if use.typed else set()
-    name, meant = describe(use.doi, use.typed, {code for code in codes if _is_suppressed(app, code)})
+    ignored = {code for code in codes if _is_suppressed(app, code)}
+    name, meant = describe(use.doi, use.typed, ignored, known)
     if use.entry:
         name = __("%s (entry %s)") % (name, use.entry)
     message = __("DOI not found: %s; did you mean %s?") if meant else __("DOI not found: %s")

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import re
 import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
 
-from doiuri import DOI, Handle
+from doiuri import Handle
 
 from doiuri_cli._config import DEFAULT_MAX_AGE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from doiuri import DOI
     from doiuri.records import Work
     from doiuri.resolver import Cause, LockContent, Resolver, Store
 
@@ -25,15 +25,6 @@ if TYPE_CHECKING:
 def handle(name: str) -> DOI:
     """Return the DOI of a name, or a short DOI: the registry is asked about both in the same way."""
     return cast("DOI", Handle.from_name(name))
-
-
-_MOST_GUESSES = 50  # each may take a request
-# Ends of the addresses of pages, and letters in the place of digits
-_PAGE = re.compile(
-    r"(?:\.pdf|/(?:data|pdf|epdf|full|fulltext|full/html|html|abstract|meta))+\Z", re.IGNORECASE
-)
-_DIGITS = {"O": "0", "o": "0", "l": "1", "I": "1"}
-_LETTER = re.compile("[OolI](?=[0-9])|(?<=[0-9])[OolI]")
 
 
 @dataclass(slots=True)
@@ -194,7 +185,7 @@ def _ask(dois: Sequence[DOI], config: Config, answers: Answers, progress: Progre
     left = [doi for doi in dois if doi in survey.unknown or doi in survey.stale]
     answers.statuses |= {doi.key: survey.statuses.get(doi, "unknown") for doi in dois}
     answers.known += len(dois) - len(left)
-    if config.offline or not (left or _guesses(dois, answers)):
+    if config.offline or not (left or _dead(dois, answers)):
         answers.unknown += survey.unknown.values()
         return
     replies: list[None] = []  # one for each request
@@ -203,27 +194,10 @@ def _ask(dois: Sequence[DOI], config: Config, answers: Answers, progress: Progre
         survey.check(left, "existence", progress)
         answers.statuses |= {doi.key: survey.statuses.get(doi, "unknown") for doi in left}
         answers.unknown += survey.unknown.values()
-        guesses = _guesses(dois, answers)
-        survey.check([guess for _, guess in guesses], "existence")
+        meant = survey.look_for_meant(_dead(dois, answers))
     answers.asked, answers.requests = len(left), len(replies)
-    for doi, guess in guesses:
-        if survey.statuses.get(guess) == "found":
-            answers.meant.setdefault(doi.key, guess.name)
+    answers.meant = {doi.key: one.name for doi, one in meant.items()}
 
 
-def _guesses(dois: Iterable[DOI], answers: Answers) -> list[tuple[DOI, DOI]]:
-    """Return DOIs that do not exist, each with a name that may have been meant; so many as may be asked."""
-    dead = (doi for doi in dois if answers.statuses[doi.key] == "not-found")
-    return [(doi, DOI(name)) for doi in dead for name in guessed(doi.name)][:_MOST_GUESSES]
-
-
-def guessed(name: str) -> list[str]:
-    """Return names that may have been meant by one that does not exist, the most probable first.
-
-    >>> guessed("10.1038/nphys117O"), guessed("10.1000/a/fulltext.pdf")
-    (['10.1038/nphys1170'], ['10.1000/a'])
-    """
-    prefix, _, suffix = name.partition("/")
-    guesses = [_PAGE.sub("", suffix), _LETTER.sub(lambda match: _DIGITS[match[0]], suffix)]
-    guesses += [suffix.rpartition("/")[0]]
-    return [f"{prefix}/{guess}" for guess in dict.fromkeys(guesses) if guess not in {"", suffix}]
+def _dead(dois: Iterable[DOI], answers: Answers) -> list[DOI]:
+    return [doi for doi in dois if answers.statuses[doi.key] == "not-found"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from typing import TYPE_CHECKING, Literal
 
@@ -15,6 +16,14 @@ if TYPE_CHECKING:
     from doiuri.resolver import Cause, Entry, Key, Outcome, Resolver
 
     Progress = Callable[[int, int | None], None]
+
+_MOST_GUESSES = 50
+# Ends of the addresses of pages, and letters in the place of digits
+_PAGE = re.compile(
+    r"(?:\.pdf|/(?:data|pdf|epdf|full|fulltext|full/html|html|abstract|meta))+\Z", re.IGNORECASE
+)
+_DIGITS = {"O": "0", "o": "0", "l": "1", "I": "1"}
+_LETTER = re.compile("[OolI](?=[0-9])|(?<=[0-9])[OolI]")
 
 __all__ = ["Survey", "common_cause", "deadline_in", "tally", "time_left", "unchecked"]
 
@@ -94,6 +103,20 @@ class Survey:
                 self.works[doi] = None if outcome.work.is_empty else outcome.work
             self.statuses[doi] = outcome.status
 
+    def look_for_meant(self, dois: Iterable[DOI]) -> dict[DOI, DOI]:
+        """Return the registered DOIs that were probably meant by DOIs that do not exist, if there are any.
+
+        >>> from doiuri import DOI
+        >>> from doiuri.testing import resolver_for
+        >>> with resolver_for([{"handle": "10.1038/nphys1170", "values": []}]) as resolver:
+        ...     Survey(resolver, budget=2.0).look_for_meant([DOI("10.1038/nphys117O")])
+        {DOI('10.1038/nphys117O'): DOI('10.1038/nphys1170')}
+        """
+        guesses = [(doi, guess) for doi in dois for guess in _guesses(doi)][:_MOST_GUESSES]
+        outcomes = self._resolver.verify([guess for _, guess in guesses], budget=self._left)
+        found = [pair for pair, one in zip(guesses, outcomes, strict=True) if one.status == "found"]
+        return dict(reversed(found))  # the most probable one is the first
+
     def sentence(self, dois: Collection[DOI]) -> str:
         """Return how many of some DOIs could not be checked, and why; "" if none."""
         unknown = self.incomplete | self.unknown
@@ -115,6 +138,15 @@ class Survey:
     @property
     def _left(self) -> float | None:
         return time_left(self._deadline)
+
+
+def _guesses(doi: DOI) -> list[DOI]:
+    """Return what may have been meant by a DOI that does not exist, the most probable first."""
+    prefix, _, suffix = doi.name.partition("/")
+    guesses = [_PAGE.sub("", suffix), _LETTER.sub(lambda match: _DIGITS[match[0]], suffix)]
+    guesses += [suffix.rpartition("/")[0]]
+    names = [f"{prefix}/{guess}" for guess in dict.fromkeys(guesses) if guess not in {"", suffix}]
+    return [type(doi).from_name(name) for name in names]
 
 
 def tally(causes: Iterable[Cause]) -> dict[Cause, int]:

@@ -72,6 +72,13 @@ def test_a_typo_still_halts_where_errors_do_and_the_log_says_why(
     assert 'is not a DOI: no "/" after the prefix' in line
 
 
+def test_a_handle_that_is_no_doi_stays_a_link_with_a_warning(capsys: pytest.CaptureFixture[str]) -> None:
+    page = body("Text\n\n:doi:`Title <11681/5671>`", report_level=2, halt_level=2)
+    assert '<a class="reference external" href="https://doi.org/11681/5671">Title</a>' in page
+    page = body("Text\n\n:doi:`11681/5671`", report_level=2)
+    assert "<string>:3: (WARNING/2) '11681/5671' is not a DOI" in capsys.readouterr().err
+
+
 def test_pelican_publishes_an_article_with_dead_and_doubtful_dois(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

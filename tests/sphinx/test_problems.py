@@ -46,6 +46,17 @@ def test_a_wrong_arxiv_identifier_is_reported_as_one(tmp_path: Path, id_: str) -
     assert built.text().count('<span class="problematic">') == 2
 
 
+def test_a_handle_that_is_no_doi_stays_a_link(tmp_path: Path) -> None:
+    built = page(tmp_path, ":doi:`11681/5671`\n:doi:`Title <hdl:20.500.12345/a%23b>`\n:doi:`11681`")
+    assert '<a class="reference external" href="https://doi.org/11681/5671">11681/5671</a>' in built.text()
+    assert '<a class="reference external" href="https://doi.org/20.500.12345/a%23b">Title</a>' in built.text()
+    first, second, third = warnings(built)
+    assert first.startswith("index.rst:4: WARNING: '11681/5671' is not a DOI")
+    assert second.startswith("index.rst:5: WARNING: 'hdl:20.500.12345/a%23b' is not a DOI")
+    assert "is not a DOI: expected" in third
+    assert all(one.endswith("[doi.syntax]") for one in (first, second, third))
+
+
 def test_a_publisher_s_url_comes_with_its_doi(tmp_path: Path) -> None:
     url = "https://example.org/doi/10.1002/abc.1/full"
     roles = f":doi:`{url}` :doi:`Title <{url}>` :doi:p:`{url}` `Title <doi:{url}>`__"

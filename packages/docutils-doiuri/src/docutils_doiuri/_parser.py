@@ -19,6 +19,7 @@ from docutils_doiuri._report import note_advice, report, report_error, report_li
 from docutils_doiuri._settings import SPEC, read_options
 from docutils_doiuri.nodes import (
     doi_references,
+    handle_reference,
     link_uri,
     parse_arxiv_target,
     parse_target,
@@ -164,6 +165,9 @@ def doi_role(
     try:
         target = parse(text)
     except DOISyntaxError as error:
+        if handle := handle_reference(rawtext, text, error, settings, classes):
+            level = inliner.reporter.WARNING_LEVEL
+            return [handle], [report(inliner.reporter, level, str(error), line=lineno)]
         message = report_error(inliner.reporter, str(error), line=lineno)
         return [inliner.problematic(rawtext, rawtext, message)], [message]
     link = reference(rawtext, target, settings, classes)

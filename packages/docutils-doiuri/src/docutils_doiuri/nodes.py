@@ -16,6 +16,7 @@ from docutils.transforms.parts import ContentsFilter
 from docutils.utils import unescape
 from doiuri import DOI, DOISyntaxError, advise, suggest
 from doiuri.plugins import with_suggestion
+from doiuri.plugins.display import link_to_handle
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterator, Sequence
@@ -26,6 +27,7 @@ __all__ = [
     "Target",
     "describe",
     "doi_references",
+    "handle_reference",
     "link_uri",
     "parse_arxiv_target",
     "parse_target",
@@ -128,6 +130,24 @@ def reference(rawtext: str, target: Target, options: Options, classes: Sequence[
     if target.title is None:
         link["support_smartquotes"] = False  # dashes and quotes are part of the name
     return link
+
+
+def handle_reference(
+    rawtext: str, text: str, error: DOISyntaxError, options: Options, classes: Sequence[str] = ()
+) -> nodes.reference | None:
+    """Return the link to a handle that is no DOI, which doi.org resolves too; None for other errors.
+
+    :param rawtext: the source of the role.
+    :param text: the text of the role.
+    :param error: what ``parse_target`` raised.
+    :param options: the base URL of the link.
+    :param classes: classes of the link.
+    """
+    uri = link_to_handle(error, options.link)
+    if uri is None:
+        return None
+    title = unescape(text).rpartition("<")[0].rstrip() or error.text
+    return nodes.reference(rawtext, title, internal=False, refuri=uri, classes=[*classes])
 
 
 def unlinked(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from docutils import nodes
 from docutils_doiuri.nodes import (
+    handle_reference,
     link_uri,
     parse_arxiv_target,
     parse_target,
@@ -80,9 +81,12 @@ class DOIRole(SphinxRole):
         try:
             target = self.parse(self.escaped)
         except DOISyntaxError as error:
-            return nodes.problematic(self.rawtext, self.rawtext, doi_error=str(error))
-        node = reference(self.rawtext, target, shared, classes)
-        node["doi_typed"] = target.typed
+            handle = handle_reference(self.rawtext, self.escaped, error, shared, classes)
+            node: nodes.Element = nodes.problematic(self.rawtext, self.rawtext) if handle is None else handle
+            node["doi_error"] = str(error)
+        else:
+            node = reference(self.rawtext, target, shared, classes)
+            node["doi_typed"] = target.typed
         return node
 
 
@@ -217,8 +221,8 @@ def _is_doi_uri(uri: str) -> bool:
 
 def _is_candidate(node: nodes.Element) -> bool:
     uri = node.get("refuri", "")
+    if "doi_error" in node:
+        return True
     if isinstance(node, nodes.reference):
         return isinstance(node.get("doi"), DOI) or _is_doi_uri(uri) or hardcoded_doi(node) is not None
-    if isinstance(node, nodes.target):
-        return _is_doi_uri(uri)
-    return isinstance(node, nodes.problematic) and "doi_error" in node
+    return isinstance(node, nodes.target) and _is_doi_uri(uri)

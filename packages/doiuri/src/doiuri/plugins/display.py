@@ -10,8 +10,10 @@ from pathlib import Path
 from string import Formatter
 from typing import TYPE_CHECKING, NamedTuple
 
+from doiuri._encoding import LINK, encode, unescape
 from doiuri._errors import DOISyntaxError
 from doiuri._find import find
+from doiuri._names import OTHER_HANDLE
 from doiuri._settings import Option
 from doiuri._urls import DOI_ORG
 
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from doiuri.records._work import Work
 
 __all__ = ["DETAILS", "STYLE_SHEET", "Details", "Words", "breakable", "card", "check_display", "details_of"]
-__all__ += ["display", "needs_work", "retraction_mark"]
+__all__ += ["display", "link_to_handle", "needs_work", "retraction_mark"]
 
 DETAILS = Option("details", False, "add cards with title, authors, journal and year to links", none=False)
 """The option of hosts that have cards."""
@@ -256,3 +258,21 @@ def with_suggestion(error: DOISyntaxError) -> DOISyntaxError:
     if len(found) != 1:
         return error
     return DOISyntaxError(text, error.position, error.reason, found[0].doi.uri, error.kind)
+
+
+def link_to_handle(error: DOISyntaxError, base: str = DOI_ORG) -> str | None:
+    """Return the link to the handle, no DOI, that an error is about; None if it is about anything else.
+
+    >>> from doiuri import DOI
+    >>> try:
+    ...     DOI.parse("11681/5671")
+    ... except DOISyntaxError as error:
+    ...     link_to_handle(error)
+    'https://doi.org/11681/5671'
+
+    :param error: what ``DOI.parse`` raised.
+    :param base: the base URL of the link.
+    """
+    if error.reason != OTHER_HANDLE:
+        return None
+    return f"{base}/{encode(unescape(error.text[error.position :].strip(' >'), lenient=True), LINK)}"

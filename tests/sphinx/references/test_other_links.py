@@ -8,7 +8,7 @@ import pytest
 from support.servers.web import Site
 from support.sphinx_build import build, write
 
-BIB = """
+BIB = r"""
 @article{odd, author = {Kahn, R.}, title = {Odd}, journal = {J}, year = 2001, doi = {10.5555/a<b>#c;d,(e)}}
 
 @article{dead,
@@ -18,8 +18,13 @@ BIB = """
 
 @article{plain, author = {Zorn, A.}, title = {Plain}, journal = {J}, year = 2003, doi = {10.5555/three}}
 @article{bad, author = {Aal, A.}, title = {Bad}, journal = {J}, year = 2000, doi = {10.5555}}
+@article{handle, author = {Aal, B.}, title = {H}, journal = {J}, year = 2000, doi = {http://hdl.handle.net/1773/33311}}
+@article{tex, author = {Aal, D.}, title = {T}, journal = {J}, year = 2, doi = {10.5555/a\%3Cb\%3E\#{c;d,}(e)}}
+@article{advised, author = {Aal, E.}, title = {A}, journal = {J}, year = 2000, doi = {10.5555/three.}}
 @article{unused, author = {No, A.}, title = {No}, journal = {J}, year = 2003, doi = {10.5555/unused}}
 """
+HOST = "'http://hdl.handle.net/1773/33311' is not a DOI: the host 'hdl.handle.net' is not a DOI proxy"
+DOT = "the name ends in '.' (entry advised); did you mean 10.5555/three?"
 BIBTEX = 'extensions = ["{}", "{}"]\nbibtex_bibfiles = ["refs.bib"]\n'
 
 
@@ -29,15 +34,24 @@ BIBTEX = 'extensions = ["{}", "{}"]\nbibtex_bibfiles = ["refs.bib"]\n'
     ids=lambda names: names[0],
 )
 def test_entries_of_bibtex(tmp_path: Path, server: Site, extensions: tuple[str, str]) -> None:
-    text = "T\n=\n\n:cite:p:`bad,odd,dead,plain`\n\n.. bibliography::\n"
+    text = "T\n=\n\n:cite:p:`bad,odd,dead,plain,handle,tex,advised`\n\n.. bibliography::\n"
     files = {"conf.py": BIBTEX.format(*extensions), "refs.bib": BIB, "index.rst": text}
     source = write(tmp_path / "src", files)
     built = build(source, tmp_path)
-    assert built.told == ["refs.bib:4: WARNING: DOI not found: 10.5555/lost#1 (entry dead) [doi.not-found]"]
+    assert [line.replace(" WARNING:", "").removeprefix("refs.bib:") for line in built.told] == [
+        "10: '10.5555' is not a DOI: no \"/\" after the prefix (position 7) (entry bad) [doi.syntax]",
+        f"11: {HOST} (position 7) (entry handle) [doi.syntax]",
+        f"13: DOI not found: 10.5555/three.: {DOT} [doi.not-found]",
+        "4: DOI not found: 10.5555/lost#1 (entry dead) [doi.not-found]",
+    ]
     page = built.text()
-    assert 'href="https://doi.org/10.5555/a%3Cb%3E%23c;d,(e)"' in page
+    assert (
+        page.count('href="https://doi.org/10.5555/a%3Cb%3E%23c;d,(e)">doi:10.5555/a&lt;b&gt;#c;d,(e)</a>')
+        == 2
+    )
     assert 'href="https://doi.org/10.5555/lost%231"' in page
-    assert page.count("doi-not-found") == 1
+    assert page.count("doi-not-found") == 2
+    assert 'href="http://hdl.handle.net/1773/33311"' in page
     assert 'href="https://doi.org/10.5555/three"' in page
     assert not any("unused" in asked.target for asked in server.seen)
     assert build(source, tmp_path).warnings == ""

@@ -272,8 +272,8 @@ class DOIDomain(Domain):
         """What references to labels of such titles show, by label."""
         self.rendered: dict[str, str] = self.data["rendered"]
         """A digest of what the citations and lists of a document show, by document name."""
-        self.warned: dict[str, set[tuple[str, DOI]]] = self.data["warned"]
-        """The codes of warnings about works that were given, with their DOIs, by document name."""
+        self.warned: dict[str, set[tuple[str, DOI | str]]] = self.data["warned"]
+        """The codes of warnings that were given, with their DOIs or fields of BibTeX, by document name."""
 
     def clear_doc(self, docname: str) -> None:
         """Remove what a document contains."""

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from docutils import nodes
 from docutils.parsers.rst import roles
-from docutils_doiuri.nodes import ARXIV, parse_arxiv_target
-from doiuri import DOI, DOISyntaxError
+from docutils_doiuri.nodes import ARXIV, parse_arxiv_target, remarks
+from doiuri import DOI, DOISyntaxError, find
+from doiuri.plugins import with_suggestion
 from sphinx.builders.linkcheck import CheckExternalLinksBuilder
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util import logging
 from sphinx.util.docutils import is_role_registered
 
+from sphinx_doiuri._citations import domain_of
 from sphinx_doiuri._config import options, switch
 from sphinx_doiuri._environment import Use, doi_data
 from sphinx_doiuri._lines import location_in_file
@@ -137,16 +140,31 @@ def leave_out_dois(app: Sphinx, uri: str) -> str | None:
 
 
 def collect_bibtex_uses(env: BuildEnvironment) -> None:
-    """Add the DOIs of the entries that documents list to the uses in them."""
-    uses = doi_data(env).uses
+    """Add the DOIs of the entries that documents list to the uses in them; report fields without a DOI."""
+    uses, warned = doi_data(env).uses, domain_of(env).warned
     for docname in uses:
         uses[docname] = [use for use in uses[docname] if not use.entry]
     for docname, key, field in _entries(env):
+        location = _location(env, docname, key)
         try:
-            use = Use(DOI.parse(field), _location(env, docname, key), entry=key)
-        except DOISyntaxError:
-            continue
-        uses.setdefault(docname, []).append(use)
+            doi = _doi_in(field)
+        except DOISyntaxError as error:
+            if ("syntax", field) not in warned.setdefault(docname, set()):
+                warned[docname].add(("syntax", field))
+                message = __("%s (entry %s)") % (with_suggestion(error), key)
+                logger.warning(message, type="doi", subtype="syntax", location=location)
+        else:
+            typed = doi.name if remarks(doi.name, doi) else None
+            uses.setdefault(docname, []).append(Use(doi, location, typed, entry=key))
+
+
+def _doi_in(field: str) -> DOI:
+    """Return the DOI in a field of BibTeX, in which characters may be escaped.
+
+    :raises DOISyntaxError: if the field is not one DOI.
+    """
+    found = list(islice(find(f"doi = {{{field}}}", "bibtex"), 2))
+    return found[0].doi if len(found) == 1 else DOI.parse(field)
 
 
 def report_two_numberings(app: Sphinx, env: BuildEnvironment) -> None:
@@ -181,7 +199,7 @@ def _location(env: BuildEnvironment, docname: str, key: str) -> str:
 
 
 class CorrectBibtexLinks(SphinxPostTransform):
-    """Encode the names in links that sphinxcontrib-bibtex writes raw."""
+    """Encode the names in links that sphinxcontrib-bibtex writes raw, and undo the escapes of TeX."""
 
     default_priority = 58  # after BibliographyTransform (5)
 
@@ -190,9 +208,14 @@ class CorrectBibtexLinks(SphinxPostTransform):
         raw = {f"{_RAW}{field}": field for _, _, field in _entries(self.env)}
         for link in self.document.findall(nodes.reference) if raw else ():
             field = raw.get(link.get("refuri", ""))
-            if field is not None and "doi" not in link:
-                try:
-                    link["doi"] = DOI.parse(field)
-                except DOISyntaxError:
-                    continue
-                link["refuri"], link["doi_card"] = link["doi"].url, False
+            if field is None or "doi" in link:
+                continue
+            try:
+                doi = _doi_in(field)
+            except DOISyntaxError:
+                if "://" in field:
+                    link["refuri"] = field
+                continue
+            link["doi"], link["refuri"], link["doi_card"] = doi, doi.url, False
+            if (text := link.astext()).endswith(field):
+                link[:] = [nodes.Text(f"{text.removesuffix(field)}{doi.name}")]

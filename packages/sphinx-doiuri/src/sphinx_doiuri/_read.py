@@ -82,7 +82,7 @@ class DOIRole(SphinxRole):
             target = self.parse(self.escaped)
         except DOISyntaxError as error:
             handle = handle_reference(self.rawtext, self.escaped, error, shared, classes)
-            node: nodes.Element = nodes.problematic(self.rawtext, self.rawtext) if handle is None else handle
+            node: nodes.Element = handle or nodes.problematic(self.rawtext, self.rawtext)
             node["doi_error"] = str(error)
         else:
             node = reference(self.rawtext, target, shared, classes)

@@ -15,6 +15,7 @@ from docutils.parsers.rst import roles
 from docutils.utils import SystemMessage
 from doiuri_proxy import running
 from support.docutils_page import body, command, pelican
+from support.lines import FOLDER, told, written
 from support.proxy_records import link as record
 from support.sphinx_build import links
 
@@ -99,9 +100,8 @@ def test_pelican_publishes_an_article_with_dead_and_doubtful_dois(
 
 
 def test_the_parser_reports_each_use_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "page.rst").write_text(
-        ":doi:`10.1000/1` :doi:`10.1000/1` `x <DOI:10.1000/2,>`_ |s|\n\n.. |s| replace:: :doi:`10.1000/3`\n"
-    )
+    text = ":doi:`10.1000/1`\n:doi:`10.1000/1` `x <DOI:10.1000/2,>`_ |s| |s|\n\n"
+    (tmp_path / "page.rst").write_text(f"{text}.. |s| replace:: :doi:`10.1000/3`\n")
     with running([]) as proxy:
         command("--doi-cache=:memory:", f"--doi-resolver={proxy.url}", str(tmp_path / "page.rst"))
         assert len(proxy.log) == 3
@@ -117,6 +117,13 @@ def test_the_registered_doi_that_was_probably_meant_is_proposed(
         settings = {"doi_resolve": "records", "doi_resolver": proxy.url, "doi_cache": str(tmp_path / "cache")}
         body(":doi:`10.1038/nphys117O`", report_level=2, **settings)
     assert "DOI not found: 10.1038/nphys117O; did you mean 10.1038/nphys1170?" in capsys.readouterr().err
+
+
+def test_every_construct_of_restructuredtext_is_reported_where_it_is_written(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    command("--doi-resolve=no", str(FOLDER / "shared.rst"))
+    assert told(capsys.readouterr().err) == written("shared.rst", "table.csv", "a.txt", "b.txt")
 
 
 def test_unknown_changes_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

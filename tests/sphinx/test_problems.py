@@ -7,7 +7,7 @@ from pathlib import Path
 import docutils
 import pytest
 from docutils import nodes
-from sphinx_doiuri import _lines
+from docutils_doiuri import _lines
 from support.sphinx_build import Build, build, write
 
 
@@ -88,7 +88,7 @@ def test_each_of_several_in_a_paragraph_has_its_own_line(tmp_path: Path, text: s
     assert [line.split(":")[1] for line in warnings(page(tmp_path, text))] == lines.split()
 
 
-def test_a_paragraph_is_searched_once_for_all_its_roles(
+def test_a_paragraph_and_its_file_are_searched_once_for_all_their_roles(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     searched: list[nodes.Element] = []
@@ -100,7 +100,7 @@ def test_a_paragraph_is_searched_once_for_all_its_roles(
     monkeypatch.setattr(_lines, "_written", written)
     built = page(tmp_path, "\n".join(f":doi:`{number}`" for number in range(100)))
     assert [line.split(":")[1] for line in warnings(built)] == [str(number + 4) for number in range(100)]
-    assert len(searched) == 100
+    assert len(searched) == 200
 
 
 def test_lines_in_lists_and_directives(tmp_path: Path) -> None:

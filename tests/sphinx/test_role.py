@@ -116,6 +116,6 @@ def test_link_around_an_image(tmp_path: Path) -> None:
     built = page(tmp_path, text, "suppress_warnings = ['image']\n")
     (link,) = built.links()
     assert link.href == "https://doi.org/10.1000/456%23789"
-    assert "index.rst:7: WARNING: 'doi:10.1000' is not a DOI" in built.warnings
-    assert "index.rst:10: WARNING: 'doi:10.2000' is not a DOI" in built.warnings
+    assert "index.rst:8: WARNING: 'doi:10.1000' is not a DOI" in built.warnings
+    assert "index.rst:11: WARNING: 'doi:10.2000' is not a DOI" in built.warnings
     assert built.warnings.count("WARNING") == 2

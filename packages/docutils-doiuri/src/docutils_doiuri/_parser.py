@@ -15,7 +15,7 @@ from doiuri.plugins import open_resolver
 from doiuri.plugins.display import breakable
 from doiuri.plugins.survey import Survey
 
-from docutils_doiuri._report import note_advice, report, report_error, report_links
+from docutils_doiuri._report import advice_on, note, noted, report, report_error, report_links
 from docutils_doiuri._settings import SPEC, read_options
 from docutils_doiuri.nodes import (
     doi_references,
@@ -25,6 +25,7 @@ from docutils_doiuri.nodes import (
     parse_target,
     reference,
     restore_contents,
+    set_lines,
     source_text,
     unlinked,
 )
@@ -46,11 +47,17 @@ class LinkDOIs(Transform):
     def apply(self) -> None:
         """Rewrite the references; one whose URI is not a DOI becomes *problematic* text, with an error."""
         options = read_options(self.document)
-        for link in list(self.document.findall(nodes.reference)):
+        links = list(self.document.findall(nodes.reference))
+        set_lines(self.document, [link for link in links if link.get("refuri", "")[:4].lower() == "doi:"])
+        told: dict[tuple[str, str | None, int | None], nodes.system_message] = {}
+        for link in links:
             try:
                 link_uri(link, options)
             except DOISyntaxError as error:
-                message = report_error(self.document.reporter, str(error), base_node=link)
+                key = str(error), link.source, link.line
+                if key not in told:
+                    told[key] = report_error(self.document.reporter, str(error), base_node=link)
+                message = told[key]
                 text = source_text(link)
                 link.replace_self(nodes.problematic(text, text, refid=self.document.set_id(message)))
 
@@ -74,6 +81,8 @@ class VerifyDOIs(Transform):
             if link.get("support_smartquotes") is False:  # docutils, unlike Sphinx, ignores it
                 link[:] = [nodes.Text(options.display(link["doi"]))]
         restore_contents(self.document)
+        typed = {id(node) for node in (*noted(self.document), *links) if node.rawsource[-1:] in {"`", ":"}}
+        set_lines(self.document, [node for node in self.document.findall(nodes.Element) if id(node) in typed])
         try:
             missing = self._not_found(links, options)
         except ValueError as error:  # an invalid lock file, or a cache that cannot be opened
@@ -165,16 +174,16 @@ def doi_role(
     try:
         target = parse(text)
     except DOISyntaxError as error:
-        if handle := handle_reference(rawtext, text, error, settings, classes):
-            level = inliner.reporter.WARNING_LEVEL
-            return [handle], [report(inliner.reporter, level, str(error), line=lineno)]
-        message = report_error(inliner.reporter, str(error), line=lineno)
-        return [inliner.problematic(rawtext, rawtext, message)], [message]
-    link = reference(rawtext, target, settings, classes)
-    source, link.line = inliner.reporter.get_source_and_line(lineno)
-    link.source = None if source is None else str(source)
+        handle = handle_reference(rawtext, text, error, settings, classes)
+        node: nodes.Element = handle or nodes.problematic(rawtext, rawtext)
+        said, level = [str(error)], inliner.reporter.WARNING_LEVEL if handle else inliner.reporter.ERROR_LEVEL
+    else:
+        node = reference(rawtext, target, settings, classes)
+        said, level = advice_on(node, target.typed), inliner.reporter.WARNING_LEVEL
+    source, node.line = inliner.reporter.get_source_and_line(lineno)
+    node.source = None if source is None else str(source)
     VerifyDOIs.add_to(inliner.document)
-    return [link], note_advice(inliner.document, link, target.typed)
+    return [node], note(inliner.document, node, level, said)
 
 
 def register(name: str = "doi") -> None:

@@ -25,13 +25,7 @@ def report(reporter: Reporter, level: int, message: str, **place: Any) -> nodes.
     """Report a message below ``halt_level``, at which docutils drops the whole document.
 
     Pelican halts at warnings, and discards what docutils reports. So a message that would halt goes to the
-    logger ``doiuri`` as well.
-
-    :param reporter: the document's reporter.
-    :param level: the level of the message, which is lowered if docutils would halt at it.
-    :param message: the text.
-    :param place: ``line`` or ``base_node``, as for the reporter's own methods.
-    :returns: the message as a node.
+    logger ``doiuri`` as well. ``place`` is ``line`` or ``base_node``, as for the reporter's own methods.
     """
     allowed = _allowed_level(reporter, level)
     node: nodes.system_message = reporter.system_message(allowed, message, **place)
@@ -44,12 +38,6 @@ def report(reporter: Reporter, level: int, message: str, **place: Any) -> nodes.
 def report_error(reporter: Reporter, message: str, **place: Any) -> nodes.system_message:
     """Report an error; if docutils halts at it, the logger ``doiuri`` gets it as well.
 
-    Pelican discards what docutils reports, and says only that it could not process the file.
-
-    :param reporter: the document's reporter.
-    :param message: the text.
-    :param place: ``line`` or ``base_node``, as for the reporter's own methods.
-    :returns: the message as a node.
     :raises docutils.utils.SystemMessage: if docutils halts at errors.
     """
     try:
@@ -65,61 +53,71 @@ def _allowed_level(reporter: Reporter, level: int) -> int:
     return min(level, max(reporter.halt_level - 1, reporter.DEBUG_LEVEL))
 
 
-def note_advice(document: nodes.document, link: nodes.reference, typed: str) -> list[nodes.system_message]:
-    """Return the messages with the advice on a link, which ``report_links`` reports.
+def advice_on(link: nodes.Element, typed: str) -> list[str]:
+    """Return the advice on a link; if there is any, the link keeps what the author typed."""
+    if found := remarks(typed, link["doi"]):
+        link["doi_typed"] = typed
+    return [text for _, text in found]
 
-    :param document: the document that is being parsed.
-    :param link: the link, with its source and line.
-    :param typed: the DOI as the author typed it.
-    :returns: the messages, for docutils to place after the paragraph.
-    """
-    found = remarks(typed, link["doi"])
-    if not found:
-        return []
-    link["doi_typed"] = typed
-    level = _allowed_level(document.reporter, document.reporter.WARNING_LEVEL)
-    kind = document.reporter.levels[level]
-    messages = [
-        nodes.system_message(text, level=level, type=kind, source=link.source, line=link.line)
-        for _, text in found
-    ]
+
+def note(
+    document: nodes.document, node: nodes.Element, level: int, texts: list[str]
+) -> list[nodes.system_message]:
+    """Return messages for docutils to place, which ``report_links`` reports: only then is the line known."""
+    if level < document.reporter.ERROR_LEVEL:
+        level = _allowed_level(document.reporter, level)
+    place = {"type": document.reporter.levels[level], "source": node.source, "line": node.line}
+    messages = [nodes.system_message(text, level=level, **place) for text in texts]
     for message in messages:
         document.note_parse_message(message)
-    vars(document).setdefault(_ATTRIBUTE, []).append((link, messages))
+        if isinstance(node, nodes.problematic):
+            node["refid"] = document.set_id(message)
+            message.add_backref(document.set_id(node))
+    if messages:
+        vars(document).setdefault(_ATTRIBUTE, []).append((node, messages))
     return messages
+
+
+def noted(document: nodes.document) -> list[nodes.Element]:
+    """Return the nodes that there are messages about."""
+    return [node for node, _ in vars(document).get(_ATTRIBUTE, ())]
 
 
 def report_links(
     document: nodes.document, links: list[nodes.reference], missing: Mapping[DOI, DOI | None]
 ) -> None:
-    """Report the advice on DOIs, and each use of a DOI that does not exist; both in one message.
+    """Report what was noted, and each use of a DOI that does not exist; its advice is in the same message.
 
-    :param document: the document.
-    :param links: the links to DOIs in the document.
     :param missing: the DOIs that do not exist, with what was probably meant if it is known.
     """
     lost = [link for link in links if link["doi"] in missing]
     described = {link["doi_typed"] for link in lost if "doi_typed" in link}
     placed: dict[int, list[nodes.system_message]] = {}
-    for link, messages in vars(document).pop(_ATTRIBUTE, []):
-        if link["doi"] in missing and link["doi_typed"] in described:
-            placed[id(link)] = messages
+    for node, messages in vars(document).pop(_ATTRIBUTE, []):
+        if node.get("doi") in missing and node["doi_typed"] in described:
+            placed[id(node)] = messages
         else:
             for message in messages:
-                _replace([message], _report(document, message[0].astext(), link))
+                _replace([message], _report(document, message[0].astext(), node))
+    told = set()
     for link in lost:
         link["classes"].append("doi-not-found")
         text, meant = describe(link["doi"], link.get("doi_typed"), known=missing[link["doi"]])
         hint = f"; did you mean {meant}?" if meant else ""
-        _replace(placed.pop(id(link), []), _report(document, f"DOI not found: {text}{hint}", link))
+        if (text, link.source, link.line) not in told or not link.source:
+            told.add((text, link.source, link.line))
+            _replace(placed.pop(id(link), []), _report(document, f"DOI not found: {text}{hint}", link))
     for messages in placed.values():  # in a substitution: reported where it is used
         _replace(messages)
     for link in links:
         link.attributes.pop("doi_typed", None)
 
 
-def _report(document: nodes.document, text: str, link: nodes.reference) -> nodes.system_message:
-    return report(document.reporter, document.reporter.WARNING_LEVEL, text, base_node=link)
+def _report(document: nodes.document, text: str, node: nodes.Element) -> nodes.system_message:
+    reporter = document.reporter
+    if isinstance(node, nodes.problematic):
+        return report_error(reporter, text, base_node=node)
+    return report(reporter, reporter.WARNING_LEVEL, text, base_node=node)
 
 
 def _replace(messages: list[nodes.system_message], *new: nodes.system_message) -> None:
@@ -128,4 +126,5 @@ def _replace(messages: list[nodes.system_message], *new: nodes.system_message) -
     for message in present[1:] if new else present:
         message.parent.remove(message)
     for message in present[:1] if new else ():
+        new[0]["ids"], new[0]["backrefs"] = message["ids"], message["backrefs"]
         message.replace_self(list(new))

@@ -18,6 +18,8 @@ from doiuri import DOI, DOISyntaxError, advise, suggest
 from doiuri.plugins import with_suggestion
 from doiuri.plugins.display import link_to_handle
 
+from docutils_doiuri._lines import set_lines
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterator, Sequence
 
@@ -34,6 +36,7 @@ __all__ = [
     "reference",
     "remarks",
     "restore_contents",
+    "set_lines",
     "source_text",
     "unlinked",
 ]

@@ -139,8 +139,8 @@ class DOICollector(EnvironmentCollector):
             Use(doi, get_node_location(link) or "", conditions=conditions_of(link))
             for link, doi in hardcoded_links(doctree)
         ]
-        if uses:
-            doi_data(app.env).uses[app.env.docname] = uses
+        if uses:  # a substitution that is used twice is written once
+            doi_data(app.env).uses[app.env.docname] = list(dict.fromkeys(uses))
 
 
 def _use(link: nodes.reference) -> Use:

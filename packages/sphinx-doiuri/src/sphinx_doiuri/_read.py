@@ -14,6 +14,7 @@ from docutils_doiuri.nodes import (
     parse_target,
     reference,
     restore_contents,
+    set_lines,
     source_text,
     unlinked,
 )
@@ -26,7 +27,6 @@ from sphinx.util.docutils import SphinxRole
 from sphinx_doiuri._citations import citations_in
 from sphinx_doiuri._config import options, switch
 from sphinx_doiuri._environment import hardcoded_doi
-from sphinx_doiuri._lines import InlineLines
 from sphinx_doiuri._locale import __
 
 if TYPE_CHECKING:
@@ -108,12 +108,8 @@ class ReadDOIs(SphinxTransform):
         """Change a document."""
         candidates = self._candidates()
         hardcoded = switch(self.config, "doi_hardcoded_links")
-        lines = InlineLines()
-        for citation in citations_in(self.document):
-            lines.set_on(citation)
-        for node in candidates:  # before any is replaced: a line depends on nodes with the same source
-            if "doi_form" not in node.parent:
-                lines.set_on(node)
+        links = [node for node in candidates if "doi_form" not in node.parent]
+        set_lines(self.document, [*citations_in(self.document), *links])
         for node in candidates:
             if isinstance(node, nodes.target):
                 self._target(node)

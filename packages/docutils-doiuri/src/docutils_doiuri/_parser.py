@@ -15,7 +15,7 @@ from doiuri.plugins import open_resolver
 from doiuri.plugins.display import breakable
 from doiuri.plugins.survey import Survey
 
-from docutils_doiuri._report import advice_on, note, noted, report, report_error, report_links
+from docutils_doiuri._report import advice_on, note, report, report_error, report_links
 from docutils_doiuri._settings import SPEC, read_options
 from docutils_doiuri.nodes import (
     doi_references,
@@ -81,8 +81,6 @@ class VerifyDOIs(Transform):
             if link.get("support_smartquotes") is False:  # docutils, unlike Sphinx, ignores it
                 link[:] = [nodes.Text(options.display(link["doi"]))]
         restore_contents(self.document)
-        typed = {id(node) for node in (*noted(self.document), *links) if node.rawsource[-1:] in {"`", ":"}}
-        set_lines(self.document, [node for node in self.document.findall(nodes.Element) if id(node) in typed])
         try:
             missing = self._not_found(links, options)
         except ValueError as error:  # an invalid lock file, or a cache that cannot be opened

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from docutils import nodes
 from docutils.utils import SystemMessage
 
-from docutils_doiuri.nodes import describe, remarks
+from docutils_doiuri.nodes import describe, remarks, set_lines
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -78,11 +78,6 @@ def note(
     return messages
 
 
-def noted(document: nodes.document) -> list[nodes.Element]:
-    """Return the nodes that there are messages about."""
-    return [node for node, _ in vars(document).get(_ATTRIBUTE, ())]
-
-
 def report_links(
     document: nodes.document, links: list[nodes.reference], missing: Mapping[DOI, DOI | None]
 ) -> None:
@@ -90,10 +85,13 @@ def report_links(
 
     :param missing: the DOIs that do not exist, with what was probably meant if it is known.
     """
+    noted = vars(document).pop(_ATTRIBUTE, [])
+    roles = {id(node) for node in (*(node for node, _ in noted), *links) if node.rawsource[-1:] in {"`", ":"}}
+    set_lines(document, [node for node in document.findall(nodes.Element) if id(node) in roles])
     lost = [link for link in links if link["doi"] in missing]
     described = {link["doi_typed"] for link in lost if "doi_typed" in link}
     placed: dict[int, list[nodes.system_message]] = {}
-    for node, messages in vars(document).pop(_ATTRIBUTE, []):
+    for node, messages in noted:
         if node.get("doi") in missing and node["doi_typed"] in described:
             placed[id(node)] = messages
         else:

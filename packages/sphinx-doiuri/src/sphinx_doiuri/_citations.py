@@ -123,20 +123,14 @@ def _targets_of(document: nodes.document) -> set[str]:
 def entry_id(key: Key, docname: str, scope: Scope) -> str:
     """Return the id of the entry of a work: ASCII letters, digits and hyphens, whatever the name contains.
 
-    :param key: the DOI of the work, or its id.
-    :param docname: the document that has the list. Builders such as singlehtml put documents together.
-    :param scope: the scope of the list.
+    Builders such as singlehtml put documents together, so it depends on the document that has the list.
     """
     name, whole = (key, f"@{key}") if isinstance(key, str) else (key.name, key.key)
     return f"doi-{_slug(name, f'{scope} {docname} {whole}')}"
 
 
 def _slug(text: str, whole: str = "") -> str:
-    """Return text that is valid in an id, with a digest that keeps it unique.
-
-    :param text: what a reader should recognize.
-    :param whole: what the digest is of; by default ``text``.
-    """
+    """Return text that is valid in an id, with a digest of ``whole`` that keeps it unique."""
     digest = hashlib.blake2s((whole or text).encode(), digest_size=_DIGEST_BYTES).hexdigest()
     return f"{nodes.make_id(text)[:60]}-{digest}".lstrip("-")
 

@@ -21,8 +21,7 @@ from sphinx.util.docutils import is_role_registered
 
 from sphinx_doiuri._citations import domain_of
 from sphinx_doiuri._config import options, switch
-from sphinx_doiuri._environment import Use, doi_data
-from sphinx_doiuri._lines import location_in_file
+from sphinx_doiuri._environment import Use, doi_data, location_in_file
 from sphinx_doiuri._listings import listings_of
 from sphinx_doiuri._locale import __
 from sphinx_doiuri._read import ArXivRole, DOIRole

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -17,6 +18,7 @@ from sphinx.util.logging import get_node_location
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from collections.abc import Set as AbstractSet
+    from pathlib import Path
 
     from doiuri import Handle
     from doiuri.citations import EntryKey, Part
@@ -183,10 +185,7 @@ def _holds(app: Sphinx, directive: str, expression: str) -> bool:
 
 
 def hardcoded_doi(link: nodes.Element) -> DOI | None:
-    """Return the DOI of a link to doi.org; None for any other link, and for those of the role.
-
-    :param link: a reference.
-    """
+    """Return the DOI of a link to doi.org; None for any other link, and for those of the role."""
     uri = link.get("refuri", "")
     if "doi.org" not in uri.lower() or "doi" in link:
         return None
@@ -211,3 +210,12 @@ def _as_meant(link: nodes.Element, doi: DOI) -> DOI:
     following = link.parent[link.parent.index(link) + 1 :][:1]
     match = next(find(link.astext() + "".join(node.astext() for node in following)), None)
     return match.doi if match else doi
+
+
+def location_in_file(path: Path, text: str) -> str:
+    """Return the location of a text in a file for a warning, as ``file:line``; ``file:`` if there is none."""
+    with suppress(OSError, UnicodeDecodeError):
+        for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
+            if text in line:
+                return f"{path}:{number}"
+    return f"{path}:"

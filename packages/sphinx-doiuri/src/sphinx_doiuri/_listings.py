@@ -56,11 +56,7 @@ class Entry(NamedTuple):
 
 
 class Listings:
-    """What the citations and lists of a build show.
-
-    :param app: the application, whose builder decides which citations are shown.
-    :param env: the environment with the citations and the works.
-    """
+    """What the citations and lists of a build show."""
 
     def __init__(self, app: Sphinx, env: BuildEnvironment) -> None:
         self.builder = app.builder

@@ -12,8 +12,7 @@ from sphinx.errors import ConfigError, SphinxError
 from sphinx.util import logging
 
 from sphinx_doiuri._config import LOCK_NAME, options
-from sphinx_doiuri._environment import LOCK_BUILDER, doi_data, is_shown
-from sphinx_doiuri._lines import location_in_file
+from sphinx_doiuri._environment import LOCK_BUILDER, doi_data, is_shown, location_in_file
 from sphinx_doiuri._locale import __
 
 if TYPE_CHECKING:
@@ -88,9 +87,6 @@ def accepted_dois(app: Sphinx) -> AbstractSet[str]:
 def report_differences(app: Sphinx, data: DOIData, lock: LockFile, incomplete: AbstractSet[DOI]) -> None:
     """Warn of each use of a DOI that is not in the lock file, and of each DOI that is only there.
 
-    :param app: the application, whose builder decides which uses are shown.
-    :param data: the uses and the answers.
-    :param lock: the lock file that the answers come from.
     :param incomplete: the DOIs whose metadata is needed and is not in the lock file.
     """
     uses = [use for use in data.all_uses() if is_shown(app, use.conditions)]

@@ -261,14 +261,7 @@ def with_suggestion(error: DOISyntaxError) -> DOISyntaxError:
 
 
 def link_to_handle(error: DOISyntaxError, base: str = DOI_ORG) -> str | None:
-    """Return the link to the handle, no DOI, that an error is about; None if it is about anything else.
-
-    >>> from doiuri import DOI
-    >>> try:
-    ...     DOI.parse("11681/5671")
-    ... except DOISyntaxError as error:
-    ...     link_to_handle(error)
-    'https://doi.org/11681/5671'
+    """Return the link to the handle, such as 11681/5671, that an error is about; None if it is another error.
 
     :param error: what ``DOI.parse`` raised.
     :param base: the base URL of the link.

@@ -50,6 +50,15 @@ def test_a_definite_no_is_marked_and_told(how: str, doi_proxy: Proxies, render: 
     assert [str(problem) for problem in rendered.problems] == ["line 3: doi:10.1000/none: not found"]
 
 
+def test_a_name_in_the_address_of_a_publisher_is_not_reported(doi_proxy: Proxies, render: Render) -> None:
+    address = "https://example.org/article/doi/10.1242/dmm.1/369227/E"
+    source = (
+        f"[x]({address}) <{address}>\n\n[x](https://doi.org/10.1242/dmm.1)\n\n[x](//doi.org/10.1242/dmm.1)"
+    )
+    rendered = render(source, resolve="records", resolver=doi_proxy(KNOWN).url)
+    assert [problem.line for problem in rendered.problems] == [3, 5]
+
+
 def test_no_values_is_no_mistake_of_the_author(doi_proxy: Proxies, render: Render) -> None:
     rendered = render("<doi:10.1000/empty>", resolve="records", resolver=doi_proxy(KNOWN).url)
     assert "doi-not-found" not in rendered.html

@@ -189,7 +189,9 @@ class Report:
     def _lines_of(self, dois: set[DOI]) -> dict[DOI, list[int]]:
         """Return the lines in which DOIs are written; code and comments are left out."""
         source = self._without_code()
-        found = [match for match in find(source, "markdown") if match.doi in dois]
+        written = (match for match in find(source, "markdown") if match.doi in dois)
+        # a bare name after a slash is a part of another address, such as a publisher's
+        found = [match for match in written if source[match.start - 1 : match.start] != "/"]
         lines: dict[DOI, dict[int, None]] = {}
         for line, index in _numbered(source, [match.start for match in found]):
             lines.setdefault(found[index].doi, {})[line] = None

@@ -51,13 +51,34 @@ def test_json(tmp_path: Path) -> None:
     assert json.loads(doiuri("find", "-o", "json", cwd=tmp_path).stdout) == []
 
 
-def test_an_unreadable_file(tmp_path: Path) -> None:
-    (tmp_path / "a.ipynb").write_text("{")
-    (tmp_path / "b.txt").write_text("doi:10.1000/182")
-    run = doiuri("find", cwd=tmp_path)
-    assert run.returncode == 2
-    assert run.stdout == "b.txt:1:1: 10.1000/182\n"
-    assert run.stderr.startswith("doiuri: a.ipynb: ")
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("meta.yaml", '{% set name = "x" %}\nabout:\n  doi_url: https://doi.org/10.1000/182\n'),
+        ("a.ipynb", '{"cells": [{"cell_type": "markdown", "source": ["doi:10.1000/182"]'),
+        ("CITATION.cff", "doi: 10.1000/182\nauthors: [\n"),
+    ],
+)
+def test_a_file_that_is_not_what_its_name_says_is_read_as_plain_text(
+    name: str, text: str, tmp_path: Path
+) -> None:
+    """By all commands: what find and lock do not see, check would report as missing in the lock file."""
+    (tmp_path / name).write_text(text)
+    found = doiuri("find", "--unique", cwd=tmp_path)
+    assert (found.returncode, found.stdout) == (0, "10.1000/182\n"), found
+    assert f"doiuri: {name}: read as plain text: " in found.stderr
+    (tmp_path / "b.md").write_text("doi:10.1000/183 doi:10.1000/184")
+    for number in (182, 183, 184):
+        reason = ("--accept", f"10.1000/{number}", "--reason", "a test")
+        assert doiuri("lock", "--offline", *reason, cwd=tmp_path).returncode == 0
+    (tmp_path / "b.md").write_text("doi:10.1000/183")
+    locked = doiuri("lock", "--offline", "--prune", cwd=tmp_path)
+    assert "doiuri: --prune drops nothing: a file was read as plain text" in locked.stderr
+    assert "10.1000/184" in (tmp_path / "doi.lock.json").read_text()
+    checked = doiuri("check", "--locked", "-o", "concise", cwd=tmp_path)
+    assert (
+        checked.stdout.count("\n") == checked.stdout.count(": warning[unreadable] read as plain text: ") == 1
+    )
 
 
 @pytest.mark.parametrize(

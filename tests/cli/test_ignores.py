@@ -6,8 +6,9 @@ import json
 from functools import partial
 
 from doiuri_cli._config import Config
-from doiuri_cli._examine import examine
+from doiuri_cli._examine import FileReport, examine, judge
 from doiuri_cli.files import Source
+from doiuri_cli.registry._check import Answers
 from doiuri_cli.rules._ignores import ignores_in
 from support.growth import is_linear
 
@@ -16,8 +17,13 @@ DEAD = "https://doi.org/10.5555/nope"
 STATUSES = {"10.1000/182": "found", "10.5555/NOPE": "not-found"}
 
 
+def judged(source: Source, statuses: dict[str, str], config: Config | None = None) -> FileReport:
+    config = config or Config()
+    return judge(examine(source, config), config, Answers(len(statuses), statuses))
+
+
 def codes(path: str, text: str, statuses: dict[str, str] | None = None, **config: object) -> list[str]:
-    report = examine(Source(path, text), Config(**config), STATUSES if statuses is None else statuses)  # type: ignore[arg-type]
+    report = judged(Source(path, text), STATUSES if statuses is None else statuses, Config(**config))  # type: ignore[arg-type]
     assert report.problem is None
     return [finding.code for finding in report.findings]
 
@@ -81,23 +87,21 @@ def test_a_comment_counts_as_unused_only_if_its_code_was_checked() -> None:
 
 
 def test_unknown_codes() -> None:
-    report = examine(Source("a.md", f"<{OLD}> <!-- doiuri: ignore[not-http] -->"), Config(), {})
+    report = judged(Source("a.md", f"<{OLD}> <!-- doiuri: ignore[not-http] -->"), {})
     assert [finding.message for finding in report.findings if finding.code == "unused-ignore"] == [
         "unknown code not-http"
     ]
 
 
 def test_where_an_unused_comment_is() -> None:
-    (finding,) = examine(Source("a.py", "x = 1  # doiuri: ignore[syntax]\n"), Config(), {}).findings
+    (finding,) = judged(Source("a.py", "x = 1  # doiuri: ignore[syntax]\n"), {}).findings
     assert (finding.line, finding.column, finding.end_line, finding.end_column) == (1, 8, 1, 32)
 
 
-def test_before_the_answers_a_file_with_comments_is_pending() -> None:
-    source = Source("a.md", f"<{DEAD}> <!-- doiuri: ignore[not-found] -->")
-    report = examine(source, Config())
-    assert report.pending
-    assert not report.findings
-    assert not examine(Source("a.md", f"<{DEAD}>"), Config()).pending
+def test_without_answers_no_comment_counts_as_unused() -> None:
+    text = f"<{DEAD}> <!-- doiuri: ignore[not-found, not-https] -->"
+    config = Config()
+    assert not judge(examine(Source("a.md", text), config), config).findings
 
 
 def test_quoted_comments_are_text() -> None:
@@ -123,7 +127,7 @@ def test_comments_and_tags_in_notebooks() -> None:
         ("markdown", ["doiuri: ignore[not-https]"], [f"<{OLD}>"]),
         ("markdown", [], [f"<{OLD}>"]),
     )
-    report = examine(source, Config(), STATUSES)
+    report = judged(source, STATUSES)
     assert report.problem is None
     assert [(finding.cell, finding.code) for finding in report.findings] == [(4, "not-https")]
 
@@ -138,8 +142,7 @@ def test_tags_of_cells_that_ignore_nothing() -> None:
         ("doiuri: ignore[not-found]", "<https://doi.org/10.1000/unknown>", []),
     ):
         source = notebook(("code", [], ["x = 1"]), ("markdown", [tag], [text]))
-        assert examine(source, Config()).pending
-        findings = examine(source, Config(), STATUSES).findings
+        findings = judged(source, STATUSES).findings
         assert [finding.message for finding in findings] == expected
         assert {finding.cell for finding in findings} <= {2}
 
@@ -163,7 +166,7 @@ def test_comments_in_notebooks_have_a_place_in_the_file() -> None:
         ("markdown", [], ["doi:10.1000/182\n", f"é\t<!-- {mark} -->"]),
         ("code", [], [f"# {DEAD}\n", "x = 1\n", f"y = 2  # {mark} doi:10.1000/182"]),
     )
-    found = [one for one in examine(source, Config(), STATUSES).findings if one.code == "unused-ignore"]
+    found = [one for one in judged(source, STATUSES).findings if one.code == "unused-ignore"]
     assert [(one.cell, one.line) for one in found] == [(1, 2), (2, 3)]
     for one in found:
         assert one.in_file is not None

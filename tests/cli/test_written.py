@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 from doiuri_cli._config import Config
-from doiuri_cli._examine import examine
+from doiuri_cli._examine import examine, judge, place_of
 from doiuri_cli._fixes import apply, compatible
 from doiuri_cli._mentions import mentions_in
 from doiuri_cli.files import Source
 from doiuri_cli.readers import Part
+from doiuri_cli.registry._check import Answers
 from doiuri_cli.rules import RULES, Finding
 from doiuri_cli.rules._written import file_findings, part_findings, written_findings
 from support.growth import is_linear
@@ -72,11 +73,12 @@ def test_entries_with_one_doi() -> None:
         Part(value, "bibtex", start=start, entry=key, field=True)
         for start, (key, value) in zip(starts, values.items(), strict=True)
     ]
-    mentions = [mention for part in parts for mention in mentions_in(part)]
-    (finding,) = file_findings(Source("x.bib", text), mentions)
+    source = Source("x.bib", text)
+    places = [place_of(source, mention) for part in parts for mention in mentions_in(part)]
+    (finding,) = file_findings(source.path, places)
     assert (finding.code, finding.entry, finding.line) == ("duplicate", "c", 3)
     assert finding.message == "the same DOI as a (line 1) and d (line 4)"
-    assert not list(file_findings(Source("CITATION.cff", text), mentions))
+    assert not list(file_findings("CITATION.cff", places))
 
 
 @pytest.mark.parametrize(
@@ -92,7 +94,8 @@ def test_one_wrong_doi_in_fields_of_an_entry_is_one_finding(path: str, form: str
     entries = [form.format(key=key, doi=doi) for key, doi in [("a", "10.1000/1"), ("b", "10.1000/2.pdf")]]
     text = "".join(entries).replace("][", ",")
     answers = {"10.1000/1": "not-found", "10.1000/2.PDF": "not-found"}
-    found = examine(Source(path, text), Config(), answers).findings
+    report = examine(Source(path, text), Config())
+    found = judge(report, Config(), Answers(2, answers)).findings
     assert [one.entry for one in found if one.code == "not-found"] == ["a", "b"]
     fixes = [one.fix for one in found if one.code == "page-address"]
     assert len(fixes) == entries[1].count("10.1000/2"), "each place is fixed"

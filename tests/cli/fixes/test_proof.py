@@ -2,17 +2,22 @@
 
 import pytest
 from doiuri_cli._config import Config
-from doiuri_cli._examine import examine
-from doiuri_cli._fixes import FixPolicy, ProofError, _proved, compatible, mend, prove
+from doiuri_cli._examine import examine, judge
+from doiuri_cli._fixes import Draft, FixPolicy, ProofError, _proved, compatible, mend, prove
 from doiuri_cli.files import Source
+from doiuri_cli.registry._check import Answers
 from doiuri_cli.rules import Fix
 
 TEXT = "10.1000/182 and http://doi.org/10.1000/183."
 LINK = TEXT.index("http")
 
 
+def draft(source: Source) -> Draft:
+    return Draft(source, examine(source, Config()))
+
+
 def proved(text: str, *fixes: Fix, path: str = "a.md", encoding: str = "utf-8") -> Source:
-    return prove(Source(path, text, encoding), fixes)
+    return prove(draft(Source(path, text, encoding)), fixes, Config()).source
 
 
 def test_same_dois() -> None:
@@ -52,7 +57,7 @@ def test_fixes_that_are_right_apart_and_wrong_together() -> None:
         proved(text, fix)
     with pytest.raises(ProofError, match="other DOIs"):
         proved(text, *fixes)
-    assert _proved(Source("a.md", text), fixes, {}) == fixes[:1]
+    assert _proved(draft(Source("a.md", text)), fixes, Config(), {})[0] == fixes[:1]
 
 
 @pytest.mark.parametrize("names", [(None, None), ("10.1000/183", None), (None, "10.1000/182")])
@@ -68,7 +73,9 @@ def test_fixes_that_exchange_two_dois(names: tuple[str | None, str | None]) -> N
 @pytest.mark.parametrize("new", ["found", "not-found", "unknown", None])
 def test_a_name_is_changed_only_for_two_definite_answers(old: str | None, new: str | None) -> None:
     answers = {key: status for key, status in (("10.1000/OLD", old), ("10.1000/NEW", new)) if status}
-    (finding,) = examine(Source("a.txt", "10.1000/old"), Config(), {"10.1000/OLD": "not-found"}).findings
+    (finding,) = judge(
+        examine(Source("a.txt", "10.1000/old"), Config()), Config(), Answers(1, {"10.1000/OLD": "not-found"})
+    ).findings
     change = finding._replace(fix=Fix(0, 11, "10.1000/new", safe=False, name="10.1000/new"))
     policy = FixPolicy(lambda _: answers)
     policy.look_up([change])

@@ -10,7 +10,7 @@ from docutils.core import publish_doctree
 from docutils.nodes import Element
 from doiuri import DOI
 from doiuri_cli._config import Config
-from doiuri_cli._examine import examine, read_mentions
+from doiuri_cli._examine import examine
 from doiuri_cli._fixes import FixPolicy, apply, compatible, mend
 from doiuri_cli.files import Source
 from hypothesis import assume, example, given
@@ -91,8 +91,8 @@ CONFIG = Config()
 
 def names(source: Source) -> list[str]:
     """Return the names in a file; entities in fields are those that fixes replace."""
-    mentions = read_mentions(source)
-    return [html.unescape(one.doi.name) if one.doi and one.part.field else str(one.doi) for one in mentions]
+    places = examine(source, CONFIG).places
+    return [html.unescape(str(one.at.doi)) if one.field else str(one.at.doi) for one in places]
 
 
 @given(FILES)

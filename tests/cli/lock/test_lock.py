@@ -299,10 +299,10 @@ def test_a_broken_lock_file_stays(folder: Path, doi_proxy: Proxies) -> None:
 def test_a_file_that_cannot_be_read_drops_nothing(folder: Path, doi_proxy: Proxies) -> None:
     lock(doi_proxy, folder)
     (folder / "a.md").unlink()
-    (folder / "broken.ipynb").write_text("{")
+    (folder / "broken.txt").write_bytes(b"\xff\xfe\xff")
     run = lock(doi_proxy, folder, "--prune")
     assert run.returncode == 2
-    assert "doiuri: broken.ipynb: " in run.stderr
+    assert "doiuri: broken.txt: " in run.stderr
     assert len(names(folder)) == 4
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from doiuri_cli._config import Config
-from doiuri_cli._examine import examine, read_mentions
+from doiuri_cli._examine import examine
 from doiuri_cli.files import Source
 
 
 def invalid(name: str, text: str) -> list[str]:
-    return [mention.text for mention in read_mentions(Source(name, text)) if mention.doi is None]
+    return [place.at.message for place in examine(Source(name, text), Config()).places if not place.key]
 
 
 def codes(path: str, text: str) -> list[str]:
@@ -66,7 +66,7 @@ def test_a_number_that_is_to_come_is_passed_over() -> None:
         ("a.md", "10.5281/zenodo.XXXXXXX"),
         ("a.bib", "@misc{a, doi = {10.5281/zenodo.xxxxxx}}"),
     ):
-        assert read_mentions(Source(name, text)) == []
+        assert examine(Source(name, text), Config()).places == ()
 
 
 def test_a_field_may_say_that_there_is_no_doi() -> None:
@@ -97,8 +97,11 @@ def test_a_value_that_looks_like_no_attempt_is_told_only_where_doi_means_nothing
 
 def test_paths_of_files_in_bibtex_are_no_dois() -> None:
     file, url = "file = {:files/10.1000/182.pdf:PDF}", "url = {https://doi.org/10.1000/2}"
-    mentions = read_mentions(Source("a.bib", f"@article{{a, doi = {{10.1000/1}}, {file}, {url}}}"))
-    assert [mention.text for mention in mentions] == ["10.1000/1", "https://doi.org/10.1000/2"]
+    source = Source("a.bib", f"@article{{a, doi = {{10.1000/1}}, {file}, {url}}}")
+    assert [place.at.message for place in examine(source, Config()).places] == [
+        "10.1000/1",
+        "https://doi.org/10.1000/2",
+    ]
 
 
 def test_a_link_in_the_settings_of_a_site_is_a_link() -> None:

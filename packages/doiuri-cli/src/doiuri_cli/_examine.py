@@ -5,15 +5,16 @@ from __future__ import annotations
 import os
 import re
 from contextlib import suppress
-from functools import partial
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from doiuri import DOI
+
 from doiuri_cli._mentions import mentions_in
-from doiuri_cli.readers import Part, ReadError, parts_of, type_of
+from doiuri_cli.readers import Part, ReadError, parts_of, reads_columns, type_of
 from doiuri_cli.rules import LOCK_CODES, RECORD_CODES, RULES, Finding, finding_at
-from doiuri_cli.rules._finding import located
-from doiuri_cli.rules._ignores import Ignore, apply_ignores, ignores_in, tag_of, unused_ignores
+from doiuri_cli.rules._finding import Place, place_in_file
+from doiuri_cli.rules._ignores import apply_ignores, ignores_in, tag_of, unused_ignores
 from doiuri_cli.rules._written import file_findings, part_findings, written_findings
 
 if TYPE_CHECKING:
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
     from doiuri_cli._mentions import Mention
     from doiuri_cli.files import Source
     from doiuri_cli.readers._bibliography import Entry, Lacking
-
+    from doiuri_cli.registry._check import Answers
+    from doiuri_cli.rules._ignores import Ignore
 
 # Folders of what tests read, or compare with; "sample" alone may be a package
 _TEST_DATA = re.compile(
@@ -48,11 +50,14 @@ class FileReport(NamedTuple):
 
     :ivar path: the file.
     :ivar names: the names of its DOIs, each once.
-    :ivar findings: the findings, in order.
+    :ivar findings: the findings; in order once they are judged.
     :ivar problem: why it cannot be read; None if it can.
     :ivar skipped: why it was passed over; None if it was read.
-    :ivar pending: whether its findings may change when the status of its DOIs is known, even if all exist.
-    :ivar entries: the names of its entries' DOIs, if they are to be compared with the registry's metadata.
+    :ivar note: why it was read as plain text; None if it is what its name says.
+    :ivar places: its mentions.
+    :ivar parts: what each of its parts is, for the proof of a fix.
+    :ivar ignores: the comments that let findings be ignored.
+    :ivar entries: its entries to compare with the registry's metadata, each with its place.
     :ivar lacking: its entries without a DOI, likewise.
     :ivar columns: the names of its columns, if only some are read.
     """
@@ -62,78 +67,130 @@ class FileReport(NamedTuple):
     findings: tuple[Finding, ...] = ()
     problem: str | None = None
     skipped: str | None = None
-    pending: bool = False
-    entries: tuple[str, ...] = ()
+    note: str | None = None
+    places: tuple[Place, ...] = ()
+    parts: tuple[tuple[object, ...], ...] = ()
+    ignores: tuple[Ignore, ...] = ()
+    entries: tuple[tuple[Entry, Finding], ...] = ()
     lacking: tuple[Lacking, ...] = ()
     columns: tuple[str, ...] = ()
 
 
-def examine(
-    source: Source,
-    config: Config,
-    statuses: Mapping[str, str] | None = None,
-    missing: Collection[str] = frozenset(),
-    works: Mapping[str, Work] = NOTHING,
-    meant: Mapping[str, str] = NOTHING,
-) -> FileReport:
-    """Return the report on a file.
+def read_parts(source: Source) -> tuple[list[Part], ReadError | None]:
+    """Return the parts of a file, and why it was read as plain text if it is not what its name says.
 
-    :param source: the file.
-    :param config: the configuration.
-    :param statuses: the status of each of its DOIs by its key; None if they are not known yet.
-    :param missing: the keys of DOIs that are not in the lock file.
-    :param works: the works that its entries name, by the DOI's key.
-    :param meant: for DOIs that do not exist, the registered name that was probably meant, by key.
+    :raises ReadError: if only some columns are read: a plain text has none.
+    """
+    try:
+        return list(parts_of(source)), None
+    except ReadError as error:
+        if reads_columns():
+            raise
+        return [Part(source.text)], error
+
+
+def examine(source: Source, config: Config) -> FileReport:
+    """Return what a file mentions and what its text shows, without what only the registry knows.
+
     :raises ReadError: if only some columns are read, and the file is not what its name says.
     """
-    findings = []
-    try:
-        parts = list(parts_of(source))
-    except ReadError as error:
-        if config.columns:
-            raise  # a plain text has no columns
-        parts = [Part(source.text)]
-        start = source.lines.offset(error.line, error.column) if error.line else 0
-        message = f"read as plain text: {error.reason}"
-        findings.append(finding_at(source, parts[0], (start, start), "unreadable", message))
-    unreadable = bool(findings)
+    parts, error = read_parts(source)
+    note = f"read as plain text: {error.reason}" if error else None
     codes = config.codes_for(source.path)
-    findings = [one for one in findings if one.code in codes]
-    names: dict[str, None] = {}
-    mentions: list[Mention] = []
-    for part in parts:
-        inside = list(mentions_in(part))
-        names |= dict.fromkeys(handle.name for mention in inside if (handle := mention.handle) is not None)
-        mentions += inside
+    findings: list[Finding] = []
+    places: list[Place] = []
+    if error is not None and note is not None:
+        start = source.lines.offset(error.line, error.column) if error.line else 0
+        findings.append(finding_at(source, parts[0], (start, start), "unreadable", note))
+    ignores = tuple(_ignores(source, parts))
+    columns = tuple({part.entry for part in parts if part.entry}) if config.columns else ()
+    kinds: list[tuple[object, ...]] = []
+    parts.reverse()
+    while parts:  # of a large file, parts, mentions and places would not all fit into memory
+        part = parts.pop()
+        kinds.append((part.syntax, part.cell, part.entry, part.field, part.ignored))
+        mentions = list(mentions_in(part))
+        places += (place_of(source, mention) for mention in mentions)
         found = [
             one
-            for mention in inside
-            for one in _about(source, mention, config, statuses or {}, missing, meant)
+            for mention in mentions
+            for one in written_findings(source, mention, tex_escape=config.tex_escape)
         ]
-        found += part_findings(source, part, inside)
-        findings += [one for one in found if one.code in codes and not _ignored(part, one)]
-    fields = [mention for mention in mentions if mention.part.field]
+        found += part_findings(source, part, mentions)
+        findings += (one for one in found if not (part.cell is None and part.ignores(one.code)))
+    fields = [place for place in places if place.field]
     entries, lacking = _entries(source, config, codes, fields)
     if not config.columns:
-        findings += [one for one in file_findings(source, fields) if one.code in codes]
-    findings += [one for one in _about_entries(source, entries, works) if one.code in codes]
-    ignores = _ignores(source, parts)
-    pending = statuses is None and bool(ignores)
-    kept, used = apply_ignores(ignores, findings)
-    if ignores and not pending and "unused-ignore" in codes:
-        is_checked = _checker(source, codes, mentions, statuses or {}, works)
-        unused = unused_ignores(source.path, ignores, used, is_checked, _USUAL)
-        kept += [located(source, parts, one) for one in unused]
-    if any(one.fix for one in kept) and _is_test_data(source, config.folders):
-        kept = [one._replace(fix=one.fix and one.fix._replace(safe=False)) for one in kept]
-    kept = sorted((one for one in kept if not config.ignores(one)), key=_place)
+        findings += file_findings(source.path, fields)
+    findings = [one for one in findings if one.code in codes]
+    if note:  # a fix could not be proved
+        findings = [one._replace(fix=None) for one in findings]
+    if any(one.fix for one in findings) and _is_test_data(source, config.folders):
+        findings = [one._replace(fix=one.fix and one.fix._replace(safe=False)) for one in findings]
+    return FileReport(
+        source.path,
+        tuple(dict.fromkeys(place.at.doi for place in places if place.at.doi is not None)),
+        tuple(findings),
+        note=note,
+        places=tuple(places),
+        parts=tuple(kinds),
+        ignores=ignores,
+        entries=tuple(entries),
+        lacking=tuple(lacking),
+        columns=columns,
+    )
+
+
+def place_of(source: Source, mention: Mention) -> Place:
+    """Return what is needed of a mention once its file was read."""
+    part, handle = mention.part, mention.handle
+    name, key = (handle.name, handle.key) if handle else (None, "")
+    text = name if name == mention.text else mention.text  # one object takes less memory
+    at = finding_at(source, part, mention.span, "", text or "", doi=name)
+    # in a notebook, the tags of a cell are among the ignores
+    ignored = part.ignored if part.cell is None else frozenset()
+    return Place(at, name if name == key else key, *part.span(*mention.span), part.field, ignored)
+
+
+def judge(
+    report: FileReport, config: Config, answers: Answers | None = None, works: Mapping[str, Work] = NOTHING
+) -> FileReport:
+    """Return the report on a file with all findings, in order, that are not ignored.
+
+    :param report: what ``examine`` returned.
+    :param config: the configuration.
+    :param answers: what is known about the DOIs; None: nothing, as nobody was asked.
+    :param works: the works that its entries name, by the DOI's key.
+    """
+    codes = config.codes_for(report.path)
+    findings = [*report.findings]
+    if answers is not None:
+        more = [one for place in report.places for one in _answered(place, config, answers)]
+        if works and report.entries:
+            from doiuri_cli.rules._records import record_findings  # rarely needed
+
+            more += record_findings(report.entries, works)
+        findings += (one for one in more if one.code in codes)
+    kept, used = apply_ignores(report.ignores, findings)
+    if report.ignores and answers is not None and "unused-ignore" in codes:
+        is_checked = _checker(codes, report.places, answers.statuses, works)
+        kept += unused_ignores(report.path, report.ignores, used, is_checked, _USUAL)
+    kept = sorted((one for one in kept if not config.ignores(one)), key=_order)
     kept = kept if config.columns else list(_once(kept))
-    if unreadable:  # a fix could not be proved
-        kept = [one._replace(fix=None) for one in kept]
-    columns = tuple({part.entry for part in parts if part.entry}) if config.columns else ()
-    named = tuple(dict.fromkeys(entry.doi.name for entry in entries))
-    report = FileReport(source.path, tuple(names), tuple(kept), pending=pending, columns=columns)
-    return report._replace(entries=named, lacking=tuple(lacking))
+    return report._replace(findings=tuple(kept), places=(), parts=(), ignores=())
+
+
+def _answered(place: Place, config: Config, answers: Answers) -> Iterator[Finding]:
+    """Yield what is wrong with a mention according to the answers about its DOI."""
+    at, key = place.at, place.key
+    if answers.statuses.get(key) == "not-found" and place.ignored.isdisjoint({"*", "not-found"}):
+        hint = f"; did you mean {answers.meant[key]}?" if key in answers.meant else ""
+        yield at._replace(code="not-found", message=f"{at.doi} is not registered{hint}")
+    if key in answers.missing and place.ignored.isdisjoint({"*", "lock-missing"}):
+        import shlex  # rarely needed
+
+        command = shlex.join(["doiuri", "lock", "--lock", config.lock or "", at.path])
+        yield at._replace(code="lock-missing", message=f"{at.doi} is not in the lock file; run {command}")
 
 
 def _is_test_data(source: Source, folders: Iterable[str]) -> bool:
@@ -149,8 +206,8 @@ def _is_test_data(source: Source, folders: Iterable[str]) -> bool:
 
 
 def _entries(
-    source: Source, config: Config, codes: Collection[str], fields: Iterable[Mention]
-) -> tuple[list[Entry], list[Lacking]]:
+    source: Source, config: Config, codes: Collection[str], fields: Iterable[Place]
+) -> tuple[list[tuple[Entry, Finding]], list[Lacking]]:
     """Return the entries to compare with the registry's metadata, and those without a DOI.
 
     There are none in a file that cannot be parsed. If only columns are read, each DOI in one is an entry;
@@ -163,58 +220,37 @@ def _entries(
     if config.columns:
         kinds = dict(config.columns)
         return [
-            Entry(part.entry, doi, "", None, "", part.span(start, end), kinds[part.entry])
-            for part, start, end, _, doi, _ in fields
-            if doi is not None and (config.records or kinds[part.entry])
+            (Entry(at.entry or "", DOI(at.doi), "", None, "", (start, end), kinds[at.entry or ""]), at)
+            for at, key, start, end, _, _ in fields
+            if at.doi and not key.startswith("10/") and (config.records or kinds[at.entry or ""])
         ], []
-    found: list[Entry] = []
+    found: list[tuple[Entry, Finding]] = []
     lacking: list[Lacking] = []
     with suppress(ReadError):
         for entry in entries(source):
             if isinstance(entry, Lacking):
                 lacking.append(entry)
             else:
-                found.append(entry)
+                part = Part(source.text, entry=entry.key)
+                found.append((entry, finding_at(source, part, entry.span, "", "", doi=entry.doi.name)))
     return found, lacking
 
 
-def _about_entries(source: Source, entries: list[Entry], works: Mapping[str, Work]) -> Iterable[Finding]:
-    if not (entries and works):
-        return ()
-    from doiuri_cli.rules._records import record_findings  # rarely needed
-
-    return record_findings(source, entries, works)
-
-
-def read_mentions(source: Source) -> list[Mention]:
-    """Return all mentions in a file, in order.
-
-    :raises ReadError: if the file is not what its name says.
-    """
-    mentions = (mention for part in parts_of(source) for mention in mentions_in(part))
-    return sorted(mentions, key=lambda mention: mention.part.span(*mention.span))
-
-
 def _checker(
-    source: Source,
-    codes: Collection[str],
-    mentions: Iterable[Mention],
-    statuses: Mapping[str, str],
-    works: Mapping[str, Work],
+    codes: Collection[str], places: Iterable[Place], statuses: Mapping[str, str], works: Mapping[str, Work]
 ) -> Callable[[Ignore, str], bool]:
     """Return a function that says whether a code was checked on the lines that a comment is for."""
     undescribed: set[tuple[int | None, int | None]] = set()
     unknown: set[tuple[int | None, int | None]] = set()
-    for mention in mentions:
-        if (handle := mention.handle) is None:
+    for place in places:
+        if not place.key:
             continue
-        lacking = [undescribed] if handle.key not in works else []
-        lacking += [unknown] if statuses.get(handle.key, "unknown") == "unknown" else []
-        if lacking:
-            found = finding_at(source, mention.part, mention.span, "", "")
-            areas = [(None, None), *((found.cell, line) for line in range(found.line, found.end_line + 1))]
-            for lines in lacking:
-                lines.update(areas)
+        lines = range(place.at.line, place.at.end_line + 1)
+        areas = [(None, None), *((place.at.cell, line) for line in lines)]
+        if place.key not in works:
+            undescribed.update(areas)
+        if statuses.get(place.key, "unknown") == "unknown":
+            unknown.update(areas)
 
     def is_checked(ignore: Ignore, code: str) -> bool:
         area = (None, None) if ignore.target is None else ignore.area
@@ -225,42 +261,14 @@ def _checker(
     return is_checked
 
 
-def _ignored(part: Part, finding: Finding) -> bool:
-    """Return whether the part lets a finding be ignored; the tags of notebooks are among the ignores."""
-    return part.cell is None and part.ignores(finding.code)
-
-
 def _ignores(source: Source, parts: list[Part]) -> list[Ignore]:
     cells = {part.cell: part.cell_text or part.text for part in parts if part.cell is not None}
-    if cells:
-        tags = {part.cell: part.ignored for part in parts if part.cell is not None and part.ignored}
-        found = [tag_of(cell, codes, cells[cell].partition("\n")[0]) for cell, codes in tags.items()]
-        return found + [one for cell, text in cells.items() for one in ignores_in(source.path, text, cell)]
-    return ignores_in(source.path, source.text)
-
-
-def _about(
-    source: Source,
-    mention: Mention,
-    config: Config,
-    statuses: Mapping[str, str],
-    missing: Collection[str],
-    meant: Mapping[str, str],
-) -> Iterator[Finding]:
-    """Yield what is wrong with a mention: in its text, and according to the answers about its DOI."""
-    yield from written_findings(source, mention, tex_escape=config.tex_escape)
-    doi = mention.handle
-    if doi is None:
-        return
-    at = partial(finding_at, source, mention.part, mention.span, doi=doi.name)
-    if statuses.get(doi.key) == "not-found":
-        hint = f"; did you mean {meant[doi.key]}?" if doi.key in meant else ""
-        yield at("not-found", f"{doi.name} is not registered{hint}")
-    if doi.key in missing:
-        import shlex  # rarely needed
-
-        command = shlex.join(["doiuri", "lock", "--lock", config.lock or "", source.path])
-        yield at("lock-missing", f"{doi.name} is not in the lock file; run {command}")
+    if not cells:
+        return ignores_in(source.path, source.text)
+    tags = {part.cell: part.ignored for part in parts if part.cell is not None and part.ignored}
+    found = [tag_of(cell, codes, cells[cell].partition("\n")[0]) for cell, codes in tags.items()]
+    found += (one for cell, text in cells.items() for one in ignores_in(source.path, text, cell))
+    return [one._replace(in_file=place_in_file(source, parts, *one[:4])) for one in found]
 
 
 def _once(findings: Iterable[Finding]) -> Iterator[Finding]:
@@ -273,5 +281,5 @@ def _once(findings: Iterable[Finding]) -> Iterator[Finding]:
         seen.add(about)
 
 
-def _place(finding: Finding) -> tuple[int, int, int, str]:
+def _order(finding: Finding) -> tuple[int, int, int, str]:
     return finding.cell or 0, finding.line, finding.column, finding.code

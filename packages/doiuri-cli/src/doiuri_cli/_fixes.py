@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from functools import partial
+import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from doiuri import DOI, DOISyntaxError
 
-from doiuri_cli._examine import examine
-from doiuri_cli._mentions import mentions_in
+from doiuri_cli._examine import FileReport, examine, judge
+from doiuri_cli._run import attempt
 from doiuri_cli.files import Source, replace_file
-from doiuri_cli.readers import parts_of, type_of
+from doiuri_cli.readers import type_of
+from doiuri_cli.readers._yaml import outline
+from doiuri_cli.rules import Fix
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from doiuri_cli._config import Config
-    from doiuri_cli._examine import FileReport
     from doiuri_cli._run import Content
-    from doiuri_cli.rules import Finding, Fix
+    from doiuri_cli.registry._check import Answers
+    from doiuri_cli.rules import Finding
+    from doiuri_cli.rules._finding import Place
 
 _MOST_ROUNDS = 10  # a fix makes way for another one a few times at most
 
@@ -27,21 +30,32 @@ class ProofError(ValueError):
     """The fixes change more than they should."""
 
 
+class Draft(NamedTuple):
+    """A file, and what was found in it."""
+
+    source: Source
+    report: FileReport
+
+
 class Fixed(NamedTuple):
     """A file that was fixed, or could be.
 
+    :ivar first: what was found in it.
     :ivar report: what is left; its ``problem`` says why the file was not read or not written.
-    :ivar before: the file as it was; None if nothing was to fix.
-    :ivar after: the file with its fixes; None if nothing was to fix.
+    :ivar before: the file as it was; None if it was not read, or is not needed any more.
+    :ivar after: the file with its fixes, likewise.
     :ivar applied: the number of fixes.
     :ivar refused: why a fix was left out; None if none was.
+    :ivar links: how many names the file had.
     """
 
+    first: FileReport
     report: FileReport
     before: Source | None = None
     after: Source | None = None
     applied: int = 0
     refused: str | None = None
+    links: int = 1
 
 
 class FixPolicy:
@@ -94,90 +108,84 @@ def _key(name: str | None) -> str | None:
         return None
 
 
-def fix_files(
-    contents: Sequence[Content],
-    reports: Sequence[FileReport],
-    statuses: Mapping[str, str] | None,
-    config: Config,
-    *,
-    unsafe: bool = False,
-    dry: bool = False,
-) -> Iterator[Fixed]:
-    """Yield what became of each file, in order.
+def fix_file(
+    config: Config, answers: Answers | None, policy: FixPolicy, content: Content, *, dry: bool, keep: bool
+) -> Fixed:
+    """Fix a file, and return what became of it.
 
-    :param contents: the files.
-    :param reports: what was found in them.
-    :param statuses: what is known about their DOIs, by key.
     :param config: the configuration.
-    :param unsafe: apply unsafe fixes, too: the registry is asked about their names.
-    :param dry: leave all files as they are.
+    :param answers: what is known about the DOIs; None if nobody was asked.
+    :param policy: decides about unsafe fixes.
+    :param content: the file.
+    :param dry: leave the file as it is.
+    :param keep: return its text, too.
     """
-    policy = FixPolicy(partial(_ask, config) if unsafe else None)
-    # all names in one request, before the first file is fixed
-    policy.look_up(finding for report in reports for finding in report.findings)
-    for content, report in zip(contents, reports, strict=True):
-        if not any(map(policy.allows, report.findings)):
-            yield Fixed(report)
-            continue
+    fixed = attempt(content, lambda source: mend(source, config, answers, policy))
+    if isinstance(fixed, FileReport):
+        return Fixed(fixed, fixed)
+    links = 1
+    before, after = fixed.before, fixed.after
+    if before and after and fixed.applied and not dry and content.content is None:
         try:
-            source = content.read()
-            fixed = mend(source, config, statuses, policy)
-            if fixed.after is not None and not dry and fixed.applied and content.content is None:
-                replace_file(
-                    content.path, fixed.after.to_bytes(fixed.after.text), source.to_bytes(source.text)
-                )
+            links = os.stat(content.path).st_nlink  # noqa: PTH116
+            replace_file(content.path, after.to_bytes(after.text), before.to_bytes(before.text))
         except (OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-            fixed = Fixed(report._replace(problem=f"not fixed: {reason}"))
-        yield fixed
+            fixed = Fixed(fixed.first, fixed.first._replace(problem=f"not fixed: {reason}"))
+    return fixed._replace(links=links) if keep else fixed._replace(links=links, before=None, after=None)
 
 
-def _ask(config: Config, names: Sequence[str]) -> Mapping[str, str]:
-    from doiuri_cli.registry._check import check_names  # imports the network part
-
-    return check_names(names, config).statuses
-
-
-def mend(source: Source, config: Config, statuses: Mapping[str, str] | None, policy: FixPolicy) -> Fixed:
+def mend(source: Source, config: Config, answers: Answers | None, policy: FixPolicy) -> Fixed:
     """Return a file with its fixes, as far as they can be proved.
 
     :param source: the file.
     :param config: the configuration.
-    :param statuses: the status of each DOI by its key, for the report.
+    :param answers: what is known about the DOIs; None if nobody was asked.
     :param policy: decides about unsafe fixes.
     """
-    before, count = source, 0
-    report = examine(source, config, statuses)
+    draft, count, refused = Draft(source, examine(source, config)), 0, dict[Fix, str]()
+    first = report = judge(draft.report, config, answers)
     for _ in range(_MOST_ROUNDS):
         policy.look_up(report.findings)
         allowed = [one.fix for one in report.findings if one.fix is not None and policy.allows(one)]
-        refused: dict[Fix, str] = {}
-        fixes = _proved(source, compatible(allowed), refused)
+        refused.clear()
+        fixes, again = _proved(draft, compatible(allowed), config, refused)
         if not fixes:
-            left = (one._replace(fix=None) if one.fix in refused else one for one in report.findings)
-            reason = next(reversed(refused.values()), None)
-            return Fixed(report._replace(findings=tuple(left)), before, source, count, reason)
-        source = prove(source, fixes)
-        count += len(fixes)
-        report = examine(source, config, statuses)
-    return Fixed(report, before, source, count)
+            break
+        draft, count = again, count + len(fixes)
+        report = judge(draft.report, config, answers)
+    left = (one._replace(fix=None) if one.fix in refused else one for one in report.findings)
+    reason = next(reversed(refused.values()), None)
+    return Fixed(first, report._replace(findings=tuple(left)), source, draft.source, count, reason)
 
 
 def _proved(
-    source: Source, fixes: Sequence[Fix], refused: dict[Fix, str], kept: Sequence[Fix] = ()
-) -> Sequence[Fix]:
-    """Return ``kept`` and each fix that can be proved with those before it; add the others to ``refused``."""
+    draft: Draft,
+    fixes: Sequence[Fix],
+    config: Config,
+    refused: dict[Fix, str],
+    kept: Sequence[Fix] = (),
+    proven: Draft | None = None,
+) -> tuple[Sequence[Fix], Draft]:
+    """Return ``kept`` and each fix that can be proved with those before it, and the file with them.
+
+    The others are added to ``refused``.
+
+    :param proven: the file with ``kept``.
+    """
+    proven = proven or draft
+    if not fixes:
+        return kept, proven
+    together = [*kept, *fixes]
     try:
-        if fixes:
-            prove(source, [*kept, *fixes])
+        return together, prove(draft, together, config)
     except ProofError as error:
         if len(fixes) == 1:
             refused[fixes[0]] = str(error)
-            return kept
-        middle = len(fixes) // 2  # one by one would take quadratic time
-        kept = _proved(source, fixes[:middle], refused, kept)
-        return _proved(source, fixes[middle:], refused, kept)
-    return [*kept, *fixes]
+            return kept, proven
+    middle = len(fixes) // 2  # one by one would take quadratic time
+    kept, proven = _proved(draft, fixes[:middle], config, refused, kept, proven)
+    return _proved(draft, fixes[middle:], config, refused, kept, proven)
 
 
 def compatible(fixes: Iterable[Fix]) -> list[Fix]:
@@ -203,14 +211,16 @@ def apply(text: str, fixes: Sequence[Fix]) -> str:
     return "".join([*parts, text[position:]])
 
 
-def prove(source: Source, fixes: Sequence[Fix]) -> Source:
+def prove(draft: Draft, fixes: Sequence[Fix], config: Config) -> Draft:
     """Return the file with the fixes, read again: the same DOIs are in it in the same order.
 
-    :param source: the file.
+    :param draft: the file.
     :param fixes: the fixes, in order and without overlaps.
+    :param config: the configuration.
     :raises ProofError: if the encoding cannot represent the text, or if the reader reads other parts or other
         DOIs, or in another order.
     """
+    source = draft.source
     text = apply(source.text, fixes)
     try:
         again = Source.from_bytes(source.path, source.to_bytes(text))
@@ -219,39 +229,31 @@ def prove(source: Source, fixes: Sequence[Fix]) -> Source:
     if again.text != text or (again.encoding, again.mark) != (source.encoding, source.mark):
         raise ProofError("the fixed text would be read in another encoding")
     try:
-        (kinds, before), (kinds_after, after) = _reading(source), _reading(again)
+        report = examine(again, config)
     except Exception as error:  # noqa: BLE001 - readers may be others'
         raise ProofError(f"the fixed text could not be read: {type(error).__name__}: {error}") from None
-    if kinds != kinds_after:
+    if report.note != draft.report.note:
+        raise ProofError(f"the fixed text could not be read: {report.note}")
+    if report.parts != draft.report.parts or _outline(again) != _outline(source):
         raise ProofError("the fixed text has other parts")
-    expected, names = _expected(before, fixes), [name for name, _, _ in after]
+    expected, names = _expected(draft.report.places, fixes), [place.at.doi for place in report.places]
     if expected != names:
         differing = ((one, other) for one, other in zip(expected, names, strict=False) if one != other)
         what = next((f": {other or 'none'} instead of {one or 'none'}" for one, other in differing), "")
         raise ProofError(f"the fixed text would mention other DOIs{what}")
-    return again
+    return Draft(again, report)
 
 
-def _reading(source: Source) -> tuple[list[tuple[object, ...]], list[tuple[str | None, int, int]]]:
-    """Return the kinds of a file's parts, and the mentions: the name, or None, and where each stands."""
-    kinds: list[tuple[object, ...]] = []
-    mentions: list[tuple[str | None, int, int]] = []
-    for part in parts_of(source):
-        kinds.append((part.syntax, part.cell, part.entry, part.field, part.ignored))
-        for doi, span in ((one.doi, one.span) for one in mentions_in(part)):
-            mentions += [(doi.name if doi else None, *part.span(*span))]
-    if type_of(source.path) == "yaml":
-        from doiuri_cli.readers._yaml import outline
-
-        kinds += outline(source.text)
-    return kinds, mentions
+def _outline(source: Source) -> list[tuple[object, ...]]:
+    """Return the other values in a YAML file; other parsers keep them apart themselves."""
+    return outline(source.text) if type_of(source.path) == "yaml" else []
 
 
-def _expected(mentions: Sequence[tuple[str | None, int, int]], fixes: Sequence[Fix]) -> list[str | None]:
+def _expected(places: Sequence[Place], fixes: Sequence[Fix]) -> list[str | None]:
     """Return the names after the fixes: those before, but for those that a fix changes on purpose."""
-    names = [name for name, _, _ in mentions]
-    for fix in fixes:
-        touched = (n for n, (_, start, end) in enumerate(mentions) if start <= fix.end and fix.start <= end)
-        if fix.name is not None and (first := next(touched, None)) is not None:
+    names = [place.at.doi for place in places]
+    for fix in (one for one in fixes if one.name is not None):
+        touched = (n for n, one in enumerate(places) if one.start <= fix.end and fix.start <= one.end)
+        if (first := next(touched, None)) is not None:
             names[first] = fix.name
     return names

@@ -9,15 +9,13 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from doiuri import Handle
-
-from doiuri_cli._examine import NOTHING, FileReport, examine
+from doiuri_cli._examine import NOTHING, FileReport, examine, judge
 from doiuri_cli.files import Source
 from doiuri_cli.files._select import OPENED, STDIN
 from doiuri_cli.readers import ReadError, configure
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import TypeVar
 
     from doiuri.records import Work
@@ -64,23 +62,6 @@ class Content(NamedTuple):
         return Source.from_bytes(self.path, content)
 
 
-class Question(NamedTuple):
-    """A file, and what is known about its DOIs: the arguments of ``examine``.
-
-    :ivar content: the file.
-    :ivar statuses: the status of each DOI; None if they are not known yet.
-    :ivar missing: the keys of DOIs that are not in the lock file.
-    :ivar works: the works that its entries name, by the DOI's key.
-    :ivar meant: for DOIs that do not exist, the registered name that was probably meant, by key.
-    """
-
-    content: Content
-    statuses: Mapping[str, str] | None = None
-    missing: Collection[str] = frozenset()
-    works: Mapping[str, Work] = NOTHING
-    meant: Mapping[str, str] = NOTHING
-
-
 class Result(NamedTuple):
     """What a run has found.
 
@@ -117,15 +98,12 @@ class Run(NamedTuple):
         names = dict.fromkeys(chain.from_iterable(report.names for report in reports))
         answers = check_names(names, self.config, lock, partial(self.progress, "Checking DOIs"))
         works = self._works(reports, answers)
-        again = dict(_doubtful(contents, reports, answers, works))
-        for number, report in zip(
-            again, self.map(self._examine, again.values(), "Examining files"), strict=True
-        ):
-            reports[number] = report
+        for number, report in enumerate(reports):
+            reports[number] = judge(report, self.config, answers, works)
         return Result(reports, answers)
 
     def _works(self, reports: Iterable[FileReport], answers: Answers) -> Mapping[str, Work]:
-        names = dict.fromkeys(chain.from_iterable(report.entries for report in reports))
+        names = dict.fromkeys(entry.doi.name for report in reports for entry, _ in report.entries)
         if not names:
             return NOTHING
         from doiuri_cli.registry._check import look_up_works
@@ -138,7 +116,7 @@ class Run(NamedTuple):
 
         :raises ValueError: if there are files, and none of them has a column that is to be read.
         """
-        reports = list(self.map(self._examine, map(Question, contents), "Reading files"))
+        reports = list(self.map(partial(examined, self.config), contents, "Reading files"))
         known = {name for report in reports for name in report.columns}
         for name, _ in self.config.columns:
             if reports and name not in known and all(report.problem is None for report in reports):
@@ -146,56 +124,33 @@ class Run(NamedTuple):
                 raise ValueError(f"no file has the column {name!r}; known are {words}")
         return reports
 
-    @property
-    def _examine(self) -> Callable[[Question], FileReport]:
-        return partial(_examined, self.config)
-
-    def map(self, function: Callable[[Question], R], questions: Iterable[Question], what: str) -> Iterator[R]:
+    def map(self, function: Callable[[Content], R], contents: Iterable[Content], what: str) -> Iterator[R]:
         """Yield what a function returns for each file, in order.
 
         :param function: the function; it must not raise an error.
-        :param questions: the files.
+        :param contents: the files.
         :param what: what is being done, for the progress.
         """
-        asked = list(questions)
+        asked = list(contents)
         jobs = self.jobs or (1 if sum(map(_size, asked)) < _SMALL else _processors())
         for done, result in enumerate(self._map(function, asked, jobs), 1):
             yield result
             self.progress(what, done, len(asked))
 
-    def _map(self, function: Callable[[Question], R], questions: list[Question], jobs: int) -> Iterator[R]:
-        if jobs <= 1 or len(questions) <= 1:
-            yield from map(function, questions)
+    def _map(self, function: Callable[[Content], R], contents: list[Content], jobs: int) -> Iterator[R]:
+        if jobs <= 1 or len(contents) <= 1:
+            yield from map(function, contents)
             return
         from concurrent.futures import ProcessPoolExecutor  # slow to import
 
-        size = max(1, min(50, len(questions) // (4 * jobs)))  # of what a process is given at once
+        size = max(1, min(50, len(contents) // (4 * jobs)))  # of what a process is given at once
         settings = self.config.extensions, self.config.columns
         with ProcessPoolExecutor(jobs, None, _prepare_worker, settings) as pool:
             try:
-                yield from pool.map(function, questions, chunksize=size)
+                yield from pool.map(function, contents, chunksize=size)
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
-
-
-def _doubtful(
-    contents: Iterable[Content],
-    reports: Iterable[FileReport],
-    answers: Answers,
-    works: Mapping[str, Work],
-) -> Iterator[tuple[int, Question]]:
-    """Yield the files whose findings depend on the answers, each with its number."""
-    bad = answers.missing | {key for key, status in answers.statuses.items() if status == "not-found"}
-    for number, (content, report) in enumerate(zip(contents, reports, strict=True)):
-        if not (bad or works or report.pending):
-            continue
-        keys = {Handle.from_name(name).key for name in report.names}
-        described = {key: works[key] for key in keys if key in works} if report.entries else NOTHING
-        if report.pending or described or not keys.isdisjoint(bad):
-            statuses = {key: answers.statuses[key] for key in keys if key in answers.statuses}
-            meant = {key: answers.meant[key] for key in keys if key in answers.meant}
-            yield number, Question(content, statuses, answers.missing & keys, described, meant)
 
 
 def _processors() -> int:
@@ -222,8 +177,8 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
-def _size(question: Question) -> int:
-    path, content = question.content
+def _size(file: Content) -> int:
+    path, content = file
     if content is not None:
         return len(content)
     try:
@@ -232,11 +187,9 @@ def _size(question: Question) -> int:
         return 0
 
 
-def _examined(config: Config, question: Question) -> FileReport:
-    return attempt(
-        question.content,
-        lambda source: examine(source, config, *question[1:]),
-    )
+def examined(config: Config, content: Content) -> FileReport:
+    """Return what a file mentions and what its text shows, or why it cannot be read."""
+    return attempt(content, lambda source: examine(source, config))._replace(parts=())
 
 
 def attempt(content: Content, work: Callable[[Source], R]) -> R | FileReport:

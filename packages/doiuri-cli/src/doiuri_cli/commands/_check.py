@@ -99,6 +99,8 @@ def _unused(
     """Return what is only in the lock file; only if all files beside and below it were read."""
     if lock is None or config.lock is None or "lock-unused" not in config.codes_for(config.lock):
         return ()
+    if any(report.note for report in result.reports):
+        return ()  # what a file mentions is not known for certain
     place = Path(os.path.abspath(config.lock)).parent  # noqa: PTH100 - links are not followed
     if not any(place.is_relative_to(folder) for folder in selection.folders):
         return ()
@@ -144,7 +146,7 @@ def _tallied(causes: Sequence[Cause]) -> dict[str, int]:
 
 def _references(result: Result) -> References | None:
     """Return the entries of bibliographies; None if there are none, or they were not compared."""
-    names = dict.fromkeys(name for report in result.reports for name in report.entries)
+    names = dict.fromkeys(entry.doi.name for report in result.reports for entry, _ in report.entries)
     lacking = [entry for report in result.reports for entry in report.lacking]
     if not (names or lacking):
         return None

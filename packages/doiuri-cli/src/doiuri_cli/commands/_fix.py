@@ -6,11 +6,12 @@ import contextlib
 import difflib
 import os
 import sys
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
 
-from doiuri_cli._fixes import fix_files
+from doiuri_cli._fixes import FixPolicy, fix_file
 from doiuri_cli._run import Run, contents_of
 from doiuri_cli.commands._options import (
     code_options,
@@ -26,8 +27,9 @@ from doiuri_cli.output._report import number, severities
 from doiuri_cli.rules import RECORD_CODES
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
+    from doiuri_cli._config import Config
     from doiuri_cli._examine import FileReport
     from doiuri_cli._fixes import Fixed
     from doiuri_cli._run import Content
@@ -67,62 +69,60 @@ def fix(
     """Correct how DOIs are written, and report what is left.
 
     Without --unsafe-fixes, all DOIs stay the same, and no requests are sent. The text from standard input (-)
-    is written to standard output. Exit codes: 0 nothing left, 1 findings left or, with --check and --diff,
-    changes due, 2 a file or the configuration cannot be read or a file cannot be written.
+    is written to standard output. The exit code is 1 if errors are left (with --fail-on warning, also for
+    warnings) or, with --check and --diff, if changes are due; 2 if a file or the configuration cannot be read
+    or a file cannot be written; else 0.
     """
     config = make_config(**options)  # type: ignore[arg-type]
     config = config._replace(ignore=config.ignore | RECORD_CODES)  # they have no fixes
+    dry = show or only
     selection = files.select(config)
     config = config._replace(folders=tuple(selection.folders))
     contents = contents_of(selection.paths, files.stdin_filename)
-    reports, statuses = _examined(Run(config, files.jobs), contents, unsafe=unsafe)
+    uses_output = show or any(content.content is not None for content in contents)
     results = []
-    linked = {} if show or only else _linked(reports)
-    mended = fix_files(contents, reports, statuses, config, unsafe=unsafe, dry=show or only)
-    for content, fixed in zip(contents, mended, strict=True):
-        results.append(fixed)
+    for content, fixed in zip(
+        contents, _fixed(config, files.jobs, contents, unsafe, dry, uses_output), strict=True
+    ):
+        results.append(fixed._replace(before=None, after=None))
         if show:
             _write_diff(fixed)
         elif content.content is not None and not only:
             _write_text(content, fixed)
-    uses_output = show or any(content.content is not None for content in contents)
     with contextlib.redirect_stdout(sys.stderr) if uses_output else contextlib.nullcontext():
-        write_report(_report(reports if only else [one.report for one in results]), outputs)
+        write_report(_report([one.first if only else one.report for one in results]), outputs)
     if not (quiet or (selection.problems and not selection.paths)):
-        click.echo(_summary(results, due=show or only), err=True)
+        click.echo(_summary(results, due=dry), err=True)
         for line in recorded_lines(left for one in results for left in one.report.findings):
             click.echo(line, err=True)
     for one in results:
         if one.refused:
             write_message(one.report.path, f"a fix was left out: {one.refused}")
-        if one.applied and (links := linked.get(one.report.path)):
+        if one.links > 1:
             write_message(
-                one.report.path, f"no longer one of {links} hard links; the others stay as they were"
+                one.report.path, f"no longer one of {one.links} hard links; the others stay as they were"
             )
     if write_problems(selection, (one.report for one in results)):
         return PROBLEM
-    is_due = (show or only) and any(one.applied for one in results)
+    is_due = dry and any(one.applied for one in results)
     return 1 if is_due else exit_code((left for one in results for left in one.report.findings), config)
 
 
-def _examined(
-    run: Run, contents: Sequence[Content], *, unsafe: bool
-) -> tuple[Sequence[FileReport], Mapping[str, str] | None]:
-    """Return what is found in the files, and what is known about their DOIs: nothing if none is to change."""
-    if not unsafe:
-        return run.read(contents), None
-    result = run.check(contents)
-    return result.reports, result.answers.statuses
+def _fixed(
+    config: Config, jobs: int | None, contents: Sequence[Content], unsafe: bool, dry: bool, keep: bool
+) -> Iterator[Fixed]:
+    """Yield what became of each file, in order; for unsafe fixes, the registry is asked about all at once."""
+    answers, policy, run = None, FixPolicy(), Run(config, jobs)
+    if unsafe:
+        from doiuri_cli.registry._check import check_names
 
-
-def _linked(reports: Sequence[FileReport]) -> dict[str, int]:
-    """Return the files to fix that have several names, hard links, each with their number."""
-    found = {}
-    for report in reports:
-        if any(finding.fix is not None for finding in report.findings):
-            with contextlib.suppress(OSError):
-                found[report.path] = os.stat(report.path).st_nlink  # noqa: PTH116
-    return {path: links for path, links in found.items() if links > 1}
+        reports, answers = run.check(contents)
+        policy = FixPolicy(lambda names: check_names(names, config).statuses)
+        policy.look_up(finding for report in reports for finding in report.findings)
+        run = run._replace(jobs=1)  # all ask through one policy
+    elif config.columns:
+        run.read(contents)  # before any file is changed: raises an error for a column that no file has
+    return run.map(partial(fix_file, config, answers, policy, dry=dry, keep=keep), contents, "Fixing files")
 
 
 def _write_diff(fixed: Fixed) -> None:

@@ -11,15 +11,14 @@ import click
 from doiuri import DOISyntaxError, Handle
 
 from doiuri_cli._config import default_lock
-from doiuri_cli._examine import FileReport, read_mentions
-from doiuri_cli._run import Question, Run, attempt, contents_of
+from doiuri_cli._run import Run, contents_of
 from doiuri_cli.commands._options import (
     config_options,
     file_options,
     make_config,
     registry_options,
 )
-from doiuri_cli.commands._outcome import PROBLEM, show_progress, write_problems
+from doiuri_cli.commands._outcome import PROBLEM, show_progress, write_notes, write_problems
 from doiuri_cli.files import replace_file
 from doiuri_cli.output import visible
 from doiuri_cli.registry._check import handle
@@ -31,9 +30,8 @@ if TYPE_CHECKING:
     from doiuri.resolver import LockFile
 
     from doiuri_cli._config import Config
-    from doiuri_cli._run import Content, ShowProgress
+    from doiuri_cli._run import ShowProgress
     from doiuri_cli.commands._options import FileOptions
-    from doiuri_cli.files import Source
     from doiuri_cli.registry._locking import Draft, Wanted
 
 _DUE = 1
@@ -116,13 +114,19 @@ def lock(
     read = [one for one in selection.paths if os.path.abspath(one) not in written]  # noqa: PTH100
     contents = contents_of(read, files.stdin_filename)
     with show_progress(hidden=quiet) as progress:
-        failed: list[FileReport] = []
-        dois = _dois(Run(config, files.jobs, progress), contents, failed)
+        reports = Run(config, files.jobs, progress).read(contents)
+        dois: dict[str, DOI] = {}
+        for doi in (handle(name) for report in reports for name in report.names):
+            dois.setdefault(doi.key, doi)
         locking = Locking(config, file, wanted, dois, progress)
-        is_broken = write_problems(selection, failed)
-        due = _update(locking, accepted, check=check, prune=prune and not is_broken, quiet=quiet)
+        is_broken = write_problems(selection, reports)
+        is_plain = write_notes(reports)
+        if prune and is_plain:
+            click.echo("doiuri: --prune drops nothing: a file was read as plain text", err=True)
+        prune = prune and not (is_broken or is_plain)
+        due = _update(locking, accepted, check=check, prune=prune, quiet=quiet)
         if bib is not None:
-            due |= _update_bib(locking, bib, check=check, prune=prune and not is_broken)
+            due |= _update_bib(locking, bib, check=check, prune=prune)
     if is_broken:
         return PROBLEM
     return _DUE if check and due else 0
@@ -149,29 +153,6 @@ def _check_bib(path: str, file: LockFile) -> None:
     if os.path.realpath(path) == os.path.realpath(file.path):
         raise click.UsageError("--bib and --lock name the same file")
     read_bib(path)
-
-
-def _dois(run: Run, contents: Sequence[Content], failed: list[FileReport]) -> dict[str, DOI]:
-    """Return the DOIs that files mention, by their keys; add the files that cannot be read to a list."""
-    dois: dict[str, DOI] = {}
-    for result in run.map(_names_in, map(Question, contents), "Reading files"):
-        if isinstance(result, FileReport):
-            failed.append(result)
-        else:
-            for name in result:
-                doi = handle(name)
-                dois.setdefault(doi.key, doi)
-    return dois
-
-
-def _names_in(question: Question) -> list[str] | FileReport:
-    return attempt(question.content, _named)
-
-
-def _named(source: Source) -> list[str]:
-    return list(
-        dict.fromkeys(doi.name for mention in read_mentions(source) if (doi := mention.handle) is not None)
-    )
 
 
 def _update(

@@ -44,6 +44,14 @@ def write_problems(selection: Selection, reports: Iterable[FileReport]) -> bool:
     return bool(problems)
 
 
+def write_notes(reports: Iterable[FileReport]) -> bool:
+    """Write which files were read as plain text to standard error; return whether there are any."""
+    notes = [(report.path, report.note) for report in reports if report.note is not None]
+    for path, note in notes:
+        write_message(path, note)
+    return bool(notes)
+
+
 def exit_code(findings: Iterable[Finding], config: Config) -> int:
     """Return 1 if a finding is as severe as ``--fail-on`` says, and 0 if none is."""
     if config.fail_on == "never":

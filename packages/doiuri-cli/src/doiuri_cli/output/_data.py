@@ -18,8 +18,11 @@ if TYPE_CHECKING:
 
 def write_json(report: Report, stream: TextIO) -> None:
     """Write a list of the findings."""
-    lines = ",\n  ".join(map(_line, report.findings))
-    stream.write(f"[\n  {lines}\n]\n" if lines else "[]\n")
+    before = "[\n  "
+    for finding in report.findings:
+        stream.write(f"{before}{_line(finding)}")
+        before = ",\n  "
+    stream.write("\n]\n" if report.findings else "[]\n")
 
 
 def write_jsonl(report: Report, stream: TextIO) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from functools import lru_cache
+from sys import intern
 from typing import TYPE_CHECKING, NamedTuple
 
 from doiuri_cli.files import Lines
@@ -97,6 +98,25 @@ class Finding(NamedTuple):
         return RULES[self.code].severity
 
 
+class Place(NamedTuple):
+    """A mention, as far as it is needed once its file was read.
+
+    :ivar at: where it is, with its text as the message, and the name of the DOI if it is valid.
+    :ivar key: the DOI's key; empty if it is invalid.
+    :ivar start: offset in the file of its first character.
+    :ivar end: offset after its last one.
+    :ivar field: whether it is the value of a field for a DOI.
+    :ivar ignored: the codes that are not reported there; "*" stands for all.
+    """
+
+    at: Finding
+    key: str
+    start: int
+    end: int
+    field: bool
+    ignored: frozenset[str]
+
+
 def finding_at(
     source: Source,
     part: Part,
@@ -132,23 +152,22 @@ def finding_at(
         entry=part.entry or None,
         fix=fix,
         # a copy of the whole line for each finding would take quadratic time and memory
-        excerpt=lines.line(start.line, excerpt_column, start.column + 2 * _MARGIN),
+        excerpt=intern(lines.line(start.line, excerpt_column, start.column + 2 * _MARGIN)),
         excerpt_column=excerpt_column,
         in_file=None if part.cell is None else _in_file(source, *part.span(*span)),
     )
 
 
-def located(source: Source, parts: Iterable[Part], finding: Finding) -> Finding:
-    """Return a finding in a notebook's cell with its place in the file; any other as it is."""
-    inside = [part for part in parts if part.cell == finding.cell]
-    if finding.cell is None or not inside:
-        return finding
+def place_in_file(
+    source: Source, parts: Iterable[Part], cell: int | None, line: int, column: int, end_column: int
+) -> tuple[int, int, int, int]:
+    """Return where a piece of a line of a notebook's cell starts and ends in the file."""
+    inside = [part for part in parts if part.cell == cell]
     lines = _lines(inside[0].cell_text or inside[0].text)
-    first = lines.offset(finding.line, finding.column)
-    last = lines.offset(finding.end_line, finding.end_column)
+    first, last = lines.offset(line, column), lines.offset(line, end_column)
     before = [part for part in inside if part.span_in_cell(0, 0)[0] < last]
     part = before[-1] if before else inside[0]
-    return finding._replace(in_file=_in_file(source, *part.span(_in_part(part, first), _in_part(part, last))))
+    return _in_file(source, *part.span(_in_part(part, first), _in_part(part, last)))
 
 
 def _in_part(part: Part, offset: int) -> int:

@@ -61,6 +61,7 @@ class Ignore(NamedTuple):
     :ivar codes: the codes; none: all codes.
     :ivar excerpt: the line in the file.
     :ivar is_tag: whether it is a tag of the cell.
+    :ivar in_file: line, column, end line and end column in the notebook's file; None for other files.
     """
 
     cell: int | None
@@ -71,6 +72,7 @@ class Ignore(NamedTuple):
     codes: tuple[str, ...]
     excerpt: str
     is_tag: bool = False
+    in_file: tuple[int, int, int, int] | None = None
 
     @property
     def area(self) -> tuple[int | None, int | None]:
@@ -202,4 +204,5 @@ def unused_ignores(
                 f"the tag of the cell: {'; '.join(words)}" if one.is_tag else "; ".join(words),
                 cell=one.cell,
                 excerpt=one.excerpt,
+                in_file=one.in_file,
             )

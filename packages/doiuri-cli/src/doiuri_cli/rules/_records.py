@@ -7,16 +7,13 @@ import unicodedata
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
 
-from doiuri_cli.readers import Part
 from doiuri_cli.rules._codes import KINDS
-from doiuri_cli.rules._finding import finding_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from doiuri.records import Work
 
-    from doiuri_cli.files import Source
     from doiuri_cli.readers._bibliography import Entry
     from doiuri_cli.rules._finding import Finding
 
@@ -64,19 +61,15 @@ _GROUPS = _words(
 _LONGEST = 80  # characters of a title in a message
 
 
-def record_findings(source: Source, entries: Iterable[Entry], works: Mapping[str, Work]) -> Iterator[Finding]:
+def record_findings(entries: Iterable[tuple[Entry, Finding]], works: Mapping[str, Work]) -> Iterator[Finding]:
     """Yield a finding for each difference between an entry and the work that its DOI names.
 
-    :param source: the file.
-    :param entries: its entries.
+    :param entries: the entries, each with its place.
     :param works: the works by the DOI's key; an entry without one is not compared.
     """
-    for entry in entries:
-        work = works.get(entry.doi.key)
-        if work is not None:
-            for code, message in _differences(entry, work):
-                part = Part(source.text, entry=entry.key)
-                yield finding_at(source, part, entry.span, code, message, doi=entry.doi.name)
+    for entry, at in entries:
+        if (work := works.get(entry.doi.key)) is not None:
+            yield from (at._replace(code=code, message=text) for code, text in _differences(entry, work))
 
 
 def _differences(entry: Entry, work: Work) -> Iterator[tuple[str, str]]:

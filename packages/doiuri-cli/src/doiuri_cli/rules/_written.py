@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from doiuri_cli._mentions import Mention
     from doiuri_cli.files import Source
     from doiuri_cli.readers import Part
-    from doiuri_cli.rules._finding import Finding
+    from doiuri_cli.rules._finding import Finding, Place
 
 _USUAL = re.compile(r"(?:https://doi\.org/|doi:|DOI:? ?)?10\.[0-9]+/[A-Za-z0-9._:;()/-]+")
 _USUAL_NAME = re.compile(r"10\.[0-9]+/[A-Za-z0-9.:;()/-]+")  # needs no escape in TeX
@@ -112,24 +112,16 @@ def part_findings(source: Source, part: Part, mentions: Sequence[Mention]) -> It
         yield from title_findings(source, mentions)
 
 
-def file_findings(source: Source, fields: Iterable[Mention]) -> Iterator[Finding]:
+def file_findings(path: str, fields: Iterable[Place]) -> Iterator[Finding]:
     """Return what is wrong with a file's fields together: one finding on each DOI of several entries."""
-    if type_of(source.path) not in _BIBLIOGRAPHIES:
+    if type_of(path) not in _BIBLIOGRAPHIES:
         return
-    entries: dict[str, dict[str, Mention]] = {}
-    for mention in fields:
-        if mention.part.entry and mention.doi is not None:
-            entries.setdefault(mention.doi.key, {}).setdefault(mention.part.entry, mention)
+    entries: dict[str, dict[str, Finding]] = {}
+    for place in fields:
+        if place.at.entry and place.key:
+            entries.setdefault(place.key, {}).setdefault(place.at.entry, place.at)
     for first, *more in (list(same.values()) for same in entries.values()):
         if more:
             second = more.pop(0)
-            others = " and ".join(_entry(source, other) for other in (first, *more))
-            name = second.doi.name if second.doi else None
-            yield finding_at(
-                source, second.part, second.span, "duplicate", f"the same DOI as {others}", doi=name
-            )
-
-
-def _entry(source: Source, mention: Mention) -> str:
-    line = source.lines.position(mention.part.span(*mention.span)[0]).line
-    return f"{mention.part.entry} (line {line})"
+            others = " and ".join(f"{other.entry} (line {other.line})" for other in (first, *more))
+            yield second._replace(code="duplicate", message=f"the same DOI as {others}")

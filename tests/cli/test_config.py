@@ -164,6 +164,9 @@ WRONG = [
     ('cache = "../x.db"', "cache: '../x.db' is not a path below .*; name it with --cache or DOIURI_CACHE"),
     ('cache = "up/x.db"', "cache: 'up/x.db' is not a path below"),
     ('cache = "redis://host/0"', "cache: 'redis://host/0' is not a path below"),
+    ('lock = "../x.lock"', "lock: '../x.lock' is not a path below .*; name it with --lock"),
+    ('lock = "/x.lock"', "lock: '/x.lock' is not a path below"),
+    ('lock = "up/x.lock"', "lock: 'up/x.lock' is not a path below"),
     ("a = ", "doiuri.toml: Invalid value"),
     ("a = " + "[" * 5000, "doiuri.toml: maximum recursion depth exceeded"),
 ]

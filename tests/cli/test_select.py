@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 from functools import partial
 from pathlib import Path
 
@@ -54,6 +55,40 @@ def test_folders_that_programs_make_are_passed_over_unless_named() -> None:
     assert selected("docs/_build", "venv").paths == ["docs/_build/b.md", "venv/lib/d.md"]
 
 
+@pytest.mark.parametrize(
+    ("layout", "source", "site"),
+    [("--sep", "docs/source", "docs/build/html"), ("--no-sep", "docs", "docs/_build/html")],
+)
+def test_what_sphinx_built_is_left_out(layout: str, source: str, site: str, tmp_path: Path) -> None:
+    for words in (
+        ("sphinx.cmd.quickstart", "-q", layout, "-p", "x", "-a", "x", "docs"),
+        ("sphinx", "-q", source, site),
+    ):
+        subprocess.run([sys.executable, "-m", *words], check=True, capture_output=True)
+    run = doiuri("check", "--offline", cwd=tmp_path)
+    note = f"doiuri: {site}: left out: a site that a program built (.buildinfo); name it to read it\n"
+    assert run.stderr.startswith(note) == (layout == "--sep"), run.stderr
+    assert "No DOIs found in 2 files" in run.stderr  # conf.py and index.rst
+
+
+@pytest.mark.parametrize(
+    ("names", "mark"),
+    [
+        ("a.md .buildinfo", ".buildinfo"),
+        ("index.html a.md objects.inv", "objects.inv"),
+        ("index.html a.md sitemap.xml", "sitemap.xml"),
+        ("a.md objects.inv", None),
+        ("index.html a.md", None),
+    ],
+)
+def test_built_sites_are_left_out_unless_named(names: str, mark: str | None) -> None:
+    write(*(f"site/{name}" for name in names.split()))
+    assert selected().paths == ([] if mark else ["site/a.md"])
+    reason = f"a site that a program built ({mark}); name it to read it"
+    assert selected().left_out == ([("site", reason)] if mark else [])
+    assert selected("site").paths == ["site/a.md"]
+
+
 def test_folders_are_walked_in_order() -> None:
     write("b.md", "a.md", "z/1.md", "c/d/e.md", "c/x.txt", "c/image.png", ".zenodo.md", ".hidden/a.md")
     assert selected().paths == [".zenodo.md", "a.md", "b.md", "c/x.txt", "c/d/e.md", "z/1.md"]
@@ -69,6 +104,8 @@ def test_named_files_are_read_in_any_case() -> None:
     everything = selected()
     assert everything.paths == []
     assert everything.skipped == {"too large": 2}
+    size = "2,000 bytes; max-size is 1,000"
+    assert everything.left_out == [("a.md", size), ("large.md", size)]
 
 
 def test_what_does_not_exist_is_a_problem() -> None:

@@ -162,6 +162,10 @@ def test_error_that_is_left(tmp_path: Path) -> None:
     assert "error[syntax]" in done.stdout
     assert path.read_text() == "@misc{k, doi = {n/a}, url = {https://doi.org/10.1000/182}}\n"
     assert fix("--fail-on", "never", path).returncode == 0
+    path.write_text("@misc{k, doi = {10/abcd}}\n")
+    assert fix(path).stderr == "Fixed 0 in 0 files; 1 warning left.\n"
+    assert fix(path).returncode == 0
+    assert fix("--fail-on", "warning", path).returncode == 1
 
 
 def test_fix_that_the_encoding_cannot_represent(tmp_path: Path) -> None:
@@ -183,7 +187,7 @@ def test_unsafe_fixes(tmp_path: Path, doi_proxy: Proxies) -> None:
     path, bibliography = tmp_path / "a.md", tmp_path / "a.bib"
     old = (
         "10.5555/978–3, https://doi.org/10.5555/182/abstract and [x](https://doi.org/10.5555/456#789).\n\n"
-        "10.5555/real.pdf is real, and 10.5555/unknown.pdf unknown both ways.\n"
+        "10.5555/real.pdf is real, and 10.5555/unknown.pdf unknown both ways; 10.5555/l82 is left.\n"
     )
     new = old.replace("978–3", "978-3").replace("/abstract", "").replace("#789", "%23789")
     entries = "@misc{k,\n  doi = {%s},\n}\n@misc{l,\n  doi = {%s},\n}\n"
@@ -196,6 +200,7 @@ def test_unsafe_fixes(tmp_path: Path, doi_proxy: Proxies) -> None:
     assert path.read_text() == new
     assert bibliography.read_text() == entries % ("10.5555/ten", "10.5555/182")
     assert "error[not-found] 10.5555/unknown.pdf" in done.stdout
+    assert "10.5555/l82 is not registered; did you mean 10.5555/182?" in done.stdout
     assert done.returncode == 1
 
 

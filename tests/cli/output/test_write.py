@@ -13,6 +13,7 @@ import pytest
 from click.testing import CliRunner, Result
 from doiuri_cli.output import FORMATS, Output, output_option, write_report
 from doiuri_cli.output import _write as module
+from support.cli.command import doiuri
 from support.cli.findings import finding, report, written
 
 
@@ -95,3 +96,23 @@ def test_a_pipe_is_written_to(tmp_path: Path) -> None:
     finally:
         os.close(reader)
     assert stat.S_ISFIFO(pipe.stat().st_mode)
+
+
+@pytest.mark.parametrize("path", ["link.json", "inside/a.json", "read.json", "./sub/../read.json"])
+@pytest.mark.parametrize("name", ["check", "fix"])
+def test_no_link_in_the_tree_and_no_file_that_is_checked_is_written(
+    name: str, path: str, tmp_path: Path
+) -> None:
+    tree, outside = tmp_path / "tree", tmp_path / "outside"
+    for folder in (tree, outside, tree / "sub"):
+        folder.mkdir()
+    (tree / "link.json").symlink_to(outside / "a.json")
+    (tree / "inside").symlink_to(outside)
+    (tree / "read.json").write_text("{}")
+    for cwd, place in ((tree, path), (tmp_path, f"tree/{path}"), (outside, f"{tree}/{path}")):
+        done = doiuri(name, "--isolated", f"-ojson:{place}", tree, cwd=cwd, DOIURI_OFFLINE="1")
+        assert (done.returncode, done.stdout) == (2, "")
+        assert f"doiuri: cannot write {place}: " in done.stderr
+        assert (tree / "read.json").read_text() == "{}"
+        assert not [*outside.iterdir()]
+    assert doiuri(name, "--isolated", "-ojson:a.json", tree, cwd=tree, DOIURI_OFFLINE="1").returncode == 0

@@ -346,18 +346,21 @@ def _extensions(value: object, folder: str) -> tuple[tuple[str, str], ...]:
 
 def _lock(value: object, folder: str) -> str:
     """Return the path of the lock file; "" for none."""
-    return "" if value is False else _relative(Path(folder, _text(value, folder)))
+    return "" if value is False else _relative(_below(_text(value, folder), folder, "--lock"))
 
 
 def _cache(value: object, folder: str) -> str:
-    """Return the path of a cache, which a stranger may have named."""
+    """Return the path of a cache."""
     address = _text(value, folder)
-    if address == ":memory:":
-        return address
+    return address if address == ":memory:" else str(_below(address, folder, "--cache or DOIURI_CACHE"))
+
+
+def _below(address: str, folder: str, instead: str) -> Path:
+    """Return a path that a stranger may have named: nothing outside of the tree is written because of it."""
     path = Path(folder, address)
     if ":" in address or not path.resolve().is_relative_to(Path(folder).resolve()):
-        raise ValueError(f"{address!r} is not a path below {folder}; name it with --cache or DOIURI_CACHE")
-    return str(path.absolute())
+        raise ValueError(f"{address!r} is not a path below {folder}; name it with {instead}")
+    return path.absolute()
 
 
 CHECKS: dict[str, Check] = {

@@ -27,6 +27,7 @@ from doiuri_cli.output import (
     Output,
     References,
     Report,
+    check_outputs,
     output_option,
     summary_lines,
     write_report,
@@ -83,6 +84,7 @@ def check(
         lock = read_lock(config.lock)
     selection = files.select(config)
     config = config._replace(folders=tuple(selection.folders))
+    check_outputs(outputs, selection.paths, selection.folders)
     contents = contents_of(selection.paths, files.stdin_filename)
     with show_progress(hidden=quiet) as progress:
         result = Run(config, files.jobs, progress).check(contents, lock)

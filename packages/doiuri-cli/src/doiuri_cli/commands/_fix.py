@@ -22,7 +22,7 @@ from doiuri_cli.commands._options import (
     registry_options,
 )
 from doiuri_cli.commands._outcome import PROBLEM, exit_code, write_message, write_problems
-from doiuri_cli.output import Counts, Report, output_option, recorded_lines, write_report
+from doiuri_cli.output import Counts, Report, check_outputs, output_option, recorded_lines, write_report
 from doiuri_cli.output._report import number, severities
 from doiuri_cli.rules import RECORD_CODES
 
@@ -78,6 +78,7 @@ def fix(
     dry = show or only
     selection = files.select(config)
     config = config._replace(folders=tuple(selection.folders))
+    check_outputs(outputs, selection.paths, selection.folders)
     contents = contents_of(selection.paths, files.stdin_filename)
     uses_output = show or any(content.content is not None for content in contents)
     results = []

@@ -88,8 +88,7 @@ def lock(
 
     Sphinx, Markdown and doiuri check read it, and then need no network. Without PATHS, the current folder is
     read. Existing entries are kept; a DOI without an answer keeps its entry. Exit codes: 0 done, 1 with
-    --check, changes are due or a DOI is not registered, 2 a file or the configuration cannot be read, or a
-    file cannot be written.
+    --check, changes are due, 2 a file or the configuration cannot be read, or a file cannot be written.
     """
     if prune and files.changed is not None:
         raise click.UsageError("--prune needs all files; leave out --changed")
@@ -101,6 +100,8 @@ def lock(
             "those of https://doi.org; name the resolver with --resolver or DOIURI_RESOLVER"
         )
     path = config.lock or default_lock(options["config_file"], isolated=options["isolated"])  # type: ignore[arg-type]
+    if options["lock"] is None and os.path.islink(path):  # noqa: PTH114 - a stranger may have made it
+        raise click.ClickException(f"{path} is a symbolic link; name its target with --lock")
     from doiuri.resolver import LockFile  # imports requests
 
     from doiuri_cli.registry._locking import Wanted
@@ -178,7 +179,6 @@ def _update(
         lines = {doi.key: f"{doi.name} is not in the lock file" for doi in missing}
         lines |= {key: f"{key} changes" for key in differences.added | differences.changed}
         lines |= {key: f"{key} is in the lock file, but no file mentions it" for key in differences.removed}
-        lines |= {doi.key: f"{doi.name} is not registered" for doi in _dead(locking, draft)}
         for _, line in sorted(lines.items()):
             click.echo(visible(line))
         return bool(lines)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 import click
 
 from doiuri_cli._config import CHECKS, FAIL_ON, Config, check_columns, read_config
+from doiuri_cli.commands._outcome import write_message
 from doiuri_cli.files._git import GitError, changed_files
 from doiuri_cli.files._select import STDIN, Filter, Selection, select, select_changed
 from doiuri_cli.readers import configure, is_read
@@ -226,13 +227,19 @@ class FileOptions(NamedTuple):
         if paths.count(STDIN) > 0 and self.files_from == STDIN:
             raise click.UsageError("standard input cannot be both a file and a list of files")
         wanted = Filter(is_read, config.include, config.exclude, config.max_size, config.force_exclude)
-        if self.changed is None:
-            return select(paths, wanted)
         try:
-            changed = changed_files(None if self.changed == _LAST_COMMIT else self.changed)
+            selection = (
+                select(paths, wanted)
+                if self.changed is None
+                else select_changed(
+                    changed_files(None if self.changed == _LAST_COMMIT else self.changed), paths, wanted
+                )
+            )
         except GitError as error:
             raise click.ClickException(str(error)) from None
-        return select_changed(changed, paths, wanted)
+        for path, reason in selection.left_out:
+            write_message(path, f"left out: {reason}")
+        return selection
 
 
 def _listed(file: str) -> list[str]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from doiuri_cli.files._git import ignored_in
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Container, Iterable, Sequence
 
     from doiuri_cli.files._git import Patterns
 
@@ -71,6 +71,7 @@ class Selection:
     :ivar paths: the files, each once, in the order in which they were named.
     :ivar folders: the absolute paths of the folders that were read whole.
     :ivar skipped: the files that were passed over, by reason.
+    :ivar left_out: what the user may miss, with the reason.
     :ivar problems: what cannot be read, with the reason.
     """
 
@@ -78,6 +79,7 @@ class Selection:
         self.paths: list[str] = []
         self.folders: list[str] = []
         self.skipped: Counter[str] = Counter()
+        self.left_out: list[tuple[str, str]] = []
         self.problems: list[tuple[str, str]] = []
 
 
@@ -127,18 +129,27 @@ def select_changed(changed: Sequence[str], arguments: Iterable[str], wanted: Fil
 def _add(path: str, size: int, wanted: Filter, selection: Selection) -> None:
     if size > wanted.max_size:
         selection.skipped["too large"] += 1
+        selection.left_out.append((path, f"{size:,} bytes; max-size is {wanted.max_size:,}"))
     else:
         selection.paths.append(path)
+
+
+def _built(names: Container[str]) -> str | None:
+    """Return the name that shows that a folder holds a built site; None if there is none among its names."""
+    if ".buildinfo" in names:  # Sphinx
+        return ".buildinfo"
+    marks = (name for name in ("objects.inv", "sitemap.xml") if name in names and "index.html" in names)
+    return next(marks, None)
 
 
 def _walk(top: str, wanted: Filter, selection: Selection) -> None:
     """Add the files below a folder: those of each folder first, then those of the folders in it.
 
-    Hidden folders, those that programs make, what git ignores, and symbolic links are passed over. What a
-    link leads to is read in its own place.
+    Hidden folders, those that programs make, built sites, what git ignores, and symbolic links are passed
+    over. What a link leads to is read in its own place.
     """
     path = os.path.abspath(top)  # noqa: PTH100
-    ignored = ignored_in(path)
+    start, ignored = path, ignored_in(path)
     waiting = [("" if os.path.normpath(top) == os.curdir else top, path)]
     while waiting:
         shown, path = waiting.pop()
@@ -149,7 +160,10 @@ def _walk(top: str, wanted: Filter, selection: Selection) -> None:
             selection.problems.append((shown or top, error.strerror or str(error)))
             continue
         names = {entry.name for entry in entries}
-        if ".git" in names and path != os.path.abspath(top):  # noqa: PTH100
+        if path != start and (mark := _built(names)):
+            selection.left_out.append((shown, f"a site that a program built ({mark}); name it to read it"))
+            continue
+        if ".git" in names and path != start:
             ignored |= ignored_in(path)  # another repository, such as a submodule
         inner = []
         for entry in entries:

@@ -1,7 +1,7 @@
 """The output formats, and the summary of a run."""
 
 from doiuri_cli.output._report import Counts, References, Report, recorded_lines, summary_lines, visible
-from doiuri_cli.output._write import FORMATS, Output, output_option, write_report
+from doiuri_cli.output._write import FORMATS, Output, check_outputs, output_option, write_report
 
 __all__ = [
     "FORMATS",
@@ -9,6 +9,7 @@ __all__ = [
     "Output",
     "References",
     "Report",
+    "check_outputs",
     "output_option",
     "recorded_lines",
     "summary_lines",

@@ -123,7 +123,7 @@ def write_markdown(report: Report, stream: TextIO) -> None:
 
 def _references(report: Report, references: References) -> Iterator[str]:
     """Yield the lists that the editorial bot of JOSS prints, and the titles that differ."""
-    in_entries = [finding for finding in report.findings if finding.entry]
+    invalid = (message(one) for one in report.findings if one.code in {"not-found", "syntax"})
     lists = {
         "OK DOIs": [f"{name} is OK" for name in references.valid],
         "MISSING DOIs": [
@@ -132,8 +132,8 @@ def _references(report: Report, references: References) -> Iterator[str]:
             else f"No DOI given for title: {one.title}"
             for one in references.lacking
         ],
-        "INVALID DOIs": [message(one) for one in in_entries if one.code in {"not-found", "syntax"}],
-        "Other titles": [message(one) for one in in_entries if one.code == "title-differs"],
+        "INVALID DOIs": [*dict.fromkeys(invalid)],
+        "Other titles": [message(one) for one in report.findings if one.code == "title-differs"],
     }
     for name, items in lists.items():
         yield f"**{name}**\n\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from io import StringIO
 from pathlib import Path
@@ -12,7 +13,7 @@ import click
 from doiuri_cli.files import replace_file
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from typing import TextIO
 
     from doiuri_cli.output._report import Report
@@ -54,6 +55,28 @@ def _parse_output(value: str) -> Output:
     if path and Path(path).is_dir():
         raise click.BadParameter(f"cannot write {path}: it is a folder")
     return Output(name, path or None)
+
+
+def check_outputs(outputs: Iterable[Output], paths: Iterable[str], folders: Iterable[str]) -> None:
+    """Refuse files that must not be written: a stranger's tree may hold a link to any place.
+
+    :param outputs: the outputs.
+    :param paths: the files that are checked.
+    :param folders: the folders that are checked.
+    :raises click.ClickException: if a path leads over a link in the tree, or to a file that is checked.
+    """
+    trees = {Path.cwd(), *map(Path, folders)}
+    for path in (output.path for output in outputs if output.path is not None):
+        full = Path(os.path.abspath(path))  # noqa: PTH100
+        for place in (full, *full.parents):
+            if place.is_symlink() and not trees.isdisjoint(place.parents):
+                raise click.ClickException(
+                    f"cannot write {path}: {place} is a symbolic link; name its target"
+                )
+        if full.is_file() and any(map(full.samefile, filter(os.path.isfile, paths))):
+            raise click.ClickException(
+                f"cannot write {path}: it is one of the files to check; name another file, or --exclude it"
+            )
 
 
 def _complete(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:

@@ -79,8 +79,6 @@ def test_a_file_that_cannot_be_parsed_is_read_as_text_and_can_be_ignored(tmp_pat
         "a.ipynb:2:2: warning[not-https] http://doi.org/10.1000/182",
         "a.ipynb:2:2: warning[unreadable] read as plain text: Expecting ',' delimiter",
     ]
-    counts = doiuri("check", "--offline", "--statistics", cwd=tmp_path).stdout
-    assert [line.split()[:2] for line in counts.splitlines()] == [["1", "not-https:"], ["1", "unreadable:"]]
     assert doiuri("fix", "--check", cwd=tmp_path).stderr == "Would fix 0 in 0 files; 2 warnings left.\n"
     (tmp_path / "doiuri.toml").write_text('[per-file-ignores]\n"*.ipynb" = ["unreadable"]')
     assert "unreadable" not in doiuri("check", "--offline", cwd=tmp_path).stdout
@@ -251,9 +249,8 @@ def test_colours(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("<http://doi.org/10.1000/182>")
     plain = doiuri("check", "--offline", cwd=tmp_path).stdout
     assert "\x1b[" not in plain
-    assert "\x1b[" in doiuri("check", "--offline", "--color=always", cwd=tmp_path, NO_COLOR="1").stdout
     assert "\x1b[" in doiuri("check", "--offline", cwd=tmp_path, FORCE_COLOR="1").stdout
-    assert doiuri("check", "--offline", "--color=never", cwd=tmp_path, FORCE_COLOR="1").stdout == plain
+    assert doiuri("check", "--offline", cwd=tmp_path, FORCE_COLOR="1", NO_COLOR="1").stdout == plain
 
 
 def test_no_command_shows_the_help(tmp_path: Path) -> None:

@@ -155,6 +155,7 @@ WRONG = [
     ("rate = true", "rate: expected a number above 0, not True"),
     ("rate = 0", "rate: expected a number above 0, not 0"),
     ("budget = inf", "budget: expected a number above 0"),
+    ("timeout = nan", "timeout: expected a number above 0, not nan"),
     ("max-size = 1.5", "max-size: expected a number of bytes"),
     ("resolver = 1", "resolver: expected a string, not 1"),
     ("lock = true", "lock: expected a string"),

@@ -98,8 +98,13 @@ def test_a_summary_for_reviewers_has_the_lists_of_the_editorial_bot(
         "**MISSING DOIs**",
         f"- {KAHN} may be a valid DOI for title: Only a \\*Link\\*\n- No DOI given for title: No DOI at All",
         "**INVALID DOIs**",
-        "- 10.5555/in-no-entry is not registered\n"
-        f"- dead: {DEAD} is not registered\n- odd: '10.1000' is not a DOI: no \"/\" after the prefix",
+        "\n".join(
+            [
+                "- 10.5555/in-no-entry is not registered",
+                f"- dead: {DEAD} is not registered",
+                "- odd: '10.1000' is not a DOI: no \"/\" after the prefix",
+            ]
+        ),
         "**Other titles**",
         f'- wrong: the title of {KAHN} is "A framework for digital object services"',
         "",

@@ -26,8 +26,8 @@ def test_doiuri_cache_counts_and_clears(tmp_path: Path) -> None:
         assert "removed 900 entries, " in run.stdout
         assert store.usage() == (0, 0)
         server.stop()
-        for action, what in (("size", "read"), ("clear", "clear")):
-            run = doiuri("cache", action, "--cache", server.url, cwd=tmp_path)
+        for action, what in (([], "read"), (["clear"], "clear")):
+            run = doiuri("cache", *action, "--cache", server.url, cwd=tmp_path)
             assert (run.returncode, run.stdout) == (2, "")
             assert run.stderr.startswith(f"doiuri: cache: cannot {what} the store at {server.url}: ")
 

@@ -29,10 +29,9 @@ def path(tmp_path: Path) -> Path:
     return store.path
 
 
-def test_path_size_and_clear(path: Path) -> None:
+def test_place_size_and_clear(path: Path) -> None:
     folder = path.parent
-    assert doiuri("cache", "path", "--cache", path, cwd=folder).stdout == f"{path}\n"
-    size = doiuri("cache", "size", cwd=folder, DOIURI_CACHE=str(path)).stdout
+    size = doiuri("cache", cwd=folder, DOIURI_CACHE=str(path)).stdout
     assert size.startswith(f"{path}: 900 entries, ")
     assert int(size.split()[-2].replace(",", "")) >= 900_000
     run = doiuri("cache", "clear", "--cache", path, cwd=folder)
@@ -71,7 +70,7 @@ def test_no_cache_and_no_store(tmp_path: Path) -> None:
         ["clear", "--cache", "doi.lock.json"],
         ["--cache", "notes.txt"],
         ["--cache", "ftp://x"],
-        ["drop"],
+        ["path"],
     ):
         run = doiuri("cache", *arguments, cwd=tmp_path)
         assert (run.returncode, run.stdout) == (2, ""), run

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
-from doiuri_cli.rules import RULES
 from support.cli.command import doiuri
 
 
@@ -22,38 +19,12 @@ def test_a_code_is_explained() -> None:
     )
 
 
-def test_all_codes() -> None:
-    run = doiuri("rule", "--all")
-    assert run.returncode == 0
-    assert [code for code in RULES if f"{code} ({RULES[code].severity.label})\n" not in run.stdout] == []
-
-
-def test_json() -> None:
-    value = json.loads(doiuri("rule", "not-found", "--output-format", "json").stdout)
-    assert value == {
-        "code": "not-found",
-        "severity": "error",
-        "summary": RULES["not-found"].summary,
-        "reason": RULES["not-found"].reason,
-        "example": RULES["not-found"].example,
-        "instead": "",
-        "fix": None,
-        "needs": "",
-    }
-    values = json.loads(doiuri("rule", "--all", "-o", "json").stdout)
-    assert [value["code"] for value in values] == [*RULES]
-
-
 def test_wrong_use_names_the_nearest_code_or_command() -> None:
     for code, meant in {"notfound": "not-found", "NOT_HTTPS": "not-https", "lookalike": "look-alike"}.items():
         run = doiuri("rule", code)
         assert (run.returncode, run.stdout) == (2, "")
         assert run.stderr == f"doiuri: {code!r} is not a code; did you mean {meant}?\n"
     assert "'nosuch' is not a code; known are author-differs, " in doiuri("rule", "nosuch").stderr
-    for arguments in ([], ["--all", "not-found"]):
-        run = doiuri("rule", *arguments)
-        assert (run.returncode, run.stdout) == (2, "")
-        assert run.stderr == "doiuri: expected a code, or --all; doiuri rule --all lists every code\n"
     known = "known are cache, check, find, fix, lock, resolve, rule"
     for typed, hint in {"chek": "did you mean check?", "xyz": known}.items():
         run = doiuri(typed)

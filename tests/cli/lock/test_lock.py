@@ -120,7 +120,8 @@ def test_no_entry_is_lost_without_a_network(
     (folder / "c.md").write_text(f"doi:{BARE}\n")
     (fault,) = (fault for fault in FAULTS if str(fault) == name)
     with fault.serve() as server:
-        options = ("--resolver", server.url, "--cache", ":memory:", "--budget", 3)
+        (folder / "doiuri.toml").write_text("budget = 3\n")
+        options = ("--resolver", server.url, "--cache", ":memory:")
         run = doiuri("lock", *options, "--refresh", "--prune", *more, cwd=folder)
     assert run.returncode == 0
     assert "without an answer: " in run.stderr
@@ -212,8 +213,9 @@ def test_works_that_are_locked_later_leave_the_records(folder: Path, doi_proxy: 
     lock(doi_proxy, folder)
     before = content(folder)["entries"]
     (folder.parent / "cache.sqlite").unlink()
-    for options in (["--budget", "0.5", "--rate", "4"], []):  # existence first, if time is short
-        lock(doi_proxy, folder, "--works", *options)
+    for settings in ("budget = 0.5\nrate = 4\n", ""):  # existence first, if time is short
+        (folder / "doiuri.toml").write_text(settings)
+        lock(doi_proxy, folder, "--works")
         assert content(folder)["entries"] == before
     assert "works" in content(folder)
 

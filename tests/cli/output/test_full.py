@@ -72,13 +72,6 @@ def test_concise_has_one_line_each() -> None:
     assert len(lines) == 2
 
 
-def test_statistics_count_the_findings_of_each_code() -> None:
-    found = report(finding(), finding("not-https", fix=SAFE), finding("not-https", fix=SAFE))
-    assert written(found, "statistics") == (
-        "    2 not-https [*]: A link uses http or an old host.\n    1 not-found: The DOI is not registered.\n"
-    )
-
-
 def test_carets_line_up_by_columns() -> None:
     for before, columns in {
         "漢字 ": 5,

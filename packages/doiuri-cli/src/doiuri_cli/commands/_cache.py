@@ -15,20 +15,17 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("action", type=click.Choice(["path", "size", "clear"]), default="size")
+@click.argument("action", type=click.Choice(["clear"]), required=False)
 @click.option("--cache", metavar="PATH", help="Path or URL of the cache.")
 @config_options
-def cache(action: str, **options: object) -> None:
-    """Show where the registry's answers are kept and their size, or delete them.
+def cache(action: str | None, **options: object) -> None:
+    """Show where the registry's answers are kept and how many there are; with clear, delete them.
 
-    The actions: path; size, in entries and bytes (the default); clear, which is safe while other processes
-    use the cache.
+    That is safe while other processes use the cache.
     """
     address, store = _open(make_config(**options).cache)  # type: ignore[arg-type]
     try:
-        if action == "path":
-            click.echo(address)
-        elif action == "size":
+        if action is None:
             click.echo(f"{address}: {_described(*store.usage())}")
         else:
             click.echo(f"{address}: removed {_described(*store.clear())}")

@@ -13,7 +13,6 @@ from doiuri import DOI
 from doiuri_cli._run import Run, contents_of
 from doiuri_cli.commands._options import (
     code_options,
-    color_option,
     columns_option,
     config_options,
     file_options,
@@ -24,7 +23,6 @@ from doiuri_cli.commands._options import (
 from doiuri_cli.commands._outcome import PROBLEM, exit_code, show_progress, write_problems
 from doiuri_cli.output import (
     Counts,
-    Output,
     References,
     Report,
     check_outputs,
@@ -42,6 +40,7 @@ if TYPE_CHECKING:
     from doiuri_cli._run import Result
     from doiuri_cli.commands._options import FileOptions
     from doiuri_cli.files._select import Selection
+    from doiuri_cli.output import Output
     from doiuri_cli.rules import Finding
 
 
@@ -60,14 +59,11 @@ if TYPE_CHECKING:
 @lock_options
 @config_options
 @output_option
-@click.option("--statistics", is_flag=True, help="Write how many findings each code has, not the findings.")
-@color_option
 @click.option("-q", "--quiet", is_flag=True, help="Write no progress and no summary.")
 def check(
     files: FileOptions,
     outputs: Sequence[Output],
     *,
-    statistics: bool,
     quiet: bool,
     **options: object,
 ) -> int:
@@ -89,7 +85,7 @@ def check(
     with show_progress(hidden=quiet) as progress:
         result = Run(config, files.jobs, progress).check(contents, lock)
     report = make_report(selection, result, _unused(selection, result, config, lock))
-    write_report(report, [Output("statistics"), *outputs] if statistics else outputs)
+    write_report(report, outputs)
     if not (quiet or (selection.problems and not selection.paths)):
         sys.stderr.writelines(f"{line}\n" for line in summary_lines(report))
     return PROBLEM if write_problems(selection, result.reports) else exit_code(report.findings, config)

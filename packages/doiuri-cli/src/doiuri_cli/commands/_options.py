@@ -72,8 +72,6 @@ _file_options = _decorate(
                  help="Read only files that differ from a commit (HEAD by default) or are new to git."),
     click.option("--stdin-filename", metavar="NAME",
                  help="File name of standard input (-); its extension decides how it is read."),
-    click.option("--max-size", type=click.IntRange(1), metavar="BYTES",
-                 help="In folders, leave out larger files (50,000,000)."),
     click.option("-j", "--jobs", type=click.IntRange(1), metavar="N",
                  help="The number of processes (one, or one for each processor if there is much to read)."),
 )  # fmt: skip
@@ -116,14 +114,7 @@ code_options = _decorate(
 registry_options = _decorate(
     click.option("--resolver", metavar="URL", help="Base URL of the DOI proxy to query."),
     click.option("--offline/--online", default=None, help="Send no requests."),
-    click.option("--mailto", metavar="ADDRESS", help="Your mail address, for the operator of the resolver."),
     click.option("--cache", metavar="PATH", help="Path or URL of the cache."),
-    click.option("--timeout", type=float, callback=_checked, metavar="SECONDS",
-                 help="Time limit of one request (10)."),
-    click.option("--budget", type=float, callback=_checked, metavar="SECONDS",
-                 help="Time limit of all requests (none)."),
-    click.option("--rate", type=float, callback=_checked, metavar="NUMBER",
-                 help="Requests per second."),
 )  # fmt: skip
 """The options that say whom to ask, and how."""
 
@@ -134,21 +125,6 @@ lock_options = _decorate(
                  help="Send no requests: all answers have to come from the lock file."),
 )  # fmt: skip
 """The options about the lock file."""
-
-
-def _set_color(context: click.Context, _param: click.Parameter, value: str) -> None:
-    context.color = {"always": True, "never": False}.get(value)
-
-
-color_option = click.option(
-    "--color",
-    type=click.Choice(("auto", "always", "never")),
-    default="auto",
-    expose_value=False,
-    callback=_set_color,
-    help="Colours in the output (auto: on a terminal; NO_COLOR and FORCE_COLOR count).",
-)
-"""Whether to use colours; the command gets no value."""
 
 
 _VARIABLES = ("resolver", "offline", "mailto", "cache")  # as in doiuri.plugins, which is slow to import

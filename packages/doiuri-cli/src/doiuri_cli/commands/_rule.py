@@ -10,8 +10,6 @@ from doiuri_cli._config import hint
 from doiuri_cli.rules import RULES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from doiuri_cli.rules import Rule
 
 _FIXES = {
@@ -26,25 +24,10 @@ def _complete(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> 
 
 
 @click.command()
-@click.argument("code", required=False, shell_complete=_complete)
-@click.option("--all", "everything", is_flag=True, help="Explain every code.")
-@click.option(
-    "-o",
-    "--output-format",
-    "output",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    help="Format of the explanation: text by default.",
-)
-def rule(code: str | None, everything: bool, output: str) -> None:
+@click.argument("code", shell_complete=_complete)
+def rule(code: str) -> None:
     """Explain a code: what it reports and why, with an example."""
-    if everything == (code is not None):
-        raise click.UsageError("expected a code, or --all; doiuri rule --all lists every code")
-    rules = list(RULES.values()) if code is None else [_named(code)]
-    if output == "json":
-        click.echo(_json(rules, one=code is not None))
-    else:
-        click.echo("\n\n".join(map(_text, rules)))
+    click.echo(_text(_named(code)))
 
 
 def _named(code: str) -> Rule:
@@ -73,10 +56,3 @@ def _wrapped(text: str) -> list[str]:
 
 def _indented(text: str) -> list[str]:
     return [f"    {line}" for line in text.splitlines()]
-
-
-def _json(rules: Iterable[Rule], *, one: bool) -> str:
-    from json import dumps
-
-    values = [rule._asdict() | {"severity": rule.severity.label, "fix": rule.fix or None} for rule in rules]
-    return dumps(values[0] if one else values, indent=2)

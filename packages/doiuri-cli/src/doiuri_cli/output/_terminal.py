@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections import Counter
 from typing import TYPE_CHECKING
 
 import click
 
 from doiuri_cli.output._report import inert, label, message, place, shown, summary_lines, visible
-from doiuri_cli.rules import RULES, Severity
+from doiuri_cli.rules import Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,14 +25,6 @@ def write_concise(report: Report, stream: TextIO) -> None:
     stream.writelines(
         f"{place(finding)}: {label(finding)} {message(finding)}{mark(finding)}\n"
         for finding in report.findings
-    )
-
-
-def write_statistics(report: Report, stream: TextIO) -> None:
-    """Write how many findings each code has, the most frequent first."""
-    counts = Counter((finding.code, mark(finding)) for finding in report.findings)
-    stream.writelines(
-        f"{count:>5} {code}{fixed}: {RULES[code].summary}\n" for (code, fixed), count in counts.most_common()
     )
 
 
@@ -62,10 +53,7 @@ def write_full(report: Report, stream: TextIO) -> None:
 
 
 def _is_coloured(stream: TextIO) -> bool:
-    """Return whether to use colours: as ``--color``, NO_COLOR or FORCE_COLOR say, or on a terminal."""
-    context = click.get_current_context(silent=True)
-    if context is not None and context.color is not None:
-        return context.color and stream is sys.stdout
+    """Return whether to use colours: as NO_COLOR or FORCE_COLOR say, or on a terminal."""
     if os.environ.get("NO_COLOR"):
         return False
     return stream.isatty() or (stream is sys.stdout and bool(os.environ.get("FORCE_COLOR")))

@@ -154,6 +154,29 @@ def register(folder: Path, name: str, code: str) -> None:
     (info / "entry_points.txt").write_text(f"[doiuri.readers]\n.{name} = {name}:read\n")
 
 
+COUNTS = """
+from doiuri_cli import Part
+def read(source):
+    open("reads", "a").write("r")
+    yield Part(source.text)
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "reads"), [(["check", "--locked"], 1), (["find"], 1), (["lock", "--offline"], 1), (["fix"], 2)]
+)
+def test_each_file_is_examined_once_and_once_more_for_the_proof_of_a_fix(
+    words: list[str], reads: int, tmp_path: Path
+) -> None:
+    """Even if a DOI is not in the lock file and a comment needs the answers."""
+    register(tmp_path, "counts", COUNTS)
+    (tmp_path / "doi.lock.json").write_text('{"doiuri-lock": 1, "entries": {}}')
+    (tmp_path / "a.counts").write_text("http://doi.org/10.1000/182 doi:10.1000/183\n")
+    run = doiuri_process(*words, "a.counts", cwd=tmp_path, PYTHONPATH=str(tmp_path))
+    assert run.returncode == 0, run
+    assert (tmp_path / "reads").read_text() == "r" * reads
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_workers_end_with_a_command_that_is_killed(method: str, tmp_path: Path) -> None:
     register(tmp_path, "waits", WAITS)

@@ -59,26 +59,28 @@ def test_json(tmp_path: Path) -> None:
         ("CITATION.cff", "doi: 10.1000/182\nauthors: [\n"),
     ],
 )
-def test_a_file_that_is_not_what_its_name_says_is_read_as_plain_text(
+def test_all_commands_read_the_same_in_a_file_that_is_not_what_its_name_says(
     name: str, text: str, tmp_path: Path
 ) -> None:
-    """By all commands: what find and lock do not see, check would report as missing in the lock file."""
+    """What find and lock do not see, check would report as missing in the lock file."""
     (tmp_path / name).write_text(text)
     found = doiuri("find", "--unique", cwd=tmp_path)
     assert (found.returncode, found.stdout) == (0, "10.1000/182\n"), found
-    assert f"doiuri: {name}: read as plain text: " in found.stderr
-    (tmp_path / "b.md").write_text("doi:10.1000/183 doi:10.1000/184")
-    for number in (182, 183, 184):
-        reason = ("--accept", f"10.1000/{number}", "--reason", "a test")
-        assert doiuri("lock", "--offline", *reason, cwd=tmp_path).returncode == 0
-    (tmp_path / "b.md").write_text("doi:10.1000/183")
+    accepted = ("--accept", "10.1000/182", "--reason", "a test")
+    assert doiuri("lock", "--offline", *accepted, cwd=tmp_path).returncode == 0
+    assert doiuri("lock", "--check", "--prune", cwd=tmp_path).stdout == ""
+    assert doiuri("check", "--locked", "--ignore=unreadable", cwd=tmp_path).stdout == ""
+
+
+def test_a_file_that_is_read_as_plain_text_is_named_and_drops_nothing(tmp_path: Path) -> None:
+    (tmp_path / "a.ipynb").write_text('{"cells": [{"source": ["doi:10.1000/182"]')
+    assert doiuri("find", cwd=tmp_path).stderr.startswith("doiuri: a.ipynb: read as plain text: ")
+    accepted = ("--accept", "10.1000/183", "--reason", "a test")
+    doiuri("lock", "--offline", *accepted, cwd=tmp_path)
     locked = doiuri("lock", "--offline", "--prune", cwd=tmp_path)
     assert "doiuri: --prune drops nothing: a file was read as plain text" in locked.stderr
-    assert "10.1000/184" in (tmp_path / "doi.lock.json").read_text()
-    checked = doiuri("check", "--locked", "-o", "concise", cwd=tmp_path)
-    assert (
-        checked.stdout.count("\n") == checked.stdout.count(": warning[unreadable] read as plain text: ") == 1
-    )
+    assert "10.1000/183" in (tmp_path / "doi.lock.json").read_text()
+    assert "lock-unused" not in doiuri("check", "--locked", cwd=tmp_path).stdout
 
 
 @pytest.mark.parametrize(

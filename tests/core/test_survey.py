@@ -35,19 +35,19 @@ def test_answers_are_gathered_by_doi() -> None:
             BOOK: "A book",
             BARE: None,
         }
-        survey.check([BARE], "existence")
+        survey.check([BARE], ask=resolver.verify)
         assert survey.statuses[BARE] == "found"
         assert (survey.unknown, survey.incomplete, survey.sentence([BOOK, BARE, DEAD])) == ({}, {}, "")
 
 
 @pytest.mark.parametrize(
     ("rate", "works", "others", "first"),
-    [(20, 8, 1, False), (20, 21, 0, True), (20, 8, 13, True), (None, 30, 30, False)],
+    [(20, 8, 1, False), (20, 21, 0, True), (20, 8, 13, True), (20, 8, 17, False), (None, 30, 30, False)],
 )
 def test_existence_is_asked_first_if_the_budget_does_not_reach(
     rate: float | None, works: int, others: int, first: bool
 ) -> None:
-    """Each work is a request; a budget of a second allows twenty."""
+    """Each work is a request, and each of a few others; a budget of a second allows twenty."""
     dois = [DOI(f"10.5555/{number}") for number in range(works + others)]
     with handling(proxy(agencies=lambda _name: {"RA": "Crossref"})) as server:
         resolver = Resolver(server.url, store=None, rate=rate)
@@ -61,7 +61,7 @@ def test_what_is_unknown_is_counted_once_with_its_cause() -> None:
     with refusing() as port, Resolver(f"http://127.0.0.1:{port}", store=None, rate=None) as resolver:
         survey = Survey(resolver, budget=10)
         survey.look_up_works([BOOK])
-        survey.check([BOOK, BARE], "existence")
+        survey.check([BOOK, BARE])
     assert survey.sentence([BOOK, BARE, DEAD]) == (
         f"2 of 3 DOIs could not be checked: 127.0.0.1:{port}: Connection refused"
     )
@@ -75,8 +75,8 @@ def test_an_expired_answer_counts_but_is_marked() -> None:
         store.put_many({key: entry._replace(expires=0.0) for key, entry in store._entries.items()})
         list(resolver.resolve_many([BOOK]))
     survey = Survey(Resolver(store=store, offline=True), budget=10)
-    survey.check([BOOK, BARE], "existence")
-    assert survey.statuses == {BOOK: "found", BARE: "found"}
+    survey.check([BOOK, BARE])
+    assert survey.statuses == {BOOK: "no-values", BARE: "found"}
     assert survey.stale == {BARE}
 
 

@@ -1,104 +1,143 @@
-"""Every DOI gets an answer within the budget: existence first, if there are too many new names."""
+"""A few new names are asked about one by one, more in batches; every name gets an answer, in order."""
 
 from __future__ import annotations
 
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 from doiuri.resolver import LockFile, MemoryStore, Outcome, Resolver
-from support.servers.faults import Server, serving
-from support.servers.rest import handling, proxy, targets
+from support.servers.faults import Server, serving, value
+from support.servers.rest import found, handling, not_found, proxy, targets
 
 pytestmark = pytest.mark.usefixtures("clock")
 
 NAMES = [f"10.1000/{number:04}" for number in range(3000)]
+DEAD = "10.1000/dead"
 
 
 def agencies(name: str) -> dict[str, str]:
-    return {"status": "DOI does not exist"} if name.endswith("/0007") else {"RA": "Crossref"}
+    return {"status": "DOI does not exist"} if "dead" in name else {"RA": "Crossref"}
 
 
 def handle(target: str) -> bytes:
-    return proxy(None if "0007" not in target else {}, agencies)(target)
+    """Every name has a record, except dead ones; one with "alias" in it is an alias of what follows that."""
+    name = target.removeprefix("/api/handles/")
+    if name == target:
+        return proxy(agencies=agencies)(target)
+    if "alias-" in name:
+        return found(name, value("HS_ALIAS", f"10.1000/{name.partition('alias-')[2]}"))
+    return not_found(name) if "dead" in name else found(name)
 
 
 def never(server: Server, _connection: socket.socket, _request: bytes) -> None:
     server.stopped.wait(30)
 
 
-def count(outcomes: list[Outcome], status: str) -> int:
+def count(outcomes: Sequence[Outcome], status: str) -> int:
     return sum(outcome.status == status for outcome in outcomes)
 
 
+def asked(server: Server) -> tuple[int, int]:
+    """How many requests the REST API got, and how many Which RA."""
+    batches = sum("/doiRA/" in target for target in targets(server))
+    return len(server.requests) - batches, batches
+
+
+Layout = list[tuple[str, int]]
+
+COUNTS: dict[str, tuple[Layout, tuple[int, int]]] = {
+    "1 new": ([("new", 1)], (1, 0)),
+    "16 new": ([("new", 16)], (16, 0)),
+    "17 new": ([("new", 17)], (0, 1)),
+    "16 new, one of them dead": ([("new", 15), ("dead", 1)], (16, 0)),
+    "209 new, one of them dead": ([("new", 100), ("dead", 1), ("new", 108)], (1, 2)),
+    "5 new beside 209 that exist": ([("exists", 209), ("new", 5)], (5, 0)),
+    "5 new beside 209 with records": ([("record", 209), ("new", 5)], (5, 0)),
+    "16 new beside 209 stored aliases": ([("alias-", 209), ("new", 16)], (16, 0)),
+    "17 new beside 20 stored aliases": ([("alias-", 20), ("new", 17)], (0, 1)),
+    "16 new, far apart": ([("exists", 40), ("new", 1)] * 16, (16, 0)),
+    "17 new, far apart": ([("exists", 40), ("new", 1)] * 17, (0, 1)),
+    "17 new, and 3 much later": ([("new", 17), ("record", 1200), ("new", 3)], (0, 2)),
+    "nothing new": ([("record", 50), ("exists", 50), ("alias-dead", 1)], (0, 0)),
+}
+
+
+def arranged(layout: Layout, resolver: Resolver) -> list[str]:
+    """Names as the layout lists them, each stored as its kind says."""
+    names = [f"10.1000/{number}{kind}" for number, (kind, many) in enumerate(layout) for _ in range(many)]
+    names = [name.replace("/", f"/{number}.") for number, name in enumerate(names)]
+    list(resolver.verify(name for name in names if "exists" in name))
+    list(resolver.resolve_many(name for name in names if "record" in name or "alias-" in name))
+    return names
+
+
+@pytest.mark.parametrize("kind", [list, iter], ids=["list", "stream"])
+@pytest.mark.parametrize(("layout", "expected"), COUNTS.values(), ids=COUNTS)
+def test_the_number_of_new_names_decides_how_they_are_asked_about(
+    kind: type[list[str]], layout: Layout, expected: tuple[int, int]
+) -> None:
+    with handling(handle) as server, Resolver(server.url, store=MemoryStore(), rate=5) as resolver:
+        names = arranged(layout, resolver)
+        server.requests.clear()
+        outcomes = list(resolver.check(kind(names)))
+        assert (asked(server), [one.doi.name for one in outcomes if one.doi]) == (expected, names)
+        dead = sum("dead" in name for name in names)
+        assert count(outcomes, "not-found") == dead
+        assert count(outcomes, "found") == len(names) - dead
+        again = list(resolver.check(names))
+        assert [one.status for one in again] == [one.status for one in outcomes]
+        assert asked(server) == expected, "everything is in the store now"
+
+
+@pytest.mark.parametrize("number", [3, 30])
+def test_a_doi_keeps_its_record_if_the_store_has_it(number: int) -> None:
+    names = NAMES[:number]
+    with handling(handle) as server, Resolver(server.url, store=MemoryStore(), rate=None) as resolver:
+        known = list(resolver.resolve_many(names[:2]))
+        list(resolver.agencies(names[:2]))  # their existence is stored, too
+        outcomes = list(resolver.check(names))
+        assert [one.record for one in outcomes[:2]] == [one.record for one in known]
+        assert {one.record is None for one in outcomes[2:]} == {number == 30}
+
+
 def test_three_thousand_new_names_get_an_answer_within_a_budget_for_a_hundred() -> None:
+    names = [*NAMES[:7], DEAD, *NAMES[7:]]
     with handling(handle) as server:
-        store = MemoryStore()
-        resolver = Resolver(server.url, store=store, rate=2, budget=50)
-        outcomes = list(resolver.check(NAMES))
-        assert [outcome.doi.name for outcome in outcomes if outcome.doi] == NAMES
-        assert (count(outcomes, "found"), count(outcomes, "not-found")) == (2999, 1)
-        records = [outcome for outcome in outcomes if outcome.record is not None]
-        requests = targets(server)
-        assert 20 < len(records) < 100
-        assert sum(target.startswith("/doiRA/") for target in requests) < 30
-        assert len(requests) <= 2 * 50 + 5
-        assert outcomes[7].status == "not-found"
-        kinds = [
-            target.startswith("/doiRA/") for target in requests if "/0007" not in target or "," in target
-        ]
-        assert kinds == sorted(kinds, reverse=True), "existence first"
-
-
-def test_few_new_names_are_asked_for_one_by_one() -> None:
-    with handling(handle) as server:
-        store = MemoryStore()
-        assert (
-            count(list(Resolver(server.url, store=store, rate=None).resolve_many(NAMES[:300])), "found")
-            == 299
-        )
-        before = len(server.requests)
-        outcomes = list(Resolver(server.url, store=store, rate=5, budget=50).check(NAMES[:320]))
-        assert count(outcomes, "found") == 319
-        assert all(outcome.record for outcome in outcomes if outcome.found)
-        assert not any("/doiRA/" in target for target in targets(server))
-        assert len(server.requests) == before + 20
-
-
-@pytest.mark.parametrize("options", [{"rate": None, "budget": 5}, {"rate": 1000, "budget": None}])
-def test_without_a_limit_there_is_no_need_for_it(options: dict[str, float | None]) -> None:
-    with handling(handle) as server:
-        outcomes = list(Resolver(server.url, store=None, **options).check(NAMES[:50]))  # type: ignore[arg-type]
-        assert sum(outcome.record is not None for outcome in outcomes) == 49
-        assert not any("/doiRA/" in target for target in targets(server))
+        outcomes = list(Resolver(server.url, store=None, rate=2, budget=50).check(names))
+        assert [outcome.doi.name for outcome in outcomes if outcome.doi] == names
+        assert (count(outcomes, "found"), count(outcomes, "not-found")) == (3000, 1)
+        assert len(server.requests) < 30
 
 
 def test_invalid_items_and_repeated_names_stay_in_order() -> None:
     items = ["nonsense", *NAMES[:40], NAMES[0], 7, *NAMES[:40]]
     with handling(handle) as server:
         outcomes = list(Resolver(server.url, store=None, rate=2, budget=10).check(items))  # type: ignore[arg-type]
+        assert asked(server) == (0, 1)
     assert [outcome.doi.name if outcome.doi else outcome.text for outcome in outcomes] == [
         str(i) for i in items
     ]
-    assert count(outcomes, "invalid") == 2
-    assert count(outcomes, "unknown") == 0
-    assert any("/doiRA/" in target for target in targets(server))
+    assert (count(outcomes, "invalid"), count(outcomes, "unknown")) == (2, 0)
 
 
-def test_a_stream_is_read_bit_by_bit() -> None:
+@pytest.mark.parametrize("known", [0, 3000])
+def test_a_stream_is_read_bit_by_bit(known: int) -> None:
     read = []
 
     def stream() -> Iterator[str]:
-        for name in NAMES:
+        for name in ["10.1000/new", *NAMES]:
             read.append(name)
             yield name
 
     with handling(handle) as server:
-        first = next(Resolver(server.url, store=None, rate=2, budget=50).check(stream()))
-    assert first.record is not None
-    assert len(read) < 100
+        resolver = Resolver(server.url, store=MemoryStore(), rate=None)
+        list(resolver.verify(NAMES[:known]))
+        first = next(resolver.check(stream()))
+    assert (first.status, first.record is None) == ("found", not known)
+    assert len(read) <= 1024 + 256
 
 
 def test_progress_counts_every_name_once() -> None:
@@ -111,22 +150,32 @@ def test_progress_counts_every_name_once() -> None:
     assert seen == [(number, 60) for number in range(1, 61)]
 
 
-def test_no_answer_at_all_is_unknown_and_keeps_to_the_budget() -> None:
+@pytest.mark.parametrize("number", [5, 60])
+def test_no_answer_at_all_is_unknown_and_keeps_to_the_budget(number: int) -> None:
     with serving(never) as silent:
         before = time.monotonic()
         resolver = Resolver(silent.url, store=None, rate=20, timeout=100, budget=0.2)
-        outcomes = list(resolver.check(NAMES[:60]))
+        outcomes = list(resolver.check(NAMES[:number]))
         assert time.monotonic() - before < 25
-    assert count(outcomes, "unknown") == 60
+    assert count(outcomes, "unknown") == number
 
 
-def test_a_lock_file_of_such_a_build_answers_every_name(tmp_path: Path) -> None:
+def test_without_which_ra_every_name_is_asked_about_alone() -> None:
+    with handling(proxy()) as server:
+        outcomes = list(Resolver(server.url, store=None, rate=None).check(NAMES[:50]))
+    assert {outcome.record is None for outcome in outcomes} == {False}
+
+
+@pytest.mark.parametrize("number", [10, 100])
+def test_a_lock_file_of_such_a_build_answers_every_name(tmp_path: Path, number: int) -> None:
+    names = [*NAMES[:number], DEAD, "10.1000/alias-0001", "10.1000/alias-dead"]
     with handling(handle) as server:
         store = LockFile(tmp_path / "doi.lock")
-        online = list(Resolver(server.url, store=store, rate=2, budget=20).check(NAMES[:100]))
+        list(Resolver(server.url, store=store, rate=None).resolve_many(names[-2:]))
+        online = list(Resolver(server.url, store=store, rate=2, budget=20).check(names))
         locked = LockFile(tmp_path / "doi.lock")
-        offline = list(Resolver(server.url, store=locked, offline=True).check([*NAMES[:100], "10.1000/new"]))
-    assert [outcome.status for outcome in offline[:100]] == [outcome.status for outcome in online]
-    assert count(offline, "unknown") == 1
-    assert offline[-1].reason == "offline: request not sent"
-    assert {o.record is not None for o in offline if o.found} == {True, False}
+        new = [f"10.1000/new{number}" for number in range(30)]
+        offline = list(Resolver(server.url, store=locked, offline=True).check([*names, *new]))
+    assert [one.status for one in offline[: len(names)]] == [one.status for one in online]
+    assert [one.reason for one in offline[len(names) :]] == ["offline: request not sent"] * 30
+    assert {one.record is None for one in offline[2:number]} == {number == 100}

@@ -5,11 +5,12 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Iterator
 from functools import cache
 
 import pytest
 from doiuri import DOI, ResolverUnavailable
-from doiuri.resolver import MemoryStore, Resolver
+from doiuri.resolver import MemoryStore, Outcome, Resolver
 from support.servers.faults import FAULTS, HARDER, NAME, TARGET, Fault, record, reply, says
 
 DOI_ = DOI(NAME)
@@ -48,12 +49,14 @@ def test_the_timeout_holds(fault: Fault) -> None:
 
 
 @pytest.mark.parametrize("fault", [fault for fault in ALL if not fault.big], ids=str)
-@pytest.mark.parametrize("how", ["records", "existence"])
-def test_check_says_unknown_within_the_budget_and_stores_nothing(fault: Fault, how: str) -> None:
+@pytest.mark.parametrize("ask", [Resolver.check, Resolver.verify], ids=["check", "verify"])
+def test_a_fault_is_unknown_within_the_budget_and_stores_nothing(
+    fault: Fault, ask: Callable[[Resolver, list[DOI]], Iterator[Outcome]]
+) -> None:
     store, limit = MemoryStore(), limits(fault)
     with fault.serve() as server, Resolver(server.url, store=store, **limit) as resolver:  # type: ignore[arg-type]
         begun = time.monotonic()
-        (outcome,) = resolver.check([DOI_], how)  # type: ignore[arg-type]
+        (outcome,) = ask(resolver, [DOI_])
         assert time.monotonic() - begun < SLACK
     assert outcome.doi == DOI_
     assert outcome.status == fault.status

@@ -344,7 +344,6 @@ def test_names_too_long_to_ask_for_are_unknown() -> None:
         lambda: Resolver(user_agent="mé/1"),
         lambda: Resolver(mailto="nobody"),
         lambda: Resolver(store="gopher://x/"),
-        lambda: Resolver(AWAY, store=None).check([], "maybe"),  # type: ignore[arg-type]
         lambda: Resolver(AWAY, store=None).resolve_many([], budget=0),
         lambda: Resolver(AWAY, store=None).resolve(DOI_, budget=-1),
         lambda: Resolver(AWAY, store=None).metadata(DOI_, "text/plain", budget=0),

@@ -58,4 +58,4 @@ def check(dois: Sequence[Handle], settings: VerifySettings) -> Iterator[Outcome]
     for start in range(0, len(dois), AT_ONCE):
         with settings.resolver() as resolver:
             part = dois[start : start + AT_ONCE]
-            yield from resolver.check(part, settings.resolve, budget=time_left(deadline))
+            yield from resolver.verify(part, budget=time_left(deadline))

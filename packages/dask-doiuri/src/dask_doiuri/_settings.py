@@ -15,7 +15,6 @@ from doiuri.plugins import Settings, user_agent
 from doiuri.resolver import Resolver, SQLiteStore, open_store
 
 if TYPE_CHECKING:
-    Resolve = Literal["existence", "records"]
     Rate = float | Literal["default"] | None
 
 
@@ -32,7 +31,6 @@ class VerifySettings:
     budget: float | None
     timeout: float
     concurrency: int
-    resolve: Resolve
     client: int = field(default_factory=os.getpid)
     workers: int = field(default_factory=lambda: dask.config.get("num_workers", None) or CPU_COUNT)
     """How many processes Dask's scheduler "processes" starts."""
@@ -46,7 +44,6 @@ class VerifySettings:
         *,
         cache: str | os.PathLike[str] | None,
         rate: Rate,
-        resolve: Resolve,
         cache_limit: int | None = None,
         mailto: str | None = None,
         **options: Any,
@@ -55,8 +52,6 @@ class VerifySettings:
 
         :param options: other arguments of a Resolver.
         """
-        if resolve not in {"existence", "records"}:
-            raise ValueError(f'resolve must be "existence" or "records", not {resolve!r}')
         found = Settings.from_environ(mailto=mailto, cache=cache)
         agent = user_agent("dask-doiuri", found.mailto)
         if rate != "default":
@@ -72,7 +67,6 @@ class VerifySettings:
                 budget=checked.budget,
                 timeout=checked.timeout,
                 concurrency=checked.concurrency,
-                resolve=resolve,
             )
 
     @property

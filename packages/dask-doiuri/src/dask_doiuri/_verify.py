@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from dask_doiuri._known import Known
-    from dask_doiuri._settings import Rate, Resolve
+    from dask_doiuri._settings import Rate
 
 
 @overload
@@ -42,7 +42,6 @@ def verify(
     cache: str | os.PathLike[str] | None = ...,
     cache_limit: int | None = ...,
     budget: float | None = ...,
-    resolve: Resolve = ...,
     timeout: float = ...,
     concurrency: int = ...,
     mailto: str | None = ...,
@@ -61,7 +60,6 @@ def verify(
     cache: str | os.PathLike[str] | None = ...,
     cache_limit: int | None = ...,
     budget: float | None = ...,
-    resolve: Resolve = ...,
     timeout: float = ...,
     concurrency: int = ...,
     mailto: str | None = ...,
@@ -79,7 +77,6 @@ def verify(
     cache: str | os.PathLike[str] | None = None,
     cache_limit: int | None = None,
     budget: float | None = None,
-    resolve: Resolve = "existence",
     timeout: float = 10,
     concurrency: int = 3,
     mailto: str | None = None,
@@ -123,8 +120,6 @@ def verify(
     :param cache_limit: size of an SQLite file in bytes beyond which its oldest answers are deleted. The
         default is a gigabyte: about five million answers about existence.
     :param budget: seconds for each partition; None: no limit. What has no answer by then is ``"unknown"``.
-    :param resolve: ``"existence"``: many names in one request. ``"records"``: one request for each name,
-        which tells names without values and dead aliases apart, but not the agencies.
     :param timeout: seconds for one request.
     :param concurrency: requests in flight at the same time, for each worker process.
     :param mailto: mail address for the User-Agent header; by default ``DOIURI_MAILTO``.
@@ -152,7 +147,6 @@ def verify(
         budget=budget,
         timeout=timeout,
         concurrency=concurrency,
-        resolve=resolve,
     )
     if isinstance(data, db.Bag):
         return _verify_bag(data, column, known, settings)

@@ -107,7 +107,7 @@ class VerifyDOIs(Transform):
         dois: list[DOI] = list(dict.fromkeys(link["doi"] for link in links))
         with open_resolver(options, "docutils-doiuri") as resolver:
             survey = Survey(resolver, options.budget)
-            survey.check(dois, options.resolve)
+            survey.check(dois)
             dead = [doi for doi, status in survey.statuses.items() if status == "not-found"]
             meant = survey.look_for_meant(dead)
         if text := survey.sentence(dois):

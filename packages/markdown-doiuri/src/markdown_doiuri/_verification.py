@@ -148,7 +148,7 @@ class Verifier:
                 survey.look_up_works(works, others)
             left = [doi for doi in needs if doi not in survey.statuses and doi not in survey.works]
             if left and options.resolve:
-                survey.check(left, options.resolve)
+                survey.check(left)
             found = (doi for doi, status in survey.statuses.items() if status == "found")
             if cards := [doi for doi in found if needs.get(doi) == Need.CARD]:
                 survey.look_up_works(cards)

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
+    from doiuri.resolver import Outcome
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
 
@@ -78,7 +79,7 @@ def _look_up(app: Sphinx, data: DOIData) -> None:
         survey = Survey(resolver, shared.budget, record=writes)
         survey.statuses, survey.works = data.outcomes, data.works
         known = set(data.works)
-        _ask(app, data, survey)
+        _ask(app, data, survey, resolver.resolve_many if writes else None)
         if details:
             _ask_for_details(app, data, survey, known)
         if not writes:  # the answers about guesses are not for the lock file
@@ -127,16 +128,15 @@ def _cited(app: Sphinx) -> Iterator[tuple[str, DOI, str]]:
                 )
 
 
-def _ask(app: Sphinx, data: DOIData, survey: Survey) -> None:
-    """Ask for the works that are needed, and whether the other DOIs exist."""
-    shared = options(app.config)
+def _ask(app: Sphinx, data: DOIData, survey: Survey, ask: Callable[..., Iterator[Outcome]] | None) -> None:
+    """Ask for the works that are needed, and whether the other DOIs exist; see ``Survey.check``."""
     if works := _works_needed(app, data):
         others = set(data.unanswered()).difference(works)
         with _progress(app, __("fetching DOI metadata... "), works) as step:
             survey.look_up_works(works, others, step)
     dois = data.unanswered()
     with _progress(app, __("checking DOIs... "), dois) as step:
-        survey.check(dois, shared.resolve or "records", step)
+        survey.check(dois, step, ask)
 
 
 def _ask_for_details(app: Sphinx, data: DOIData, survey: Survey, known: AbstractSet[DOI]) -> None:

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from email.utils import formatdate
+from itertools import cycle
 
 import pytest
 from doiuri import DOI, ResolverUnavailable
@@ -186,6 +187,42 @@ def test_a_server_without_usable_answers_is_left_alone(name: str, weight: float)
         # and so do the next ones in this process
         assert [o.status for o in Resolver(server.url, store=None).verify(names(1000))] == ["unknown"] * 1000
         assert len(server.requests) == asked
+
+
+BLOCKED = reply("403 Forbidden", b"<h1>Access denied</h1>", kind="text/html")
+REFUSED = reply("403 Forbidden", b'{"responseCode":2,"message":"not allowed"}')
+
+
+@pytest.mark.parametrize(
+    ("answers", "requests"),
+    {
+        "pages": ([BLOCKED], 3),
+        "no body": ([reply("403 Forbidden", b"")], 3),
+        "other JSON": ([reply("403 Forbidden", b'{"error": "blocked"}')], 3),
+        "two of three": ([BLOCKED, BLOCKED, None], 12),
+        "another failure between": ([BLOCKED, BLOCKED, REFUSED], 5),
+        "the API's own": ([REFUSED], 5),
+    }.values(),
+    ids=["pages", "no body", "other JSON", "two of three", "another failure between", "the API's own"],
+)
+def test_three_blocking_answers_in_a_row_end_all_requests(
+    answers: list[bytes | None], requests: int, clock: Clock, caplog: pytest.LogCaptureFixture
+) -> None:
+    left, usual = cycle(answers), proxy()
+    with handling(lambda target: next(left) or usual(target)) as server:
+        with Resolver(server.url, store=None, concurrency=1) as resolver:
+            list(resolver.resolve_many(names(12)))
+            assert len(server.requests) == requests
+            clock.skipped += 1e9
+            (late,) = Resolver(server.url, store=None).verify(names(1))
+        blocked = requests == 3
+        assert (len(server.requests) == requests) is blocked
+        assert ("not asked again" in late.reason) is blocked
+        host = server.url.removeprefix("http://")
+    line = f"{host}: HTTP status 403 3 times in a row; this process sends no more requests to it"
+    assert caplog.messages == [line] * blocked
+    assert late.cause is not None
+    assert late.cause.retry_after is None
 
 
 def test_an_error_of_one_name_is_no_refusal() -> None:

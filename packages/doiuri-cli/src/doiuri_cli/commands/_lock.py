@@ -109,7 +109,7 @@ def lock(
     file = LockFile(path)
     if bib is not None:
         _check_bib(bib, file)
-    wanted = Wanted("existence" if existence else "records", works, refresh)
+    wanted = Wanted(not existence, works, refresh)
     selection = files.select(config)
     written = {str(file.path), bib and os.path.abspath(bib)}  # noqa: PTH100
     read = [one for one in selection.paths if os.path.abspath(one) not in written]  # noqa: PTH100

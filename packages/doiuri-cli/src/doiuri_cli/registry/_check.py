@@ -181,7 +181,7 @@ def _ask(dois: Sequence[DOI], config: Config, answers: Answers, progress: Progre
 
     with open_resolver(config, offline=True) as stored:
         survey = Survey(stored, None)
-        survey.check(dois, "existence")
+        survey.check(dois)
     left = [doi for doi in dois if doi in survey.unknown or doi in survey.stale]
     answers.statuses |= {doi.key: survey.statuses.get(doi, "unknown") for doi in dois}
     answers.known += len(dois) - len(left)
@@ -191,7 +191,7 @@ def _ask(dois: Sequence[DOI], config: Config, answers: Answers, progress: Progre
     replies: list[None] = []  # one for each request
     with open_resolver(config, on_reply=lambda _: replies.append(None)) as resolver:
         survey = Survey(resolver, config.budget)
-        survey.check(left, "existence", progress)
+        survey.check(left, progress)
         answers.statuses |= {doi.key: survey.statuses.get(doi, "unknown") for doi in left}
         answers.unknown += survey.unknown.values()
         meant = survey.look_for_meant(_dead(dois, answers))

@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass, field
 from functools import partial
 from math import inf
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from doiuri.plugins import DOI_ORG
 from doiuri.plugins.survey import Survey
@@ -33,12 +33,12 @@ _NOT_FOUND = '{{"responseCode":100,"handle":{},"values":[]}}'
 class Wanted:
     """What to lock.
 
-    :ivar how: whether to lock whole records, or only that the DOIs exist.
+    :ivar records: whether to lock whole records, or only that the DOIs exist.
     :ivar works: whether to lock works, too.
     :ivar refresh: whether to ask for what the file has already.
     """
 
-    how: Literal["records", "existence"] = "records"
+    records: bool = True
     works: bool = False
     refresh: bool = False
 
@@ -98,7 +98,7 @@ class Draft:
         started = time.time()
         with open_resolver(config) as resolver:
             survey = Survey(resolver, config.budget, record=True)
-            survey.check(asked, wanted.how, progress)
+            survey.check(asked, progress, resolver.resolve_many if wanted.records else resolver.verify)
             statuses, unknown = dict(survey.statuses), dict(survey.unknown)
             gone = self.content.accepted.keys() | _with(statuses, "not-found")
             survey.look_up_works([doi for doi in works if doi.key not in gone], progress=progress)

@@ -17,19 +17,6 @@ if TYPE_CHECKING:
     from doiuri.records import Work
     from doiuri.resolver import Resolver, Store
 
-Resolve = Literal["records", "existence", False]
-"""What to look up: whole records, only whether a DOI exists, or nothing."""
-
-
-def _resolve(value: object) -> object:
-    word = str(value).strip().lower()
-    if word in ("records", "existence"):
-        return word
-    try:
-        return "records" if flag(value) else False
-    except ValueError:
-        raise ValueError(f'{value!r} is not "records", "existence" or False') from None
-
 
 def _seconds(value: object) -> float:
     try:
@@ -57,7 +44,7 @@ def _texts(value: object) -> tuple[str, ...]:
 
 OPTIONS = (
     *SETTINGS,
-    Option("resolve", "records", "what to look up: `records`, `existence` or `no`", _resolve, none=False),
+    Option("resolve", "on", "look up DOIs: `on` or `off`", flag, none=False),
     Option("timeout", 10, "seconds for one request", _seconds),
     Option("budget", 2, "seconds for all requests", _seconds),
     Option("lock", None, "path of a lock file", path),
@@ -85,8 +72,8 @@ class Options:
     settings: Settings
     """The options ``resolver``, ``offline``, ``mailto`` and ``cache``."""
 
-    resolve: Resolve
-    """What to look up: "records", "existence" or False."""
+    resolve: bool
+    """Whether DOIs are looked up."""
 
     timeout: float
     """The time limit of one request, in seconds."""

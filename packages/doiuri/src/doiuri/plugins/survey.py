@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from doiuri._settings import deadline_in, time_left
 
@@ -36,7 +36,7 @@ class Survey:
     >>> dois = [DOI("10.1000/182"), DOI("10.1000/none")]
     >>> with resolver_for([{"handle": "10.1000/182", "values": []}]) as resolver:
     ...     survey = Survey(resolver, budget=2.0)
-    ...     survey.check(dois, "existence")
+    ...     survey.check(dois)
     >>> [survey.statuses[doi] for doi in dois], survey.sentence(dois)
     (['found', 'not-found'], '')
 
@@ -73,11 +73,14 @@ class Survey:
     def check(
         self,
         dois: Sequence[DOI],
-        how: Literal["records", "existence"] = "records",
         progress: Progress | None = None,
+        ask: Callable[..., Iterator[Outcome]] | None = None,
     ) -> None:
-        """Ask for records, or whether DOIs exist; see ``Resolver.check``."""
-        outcomes = self._resolver.check(dois, how, budget=self._left, progress=progress)
+        """Ask whether DOIs exist.
+
+        :param ask: the method of the resolver to call, such as ``resolve_many``; by default ``check``.
+        """
+        outcomes = (ask or self._resolver.check)(dois, budget=self._left, progress=progress)
         for doi, outcome in self._answered(dois, outcomes, self.unknown):
             self.statuses[doi] = outcome.status
 
@@ -86,11 +89,12 @@ class Survey:
     ) -> None:
         """Ask for metadata. A DOI that has metadata exists, so nothing else need be asked about it.
 
-        :param others: DOIs to check afterwards, with one request each. If the budget does not allow so many
-            requests, it is first checked whether all of these DOIs exist. Half of the time is left for them.
+        :param others: DOIs to check afterwards; half of the time is left for them. If the budget does not
+            allow so many requests, it is first checked whether all of these DOIs exist.
         """
         if self._resolver._too_many_works(dois, len(others), self._deadline):
-            self.check([doi for doi in (*dois, *others) if doi not in self.statuses], "existence")
+            new = [doi for doi in (*dois, *others) if doi not in self.statuses]
+            self.check(new, ask=self._resolver.verify)
         dois = [doi for doi in dois if self.statuses.get(doi) != "not-found"]
         budget = self._left if self._left is None or not others else self._left / 2
         outcomes = self._resolver.works(dois, budget=budget, progress=progress)

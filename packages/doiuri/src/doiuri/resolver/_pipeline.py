@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from doiuri.resolver.stores._store import Entry, Key, ReadStore, Store
 
 REMEMBERED = 1024
-"""Names that are remembered while a call runs, so that a repeated name is not asked for again."""
+"""Names that are remembered while a call runs, so that a repeated name is not asked for again.
+
+Also the items that are read ahead at most to count new names."""
 
 FLUSH_INTERVAL = 0.5
 """Seconds after which new answers are stored."""
@@ -66,6 +68,7 @@ class Pipeline:
         self._workers = Workers(client.concurrency, deadline)
         self._waiting: deque[tuple[Handle | Outcome, Outcome | _Pending]] = deque()
         self._recent: dict[str, _Pending] = {}  # by key
+        self._held: dict[Handle, _Pending] = {}  # to ask about when it is known how many there are
         self._fresh: dict[Key, Entry] = {}  # entries to store
         self._flushed = time.monotonic()
         self._size = question.first
@@ -95,12 +98,15 @@ class Pipeline:
 
     def _fill(self, source: Iterator[Handle | Outcome]) -> bool:
         """Read ahead if half of the names are answered; return whether any are waiting."""
-        if len(self._waiting) <= self._size // 2 and (items := list(islice(source, self._size))):
+        reads = len(self._waiting) <= self._size // 2
+        while reads and (items := list(islice(source, self._size))):
             self._flush()
             answers = iter(self._answers([item for item in items if not isinstance(item, Outcome)]))
             for item in items:
                 self._waiting.append((item, item if isinstance(item, Outcome) else next(answers)))
             self._size = min(2 * self._size, AHEAD)
+            reads = 0 < len(self._held) <= self._question.few and len(self._waiting) < REMEMBERED
+        self._ask()
         return bool(self._waiting)
 
     def _answers(self, dois: Sequence[Handle]) -> list[Outcome | _Pending]:
@@ -109,15 +115,19 @@ class Pipeline:
         entries = read(self._store, [key for own in keys for key in own])
         now = time.time()
         answers: list[Outcome | _Pending] = []
-        new: dict[Handle, _Pending] = {}
         for doi, own in zip(dois, keys, strict=True):
             outcome = self._question.stored(doi, entries, now)
             if outcome is None and doi.key not in self._recent:
                 known = {key: entries.get(key) for key in own}
-                self._recent[doi.key] = new[doi] = _Pending(doi, known, self._stale(doi, entries))
+                self._recent[doi.key] = self._held[doi] = _Pending(doi, known, self._stale(doi, entries))
                 if len(self._recent) > REMEMBERED:
                     del self._recent[next(iter(self._recent))]
             answers.append(self._recent[doi.key] if outcome is None else outcome)
+        return answers
+
+    def _ask(self) -> None:
+        """Ask about the names that the store does not know."""
+        new, self._held = self._held, {}
         if new:
             self._workers.deadline += self._client.load()
         for group, ask in self._question.groups(list(new)):
@@ -125,7 +135,6 @@ class Pipeline:
             task = self._submit(names, ask)
             for pending in names:
                 pending.task = pending.task or task  # a fast worker may have submitted another one
-        return answers
 
     def _stale(self, doi: Handle, entries: dict[Key, Entry]) -> Outcome | None:
         """Return the outcome to use if there is no answer; a stale negative one is ignored."""

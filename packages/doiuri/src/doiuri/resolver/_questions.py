@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
@@ -40,12 +40,18 @@ if TYPE_CHECKING:
 AHEAD = 256
 """DOIs that are read, and asked for, ahead of the next answer."""
 
+FEW = 16
+"""New names for which ``Resolver.check`` requests records; more are sent to Which RA."""
+
 
 class Question(ABC):
     """A question about DOIs."""
 
     first: ClassVar[int] = 16
     """DOIs in the first look-ahead, which doubles from then on: few, so that the first answers come soon."""
+
+    few: int = 0
+    """How many new names are asked about in another way than more of them."""
 
     @abstractmethod
     def keys(self, doi: Handle) -> list[Key]:
@@ -199,6 +205,42 @@ class ExistenceQuestion(Question):
             if error.status in {400, 404, 405, 410, 414, 501}:  # no Which RA there, or not for so many names
                 return [None] * len(dois)
             raise
+
+
+@dataclass
+class CheckQuestion(ExistenceQuestion):
+    """Does it exist? The REST API answers if few names are new; otherwise Which RA comes first."""
+
+    few: int = FEW
+    """New names that the REST API may still be asked about, before all go to Which RA."""
+
+    _aliases: set[Handle] = field(default_factory=set)
+
+    def stored(self, doi: Handle, entries: Mapping[Key, Entry], now: float) -> Outcome | None:
+        """Return the record or, without one, the answer of Which RA; None for an alias to be followed."""
+        outcome = RecordQuestion(self.base).stored(doi, entries, now)
+        if outcome is not None and (now or outcome.found):
+            return outcome
+        outcome = super().stored(doi, entries, now)
+        if outcome is None or outcome.agency is not None or not now:
+            return outcome
+        self._aliases.add(doi)  # not new, but whether its target exists is to be found out
+        return None
+
+    def groups(self, dois: Sequence[Handle]) -> Iterator[tuple[Sequence[Handle], Ask]]:
+        """Yield each DOI alone, or batches for Which RA from the time that more than few are new."""
+        new = [doi for doi in dois if doi not in self._aliases]
+        if len(new) > self.few:
+            self.few, dois = 0, [doi for doi in dois if doi in self._aliases]
+            yield from super().groups(new)
+        else:
+            self.few -= len(new)
+        for doi in dois:
+            yield [doi], self.ask
+
+    def ask(self, dois: Sequence[Handle], call: Call) -> Sequence[Outcome]:
+        """Request the record of a DOI."""
+        return RecordQuestion(self.base).ask(dois, call)
 
 
 @dataclass

@@ -6,10 +6,10 @@ import os
 import time
 from collections.abc import Sized
 from math import inf
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from doiuri._hosts import check_private
-from doiuri._settings import Settings, time_left
+from doiuri._settings import Settings
 from doiuri._settings import user_agent as default_user_agent
 from doiuri.resolver import _process
 from doiuri.resolver._arguments import (
@@ -27,7 +27,13 @@ from doiuri.resolver._arguments import (
 from doiuri.resolver._entries import BIBTEX, WORK, metadata_kind, reference_kind
 from doiuri.resolver._outcome import Outcome
 from doiuri.resolver._pipeline import Pipeline
-from doiuri.resolver._questions import ContentQuestion, ExistenceQuestion, RecordQuestion
+from doiuri.resolver._questions import (
+    FEW,
+    CheckQuestion,
+    ContentQuestion,
+    ExistenceQuestion,
+    RecordQuestion,
+)
 from doiuri.resolver.stores._memory import RecordingStore
 from doiuri.resolver.stores._store import read
 
@@ -47,6 +53,9 @@ if TYPE_CHECKING:
     from doiuri.resolver.stores._store import Entry, Key, ReadStore, Store
 
     Progress = Callable[[int, int | None], None]
+
+BATCH = 100
+"""Names of usual length in one request to Which RA."""
 
 
 class Resolver:
@@ -271,29 +280,18 @@ class Resolver:
     def check(
         self,
         dois: Iterable[Handle | str],
-        how: Literal["records", "existence"] = "records",
         *,
         budget: float | Default | None = DEFAULT,
         progress: Progress | None = None,
     ) -> Iterator[Outcome]:
-        """Call ``resolve_many`` or ``verify``.
+        """Yield one Outcome for each DOI: whether it exists, as plugins ask, with few requests.
 
-        For ``"records"`` and a sized collection, such as a list: if it has more new names than the rate limit
-        allows within the budget, ``verify`` comes first. A DOI that exists is then ``"found"``, and has a
-        record if there was time for it.
-
-        :param how: ``"records"`` or ``"existence"``, as in the plugins' option ``resolve``.
-        :raises ValueError: for any other ``how``.
+        The records of up to 16 new names are requested, as by ``resolve_many``. If there are more, all of
+        them are sent to Which RA, and to the REST API only those that it does not confirm. A name is new if
+        the store has neither its record nor an answer of Which RA; to count new names, up to 1024 items are
+        read ahead. A DOI that exists has its record if the store has it.
         """
-        if how == "existence":
-            return self.verify(dois, budget=budget, progress=progress)
-        if how != "records":
-            raise ValueError(f'how must be "records" or "existence", not {how!r}')
-        if not isinstance(dois, Sized):
-            return self.resolve_many(dois, budget=budget, progress=progress)
-        check_batch(dois, budget)
-        check_callable(progress=progress)
-        return self._check_records(dois, budget, progress)
+        return self._many(CheckQuestion(self.base, agency=False), dois, budget, progress)
 
     def metadata(
         self, doi: Handle | str, media_type: str, *, budget: float | Default | None = DEFAULT
@@ -467,49 +465,17 @@ class Resolver:
             as_handles(dois), progress
         )
 
-    def _check_records(
-        self, dois: Iterable[Handle | str], budget: float | Default | None, progress: Progress | None
-    ) -> Iterator[Outcome]:
-        """Yield one Outcome for each DOI, with its record if there is time.
-
-        If there are more new names than the budget allows one by one, their existence is checked first, many
-        in one request. Offline, a name without a stored record may have a stored answer about its existence.
-        """
-        items, deadline = list(dois), self._config.deadline(budget)  # counted from the first next()
-        valid = [item for item in as_handles(items) if not isinstance(item, Outcome)]
-        second: Callable[..., Iterator[Outcome]]
-        if self.offline:
-            first = list(self.resolve_many(items, budget=time_left(deadline), progress=progress))
-            second, again = self.verify, {"unknown"}
-        elif self._exceeds(RecordQuestion(self.base), valid, deadline):
-            deadline += self._client.load()
-            first = list(self.verify(items, budget=time_left(deadline), progress=progress))
-            second, again = self.resolve_many, {"found", "unknown"}
-        else:
-            yield from self.resolve_many(items, budget=time_left(deadline), progress=progress)
-            return
-        asked = [item for item, outcome in zip(items, first, strict=True) if outcome.status in again]
-        more = second(
-            asked, budget=time_left(deadline), progress=lambda _done, _total: None
-        )  # counted already
-        for outcome in first:
-            better = next(more) if outcome.status in again else outcome
-            yield outcome if better.status == "unknown" else better
-
     def _too_many_works(self, dois: Sequence[Handle], others: int, deadline: float) -> bool:
-        """Return whether the metadata of DOIs, and so many others, take too many requests."""
-        return self._exceeds(ContentQuestion(self.base, WORK), dois, deadline, others)
-
-    def _exceeds(self, question: Question, dois: Sequence[Handle], deadline: float, others: int = 0) -> bool:
-        """Return whether the new names, and so many others, exceed what the rate limit allows until then."""
+        """Return whether the metadata of DOIs, and checking so many others, take too many requests."""
         if self.rate is None or deadline == inf or self.offline:
             return False
-        allowed = (deadline - time.monotonic()) * self.rate
-        if len(dois) + others <= allowed:  # without reading the store
+        requests = others if others <= FEW else others / BATCH
+        allowed = max((deadline - time.monotonic()) * self.rate - requests, 0)
+        if len(dois) <= allowed:  # without reading the store
             return False
-        entries, now = read(self._store, [key for doi in dois for key in question.keys(doi)]), time.time()
-        new = {doi.key for doi in dois if question.stored(doi, entries, now) is None}
-        return bool(new) and len(new) + others > allowed
+        question, now = ContentQuestion(self.base, WORK), time.time()
+        entries = read(self._store, [key for doi in dois for key in question.keys(doi)])
+        return len({doi for doi in dois if question.stored(doi, entries, now) is None}) > allowed
 
 
 def _open_shared(store: str | os.PathLike[str] | Default, cache: str | None) -> _process.AnyStore:

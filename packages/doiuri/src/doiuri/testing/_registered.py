@@ -84,7 +84,7 @@ def _missing(
     if left:
         with Resolver() if resolver is None else nullcontext(resolver) as asked:
             survey = Survey(asked, asked.budget)
-            survey.check(left, "existence")
+            survey.check(left)
         statuses |= survey.statuses
         if survey.unknown:
             _logger.warning("%s", unchecked([*survey.unknown.values()], len(dois)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from functools import partial
 from itertools import count
+from math import inf
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -153,13 +154,14 @@ class Client:
                 self._check(doi, task)
                 result = self._send(attempt, transport, limiter, task)
         except Paused as pause:
-            detail = f"not asked again for {pause.seconds:.0f} s"
+            ends = pause.seconds < inf
+            detail = f"not asked again for {pause.seconds:.0f} s" if ends else "not asked again"
             raise Unanswered(
                 doi,
                 pause.cause._replace(
                     host=pause.cause.host or self._host,
                     detail="; ".join(filter(None, (pause.cause.detail, detail))),
-                    retry_after=pause.seconds,
+                    retry_after=pause.seconds if ends else None,
                 ),
             ) from None
         except TimeoutError:
@@ -216,7 +218,8 @@ class Client:
             self._limiter().succeeded()
             return
         too_long = asked if asked is not None and asked > MAX_RETRY_WAIT else None
-        self._limiter().failed(self._cause(result), weight=weight, retry_after=too_long)
+        cause, blocks = self._cause(result), not isinstance(result, TransportError) and is_blocking(result)
+        self._limiter().failed(cause, weight=weight, retry_after=too_long, blocks=blocks)
 
 
 class _NoReplyError(TransportError):
@@ -272,6 +275,14 @@ def failure_weight(result: Reply | TransportError, request: Request) -> float | 
     if request.any_host or result.body.lstrip()[:1] in {b"{", b"["}:
         return 0.25 if result.status >= 500 else 0.0  # it may fail for one name, but hardly for all
     return 1.0 if result.status == 200 or result.status >= 500 else 0.0
+
+
+def is_blocking(reply: Reply) -> bool:
+    """Return whether a refusal comes from what guards the server, and not from its API."""
+    try:
+        return reply.status == 403 and "responseCode" not in load(reply.body)
+    except (ValueError, TypeError):
+        return True
 
 
 def unusable_weight(reply: Reply) -> float:

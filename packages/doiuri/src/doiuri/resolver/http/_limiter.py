@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from contextlib import contextmanager
+from math import inf
 from typing import TYPE_CHECKING
 
 from doiuri.resolver._outcome import Cause
@@ -25,6 +26,9 @@ LOCAL_PAUSE = 5.0
 """The same for a server on this machine, which may be restarting."""
 
 MAX_PAUSE = 900.0
+
+MAX_BLOCKS = 3
+"""Answers in a row that block us, after which the server gets no more requests."""
 
 MAX_RETRY_AFTER = 86_400.0
 """Seconds of a Retry-After that are respected: a server must not silence a process forever."""
@@ -58,6 +62,7 @@ class Limiter:
         self._paused_until = float("-inf")
         self._cause = Cause("connection")  # of the last pause
         self._failures = 0.0
+        self._blocks = 0
         self._first_pause = self._next_pause = pause
 
     @contextmanager
@@ -113,7 +118,7 @@ class Limiter:
     def pause(self, seconds: float, cause: Cause) -> None:
         """Refuse requests for so many seconds; a pause that lasts longer is kept."""
         with self._changed:
-            self._paused_until = max(self._paused_until, self._clock() + min(seconds, MAX_RETRY_AFTER))
+            self._paused_until = max(self._paused_until, self._clock() + seconds)
             self._cause = cause
             self._changed.notify_all()
 
@@ -121,20 +126,31 @@ class Limiter:
         """Note that the server answered: forget earlier failures."""
         if self._failures:
             with self._changed:
-                self._failures = 0.0
+                self._failures, self._blocks = 0.0, 0
                 self._next_pause = self._first_pause
 
-    def failed(self, cause: Cause, *, weight: float = 1.0, retry_after: float | None = None) -> None:
+    def failed(
+        self, cause: Cause, *, weight: float = 1.0, retry_after: float | None = None, blocks: bool = False
+    ) -> None:
         """Note a failure; after several in a row the server gets no requests for a while.
 
         :param cause: what went wrong.
         :param weight: 1 for a failure; less if it may concern a single DOI.
         :param retry_after: seconds that the server asked for, if that is too long to wait.
+        :param blocks: whether the server blocks us; after a few such answers in a row all requests end.
         """
         with self._changed:
             self._failures += weight
-            if retry_after is not None:
-                self.pause(retry_after, cause)
+            if cause.status is not None:  # an answer
+                self._blocks = self._blocks + 1 if blocks else 0
+            if self._blocks == MAX_BLOCKS:
+                self.pause(inf, cause)
+                import logging  # slow, and rarely needed
+
+                message = "%s: HTTP status %s %d times in a row; this process sends no more requests to it"
+                logging.getLogger("doiuri").warning(message, cause.host, cause.status, MAX_BLOCKS)
+            elif retry_after is not None:
+                self.pause(min(retry_after, MAX_RETRY_AFTER), cause)
             elif self._failures >= MAX_FAILURES and self._clock() >= self._paused_until:
                 self.pause(self._next_pause, cause)
                 self._next_pause = min(2 * self._next_pause, MAX_PAUSE)

@@ -81,7 +81,7 @@ def test_the_settings_of_a_cluster_divide_the_rate(client: Client, monkeypatch: 
         from dask_doiuri._settings import VerifySettings
 
         options: dict[str, Any] = dict.fromkeys(("base", "offline", "mailto", "cache", "budget"))
-        settings = VerifySettings.read(**options, rate=8, timeout=10, concurrency=3, resolve="existence")
+        settings = VerifySettings.read(**options, rate=8, timeout=10, concurrency=3)
         return settings.resolver().rate
 
     def shares() -> list[float | None]:

@@ -29,7 +29,7 @@ def settings(**options: Any) -> VerifySettings:
     given: dict[str, Any] = dict.fromkeys(("base", "offline", "mailto", "cache", "budget")) | {
         "rate": "default"
     }
-    given |= {"timeout": 10, "concurrency": 3, "resolve": "existence"}
+    given |= {"timeout": 10, "concurrency": 3}
     return VerifySettings.read(**given | options)
 
 

@@ -163,12 +163,6 @@ def test_without_an_answer_a_name_is_unknown(server: Server) -> None:
     assert list(rows["doi_name"]) == texts
 
 
-def test_records(server: Server) -> None:
-    names = [f"10.1000/{name}" for name in ("link", "empty", "gone", "alias")]
-    result = verify(frame(*names), base=server.url, resolve="records").compute()
-    assert list(result["doi_status"]) == ["found", "no-values", "not-found", "not-found"]
-
-
 def test_what_is_left_out_is_read_where_the_graph_is_made(
     server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -195,7 +189,6 @@ def test_what_is_left_out_is_read_where_the_graph_is_made(
         ({"base": "doi.org"}, ValueError, "doi.org"),
         ({"cache": "https://x.example/"}, ValueError, "no store is known for https"),
         ({"mailto": "x"}, ValueError, "'x' is not a mail address"),
-        ({"resolve": False}, ValueError, 'resolve must be "existence" or "records", not False'),
         (
             {"known": ["10.1000/a"]},
             TypeError,

@@ -103,7 +103,7 @@ def test_wrong_setting_is_one_error_and_links_stay(capsys: pytest.CaptureFixture
 def test_wrong_variable_is_named(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setitem(sys.modules, "redis", None)
     monkeypatch.setenv("DOIURI_CACHE", "redis://localhost")
-    assert len(links(body(":doi:`10.1000/1`", report_level=2, doi_resolve="records"))) == 1
+    assert len(links(body(":doi:`10.1000/1`", report_level=2, doi_resolve=True))) == 1
     assert "(ERROR/3) DOIURI_CACHE: a store on Redis needs redis-py" in capsys.readouterr().err
 
 
@@ -144,7 +144,7 @@ C
 
 def test_requests_name_this_package_and_its_version() -> None:
     with site(resolver({})) as server:
-        body(":doi:`10.1000/1`", doi_resolve="records", doi_resolver=server.url, doi_cache=":memory:")
+        body(":doi:`10.1000/1`", doi_resolve=True, doi_resolver=server.url, doi_cache=":memory:")
         [asked] = server.seen
     own = f"docutils-doiuri/{version('docutils-doiuri')} doiuri/{version('doiuri')} (+https://"
     assert asked.headers["user-agent"].startswith(own)
@@ -185,7 +185,7 @@ def test_settings_come_from_docutils_conf(tmp_path: Path, monkeypatch: pytest.Mo
 def test_lock_file_answers_in_place_of_the_network(tmp_path: Path) -> None:
     lock = tmp_path / "doi.lock.json"
     with running([record("10.1000/1", "https://example.org/")]) as proxy:
-        settings = {"doi_resolve": "records", "doi_resolver": proxy.url}
+        settings = {"doi_resolve": True, "doi_resolver": proxy.url}
         body(":doi:`10.1000/1` :doi:`10.1000/2`", doi_cache=str(lock), **settings)
     page = body(":doi:`10.1000/1` :doi:`10.1000/2`", doi_lock=str(lock), **settings)
     assert ["doi-not-found" in link.classes for link in links(page)] == [False, True]

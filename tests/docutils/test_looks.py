@@ -64,7 +64,7 @@ def dead(tmp_path: Path) -> Iterator[Settings]:
     """Settings with which no DOI exists."""
     with running([]) as proxy:
         yield {
-            "doi_resolve": "records",
+            "doi_resolve": True,
             "doi_resolver": proxy.url,
             "doi_cache": str(tmp_path / "cache"),
             "report_level": 5,

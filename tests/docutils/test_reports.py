@@ -24,7 +24,7 @@ def test_not_found_is_marked_and_told_with_its_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with running([record("10.1000/1", "https://example.org/")]) as proxy:
-        settings = {"doi_resolve": "records", "doi_resolver": proxy.url, "doi_cache": str(tmp_path / "cache")}
+        settings = {"doi_resolve": True, "doi_resolver": proxy.url, "doi_cache": str(tmp_path / "cache")}
         text = ":doi:`10.1000/1` and\n\n:doi:`10.1000/2`\n\n:arxiv:`2301.99999v1`, :arxiv:`1`"
         page = body(text, report_level=2, **settings)
     assert ["doi-not-found" in link.classes for link in links(page)] == [False, True, True]
@@ -41,7 +41,7 @@ def test_reports_about_dois_do_not_halt_docutils(
     tmp_path: Path, halt_level: int, caplog: pytest.LogCaptureFixture
 ) -> None:
     with running([]) as proxy:
-        settings = {"doi_resolve": "records", "doi_resolver": proxy.url, "doi_cache": str(tmp_path / "cache")}
+        settings = {"doi_resolve": True, "doi_resolver": proxy.url, "doi_cache": str(tmp_path / "cache")}
         page = body(":doi:`10.1000/1` and\n\n:doi:`10.1000/2,`", halt_level=halt_level, **settings)
     assert ["doi-not-found" in link.classes for link in links(page)] == [True, True]
     assert [record.getMessage() for record in caplog.records if record.name == "doiuri"] == [
@@ -54,7 +54,7 @@ def test_wrong_settings_and_lock_files_are_told_and_do_not_halt_docutils(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     (tmp_path / "doi.lock.json").write_text("{")
-    wrong = {"doi_timeout": "soon"}, {"doi_resolve": "records", "doi_lock": str(tmp_path / "doi.lock.json")}
+    wrong = {"doi_timeout": "soon"}, {"doi_resolve": True, "doi_lock": str(tmp_path / "doi.lock.json")}
     for settings in wrong:
         assert len(links(body(":doi:`10.1000/1`", halt_level=2, **settings))) == 1
     assert "doi_timeout: 'soon' is not a number of seconds" in caplog.text
@@ -128,7 +128,7 @@ def test_every_construct_of_restructuredtext_is_reported_where_it_is_written(
 
 def test_unknown_changes_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     off = body(":doi:`10.1000/1`")
-    settings = {"doi_resolve": "records", "doi_resolver": "http://127.0.0.1:9", "doi_cache": ":memory:"}
+    settings = {"doi_resolve": True, "doi_resolver": "http://127.0.0.1:9", "doi_cache": ":memory:"}
     assert body(":doi:`10.1000/1`", report_level=2, **settings) == off
     assert capsys.readouterr().err == ""
 
@@ -141,7 +141,7 @@ def test_advice_and_not_found_are_one_message(tmp_path: Path, capsys: pytest.Cap
     text = ":doi:`10.1000/1,` |s| :doi:`T <10.1000/2>`\n\n.. |s| replace:: :doi:`10.1000/3–4.`\n\n"
     text += ".. |unused| replace:: :doi:`10.1000/5;`\n\n:doi:`10.1000/6;` :doi:`10.1000/%41`\n"
     with running([record("10.1000/6;", "https://example.org/")]) as proxy:
-        settings = {"doi_resolve": "records", "doi_resolver": proxy.url, "doi_cache": str(tmp_path / "cache")}
+        settings = {"doi_resolve": True, "doi_resolver": proxy.url, "doi_cache": str(tmp_path / "cache")}
         page = body(text, report_level=2, **settings)
     decoded = "%41 was decoded; if it belongs to the name, escape the percent sign"
     typed = "10.1000/3–4.: en dash (U+2013) looks like another character, the name ends in '.'"
@@ -165,7 +165,7 @@ def test_unchecked_dois_are_counted_once_below_a_warning(
     halt_level: int, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
 ) -> None:
     caplog.set_level("DEBUG", "doiuri")
-    settings = {"doi_resolve": "records", "doi_resolver": "http://127.0.0.1:9", "doi_cache": ":memory:"}
+    settings = {"doi_resolve": True, "doi_resolver": "http://127.0.0.1:9", "doi_cache": ":memory:"}
     text = ":doi:`10.1000/1` :doi:`10.1000/1` :doi:`T <10.1000/2>`"
     page = body(text, report_level=1, halt_level=halt_level, doi_offline=True, **settings)
     said = "2 of 2 DOIs could not be checked: offline: request not sent"
@@ -180,7 +180,7 @@ def test_checked_dois_and_pages_without_dois_are_not_counted(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with running([record("10.1000/1", "https://example.org/")]) as proxy:
-        settings = {"doi_resolve": "records", "doi_resolver": proxy.url, "doi_cache": str(tmp_path / "cache")}
+        settings = {"doi_resolve": True, "doi_resolver": proxy.url, "doi_cache": str(tmp_path / "cache")}
         body(":doi:`10.1000/1` :doi:`10.1000/2`", report_level=1, **settings)
         body("Nothing.", report_level=1, **settings)
         body(":doi:`10.1000/3`", report_level=1)

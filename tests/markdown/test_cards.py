@@ -41,17 +41,17 @@ pytestmark = pytest.mark.doi_records(RECORDS)
 
 
 def test_links_have_cards_if_their_works_have_titles(doi_proxy: Proxies, render: Render) -> None:
-    html = render(SOURCE, resolve="records", resolver=doi_proxy.url, details=True).html
+    html = render(SOURCE, resolve=True, resolver=doi_proxy.url, details=True).html
     assert CARD in html
     assert html.count("doi-card-title") == 1  # neither citations nor entries have one
     asked = [request.path for request in doi_proxy.log if not request.path.startswith(b"/api/")]
     assert sorted(asked) == [b"/10.1000/1", b"/10.1000/2"]
-    assert "doi-card" not in render(SOURCE, resolve="records", resolver=doi_proxy.url).html
+    assert "doi-card" not in render(SOURCE, resolve=True, resolver=doi_proxy.url).html
 
 
 def test_an_image_keeps_its_name(doi_proxy: Proxies, render: Render) -> None:
     source = "[![A tide](a.png)](doi:10.1000/1)"
-    html = render(source, resolve="records", resolver=doi_proxy.url, details=True).html
+    html = render(source, resolve=True, resolver=doi_proxy.url, details=True).html
     assert 'class="doi"' in html
     assert "doi-card" not in html
     assert "aria-label" not in html

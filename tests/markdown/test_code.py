@@ -95,7 +95,7 @@ def test_every_line_with_a_link_is_reported_and_no_other(template: str) -> None:
     expected = sorted({int(name[:-1]) for name in linked(numbered(template))})
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_verification, "open_resolver", lambda *_: resolver_for([]))
-        problems = convert(template.replace("%", "10.5555/dead"), *EXTENSIONS, resolve="records").problems
+        problems = convert(template.replace("%", "10.5555/dead"), *EXTENSIONS, resolve=True).problems
     assert [problem.line for problem in problems] == expected
 
 

@@ -47,7 +47,7 @@ def test_headings_have_the_same_ids_and_tables_of_contents(render: Render) -> No
 def test_a_dead_link_is_struck_out_and_says_why(doi_proxy: Proxies, render: Render) -> None:
     name = "10.1000/" + ".".join(["none"] * 9)
     source = f'<doi:{name}> [*a* b](doi:{name}) [c](doi:{name} "Mine")'
-    html = render(source, resolve="records", resolver=doi_proxy([]).url).html
+    html = render(source, resolve=True, resolver=doi_proxy([]).url).html
     assert f"{WHY}<s>doi:10.1000/<wbr />none.<wbr />" in html
     assert f"{WHY}<s><em>a</em> b</s></a>" in html
     assert re.search('class="doi doi-not-found" href="[^"]*" title="Mine"><s>c</s></a>', html)
@@ -79,7 +79,7 @@ def test_dead_links_look_dead_everywhere(place: str, doi_proxy: Proxies, render:
     proxy = doi_proxy([])
     for mention in MENTIONS:
         source = f"[TOC]\n\n{place.format(mention, mention)}"
-        html = render(source, "extra", "toc", "smarty", resolve="records", resolver=proxy.url).html
+        html = render(source, "extra", "toc", "smarty", resolve=True, resolver=proxy.url).html
         ElementTree.fromstring(f"<div>{html.replace('&#160;', ' ')}</div>")  # well-formed
         assert html.count('<a class="doi') == source.count("10.1000/lost")
         assert len(re.findall(rf"{WHY}<s>(?:(?!</?[as]>).)*</s></a>", html)) == source.count("10.1000/lost")
@@ -101,7 +101,7 @@ HOSTILE = [
 @pytest.mark.parametrize("part", HOSTILE)
 def test_breaks_are_only_in_the_text_of_hostile_names(part: str, doi_proxy: Proxies, render: Render) -> None:
     doi = DOI(f"10.1000/{part}.{'none.' * 9}end")
-    html = render(f"[]({doi.uri})", resolve="records", resolver=doi_proxy([]).url).html
+    html = render(f"[]({doi.uri})", resolve=True, resolver=doi_proxy([]).url).html
     found = re.fullmatch(
         r'<p><a class="doi doi-not-found" href="([^"<>]*)"([^<>]*)><s>(.*)</s></a></p>', html
     )

@@ -23,7 +23,7 @@ def test_threads_ask_for_the_same_doi_once(doi_proxy: Proxies, render: Render) -
 
     def convert(_: int) -> str:
         begin.wait()
-        html = render("<doi:10.1000/none>", resolve="records", resolver=proxy.url, budget=100).html
+        html = render("<doi:10.1000/none>", resolve=True, resolver=proxy.url, budget=100).html
         assert "doi-not-found" in html
         return html
 
@@ -44,7 +44,7 @@ def test_threads_ask_for_different_dois_at_the_same_time(
     monkeypatch.setattr(Resolver, "check", check)
 
     def convert(number: int) -> str:
-        return render(f"<doi:10.1000/{number}>", resolve="records", budget=20).html
+        return render(f"<doi:10.1000/{number}>", resolve=True, budget=20).html
 
     with ThreadPoolExecutor(4) as pool:
         assert all("doi-not-found" in html for html in pool.map(convert, range(4)))
@@ -67,9 +67,9 @@ def test_threads_wait_for_the_dois_that_others_ask_for(
 
     monkeypatch.setattr(Resolver, "check", check)
     with ThreadPoolExecutor(2) as pool:
-        one = pool.submit(render, "doi:10.1000/1 doi:10.1000/2", resolve="records", budget=20)
+        one = pool.submit(render, "doi:10.1000/1 doi:10.1000/2", resolve=True, budget=20)
         assert first.wait(20)
-        other = pool.submit(render, "doi:10.1000/2 doi:10.1000/3", resolve="records", budget=20)
+        other = pool.submit(render, "doi:10.1000/2 doi:10.1000/3", resolve=True, budget=20)
         assert [job.result().html.count("doi-not-found") for job in (one, other)] == [2, 2]
     assert asked == ["10.1000/1", "10.1000/2", "10.1000/3"]
 
@@ -86,9 +86,9 @@ def test_a_thread_waits_for_others_no_longer_than_its_budget(
 
     monkeypatch.setattr(Resolver, "check", check)
     with ThreadPoolExecutor(1) as pool:
-        one = pool.submit(render, "doi:10.1000/1", resolve="records", budget=20)
+        one = pool.submit(render, "doi:10.1000/1", resolve=True, budget=20)
         assert first.wait(20)
-        assert "doi-not-found" not in render("doi:10.1000/1", resolve="records", budget=0.05).html
+        assert "doi-not-found" not in render("doi:10.1000/1", resolve=True, budget=0.05).html
         go_on.set()
         assert "doi-not-found" in one.result().html
 
@@ -115,9 +115,9 @@ def test_an_error_in_one_thread_leaves_no_other_waiting(
     monkeypatch.setattr(Resolver, "check", check)
     monkeypatch.setattr(_verification.Verifier, "_knows", noted)
     with ThreadPoolExecutor(2) as pool:
-        failing = pool.submit(render, "doi:10.1000/1", resolve="records", budget=20)
+        failing = pool.submit(render, "doi:10.1000/1", resolve=True, budget=20)
         assert first.wait(20)
-        other = pool.submit(render, "doi:10.1000/1", resolve="records", budget=20)
+        other = pool.submit(render, "doi:10.1000/1", resolve=True, budget=20)
         assert "doi-not-found" in other.result().html
         with pytest.raises(RuntimeError, match="disk full"):
             failing.result()
@@ -130,7 +130,7 @@ def test_what_could_not_be_checked_is_logged_once_a_document(
     source = "doi:10.1000/1 doi:10.1000/1 doi:10.1000/2"
     with caplog.at_level(logging.INFO, "doiuri"):
         for _ in range(times):
-            assert render(source, resolve="records", offline=True).problems == []
+            assert render(source, resolve=True, offline=True).problems == []
     messages = ["2 of 2 DOIs could not be checked: offline: request not sent"] * times
     assert [(record.name, record.levelno, record.getMessage()) for record in caplog.records] == [
         ("doiuri", logging.INFO, message) for message in messages
@@ -141,5 +141,5 @@ def test_what_was_checked_is_not_counted(
     doi_proxy: Proxies, render: Render, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.INFO, "doiuri"):
-        render("doi:10.1000/182 doi:10.1000/none", resolve="records", resolver=doi_proxy(KNOWN).url)
+        render("doi:10.1000/182 doi:10.1000/none", resolve=True, resolver=doi_proxy(KNOWN).url)
     assert not caplog.records

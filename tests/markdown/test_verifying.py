@@ -37,13 +37,13 @@ MARKED = (
 )
 
 
-@pytest.mark.parametrize("how", ["records", "existence"])
-def test_a_definite_no_is_marked_and_told(how: str, doi_proxy: Proxies, render: Render) -> None:
+@pytest.mark.parametrize("on", [True, "on"])
+def test_a_definite_no_is_marked_and_told(on: object, doi_proxy: Proxies, render: Render) -> None:
     proxy = doi_proxy(KNOWN)
     source = (
         "doi:10.1000/182\n\ndoi:10.1000/none <doi:10.1000/none> [x](doi:10.1000/none) [](doi:10.1000/MIXED)"
     )
-    rendered = render(source, resolve=how, resolver=proxy.url)
+    rendered = render(source, resolve=on, resolver=proxy.url)
     assert rendered.html.count("doi-not-found") == 3
     for text in ("doi:10.1000/none", "x"):
         assert MARKED.format(text) in rendered.html
@@ -60,13 +60,13 @@ def test_a_name_in_the_address_of_a_publisher_is_not_reported(doi_proxy: Proxies
 
 
 def test_no_values_is_no_mistake_of_the_author(doi_proxy: Proxies, render: Render) -> None:
-    rendered = render("<doi:10.1000/empty>", resolve="records", resolver=doi_proxy(KNOWN).url)
+    rendered = render("<doi:10.1000/empty>", resolve=True, resolver=doi_proxy(KNOWN).url)
     assert "doi-not-found" not in rendered.html
     assert rendered.problems == []
 
 
 def test_what_was_probably_meant_is_suggested(doi_proxy: Proxies, render: Render) -> None:
-    rendered = render("<doi:10.1000/1–82>", resolve="records", resolver=doi_proxy(KNOWN).url)
+    rendered = render("<doi:10.1000/1–82>", resolve=True, resolver=doi_proxy(KNOWN).url)
     [problem] = rendered.problems
     assert problem.suggestion is not None
     assert "10.1000/1-82" in problem.suggestion
@@ -79,7 +79,7 @@ def test_links_to_the_proxy_are_verified_and_not_rewritten(doi_proxy: Proxies, r
         "[a](http://dx.doi.org/10.1000/none?x=y) <https://doi.org/10.1000/182>\n\n"
         '<a href="https://doi.org/10.1000/gone">b</a>\n\n<p><a class=x href=http://doi.org/10.1000/lost>c</a></p>\n'
     )
-    rendered = render(source, resolve="records", resolver=proxy.url)
+    rendered = render(source, resolve=True, resolver=proxy.url)
     assert '<a href="http://dx.doi.org/10.1000/none?x=y">a</a>' in rendered.html
     assert '<a href="https://doi.org/10.1000/182">https://doi.org/10.1000/182</a>' in rendered.html
     assert '<a href="https://doi.org/10.1000/gone">b</a>' in rendered.html
@@ -98,7 +98,7 @@ def test_what_is_no_link_is_not_asked(doi_proxy: Proxies, render: Render) -> Non
         '    <a href="https://doi.org/10.1000/4">\n\n<!-- <doi:10.1000/5> -->\n\n'
         '<span title="<doi:10.1000/6>">x</span> [x](https://doi.org/) [y](https://doi.org/10.1000)'
     )
-    assert render(source, resolve="records", resolver=proxy.url).problems == []
+    assert render(source, resolve=True, resolver=proxy.url).problems == []
     assert not proxy.log
 
 
@@ -109,13 +109,13 @@ def test_each_doi_is_asked_once_a_process(doi_proxy: Proxies, render: Render) ->
         "<doi:10.1000/182> <doi:10.1000/none>",
         "[](doi:10.1000/NONE)",
     ):
-        rendered = render(source, resolve="records", resolver=proxy.url)
+        rendered = render(source, resolve=True, resolver=proxy.url)
     assert "doi-not-found" in rendered.html
     assert sorted(request.path for request in proxy.log) == [
         b"/api/handles/10.1000/182",
         b"/api/handles/10.1000/none",
     ]
-    other = render("doi:10.1000/182", resolve="records", resolver=doi_proxy([]).url)
+    other = render("doi:10.1000/182", resolve=True, resolver=doi_proxy([]).url)
     assert "doi-not-found" in other.html
 
 
@@ -125,18 +125,9 @@ def test_the_store_serves_the_next_process(tmp_path: Path, doi_proxy: Proxies, r
         (tmp_path / "cache").unlink(missing_ok=True)
         (tmp_path / "cache").symlink_to(tmp_path / name)
         cache = str(tmp_path / "cache")
-        rendered = render(source, resolve="records", resolver=proxy.url, cache=cache)
+        rendered = render(source, resolve=True, resolver=proxy.url, cache=cache)
         assert (rendered.html.count("doi-not-found"), len(proxy.log)) == (1, asked)
         markdown_doiuri.forget()
-
-
-def test_existence_of_many_takes_few_requests(doi_proxy: Proxies, render: Render) -> None:
-    names = [f"10.1000/{number}" for number in range(200)]
-    agencies = {"10.1000": "Crossref"}
-    proxy = doi_proxy({"records": [record(name) for name in names], "agencies": agencies})
-    rendered = render("\n\n".join(f"<doi:{name}>" for name in names), resolve="existence", resolver=proxy.url)
-    assert rendered.problems == []
-    assert len(proxy.log) <= 4
 
 
 def test_each_lock_file_makes_the_network_needless(tmp_path: Path, render: Render) -> None:
@@ -144,20 +135,20 @@ def test_each_lock_file_makes_the_network_needless(tmp_path: Path, render: Rende
     first = []
     for lock, records in zip(locks, (KNOWN, []), strict=True):
         with running(records) as proxy:
-            first.append(render(source, resolve="records", resolver=proxy.url, lock=lock))
+            first.append(render(source, resolve=True, resolver=proxy.url, lock=lock))
     assert [page.html.count("doi-not-found") for page in first] == [1, 2]
-    assert [render(source, resolve="records", offline=True, lock=str(lock)) for lock in locks] == first
+    assert [render(source, resolve=True, offline=True, lock=str(lock)) for lock in locks] == first
 
 
 def test_a_locked_build_reports_what_the_lock_file_lacks(
     tmp_path: Path, doi_proxy: Proxies, render: Render
 ) -> None:
     proxy, lock = doi_proxy(KNOWN), tmp_path / "doi.lock.json"
-    render("<doi:10.1000/182> <doi:10.1000/none>", resolve="records", resolver=proxy.url, lock=lock)
+    render("<doi:10.1000/182> <doi:10.1000/none>", resolve=True, resolver=proxy.url, lock=lock)
     markdown_doiuri.forget()
     asked, content = len(proxy.log), lock.read_bytes()
     source = "<doi:10.1000/182> <doi:10.1000/none>\n\n[@doi:10.1000/Mixed]"
-    rendered = render(source, resolve="records", resolver=proxy.url, lock=lock, locked=True)
+    rendered = render(source, resolve=True, resolver=proxy.url, lock=lock, locked=True)
     assert [str(problem) for problem in rendered.problems] == [
         "line 1: doi:10.1000/none: not found",
         "line 3: doi:10.1000/Mixed: not in the lock file; build once without the option locked to add it",
@@ -169,7 +160,7 @@ def test_a_locked_build_reports_what_the_lock_file_lacks(
 
 def test_offline_and_no_resolving_ask_nobody(doi_proxy: Proxies, render: Render) -> None:
     proxy = doi_proxy(KNOWN)
-    for options in ({"resolve": "records", "offline": True}, {"resolve": False}):
+    for options in ({"resolve": True, "offline": True}, {"resolve": False}):
         rendered = render("<doi:10.1000/none>", resolver=proxy.url, **options)
         assert "doi-not-found" not in rendered.html
         assert rendered.problems == []
@@ -178,7 +169,7 @@ def test_offline_and_no_resolving_ask_nobody(doi_proxy: Proxies, render: Render)
 
 def test_the_contact_is_told(doi_proxy: Proxies, render: Render) -> None:
     proxy = doi_proxy(KNOWN)
-    render("<doi:10.1000/182>", resolve="records", resolver=proxy.url, mailto="me@example.org")
+    render("<doi:10.1000/182>", resolve=True, resolver=proxy.url, mailto="me@example.org")
     [request] = proxy.log
     agent = request.headers["user-agent"]
     assert agent.startswith(f"markdown-doiuri/{version('markdown-doiuri')} doiuri/{version('doiuri')} ")
@@ -191,7 +182,7 @@ def test_a_fault_changes_nothing(fault: Fault, render: Render) -> None:
     source = f"<doi:{NAME}>, [](doi:{NAME}2) and [@doi:{NAME}; @doi:{NAME}3], @doi:{NAME}"
     offline: Rendered = render(source)
     with fault.serve() as server:
-        faulty = render(source, resolve="records", resolver=server.url, budget=0.5, timeout=100)
+        faulty = render(source, resolve=True, resolver=server.url, budget=0.5, timeout=100)
     assert faulty == offline
     assert faulty.html.count('href="https://doi.org/') == 7
 
@@ -203,7 +194,7 @@ def test_a_server_that_hangs_is_not_asked_by_every_document(
     monkeypatch.setattr(_verification, "_UNKNOWN_TTL", 3600.0)
     with hanging.serve() as server:
         for _ in range(5):
-            render(f"<doi:{NAME}>", resolve="records", resolver=server.url, budget=0.5, timeout=100)
+            render(f"<doi:{NAME}>", resolve=True, resolver=server.url, budget=0.5, timeout=100)
         assert len(server.requests) <= 1
 
 
@@ -213,7 +204,7 @@ def test_a_request_ends_with_its_timeout_not_with_the_budget(
     caplog.set_level(logging.INFO, logger="doiuri")
     [hanging] = [fault for fault in FAULTS if fault.name == "a header byte a second"]
     with hanging.serve() as server:
-        render(f"<doi:{NAME}>", resolve="records", resolver=server.url, budget=100, timeout=0.3)
+        render(f"<doi:{NAME}>", resolve=True, resolver=server.url, budget=100, timeout=0.3)
     assert caplog.text.endswith(" within 0.3 s\n")
 
 
@@ -243,10 +234,10 @@ def test_an_unknown_answer_is_kept_for_a_minute_and_any_other_for_an_hour(
         return [Outcome(doi, status, cause=Cause("offline")) for doi in dois]
 
     monkeypatch.setattr(Resolver, "check", check)
-    render("<doi:10.1000/1>", resolve="records")
+    render("<doi:10.1000/1>", resolve=True)
     later = SimpleNamespace(monotonic=lambda: time.monotonic() + seconds)
     monkeypatch.setattr(_verification, "time", later)
-    render("<doi:10.1000/1>", resolve="records")
+    render("<doi:10.1000/1>", resolve=True)
     assert len(asked) == times
 
 

@@ -27,7 +27,7 @@ def stopped(built: Build) -> str:
 @pytest.mark.parametrize(
     ("option", "value", "said"),
     [
-        ("doi_resolve", "record", '\'record\' is not "records", "existence" or False'),
+        ("doi_resolve", "existence", "'existence' is neither true (1, true, yes, on) nor false"),
         ("doi_timeout", "soon", "'soon' is not a number of seconds above 0"),
         ("doi_details", "maybe", "'maybe' is neither true"),
         ("doi_linkcheck", 2, "2 is neither true"),

@@ -145,18 +145,6 @@ def test_a_page_that_did_not_change_is_written_again_when_its_doi_turns_out_to_b
     assert [link.text for link in there.links() if "doi-not-found" in link.classes] == ["doi:10.1000/lost"]
 
 
-def test_existence_asks_for_agencies_in_one_go(
-    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from doiuri_proxy import running
-    from support.proxy_records import link
-
-    with running([link(name, url) for name, url in FOUND.items()]) as proxy:
-        monkeypatch.setenv("DOIURI_RESOLVER", proxy.url)
-        built = build(source, tmp_path / "out", "html", "-D", "doi_resolve=existence")
-    assert built.told == NOT_FOUND
-
-
 def test_removed_pages_are_forgotten(source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with site(resolver(FOUND)) as server:
         ask(monkeypatch, server)
@@ -192,7 +180,7 @@ def test_fault_changes_no_byte_and_fails_no_build(
     assert ("could not be checked" in built.said) == (fault.status == "unknown")
 
 
-def test_another_resolver_or_kind_of_look_up_asks_anew(
+def test_another_resolver_is_asked_anew(
     source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with site(resolver({})) as first, site(resolver({})) as second:
@@ -200,22 +188,18 @@ def test_another_resolver_or_kind_of_look_up_asks_anew(
             monkeypatch.setenv("DOIURI_RESOLVER", server.url)
             build(source, tmp_path)
         assert asked(second) == asked(first) != []
-        before = len(second.seen)
-        monkeypatch.setenv("DOIURI_CACHE", ":memory:")
-        build(source, tmp_path, "html", "-D", "doi_resolve=existence")
-        assert len(second.seen) > before
 
 
 def test_the_dois_of_all_pages_are_checked_in_one_call(
     source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The resolver divides the budget among the DOIs of one call."""
-    asked: list[tuple[set[DOI], str]] = []
+    asked: list[set[DOI]] = []
 
-    def check(_: Resolver, dois: Iterable[DOI], how: str, **_options: object) -> list[Outcome]:
-        asked.append(({*dois}, how))
-        return [Outcome(doi, "found") for doi in asked[-1][0]]
+    def check(_: Resolver, dois: Iterable[DOI], **_options: object) -> list[Outcome]:
+        asked.append({*dois})
+        return [Outcome(doi, "found") for doi in asked[-1]]
 
     monkeypatch.setattr(Resolver, "check", check)
     assert build(source, tmp_path).warnings == ""
-    assert asked == [({DOI(f"10.1000/{name}") for name in ("1", "2", "lost")}, "records")]
+    assert asked == [{DOI(f"10.1000/{name}") for name in ("1", "2", "lost")}]

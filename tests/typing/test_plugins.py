@@ -18,7 +18,7 @@ def test_options() -> None:
     options = Options.read({"doi_timeout": "2", "other": object()}, prefix="doi_", environ={})
     assert_type(options, Options)
     assert_type(options.settings, Settings)
-    assert_type(options.resolve, Literal["records", "existence", False])
+    assert_type(options.resolve, bool)
     assert_type((options.timeout, options.budget), tuple[float, float])
     assert_type(options.lock, str | None)
     assert_type((options.text, options.link), tuple[str, str])

@@ -23,7 +23,7 @@ def test_metadata_that_cannot_be_had_is_counted_once(
     fault: Fault, render: Render, caplog: pytest.LogCaptureFixture
 ) -> None:
     with faulty_agency(RECORDS, fault) as proxy:
-        rendered = render(SOURCE, resolve="records", resolver=proxy.url, budget=15)
+        rendered = render(SOURCE, resolve=True, resolver=proxy.url, budget=15)
     assert rendered.html == render(SOURCE).html
     assert rendered.html.count('<a class="doi" href="https://doi.org/') == 6  # two of them in the list
     assert rendered.problems == []
@@ -33,7 +33,7 @@ def test_metadata_that_cannot_be_had_is_counted_once(
 
 def test_a_web_page_is_no_metadata(render: Render, caplog: pytest.LogCaptureFixture) -> None:
     with faulty_agency(RECORDS, WEB_PAGE) as proxy:
-        rendered = render(SOURCE, resolve="records", resolver=proxy.url)
+        rendered = render(SOURCE, resolve=True, resolver=proxy.url)
     assert rendered.html == render(SOURCE).html.partition("\n<div")[0]
     assert [str(problem) for problem in rendered.problems] == [
         f"line 1: doi:{name}: cited without its author and year: its agency has no metadata"
@@ -44,7 +44,7 @@ def test_a_web_page_is_no_metadata(render: Render, caplog: pytest.LogCaptureFixt
 
 def test_a_captive_portal_is_no_registry(render: Render, caplog: pytest.LogCaptureFixture) -> None:
     with WEB_PAGE.serve() as portal:
-        rendered = render(SOURCE, resolve="records", resolver=portal.url)
+        rendered = render(SOURCE, resolve=True, resolver=portal.url)
     assert (rendered.html, rendered.problems) == (render(SOURCE).html, [])
     [message] = caplog.messages
     assert message.startswith("3 of 3 DOIs could not be checked: ")

@@ -20,7 +20,7 @@ def cite(render: Render, serve: Serve) -> Render:
     serve(RECORDS)
 
     def convert(source: str, /, *extensions: Any, **options: Any) -> Rendered:
-        return render(source, *extensions, **{"resolve": "records", **options})
+        return render(source, *extensions, **{"resolve": True, **options})
 
     return convert
 

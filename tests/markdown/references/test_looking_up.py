@@ -26,7 +26,7 @@ def _info(caplog: pytest.LogCaptureFixture) -> None:
 
 def test_what_has_no_metadata_is_a_plain_link_with_one_warning(serve: Serve, render: Render) -> None:
     serve(RECORDS)
-    rendered = render(SOURCE, resolve="records")
+    rendered = render(SOURCE, resolve=True)
     plain = f'<a class="doi" href="https://doi.org/{NOTHING}">doi:{NOTHING}</a>'
     dead = (
         f'<a class="doi doi-not-found" href="https://doi.org/{DEAD}" title="This DOI was not found.">'
@@ -44,7 +44,7 @@ def test_what_has_no_metadata_is_a_plain_link_with_one_warning(serve: Serve, ren
 
 def test_a_retracted_work_is_marked_with_one_warning(serve: Serve, render: Render) -> None:
     serve([RETRACTED])
-    rendered = render("[@doi:10.5555/gone] and @doi:10.5555/gone", resolve="records")
+    rendered = render("[@doi:10.5555/gone] and @doi:10.5555/gone", resolve=True)
     mark = '<a class="doi" href="https://doi.org/10.5555/notice">[retracted 2020-06-05]</a>'
     assert f"https://doi.org/10.5555/gone</a> {mark}" in rendered.html
     assert rendered.html.count("[retracted") == 1
@@ -56,7 +56,7 @@ def test_a_retracted_work_is_marked_with_one_warning(serve: Serve, render: Rende
 def test_what_is_unknown_is_a_link_in_its_brackets_and_in_the_list_and_counted(
     render: Render, caplog: pytest.LogCaptureFixture
 ) -> None:
-    rendered = render(SOURCE, resolve="records", offline=True)
+    rendered = render(SOURCE, resolve=True, offline=True)
     assert rendered.html == render(SOURCE).html
     links = [f'<a class="doi" href="https://doi.org/{name}">doi:{name}</a>' for name in (KAHN, NOTHING, DEAD)]
     assert f'<span class="doi-citation">({links[0]}; {links[1]})</span>' in rendered.html
@@ -65,13 +65,13 @@ def test_what_is_unknown_is_a_link_in_its_brackets_and_in_the_list_and_counted(
     assert caplog.messages == ["3 of 3 DOIs could not be checked: offline: request not sent"]
 
 
-@pytest.mark.parametrize("options", [{"resolve": "records", "offline": True}, {"resolve": False}], ids=str)
+@pytest.mark.parametrize("options", [{"resolve": True, "offline": True}, {"resolve": False}], ids=str)
 def test_a_lock_file_gives_the_same_bytes_offline(
     options: dict[str, Any], tmp_path: Path, serve: Serve, render: Render
 ) -> None:
     lock = tmp_path / "doi.lock.json"
     serve(RECORDS)
-    first = render(SOURCE, resolve="records", lock=lock)
+    first = render(SOURCE, resolve=True, lock=lock)
     assert first.html.count("#ref-") == 1
     content = lock.read_bytes()
     markdown_doiuri.forget()
@@ -99,7 +99,7 @@ def test_a_page_asks_in_batches_and_a_process_once(
         log(method)
     serve(RECORDS)
     source = f"[@doi:{KAHN}; @doi:10.5555/three] @doi:{KAHN} doi:10.5555/kahn-a"
-    pages = {render(source, resolve="records").html for _ in range(3)}
+    pages = {render(source, resolve=True).html for _ in range(3)}
     assert len(pages) == 1
     assert asked == [("works", 2), ("check", 1)]
 
@@ -108,7 +108,7 @@ def test_threads_get_the_same_page(serve: Serve) -> None:
     opened = serve(RECORDS)
     pages: list[str] = []
     threads = [
-        threading.Thread(target=lambda: pages.append(convert(SOURCE, resolve="records", budget=60).html))
+        threading.Thread(target=lambda: pages.append(convert(SOURCE, resolve=True, budget=60).html))
         for _ in range(8)
     ]
     for thread in threads:
@@ -124,7 +124,7 @@ def test_threads_get_the_same_page(serve: Serve) -> None:
 @pytest.mark.parametrize("source", ["[](doi:{})", "[](<https://doi.org/{}>)", "[](https://dx.doi.org/{})"])
 def test_texts_may_use_the_work(source: str, serve: Serve, render: Render) -> None:
     serve(RECORDS)
-    options = {"resolve": "records", "text": "{authors} ({year}): {title}"}
+    options = {"resolve": True, "text": "{authors} ({year}): {title}"}
     assert ">Kahn et al. (2001): Three authors</a>" in render(source.format("10.5555/three"), **options).html
     assert f">doi:{NOTHING}</a>" in render(source.format(NOTHING), **options).html
     # the author's own links are not marked

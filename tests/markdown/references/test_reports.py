@@ -32,7 +32,7 @@ https://doi.org/{GONE} and <https://doi.org/{DEAD}>
 
 def test_every_line_is_told_in_order(serve: Serve, render: Render) -> None:
     serve(RECORDS)
-    rendered = render(SOURCE, "fenced_code", resolve="records", bare_links=True)
+    rendered = render(SOURCE, "fenced_code", resolve=True, bare_links=True)
     assert [(problem.line, problem.doi) for problem in rendered.problems] == [
         (1, f"doi:{GONE}"),
         (8, f"doi:{DEAD}"),
@@ -49,7 +49,7 @@ def test_every_line_of_what_is_no_doi_is_told_in_order(serve: Serve, render: Ren
         "<doi:10.1000>\n\n`doi:10.1000`\n\n[x](doi:10.1000)\n\n"
         "doi:10.5555/dead`code` <doi:10.1000/>\n\n- <doi:10.1000> <doi:10.1000>"
     )
-    rendered = render(source, resolve="records")
+    rendered = render(source, resolve=True)
     assert [(problem.line, problem.doi) for problem in rendered.problems] == [
         (1, "doi:10.1000"),
         (5, "doi:10.1000"),

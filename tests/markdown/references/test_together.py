@@ -54,7 +54,7 @@ SETS = [["extra", "toc", "smarty", "admonition"], [*PYMDOWN, "toc", "smarty", "a
 @pytest.mark.parametrize("extensions", SETS, ids=["standard", "pymdownx"])
 def test_all_of_them_together(extensions: list[str], serve: Serve, render: Render) -> None:
     serve(RECORDS)
-    html = render(SOURCE, *extensions, resolve="records").html
+    html = render(SOURCE, *extensions, resolve=True).html
     ids = re.findall(r'\sid="([^"]*)"', html)
     assert len(ids) == len(set(ids))
     assert set(re.findall(r'href="#([^"]*)"', html)) <= set(ids)
@@ -69,7 +69,7 @@ def test_all_of_them_together(extensions: list[str], serve: Serve, render: Rende
 
 def test_footnotes_come_before_a_list_at_the_end(serve: Serve, render: Render) -> None:
     serve(RECORDS)
-    html = render(f"x[^1]\n\n[^1]: [@doi:{THREE}]", "footnotes", resolve="records").html
+    html = render(f"x[^1]\n\n[^1]: [@doi:{THREE}]", "footnotes", resolve=True).html
     assert html.index('class="footnote"') < html.index("doi-references")
 
 
@@ -90,7 +90,7 @@ def page_of_attacks(render: Render, **options: Any) -> str:
     cited = "; ".join(f"@doi:{name}" for name in HOSTILE)
     empty = " ".join(f"[](doi:{name})" for name in HOSTILE)
     source = f"[TOC]\n\n# [{cited}]\n\n{cited}\n\n[{cited}]{{: .x }}\n\n{empty}\n\n<i>raw</i> `code`"
-    options = {"resolve": "records", "text": "{authors} ({year}): {title}", **options}
+    options = {"resolve": True, "text": "{authors} ({year}): {title}", **options}
     return render(source, "extra", "toc", "smarty", **options).html
 
 
@@ -116,7 +116,7 @@ def test_long_titles_and_lists_of_names(serve: Serve, render: Render) -> None:
     }
     metadata = {"application/vnd.citationstyles.csl+json": csl}
     serve([{"handle": "10.5555/long", "values": [], "metadata": metadata}])
-    html = render("@doi:10.5555/long", resolve="records").html
+    html = render("@doi:10.5555/long", resolve=True).html
     assert "Name0 et al. (2000)" in html
     assert len(html) < 5_000
 
@@ -129,7 +129,7 @@ def test_names_of_any_form_in_ids_and_links(name: str, serve: Serve, render: Ren
     metadata = {"application/vnd.citationstyles.csl+json": csl}
     serve([{"handle": name, "values": [], "metadata": metadata}])
     written = name.replace("%", "%25").replace("*", r"\*").replace("&", "&amp;")
-    html = render(f"@{{doi:{written}}} and [@{{doi:{written}}}]", resolve="records").html
+    html = render(f"@{{doi:{written}}} and [@{{doi:{written}}}]", resolve=True).html
     ids = re.findall(r'\sid="([^"]*)"', html)
     assert len(ids) == len(set(ids)) == 3
     assert all(re.fullmatch(r"(?:ref|cite)-[\w.-]{1,110}", one, re.ASCII) for one in ids)
@@ -166,7 +166,7 @@ def test_ids_of_headings_do_not_depend_on_metadata(
     serve(RECORDS)
     options = {"text": "{authors} ({year})"}
     source = f"{source}\n\n[^1]: x"
-    known = render(source, "extra", "toc", resolve="records", **options).html
+    known = render(source, "extra", "toc", resolve=True, **options).html
     unknown = render(source, "extra", "toc", **options).html
     assert "Kahn et al." in known
     assert "Kahn" not in unknown

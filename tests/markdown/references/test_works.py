@@ -42,7 +42,7 @@ def test_works_of_a_file_are_cited_by_their_ids(works: str, serve: Serve, render
     source = (
         "[see @knuth1984, p. 3; @doi:10.5555/kahn-b], @knuth1984 [ch. 2], @{kahn}s, @nobody, x@kahn, [@bad]"
     )
-    rendered = render(source, resolve="records", works=[works], nocite=["@kahn; 10.5555/three"])
+    rendered = render(source, resolve=True, works=[works], nocite=["@kahn; 10.5555/three"])
     assert cited(rendered.html) == [
         *("(see Knuth, 1984, p. 3; Kahn, 2001b)", "Knuth (1984, chap. 2)", "Kahn (2001a)"),
         "(Mean, n.d.)",
@@ -63,7 +63,7 @@ def test_works_of_a_file_are_cited_by_their_ids(works: str, serve: Serve, render
 def test_a_problem_with_nocite_is_reported_once_with_its_place(serve: Serve, render: Render) -> None:
     serve(RECORDS)
     source = "[@doi:10.5555/three]\n\n`10.5555/dead`"
-    rendered = render(source, resolve="records", nocite=["10.5555/dead; 10.5555/no-metadata"])
+    rendered = render(source, resolve=True, nocite=["10.5555/dead; 10.5555/no-metadata"])
     assert [str(problem) for problem in rendered.problems] == [
         "nocite: doi:10.5555/dead: not found",
         "nocite: doi:10.5555/no-metadata: cited without its author and year: its agency has no metadata",

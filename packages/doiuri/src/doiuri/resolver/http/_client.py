@@ -155,7 +155,8 @@ class Client:
                 result = self._send(attempt, transport, limiter, task)
         except Paused as pause:
             ends = pause.seconds < inf
-            detail = f"not asked again for {pause.seconds:.0f} s" if ends else "not asked again"
+            how_long = f"{pause.seconds:.0f} s" if ends else "as long as this process runs"
+            detail = f"not asked again for {how_long}"
             raise Unanswered(
                 doi,
                 pause.cause._replace(

@@ -1,0 +1,96 @@
+"""A document with many DOIs costs a few requests, in every host; then each new DOI costs one."""
+
+from __future__ import annotations
+
+import io
+import json
+import logging
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+from docutils.core import publish_parts
+from docutils.writers.html5_polyglot import Writer
+from docutils_doiuri import Parser
+from mkdocs.commands.build import build as build_site
+from mkdocs.config import load_config
+from support.cli.command import doiuri
+from support.servers.rest import found, handling, not_found, proxy, targets
+from support.sphinx_build import build, write
+
+DEAD = "10.5555/dead"
+MANY = [DEAD if number == 104 else f"10.5555/journal.{number:03}" for number in range(209)]
+
+Host = Callable[[Path, Sequence[str], pytest.LogCaptureFixture], str]
+"""Writes names on two pages, builds or checks them, and returns what is said about dead ones."""
+
+
+def pages(names: Sequence[str], link: str) -> dict[str, str]:
+    texts = ["\n\n".join(link % name for name in part) for part in (names[:150], names[150:])]
+    return {"index": f"{texts[0]}\n", "other": f"{texts[1]}\n"}
+
+
+def sphinx(folder: Path, names: Sequence[str], _log: pytest.LogCaptureFixture) -> str:
+    source = {f"{name}.rst": f":orphan:\n\nT\n=\n\n{text}" for name, text in roles(names).items()}
+    return build(write(folder / "source", source), folder).warnings
+
+
+def linkcheck(folder: Path, names: Sequence[str], _log: pytest.LogCaptureFixture) -> str:
+    source = {f"{name}.rst": f":orphan:\n\nT\n=\n\n{text}" for name, text in roles(names).items()}
+    quiet = ("-D", "linkcheck_report_timeouts_as_broken=0")
+    return build(write(folder / "source", source), folder, "linkcheck", *quiet).text("output.txt")
+
+
+def docutils(_folder: Path, names: Sequence[str], _log: pytest.LogCaptureFixture) -> str:
+    said = io.StringIO()
+    settings = {"doi_budget": 60, "report_level": 2, "warning_stream": said}
+    text = "\n".join(roles(names).values())
+    publish_parts(text, parser=Parser(), writer=Writer(), settings_overrides=settings)
+    return said.getvalue()
+
+
+def mkdocs(folder: Path, names: Sequence[str], log: pytest.LogCaptureFixture) -> str:
+    log.clear()
+    write(folder, {f"docs/{name}.md": text for name, text in pages(names, "doi:%s").items()})
+    (folder / "mkdocs.yml").write_text(json.dumps({"site_name": "Test", "plugins": ["doiuri"]}))
+    build_site(load_config(str(folder / "mkdocs.yml")))
+    return "\n".join(record.getMessage() for record in log.records if record.levelno >= logging.WARNING)
+
+
+def command(folder: Path, names: Sequence[str], _log: pytest.LogCaptureFixture) -> str:
+    write(folder / "texts", {f"{name}.md": text for name, text in pages(names, "doi:%s").items()})
+    return doiuri("check", "-q", "-o", "concise", ".", cwd=folder / "texts").stdout
+
+
+def roles(names: Sequence[str]) -> dict[str, str]:
+    return pages(names, ":doi:`%s`")
+
+
+def agency(name: str) -> dict[str, str]:
+    return {"status": "DOI does not exist"} if name == DEAD else {"RA": "Crossref"}
+
+
+def answer(target: str) -> bytes:
+    name = target.removeprefix("/api/handles/")
+    if name == target:
+        return proxy(agencies=agency)(target)
+    return not_found(name) if name == DEAD else found(name)
+
+
+@pytest.mark.parametrize(
+    "host", [sphinx, linkcheck, docutils, mkdocs, command], ids=lambda host: host.__name__
+)
+def test_many_dois_take_few_requests_and_then_each_new_one_takes_one(
+    host: Host, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("DOIURI_CACHE", str(tmp_path / "cache.sqlite"))
+    new = [f"10.5555/new{number}" for number in range(5)]
+    with handling(answer) as server:
+        monkeypatch.setenv("DOIURI_RESOLVER", server.url)
+        said = host(tmp_path, MANY, caplog).splitlines()
+        assert [DEAD in line for line in said] == [True]
+        assert len(server.requests) == 3, "two batches, and the dead one"
+        for more in 5, 0:
+            server.requests.clear()
+            host(tmp_path, [*MANY, *new], caplog)
+            assert len(targets(server)) == more

@@ -11,12 +11,7 @@ from docutils_doiuri._report import report
 if TYPE_CHECKING:
     from docutils import nodes
 
-_CITES = {
-    "citation",
-    "reference_style",
-    "reference_locale",
-    "works",
-}  # plain docutils has no citations
+_CITES = {"citation", "reference_style", "reference_locale", "works"}  # plain docutils has no citations
 SPEC = (
     "DOI Options",
     None,

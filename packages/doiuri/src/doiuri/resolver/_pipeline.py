@@ -25,9 +25,7 @@ if TYPE_CHECKING:
     from doiuri.resolver.stores._store import Entry, Key, ReadStore, Store
 
 REMEMBERED = 1024
-"""Names that are remembered while a call runs, so that a repeated name is not asked for again.
-
-Also the items that are read ahead at most to count new names."""
+"""Names that are remembered while a call runs, and items that are read ahead at most to count new names."""
 
 FLUSH_INTERVAL = 0.5
 """Seconds after which new answers are stored."""
@@ -132,7 +130,7 @@ class Pipeline:
             self._workers.deadline += self._client.load()
         for group, ask in self._question.groups(list(new)):
             names = [new[doi] for doi in group]
-            task = self._submit(names, ask)
+            task = self._workers.submit(partial(self._run, names, ask))
             for pending in names:
                 pending.task = pending.task or task  # a fast worker may have submitted another one
 
@@ -140,9 +138,6 @@ class Pipeline:
         """Return the outcome to use if there is no answer; a stale negative one is ignored."""
         outcome = self._question.stored(doi, entries, 0.0)
         return outcome._replace(stale=True) if outcome is not None and outcome.found else None
-
-    def _submit(self, names: Sequence[_Pending], ask: Ask) -> Task:
-        return self._workers.submit(partial(self._run, names, ask))
 
     def _run(self, names: Sequence[_Pending], ask: Ask, task: Task) -> None:
         """Ask about some names, in a worker."""
@@ -157,7 +152,7 @@ class Pipeline:
             return
         for pending, outcome in zip(names, outcomes, strict=True):
             if outcome is None:
-                pending.task = self._submit([pending], self._question.ask)
+                pending.task = self._workers.submit(partial(self._run, [pending], self._question.ask))
             else:
                 stale = pending.fallback if outcome.status == "unknown" else None
                 pending.outcome = stale or outcome

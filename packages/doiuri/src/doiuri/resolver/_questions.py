@@ -212,8 +212,6 @@ class CheckQuestion(ExistenceQuestion):
     """Does it exist? The REST API answers if few names are new; otherwise Which RA comes first."""
 
     few: int = FEW
-    """New names that the REST API may still be asked about, before all go to Which RA."""
-
     _aliases: set[Handle] = field(default_factory=set)
 
     def stored(self, doi: Handle, entries: Mapping[Key, Entry], now: float) -> Outcome | None:

@@ -27,13 +27,7 @@ from doiuri.resolver._arguments import (
 from doiuri.resolver._entries import BIBTEX, WORK, metadata_kind, reference_kind
 from doiuri.resolver._outcome import Outcome
 from doiuri.resolver._pipeline import Pipeline
-from doiuri.resolver._questions import (
-    FEW,
-    CheckQuestion,
-    ContentQuestion,
-    ExistenceQuestion,
-    RecordQuestion,
-)
+from doiuri.resolver._questions import FEW, CheckQuestion, ContentQuestion, ExistenceQuestion, RecordQuestion
 from doiuri.resolver.stores._memory import RecordingStore
 from doiuri.resolver.stores._store import read
 
@@ -46,16 +40,12 @@ if TYPE_CHECKING:
     from doiuri._doi import Handle
     from doiuri.records._record import Record
     from doiuri.records._work import Work
-    from doiuri.resolver._entries import Kind
     from doiuri.resolver._outcome import Metadata
     from doiuri.resolver._questions import Question
     from doiuri.resolver.http._request import OnReply, Transport
     from doiuri.resolver.stores._store import Entry, Key, ReadStore, Store
 
     Progress = Callable[[int, int | None], None]
-
-BATCH = 100
-"""Names of usual length in one request to Which RA."""
 
 
 class Resolver:
@@ -309,7 +299,7 @@ class Resolver:
         :raises NoValues: if the DOI has no metadata of that type.
         :raises BadRecord: if the answer is of another media type. Otherwise like ``resolve``.
         """
-        metadata = self._content(metadata_kind(media_type), doi, budget).metadata
+        metadata = self._one(ContentQuestion(self.base, metadata_kind(media_type)), doi, budget).metadata
         assert metadata is not None  # noqa: S101 - it is found
         return metadata
 
@@ -325,7 +315,7 @@ class Resolver:
 
         :raises ValueError: as ``metadata`` does.
         """
-        return self._contents(metadata_kind(media_type), dois, budget, progress)
+        return self._many(ContentQuestion(self.base, metadata_kind(media_type)), dois, budget, progress)
 
     def work(self, doi: Handle | str, *, budget: float | Default | None = DEFAULT) -> Work:
         """Return the metadata of what a DOI names, from its registration agency.
@@ -342,7 +332,7 @@ class Resolver:
         :raises BadRecord: if the answer is unusable.
         :raises ResolverUnavailable: if there is no answer.
         """
-        work = self._content(WORK, doi, budget).work
+        work = self._one(ContentQuestion(self.base, WORK), doi, budget).work
         assert work is not None  # noqa: S101 - it is found
         return work
 
@@ -357,11 +347,11 @@ class Resolver:
 
         The status is ``"no-values"`` if the agency has no metadata.
         """
-        return self._contents(WORK, dois, budget, progress)
+        return self._many(ContentQuestion(self.base, WORK), dois, budget, progress)
 
     def bibtex(self, doi: Handle | str, *, budget: float | Default | None = DEFAULT) -> str:
         """Return the BibTeX entry of a DOI as its registration agency writes it; otherwise like ``work``."""
-        metadata = self._content(BIBTEX, doi, budget).metadata
+        metadata = self._one(ContentQuestion(self.base, BIBTEX), doi, budget).metadata
         assert metadata is not None  # noqa: S101 - it is found
         return metadata.text
 
@@ -373,7 +363,7 @@ class Resolver:
         progress: Progress | None = None,
     ) -> Iterator[Outcome]:
         """Yield one Outcome with the BibTeX entry of each DOI as its ``metadata``, like ``works``."""
-        return self._contents(BIBTEX, dois, budget, progress)
+        return self._many(ContentQuestion(self.base, BIBTEX), dois, budget, progress)
 
     def reference(
         self,
@@ -393,7 +383,7 @@ class Resolver:
         :param budget: seconds for this call; by default that of the Resolver.
         :raises ValueError: if ``style`` or ``locale`` is not such a name.
         """
-        return self._content(reference_kind(style, locale), doi, budget).reference
+        return self._one(ContentQuestion(self.base, reference_kind(style, locale)), doi, budget).reference
 
     def references(
         self,
@@ -408,25 +398,13 @@ class Resolver:
 
         :raises ValueError: as ``reference`` does.
         """
-        return self._contents(reference_kind(style, locale), dois, budget, progress)
+        return self._many(ContentQuestion(self.base, reference_kind(style, locale)), dois, budget, progress)
 
     def _recorded(self) -> dict[Key, Entry]:
         """Return the entries that are read and written from now on; it grows with them."""
         store = RecordingStore(self._store)
         self._store = store
         return store.entries
-
-    def _content(self, kind: Kind, doi: Handle | str, budget: float | Default | None) -> Outcome:
-        return self._one(ContentQuestion(self.base, kind), doi, budget)
-
-    def _contents(
-        self,
-        kind: Kind,
-        dois: Iterable[Handle | str],
-        budget: float | Default | None,
-        progress: Progress | None,
-    ) -> Iterator[Outcome]:
-        return self._many(ContentQuestion(self.base, kind), dois, budget, progress)
 
     def _one(self, question: Question, doi: Handle | str, budget: float | Default | None) -> Outcome:
         """Return the outcome for one DOI, a batch of one.
@@ -469,7 +447,7 @@ class Resolver:
         """Return whether the metadata of DOIs, and checking so many others, take too many requests."""
         if self.rate is None or deadline == inf or self.offline:
             return False
-        requests = others if others <= FEW else others / BATCH
+        requests = others if others <= FEW else others / 100  # names in a request to Which RA
         allowed = max((deadline - time.monotonic()) * self.rate - requests, 0)
         if len(dois) <= allowed:  # without reading the store
             return False

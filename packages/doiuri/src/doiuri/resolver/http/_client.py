@@ -154,15 +154,14 @@ class Client:
                 self._check(doi, task)
                 result = self._send(attempt, transport, limiter, task)
         except Paused as pause:
-            ends = pause.seconds < inf
-            how_long = f"{pause.seconds:.0f} s" if ends else "as long as this process runs"
+            how_long = f"{pause.seconds:.0f} s" if pause.seconds < inf else "as long as this process runs"
             detail = f"not asked again for {how_long}"
             raise Unanswered(
                 doi,
                 pause.cause._replace(
                     host=pause.cause.host or self._host,
                     detail="; ".join(filter(None, (pause.cause.detail, detail))),
-                    retry_after=pause.seconds if ends else None,
+                    retry_after=pause.seconds if pause.seconds < inf else None,
                 ),
             ) from None
         except TimeoutError:

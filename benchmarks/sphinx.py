@@ -114,9 +114,8 @@ def report(folder: Path, pages: int, rounds: int, url: str) -> None:
         Kind("extlinks", folder / "extlinks"),
         Kind("a copy of doi_role.py", folder / "copied"),
         Kind("ours, resolving off", ours, ("-D", "doi_resolve=False")),
-        Kind('ours, "records", warm', ours, (), cache, url),
-        Kind('ours, "existence", cold', ours, ("-D", "doi_resolve=existence"), "cold", url),
-        Kind('ours, "records", cold', ours, (), "cold", url),
+        Kind("ours, warm", ours, (), cache, url),
+        Kind("ours, cold", ours, (), "cold", url),
     ]
     for turn in range(rounds):
         for number, kind in enumerate(kinds):  # in turns, so that noise affects all alike

@@ -54,7 +54,7 @@ def test_answers_from_the_store_need_no_http_client() -> None:
     program = (
         "from doiuri.resolver import Resolver\n"
         "with Resolver(store=':memory:', offline=True) as resolver:\n"
-        "    assert next(resolver.check(['10.1000/182'], 'existence')).status == 'unknown'"
+        "    assert next(resolver.check(['10.1000/182'])).status == 'unknown'"
     )
     assert loaded(program).isdisjoint({"requests", "urllib3", "platformdirs"})
 

@@ -89,8 +89,8 @@ def verify(
     ``doi_name``
         the name, never changed; missing if the text is not a DOI.
     ``doi_status``
-        ``"found"``, ``"not-found"`` (a definite answer), ``"no-values"``, ``"unknown"`` (no answer: rate
-        limit, offline, time-out, …) or ``"invalid"`` (not a DOI), as in ``doiuri.resolver.Outcome``.
+        ``"found"``, ``"not-found"`` (a definite answer), ``"unknown"`` (no answer: rate limit, offline,
+        time-out, …) or ``"invalid"`` (not a DOI), as in ``doiuri.resolver.Outcome``.
     ``doi_agency``
         the registration agency, if it is known.
     ``doi_reason``

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from doiuri._doi import DOI
-from doiuri._settings import SETTINGS, Option, Settings, flag, of_text, path, user_agent
+from doiuri._settings import SETTINGS, Option, Settings, of_text, path, user_agent
 from doiuri._urls import DOI_ORG, read_base
 from doiuri.plugins.display import check_display, display
 
@@ -44,7 +44,7 @@ def _texts(value: object) -> tuple[str, ...]:
 
 OPTIONS = (
     *SETTINGS,
-    Option("resolve", "on", "look up DOIs: `on` or `off`", flag, none=False),
+    Option("resolve", True, "look up DOIs", none=False),
     Option("timeout", 10, "seconds for one request", _seconds),
     Option("budget", 2, "seconds for all requests", _seconds),
     Option("lock", None, "path of a lock file", path),

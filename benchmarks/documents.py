@@ -3,8 +3,7 @@
     python benchmarks/documents.py
 
 Prints a Markdown table: 209 DOIs on two pages, one of them not registered. Answers take 30 ms, doiuri sends
-10 requests a second. Nothing is cached. Seconds are the wall clock of the whole
-process, the best of three.
+10 requests a second. Nothing is cached. Seconds are the wall clock of the whole process, the best of three.
 """
 
 from __future__ import annotations

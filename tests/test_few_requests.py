@@ -12,10 +12,11 @@ import pytest
 from docutils.core import publish_parts
 from docutils.writers.html5_polyglot import Writer
 from docutils_doiuri import Parser
+from doiuri import __version__
 from mkdocs.commands.build import build as build_site
 from mkdocs.config import load_config
 from support.cli.command import doiuri
-from support.servers.rest import found, handling, not_found, proxy, targets
+from support.servers.rest import found, handling, header, not_found, proxy, targets
 from support.sphinx_build import build, write
 
 DEAD = "10.5555/dead"
@@ -84,13 +85,56 @@ def test_many_dois_take_few_requests_and_then_each_new_one_takes_one(
     host: Host, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setenv("DOIURI_CACHE", str(tmp_path / "cache.sqlite"))
+    monkeypatch.setenv("DOIURI_MAILTO", "me@example.org")
+    monkeypatch.setenv("GITHUB_REPOSITORY", "me/secret")
     new = [f"10.5555/new{number}" for number in range(5)]
     with handling(answer) as server:
         monkeypatch.setenv("DOIURI_RESOLVER", server.url)
         said = host(tmp_path, MANY, caplog).splitlines()
         assert [DEAD in line for line in said] == [True]
         assert len(server.requests) == 3, "two batches, and the dead one"
+        for request in server.requests:
+            agent = str(header(request, "User-Agent"))
+            assert agent.endswith(
+                f"doiuri/{__version__} (+https://github.com/doiuri/doiuri; mailto:me@example.org)"
+            )
+            assert b"secret" not in request
         for more in 5, 0:
             server.requests.clear()
             host(tmp_path, [*MANY, *new], caplog)
             assert len(targets(server)) == more
+
+
+def sphinx_lock(folder: Path, names: Sequence[str]) -> Path:
+    source = write(folder / "source", {"index.rst": f"T\n=\n\n{roles(names)['index']}"})
+    build(source, folder, "doi-lock")
+    return source / "doi.lock.json"
+
+
+def command_lock(folder: Path, names: Sequence[str], *options: str) -> Path:
+    write(folder / "texts", {"index.md": pages(names, "doi:%s")["index"]})
+    doiuri("lock", "-q", *options, ".", cwd=folder / "texts")
+    return folder / "texts" / "doi.lock.json"
+
+
+def command_lock_existence(folder: Path, names: Sequence[str]) -> Path:
+    return command_lock(folder, names, "--existence")
+
+
+@pytest.mark.parametrize(
+    ("lock", "kinds", "requests"),
+    [(sphinx_lock, {"record"}, 40), (command_lock, {"record"}, 40), (command_lock_existence, {"exists"}, 1)],
+)
+def test_a_lock_file_has_records_unless_existence_is_enough(
+    lock: Callable[[Path, Sequence[str]], Path],
+    kinds: set[str],
+    requests: int,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with handling(answer) as server:
+        monkeypatch.setenv("DOIURI_RESOLVER", server.url)
+        entries = json.loads(lock(tmp_path, MANY[:40]).read_text())["entries"]
+        assert len(server.requests) == requests
+    assert len(entries) == 40
+    assert {entry.partition(" ")[0] for entry in entries} == kinds

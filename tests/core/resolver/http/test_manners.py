@@ -219,7 +219,7 @@ def test_three_blocking_answers_in_a_row_end_all_requests(
         assert (len(server.requests) == requests) is blocked
         assert ("not asked again" in late.reason) is blocked
         host = server.url.removeprefix("http://")
-    line = f"{host}: HTTP status 403 3 times in a row; this process sends no more requests to it"
+    line = f"{host}: HTTP status 403, 3 times in a row: this process sends it no more requests"
     assert caplog.messages == [line] * blocked
     assert late.cause is not None
     assert late.cause.retry_after is None

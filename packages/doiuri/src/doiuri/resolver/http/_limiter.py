@@ -147,7 +147,7 @@ class Limiter:
                 self.pause(inf, cause)
                 import logging  # slow, and rarely needed
 
-                message = "%s: HTTP status %s %d times in a row; this process sends no more requests to it"
+                message = "%s: HTTP status %s, %d times in a row: this process sends it no more requests"
                 logging.getLogger("doiuri").warning(message, cause.host, cause.status, MAX_BLOCKS)
             elif retry_after is not None:
                 self.pause(min(retry_after, MAX_RETRY_AFTER), cause)

@@ -254,8 +254,8 @@ def test_answers_that_expired_are_dropped(render: Render, monkeypatch: pytest.Mo
         }
 
     monkeypatch.setattr(Resolver, "check", check)
-    render("<doi:10.9999/old>", resolve="records")
+    render("<doi:10.9999/old>", resolve=True)
     assert kept() == {"old"}
     monkeypatch.setattr(_verification, "time", SimpleNamespace(monotonic=lambda: time.monotonic() + 3_700))
-    render("<doi:10.9999/new>", resolve="records")
+    render("<doi:10.9999/new>", resolve=True)
     assert kept() == {"new"}

@@ -43,7 +43,7 @@ LOOK = """(text => {
 
 def by_docutils(writer: type[html4css1.Writer | html5_polyglot.Writer], folder: Path) -> Path:
     text = f"Some words and :doi:`{LONG}`, :doi:`10.1000/lost`, :doi:`a title <10.1000/lost>`"
-    settings = {"doi_resolve": "records", "report_level": 5, "legacy_column_widths": False}
+    settings = {"doi_resolve": True, "report_level": 5, "legacy_column_widths": False}
     page = folder / "page.html"
     page.write_bytes(
         publish_string(text, parser=docutils_doiuri.Parser(), writer=writer(), settings_overrides=settings)
@@ -61,7 +61,7 @@ def by_html5(folder: Path) -> Path:
 
 def by_markdown(folder: Path) -> Path:
     """Without any style sheet."""
-    options = {"doiuri": {"resolve": "records"}}
+    options = {"doiuri": {"resolve": True}}
     text = f"See <doi:{LONG}>, doi:10.1000/lost, [a title](doi:10.1000/lost)"
     html = markdown.markdown(text, extensions=["doiuri"], extension_configs=options)
     page = folder / "page.html"

@@ -114,7 +114,7 @@ def test_the_registered_doi_that_was_probably_meant_is_proposed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with running([record("10.1038/nphys1170", "https://example.org/")]) as proxy:
-        settings = {"doi_resolve": "records", "doi_resolver": proxy.url, "doi_cache": str(tmp_path / "cache")}
+        settings = {"doi_resolve": "on", "doi_resolver": proxy.url, "doi_cache": str(tmp_path / "cache")}
         body(":doi:`10.1038/nphys117O`", report_level=2, **settings)
     assert "DOI not found: 10.1038/nphys117O; did you mean 10.1038/nphys1170?" in capsys.readouterr().err
 

@@ -55,7 +55,7 @@ def test_a_name_in_the_address_of_a_publisher_is_not_reported(doi_proxy: Proxies
     source = (
         f"[x]({address}) <{address}>\n\n[x](https://doi.org/10.1242/dmm.1)\n\n[x](//doi.org/10.1242/dmm.1)"
     )
-    rendered = render(source, resolve="records", resolver=doi_proxy(KNOWN).url)
+    rendered = render(source, resolve="on", resolver=doi_proxy(KNOWN).url)
     assert [problem.line for problem in rendered.problems] == [3, 5]
 
 

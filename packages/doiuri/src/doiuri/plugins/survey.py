@@ -117,7 +117,8 @@ class Survey:
         {DOI('10.1038/nphys117O'): DOI('10.1038/nphys1170')}
         """
         guesses = [(doi, guess) for doi in dois for guess in _guesses(doi)][:_MOST_GUESSES]
-        outcomes = self._resolver.verify([guess for _, guess in guesses], budget=self._left)
+        asked = [guess for _, guess in guesses]
+        outcomes = self._resolver.verify(asked, confirm=False, budget=self._left)  # one request
         found = [pair for pair, one in zip(guesses, outcomes, strict=True) if one.status == "found"]
         return dict(reversed(found))  # the most probable one is the first
 

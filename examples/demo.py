@@ -17,6 +17,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from html import escape
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import NamedTuple
@@ -44,12 +45,13 @@ INDEX = """<!DOCTYPE html>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
 <title>doiuri: the demo</title>
-<style>body {{ max-width: 40rem; margin: 3rem auto; padding: 0 1rem; font: 1.1rem/1.6 sans-serif }}</style>
+<style>
+  :root {{ color-scheme: light dark }}
+  body {{ max-width: 40rem; margin: 3rem auto; padding: 0 1rem; font: 1.1rem/1.6 sans-serif }}
+</style>
 <h1>The demo</h1>
 <p>Built by Sphinx, Python-Markdown, MkDocs and Pelican; a DOI that is not registered is struck out.</p>
-<ul>
-{links}</ul>
-</html>
+{links}</html>
 """
 
 
@@ -104,6 +106,7 @@ class Page(HTMLParser):
         self.entries: dict[str, Entry] = {}
         self.ids: set[str] = set()
         self.cards = 0
+        self.title = ""
         self._open: list[Element] = []
         self.feed(path.read_text(encoding="utf-8"))
 
@@ -139,6 +142,8 @@ class Page(HTMLParser):
                 pass
 
     def handle_data(self, data: str) -> None:
+        if self._open and self._open[-1].tag == "title" and not self.title:
+            self.title = data.strip()
         if self.citations and any(element.tag == "a" for element in self._open):
             around = set().union(*(element.classes for element in self._open))
             if "doi-citation" in around:
@@ -246,9 +251,18 @@ def count(page: Page, statuses: Mapping[DOI, str]) -> Counter[str]:
 
 
 def write_index(paths: list[Path]) -> Path:
-    """Write the page that leads to all others, and return its path."""
-    names = [path.relative_to(OUTPUT).as_posix() for path in paths]
-    links = "".join(f'<li><a href="{name}">{name}</a></li>\n' for name in names)
+    """Write the page that leads to all others, by their titles, and return its path."""
+    names = {path: path.relative_to(OUTPUT).as_posix() for path in paths}
+    links = "".join(
+        f"<h2>{title}</h2>\n<ul>\n"
+        + "".join(
+            f'<li><a href="{name}">{escape(Page(path).title)}</a></li>\n'
+            for path, name in names.items()
+            if name.startswith(f"{folder}/")
+        )
+        + "</ul>\n"
+        for title, folder in zip(builds(), CITATIONS, strict=True)
+    )
     index = OUTPUT / "index.html"
     index.write_text(INDEX.format(links=links), encoding="utf-8")
     return index

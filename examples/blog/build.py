@@ -11,7 +11,8 @@ PAGE = """<!DOCTYPE html>
 <meta name="viewport" content="width=device-width">
 <title>{title}</title>
 <style>
-  body {{ max-width: 42rem; margin: 3rem auto; padding: 0 1rem; font: 1.1rem/1.6 serif; color: #222; }}
+  :root {{ color-scheme: light dark; }}
+  body {{ max-width: 42rem; margin: 3rem auto; padding: 0 1rem; font: 1.1rem/1.6 serif; }}
   a.doi {{ overflow-wrap: anywhere; }}
 </style>
 {body}

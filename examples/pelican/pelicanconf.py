@@ -1,5 +1,7 @@
 """Pelican with DOIs: `pelican content -s pelicanconf.py`."""
 
+from pathlib import Path
+
 SITENAME = "DOIs in Pelican"
 SITEURL = ""
 RELATIVE_URLS = True  # the links work from files, too; for a server, set SITEURL instead
@@ -8,6 +10,7 @@ TIMEZONE = "UTC"
 DEFAULT_LANG = "en"
 PATH = "content"
 THEME = "simple"
+THEME_TEMPLATES_OVERRIDES = [str(Path(__file__).with_name("templates"))]
 FEED_ALL_ATOM = None
 CATEGORY_FEED_ATOM = None
 TRANSLATION_FEED_ATOM = None

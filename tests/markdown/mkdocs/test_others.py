@@ -6,7 +6,6 @@ import json
 import re
 
 import pytest
-from doiuri.citations import _locale
 from mkdocs.exceptions import Abort
 
 from ..page import Page
@@ -67,18 +66,6 @@ def test_citations_and_links_in_notebooks_are_reported_once(site: MakeSite) -> N
     assert built.messages() == [
         f"citations and doi: links in notebooks stay as they are written: {notebooks}"
     ]
-
-
-def test_a_site_with_citations_needs_the_extra(site: MakeSite, monkeypatch: pytest.MonkeyPatch) -> None:
-    built = site({"index.md": "doi:10.1000/182"})
-    monkeypatch.setattr("doiuri.citations._locale.find_spec", lambda _: None)
-    _locale._locales.cache_clear()
-    _locale.terms_of.cache_clear()
-    built.build(plugins=[{"doiuri": {"resolve": False}}])
-    (built.folder / "docs" / "index.md").write_text("[@doi:10.1000/182]")
-    with pytest.raises(Abort):
-        built.build(plugins=[{"doiuri": {"resolve": False}}])
-    assert 'citations need citeproc-py: pip install "doiuri[citations]"' in built.log.text
 
 
 def test_works_of_a_file_stand_in_the_list_of_the_site(site: MakeSite) -> None:

@@ -103,7 +103,7 @@ class Options:
         """Return the options in ``values``, checked; raises ValueError that names the invalid one."""
         shared = plugins.Options.read(values)
         own = {option.name: option.read(values) for option in OWN}
-        citing = Citing(shared)
+        citing = Citing(shared, "markdown-doiuri")
         try:
             cites = [parse_citation(text, citing.locale, citing.library.ids) for text in own["nocite"]]
         except ValueError as error:

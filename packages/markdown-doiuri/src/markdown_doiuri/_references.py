@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from xml.etree.ElementTree import Element, SubElement
 
 from doiuri import DOI
-from doiuri.citations import Bibliography, Part, format_entries
+from doiuri.citations import Bibliography, Part
 from doiuri.plugins.display import retraction_mark
 from markdown.blockprocessors import BlockProcessor
 from markdown.extensions import toc
@@ -193,15 +193,15 @@ class Writer:
     def entries(self) -> Element | None:
         """Return the list of references, or None if it is empty."""
         references, unknown = self._bibliography.references, self._references.unknown
-        if not references and not unknown:
-            return None
         citing = self._options.citing
+        if citing.no_lists or (not references and not unknown):
+            return None
         section = Element("div", {"class": "doi-references", "role": "doc-bibliography"})
         numbered = citing.styles()[0].numbered
         entries = SubElement(section, "ol") if numbered else SubElement(section, "ul", {"style": _HANGING})
         section.text = entries.text = entries.tail = section.tail = "\n"
         known = self._citations.entries
-        formatted = format_entries(references, citing.styles()[1], citing.locale, known)
+        formatted = citing.entries(references, citing.styles()[1], known)
         for reference, parts in zip(references, formatted, strict=True):
             entry = SubElement(entries, "li", {"id": self._ids[reference.key]})
             self._fill(entry, (*parts, *retraction_mark(reference.work)), self._link)

@@ -154,6 +154,11 @@ class Report:
             places: Sequence[int | None] = lines.get(doi) or [self._line(_spellings(doi))]
             self._add(f"doi:{doi.name}", reason, suggestion, places)
 
+    def no_list(self, reason: str) -> None:
+        """Note why there is no list of references; ``reason`` is "" if there is one."""
+        if reason:
+            self._scope.found.append((Problem("citations", reason), self._warn))
+
     def finish(self) -> None:
         """Note the problems that ``bad`` was called with."""
         if self.markers > 1 and self.page:

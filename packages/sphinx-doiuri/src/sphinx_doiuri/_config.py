@@ -5,7 +5,6 @@ from __future__ import annotations
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Literal
 
-from doiuri.citations import check_locale
 from doiuri.plugins import OPTIONS, Option, Options
 from doiuri.plugins.citing import Citing
 from doiuri.plugins.display import DETAILS
@@ -72,9 +71,8 @@ def check_options(app: Sphinx, config: Config) -> None:
         options(config)
         for option in SWITCHES:
             switch(config, f"doi_{option.name}")
-        language = _locale_of(config.language)
-        vars(config)[_CITING] = Citing(options(config), app.confdir, language, "doi_")
-    except (ValueError, ModuleNotFoundError) as error:
+        vars(config)[_CITING] = Citing(options(config), PRODUCT, app.confdir, config.language, "doi_")
+    except ValueError as error:
         raise ConfigError(str(error)) from None
     _report_misspelt(config)
 
@@ -86,15 +84,6 @@ def _report_misspelt(config: Config) -> None:
         if near := get_close_matches(name, _NAMES, 1, _ALIKE):
             message = __("%s is not an option; did you mean %s?")
             logger.warning(message, name, near[0], type="doi", subtype="option")
-
-
-def _locale_of(language: str) -> str:
-    """Return the locale of CSL for the language of the project; English, with a warning, if there is none."""
-    try:
-        return check_locale(language)
-    except ValueError as error:
-        logger.warning(__("citations are in English: %s"), error, type="doi", subtype="locale")
-        return check_locale("en-US")
 
 
 def citing(config: Config) -> Citing:

@@ -10,15 +10,16 @@ from weakref import WeakKeyDictionary
 
 from docutils import nodes
 from doiuri import DOI
-from doiuri.citations import Bibliography, EntryKey, Part, format_entries
+from doiuri.citations import Bibliography, EntryKey, Part
 from doiuri.plugins.display import Words, retraction_mark
 from sphinx.errors import ConfigError
+from sphinx.util import logging
 from sphinx.util.nodes import clean_astext
 
 from sphinx_doiuri._citations import citations_in, domain_of
 from sphinx_doiuri._config import citing, options
 from sphinx_doiuri._environment import doi_data, is_shown, shows_pages
-from sphinx_doiuri._locale import _
+from sphinx_doiuri._locale import _, __
 
 if TYPE_CHECKING:
     from doiuri.citations import Cite, Form, Reference, Style
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from sphinx.environment import BuildEnvironment
 
     from sphinx_doiuri._citations import Citation, DOIDomain, Key, Place, Scope
+
+logger = logging.getLogger(__name__)
 
 # For the transforms, which see no application
 _listings: WeakKeyDictionary[BuildEnvironment, Listings] = WeakKeyDictionary()
@@ -187,7 +190,7 @@ class Listings:
 
     def _formatted(self, references: list[Reference], style: Style) -> list[tuple[Part, ...]]:
         try:
-            return format_entries(references, style, self._citing.entry_locale, self._entries)
+            return self._citing.entries(references, style, self._entries)
         except ValueError as error:
             raise ConfigError(str(error)) from None
 
@@ -231,6 +234,8 @@ def documents_shown_anew(app: Sphinx, env: BuildEnvironment) -> list[str]:
     known = {doi: work for doi, work in data.works.items() if work}
     data.shown = citing(app.config).library.complete(known)
     listings = _listings[env] = Listings(app, env)
+    if listings.citations and (reason := citing(app.config).no_language):
+        logger.warning(__("citations are in English: %s"), reason, type="doi", subtype="locale")
     if not shows_pages(app):
         return []
     for collected in (env.titles, env.longtitles, env.tocs):  # which contain copies of citations

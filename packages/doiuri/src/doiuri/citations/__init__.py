@@ -1,7 +1,7 @@
 """Citations and lists of references: CSL styles, labels, letters and order, and entries by citeproc-py.
 
-It needs the extra ``citations``: ``pip install "doiuri[citations]"``. Texts are parts, data from which a host
-makes its own nodes or elements; they are never markup.
+Lists, ``.csl`` styles, works in YAML and most languages need the extra ``citations``. Texts are parts, data
+from which a host makes its own nodes or elements; they are never markup.
 """
 
 from doiuri.citations._bibliography import Bibliography, Form, Reference

@@ -24,6 +24,7 @@ _LOCATORS = frozenset(
 )
 # As authors write them
 _ALIASES = {"ch.": "chapter", "chs.": "chapter", "eq.": "equation", "eqs.": "equation"}
+_ALIASES |= {"§§": "section", "§": "section", "¶¶": "paragraph", "¶": "paragraph"}
 _NUMBER = r"(?:[^\s,;&]*\d[^\s,;&]*|[ivxlcdm]+\b|[A-Z]\b)"
 _VALUE = re.compile(rf"\s*({_NUMBER}(?:\s*[-–&,]\s*{_NUMBER})*)")
 _LIKE_A_NAME = re.compile(r"-?(?:@|doi:|https?:|10\.)", re.IGNORECASE)

@@ -1,4 +1,4 @@
-"""The terms of a language in CSL's locale files, which citeproc-py brings along; it is not imported here."""
+"""The terms of a language: from the locale files that citeproc-py brings along, or from a table of ours."""
 
 from __future__ import annotations
 
@@ -9,13 +9,30 @@ from difflib import get_close_matches
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    _Forms = dict[tuple[str, str], tuple[str, str]]
+
 NAMESPACE = "{http://purl.org/net/xbiblio/csl}"
 DEFAULT = "en-US"
+_TABLE = Path(__file__).with_name("terms.json")
+
+
+def needs_extra(package: str = "doiuri") -> str:
+    """Return what to say if the extra ``citations`` of a package is needed and not installed."""
+    languages = ", ".join(sorted(name[:2] for name in _own_locales()))
+    return (
+        f"lists of references, .csl styles, works in YAML and languages other than {languages} need "
+        f'an extra: pip install "{package}[citations]"'
+    )
+
+
+def has_citeproc() -> bool:
+    """Return whether citeproc-py is installed; it is not imported."""
+    return find_spec("citeproc") is not None
 
 
 def citeproc_folder() -> Path:
@@ -25,35 +42,44 @@ def citeproc_folder() -> Path:
     """
     spec = find_spec("citeproc")
     if spec is None or spec.origin is None:
-        raise ModuleNotFoundError(
-            'citations need citeproc-py: pip install "doiuri[citations]"', name="citeproc"
-        )
+        raise ModuleNotFoundError(needs_extra(), name="citeproc")
     return Path(spec.origin).parent
 
 
 @cache
-def _locales() -> tuple[Path, dict[str, str]]:
-    """Return the folder of the locale files, and the name of one for each language."""
+def _own_locales() -> Mapping[str, Mapping[str, Any]]:
+    table: Mapping[str, Mapping[str, Any]] = json.loads(_TABLE.read_text("utf-8"))
+    return table
+
+
+@cache
+def _locales() -> tuple[Mapping[str, Path], Mapping[str, str]]:
+    """Return the file of each locale, and the locale of each language; without citeproc-py, of our table."""
+    if not has_citeproc():
+        return dict.fromkeys(_own_locales(), _TABLE), {name[:2]: name for name in _own_locales()}
     folder = citeproc_folder() / "data" / "locales"
-    return folder, json.loads((folder / "locales.json").read_text("utf-8"))["primary-dialects"]
+    files = {file.stem.removeprefix("locales-"): file for file in folder.glob("locales-*.xml")}
+    return files, json.loads((folder / "locales.json").read_text("utf-8"))["primary-dialects"]
 
 
 def check_locale(name: str) -> str:
     """Return the name of the CSL locale for a language such as "de", "de-AT" or "pt_BR".
 
+    Without the extra ``citations`` there are six languages, without their dialects.
+
     :raises ValueError: if there is none; citeproc-py would use English without a word
-    :raises ModuleNotFoundError: if the extra ``citations`` is not installed
+    :raises ModuleNotFoundError: if it may need the extra ``citations``, which is not installed
 
     >>> check_locale("de"), check_locale("pt_BR")
     ('de-DE', 'pt-BR')
     """
-    folder, dialects = _locales()
+    files, dialects = _locales()
     wanted = name.replace("_", "-")
-    known = [file.stem.removeprefix("locales-") for file in folder.glob("locales-*.xml")]
     language = wanted.partition("-")[0].lower()
-    found = {locale.lower(): locale for locale in known}.get(wanted.lower()) or dialects.get(language)
+    found = {locale.lower(): locale for locale in files}.get(wanted.lower()) or dialects.get(language)
     if found is None:
-        close = get_close_matches(wanted, known, 1)
+        citeproc_folder()
+        close = get_close_matches(wanted, files, 1)
         hint = f"; did you mean {close[0]}?" if close else "; write one such as de-DE"
         raise ValueError(f"CSL has no locale {name!r}{hint}")
     return found
@@ -80,14 +106,29 @@ class Terms:
 @cache
 def terms_of(locale: str) -> Terms:
     """Return the terms of a locale; those that it lacks are English."""
-    file = _locales()[0] / f"locales-{check_locale(locale)}.xml"
+    name = check_locale(locale)
+    file = _locales()[0][name]
+    terms, enclose = _own_terms(name) if file == _TABLE else _csl_terms(file)
+    return Terms({**({} if name == DEFAULT else terms_of(DEFAULT).forms), **terms}, enclose)
+
+
+def _own_terms(name: str) -> tuple[_Forms, bool]:
+    """Return the terms of our table, which have one form, or the short and the long one."""
+    terms: _Forms = {}
+    for term, forms in _own_locales()[name].items():
+        if isinstance(forms, str):
+            terms[term, "long"] = forms, forms
+        else:
+            terms[term, "short"], terms[term, "long"] = tuple(forms[:2]), tuple(forms[2:])
+    return terms, name == DEFAULT
+
+
+def _csl_terms(file: Path) -> tuple[_Forms, bool]:
     root = ET.parse(file).getroot()  # noqa: S314 (citeproc-py's own file)
-    english = {} if check_locale(locale) == DEFAULT else terms_of(DEFAULT).forms
-    terms = {}
+    terms: _Forms = {}
     for term in root.iter(f"{NAMESPACE}term"):
         single, multiple = (term.findtext(f"{NAMESPACE}{number}") for number in ("single", "multiple"))
         text = term.text or ""
         terms[term.get("name", ""), term.get("form", "long")] = single or text, multiple or text
     options = root.find(f"{NAMESPACE}style-options")
-    enclose = options is not None and options.get("punctuation-in-quote") == "true"
-    return Terms({**english, **terms}, enclose)
+    return terms, options is not None and options.get("punctuation-in-quote") == "true"

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from doiuri._doi import DOI
 from doiuri._errors import DOISyntaxError
 from doiuri._json import Malformed, brief, load
+from doiuri.citations._locale import needs_extra
 from doiuri.records._work import Work
 
 if TYPE_CHECKING:
@@ -127,9 +128,7 @@ def _yaml_items(file: Path, text: str) -> Items:
     try:
         import yaml
     except ModuleNotFoundError:
-        raise ModuleNotFoundError(
-            f'{file}: to read YAML: pip install "doiuri[citations]"', name="yaml"
-        ) from None
+        raise ModuleNotFoundError(needs_extra(), name="yaml") from None
     try:
         loader = yaml.BaseLoader(text)  # dates and numbers stay as they are written
         root = loader.get_single_node()

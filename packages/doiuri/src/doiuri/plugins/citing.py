@@ -1,16 +1,18 @@
-"""What the options say about citations and lists of references. It needs the extra ``citations``."""
+"""What the options say about citations and lists of references."""
 
 from __future__ import annotations
 
-from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING
 
-from doiuri.citations import Style, check_locale, read_works
+from doiuri.citations import Style, check_locale, format_entries, read_works
+from doiuri.citations._locale import DEFAULT, has_citeproc, needs_extra
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Iterable, MutableMapping
 
+    from doiuri.citations import EntryKey, Part, Reference
     from doiuri.plugins._options import Options
 
 __all__ = ["Citing"]
@@ -19,43 +21,78 @@ __all__ = ["Citing"]
 class Citing:
     """The options of citations, checked.
 
+    :param package: the host's package, whose extra ``citations`` messages name
     :param folder: the folder of relative paths
     :param language: the language of citations; by default ``reference_locale``, or English
     :param prefix: what the names of the host's options begin with, such as ``"doi_"``
-    :raises ValueError: if a value is invalid; the message begins with the name of the option
-    :raises ModuleNotFoundError: for a style of the author, if the extra ``citations`` is not installed
+    :raises ValueError: if a value is invalid or needs the extra; the message begins with the option
     """
 
     def __init__(
-        self, options: Options, folder: str | os.PathLike[str] = ".", language: str = "", prefix: str = ""
+        self,
+        options: Options,
+        package: str,
+        folder: str | os.PathLike[str] = ".",
+        language: str = "",
+        prefix: str = "",
     ) -> None:
         self.folder = folder
+        self._needs_extra = needs_extra(package)
+        self.no_lists = "" if has_citeproc() else self._needs_extra
+        """Why there can be no lists of references; "" if there can."""
         self._numbered = None if options.citation is None else options.citation == "number"
         self._style = options.reference_style
+        self.locale, self.no_language = self._locale_of(language)
+        """The language of citations, and why it is English instead of ``language``; "" if it is not."""
         name = "reference_locale"
         try:
-            self.entry_locale = options.reference_locale or language or "en-US"
+            self.entry_locale = check_locale(options.reference_locale or self.locale)
             """The language of lists."""
-            with suppress(ModuleNotFoundError):  # it is only needed by documents with citations
-                self.entry_locale = check_locale(self.entry_locale)
-            self.locale = language or self.entry_locale
-            """The language of citations."""
+            if not language:
+                self.locale = self.entry_locale
             name = "works"
             self.library = read_works(options.works, folder)
             """The works of the author's files."""
             name = "reference_style"
             self.styles()
+        except ModuleNotFoundError:
+            raise ValueError(f"{prefix}{name}: {self._needs_extra}") from None
         except ValueError as error:
             raise ValueError(f"{prefix}{name}: {error}") from None
+
+    def _locale_of(self, language: str) -> tuple[str, str]:
+        try:
+            return check_locale(language or DEFAULT), ""
+        except ModuleNotFoundError:
+            return DEFAULT, self._needs_extra
+        except ValueError as error:
+            return DEFAULT, str(error)
 
     @cache  # noqa: B019 (one a build)
     def styles(self, name: str = "") -> tuple[Style, Style]:
         """Return the style of citations, and that of the entries to which they lead.
 
         :param name: the style of a list that has one of its own
-        :raises ValueError: if there is no such style
+        :raises ValueError: if there is no such style, or a ``.csl`` file needs the extra ``citations``
         """
         of_kind = "numeric" if self._numbered else "author-date"
-        entries = Style.load(name or self._style or of_kind, self.folder)
+        try:
+            entries = Style.load(name or self._style or of_kind, self.folder)
+        except ModuleNotFoundError:
+            raise ValueError(self._needs_extra) from None
         fits = self._numbered in (None, entries.numbered)
         return entries if fits else Style.load(of_kind), entries
+
+    def entries(
+        self,
+        references: Iterable[Reference],
+        style: Style,
+        known: MutableMapping[EntryKey, tuple[Part, ...]] | None,
+    ) -> list[tuple[Part, ...]]:
+        """Return the entries of references, in the language of lists; see ``format_entries``.
+
+        :raises ValueError: if the style cannot be used, or the extra ``citations`` is not installed
+        """
+        if self.no_lists:
+            raise ValueError(self.no_lists)
+        return format_entries(references, style, self.entry_locale, known)

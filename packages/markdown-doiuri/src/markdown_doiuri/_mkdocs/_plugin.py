@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from doiuri import DOI, find
-from doiuri.citations import EntryKey, Part, check_locale
+from doiuri.citations import EntryKey, Part
 from doiuri.plugins.display import STYLE_SHEET
 from mkdocs.config.base import LegacyConfig
 from mkdocs.exceptions import PluginError
@@ -161,7 +161,7 @@ class DOIPlugin(BasePlugin[LegacyConfig]):  # type: ignore[no-untyped-call]  # _
         try:
             self._entries = ChainMap({}, self._entries.maps[0])
             self._extension = SiteExtension(self._entries, **options, warn=self._warn)
-        except (ValueError, ModuleNotFoundError) as error:
+        except ValueError as error:
             raise PluginError(f"doiuri: {error}") from None
         # Markdown takes instances of extensions as well as names.
         config.markdown_extensions.append(self._extension)  # type: ignore[arg-type]
@@ -187,11 +187,6 @@ class DOIPlugin(BasePlugin[LegacyConfig]):  # type: ignore[no-untyped-call]  # _
         pages = [self._sources.read(file) for file in in_order]
         cited = [key for page in pages for key in page.cited]
         cited += extension.options.nocite
-        if cited and extension.options.citations:
-            try:
-                check_locale(extension.options.citing.locale)
-            except ModuleNotFoundError as error:
-                raise PluginError(f"doiuri: {error}") from None
         extension.site.prepare(
             (doi for page in pages for doi in page.dois), (key for key in cited if isinstance(key, DOI))
         )

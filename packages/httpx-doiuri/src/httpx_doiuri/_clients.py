@@ -238,17 +238,15 @@ class DOIClient(Generic[RequestT, ResponseT]):
 
     def _refuse_doi(self, url: Any) -> None:
         if isinstance(url, self._httpx.URL) and url.scheme == "doi":
-            advice = (
-                "pass the doi: URI to the client as a string: httpx.URL changes names such as 10.1000/../x"
-            )
-            raise self._httpx.InvalidURL(f"{str(url)!r:.200}: {advice}")
+            how = "pass the doi: URI to the client as a string: httpx.URL changes names such as 10.1000/../x"
+            raise self._httpx.InvalidURL(f"{str(url)!r:.200}: {how}")
 
     def _redirects(self, request: Any, options: dict[str, Any]) -> Redirects | None:
-        """Return the requests to send for a DOI; none if it is a request for something else."""
-        chain = Chain.of(request)
-        if chain is None:
-            self._refuse_doi(request.url)
-        return None if chain is None else Redirects(self, request, chain, options)
+        """Return the requests to send for a DOI; None if the request is for something else."""
+        if (chain := Chain.of(request)) is not None:
+            return Redirects(self, request, chain, options)
+        self._refuse_doi(request.url)
+        return None
 
 
 class SyncDOIClient(DOIClient[RequestT, ResponseT]):

@@ -51,8 +51,8 @@ def add_options(app: Sphinx) -> None:
     """Declare the options."""
     for option in _ALL:
         # With a number or a bool as the default, Sphinx would refuse -D doi_timeout=2.5 or -D doi_details=yes
-        default = "on" if option.default is True else option.default
-        default = default if isinstance(default, str) and not option.variable else None
+        is_word = isinstance(option.default, str | bool) and not option.variable
+        default = str(option.default) if is_word else None
         # Any type: check_options has better messages.
         app.add_config_value(
             f"doi_{option.name}",

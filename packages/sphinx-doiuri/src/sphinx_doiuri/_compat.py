@@ -127,10 +127,11 @@ def leave_out_dois(app: Sphinx, uri: str) -> str | None:
     excluded = any(re.match(pattern, document) for pattern in config.linkcheck_exclude_documents)
     if ignored or excluded or not isinstance(app.builder, LinkChecker) or not switch(config, "doi_linkcheck"):
         return None
-    with suppress(DOISyntaxError):  # a link of the role arxiv
-        doi = parse_arxiv_target(uri.removeprefix(ARXIV)).doi
-        if uri.startswith(ARXIV) and any(use.doi == doi for use in doi_data(app.env).all_uses()):
-            return app.builder.leave_out(uri, doi)
+    if uri.startswith(ARXIV):
+        with suppress(DOISyntaxError):
+            doi = parse_arxiv_target(uri.removeprefix(ARXIV)).doi
+            if doi in doi_data(app.env).dois():  # a link of the role arxiv
+                return app.builder.leave_out(uri, doi)
     for hosts in (), (urlsplit(options(config).link).netloc,):
         with suppress(DOISyntaxError):
             doi = DOI.from_url(uri, hosts=hosts) if hosts else DOI.from_url(uri)

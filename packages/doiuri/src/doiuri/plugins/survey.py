@@ -19,9 +19,7 @@ if TYPE_CHECKING:
 
 _MOST_GUESSES = 50
 # Ends of the addresses of pages, and letters in the place of digits
-_PAGE = re.compile(
-    r"(?:\.pdf|/(?:data|pdf|epdf|full|fulltext|full/html|html|abstract|meta))+\Z", re.IGNORECASE
-)
+_PAGE = re.compile(r"(?:\.pdf|/(?:data|e?pdf|full(?:text)?|html|abstract|meta))+\Z", re.IGNORECASE)
 _DIGITS = {"O": "0", "o": "0", "l": "1", "I": "1"}
 _LETTER = re.compile("[OolI](?=[0-9])|(?<=[0-9])[OolI]")
 
@@ -148,8 +146,8 @@ class Survey:
 def _guesses(doi: DOI) -> list[DOI]:
     """Return what may have been meant by a DOI that does not exist, the most probable first."""
     prefix, _, suffix = doi.name.partition("/")
-    guesses = [_PAGE.sub("", suffix), _LETTER.sub(lambda match: _DIGITS[match[0]], suffix)]
-    guesses += [suffix.rpartition("/")[0]]
+    digits = _LETTER.sub(lambda match: _DIGITS[match[0]], suffix)
+    guesses = _PAGE.sub("", suffix), digits, suffix.rpartition("/")[0]
     names = [f"{prefix}/{guess}" for guess in dict.fromkeys(guesses) if guess not in {"", suffix}]
     return [type(doi).from_name(name) for name in names]
 

@@ -48,7 +48,7 @@ def local(path: str) -> str:
 
 
 def readable(address: str) -> str:
-    """Return a normalized address without the escapes that it means the same without.
+    """Return a normalized address with as few escapes as possible; its meaning stays the same.
 
     >>> readable("10.1000%2Fx/100%25%20of%20%C3%BC%231%2541.csv")
     '10.1000%2Fx/100% of ü#1%2541.csv'

@@ -113,7 +113,7 @@ class DOIFileSystem(AbstractFileSystem):
         return normalize(os.fspath(path))
 
     def unstrip_protocol(self, name: str) -> str:
-        """Return an address with its protocol, without escapes: ``rsync`` makes the names of copies of it."""
+        """Return an address with its protocol and few escapes: ``rsync`` names its copies after it."""
         return f"doi://{readable(self._strip_protocol(name))}"
 
     def invalidate_cache(self, path: str | None = None) -> None:
@@ -171,7 +171,7 @@ class DOIFileSystem(AbstractFileSystem):
         return self.exists(path) and self.info(path)["type"] == "file"
 
     def modified(self, path: str) -> datetime:  # noqa: ARG002
-        """Return 1970-01-01, always: repositories list no dates of files, but DuckDB asks for one."""
+        """Return 1970-01-01: repositories do not list the dates of files, but DuckDB asks for one."""
         return datetime.fromtimestamp(0, UTC)
 
     def walk(self, path: str, maxdepth: int | None = None, topdown: bool = True, **options: Any) -> Any:

@@ -21,7 +21,7 @@ __all__ = ["Citing"]
 class Citing:
     """The options of citations, checked.
 
-    :param package: the host's package, whose extra ``citations`` messages name
+    :param package: the host's package; messages recommend its extra ``citations``
     :param folder: the folder of relative paths
     :param language: the language of citations; by default ``reference_locale``, or English
     :param prefix: what the names of the host's options begin with, such as ``"doi_"``

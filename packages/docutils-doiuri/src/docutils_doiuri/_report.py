@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from docutils.utils import Reporter
     from doiuri import DOI
 
-_ATTRIBUTE = "_doiuri_advice"  # of a document: links with advice on them, and its messages
+_ATTRIBUTE = "_doiuri_notes"  # of a document: nodes with a problem or advice, and the messages about them
 
 _logger = logging.getLogger("doiuri")
 

@@ -155,20 +155,19 @@ class Mentions:
 
     def find(self, data: str) -> list[Mention]:
         """Return the mentions in ``data``, in order."""
-        names = [name.start() for name in _BEGINNING.finditer(data)]
+        options, names = self._options, [name.start() for name in _BEGINNING.finditer(data)]
         if not names:
             return []
         plain = self.plain(data, names)
         if plain is not None:
             return plain
-        if not self._options.bare_names and not any(label in data.lower() for label in ("doi", "hdl")):
+        if not options.bare_names and not any(label in data.lower() for label in ("doi", "hdl")):
             return []
-        options = self._options
         if not (options.bare or options.bare_names or options.bare_links or "@" in data):
             return []
         rendered = RenderedText(data, self._stash)
         matches = list(find(rendered.text))
-        if self._options.bare:
+        if options.bare:
             self._report_invalid(rendered.text, matches)
         return [mention for match in matches if (mention := self._mention(match, rendered))]
 

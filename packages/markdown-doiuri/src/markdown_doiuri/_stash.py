@@ -45,17 +45,13 @@ _MAX_ID = 80  # characters of a name in an id
 
 
 def slug(key: Handle | str) -> str:
-    """Return an id for a work: letters, digits, "." and "-"; "_" and two digits for other bytes."""
+    """Return a part of an id for a work or path: "_" and two hexadecimal digits stand for special bytes."""
     text = key if isinstance(key, str) else key.key
-    plain = _NOT_IN_ID.sub(_escaped, text)
+    plain = _NOT_IN_ID.sub(lambda found: "".join(f"_{byte:02x}" for byte in found[0].encode()), text)
     plain = plain if isinstance(key, str) else plain.lower()
     if len(plain) <= _MAX_ID:
         return plain
     return f"{plain[:_MAX_ID]}-{hashlib.sha256(text.encode()).hexdigest()[:12]}"
-
-
-def _escaped(characters: re.Match[str]) -> str:
-    return "".join(f"_{byte:02x}" for byte in characters[0].encode())
 
 
 class Stash:

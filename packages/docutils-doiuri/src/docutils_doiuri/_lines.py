@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from copy import deepcopy
 from itertools import cycle
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,9 +24,9 @@ if TYPE_CHECKING:
 def set_lines(document: nodes.document, inline: Sequence[nodes.Element]) -> None:
     """Set the file and line of inline nodes, as far as they are known.
 
-    docutils is wrong about tables, docstrings, and what directives parse or read from files. So a node that
-    does not stand on its line is put on the nearest one that has its source, in its file or another one that
-    the document is made of.
+    The lines of docutils are wrong in tables, docstrings, and what directives parse or read from files. If a
+    node's source is not on its line, the node moves to the nearest line that has it, in its own file or
+    another one that the document is made of.
 
     :param document: the document, whose settings name the files.
     :param inline: the nodes, in their order, before any of them is replaced.
@@ -37,18 +38,18 @@ def set_lines(document: nodes.document, inline: Sequence[nodes.Element]) -> None
     names = [_file_of(node) for node in inline]
     read = getattr(document.settings.record_dependencies, "list", ())
     sources = dict.fromkeys((*names, *map(str, read)))
-    files = {name: _places(texts, name) for name in sources}
-    free = {(name, text): [*lines] for name, found in files.items() for text, lines in found.items()}
+    files = {name: _lines_in_file(texts, name) for name in sources}
+    free = deepcopy(files)
     misplaced = []
     for node, name, text in zip(inline, names, texts, strict=True):
         if node.line not in files[name].get(text, ()):
             misplaced.append((node, name, text))
-        elif node.line and node.line in free[name, text]:  # it is not if a substitution is used twice
-            free[name, text].remove(node.line)
+        elif node.line and node.line in free[name][text]:  # it is not if a substitution is used twice
+            free[name][text].remove(node.line)
             node.source = name
     for node, name, text in misplaced:
-        file = next((file for file in (name, *files) if free.get((file, text))), name)
-        near, left = node.line, free.get((file, text), [])
+        file = next((file for file in (name, *files) if free[file].get(text)), name)
+        near, left = node.line, free[file].get(text)
         if near and (found := left or files[file].get(text)):
             node.source, node.line = file, min(found, key=lambda line: abs(line - near))
             if left:
@@ -65,7 +66,7 @@ def _estimate(node: nodes.Element, lines: _Lines) -> None:
     if block is not None and node.line is not None:
         key = id(block), type(node)
         if key not in lines:
-            lines[key] = _lines_in(block, type(node))
+            lines[key] = _lines_in_block(block, type(node))
         node.line += lines[key][id(node)]
 
 
@@ -77,7 +78,7 @@ def _block(node: nodes.Element) -> nodes.TextElement | None:
     return parent if isinstance(parent, nodes.TextElement) and parent.rawsource else None
 
 
-def _lines_in(block: nodes.TextElement, kind: type[nodes.Element]) -> dict[int, int]:
+def _lines_in_block(block: nodes.TextElement, kind: type[nodes.Element]) -> dict[int, int]:
     """Return the number of lines of a block before each node of a kind, by the node's id.
 
     Nodes with the same source are counted off. A node whose source is not in the block is on the first line.
@@ -88,7 +89,7 @@ def _lines_in(block: nodes.TextElement, kind: type[nodes.Element]) -> dict[int, 
     return {node: next(left[text]) for node, text in written}
 
 
-def _places(texts: Collection[str], name: str) -> dict[str, list[int]]:
+def _lines_in_file(texts: Collection[str], name: str) -> dict[str, list[int]]:
     """Return the lines of a file, from 1, that have each text; none if the file cannot be read."""
     try:
         source = "\n".join(Path(name).read_text("utf-8-sig").splitlines())

@@ -57,9 +57,8 @@ class LinkDOIs(Transform):
                 key = str(error), link.source, link.line
                 if key not in told:
                     told[key] = report_error(self.document.reporter, str(error), base_node=link)
-                message = told[key]
                 text = source_text(link)
-                link.replace_self(nodes.problematic(text, text, refid=self.document.set_id(message)))
+                link.replace_self(nodes.problematic(text, text, refid=self.document.set_id(told[key])))
 
 
 class VerifyDOIs(Transform):

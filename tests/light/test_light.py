@@ -134,16 +134,8 @@ def test_markdown_says_once_what_a_list_needs(tmp_path: Path) -> None:
     (tmp_path / "works.json").write_text(json.dumps(WORKS))
     (tmp_path / "page.md").write_text(MARKDOWN)
     (tmp_path / "config.json").write_text('{"doiuri": {"works": "works.json"}}')
-    built = run(
-        tmp_path,
-        "markdown",
-        "-x",
-        "doiuri",
-        "-c",
-        "config.json",
-        "page.md",
-        without=("citeproc", "lxml", "yaml"),
-    )
+    command = ("markdown", "-x", "doiuri", "-c", "config.json", "page.md")
+    built = run(tmp_path, *command, without=("citeproc", "lxml", "yaml"))
     assert built.returncode == 0
     assert "Traceback (most" not in built.stderr
     assert built.stderr.count(NEEDS.format("markdown")) == 1
@@ -191,7 +183,6 @@ def test_the_role_brings_few_packages() -> None:
         needed.add(name)
         found = {re.split(r"[^\w.-]", need)[0] for need in requires(name) or () if "extra ==" not in need}
         if name == "sphinx-doiuri":
-            found.add("requests")  # of doiuri[resolver]
-            found.add("platformdirs")
+            found |= {"requests", "platformdirs"}  # of doiuri[resolver]
         waiting |= found - needed - {"sphinx", "docutils", "requests", "urllib3"}
     assert needed == {"sphinx-doiuri", "docutils-doiuri", "doiuri", "platformdirs"}

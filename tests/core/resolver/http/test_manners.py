@@ -193,18 +193,17 @@ BLOCKED = reply("403 Forbidden", b"<h1>Access denied</h1>", kind="text/html")
 REFUSED = reply("403 Forbidden", b'{"responseCode":2,"message":"not allowed"}')
 
 
-@pytest.mark.parametrize(
-    ("answers", "requests"),
-    {
-        "pages": ([BLOCKED], 3),
-        "no body": ([reply("403 Forbidden", b"")], 3),
-        "other JSON": ([reply("403 Forbidden", b'{"error": "blocked"}')], 3),
-        "two of three": ([BLOCKED, BLOCKED, None], 12),
-        "another failure between": ([BLOCKED, BLOCKED, REFUSED], 5),
-        "the API's own": ([REFUSED], 5),
-    }.values(),
-    ids=["pages", "no body", "other JSON", "two of three", "another failure between", "the API's own"],
-)
+REFUSALS: dict[str, tuple[list[bytes | None], int]] = {
+    "pages": ([BLOCKED], 3),
+    "no body": ([reply("403 Forbidden", b"")], 3),
+    "other JSON": ([reply("403 Forbidden", b'{"error": "blocked"}')], 3),
+    "two of three": ([BLOCKED, BLOCKED, None], 12),
+    "another failure between": ([BLOCKED, BLOCKED, REFUSED], 5),
+    "the API's own": ([REFUSED], 5),
+}
+
+
+@pytest.mark.parametrize(("answers", "requests"), REFUSALS.values(), ids=REFUSALS)
 def test_three_blocking_answers_in_a_row_end_all_requests(
     answers: list[bytes | None], requests: int, clock: Clock, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -31,15 +31,18 @@ def pages(names: Sequence[str], link: str) -> dict[str, str]:
     return {"index": f"{texts[0]}\n", "other": f"{texts[1]}\n"}
 
 
+def documents(folder: Path, names: Sequence[str]) -> Path:
+    texts = {f"{name}.rst": f":orphan:\n\nT\n=\n\n{text}" for name, text in roles(names).items()}
+    return write(folder / "source", texts)
+
+
 def sphinx(folder: Path, names: Sequence[str], _log: pytest.LogCaptureFixture) -> str:
-    source = {f"{name}.rst": f":orphan:\n\nT\n=\n\n{text}" for name, text in roles(names).items()}
-    return build(write(folder / "source", source), folder).warnings
+    return build(documents(folder, names), folder).warnings
 
 
 def linkcheck(folder: Path, names: Sequence[str], _log: pytest.LogCaptureFixture) -> str:
-    source = {f"{name}.rst": f":orphan:\n\nT\n=\n\n{text}" for name, text in roles(names).items()}
     quiet = ("-D", "linkcheck_report_timeouts_as_broken=0")
-    return build(write(folder / "source", source), folder, "linkcheck", *quiet).text("output.txt")
+    return build(documents(folder, names), folder, "linkcheck", *quiet).text("output.txt")
 
 
 def docutils(_folder: Path, names: Sequence[str], _log: pytest.LogCaptureFixture) -> str:

@@ -28,12 +28,10 @@ def test_not_found_is_marked_and_told_with_its_line(
         text = ":doi:`10.1000/1` and\n\n:doi:`10.1000/2`\n\n:arxiv:`2301.99999v1`, :arxiv:`1`"
         page = body(text, report_level=2, **settings)
     assert ["doi-not-found" in link.classes for link in links(page)] == [False, True, True]
-    told = capsys.readouterr().err
-    assert "<string>:3: (WARNING/2) DOI not found: 10.1000/2\n" in told
-    assert "<string>:5: (WARNING/2) DOI not found: 10.48550/arXiv.2301.99999\n" in told
-    assert (
-        "<string>:5: (ERROR/3) '1' is not a valid arXiv identifier: expected one such as 2301.00001" in told
-    )
+    said = capsys.readouterr().err
+    assert "<string>:3: (WARNING/2) DOI not found: 10.1000/2\n" in said
+    assert "<string>:5: (WARNING/2) DOI not found: 10.48550/arXiv.2301.99999\n" in said
+    assert "<string>:5: (ERROR/3) '1' is not a valid arXiv identifier: expected one such as" in said
 
 
 @pytest.mark.parametrize("halt_level", [1, 2])

@@ -56,7 +56,7 @@ class Spelling:
         """Raise the error for the ``flaw`` of the name, or for an ambiguous end; ``text`` is as given."""
         if flaw is not None:
             place = source_position(text, self.start, flaw[0])
-            better = _without_invisible(self.name.replace("%", "%25"))
+            better = _without_invisible(self.name.replace("%", "%25"))  # the name is decoded already
             raise DOISyntaxError(text, place, flaw[1], better, kind)
         if self.ambiguous is not None:
             mark, name = text[self.ambiguous], self.name if self.name.isprintable() else repr(self.name)
@@ -69,8 +69,10 @@ def _without_invisible(text: str) -> "str | None":
     import re  # slow to import, and rarely needed
 
     better = re.sub(f"[{INVISIBLE}]", "", text).strip()
+    if better == text:
+        return None
     try:
-        name = "" if better == text else typed(better).name
+        name = typed(better).name
     except DOISyntaxError:
         return None
     return None if doi_flaw(name) else f"doi:{encode(name)}"

@@ -97,13 +97,14 @@ def report_links(
         else:
             for message in messages:
                 _replace([message], _report(document, message[0].astext(), node))
-    told = set()
+    told = set()  # a substitution that is used twice is written once
     for link in lost:
         link["classes"].append("doi-not-found")
         text, meant = describe(link["doi"], link.get("doi_typed"), known=missing[link["doi"]])
         hint = f"; did you mean {meant}?" if meant else ""
-        if (text, link.source, link.line) not in told or not link.source:
-            told.add((text, link.source, link.line))
+        use = text, link.source or id(link), link.line
+        if use not in told:
+            told.add(use)
             _replace(placed.pop(id(link), []), _report(document, f"DOI not found: {text}{hint}", link))
     for messages in placed.values():  # in a substitution: reported where it is used
         _replace(messages)

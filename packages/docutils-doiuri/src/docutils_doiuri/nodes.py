@@ -138,7 +138,7 @@ def reference(rawtext: str, target: Target, options: Options, classes: Sequence[
 def handle_reference(
     rawtext: str, text: str, error: DOISyntaxError, options: Options, classes: Sequence[str] = ()
 ) -> nodes.reference | None:
-    """Return the link to a handle that is no DOI, which doi.org resolves too; None for other errors.
+    """Return the link to a handle that is not a DOI, which doi.org resolves, too; None for other errors.
 
     :param rawtext: the source of the role.
     :param text: the text of the role.

@@ -95,7 +95,7 @@ class DOIExtension(Extension):
     def _look_up(self, needs: Mapping[DOI, Need]) -> dict[DOI, Answer]:
         """Return what is known about the DOIs of a document; log how many could not be checked."""
         answers = verifier(self.options.shared).look_up(needs, self.options.shared)
-        # That is no mistake of the author: it is not for ``warn``, and fails no build.
+        # The author made no mistake, so this is not passed to ``warn``, and no build fails.
         if unknown := sentence(needs, answers):
             _logger.info("%s", unknown)
         return answers

@@ -23,11 +23,9 @@ _RAW = re.compile(
 _NEW_BLOCK = r"\n(?=[ \t>]*+(?:\n|[*+-][ ]|[0-9]++\.[ ]|#|\Z))"
 _SPAN = re.compile(rf"(?<![`\\])((?>(?:\\\\)*))(`++)(?:(?!{_NEW_BLOCK}).)*?(?<!`)\2(?!`)", re.DOTALL)
 _COMMENT = re.compile(rf"<!--(?:(?!<!--|{_NEW_BLOCK}).)*?-->", re.DOTALL)
-_ELEMENT = re.compile(
-    r"<(a|button|code|kbd|math|option|pre|samp|script|select|style|svg|textarea|title|tt|var)(?=[\s/>])"
-    r"(?:[^<]++|<(?!\1\b))*?</\1\s*>",
-    re.IGNORECASE,
-)
+NO_LINKS = "a|button|code|kbd|math|option|pre|samp|script|select|style|svg|textarea|title|tt|var"
+"""Elements in which a link is invalid, or would change what the author wants to show."""
+_ELEMENT = re.compile(rf"<({NO_LINKS})(?=[\s/>])(?:[^<]++|<(?!\1\b))*?</\1\s*>", re.IGNORECASE)
 _TEXT = re.compile(r"(?<=>)(?>(?:[^<]++|<(?![a-zA-Z/!]))+)")
 # As in the text of a paragraph: no space just inside the dollar signs, no word character just outside
 _IN_MATH = rf"(?=[^\s$])(?>(?:(?!{_NEW_BLOCK})[^$])*)(?<=\S)"

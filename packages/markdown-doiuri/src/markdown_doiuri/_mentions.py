@@ -126,9 +126,12 @@ _URL = re.compile(r"https?://(?:dx\.|www\.)?doi\.org/", re.IGNORECASE)
 _NAME = re.compile(rf"10\.[^\s{BOUNDARY}]*")
 # Most mentions: a common label and name between spaces, without characters that mean something in Markdown.
 _PLAIN = re.compile(
-    r"(?:(?<=(?<![^ \n])doi:)|(?<=(?<![^ \n])DOI:)|(?<=(?<![^ \n])doi:[ ])|(?<=(?<![^ \n])DOI:[ ])"
-    r"|(?<=(?<![^ \n])@doi:))"
-    r"10\.[0-9]{4,9}+/(?>(?:[./-]*+[A-Za-z0-9]++){1,200})(?=[.,;:!?]{0,3}+(?:[ \n]|\Z))"
+    r"""
+    (?: (?<=(?<![^ \n])(?:doi|DOI):) | (?<=(?<![^ \n])(?:doi|DOI):[ ]) | (?<=(?<![^ \n])@doi:) )
+    10\.[0-9]{4,9}+/(?>(?:[./-]*+[A-Za-z0-9]++){1,200})
+    (?=[.,;:!?]{0,3}+(?:[ \n]|\Z))
+    """,
+    re.VERBOSE,
 )
 _BEGINNING = re.compile(r"10(?=[.\x02])")  # rare in prose; the label before it is found afterwards
 _CLOSING = ".,;:!?)]}>\"'”’»"

@@ -12,6 +12,7 @@ from doiuri.plugins.display import details_of, needs_work
 from markdown.treeprocessors import Treeprocessor
 from markdown.util import HTML_PLACEHOLDER_RE, STX, AtomicString
 
+from markdown_doiuri._code import NO_LINKS
 from markdown_doiuri._links import proxy_doi, proxy_dois, tidy, unlink
 from markdown_doiuri._references import HEADINGS, Citations, add_text, toc_of, works_of
 from markdown_doiuri._stash import literal, unescaped
@@ -36,11 +37,7 @@ _NOT_LOCKED = "not in the lock file; build once without the option locked to add
 _DOI_URI = re.compile(r"\s*<?\s*doi:", re.IGNORECASE)
 _ESCAPE = re.compile(r"\\([\\`*_{}\[\]()>#+\-.!])")
 _CLICKED = "label", "summary"  # a click on them shows or hides text, such as that of a tab
-# Elements in which a link is invalid, or would change what the author wants to show.
-_NO_LINKS = re.compile(
-    r"<(/?)(a|button|code|kbd|math|option|pre|samp|script|select|style|svg|textarea|title|tt|var)(?=[\s/>])",
-    re.IGNORECASE,
-)
+_NO_LINKS = re.compile(rf"<(/?)({NO_LINKS})(?=[\s/>])", re.IGNORECASE)
 
 
 def _links_in(root: Element, tags: Iterable[str]) -> set[Element]:

@@ -56,6 +56,7 @@ def test_json(tmp_path: Path) -> None:
     [
         ("meta.yaml", '{% set name = "x" %}\nabout:\n  doi_url: https://doi.org/10.1000/182\n'),
         ("a.ipynb", '{"cells": [{"cell_type": "markdown", "source": ["doi:10.1000/182"]'),
+        ("a.json", '[{"id": "x", "type": "book", "title": "t", "DOI": "10.1000/182"'),
         ("CITATION.cff", "doi: 10.1000/182\nauthors: [\n"),
     ],
 )

@@ -138,6 +138,9 @@ def _built(names: Container[str]) -> str | None:
     """Return the name that shows that a folder holds a built site; None if there is none among its names."""
     if ".buildinfo" in names:  # Sphinx
         return ".buildinfo"
+    for name in ("doctrees", ".doctrees"):  # of all builders of Sphinx, unless it is beside the sources
+        if name in names and "conf.py" not in names:
+            return name
     marks = (name for name in ("objects.inv", "sitemap.xml") if name in names and "index.html" in names)
     return next(marks, None)
 

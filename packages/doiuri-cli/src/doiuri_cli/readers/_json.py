@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-from contextlib import suppress
 from pathlib import PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -42,7 +41,7 @@ SKIPPED = frozenset(("author", "editor", "translator", "issued", "accessed", "re
 def read(source: Source) -> Iterator[Part]:
     """Return the values that may mention DOIs; the entry is the ``id`` of a work.
 
-    :raises ReadError: if the file is not JSON though its name says what it describes.
+    :raises ReadError: if the file is not JSON, though it may describe works.
     """
     name = PurePath(source.path).name.lower()
     if name == ".zenodo.json":
@@ -70,11 +69,12 @@ def loaded(source: Source) -> object:
 
 
 def described(source: Source) -> object | None:
-    """Return the value of a text that may describe works; None if it is not JSON, or is a lock file."""
-    with suppress(ReadError):
-        if _DOI.search(source.text) and not source.text.startswith('{"doiuri-lock"'):
-            return loaded(source)
-    return None
+    """Return the value of a text that may describe works; None for other ones and lock files.
+
+    :raises ReadError: if it is not JSON.
+    """
+    may_describe = _DOI.search(source.text) and not source.text.startswith('{"doiuri-lock"')
+    return loaded(source) if may_describe else None
 
 
 def is_work(value: object) -> bool:

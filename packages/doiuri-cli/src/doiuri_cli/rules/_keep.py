@@ -52,7 +52,8 @@ def is_usual(name: str, rest: str) -> bool:
     :param name: the name in the link, without escapes.
     :param rest: what follows it.
     """
-    return _USUAL.fullmatch(rest) is not None and not (rest.startswith("#") and _SICI.search(name))
+    may_be_check = rest.startswith("#") or rest == "?"
+    return _USUAL.fullmatch(rest) is not None and not (may_be_check and _SICI.search(name))
 
 
 def keeps_name(old: str, new: str, syntax: str) -> bool:

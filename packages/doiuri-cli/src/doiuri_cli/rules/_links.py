@@ -29,8 +29,12 @@ _LONGEST_HEADS = 120  # characters
 _AROUND_LINK = re.compile(r"[\s\"'<>()\[\]{}|]")
 # After a comma or a semicolon, another link may start, but only if none to another site is before it
 _IN_LINK = re.compile(
-    r"(?:[/?]|%2f).*(?<![,;])\Z|(?:://|\A(?=(?:[\w-]+\.)+[a-z]{2,}/))(?!(?:dx\.|www\.)?doi\.org)",
-    re.IGNORECASE,
+    r"""
+    (?:[/?]|%2f).*(?<![,;])\Z  # in the path or the query of a link
+    | (?:://|\A(?=(?:[\w-]+\.)+[a-z]{2,}/))(?!(?:dx\.|www\.)?doi\.org)  # after a link to another site
+    | \A(?:/(?!/(?:dx\.|www\.)?doi\.org)|mailto:|data:)  # after a link to this site, a mail or data
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 # Other text there is another namespace, or another thing that is described
 _IDENTIFIER = re.compile(

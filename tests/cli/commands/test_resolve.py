@@ -41,10 +41,18 @@ def test_forms(form: str, expected: str, doi_proxy: Proxies, tmp_path: Path) -> 
     assert (again.stdout, len(doi_proxy.log)) == (run.stdout, requests)  # from the cache
 
 
-def test_json_is_an_object_in_a_line_for_each_name(doi_proxy: Proxies, tmp_path: Path) -> None:
-    run = resolve(doi_proxy, tmp_path, "--as", "json", KAHN, DEAD, ALIAS)
-    records = list(map(json.loads, run.stdout.splitlines()))
-    assert [record and record["handle"] for record in records] == [KAHN, None, "10.5555/TARGET"]
+def test_json_lines_are_records_that_the_proxy_serves(doi_proxy: Proxies, tmp_path: Path) -> None:
+    run = resolve(doi_proxy, tmp_path, "--as", "json", KAHN, DEAD, ALIAS, BARE)
+    (tmp_path / "records.jsonl").write_text(run.stdout, "utf-8")
+    recorded = doi_proxy(tmp_path / "records.jsonl")
+    for name, status in ((KAHN, 0), (BARE, 0), (DEAD, 1)):
+        options = ("--resolver", recorded.url, "--cache", ":memory:")
+        again = doiuri("resolve", *options, "--as", "json", name, cwd=tmp_path)
+        assert again.returncode == status, name
+        assert again.stdout in ["", *run.stdout.splitlines(keepends=True)]
+
+
+def test_csl_is_an_object_or_null_in_a_line_for_each_name(doi_proxy: Proxies, tmp_path: Path) -> None:
     run = resolve(doi_proxy, tmp_path, "--as", "csl", KAHN, BARE)
     work, nothing = map(json.loads, run.stdout.splitlines())
     assert (work["id"], work["DOI"], work["author"][0]["family"]) == (KAHN, KAHN, "Kahn")

@@ -21,16 +21,14 @@ if TYPE_CHECKING:
 
 
 FORMS = ("url", "json", "agency", "csl", "bibtex", "ris", "citation")
-ENTRIES = frozenset({"bibtex", "ris"})
-"""The forms that take several lines."""
+SPARSE = frozenset({"bibtex", "json", "ris"})
+"""The forms that leave out names without an answer."""
 
 RIS = "application/x-research-info-systems"
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _STDIN = "-"
 _NOT_FOUND, _UNKNOWN = 1, 3
 _LONGEST = 500  # characters of a name in a message
-_NOTHING = {"json": "null", "csl": "null"}
-"""The line for a name without an answer, by the form; of the others it is empty."""
 
 
 @click.command()
@@ -44,9 +42,10 @@ def resolve(names: tuple[str, ...], form: str, style: str, locale: str, **option
     """Look DOIs up: their URLs, records, agencies, metadata or citations.
 
     NAME is a DOI in any form. With -, or without names, names are read from standard input, one per line. The
-    output has a line for each name, in order; it is empty or null if there is no answer. The entries of
-    bibtex and ris are separated by empty lines. Exit codes: 0 all found, 1 one or more not found or invalid,
-    2 wrong use, 3 one or more unknown.
+    output has a line for each name, in order; it is empty (csl: null) if there is no answer. Names without a
+    record are left out of json, so that doiuri-proxy can serve the output. The entries of bibtex and ris are
+    separated by empty lines. Exit codes: 0 all found, 1 one or more not found or invalid, 2 wrong use, 3 one
+    or more unknown.
     """
     if not names and sys.stdin is not None and sys.stdin.isatty():
         raise click.UsageError("expected a DOI, or DOIs on standard input")
@@ -143,12 +142,14 @@ def _write(found: Iterable[Answer], form: str) -> int:
         statuses.add(answer.status)
         if answer.status != "found":
             click.echo(f"doiuri: {visible(_problem(answer))}", err=True)
-        if form not in ENTRIES:
-            line = answer.text or _NOTHING.get(form, "")
-            sys.stdout.write(f"{line if form in _NOTHING else visible(line)}\n")
-        elif answer.text:
-            sys.stdout.write(f"{separator}{answer.text}\n")
-            separator = "\n"
+        if form in SPARSE:
+            if answer.text:
+                sys.stdout.write(f"{separator}{answer.text}\n")
+                separator = "" if form == "json" else "\n"
+        elif form == "csl":
+            sys.stdout.write(f"{answer.text or 'null'}\n")
+        else:
+            sys.stdout.write(f"{visible(answer.text)}\n")
         sys.stdout.flush()
     if statuses & {"not-found", "no-values", "invalid"}:
         return _NOT_FOUND

@@ -25,7 +25,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from doiuri_proxy.records._store import Registry, StoreSource
+from doiuri_proxy.records._source import MemorySource
 
 CLIENTS = 32
 NAMES = 5_000  # more than any of the proxy's caches holds, so that most requests miss them
@@ -115,15 +115,13 @@ def load(port: int, path: str, options: list[str], seconds: int) -> tuple[float,
     return float(rate[1]), float(slow[1]) * {"us": 0.001, "ms": 1, "s": 1000}[slow[2]]
 
 
-def rates(folder: Path, store: Path, rounds: int, seconds: int) -> None:
+def rates(folder: Path, records: Path, rounds: int, seconds: int) -> None:
     """Print the rate of each server; rounds alternate, so that noise affects all alike."""
-    memory = folder / "records.json"
-    memory.write_text(json.dumps([record(number) for number in range(NAMES)]))
     name = f"/{record(7)['handle']}"
     body = {"responseCode": 1, **record(7)}
     (folder / "body.json").write_text(json.dumps(body, separators=(",", ":")))
     (folder / "minimal.py").write_text(MINIMAL.format(path=str(folder / "body.json")))
-    ports = [free_port() for _ in range(4)]
+    ports = [free_port() for _ in range(3)]
     (folder / "nginx.conf").write_text(NGINX.format(folder=folder, port=ports[0]))
     uvicorn = [
         sys.executable,
@@ -138,21 +136,16 @@ def rates(folder: Path, store: Path, rounds: int, seconds: int) -> None:
     servers = [
         (["nginx", "-c", str(folder / "nginx.conf")], ports[0]),
         ([*uvicorn, "--http", "h11", "--loop", "asyncio", "--no-access-log"], ports[1]),
-        (proxy_words(memory, ports[2]), ports[2]),
-        (proxy_words(store, ports[3]), ports[3]),
+        (proxy_words(records, ports[2]), ports[2]),
     ]
     rest, redirect = (random_names(folder, prefix, NAMES) for prefix in ("/api/handles/", "/"))
     subjects: list[tuple[str, int, str, list[str]]] = [
         ("nginx, a file", ports[0], "/body.json", []),
         ("minimal application", ports[1], "/", []),
-        (f"REST API, memory, {NAMES:,} names", ports[2], "", rest),
-        (f"REST API, SQLite, {NAMES:,} names", ports[3], "", rest),
-        (f"redirect, memory, {NAMES:,} names", ports[2], "", redirect),
-        (f"redirect, SQLite, {NAMES:,} names", ports[3], "", redirect),
-        ("REST API, memory, one name", ports[2], f"/api/handles{name}", []),
-        ("REST API, SQLite, one name", ports[3], f"/api/handles{name}", []),
-        ("redirect, memory, one name", ports[2], name, []),
-        ("redirect, SQLite, one name", ports[3], name, []),
+        (f"REST API, {NAMES:,} names", ports[2], "", rest),
+        (f"redirect, {NAMES:,} names", ports[2], "", redirect),
+        ("REST API, one name", ports[2], f"/api/handles{name}", []),
+        ("redirect, one name", ports[2], name, []),
     ]
     with contextlib.ExitStack() as stack:
         for words, port in servers:
@@ -175,9 +168,9 @@ def print_rates(seen: dict[str, list[tuple[float, float]]]) -> None:
         print(f"| {title} | {rate:,.0f} | {rate / base_rate:.2f} | {slow:.1f} | {slow / base_slow:.2f} |")
 
 
-def lookup(store: Path, count: int) -> float:
+def lookup(records: Path, count: int) -> float:
     """The median microseconds of processor time of one look-up, names taken at random."""
-    source = StoreSource(str(store), "https://doi.org")
+    source = MemorySource(records)
     rng = random.Random(1)
 
     async def times() -> list[float]:
@@ -190,38 +183,30 @@ def lookup(store: Path, count: int) -> float:
             taken.append((time.process_time() - start) / len(names) * 1e6)
         return taken
 
-    try:
-        return statistics.median(asyncio.run(times()))
-    finally:
-        source.close()
+    return statistics.median(asyncio.run(times()))
 
 
-def size(store: Path, count: int) -> None:
+def size(records: Path, count: int) -> None:
     """Print start-up time, memory after many different requests, and look-up time with many records."""
     port = free_port()
     start = time.perf_counter()
-    with serving(proxy_words(store, port), port) as process:
+    with serving(proxy_words(records, port), port) as process:
         ready = time.perf_counter() - start
-        load(port, "", random_names(store.parent, "/api/handles/", count), seconds=5)
+        load(port, "", random_names(records.parent, "/api/handles/", count), seconds=5)
         status = Path(f"/proc/{process.pid}/status").read_text()
         memory = int(re.search(r"VmHWM:\s*(\d+)", status)[1]) / 1024  # type: ignore[index]
-    print(f"| {count:,} | {ready:.2f} | {memory:.0f} | {lookup(store, count):.1f} |")
+    print(f"| {count:,} | {ready:.2f} | {memory:.0f} | {lookup(records, count):.1f} |")
 
 
-def make(store: Path, count: int) -> None:
-    lines = store.with_suffix(".jsonl")
-    with lines.open("w") as file:
+def make(records: Path, count: int) -> None:
+    with records.open("w") as file:
         file.writelines(json.dumps(record(number)) + "\n" for number in range(count))
-    registry = Registry(str(store), "https://doi.org")
-    registry.register(lines)
-    registry.close()
-    lines.unlink()
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="the local DOI proxy under load")
     parser.add_argument(
-        "--quick", action="store_true", help="fewer rounds, and 50,000 records in place of a million"
+        "--quick", action="store_true", help="fewer rounds, and 20,000 records in place of 100,000"
     )
     quick = parser.parse_args().quick
     for program in ("wrk", "nginx"):
@@ -229,14 +214,14 @@ def main() -> None:
             raise SystemExit(f"{program} is not installed")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        large = 50_000 if quick else 1_000_000
-        stores = [(folder / f"{count}.sqlite3", count) for count in (1000, NAMES, large)]
-        for store, count in stores:
-            make(store, count)
-        rates(folder, stores[1][0], rounds=2 if quick else 5, seconds=2 if quick else 5)
-        print("\n| records in SQLite | ready s | peak MB | look-up µs |\n| --- | --- | --- | --- |")
-        for store, count in stores:
-            size(store, count)
+        large = 20_000 if quick else 100_000
+        files = [(folder / f"{count}.jsonl", count) for count in (1000, NAMES, large)]
+        for records, count in files:
+            make(records, count)
+        rates(folder, files[1][0], rounds=2 if quick else 5, seconds=2 if quick else 5)
+        print("\n| records | ready s | peak MB | look-up µs |\n| --- | --- | --- | --- |")
+        for records, count in files:
+            size(records, count)
 
 
 if __name__ == "__main__":

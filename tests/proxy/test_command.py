@@ -22,6 +22,7 @@ from doiuri_proxy._cli import main
 from doiuri_proxy._server import reload_at_hang_ups
 from support.command import command, run
 from support.http import ask, send
+from support.ports import free_port
 from support.proxy_records import link
 from support.waiting import until
 
@@ -85,7 +86,6 @@ def test_a_port_that_is_taken_is_said_with_a_hint(tmp_path: Path) -> None:
         ),
         (["--records", "good.json", "--upstream", "doi.org"], "doi.org"),
         (["--records", "ftp://example.org/x"], "ftp"),
-        (["--records", "good.json", "--access-log", "."], "Is a directory"),
     ],
 )
 def test_what_cannot_be_served_is_said(
@@ -108,11 +108,6 @@ def test_what_cannot_be_served_is_said(
         ),
         (["--records", "r", "--cache", "c"], "--cache stores the answers of --upstream: give --upstream"),
         *((["--port", text], f"{text!r} is not a port number") for text in ("x", "-1", "65536")),
-        *(
-            ([f"--max-{what}", size], f"{size!r} is not a positive integer")
-            for what in ("connections", "header", "url")
-            for size in ("0", "x", "-1")
-        ),
         *((["--country", text], f"{text!r} is not a country code") for text in ("", "GBR", "1a")),
     ],
 )
@@ -139,19 +134,18 @@ def test_help_offers_no_url_for_records(capsys: pytest.CaptureFixture[str]) -> N
     assert "://" not in said
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        "--upstream http://127.0.0.1:1 --cache redis://127.0.0.1:1",
-        "list --store redis://127.0.0.1:1",
-    ],
-)
 def test_a_missing_redis_py_is_told(
-    words: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setitem(sys.modules, "redis", None)
-    assert main(words.split()) == 1
+    assert main(["--upstream", "http://127.0.0.1:1", "--cache", "redis://127.0.0.1:1"]) == 1
     assert "a store on Redis needs redis-py: pip install 'doiuri[redis]'" in capsys.readouterr().err
+
+
+def test_a_wrong_cache_is_told_with_the_name_of_the_variable() -> None:
+    done = run("--upstream", "http://127.0.0.1:9", "--port", "0", DOIURI_CACHE="foo://x")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "doiuri-proxy: DOIURI_CACHE: no store is known for foo:" in done.stderr
 
 
 def test_reload_on_sighup(tmp_path: Path) -> None:
@@ -248,11 +242,29 @@ def test_reloads_under_load_lose_no_request(tmp_path: Path) -> None:
     assert {*seen} == {b'{"responseCode":1,'}
 
 
-def test_limits_country_and_pick(tmp_path: Path) -> None:
-    file = write(tmp_path / "r.json", OLD)
-    words = "--max-url 30 --max-header 2000 --max-connections 50 --country gb --pick highest"
+@pytest.mark.parametrize("name", ["RECORDS", "UPSTREAM"])
+def test_uvicorn_runs_the_application_that_the_environment_configures(tmp_path: Path, name: str) -> None:
+    port = free_port()
+    words = ["uvicorn", "--http", "h11", "--port", str(port), "doiuri_proxy:app"]
+    with running([OLD]) as there:
+        value = there.url if name == "UPSTREAM" else str(write(tmp_path / "r.json", OLD))
+        environ = {**os.environ, f"DOIURI_PROXY_{name}": value}
+        with subprocess.Popen([sys.executable, "-m", *words], env=environ, stderr=subprocess.PIPE) as process:
+            try:
+                until(lambda: not refused(f"http://127.0.0.1:{port}"))
+                assert target(f"http://127.0.0.1:{port}") == "https://example.org/old"
+            finally:
+                process.terminate()
+
+
+def test_country_pick_and_access_log(tmp_path: Path) -> None:
+    file, words = write(tmp_path / "r.json", OLD), "--country gb --pick highest --access-log"
     with command(tmp_path, "--records", file, *words.split()) as proxy:
-        assert ask(proxy.url, "/10.1000/x").status == 302
-        assert ask(proxy.url, "/10.1000/" + "x" * 30).status == 414
-        head = b"GET /10.1000/x HTTP/1.1\r\nHost: x\r\nX: "
-        assert send(proxy.url, head + b"x" * 6000).startswith(b"HTTP/1.1 400")
+        ask(proxy.url, '/10.1000/%22%0A"?a=b')
+        ask(proxy.url, "/10.1000/x", "HEAD", headers={"X-Forwarded-For": "192.0.2.1"})
+        send(proxy.url, b"hello\r\n\r\n")  # not a request
+        lines = [re.sub(r":\d+ - ", " - ", line) for line in proxy.errors.splitlines()]
+    assert lines == [
+        'doiuri-proxy: 127.0.0.1 - "GET /10.1000/%22%0A%22?a=b HTTP/1.1" 404',
+        'doiuri-proxy: 127.0.0.1 - "HEAD /10.1000/x HTTP/1.1" 302',
+    ]

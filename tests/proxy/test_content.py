@@ -3,18 +3,15 @@
 import json
 import re
 from collections.abc import Iterator
-from contextlib import closing
 from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
-from doiuri.plugins import DOI_ORG
-from doiuri.resolver import Key, Metadata, Resolver, SQLiteStore
+from doiuri.resolver import Metadata, Resolver
 from doiuri.rest import BIBTEX, CSL_JSON, reference_type
 from doiuri_proxy import RecordsError, running
 from doiuri_proxy.pytest_plugin import Proxies
-from doiuri_proxy.records._store import Registry
 from support.command import run
 from support.http import Answer, ask
 from support.proxy_records import alias, link, loc
@@ -41,20 +38,11 @@ RECORDS: list[Any] = [
 ]
 
 
-@pytest.fixture(params=["memory", "store"], scope="module")
-def here(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+@pytest.fixture(scope="module")
+def here() -> Iterator[str]:
     """The URL of a proxy with RECORDS."""
-    source: Any = RECORDS
-    if request.param == "store":
-        source = tmp_path_factory.mktemp("content") / "records.sqlite3"
-        register(source, *RECORDS)
-    with running(source) as proxy:
+    with running(RECORDS) as proxy:
         yield proxy.url
-
-
-def register(store: Path, *records: dict[str, Any]) -> None:
-    with closing(Registry(str(store), "https://doi.org")) as registry:
-        registry.register(list(records))
 
 
 def accepting(url: str, accept: str, path: str = "/10.1000/cited", method: str = "GET") -> Answer:
@@ -248,8 +236,6 @@ def test_records_that_are_wrong_are_named_with_their_line(
         running(file),
     ):
         pass
-    done = run("import", file, "--store", tmp_path / "records.sqlite3")
-    assert (done.returncode, "records.jsonl:2: 10.1000/x: " in done.stderr) == (1, True)
 
 
 def test_a_misspelt_handle_is_named() -> None:
@@ -267,7 +253,7 @@ def test_a_misspelt_member_of_a_value_is_named(tmp_path: Path, wrong: str, right
     one["values"][0][wrong] = one["values"][0].pop(right, "1100")
     file = tmp_path / "r.jsonl"
     file.write_text(json.dumps(one))
-    done = run("import", file, "--store", tmp_path / "s.sqlite3")
+    done = run("--records", file)
     reason = f"""10.1000/x: unknown member '{wrong}'; did you mean "{right}"?"""
     assert (done.returncode, done.stderr) == (1, f"doiuri-proxy: {file}:1: {reason}\n")
 
@@ -303,34 +289,3 @@ def test_python_data_that_json_cannot_express_is_refused() -> None:
     for content in (loop, {"year": {1999}}):
         with pytest.raises(RecordsError, match=r"record 1: 10\.1000/1: "):
             running([{**link("10.1000/1", URL), "metadata": {CSL_JSON: content}}]).__enter__()
-
-
-def test_add_with_metadata(tmp_path: Path) -> None:
-    store, file = tmp_path / "records.sqlite3", tmp_path / "metadata.json"
-    file.write_text(json.dumps(METADATA))
-    words = ("add", "10.1000/new", URL, "--store", store)
-    assert run(*words, "--metadata", file).returncode == 0
-    with running(store) as proxy:
-        assert accepting(proxy.url, CSL_JSON, "/10.1000/new").json() == CSL
-        assert run(*words, "--replace").returncode == 0
-        assert accepting(proxy.url, CSL_JSON, "/10.1000/new").status == 406
-    file.write_text("{")
-    done = run(*words, "--replace", "--metadata", file)
-    assert (done.returncode, f"{file}:1: not JSON" in done.stderr) == (1, True)
-    file.write_text('{"bibtex": "x"}')
-    done = run(*words, "--replace", "--metadata", file)
-    assert (done.returncode, "not a media type in metadata: 'bibtex'" in done.stderr) == (1, True)
-
-
-def test_damaged_metadata_in_a_store_is_an_error(tmp_path: Path) -> None:
-    store = tmp_path / "records.sqlite3"
-    register(store, CITED)
-    with closing(SQLiteStore(store)) as opened:
-        key = Key("record", DOI_ORG, "10.1000/CITED")
-        entry = opened.get_many([key])[key]
-        opened.put_many(
-            {key: entry._replace(body=entry.body.replace(b'"metadata":{', b'"metadata":3,"x":{'))}
-        )
-    with running(store) as proxy:
-        assert accepting(proxy.url, BIBTEX).status == 500
-        assert ask(proxy.url, "/10.1000/cited").status == 302

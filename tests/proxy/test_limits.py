@@ -7,11 +7,10 @@ from types import SimpleNamespace
 
 import pytest
 from doiuri_proxy import running
-from doiuri_proxy.app import _redirect
-from doiuri_proxy.app._http import Request
+from doiuri_proxy.http import _redirect
+from doiuri_proxy.http._http import Request
 from doiuri_proxy.records import _upstream
-from doiuri_proxy.records._open import MemorySource
-from doiuri_proxy.records._source import WAIT_TIME, BusyError, PublicValues, SourceError
+from doiuri_proxy.records._source import WAIT_TIME, BusyError, MemorySource, PublicValues, SourceError
 from doiuri_proxy.records._upstream import Queue
 from support.http import ask
 from support.proxy_records import link

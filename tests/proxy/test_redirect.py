@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 import pytest
 from doiuri_proxy import running
-from doiuri_proxy.app import _redirect
+from doiuri_proxy.http import _redirect
 from support.http import ask
 from support.proxy_records import RECORDS, link, loc, record, value
 

@@ -8,9 +8,9 @@ from urllib.parse import urlsplit
 
 import pytest
 from doiuri_proxy import Running, running
-from doiuri_proxy.app._app import App
-from doiuri_proxy.app._http import Request, Response
-from doiuri_proxy.records._open import MemorySource
+from doiuri_proxy.http._app import App
+from doiuri_proxy.http._http import Request, Response
+from doiuri_proxy.records._source import MemorySource
 from support.http import ask, send
 from support.proxy_records import link, record, value
 

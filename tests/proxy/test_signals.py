@@ -13,10 +13,10 @@ from support.waiting import until
 
 
 def test_a_hang_up_waits_until_the_proxy_has_started(tmp_path: Path) -> None:
-    records, log = tmp_path / "r.jsonl", tmp_path / "access.log"
+    records = tmp_path / "r.jsonl"
     lines = (json.dumps(link(f"10.1000/{n}", "https://example.org/")) for n in range(4000))
     records.write_text("\n".join(lines))
-    words = ["--port", "0", "--records", records, "--access-log", log]
+    words = ["--port", "0", "--records", records]
     command = [sys.executable, "-m", "doiuri_proxy", *map(str, words)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
         try:

@@ -5,7 +5,7 @@ import html
 import pytest
 from doiuri.records import Location, Locations
 from doiuri_proxy import running
-from doiuri_proxy.app import _targets
+from doiuri_proxy.http import _targets
 from support.http import ask
 from support.proxy_records import link
 

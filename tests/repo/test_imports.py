@@ -43,7 +43,7 @@ LAYERS = [
 ]
 # The folders of the proxy, in the same order; the modules beside them use all
 PROXY_ROOT = PACKAGES / "doiuri-proxy" / "src" / "doiuri_proxy"
-PROXY_LAYERS = ["records", "app"]
+PROXY_LAYERS = ["records", "http"]
 # The modules and folders of the command, in the same order
 CLI_ROOT = PACKAGES / "doiuri-cli" / "src" / "doiuri_cli"
 CLI_LAYERS = [

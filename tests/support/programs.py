@@ -25,7 +25,7 @@ CHROMIUM = [
 ]
 ENGINES = ("pdflatex", "xelatex", "lualatex")
 LATEX = ("-interaction=nonstopmode", "-halt-on-error")
-VERSION = {"nginx": "-v", "caddy": "version", "dot": "-V"}
+VERSION = {"caddy": "version", "dot": "-V"}
 SECONDS = 300
 
 

@@ -9,9 +9,9 @@ from urllib.parse import quote
 
 import pytest
 from doiuri_proxy import running
-from doiuri_proxy.app._http import BadRequestError
-from doiuri_proxy.app._pages import path_of
-from doiuri_proxy.app._targets import append, header_url
+from doiuri_proxy.http._http import BadRequestError
+from doiuri_proxy.http._pages import path_of
+from doiuri_proxy.http._targets import append, header_url
 from support.devtools import Page
 from support.proxy_records import RECORDS, link, record, value
 

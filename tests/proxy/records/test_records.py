@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from doiuri_proxy import RecordsError, running
-from doiuri_proxy.records._open import open_local
+from doiuri_proxy.records._open import open_source
 from support.http import ask
 from support.proxy_records import link, record, value
 
@@ -17,7 +17,7 @@ X, Y = link("10.1000/x", "https://example.org/x"), link("10.1000/y", "https://ex
 
 def names(records: Any) -> list[str]:
     """Which of two names the records have."""
-    source = open_local(records)
+    source = open_source(records)
     return [name for name in "xyz" if asyncio.run(source.lookup(f"10.1000/{name}"))]
 
 

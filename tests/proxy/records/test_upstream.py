@@ -4,17 +4,16 @@ import asyncio
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-from doiuri.resolver import Entry, Key, SQLiteStore
 from doiuri_proxy import Running, running
 from doiuri_proxy.pytest_plugin import Proxies
 from doiuri_proxy.records import _upstream
-from doiuri_proxy.records._open import MemorySource
+from doiuri_proxy.records._source import MemorySource
 from doiuri_proxy.records._upstream import Queue
 from support.command import command
 from support.http import Answer, ask
@@ -321,16 +320,3 @@ def test_a_chain_of_aliases_through_upstream() -> None:
     here = [record("10.1000/a", value(1, "HS_ALIAS", "10.1000/b")), link("10.1000/c", "https://example.org/")]
     with running(there) as upstream, running(here, upstream=upstream.url, cache=":memory:") as proxy:
         assert ask(proxy.url, "/10.1000/a").headers["location"] == "/10.1000/c"
-
-
-def test_upstream_is_asked_for_what_an_incomplete_store_lacks(tmp_path: Path) -> None:
-    store = tmp_path / "incomplete.sqlite3"
-    with closing(SQLiteStore(store)) as opened:
-        opened.put_many(
-            {Key("record", "https://doi.org", "10.1000/2"): Entry(b"<html>", "application/json", 0)}
-        )
-    there = [link(f"10.1000/{n}", f"https://example.org/{n}") for n in (1, 2)]
-    with running(there) as upstream, running(store, upstream=upstream.url, cache=":memory:") as proxy:
-        for number in (1, 2):
-            location = ask(proxy.url, f"/10.1000/{number}").headers["location"]
-            assert location == f"https://example.org/{number}"

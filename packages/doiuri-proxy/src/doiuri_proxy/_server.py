@@ -6,34 +6,29 @@ import asyncio
 import contextlib
 import logging
 import os
-import re
+import random
 import signal
 import socket
-import sys
 import threading
-import time
 from errno import EADDRINUSE
-from logging.handlers import WatchedFileHandler
 from typing import TYPE_CHECKING, Literal
 
 import uvicorn
 
-from doiuri_proxy.app._app import App
-from doiuri_proxy.app._http import CLIENT_LEFT
-from doiuri_proxy.app._metrics import Metrics
-from doiuri_proxy.app._redirect import Choice
+from doiuri_proxy.http._app import App
+from doiuri_proxy.http._redirect import Choice
 from doiuri_proxy.records._files import RecordsError
-from doiuri_proxy.records._open import MemorySource, open_local, open_source
+from doiuri_proxy.records._open import is_cache, open_source
+from doiuri_proxy.records._source import MemorySource
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from random import Random
 
-    from doiuri_proxy.app._app import OnResponse
-    from doiuri_proxy.app._http import Request, Response
+    from doiuri_proxy.http._http import Request
     from doiuri_proxy.records._files import RecordsInput
-    from doiuri_proxy.records._source import LocalSource
 
+_MAX_CONNECTIONS = 10_000  # further ones get status 503
+_MAX_HEAD = 32_768  # bytes of a request line with its headers; longer ones get status 400
 _BACKLOG = 2048  # connections that the system keeps until they are accepted
 _KEEP_ALIVE = 20  # seconds that an idle connection is kept open
 _STOP_TIME = 10  # seconds that requests under way have to finish when the server stops
@@ -42,15 +37,14 @@ _STOP_SIGNALS = ("SIGINT", "SIGTERM", "SIGBREAK")  # the last on Windows only
 _log = logging.getLogger("doiuri_proxy")
 
 
-def configure(
-    app: App, *, connections: int | None = None, header: int | None = None, trusted: str | None = None
-) -> uvicorn.Config:
-    """Return uvicorn's settings.
+def app_of_environ() -> App:
+    """Return the application with the source that environment variables name, for uvicorn's own command."""
+    records, upstream = (os.environ.get(f"DOIURI_PROXY_{name}") or None for name in ("RECORDS", "UPSTREAM"))
+    return App(open_source(records, upstream=upstream), Choice(random.Random()))  # noqa: S311
 
-    :param connections: limit of connections; None is no limit
-    :param header: limit of a request line with its headers, in bytes; None is h11's
-    :param trusted: reverse proxies whose X-Forwarded-For is believed; None is none
-    """
+
+def configure(app: App, *, access_log: bool = False) -> uvicorn.Config:
+    """Return uvicorn's settings."""
     return uvicorn.Config(
         app,
         http="h11",  # httptools drops a raw "#" and what follows, which can be part of a DOI
@@ -59,12 +53,11 @@ def configure(
         interface="asgi3",
         workers=1,
         log_config=None,
-        access_log=False,
+        access_log=access_log,
         server_header=False,
-        proxy_headers=trusted is not None,
-        forwarded_allow_ips=trusted,
-        limit_concurrency=connections,
-        h11_max_incomplete_event_size=header,
+        proxy_headers=False,
+        limit_concurrency=_MAX_CONNECTIONS,
+        h11_max_incomplete_event_size=_MAX_HEAD,
         timeout_keep_alive=_KEEP_ALIVE,
         timeout_graceful_shutdown=_STOP_TIME,
     )
@@ -109,61 +102,16 @@ async def reload_at_hang_ups(reload: Callable[[], None]) -> None:
         await asyncio.to_thread(reload)
 
 
-def reload(app: App, open_records: Callable[[], LocalSource]) -> None:
-    """Read records files again; if that fails, log why and keep the old ones. A store needs no reload."""
-    if not isinstance(app.source.local, MemorySource):
+def reload(app: App, records: RecordsInput | None) -> None:
+    """Read records files again; if that fails, log why and keep the old ones. A cache needs no reload."""
+    if is_cache(records):
         return
     try:
-        app.source = app.source.with_local(open_records())
-    except (RecordsError, ValueError, OSError) as error:
+        app.source = app.source.with_local(MemorySource(records))
+    except (RecordsError, OSError) as error:
         _log.error("records not reloaded, keeping the old ones: %s", error)
     else:
         _log.info("records reloaded")
-
-
-def access_log(name: str, on_failure: Callable[[], None] = lambda: None) -> OnResponse:
-    """Return the function that appends a line for each request to a file; ``-`` is standard error.
-
-    The lines are in the common log format, and end with the seconds that the answer took. A file that another
-    program moves is opened anew.
-
-    :param on_failure: called for each line that is lost
-    :raises OSError: if the file cannot be opened
-    """
-    handler = logging.StreamHandler() if name == "-" else _LogFile(name, on_failure)
-
-    def write(request: Request, response: Response, client: str, seconds: float) -> None:
-        now = time.strftime("%d/%b/%Y:%H:%M:%S +0000", time.gmtime())
-        client = re.sub(r"[^A-Za-z0-9.:%-]", "?", client)  # X-Forwarded-For may hold anything
-        target = request.target.replace("\\", "\\x5C").replace('"', "\\x22")
-        line = f'{client} - - [{now}] "{request.method} {target} HTTP/{request.version}"'
-        line += f" {response.status} {len(response.body)} {seconds:.6f}"
-        handler.handle(logging.LogRecord("doiuri_proxy.access", logging.INFO, "", 0, line, None, None))
-
-    return write
-
-
-class _LogFile(WatchedFileHandler):
-    """Counts the lines that cannot be written, and reports the first; a full disk must not stop the proxy."""
-
-    def __init__(self, name: str, on_failure: Callable[[], None]) -> None:
-        super().__init__(name, encoding="utf-8")
-        self._on_failure = on_failure
-        self._is_reported = False
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Write a line."""
-        try:
-            super().emit(record)
-        except OSError:  # the file was moved, and a new one cannot be opened
-            self.handleError(record)
-
-    def handleError(self, record: logging.LogRecord) -> None:  # noqa: ARG002, N802 - logging's names
-        """Count a lost line."""
-        self._on_failure()
-        if not self._is_reported:
-            self._is_reported = True
-            _log.error("cannot write the access log: %s; lines are lost", sys.exception())
 
 
 def bind(host: str, port: int) -> socket.socket:
@@ -204,7 +152,7 @@ class Running:
         self.url = url
         self.log: list[Request] = []
         self._app = app
-        app.on_response = self._record
+        app.on_answer = self.log.append
 
     def load(self, records: RecordsInput) -> None:
         """Serve other records from the next request on.
@@ -212,11 +160,7 @@ class Running:
         :param records: as for `running`
         :raises RecordsError: if the records are not valid; then the proxy keeps the old ones
         """
-        self._app.source = self._app.source.with_local(open_local(records))
-
-    def _record(self, request: Request, response: Response, _client: str, _seconds: float) -> None:
-        if response.status != CLIENT_LEFT:
-            self.log.append(request)
+        self._app.source = self._app.source.with_local(MemorySource(records))
 
 
 @contextlib.contextmanager
@@ -227,7 +171,7 @@ def running(
     port: int = 0,
     upstream: str | None = None,
     cache: str | None = None,
-    pick: Literal["highest"] | Random = "highest",
+    pick: Literal["highest"] | random.Random = "highest",
     country: str | None = None,
 ) -> Iterator[Running]:
     """Run a proxy in a thread of this process, on a real socket, until the ``with`` block ends.
@@ -239,8 +183,8 @@ def running(
     ...         response.status
     200
 
-    :param records: the path of a records file, a folder of them or a store, or Python data in the form of a
-        records file; None is no records
+    :param records: the path of a records file, a folder of them or a build's cache, or Python data in the
+        form of a records file; None is no records
     :param host: the address to listen on
     :param port: the port to listen on; 0 picks a free one
     :param upstream: the base URL of a proxy to ask for DOIs that are not in the records
@@ -254,9 +198,7 @@ def running(
     :raises ValueError: if ``upstream`` or ``cache`` is not valid
     :raises OSError: if the port cannot be bound
     """
-    metrics = Metrics()
-    source = open_source(records, upstream=upstream, cache=cache, on_reply=metrics.count_upstream)
-    app = App(source, Choice(pick, country), metrics=metrics)
+    app = App(open_source(records, upstream=upstream, cache=cache), Choice(pick, country))
     listener = bind(host, port)  # the system keeps connections until the thread accepts them
     server = uvicorn.Server(configure(app))
     thread = threading.Thread(

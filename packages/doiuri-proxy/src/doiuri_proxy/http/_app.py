@@ -5,31 +5,30 @@ from __future__ import annotations
 import asyncio
 import logging
 import sys
-import time
 from collections.abc import Awaitable, Callable, MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from doiuri_proxy.app import _metrics, _pages, _redirect, _rest
-from doiuri_proxy.app._http import CLIENT_LEFT, FORM, BadRequestError, Request, Response
-from doiuri_proxy.app._metrics import Metrics
-from doiuri_proxy.app._redirect import Choice
+from doiuri.rest.server import JSON_TYPE
+
+from doiuri_proxy.http import _pages, _redirect, _rest
+from doiuri_proxy.http._http import FORM, BadRequestError, Request, Response
+from doiuri_proxy.http._redirect import Choice
 from doiuri_proxy.records._source import SourceError
 
 if TYPE_CHECKING:
     from doiuri_proxy.records._open import Source
 
+MAX_TARGET = 8192  # bytes of path and query
 MAX_FORM = 65_536  # bytes of a POST request's body
 
-OnResponse = Callable[[Request, Response, str, float], None]
 Message = MutableMapping[str, Any]  # as ASGI defines them
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 
 _log = logging.getLogger("doiuri_proxy")
 _METHODS = "GET,POST,HEAD"
-_OWN_PATHS = {b"/api": "api", b"/healthz": "healthz", b"/readyz": "readyz", b"/metrics": "metrics"}
 _CLOSE = ("connection", "close")  # the rest of the request is not read
 if sys.version_info >= (3, 12):
     # Answers that wait for nothing need no other turn of the event loop.
@@ -47,29 +46,19 @@ class App:
 
     source: Source
     choice: Choice = field(default_factory=Choice)
-    #: called with each request, its response, the client's address and the seconds that the answer took
-    on_response: OnResponse | None = None
-    #: limit of path and query in bytes
-    max_target: int = 8192
-    metrics: Metrics = field(default_factory=Metrics)
+    #: called with each request that is answered
+    on_answer: Callable[[Request], None] | None = None
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
-        """Answer an HTTP request, as ASGI says. Its response is recorded before it is sent."""
-        began = time.perf_counter()
+        """Answer an HTTP request, as ASGI says. It is recorded before its response is sent."""
         request = _request(scope)
-        self.metrics.in_progress += 1
-        try:
-            response = await self._respond(request, receive)
-        finally:
-            self.metrics.in_progress -= 1
-        seconds = time.perf_counter() - began
-        self.metrics.count_request(_endpoint(request.path), response.status, seconds)
-        if self.on_response is not None:
-            client = scope.get("client") or ("-",)
-            self.on_response(request, response, client[0], seconds)
-        if response.status != CLIENT_LEFT:
-            await send(_start(response))
-            await send({"type": "http.response.body", "body": response.body})
+        response = await self._respond(request, receive)
+        if response is None:
+            return
+        if self.on_answer is not None:
+            self.on_answer(request)
+        await send(_start(response))
+        await send({"type": "http.response.body", "body": response.body})
 
     async def answer(self, request: Request) -> Response:
         """Return the response to a request that was read in full; never raises."""
@@ -83,7 +72,7 @@ class App:
                 return _with_cors(request, await _rest.which_ra(request, self.source))
             if endpoint == "redirect":
                 return await _redirect.answer(request, self.source, self.choice)
-            return await _metrics.answer(endpoint, request, self.source, self.metrics)
+            return Response(200, b'{"status":"ok"}', JSON_TYPE, (("Cache-Control", "no-store"),))
         except BadRequestError as error:
             return _pages.error(400, "Bad Request", str(error))
         except SourceError as error:
@@ -92,31 +81,33 @@ class App:
             _log.exception("cannot answer %s", request.target)
             return _error(request, 500, "Internal error")
 
-    async def _respond(self, request: Request, receive: Receive) -> Response:
-        """Read a form, and return the response; ``CLIENT_LEFT`` if the client leaves meanwhile."""
+    async def _respond(self, request: Request, receive: Receive) -> Response | None:
+        """Read a form, and return the response; None if the client leaves meanwhile."""
         refusal = self._refusal(request)
         if refusal is not None:
             return refusal.with_headers(_CLOSE)
         if request.method == "POST":
             body = await _read_body(receive)
             if body is None:
-                return Response(CLIENT_LEFT)
+                return None
             if len(body) > MAX_FORM:
                 return _error(request, 413, f"the body is longer than {MAX_FORM} bytes").with_headers(_CLOSE)
             return await self._wait(_with_form(request, body), receive)
         response = await self._wait(request, receive)
-        # RFC 9110 §10.1.1: the client may leave out the body, so where the next request starts is unknown
-        return response.with_headers(_CLOSE) if "expect" in request.headers else response
+        if response is not None and "expect" in request.headers:
+            # RFC 9110 §10.1.1: the client may leave out the body, so where the next request starts is unknown
+            return response.with_headers(_CLOSE)
+        return response
 
-    async def _wait(self, request: Request, receive: Receive) -> Response:
-        """Return the response, or ``CLIENT_LEFT``; then look-ups that nobody else waits for are cancelled."""
+    async def _wait(self, request: Request, receive: Receive) -> Response | None:
+        """Return the response, or None if the client leaves; then its look-ups are cancelled."""
         task = _start_task(self.answer(request), loop=asyncio.get_running_loop())
         if task.done():
             return task.result()
         left = asyncio.create_task(_wait_for_end(receive))
         try:
             await asyncio.wait((task, left), return_when=asyncio.FIRST_COMPLETED)
-            return task.result() if task.done() else Response(CLIENT_LEFT)
+            return task.result() if task.done() else None
         finally:
             task.cancel()
             left.cancel()
@@ -131,8 +122,8 @@ class App:
         if request.method not in {"GET", "HEAD", "POST", "OPTIONS"}:
             return _error(request, 501, f"method {request.method} is not supported")
         size = len(request.path) + len(request.query) + bool(request.query)
-        if request.method != "OPTIONS" and size > self.max_target:
-            return _error(request, 414, f"path and query are longer than {self.max_target} bytes")
+        if request.method != "OPTIONS" and size > MAX_TARGET:
+            return _error(request, 414, f"path and query are longer than {MAX_TARGET} bytes")
         return None
 
 
@@ -192,13 +183,13 @@ def _with_form(request: Request, body: bytes) -> Request:
 
 
 def _endpoint(path: bytes) -> str:
-    """Return which endpoint answers requests for a path, one of ``ENDPOINTS``.
+    """Return which endpoint answers requests for a path.
 
-    A path without a second slash is not that of a DOI or another handle, so the proxy's own have only one.
+    A path without a second slash is not that of a DOI or another handle, so the proxy's own has only one.
     """
-    if path in _OWN_PATHS:
-        return _OWN_PATHS[path]
-    if path.startswith(b"/api/"):
+    if path == b"/healthz":
+        return "healthz"
+    if path == b"/api" or path.startswith(b"/api/"):
         return "api"
     return "doira" if path.startswith((b"/doiRA/", b"/ra/")) else "redirect"
 

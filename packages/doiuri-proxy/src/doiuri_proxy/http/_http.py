@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from urllib.parse import unquote_to_bytes
 
 HTML = "text/html;charset=utf-8"
-CLIENT_LEFT = 499  # the status, in logs only, of a request whose client closed the connection; as in nginx
 FORM = "application/x-www-form-urlencoded"
 
 _BAD_ESCAPE = re.compile(rb"%(?![0-9A-Fa-f]{2})")

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from doiuri import LINK, encode
 from markupsafe import Markup, escape
 
-from doiuri_proxy.app._http import Response
-from doiuri_proxy.app._targets import header_url
+from doiuri_proxy.http._http import Response
+from doiuri_proxy.http._targets import header_url
 from doiuri_proxy.records._files import is_handle
 
 if TYPE_CHECKING:
@@ -22,9 +22,7 @@ if TYPE_CHECKING:
     from doiuri.records import Value
     from jinja2 import Environment
 
-    from doiuri_proxy.app._http import Headers
-
-MAX_INDENTATION = 1_000_000  # spaces
+    from doiuri_proxy.http._http import Headers
 
 _FOLDER = "templates"
 _SLOT = "\N{OBJECT REPLACEMENT CHARACTER}"  # where a page that is rendered once gets its text
@@ -117,19 +115,7 @@ def _structure(value: Value) -> str | None:
     data = value.data.value
     if isinstance(data, str):
         return None
-    return json.dumps(data, ensure_ascii=False, indent=2 if is_shallow(data) else None)
-
-
-def is_shallow(data: object) -> bool:
-    """Return whether JSON data is nested so little that indenting it does not multiply its size."""
-    items, depth, indentation = [data], 0, 0
-    while items and indentation <= MAX_INDENTATION:
-        children: list[object] = []
-        for item in items:
-            children += item.values() if isinstance(item, dict) else item if isinstance(item, list) else ()
-        items, depth = children, depth + 1
-        indentation += 2 * depth * len(items)
-    return not items
+    return json.dumps(data, ensure_ascii=False, indent=2)
 
 
 def _render(name: str, **texts: object) -> bytes:

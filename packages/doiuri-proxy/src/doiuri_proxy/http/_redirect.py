@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Literal
 from doiuri.records import ascii_upper, choose, locations_of
 from doiuri.rest.server import name_in_path, select, write_metadata
 
-from doiuri_proxy.app import _pages
-from doiuri_proxy.app._http import Response, unescape
-from doiuri_proxy.app._targets import append, header_url, link_header, locations_xml
+from doiuri_proxy.http import _pages
+from doiuri_proxy.http._http import Response, unescape
+from doiuri_proxy.http._targets import append, header_url, link_header, locations_xml
 from doiuri_proxy.records._files import is_handle
 from doiuri_proxy.records._source import MAX_CACHED, PublicValues, SourceError, citation_type
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from doiuri.records import Locations, Value
 
-    from doiuri_proxy.app._http import Headers, Params, Request
+    from doiuri_proxy.http._http import Headers, Params, Request
     from doiuri_proxy.records._open import Source
 
 MAX_ALIASES = 20  # followed in a chain

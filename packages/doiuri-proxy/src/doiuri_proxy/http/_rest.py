@@ -20,14 +20,13 @@ from doiuri.rest.server import (
     write_stored_record,
 )
 
-from doiuri_proxy.app._http import BadRequestError, Response, unescape
-from doiuri_proxy.app._pages import is_shallow
+from doiuri_proxy.http._http import BadRequestError, Response, unescape
 from doiuri_proxy.records._source import SourceError
 
 if TYPE_CHECKING:
     from doiuri.rest import AgencyStatus
 
-    from doiuri_proxy.app._http import Params, Request
+    from doiuri_proxy.http._http import Params, Request
     from doiuri_proxy.records._open import Source
     from doiuri_proxy.records._source import Registration
 
@@ -68,7 +67,6 @@ async def _record(name: str, params: Params, source: Source) -> Response:
     if not params:
         return _response(*write_stored_record(name, record.body), params)
     values = select(record.values, params.get("type", ()), indexes)
-    pretty = pretty and is_shallow([value.data.value for value in values])
     return _response(*write_record(name, values, pretty=pretty), params)
 
 
@@ -84,10 +82,8 @@ def _response(status: int, body: bytes, params: Params) -> Response:
     callback = next((name for name in params.get("callback", ()) if name), "")
     if not callback:
         return Response(status, body, JSON_TYPE)
-    # JSON may contain these two, strings in older JavaScript may not.
-    script = body.decode().replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
     function = _NOT_IN_CALLBACK.sub("_", callback)
-    return Response(status, f"{function}({script});".encode(), "application/javascript;charset=utf-8")
+    return Response(status, b"%b(%b);" % (function.encode(), body), "application/javascript;charset=utf-8")
 
 
 async def which_ra(request: Request, source: Source) -> Response:

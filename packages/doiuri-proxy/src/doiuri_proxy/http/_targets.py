@@ -8,7 +8,7 @@ from xml.sax.saxutils import quoteattr
 
 import idna
 
-from doiuri_proxy.app._http import BadRequestError
+from doiuri_proxy.http._http import BadRequestError
 
 if TYPE_CHECKING:
     from doiuri.records import Location, Locations

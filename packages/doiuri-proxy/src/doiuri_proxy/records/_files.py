@@ -97,11 +97,6 @@ def read_records(records: RecordsInput) -> Iterator[HandleRecord | Agencies]:
         yield from _from_file(file)
 
 
-def read_json(file: str) -> object:
-    """Return the content of a JSON file. Raises RecordsError."""
-    return _parse(_read_text(Path(file)), file)
-
-
 def _files(folder: Path) -> list[Path]:
     """Return the records files in a folder and its subfolders, hidden ones excepted."""
 

@@ -1,23 +1,24 @@
-"""Sources: what the proxy asks for records and registration agencies."""
+"""Records in memory, and what all sources of records return."""
 
 from __future__ import annotations
 
-import asyncio
 import json
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
-from doiuri.records import Value
+from doiuri.records import Value, ascii_upper
 from doiuri.rest import BIBTEX, CSL_JSON
-from doiuri.rest.server import prefixes, write_json, write_metadata
+from doiuri.rest.server import agency_of, prefixes, write_json, write_metadata
+
+from doiuri_proxy.records._files import read_records
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from doiuri_proxy.records._files import HandleRecord, RecordsInput
 
 MAX_CACHED = 8192  # bytes of a record: caches of N records hold at most N times as much
-CHECK_TIME = 2  # seconds that a part of a source has to answer a check
 WAIT_TIME = 8  # seconds that a request may wait for upstream: clients have a timeout of 10
 RETRY_AFTER = 20  # seconds after which a client may ask again
 
@@ -68,88 +69,72 @@ class Registration(NamedTuple):
     agency: str | None = None
 
 
-class LocalSource(ABC):
-    """Answers look-ups from records that it holds. All ignore the case of ASCII letters (Z39.84 §4)."""
+class MemorySource:
+    """Records that were all read at the start. Look-ups ignore the case of ASCII letters (Z39.84 §4)."""
 
-    @property
-    def local(self) -> LocalSource:
-        """The source of the local records: this one."""
-        return self
+    def __init__(self, records: RecordsInput | None) -> None:
+        """Read all records. Raises RecordsError if one is invalid, or two names differ in ASCII case only."""
+        self._records: dict[str, PublicValues] = {}
+        self._metadata: dict[str, Mapping[str, bytes]] = {}
+        self._agencies: dict[str, str] = {}
+        for item in read_records([] if records is None else records):
+            if isinstance(item, dict):
+                self._agencies.update((ascii_upper(prefix), name) for prefix, name in item.items())
+            else:
+                self._add(item)
+        self._prefixes = {key.partition("/")[0] for key in self._records}
 
-    @abstractmethod
-    def find(self, handle: str) -> PublicValues | None:
-        """Return the values of a handle: see `lookup`."""
-
-    @abstractmethod
-    def has_prefix(self, prefix: str) -> bool:
-        """Return whether a record, an agency or a prefix record has the prefix."""
-
-    @abstractmethod
-    def find_agency(self, handle: str) -> str | None:
-        """Return the agency given for the longest prefix of a handle."""
-
-    @abstractmethod
-    async def metadata(self, handle: str, accept: str) -> Mapping[str, bytes]:
-        """Return the metadata of a registered handle by media type, at least what ``accept`` asks for.
-
-        Raises SourceError if the look-up fails.
-        """
-
-    @abstractmethod
-    async def count(self) -> int | None:
-        """Return the number of local records; None if it is unknown."""
+    def _add(self, record: HandleRecord) -> None:
+        key = ascii_upper(record.handle)
+        if key in self._records:
+            # Z39.84 §4: names that differ in ASCII case only are the same name
+            raise record.position.error(f"{record.handle} already exists")
+        try:
+            self._records[key] = PublicValues.of(record.values, has_metadata=bool(record.metadata))
+        except (TypeError, ValueError, RecursionError) as error:  # Python data that JSON cannot express
+            raise record.position.error(f"{record.handle}: {error}") from None
+        if record.metadata:
+            self._metadata[key] = record.metadata
 
     async def lookup(self, handle: str, *, auth: bool = False, cert: bool = False) -> PublicValues | None:  # noqa: ARG002
         """Return the values of a handle; None if it is not registered.
 
         ``auth`` bypasses caches, ``cert`` asks for an authenticated answer; neither makes a difference here.
-        Raises SourceError if the look-up fails.
         """
-        return self.find(handle)
+        return self._records.get(ascii_upper(handle))
+
+    async def metadata(self, handle: str, accept: str) -> Mapping[str, bytes]:  # noqa: ARG002
+        """Return all metadata of a handle by media type."""
+        return self._metadata.get(ascii_upper(handle), {})
 
     async def registrations(self, names: Sequence[str]) -> list[Registration]:
-        """Return the registration of each DOI or bare prefix, in order; many take long, so in a thread."""
-        return await asyncio.to_thread(lambda: [self._registration(name) for name in names])
+        """Return the registration of each DOI or bare prefix, in order."""
+        return [self._registration(name) for name in names]
 
-    async def check(self) -> Mapping[str, str]:
-        """Return what is wrong with each part of the source, "" if it works: "records" and "upstream"."""
-        return {"records": ""}
-
-    def with_local(self, local: LocalSource) -> LocalSource:
-        """Return the source that has other local records; what was cached stays."""
+    def with_local(self, local: MemorySource) -> MemorySource:
+        """Return the source for other records."""
         return local
 
-    def close(self) -> None:  # noqa: B027 - sources in memory have nothing to release
-        """Release stores and threads."""
+    def close(self) -> None:
+        """Do nothing: there is nothing to release."""
 
     def _registration(self, name: str) -> Registration:
-        try:
-            exists = self.find(name) is not None if "/" in name else self.has_prefix(name)
-            return Registration(exists, self._agency(name) if exists else None)
-        except SourceError:
-            return Registration(None)
+        key = ascii_upper(name)
+        exists = key in self._records
+        if "/" not in key:  # a bare prefix
+            exists = key in self._prefixes or key in self._agencies or f"0.NA/{key}" in self._records
+        return Registration(exists, self._agency(name) if exists else None)
 
     def _agency(self, handle: str) -> str | None:
         """Return the agency given for a prefix, or else that of a prefix record (type ``10320/ra_name``)."""
-        if name := self.find_agency(handle):
+        if name := agency_of(handle, self._agencies):
             return name
-        for prefix in prefixes(handle)[:-1]:  # the last is "10", which belongs to no agency
-            record = self.find(f"0.NA/{prefix}")
+        for prefix in prefixes(ascii_upper(handle))[:-1]:  # the last is "10", which belongs to no agency
+            record = self._records.get(f"0.NA/{prefix}")
             for value in record.values if record else ():
                 if value.has_type("10320/ra_name") and value.data.text:
                     return value.data.text
         return None
-
-
-async def bounded(check: Awaitable[str]) -> str:
-    """Return what a check returns, or why it cannot be made in time."""
-    try:
-        async with asyncio.timeout(CHECK_TIME):
-            return await check
-    except TimeoutError:
-        return f"no answer within {CHECK_TIME} s"
-    except SourceError as error:
-        return str(error)
 
 
 @lru_cache(maxsize=256)  # clients send a few different headers

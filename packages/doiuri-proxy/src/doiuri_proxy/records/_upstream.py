@@ -7,23 +7,20 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
-from math import inf
 from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakKeyDictionary
 
-from doiuri import DOI, BadRecord, DOINotFound, DOISyntaxError, Handle, NoValues, Prefix, ResolutionError
+from doiuri import BadRecord, DOINotFound, DOISyntaxError, Handle, NoValues, Prefix, ResolutionError
 from doiuri.plugins import Settings, user_agent
 from doiuri.records import ascii_upper
-from doiuri.resolver import MemoryStore, Reply, Resolver, SQLiteStore, open_store
+from doiuri.resolver import MemoryStore, Resolver, SQLiteStore, open_store
 
 from doiuri_proxy.records._source import (
-    CHECK_TIME,
     WAIT_TIME,
     BusyError,
     PublicValues,
     Registration,
     SourceError,
-    bounded,
     citation_type,
 )
 
@@ -31,18 +28,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Mapping, Sequence
     from concurrent.futures import Future
 
-    from doiuri.resolver import Entry, Key, LockFile, Store, TransportError
+    from doiuri.resolver import Entry, Key, LockFile, Store
 
-    from doiuri_proxy.records._source import LocalSource
+    from doiuri_proxy.records._source import MemorySource
 
     T = TypeVar("T")
 
 THREADS = 32  # look-ups at a time; the Resolver sends only a few of their requests at a time
 MAX_LOOKUPS = 2000  # under way and waiting
 LOOKUP_TIME = 60  # seconds for a look-up; clients that ask again get its answer
-CHECK_INTERVAL = 30  # seconds for which an answer of upstream shows that it works
-
-_KNOWN = DOI("10.1000/182")  # the DOI Handbook
 
 
 class UpstreamSource:
@@ -55,25 +49,25 @@ class UpstreamSource:
 
     def __init__(
         self,
-        local: LocalSource,
+        local: MemorySource,
         base: str,
         cache: str | None,
-        on_reply: Callable[[bool], None] = lambda _: None,
+        *,
+        offline: bool = False,
     ) -> None:
         """Open the cache, a store's path or URL. Raises ValueError for a bad ``base`` or ``cache``.
 
-        ``on_reply`` is called after each request to upstream, with whether it failed.
+        ``offline`` sends no requests: what the cache lacks is not known.
         """
         self.local = local
-        self._on_reply = on_reply
-        self._last_answer = -inf  # when upstream last sent a usable one, on the clock of time.monotonic
+        self._offline = offline
         settings = Settings.from_environ()
         try:
             store = open_store(settings.cache if cache is None else cache)
         except ValueError as error:
             raise ValueError(f"DOIURI_CACHE: {error}" if cache is None else str(error)) from None
         agent = user_agent("doiuri-proxy", settings.mailto)
-        self._resolver = Resolver(base, store=store, user_agent=agent, on_reply=self._note)
+        self._resolver = Resolver(base, store=store, user_agent=agent)
         self._fresh = Resolver(base, store=_FreshEntries(store), offline=True)
         self._cached = Resolver(base, store=store, offline=True)  # stale answers, too
         self._close_store = store.close
@@ -81,7 +75,7 @@ class UpstreamSource:
         self._is_fast = isinstance(store, MemoryStore | SQLiteStore)
         self._queue = Queue()
 
-    def with_local(self, local: LocalSource) -> UpstreamSource:
+    def with_local(self, local: MemorySource) -> UpstreamSource:
         """Use other local records from now on, with the same cache and queue."""
         self.local = local
         return self
@@ -89,16 +83,18 @@ class UpstreamSource:
     async def lookup(self, handle: str, *, auth: bool = False, cert: bool = False) -> PublicValues | None:
         """Return the values of a handle. Upstream is asked about DOIs and short DOIs only."""
         doi = _resolvable(handle)
-        values = await self._lookup_local(handle, doi)
-        if values is not None or doi is None:
+        values = await self.local.lookup(handle)
+        if values is not None or (doi is None and not self._offline):
             return values
+        if doi is None:
+            raise SourceError(f"{handle} is not in the cache")
         key = (ascii_upper(handle), auth, cert)
         return await self._answer(key, partial(_resolve, doi, auth, cert), bypass=auth or cert)
 
     async def metadata(self, handle: str, accept: str) -> Mapping[str, bytes]:
         """Return the metadata of a handle: all that local records have, or what upstream answers."""
         doi = _resolvable(handle)
-        if doi is None or await self._lookup_local(handle, doi) is not None:
+        if doi is None or await self.local.lookup(handle) is not None:
             return await self.local.metadata(handle, accept)
         return await self._answer(("metadata", ascii_upper(handle), accept), partial(_negotiate, doi, accept))
 
@@ -110,20 +106,8 @@ class UpstreamSource:
             known.update(zip(missing, await self._ask_agencies(missing), strict=True))
         return [known[name] for name in names]
 
-    async def count(self) -> int | None:
-        """Return the number of local records."""
-        return await self.local.count()
-
-    async def check(self) -> Mapping[str, str]:
-        """Return what is wrong with the local records and with upstream.
-
-        Upstream is asked only if it has not answered another request lately.
-        """
-        return {**await self.local.check(), "upstream": await self._upstream_problem()}
-
     def close(self) -> None:
-        """Close the stores; requests under way end by themselves."""
-        self.local.close()
+        """Close the cache; requests under way end by themselves."""
         self._queue.close()
         self._close_store()
 
@@ -135,6 +119,11 @@ class UpstreamSource:
         :param key: look-ups of the same key share a request
         :param bypass: do not read the cache
         """
+        if self._offline:
+            try:
+                return await self._read(partial(ask, self._cached, None))
+            except BusyError as error:  # to ask again does not help
+                raise SourceError(str(error)) from None
         if not bypass:
             with suppress(SourceError):  # not in the cache
                 return await self._read(partial(ask, self._fresh, None))
@@ -150,43 +139,15 @@ class UpstreamSource:
         """Return what ``read`` returns, which reads the cache."""
         return read() if self._is_fast else await asyncio.to_thread(read)
 
-    async def _upstream_problem(self) -> str:
-        if time.monotonic() <= self._last_answer + CHECK_INTERVAL:
-            return ""
-        return await bounded(self._queue.run("check", self._ask))
-
-    async def _lookup_local(self, handle: str, doi: Handle | None) -> PublicValues | None:
-        try:
-            return await self.local.lookup(handle)
-        except SourceError:
-            if doi is None:
-                raise
-            return None  # upstream is asked
-
-    def _ask(self, budget: float) -> str:
-        """Request a record and return what is wrong with upstream, "" after any usable answer."""
-        start = time.monotonic()
-        try:  # auth: not from the cache
-            self._resolver.resolve(_KNOWN, auth=True, follow=False, budget=min(budget, CHECK_TIME))
-        except (DOINotFound, NoValues):
-            pass
-        except ResolutionError as error:
-            return str(error)
-        return "upstream does not answer; the cache does" if self._last_answer < start else ""
-
-    def _note(self, reply: Reply | TransportError | TimeoutError) -> None:
-        """Note how a request to upstream ended."""
-        failed = not isinstance(reply, Reply) or reply.status in {403, 429} or reply.status >= 500
-        if not failed:
-            self._last_answer = time.monotonic()
-        self._on_reply(failed)
-
     async def _ask_agencies(self, names: Sequence[str]) -> list[Registration]:
         """Return the registration of each name: from the cache, else from upstream, else a stale one."""
         handles = [Handle.from_name(name) for name in names]
         found = dict(zip(names, await asyncio.to_thread(_agencies, handles, self._fresh, None), strict=True))
         missing = [handle for handle in handles if found[handle.name].exists is None]
-        if missing:
+        if missing and self._offline:
+            asked = await asyncio.to_thread(_agencies, missing, self._cached, None)
+            found.update(zip((handle.name for handle in missing), asked, strict=True))
+        elif missing:
             key = ("agencies", *(handle.name for handle in missing))
             try:
                 asked = await self._queue.run(key, partial(_agencies, missing, self._resolver))

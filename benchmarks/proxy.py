@@ -25,7 +25,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from doiuri_proxy.records._source import MemorySource
+from doiuri_proxy.records._source import Records
 
 CLIENTS = 32
 NAMES = 5_000  # more than any of the proxy's caches holds, so that most requests miss them
@@ -170,7 +170,7 @@ def print_rates(seen: dict[str, list[tuple[float, float]]]) -> None:
 
 def lookup(records: Path, count: int) -> float:
     """The median microseconds of processor time of one look-up, names taken at random."""
-    source = MemorySource(records)
+    source = Records(records)
     rng = random.Random(1)
 
     async def times() -> list[float]:

@@ -29,7 +29,6 @@ PUBLIC = [
     "doiuri.records",
     "doiuri.resolver",
     "doiuri.rest",
-    "doiuri.rest.server",
     "doiuri.testing",
     "doiuri.testing.strategies",
     "docutils_doiuri",

@@ -10,17 +10,17 @@ from doiuri_proxy import running
 from doiuri_proxy.http import _redirect
 from doiuri_proxy.http._http import Request
 from doiuri_proxy.records import _upstream
-from doiuri_proxy.records._source import WAIT_TIME, BusyError, MemorySource, PublicValues, SourceError
+from doiuri_proxy.records._source import WAIT_TIME, BusyError, PublicValues, Records, SourceError
 from doiuri_proxy.records._upstream import Queue
 from support.http import ask
 from support.proxy_records import link
 
 
-class BigRecords(MemorySource):
+class BigRecords(Records):
     """Makes a record of 100 kB for each name, and keeps none."""
 
     async def lookup(self, handle: str, **_options: bool) -> PublicValues | None:
-        (record,) = MemorySource([link(handle, f"https://example.org/{handle}")])._records.values()
+        (record,) = Records([link(handle, f"https://example.org/{handle}")])._records.values()
         padding = b',{"index":2,"type":"X","data":{"format":"string","value":"%s"},"ttl":86400}]'
         return PublicValues(record.body[:-1] + padding % (handle.encode() * 5_000))
 
@@ -139,7 +139,7 @@ def test_a_client_that_leaves_ends_its_look_up(monkeypatch: pytest.MonkeyPatch) 
             ended.set()
 
     with running([]) as proxy:
-        monkeypatch.setattr(MemorySource, "lookup", lookup)
+        monkeypatch.setattr(Records, "lookup", lookup)
         with pytest.raises(TimeoutError):
             ask(proxy.url, "/10.1000/1", timeout=0.3)
         assert ended.wait(20)

@@ -8,9 +8,9 @@ from urllib.parse import urlsplit
 
 import pytest
 from doiuri_proxy import Running, running
-from doiuri_proxy.http._app import App
-from doiuri_proxy.http._http import Request, Response
-from doiuri_proxy.records._source import MemorySource
+from doiuri_proxy.http import _app
+from doiuri_proxy.http._http import Response
+from doiuri_proxy.records._source import Records
 from support.http import ask, send
 from support.proxy_records import link, record, value
 
@@ -198,7 +198,7 @@ def test_a_broken_body_ends_the_answer_under_way(monkeypatch: pytest.MonkeyPatch
         asked.set()
         await asyncio.sleep(60)
 
-    monkeypatch.setattr(MemorySource, "lookup", lookup)
+    monkeypatch.setattr(Records, "lookup", lookup)
     with running([]) as proxy, connect(proxy.url) as connection:
         connection.sendall(GET + CHUNKED)
         assert asked.wait(60)
@@ -212,7 +212,7 @@ def test_a_failure_of_ours_is_an_answer_and_logged(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with running([]) as proxy:
-        monkeypatch.setattr(MemorySource, "lookup", lambda *_, **__: 1 / 0)
+        monkeypatch.setattr(Records, "lookup", lambda *_, **__: 1 / 0)
         assert ask(proxy.url, "/10.1000/1").status == 500
         assert ask(proxy.url, "/api/handles/10.1000/1").json()["responseCode"] == 2
         assert "cannot answer /10.1000/1" in caplog.text
@@ -221,11 +221,11 @@ def test_a_failure_of_ours_is_an_answer_and_logged(
 def test_a_response_with_a_line_break_in_a_header_is_not_sent(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def answer(_app: App, _request: Request) -> Response:
+    async def answer(*_: object) -> Response:
         return Response(200, headers=(("X", "a\r\nSet-Cookie: a=b"),))
 
     caplog.set_level("ERROR", "uvicorn")
     with running([]) as proxy:
-        monkeypatch.setattr(App, "answer", answer)
+        monkeypatch.setattr(_app, "respond", answer)
         assert send(proxy.url, GET + HOST + b"\r\n") == b""
     assert "Illegal header value" in caplog.text

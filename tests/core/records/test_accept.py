@@ -1,7 +1,8 @@
 """Which Accept headers are content with the DOI record, and which ask for something else."""
 
 import pytest
-from doiuri.records._negotiation import is_accepted, media_ranges, wants_record
+from doiuri.records._negotiation import is_accepted, wants_record
+from doiuri.rest import media_ranges, reference_type
 
 RECORD = [
     None,
@@ -48,7 +49,13 @@ def test_the_header_may_be_octets() -> None:
 
 def test_media_ranges_are_read_in_order_with_their_quality() -> None:
     accept = 'Text/Turtle;q=0.25, text/x;a="1,2;q=0.1", broken, a/b;q=0, c/d;q=7, e/f;q=.5'
-    expected = [("text/turtle", 0.25), ("text/x", 1.0), ("a/b", 0.0), ("c/d", 1.0), ("e/f", 0.5)]
+    expected = [
+        ("text/turtle", {}, 0.25),
+        ("text/x", {"a": "1,2;q=0.1"}, 1.0),
+        ("a/b", {}, 0.0),
+        ("c/d", {}, 1.0),
+        ("e/f", {}, 0.5),
+    ]
     assert media_ranges(accept) == expected
 
 
@@ -87,3 +94,15 @@ def test_whether_an_answer_is_of_a_type_that_was_asked_for(
 def test_a_long_header_is_read_in_linear_time() -> None:
     assert wants_record('"' * 100_000)
     assert not wants_record('a/b;x="' + "\\" * 100_000)
+
+
+def test_media_types_of_references() -> None:
+    assert reference_type() == "text/x-bibliography; style=apa; locale=en-US"
+    given = "text/x-bibliography; style=chicago-author-date_2.0; locale=zh-Hant-TW"
+    assert reference_type("chicago-author-date_2.0", "zh-Hant-TW") == given
+    for style in ("", "a b", "apa;x", "apa\r\nX: y", "apa\n", "é", "a/b", "../x", "x" * 101):
+        with pytest.raises(ValueError, match="not the name of a CSL style"):
+            reference_type(style)
+    for locale in ("", "e", "en_US", "en-US\n", "en;q=0", "en US", "1", "en-"):
+        with pytest.raises(ValueError, match="not a locale"):
+            reference_type("apa", locale)

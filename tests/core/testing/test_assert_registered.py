@@ -114,14 +114,26 @@ def test_a_lock_file_that_is_not_there_is_an_error(tmp_path: Path) -> None:
         assert_registered(["10.1000/182"], lock=tmp_path / "doi.lock")
 
 
-def test_the_plugin_costs_a_run_of_pytest_nothing() -> None:
-    """Without the extra ``resolver`` it can be imported, too."""
-    code = (
-        "import sys, pytest; before = {*sys.modules}\n"
-        "import doiuri.pytest_plugin; print(*sorted({*sys.modules} - before))"
+def test_only_resolver_for_needs_the_proxy(tmp_path: Path) -> None:
+    """The rest, with the fixture imported by name, works where doiuri-proxy is not installed."""
+    (tmp_path / "conftest.py").write_text("from doiuri.testing import registered_dois\n")
+    (tmp_path / "test_it.py").write_text(
+        "import sys\n"
+        "import doiuri.testing.strategies\n"
+        "def test_it(registered_dois):\n"
+        "    assert registered_dois is doiuri.testing.assert_registered\n"
+        "    assert 'doiuri_proxy' not in sys.modules\n"
     )
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert run.stdout.split() == [
-        "doiuri", "doiuri._doi", "doiuri._encoding", "doiuri._errors", "doiuri._immutable",
-        "doiuri._names", "doiuri._parse", "doiuri._urls", "doiuri.pytest_plugin",
-    ]  # fmt: skip
+    words = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:doiuri_proxy",
+        "-p",
+        "no:cacheprovider",
+        str(tmp_path),
+    ]
+    run = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stdout

@@ -16,8 +16,13 @@ RECORDS: list[dict[str, Any]] = [
     {
         "handle": "10.1000/a b%c",
         "values": [
-            {"index": 1, "type": "URL", "data": {"format": "string", "value": "https://example.org/"}},
-            {"index": 2, "type": "EMAIL", "data": {"format": "string", "value": "a@example.org"}},
+            {
+                "index": 1,
+                "type": "URL",
+                "data": {"format": "string", "value": "https://example.org/"},
+                "ttl": 60,
+            },
+            {"index": 2, "type": "EMAIL", "data": {"format": "string", "value": "a@example.org"}, "ttl": 60},
         ],
     },
     {"handle": "0.NA/10.1000", "values": []},
@@ -60,7 +65,7 @@ def test_agencies_are_those_of_the_longest_prefix() -> None:
     assert [(outcome.status, outcome.agency) for outcome in outcomes] == [
         ("found", "Crossref"),
         ("not-found", None),
-        ("found", "EIDR"),
+        ("not-found", None),
         ("not-found", None),
     ]
 
@@ -86,7 +91,7 @@ def test_all_forms_of_records_are_taken(tmp_path: Path) -> None:
     ],
 )
 def test_an_invalid_record_is_refused(bad: Any) -> None:
-    with pytest.raises(ValueError, match=r"records cannot be read|not a record|10320|value|data|index"):
+    with pytest.raises(ValueError, match=r"^records: "):
         resolver_for(bad)
 
 

@@ -13,7 +13,7 @@ import pytest
 from doiuri_proxy import Running, running
 from doiuri_proxy.pytest_plugin import Proxies
 from doiuri_proxy.records import _upstream
-from doiuri_proxy.records._source import MemorySource
+from doiuri_proxy.records._source import Records
 from doiuri_proxy.records._upstream import Queue
 from support.command import command
 from support.http import Answer, ask
@@ -148,14 +148,14 @@ class Gate:
 
 @pytest.fixture
 def gate(monkeypatch: pytest.MonkeyPatch) -> Gate:
-    gate, lookup = Gate(), MemorySource.lookup
+    gate, lookup = Gate(), Records.lookup
 
-    async def later(self: MemorySource, handle: str, **options: bool) -> Any:
+    async def later(self: Records, handle: str, **options: bool) -> Any:
         if self._records:  # upstream's source
             await gate.passed()
         return await lookup(self, handle, **options)
 
-    monkeypatch.setattr(MemorySource, "lookup", later)
+    monkeypatch.setattr(Records, "lookup", later)
     return gate
 
 

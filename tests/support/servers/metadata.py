@@ -9,10 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from doiuri import DOI
-from doiuri.rest.server import read_metadata, write_metadata
 from support.servers.faults import FAULTS, Fault, Server, reply
-from support.servers.web import Answer, Answering, Asked, resolver
+from support.servers.web import Answering, Asked, answering, record
 
 UNAVAILABLE = [fault for fault in FAULTS if fault.name in {"403", "truncated body"}]
 """What agencies do that have metadata but do not send it."""
@@ -23,19 +21,7 @@ UNAVAILABLE = [fault for fault in FAULTS if fault.name in {"403", "truncated bod
 def metadata_proxy(records: Path | Sequence[Mapping[str, Any]]) -> Answering:
     """Answer for these records, each with a member ``metadata`` if its agency has any."""
     items = json.loads(records.read_text("utf-8")) if isinstance(records, Path) else records
-    rest = resolver({item["handle"]: "https://example.org/" for item in items})
-    bodies = {DOI(item["handle"]): read_metadata(item.get("metadata", {})) for item in items}
-
-    def answer(asked: Asked) -> Answer:
-        if asked.target.startswith(("/api/", "/doiRA/")):
-            return rest(asked)
-        doi = DOI.from_url(f"https://doi.org{asked.target}")
-        if doi not in bodies:
-            return Answer(404)
-        status, content_type, body = write_metadata(bodies[doi], asked.headers["accept"])
-        return Answer(status, {"Content-Type": content_type}, body)
-
-    return answer
+    return answering([{**item, **record(item["handle"], "https://example.org/")} for item in items])
 
 
 @contextmanager

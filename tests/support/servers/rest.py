@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import socket
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from http import HTTPStatus
 from urllib.parse import unquote, urlsplit
 
-from doiuri.records import Value
-from doiuri.rest import ResponseCode
-from doiuri.rest.server import write_error, write_json, write_record
-from support.servers.faults import Server, reply, serving, value
+from support.servers.faults import Server, record, reply, serving, value
 
 Handler = Callable[[str], bytes]
 
@@ -45,11 +42,11 @@ def header(request: bytes, name: str) -> str | None:
 
 def found(name: str, *values: dict[str, object]) -> bytes:
     own = values or (value("URL", f"https://example.org/{name}"),)
-    return _response(*write_record(name, map(Value.from_json, own)))
+    return reply("200 OK", record(name, *own))
 
 
 def not_found(name: str) -> bytes:
-    return _response(*write_error(ResponseCode.HANDLE_NOT_FOUND, name=name))
+    return reply("404 Not Found", json.dumps({"responseCode": 100, "handle": name}).encode())
 
 
 def proxy(
@@ -66,14 +63,10 @@ def proxy(
         path = urlsplit(target).path
         if path.startswith("/doiRA/") and agencies is not None:
             names = [unquote(name) for name in path.removeprefix("/doiRA/").split(",")]
-            return _response(200, write_json([{"DOI": name, **agencies(name)} for name in names]))
+            return reply("200 OK", json.dumps([{"DOI": name, **agencies(name)} for name in names]).encode())
         name = unquote(path.removeprefix("/api/handles/"))
         if not path.startswith("/api/handles/") or (records is not None and name.upper() not in records):
             return not_found(name)
         return found(name, *(records[name.upper()] if records is not None else ()))
 
     return handle
-
-
-def _response(status: int, body: bytes) -> bytes:
-    return reply(f"{status} {HTTPStatus(status).phrase}", body)

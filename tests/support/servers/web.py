@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import socket
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
-from doiuri.records import Data, Value
-from doiuri.rest import ResponseCode
-from doiuri.rest.server import JSON_TYPE, write_error, write_record
+from doiuri_proxy import Records, answer
 from support.servers import faults
 
 if TYPE_CHECKING:
@@ -34,7 +32,7 @@ class Answer(NamedTuple):
     body: bytes = b""
 
 
-JSON = {"Content-Type": JSON_TYPE}
+JSON = {"Content-Type": "application/json;charset=utf-8"}
 
 Answering = Callable[[Asked], Answer]
 
@@ -115,23 +113,28 @@ def record(name: str, *urls: str) -> dict[str, object]:
     return {"handle": name, "values": values}
 
 
+def answering(records: Iterable[Mapping[str, Any]]) -> Answering:
+    """Answer as the DOI proxy does that has these records."""
+    known = Records(records)
+
+    def reply(asked: Asked) -> Answer:
+        status, body, kind, headers = astuple(answer(known, asked.method, asked.target, asked.headers))
+        return Answer(status, {"Content-Type": kind, **dict(headers)}, body)
+
+    return reply
+
+
 def resolver(targets: Mapping[str, str]) -> Answering:
-    """Answer as the DOI proxy does for these names: the REST API, and redirects to the targets."""
+    """Answer with the records of names that have these URLs; redirect to any URL, whatever is accepted."""
 
-    def answer(asked: Asked) -> Answer:
+    def reply(asked: Asked) -> Answer:
         path = urlsplit(asked.target).path
-        api = path.startswith("/api/handles/")
-        name = unquote(path.removeprefix("/api/handles/") if api else path[1:])
-        if not api:
-            return Answer(302, {"Location": targets[name]}) if name in targets else Answer(404)
-        if name not in targets:
-            status, body = write_error(ResponseCode.HANDLE_NOT_FOUND, name=name)
-        else:
-            url = Value(1, "URL", Data("string", targets[name]), ttl=86400)
-            status, body = write_record(name, [url])
-        return Answer(status, JSON, body)
+        if path.startswith("/api/"):
+            return answering([record(*item) for item in targets.items()])(asked)._replace(headers=JSON)
+        name = unquote(path[1:])
+        return Answer(302, {"Location": targets[name]}) if name in targets else Answer(404)
 
-    return answer
+    return reply
 
 
 @contextmanager

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from doiuri_proxy._server import Running, running
-    from doiuri_proxy.http._http import Request
+    from doiuri_proxy.http._answer import answer
+    from doiuri_proxy.http._http import Request, Response
     from doiuri_proxy.records._files import RecordsError
+    from doiuri_proxy.records._source import Records
 
-__all__ = ["RecordsError", "Request", "Running", "running"]
+__all__ = ["Records", "RecordsError", "Request", "Response", "Running", "answer", "running"]
+
+_MODULES = {
+    "Records": "records._source",
+    "RecordsError": "records._files",
+    "Request": "http._http",
+    "Response": "http._http",
+    "answer": "http._answer",
+}
 
 
 def __getattr__(name: str) -> object:
@@ -20,12 +31,7 @@ def __getattr__(name: str) -> object:
         return app_of_environ()
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from doiuri_proxy._server import Running, running
-    from doiuri_proxy.http._http import Request
-    from doiuri_proxy.records._files import RecordsError
-
-    public = {"RecordsError": RecordsError, "Request": Request, "Running": Running, "running": running}
-    return public[name]
+    return getattr(import_module(f"doiuri_proxy.{_MODULES.get(name, '_server')}"), name)
 
 
 def __dir__() -> list[str]:

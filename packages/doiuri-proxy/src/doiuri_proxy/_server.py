@@ -19,7 +19,7 @@ from doiuri_proxy.http._app import App
 from doiuri_proxy.http._redirect import Choice
 from doiuri_proxy.records._files import RecordsError
 from doiuri_proxy.records._open import is_cache, open_source
-from doiuri_proxy.records._source import MemorySource
+from doiuri_proxy.records._source import Records
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -107,7 +107,7 @@ def reload(app: App, records: RecordsInput | None) -> None:
     if is_cache(records):
         return
     try:
-        app.source = app.source.with_local(MemorySource(records))
+        app.source = app.source.with_local(Records([] if records is None else records))
     except (RecordsError, OSError) as error:
         _log.error("records not reloaded, keeping the old ones: %s", error)
     else:
@@ -160,7 +160,7 @@ class Running:
         :param records: as for `running`
         :raises RecordsError: if the records are not valid; then the proxy keeps the old ones
         """
-        self._app.source = self._app.source.with_local(MemorySource(records))
+        self._app.source = self._app.source.with_local(Records(records))
 
 
 @contextlib.contextmanager

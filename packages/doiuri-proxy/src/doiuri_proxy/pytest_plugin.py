@@ -1,4 +1,7 @@
-"""The pytest fixture ``doi_proxy`` and the mark ``doi_records``: local DOI proxies for tests."""
+"""The pytest fixtures ``doi_proxy``, with the mark ``doi_records``, and ``registered_dois``.
+
+pytest imports this in every run: keep that cheap.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from doiuri_proxy import Request, Running
     from doiuri_proxy.records._files import RecordsInput
@@ -35,7 +38,7 @@ class Proxies:
         :param records: as for `doiuri_proxy.running`
         :param options: the other arguments of `doiuri_proxy.running`
         """
-        from doiuri_proxy import running  # pytest loads this plugin in every run: keep that cheap
+        from doiuri_proxy import running
 
         return self._stack.enter_context(running(records, **options))
 
@@ -74,3 +77,11 @@ def doi_proxy(request: pytest.FixtureRequest) -> Iterator[Proxies]:
     yield Proxies(stack, mark.args[0] if mark else [])
     # a stop takes 0.2 s, for which the next test need not wait
     threading.Thread(target=stack.close, name="doi_proxy").start()
+
+
+@pytest.fixture(scope="session")
+def registered_dois() -> Callable[..., None]:
+    """The function `doiuri.testing.assert_registered`, as in `registered_dois(["10.1000/182"])`."""
+    from doiuri.testing import assert_registered
+
+    return assert_registered

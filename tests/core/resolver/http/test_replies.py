@@ -2,7 +2,6 @@
 
 import pytest
 from doiuri.resolver import Reply, Resolver, TransportError
-from doiuri.rest.server import JSON_TYPE
 from doiuri_proxy import running
 from support.ports import refusing
 from support.proxy_records import link
@@ -19,7 +18,9 @@ def test_each_request_is_reported_once() -> None:
         resolver.resolve("10.1000/1")  # from the store
         assert len(proxy.log) == 2
     assert sorted(reply.status for reply in seen if isinstance(reply, Reply)) == [200, 404]
-    assert {reply.headers["Content-Type"] for reply in seen if isinstance(reply, Reply)} == {JSON_TYPE}
+    assert {reply.headers["Content-Type"] for reply in seen if isinstance(reply, Reply)} == {
+        "application/json;charset=utf-8"
+    }
 
 
 def test_failures_are_reported_with_their_error() -> None:

@@ -78,6 +78,14 @@ class Response:
         return Response(self.status, self.body, self.content_type, (*self.headers, *headers))
 
 
+def origin_form(path: bytes) -> bytes:
+    """Return the path of a target, which may be a whole URL (RFC 9112 §3.2.2)."""
+    if path.startswith(b"/"):
+        return path
+    _, separator, rest = path.partition(b"://")
+    return b"/" + rest.partition(b"/")[2] if separator else path
+
+
 def unescape(raw: bytes) -> str:
     """Decode percent-escapes once, and the result as UTF-8. Raises BadRequestError."""
     if b"%" not in raw:

@@ -12,14 +12,14 @@ from email.utils import formatdate
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
-from doiuri.records import ascii_upper, choose, locations_of
-from doiuri.rest.server import name_in_path, select, write_metadata
+from doiuri.records import ascii_upper, choose, locations_of, select
 
 from doiuri_proxy.http import _pages
 from doiuri_proxy.http._http import Response, unescape
 from doiuri_proxy.http._targets import append, header_url, link_header, locations_xml
 from doiuri_proxy.records._files import is_handle
-from doiuri_proxy.records._source import MAX_CACHED, PublicValues, SourceError, citation_type
+from doiuri_proxy.records._metadata import citation_type, write_metadata
+from doiuri_proxy.records._source import MAX_CACHED, PublicValues, SourceError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -36,6 +36,8 @@ MAX_LIFETIME = 2 * 86400  # seconds from Date to Expires
 _RECORD_PARAMS = frozenset({"action", "index", "noredirect", "type"})  # ask about the record itself
 _ANYTHING = frozenset({"", "*/*"})  # Accept headers that prefer nothing
 _LOCATION_TYPES = frozenset({"URL", "10320/LOC"})
+_LABEL = re.compile("info:(?:doi|hdl)/|(urn:doi:)|hdl:|doi:", re.ASCII | re.IGNORECASE)
+_URN_PREFIX = re.compile(r"\A(10\.[0-9.]+):")
 _NEGOTIATION = {"ctype", "http_role", "media-type"}  # attributes of locations
 
 
@@ -83,10 +85,21 @@ def _varying(response: Response, record: PublicValues) -> Response:
 
 
 def _requested_handle(request: Request, params: Params) -> str:
-    handle = name_in_path(unescape(request.path))
+    handle = _name_in_path(unescape(request.path))
     if not handle and request.method == "POST":
-        return name_in_path(params.get("hdl", [""])[0].strip())
+        return _name_in_path(params.get("hdl", [""])[0].strip())
     return handle
+
+
+def _name_in_path(path: str) -> str:
+    """Return the name in the path of a link, without leading slashes and a label; it is not validated.
+
+    After ``urn:doi:`` the first colon stands for the slash (DOI Handbook, encoding rules for URLs).
+    """
+    path = path.lstrip("/")
+    label = _LABEL.match(path)
+    name = path[label.end() :] if label else path
+    return _URN_PREFIX.sub(r"\1/", name, count=1) if label and label[1] else name
 
 
 async def _negotiated(handle: str, record: PublicValues, accept: str, source: Source) -> Response | None:
@@ -98,7 +111,7 @@ async def _negotiated(handle: str, record: PublicValues, accept: str, source: So
     if redirects and not record.has_metadata:
         return None
     metadata = await source.metadata(handle, accept)
-    status, content_type, body = write_metadata(metadata, accept, page=True)
+    status, content_type, body = write_metadata(metadata, accept)
     if status == 302 or (status == 406 and redirects):
         return None
     if status == 406:

@@ -9,28 +9,22 @@ import re
 from typing import TYPE_CHECKING
 
 from doiuri import DOISyntaxError, Handle, ShortDOI
+from doiuri.records import select
 from doiuri.rest import ResponseCode
-from doiuri.rest.server import (
-    JSON_TYPE,
-    read_indexes,
-    select,
-    write_agencies,
-    write_error,
-    write_record,
-    write_stored_record,
-)
 
 from doiuri_proxy.http._http import BadRequestError, Response, unescape
+from doiuri_proxy.records._metadata import write_json
 from doiuri_proxy.records._source import SourceError
 
 if TYPE_CHECKING:
-    from doiuri.rest import AgencyStatus
-
     from doiuri_proxy.http._http import Params, Request
     from doiuri_proxy.records._open import Source
     from doiuri_proxy.records._source import Registration
 
+JSON_TYPE = "application/json;charset=utf-8"
+
 _HANDLES = b"/api/handles"
+_INDEX = re.compile(r"[+-]?[0-9]{1,10}")
 # Line separators end a JavaScript statement.
 _NOT_IN_CALLBACK = re.compile("^[0-9]|[^A-Za-z0-9_$\u00a0-\U0010ffff]|[\u2028\u2029]")
 
@@ -51,34 +45,39 @@ async def answer(request: Request, source: Source) -> Response:
 
 def error(status: int, message: str, params: Params | None = None) -> Response:
     """Return an error: responseCode 2 with a failure of ours (HTTP status 5xx), else 4 (protocol error)."""
-    params = params or {}
     code = ResponseCode.ERROR if status in {500, 503} else ResponseCode.PROTOCOL_ERROR
-    return _response(*write_error(code, message=message, status=status, pretty="pretty" in params), params)
+    return _response(status, {"responseCode": code, "message": message}, params or {})
 
 
 async def _record(name: str, params: Params, source: Source) -> Response:
-    pretty = "pretty" in params
     if not name:
-        return _response(*write_error(ResponseCode.INVALID_HANDLE, name=name, pretty=pretty), params)
+        return _response(400, {"responseCode": ResponseCode.INVALID_HANDLE, "handle": name}, params)
     indexes = _indexes(params)
     record = await source.lookup(name, auth="auth" in params, cert="cert" in params)
     if record is None:
-        return _response(*write_error(ResponseCode.HANDLE_NOT_FOUND, name=name, pretty=pretty), params)
-    if not params:
-        return _response(*write_stored_record(name, record.body), params)
-    values = select(record.values, params.get("type", ()), indexes)
-    return _response(*write_record(name, values, pretty=pretty), params)
+        return _response(404, {"responseCode": ResponseCode.HANDLE_NOT_FOUND, "handle": name}, params)
+    if not params and record.body != b"[]":  # nothing to select, so the values need not be parsed
+        body = b'{"responseCode":1,"handle":%b,"values":%b}' % (write_json(name), record.body)
+        return Response(200, body, JSON_TYPE)
+    values = [value.to_json() for value in select(record.values, params.get("type", ()), indexes)]
+    if values:
+        answer = {"responseCode": ResponseCode.SUCCESS, "handle": name, "values": values}
+    else:
+        answer = {"responseCode": ResponseCode.VALUE_NOT_FOUND, "values": values, "handle": name}
+    return _response(200, answer, params)
 
 
 def _indexes(params: Params) -> list[int]:
-    try:
-        return read_indexes(params.get("index", ()))
-    except ValueError as problem:
-        raise BadRequestError(str(problem)) from None
+    texts = params.get("index", ())
+    for text in texts:
+        if not _INDEX.fullmatch(text):
+            raise BadRequestError(f"index {text!r} is not a number")
+    return [int(text) for text in texts]
 
 
-def _response(status: int, body: bytes, params: Params) -> Response:
+def _response(status: int, answer: object, params: Params) -> Response:
     """Return a response with JSON, or with JSONP if the parameter ``callback`` is given."""
+    body = write_json(answer, pretty="pretty" in params)
     callback = next((name for name in params.get("callback", ()) if name), "")
     if not callback:
         return Response(status, body, JSON_TYPE)
@@ -91,8 +90,8 @@ async def which_ra(request: Request, source: Source) -> Response:
     names = [unescape(part) for part in request.path.split(b"/", 2)[2].split(b",")]
     valid = list(dict.fromkeys(filter(_has_agency, names)))
     registrations = dict(zip(valid, await source.registrations(valid), strict=True))
-    status, body = write_agencies((name, *_agency(registrations.get(name))) for name in names)
-    return Response(status, body, "application/json;charset=UTF-8")
+    items = [{"DOI": name, **_agency(registrations.get(name))} for name in names]
+    return Response(200, write_json(items), "application/json;charset=UTF-8")
 
 
 def _has_agency(name: str) -> bool:
@@ -103,9 +102,10 @@ def _has_agency(name: str) -> bool:
         return False
 
 
-def _agency(registration: Registration | None) -> tuple[str | None, AgencyStatus]:
+def _agency(registration: Registration | None) -> dict[str, str]:
+    """Return the agency, or why there is none (§4, error states)."""
     if registration is None:
-        return None, "invalid"
+        return {"status": "Invalid DOI"}
     if registration.exists is False:
-        return None, "not-found"
-    return registration.agency, "found" if registration.agency else "unknown"
+        return {"status": "DOI does not exist"}
+    return {"RA": registration.agency} if registration.agency else {"status": "Unknown"}

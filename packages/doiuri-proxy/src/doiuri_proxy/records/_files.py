@@ -18,8 +18,9 @@ from pathlib import Path
 from typing import Any, NoReturn, TypeGuard
 
 from doiuri import DOI, DOISyntaxError
-from doiuri.records import Value
-from doiuri.rest.server import read_metadata
+from doiuri.records import Record, Value
+
+from doiuri_proxy.records._metadata import read_metadata
 
 DEFAULT_TTL = 86400  # seconds: how long the DOI proxy caches a value that states no TTL
 
@@ -29,7 +30,7 @@ _DATA_MEMBERS = frozenset({"format", "value"})
 _DOCUMENT_MEMBERS = frozenset({"records", "agencies"})
 _LONGEST_NAME = 20  # characters of a member's name that are compared
 
-RecordsInput = str | Path | Iterable[Mapping[str, Any]] | Mapping[str, Any]
+RecordsInput = str | os.PathLike[str] | Iterable[Mapping[str, Any] | Record] | Mapping[str, Any]
 Agencies = dict[str, str]
 _log = logging.getLogger("doiuri_proxy")
 _JSON_LINES = frozenset({".jsonl", ".ndjson"})
@@ -88,8 +89,9 @@ class HandleRecord:
 
 def read_records(records: RecordsInput) -> Iterator[HandleRecord | Agencies]:
     """Yield what a file, a folder or Python data contains; agencies by prefix. Raises RecordsError."""
-    if not isinstance(records, (str, Path)):
-        document = records if isinstance(records, Mapping) else list(records)
+    if not isinstance(records, (str, os.PathLike)):
+        is_list = not isinstance(records, Mapping) and hasattr(records, "__iter__")
+        document: object = list(records) if is_list else records
         yield from _from_document(document, "records", "")
         return
     path = Path(records)
@@ -176,6 +178,8 @@ def _from_document(document: object, source: str, text: str) -> Iterator[HandleR
 
 def _from_item(item: object, position: Position) -> Iterator[HandleRecord]:
     try:
+        if isinstance(item, Record):
+            item = json.loads(item.to_json())
         if isinstance(item, Mapping):
             _check_spelling(item)
         record = check_record(item)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -10,13 +11,13 @@ from typing import TYPE_CHECKING
 from doiuri.plugins import DOI_ORG
 
 from doiuri_proxy.records._files import RecordsError
-from doiuri_proxy.records._source import MemorySource
+from doiuri_proxy.records._source import Records
 
 if TYPE_CHECKING:
     from doiuri_proxy.records._files import RecordsInput
     from doiuri_proxy.records._upstream import UpstreamSource
 
-    Source = MemorySource | UpstreamSource
+    Source = Records | UpstreamSource
 
 
 def open_source(
@@ -38,7 +39,7 @@ def open_source(
     is_stored = is_cache(records)
     if is_stored and upstream is not None:
         raise RecordsError(str(records), 0, "a cache: with an upstream, give it as the cache, not as records")
-    local = MemorySource(None if is_stored else records)
+    local = Records([] if is_stored or records is None else records)
     if upstream is None and not is_stored:
         return local
     from doiuri_proxy.records._upstream import UpstreamSource
@@ -53,7 +54,7 @@ def is_cache(records: object) -> bool:
     file of a store that this process has open would release the locks on it (sqlite.org, How To Corrupt An
     SQLite Database File, 2.2).
     """
-    if not isinstance(records, (str, Path)):
+    if not isinstance(records, (str, os.PathLike)):
         return False
     if "://" in str(records):
         raise RecordsError(str(records), 0, "records are read from a file or a folder, not from a URL")

@@ -8,10 +8,9 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from doiuri.records import Value, ascii_upper
-from doiuri.rest import BIBTEX, CSL_JSON
-from doiuri.rest.server import agency_of, prefixes, write_json, write_metadata
 
 from doiuri_proxy.records._files import read_records
+from doiuri_proxy.records._metadata import write_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -22,7 +21,6 @@ MAX_CACHED = 8192  # bytes of a record: caches of N records hold at most N times
 WAIT_TIME = 8  # seconds that a request may wait for upstream: clients have a timeout of 10
 RETRY_AFTER = 20  # seconds after which a client may ask again
 
-_CITATION_TYPES = dict.fromkeys((CSL_JSON, BIBTEX, "text/x-bibliography"), b"")
 _DEFAULT_PERMISSIONS = "1110"  # administrators may read and write, the public may read; omitted in answers
 
 
@@ -69,15 +67,15 @@ class Registration(NamedTuple):
     agency: str | None = None
 
 
-class MemorySource:
+class Records:
     """Records that were all read at the start. Look-ups ignore the case of ASCII letters (Z39.84 §4)."""
 
-    def __init__(self, records: RecordsInput | None) -> None:
+    def __init__(self, records: RecordsInput) -> None:
         """Read all records. Raises RecordsError if one is invalid, or two names differ in ASCII case only."""
         self._records: dict[str, PublicValues] = {}
         self._metadata: dict[str, Mapping[str, bytes]] = {}
         self._agencies: dict[str, str] = {}
-        for item in read_records([] if records is None else records):
+        for item in read_records(records):
             if isinstance(item, dict):
                 self._agencies.update((ascii_upper(prefix), name) for prefix, name in item.items())
             else:
@@ -111,7 +109,7 @@ class MemorySource:
         """Return the registration of each DOI or bare prefix, in order."""
         return [self._registration(name) for name in names]
 
-    def with_local(self, local: MemorySource) -> MemorySource:
+    def with_local(self, local: Records) -> Records:
         """Return the source for other records."""
         return local
 
@@ -127,20 +125,17 @@ class MemorySource:
 
     def _agency(self, handle: str) -> str | None:
         """Return the agency given for a prefix, or else that of a prefix record (type ``10320/ra_name``)."""
-        if name := agency_of(handle, self._agencies):
-            return name
-        for prefix in prefixes(ascii_upper(handle))[:-1]:  # the last is "10", which belongs to no agency
+        key = ascii_upper(handle)
+        prefixes = _prefixes(key)
+        for part in (key, *prefixes):
+            if name := self._agencies.get(part):
+                return name
+        for prefix in prefixes[:-1]:  # the last is "10", which belongs to no agency
             record = self._records.get(f"0.NA/{prefix}")
             for value in record.values if record else ():
                 if value.has_type("10320/ra_name") and value.data.text:
                     return value.data.text
         return None
-
-
-@lru_cache(maxsize=256)  # clients send a few different headers
-def citation_type(accept: str) -> str | None:
-    """Return the media type of metadata for citations that an Accept header prefers to a page, or None."""
-    return write_metadata(_CITATION_TYPES, accept, page=True)[1].partition(";")[0] or None
 
 
 @lru_cache(maxsize=1024)  # a few names get most of the requests
@@ -160,3 +155,9 @@ def _members(value: Value) -> dict[str, object]:
     if not members.get("references", True):
         del members["references"]
     return members
+
+
+def _prefixes(name: str) -> list[str]:
+    """Return the prefixes that a name or a prefix belongs to, the longest first."""
+    parts = name.partition("/")[0].split(".")
+    return [".".join(parts[:count]) for count in range(len(parts), 0, -1)]

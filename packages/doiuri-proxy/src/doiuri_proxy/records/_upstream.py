@@ -15,13 +15,13 @@ from doiuri.plugins import Settings, user_agent
 from doiuri.records import ascii_upper
 from doiuri.resolver import MemoryStore, Resolver, SQLiteStore, open_store
 
+from doiuri_proxy.records._metadata import citation_type
 from doiuri_proxy.records._source import (
     WAIT_TIME,
     BusyError,
     PublicValues,
     Registration,
     SourceError,
-    citation_type,
 )
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from doiuri.resolver import Entry, Key, LockFile, Store
 
-    from doiuri_proxy.records._source import MemorySource
+    from doiuri_proxy.records._source import Records
 
     T = TypeVar("T")
 
@@ -49,7 +49,7 @@ class UpstreamSource:
 
     def __init__(
         self,
-        local: MemorySource,
+        local: Records,
         base: str,
         cache: str | None,
         *,
@@ -75,7 +75,7 @@ class UpstreamSource:
         self._is_fast = isinstance(store, MemoryStore | SQLiteStore)
         self._queue = Queue()
 
-    def with_local(self, local: MemorySource) -> UpstreamSource:
+    def with_local(self, local: Records) -> UpstreamSource:
         """Use other local records from now on, with the same cache and queue."""
         self.local = local
         return self

@@ -6,7 +6,7 @@ Works: the metadata of what a DOI names.
 from doiuri.records._csl import Name
 from doiuri.records._locations import Location, Locations, choose, parse_locations
 from doiuri.records._notices import Notice
-from doiuri.records._record import Data, Record, Value, ascii_upper, locations_of
+from doiuri.records._record import Data, Record, Value, ascii_upper, locations_of, select
 from doiuri.records._work import Work
 
 __all__ = [
@@ -22,4 +22,5 @@ __all__ = [
     "choose",
     "locations_of",
     "parse_locations",
+    "select",
 ]

@@ -272,7 +272,7 @@ def _roles(accept: str | None) -> list[tuple[str, str]]:
 
 def _accepted(accept: str) -> list[str]:
     """Return the media types of an Accept header in order of preference, without those of quality 0."""
-    wanted = [(name, quality) for name, quality in media_ranges(accept) if quality > 0]
+    wanted = [(name, quality) for name, _, quality in media_ranges(accept) if quality > 0]
     return [name for name, _ in sorted(wanted, key=lambda entry: -entry[1])]
 
 

@@ -1,4 +1,4 @@
-"""Content negotiation: what Accept headers ask for, media types, and what a server answers.
+"""Content negotiation: what Accept headers ask for, and media types.
 
 Specification: DOI Handbook, content negotiation.
 """
@@ -6,12 +6,10 @@ Specification: DOI Handbook, content negotiation.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
-
-from doiuri._json import brief, dump
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    pass
 
 _RECORD_TYPE = "application/json"
 _WILDCARDS = {"*/*", "application/*"}
@@ -27,27 +25,28 @@ BIBTEX = "application/x-bibtex"
 """The media type of BibTeX entries."""
 
 _REFERENCE = "text/x-bibliography"
-_PAGES = frozenset({"text/html", "application/xhtml+xml"})
-_PAGE_RANGES = frozenset({"*/*", "text/*", "application/*"})
 _STYLE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")  # the file names of the CSL styles' repository
 _LOCALE = re.compile(r"[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8}){0,4}")  # RFC 5646 section 2.1
 _PARAMETER = re.compile(r';\s*([A-Za-z0-9_-]+)\s*=\s*("[^"]*"|[^\s;,"]*)')
 
 
-def media_ranges(accept: str) -> list[tuple[str, float]]:
-    """Return the media ranges of an Accept header in its order, in lower case, with their quality, 0 to 1.
+def media_ranges(accept: str) -> list[tuple[str, dict[str, str], float]]:
+    """Return the media ranges of an Accept header in its order: type, parameters, and quality, 0 to 1.
 
+    Types and parameters are in lower case.
     Invalid media ranges are skipped, and an invalid quality counts as 1 (RFC 9110 section 12.5.1).
 
     >>> media_ranges("text/html, application/json;q=0.5")
-    [('text/html', 1.0), ('application/json', 0.5)]
+    [('text/html', {}, 1.0), ('application/json', {}, 0.5)]
     """
     ranges = []
     for part in _PARTS.findall(accept):
         name = _RANGE.match(part)
         if name is not None:
             quality = _QUALITY.search(_QUOTED.sub("", part))
-            ranges.append((name[1].lower(), float(quality[1]) if quality else 1.0))
+            found = {key.lower(): value.strip('"').lower() for key, value in _PARAMETER.findall(part)}
+            found.pop("q", None)
+            ranges.append((name[1].lower(), found, float(quality[1]) if quality else 1.0))
     return ranges
 
 
@@ -64,9 +63,9 @@ def is_accepted(content_type: str, accept: str) -> bool:
     False
     """
     qualities: dict[str, float] = {}
-    for name, quality in media_ranges(accept):
+    for name, _, quality in media_ranges(accept):
         qualities[name] = max(quality, qualities.get(name, 0.0))
-    own = next((name for name, _ in media_ranges(content_type)), "")
+    own = next((name for name, *_ in media_ranges(content_type)), "")
     ranges = (own, f"{own.partition('/')[0]}/*", "*/*")
     named = next((name for name in ranges if name in qualities), None)
     if named is not None:
@@ -100,10 +99,11 @@ def wants_record(accept: str | bytes | None) -> bool:
     if not accept:
         return True
     ranges = media_ranges(accept if isinstance(accept, str) else accept.decode("latin-1"))
-    json = max((quality for name, quality in ranges if name == _RECORD_TYPE), default=None)
-    wildcard = max((quality for name, quality in ranges if name in _WILDCARDS), default=0.0)
+    json = max((quality for name, _, quality in ranges if name == _RECORD_TYPE), default=None)
+    wildcard = max((quality for name, _, quality in ranges if name in _WILDCARDS), default=0.0)
     other = max(
-        (quality for name, quality in ranges if name != _RECORD_TYPE and name not in _WILDCARDS), default=0.0
+        (quality for name, _, quality in ranges if name != _RECORD_TYPE and name not in _WILDCARDS),
+        default=0.0,
     )
     if json is None:
         return not other or wildcard > other
@@ -143,74 +143,3 @@ def reference_type(style: str = "apa", locale: str = "en-US") -> str:
     'text/x-bibliography; style=ieee; locale=de-DE'
     """
     return f"{_REFERENCE}; style={check_style(style)}; locale={check_locale(locale)}"
-
-
-def read_metadata(metadata: object) -> dict[str, bytes]:
-    """Return the bodies by media type in the member ``metadata`` of an item in a file of records.
-
-    :param metadata: for each media type its text, or JSON
-    :raises ValueError: if it is something else
-
-    >>> read_metadata({"application/x-bibtex": "@misc{a}", CSL_JSON: {"title": "A"}})
-    {'application/x-bibtex': b'@misc{a}', 'application/vnd.citationstyles.csl+json': b'{"title":"A"}'}
-    """
-    if not isinstance(metadata, dict):
-        raise ValueError(f"metadata is {brief(metadata)}, expected an object")  # noqa: TRY004
-    for media_type, content in metadata.items():
-        if not isinstance(media_type, str) or len(media_ranges(media_type)) != 1 or "*" in media_type:
-            raise ValueError(f"not a media type in metadata: {media_type!r:.80}")
-        if not isinstance(content, str | dict | list):
-            raise ValueError(f"metadata as {media_type} is {brief(content)}, expected text or an object")  # noqa: TRY004
-    return {name: _body(content) for name, content in metadata.items()}
-
-
-def write_metadata(
-    metadata: Mapping[str, bytes], accept: str, *, page: bool = False
-) -> tuple[int, str, bytes]:
-    """Return the HTTP status, the Content-Type and the body of the answer to a request for metadata.
-
-    A media type in the Accept header selects one in ``metadata`` whose parameters do not contradict its own:
-    ``text/x-bibliography; style=apa; locale=de-DE`` selects ``text/x-bibliography; style=apa``.
-
-    :param metadata: the bodies by media type
-    :param accept: the Accept header
-    :param page: whether there is also a web page, which HTML and wildcards select
-    :returns: the status 406, "" and no body if there is nothing that it accepts; the status 302, "" and no
-        body if it accepts the page at least as well
-
-    >>> write_metadata({"application/x-bibtex": b"@misc{a}"}, "application/x-bibtex")
-    (200, 'application/x-bibtex', b'@misc{a}')
-    >>> write_metadata({"application/x-bibtex": b"@misc{a}"}, "text/html, */*;q=0.8", page=True)
-    (302, '', b'')
-    """
-    available = [(own, limits, body) for name, body in metadata.items() for own, limits, _ in _ranges(name)]
-    ranges = sorted(_ranges(accept), key=lambda item: -item[2])
-    html, wildcard = _page_quality(ranges) if page else (0.0, 0.0)
-    for wanted, parameters, quality in ranges:
-        if not quality or quality <= html or quality < wildcard:
-            break
-        for own, limits, body in available:
-            if own == wanted and all(parameters.get(name, limit) == limit for name, limit in limits.items()):
-                return 200, f"{own};charset=utf-8" if own.startswith("text/") else own, body
-    is_page = page and (html or wildcard or not ranges)
-    return 302 if is_page else 406, "", b""
-
-
-def _page_quality(ranges: list[tuple[str, dict[str, str], float]]) -> tuple[float, float]:
-    """Return the quality of HTML by name, and by wildcards."""
-    by_name = max((quality for name, _, quality in ranges if name in _PAGES), default=0.0)
-    return by_name, max((quality for name, _, quality in ranges if name in _PAGE_RANGES), default=0.0)
-
-
-def _body(content: Any) -> bytes:
-    return (content if isinstance(content, str) else dump(content)).encode("utf-8", "replace")
-
-
-def _ranges(accept: str) -> list[tuple[str, dict[str, str], float]]:
-    """Return the media ranges of an Accept header with their parameters and quality."""
-    found = []
-    for part in _PARTS.findall(accept):
-        for name, quality in media_ranges(part):
-            values = {key.lower(): value.strip('"').lower() for key, value in _PARAMETER.findall(part)}
-            found.append((name, {key: value for key, value in values.items() if key != "q"}, quality))
-    return found

@@ -27,7 +27,7 @@ from doiuri.records._locations import (
 from doiuri.records._text import html_link, html_text, is_web
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
     from re import Match
 
     Content = tuple[tuple["Value", ...], Mapping[str, Any]]
@@ -408,6 +408,20 @@ class Record(Immutable):
 
     def __reduce__(self) -> tuple[type[Record], tuple[object, ...]]:
         return Record, (self.doi, *self._read())
+
+
+def select(
+    values: Iterable[Value], types: Collection[str] = (), indexes: Collection[int] = ()
+) -> tuple[Value, ...]:
+    """Return the values that have any of the types or any of the indices, in the order given (section 5).
+
+    :param types: type names; ASCII case does not matter, and ``"URL."`` also selects ``URL.FOO``
+    :param indexes: indices
+    :returns: all values if neither types nor indices are given
+    """
+    if not types and not indexes:
+        return tuple(values)
+    return tuple(value for value in values if value.index in indexes or any(map(value.has_type, types)))
 
 
 def locations_of(values: Iterable[Value], handle: str) -> Locations:

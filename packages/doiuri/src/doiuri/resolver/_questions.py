@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 from doiuri._doi import ShortDOI
 from doiuri._errors import BadRecord, DOINotFound, NoValues, ResolutionError, ResolverUnavailable
 from doiuri._json import dump, load
+from doiuri.records import select
 from doiuri.records._record import Record, ascii_upper
 from doiuri.resolver._call import MAX_RECORD
 from doiuri.resolver._entries import (
@@ -23,7 +24,6 @@ from doiuri.resolver._outcome import Outcome
 from doiuri.resolver.http._request import Request
 from doiuri.resolver.stores._store import JSON, MAX_AGE, NOTHING, new_entry
 from doiuri.rest._client import MAX_AGENCY_URL, agency_batches, agency_url, read_agencies
-from doiuri.rest.server import select
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -1,9 +1,9 @@
-"""The DOI proxy's REST API, Which RA and content negotiation, without IO: the client's half.
+"""The DOI proxy's REST API, Which RA and content negotiation, without IO.
 
-It says which URL to request and what the answer means. The server's half is ``doiuri.rest.server``.
+It says which URL to request and what the answer means.
 """
 
-from doiuri.records._negotiation import BIBTEX, CSL_JSON, reference_type
+from doiuri.records._negotiation import BIBTEX, CSL_JSON, media_ranges, reference_type
 from doiuri.rest._client import (
     Agency,
     AgencyStatus,
@@ -24,6 +24,7 @@ __all__ = [
     "ResponseCode",
     "agency_batches",
     "agency_url",
+    "media_ranges",
     "read_agencies",
     "read_record",
     "record_url",

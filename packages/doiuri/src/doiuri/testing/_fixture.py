@@ -1,10 +1,12 @@
-"""The pytest fixture ``registered_dois``. pytest imports this in every run: keep that cheap."""
+"""The pytest fixture ``registered_dois``, in a module of its own since it imports pytest."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 import pytest
+
+from doiuri.testing._registered import assert_registered
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -13,6 +15,4 @@ if TYPE_CHECKING:
 @pytest.fixture(scope="session")
 def registered_dois() -> Callable[..., None]:
     """The function `doiuri.testing.assert_registered`, as in `registered_dois(["10.1000/182"])`."""
-    from doiuri.testing import assert_registered
-
     return assert_registered

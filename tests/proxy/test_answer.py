@@ -1,0 +1,103 @@
+"""The function from a request and records to the answer, without a server."""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+
+import pytest
+from doiuri import DOI, Handle
+from doiuri.records import Data, Value
+from doiuri.rest import read_agencies, read_record
+from doiuri_proxy import Records, answer
+from hypothesis import given
+from hypothesis import strategies as st
+from support.http import ask
+from support.proxy_records import AGENCIES, RECORDS, link
+
+X = DOI("10.1000/x")
+KNOWN = Records({"records": RECORDS, "agencies": AGENCIES})
+TEXTS = st.text() | st.text(st.characters(categories=("Cs", "L", "P")))
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "/",
+        "/10.1000/loc",
+        "/10.1000/loc?locatt=id:3&urlappend=%3Fx",
+        "/10.1000/alias2?x=1",
+        "/10.1000/none/",
+        "/10.1000/formats?noredirect",
+        "/10.1000/loc?action=showurls",
+        "/api/handles/10.1000/FORMATS?type=EMAIL&index=2&pretty&callback=f",
+        "/api/handles/10.1000/1?index=x",
+        "/api/handles/10.1000/%zz",
+        "/doiRA/10.1000/1,10.2000/x,10.1000/none,x",
+        "/healthz",
+        "http://doi.org/api/handles/10.1000/182",
+        f"/10.1000/{9000 * 'x'}",
+    ],
+)
+@pytest.mark.parametrize("method", ["GET", "OPTIONS", "DELETE"])
+def test_answers_are_those_of_a_server(url: str, method: str, target: str) -> None:
+    headers = {"Accept": "application/pdf, text/html;q=0.5", "Origin": "https://a.example"}
+    there, here = ask(url, target, method, headers=headers), answer(KNOWN, method, target, headers)
+    assert (here.status, here.body) == (there.status, there.body)
+    sent = {name.lower(): value for name, value in here.headers} | {"content-type": here.content_type}
+    assert sent.items() <= there.headers.items() | {("vary", there.headers.get("vary"))}
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("/10.1000/182", "10.1000/182"),
+        ("///10.1000/182/", "10.1000/182/"),
+        ("/doi:10.1000/182", "10.1000/182"),
+        ("/HDL:10.1000/182", "10.1000/182"),
+        ("/info:doi/10.1000/182", "10.1000/182"),
+        ("/Info:Hdl/10.1000/182", "10.1000/182"),
+        ("/urn:doi:10.123:456ABC/zyz", "10.123/456ABC/zyz"),
+        ("/URN:DOI:10.123/456:ABC", "10.123/456:ABC"),
+        ("/urn:doi:10.123:456:ABC", "10.123/456:ABC"),
+        ("/urn:doi:10.123/a10.5:b", "10.123/a10.5:b"),
+        ("/doi:doi:10.1000/182", "doi:10.1000/182"),
+        ("/doi:%2010.1000/182", " 10.1000/182"),
+        ("/https://doi.org/10.1000/182", "https://doi.org/10.1000/182"),
+    ],
+)
+def test_the_name_in_a_path(path: str, name: str) -> None:
+    """Encoding rules for URL presentation, notes on labels and URNs: one label is dropped, nothing else."""
+    assert answer(Records([link(name, "https://example.org/")]), "GET", path).status == 302
+
+
+@given(TEXTS)
+def test_what_the_server_writes_of_a_record_the_client_reads(text: str) -> None:
+    values = [Value(1, "T", Data("string", text), 60), Value(2, text, Data("of the future", {text: [text]}))]
+    known = Records([{"handle": X.name, "values": [value.to_json() | {"ttl": 60} for value in values]}])
+    for query in ("", "?pretty", "?type=T&index=2"):
+        found = answer(known, "GET", f"/api/handles/10.1000/X{query}")
+        record = read_record(DOI("10.1000/X"), found.status, found.body)
+        assert [(value.type, value.data) for value in record.values] == [
+            (value.type, value.data) for value in values
+        ]
+
+
+@pytest.mark.parametrize(
+    ("name", "agency"),
+    [
+        ("10.1000", "Crossref"),
+        ("10.1000/x", "Crossref"),
+        ("10.1000.4/x", "Crossref"),
+        ("10.1000.5", "EIDR"),
+        ("10.1000.5.3/x.y", "EIDR"),
+        ("10.1000/like", "OP"),
+        ("10.10001/x", None),
+        ("10.2000/10.1000", None),
+    ],
+)
+def test_the_longest_prefix_names_the_agency(name: str, agency: str | None) -> None:
+    agencies = {"10.1000": "Crossref", "10.1000.5": "EIDR", "10.1000/LIKE": "OP"}
+    records = [link(name, "https://example.org/")] if "/" in name else []
+    found = answer(Records({"records": records, "agencies": agencies}), "GET", f"/doiRA/{quote(name)}")
+    (said,) = read_agencies([Handle.from_name(name)], found.status, found.body)
+    assert said.name == agency

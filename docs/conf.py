@@ -55,6 +55,7 @@ nitpick_ignore = [
     ("py:class", "doiuri.resolver.stores._store.Usage"),
     ("py:class", "doiuri_cli.files._source.Lines"),
     ("py:class", "doiuri_proxy.http._app.App"),
+    ("py:class", "doiuri_proxy.records._source.PublicValues"),
 ]
 
 

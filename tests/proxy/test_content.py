@@ -219,6 +219,10 @@ def test_upstream_is_asked_for_what_is_not_here(tmp_path: Path) -> None:
     [
         ({"metadata": []}, r"metadata is \[\]"),
         ({"metadata": {"bibtex": "x"}}, "not a media type in metadata: 'bibtex'"),
+        ({"metadata": {"a/b, c/d": "x"}}, "not a media type in metadata"),
+        ({"metadata": {"text/*": "x"}}, "not a media type in metadata"),
+        ({"metadata": {"": "x"}}, "not a media type in metadata"),
+        ({"metadata": {CSL_JSON: None}}, "metadata as .* is None, expected text or an object"),
         ({"metadata": {"*/*": "x"}}, r"not a media type in metadata: '\*/\*'"),
         ({"metadata": {BIBTEX: 7}}, "metadata as application/x-bibtex is 7"),
         ({"metdata": {}}, """unknown member 'metdata'; did you mean "metadata"?"""),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from doiuri.rest import BIBTEX, CSL_JSON, reference_type
 from doiuri_proxy.records._metadata import read_metadata, write_metadata
@@ -71,24 +69,6 @@ def test_the_first_that_fits_is_sent() -> None:
 )
 def test_a_page_that_is_accepted_as_well_is_preferred(accept: str, status: int) -> None:
     assert write_metadata(METADATA, accept)[0] == status
-
-
-@pytest.mark.parametrize(
-    ("metadata", "complaint"),
-    [
-        ([], "expected an object"),
-        (None, "expected an object"),
-        ({"nonsense": "x"}, "not a media type in metadata: 'nonsense'"),
-        ({"a/b, c/d": "x"}, "not a media type"),
-        ({"": "x"}, "not a media type"),
-        ({"text/*": "x"}, "not a media type"),
-        ({CSL_JSON: None}, "expected text or an object"),
-        ({BIBTEX: 7}, "expected text or an object"),
-    ],
-)
-def test_metadata_that_cannot_be_read(metadata: Any, complaint: str) -> None:
-    with pytest.raises(ValueError, match=complaint):
-        read_metadata(metadata)
 
 
 def test_lone_surrogates_are_sent_as_something_else() -> None:

@@ -66,11 +66,15 @@ class Request:
 
 @dataclass(slots=True)
 class Response:
-    """A response; `App` adds Content-Length. Not frozen, because creating those takes longer."""
+    """The response to a request, as `answer` returns it."""  # not frozen: that would be slower to create
 
+    #: the HTTP status
     status: int
+    #: the body
     body: bytes = b""
+    #: the header Content-Type
     content_type: str = HTML
+    #: the names and values of the other headers, without Content-Length
     headers: Headers = ()
 
     def with_headers(self, *headers: tuple[str, str]) -> Response:

@@ -74,9 +74,15 @@ def test_sphinx_needs_it_for_lists_only(name: str, text: str, tmp_path: Path) ->
     assert "Kahn and Wilensky (2006, p. 3)" in text_of(page)
     directive = "```{doi:bibliography}\n```" if name == "index_md" else ".. doi:bibliography::"
     built = sphinx(tmp_path, "", **{name: "T\n===\n\n" + text.format(directive)})
-    assert built.returncode
-    assert "Traceback (most" not in built.stderr
-    assert NEEDS.format("sphinx") in built.stderr
+    (warning,) = built.stderr.splitlines()
+    assert "WARNING: lists of references" in warning
+    assert f"{NEEDS.format('sphinx')} [doi.extra]" in warning
+    assert built.returncode == 1  # because of -W
+    html = page.read_text("utf-8")
+    assert (
+        '<a class="doi reference external" href="https://doi.org/10.1000/182">https://doi.org/10.1000/182</a>'
+        in html
+    )
 
 
 @pytest.mark.parametrize(

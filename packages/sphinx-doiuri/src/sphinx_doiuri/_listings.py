@@ -189,10 +189,18 @@ class Listings:
         return self._listings[key]
 
     def _formatted(self, references: list[Reference], style: Style) -> list[tuple[Part, ...]]:
+        """Return the entries of references; without the extra ``citations``, links to the DOIs, or titles."""
+        if self._citing.no_lists:
+            return [(_plain_entry(reference),) for reference in references]
         try:
             return self._citing.entries(references, style, self._entries)
         except ValueError as error:
             raise ConfigError(str(error)) from None
+
+
+def _plain_entry(reference: Reference) -> Part:
+    doi = reference.work.doi
+    return Part(doi.url, link=doi) if doi else Part(reference.work.title or str(reference.key))
 
 
 def _plain(parts: tuple[Part, ...]) -> list[tuple[object, ...]]:
@@ -236,6 +244,8 @@ def documents_shown_anew(app: Sphinx, env: BuildEnvironment) -> list[str]:
     listings = _listings[env] = Listings(app, env)
     if listings.citations and (reason := citing(app.config).no_language):
         logger.warning(__("citations are in English: %s"), reason, type="doi", subtype="locale")
+    if listings.places and (reason := citing(app.config).no_lists):
+        logger.warning("%s", reason, type="doi", subtype="extra", location=min(listings.places))
     if not shows_pages(app):
         return []
     for collected in (env.titles, env.longtitles, env.tocs):  # which contain copies of citations

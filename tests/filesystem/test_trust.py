@@ -60,7 +60,7 @@ FAULTS = [
     Fault(
         "user",
         Answer(302, {"Location": "http://me:pw@127.0.0.1/"}),
-        "HOST: a URL with a user is not requested",
+        "HOST: redirected to a URL with a user",
     ),
 ]
 

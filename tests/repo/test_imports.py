@@ -29,6 +29,7 @@ PLUGIN_FILES = [file for file in FILES if file not in CORE]
 LAYERS = [
     {"_errors", "_files", "_immutable", "_json", "_names", "_patterns", "_urls"},
     {"_encoding", "_hosts"},
+    {"_connections"},
     {"_models", "_parse"},
     {"_doi"},
     {"_advice", "_find", "_settings"},

@@ -9,14 +9,20 @@ import threading
 from contextlib import contextmanager, nullcontext
 from http.cookiejar import DefaultCookiePolicy
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urlsplit
 
 import requests
 from doiuri.plugins.clients import TargetError
-from doiuri.plugins.connections import checking
+from doiuri.plugins.connections import (
+    TooLongError,
+    guarding,
+    host_of,
+    pieces,
+    redirect_target,
+    sentence,
+)
 from doiuri.rest import retry_after
 from requests.adapters import HTTPAdapter
-from requests.utils import get_environ_proxies, select_proxy
 from urllib3.exceptions import HTTPError
 from urllib3.util import Retry
 
@@ -40,7 +46,6 @@ DOWNLOADS = 4
 
 _CHUNK = 2**18
 _ALGORITHMS = frozenset({"md5", "sha1", "sha256", "sha512"})
-_REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 # By process and host: after a fork, nothing releases the slots that other threads held
 _slots: dict[tuple[int, str], threading.BoundedSemaphore] = {}
@@ -78,17 +83,17 @@ class Web:
         def get(url: str) -> Any:
             nonlocal left
             with self._answer(url, repository, {"Accept": "application/json"}, 200) as response:
-                pieces = []
-                for piece in _stream(response, decode=True):
-                    left -= len(piece)
-                    if left < 0:
-                        raise OSError(f"{_host(url)}: the listing is longer than {MAX_LISTING:,} bytes")
-                    pieces.append(piece)
+                try:
+                    body = b"".join(pieces(response.raw, left))
+                except TooLongError:
+                    message = f"{host_of(url)}: the listing is longer than {MAX_LISTING:,} bytes"
+                    raise OSError(message) from None
+            left -= len(body)
             try:
-                return json.loads(b"".join(pieces))
+                return json.loads(body)
             except (ValueError, RecursionError):
                 kind = response.headers.get("Content-Type", "no media type")
-                raise OSError(f"{_host(url)} sent {kind:.80} in place of a listing in JSON") from None
+                raise OSError(f"{host_of(url)} sent {kind:.80} in place of a listing in JSON") from None
 
         return get
 
@@ -101,7 +106,7 @@ class Web:
         """
         digest, size = new_digest(file.checksum), 0
         with self._answer(file.url, dataset.repository, {}, 200, file=file) as response:
-            for piece in _stream(response):
+            while piece := response.raw.read(_CHUNK, decode_content=False):
                 size += len(piece)
                 if file.size is not None and size > file.size:
                     break
@@ -122,7 +127,7 @@ class Web:
                 return None
             data = response.raw.read(end - start + 1, decode_content=False)  # one more: none must follow
         if len(data) != end - start:
-            raise OSError(f"{file.path}: {_host(file.url)} sent {len(data):,} of {end - start:,} bytes")
+            raise OSError(f"{file.path}: {host_of(file.url)} sent {len(data):,} of {end - start:,} bytes")
         return data
 
     @contextmanager
@@ -135,10 +140,10 @@ class Web:
         """
         of_file = "" if file is None else f"{file.path}: "
         if self._offline:
-            raise OSError(f"{of_file}{_host(url)}: offline: request not sent")
+            raise OSError(f"{of_file}{host_of(url)}: offline: request not sent")
         token = of_host(self._tokens, url)
         if token and not url.startswith("https:") and not self._check.private:
-            raise OSError(f"the token for {_host(url)} is not sent over http; private=True allows it")
+            raise OSError(f"the token for {host_of(url)} is not sent over http; private=True allows it")
         name, scheme = TOKENS[repository]
         try:
             secret = {name: scheme + token} if token else {}
@@ -146,41 +151,35 @@ class Web:
             with slot, self._followed(url, headers, secret) as response:
                 if response.status_code not in expected:
                     raise _failure(
-                        response, of_file, has_token=bool(token) or _host(response.url) != _host(url)
+                        response, of_file, has_token=bool(token) or host_of(response.url) != host_of(url)
                     )
                 if file is not None:
                     _refuse_page(response, file)
                 yield response
         except (ValueError, requests.RequestException, HTTPError) as error:
             request = getattr(error, "request", None)  # maybe that of a redirect
-            host = _host(url if request is None else request.url)
-            raise OSError(f"{of_file}{host}: {_reason(error)}") from error
+            host = host_of(url if request is None else request.url)
+            raise OSError(f"{of_file}{host}: {sentence(error)}") from error
 
     def _followed(self, url: str, headers: Mapping[str, str], secret: Mapping[str, str]) -> requests.Response:
+        self._check.check_url(url)
+        if "@" in urlsplit(url).netloc:
+            raise TargetError("a URL with a user is not requested")
         first = url
         for _ in range(MAX_REDIRECTS + 1):
             is_own = urlsplit(url)[:2] == urlsplit(first)[:2]  # the scheme, host and port
             response = self._send(url, {**self._headers, **headers, **(secret if is_own else {})})
-            location = response.headers.get("Location") if response.status_code in _REDIRECTS else None
-            if location is None:
+            if not response.is_redirect:
                 return response
             response.close()
-            target = urljoin(url, location.encode("latin-1").decode())  # as requests reads it
-            if url.startswith("https:") and target.startswith("http:"):
-                raise TargetError(f"redirected from https to http, to {_host(target)}")
-            url = target
+            url = redirect_target(url, response.headers["Location"], self._check)
         raise TargetError(f"more than {MAX_REDIRECTS} redirects")
 
     def _send(self, url: str, headers: Mapping[str, str]) -> requests.Response:
-        self._check.check_url(url)
-        if "@" in urlsplit(url).netloc:
-            raise TargetError("a URL with a user is not requested")
-        if not select_proxy(url, get_environ_proxies(url)):
-            self._check.check_addresses(url)
         session = self._sessions.get(os.getpid()) or self._sessions.setdefault(os.getpid(), _new_session())
         adapter = session.get_adapter(url)
         assert isinstance(adapter, HTTPAdapter)  # noqa: S101 - it is ours
-        with checking(adapter.poolmanager, url, self._check):
+        with guarding(adapter.poolmanager, url, self._check):
             return session.get(url, headers=headers, stream=True, allow_redirects=False, timeout=TIMEOUT)
 
 
@@ -196,40 +195,19 @@ def _new_session() -> requests.Session:
 
 
 def _slot(url: str) -> threading.BoundedSemaphore:
-    return _slots.setdefault((os.getpid(), _host(url)), threading.BoundedSemaphore(DOWNLOADS))
+    return _slots.setdefault((os.getpid(), host_of(url)), threading.BoundedSemaphore(DOWNLOADS))
 
 
 def of_host(table: Mapping[str, str], url: str) -> str | None:
     """Return the entry for the host of a URL, which may be with its port or without."""
-    parts, host = urlsplit(url), _host(url).lower()
+    parts, host = urlsplit(url), host_of(url).lower()
     port = "443" if parts.scheme == "https" else "80"
     return table.get(host) or table.get(f"{host}:{port}") or table.get(parts.hostname or "")
 
 
-def _host(url: str) -> str:
-    return f"{urlsplit(url).netloc.rpartition('@')[2]:.260}"
-
-
-def _stream(response: requests.Response, *, decode: bool = False) -> Iterator[bytes]:
-    """Yield the body, as it was sent or decoded."""
-    while piece := response.raw.read(_CHUNK, decode_content=decode):
-        yield piece
-
-
-def _reason(error: BaseException) -> str:
-    """Return what went wrong, without the names of classes and objects."""
-    chain = [error]
-    while cause := chain[-1].__cause__ or chain[-1].__context__:
-        chain.append(cause)
-    for each in chain:
-        if isinstance(each, TargetError) or (isinstance(each, OSError) and each.strerror):
-            return getattr(each, "strerror", None) or str(each)
-    return "the answer was cut off" if "IncompleteRead" in str(error) else f"{chain[-1]}"[:300]
-
-
 def _failure(response: requests.Response, of_file: str, *, has_token: bool) -> OSError:
     """Return the error for an HTTP status, with what the answer says, if it is JSON."""
-    status, host = response.status_code, _host(response.url)
+    status, host = response.status_code, host_of(response.url)
     said = f"{of_file}{host} answered {status} {response.reason or ''}".rstrip()
     if "json" in response.headers.get("Content-Type", ""):
         try:
@@ -252,7 +230,7 @@ def _refuse_page(response: requests.Response, file: File) -> None:
     kind = response.headers.get("Content-Type", "").lower()
     is_page = "html" in file.mimetype or file.path.lower().endswith((".html", ".htm", ".xhtml"))
     if kind.startswith(("text/html", "application/xhtml")) and not is_page:
-        raise OSError(f"{file.path}: {_host(response.url)} sent a web page in place of the file")
+        raise OSError(f"{file.path}: {host_of(response.url)} sent a web page in place of the file")
 
 
 def new_digest(checksum: str) -> hashlib._Hash | None:
@@ -270,4 +248,4 @@ def check_digest(file: File, dataset: Dataset, digest: hashlib._Hash | None) -> 
 
 def _mismatch(file: File, dataset: Dataset, reason: str) -> OSError:
     changed = " has changed since it was locked" if dataset.locked else ""
-    return OSError(f"{file.path}{changed}: {_host(file.url)} {reason}")
+    return OSError(f"{file.path}{changed}: {host_of(file.url)} {reason}")

@@ -9,12 +9,12 @@ from __future__ import annotations
 import io
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urlsplit
 
 from doiuri import DOI
 from doiuri.plugins import user_agent
 from doiuri.plugins.clients import ClientOptions, TargetError
-from doiuri.plugins.connections import checking
+from doiuri.plugins.connections import guarding, redirect_target
 from requests import exceptions
 from requests.adapters import HTTPAdapter
 from requests.cookies import RequestsCookieJar
@@ -64,14 +64,8 @@ class Redirects:
         if not response.is_redirect or self._check is None:
             return
         with self.refusals(response.request, response):
-            header = response.headers["Location"]
-            try:
-                target = urljoin(
-                    response.url, header.encode("latin-1").decode("utf-8")
-                )  # as requests reads it
-            except ValueError as error:
-                raise TargetError(f"redirected to an invalid URL: {header[:80]!r}") from error
-            self._check.check_url(target)
+            location = response.headers["Location"]
+            target = redirect_target(response.url, location, self._check, downgrade=True)
             if not select_proxy(target, options.get("proxies")):
                 self._check.check_addresses(target)
 
@@ -89,9 +83,9 @@ class Redirects:
     @contextmanager
     def sending(self, request: PreparedRequest, adapter: BaseAdapter) -> Iterator[None]:
         """Check the peers of the connections that an adapter opens meanwhile for the request."""
-        checked: AbstractContextManager[None] = nullcontext()
+        checked: AbstractContextManager[object] = nullcontext()
         if isinstance(adapter, HTTPAdapter):
-            checked = checking(adapter.poolmanager, request.url or "", self._check)
+            checked = guarding(adapter.poolmanager, request.url or "", self._check)
         with self.refusals(request), checked:
             yield
 

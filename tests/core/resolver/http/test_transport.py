@@ -16,10 +16,11 @@ import pytest
 import requests
 from doiuri import DOI, BadRecord, ResolutionError, ResolverUnavailable
 from doiuri._hosts import is_loopback
-from doiuri.resolver import MemoryStore, Request, Resolver, TransportError
+from doiuri.plugins.clients import TargetCheck, TargetError
+from doiuri.plugins.connections import redirect_target
+from doiuri.resolver import MemoryStore, Resolver
 from doiuri.resolver._call import MAX_RECORD
 from doiuri.resolver.http import _client
-from doiuri.resolver.http._transport import redirect_target
 from support.processes import all_threads_ended
 from support.servers.faults import FAULTS, NAME, TARGET, Server, moved, record, reply, says, serving
 from support.servers.rest import found, handling, header, proxy, targets
@@ -84,7 +85,8 @@ def test_another_host_has_no_say_about_records() -> None:
 
 
 def go(before: str, location: str, *, elsewhere: bool = True) -> str:
-    return redirect_target(before, location, Request(before, "", 0, elsewhere))
+    check = TargetCheck(before, private=not elsewhere)
+    return redirect_target(before, location, check, same_host=not elsewhere, downgrade=elsewhere)
 
 
 @pytest.mark.parametrize(
@@ -118,6 +120,7 @@ def test_where_redirects_may_lead(before: str, location: str, after: str) -> Non
         ("https://doi.org/", "http:///x", True),
         ("https://doi.org/", "http://[::1", True),
         ("https://doi.org/", "http://a\0b/", True),
+        ("https://doi.org/", "/caf\u00e9", True),
         ("https://doi.org/", "http://example.org:99999/", True),
         ("https://doi.org/", "https://me:secret@doi.org/", True),
         ("https://doi.org/", "http://127.0.0.1/", True),
@@ -152,7 +155,7 @@ def test_where_redirects_may_lead(before: str, location: str, after: str) -> Non
     ],
 )
 def test_where_redirects_may_not_lead(before: str, location: str, elsewhere: bool) -> None:
-    with pytest.raises(TransportError):
+    with pytest.raises(TargetError):
         go(before, location, elsewhere=elsewhere)
 
 

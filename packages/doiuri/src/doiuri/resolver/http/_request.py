@@ -9,13 +9,12 @@ from math import inf
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 from urllib.parse import urlsplit
 
-from doiuri._hosts import TargetCheck
 from doiuri._urls import server_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from urllib3.connection import HTTPConnection
+    from doiuri._connections import Guard
 
     OnReply = Callable[["Reply | TransportError | TimeoutError"], object]
 
@@ -96,10 +95,8 @@ class Request:
         self.abandoned = False
         self._timeout = inf
         self._on_abandon: Callable[[Request], object] | None = None
-        self._connection: HTTPConnection | None = None
-        self._reused = False  # whether it went over a connection that was open before
+        self._guard: Guard | None = None  # of the connection that carries it
         self._hop = url  # the URL of the redirect that is being followed
-        self._check = TargetCheck(url)  # of where redirects lead
 
     def remaining(self) -> float:
         """Return the seconds until the deadline.
@@ -114,7 +111,7 @@ class Request:
     def abandon(self) -> None:
         """Abort the request, from another thread: a blocking read on its connection ends immediately."""
         self.abandoned = True
-        sock = getattr(self._connection, "sock", None)
+        sock = getattr(self._guard and self._guard.connection, "sock", None)
         if isinstance(sock, socket.socket):
             with suppress(OSError):
                 # not SSLSocket.shutdown, which frees the TLS state while the other thread reads
@@ -145,10 +142,6 @@ class Request:
         self._timeout = timeout
         self.deadline = time.monotonic() + min(timeout, MAX_TIMEOUT)
         self._on_abandon = on_abandon
-
-    def _attach(self, connection: HTTPConnection | None) -> None:
-        """Note the connection that carries the request."""
-        self._connection = connection or self._connection
 
 
 def is_elsewhere(url: str, first: str) -> bool:

@@ -1,0 +1,225 @@
+"""Guarded connections of urllib3 and requests: peers, redirects, sizes, and errors in plain words."""
+
+from __future__ import annotations
+
+import re
+import threading
+from contextlib import contextmanager
+from functools import lru_cache
+from http.client import IncompleteRead
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urljoin, urlsplit
+
+from urllib3.connection import HTTPConnection
+from urllib3.exceptions import ProxyError
+
+from doiuri._hosts import TargetError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from urllib3 import PoolManager
+    from urllib3.connectionpool import HTTPConnectionPool
+    from urllib3.response import BaseHTTPResponse
+
+    from doiuri._hosts import TargetCheck
+
+CHUNK = 16_384
+"""Bytes of a body that are read at once; compressed, they may be a thousand times as many."""
+
+
+class TooLongError(ValueError):
+    """An answer is longer than allowed."""
+
+
+class _Current(threading.local):
+    guard: Guard | None = None  # of the request that this thread sends, inside guarding()
+
+
+_current = _Current()
+
+
+class Guard:
+    """The connection that carries a request, and where it may lead."""
+
+    connection: HTTPConnection | None
+    """The last connection in use, from before it connects; None at first."""
+
+    reused: bool
+    """Whether the connection was open before the request."""
+
+    def __init__(self, url: str, check: TargetCheck | None) -> None:
+        self.connection = None
+        self.reused = False
+        self._url = url
+        self._check = check
+        self._looked_up = False
+
+    def _before(self, connection: HTTPConnection) -> None:
+        """Check the addresses of the host, once, before anything is sent, a TLS handshake included."""
+        self.connection = connection
+        if self._check is not None and connection.proxy is None and not self._looked_up:
+            self._looked_up = True
+            self._check.check_addresses(self._url)
+
+    def _after(self, connection: HTTPConnection) -> None:
+        """Check the peer, once it is connected; the socket of a recorder has none."""
+        peer = getattr(connection.sock, "getpeername", None)
+        if self._check is None or connection.proxy is not None or peer is None:
+            return
+        try:
+            self._check.check_peer(self._url, str(peer()[0]))
+        except BaseException:
+            connection.close()
+            raise
+
+
+@contextmanager
+def guarding(manager: PoolManager, url: str, check: TargetCheck | None) -> Iterator[Guard]:
+    """Check where the connections that this thread uses in the block lead, except those to a proxy.
+
+    :param manager: opens the connections; it makes guarded ones from now on, of the class that its pools have
+        at that time: recorders such as vcrpy replace it for a while.
+    :param url: the URL of the request that is sent.
+    :param check: the check; None: the request may lead anywhere.
+    :raises TargetError: in the block, if a peer must not be connected to.
+    """
+    classes = manager.pool_classes_by_scheme
+    if not isinstance(classes, _Pools):
+        manager.pool_classes_by_scheme = _Pools(
+            {scheme: _guarded_pool(kind) for scheme, kind in classes.items()}
+        )
+        manager.clear()  # its pools make connections that are not guarded
+    before, guard = _current.guard, Guard(url, check)
+    _current.guard = guard
+    try:
+        yield guard
+    finally:
+        _current.guard = before
+
+
+class _Pools(dict[str, Any]):
+    """The classes of pools by scheme, whose connections are guarded."""
+
+
+@lru_cache
+def _guarded_pool(kind: type[HTTPConnectionPool]) -> type[HTTPConnectionPool]:
+    own = property(lambda _: _guarded(kind.ConnectionCls))
+    return type(kind.__name__, (kind,), {"ConnectionCls": own})
+
+
+@lru_cache
+def _guarded(kind: type[HTTPConnection]) -> type[HTTPConnection]:
+    return type(kind.__name__, (_Guarded, kind), {})
+
+
+class _Guarded(HTTPConnection):
+    """A connection that checks its peer before it sends a request."""
+
+    _used = False
+
+    def connect(self) -> None:
+        self._used = False
+        guard = _current.guard
+        if guard is not None:
+            guard._before(self)
+        super().connect()
+        if guard is not None:
+            guard.reused = False
+            guard._after(self)
+
+    def request(self, *args: Any, **kwargs: Any) -> None:
+        guard = _current.guard
+        if guard is not None:
+            guard.reused = self._used
+            if self.sock is None:
+                guard._before(self)  # here, too: a recorder may call connect() when it is too late
+            else:
+                guard.connection = self
+                guard._after(self)
+        super().request(*args, **kwargs)  # which may connect first
+        self._used = True
+
+
+def redirect_target(
+    url: str, location: str, check: TargetCheck, *, same_host: bool = False, downgrade: bool = False
+) -> str:
+    """Return the URL that a redirect leads to.
+
+    :param url: the URL that answered with the redirect.
+    :param location: its header ``Location``.
+    :param check: where requests may lead.
+    :param same_host: whether it must stay on the host.
+    :param downgrade: whether it may lead from https to http.
+    :raises TargetError: if it must not be followed.
+    """
+    try:
+        target = urljoin(url, location.encode("latin-1").decode())  # as requests reads it
+        check.check_url(target)
+        parts, before = urlsplit(target), urlsplit(url)
+    except TargetError:
+        raise
+    except ValueError:
+        raise TargetError(f"redirected to an invalid URL: {location[:80]!r}") from None
+    if "@" in parts.netloc:
+        raise TargetError("redirected to a URL with a user")
+    if same_host and parts.hostname != before.hostname:
+        place = f"{parts.scheme}://{parts.netloc:.260}"
+        raise TargetError(f"redirected to {place}; if this is intended, set it as the resolver")
+    if not downgrade and before.scheme == "https" and parts.scheme == "http":
+        raise TargetError(f"redirected from https to http, to {host_of(target)}")
+    return parts._replace(fragment="").geturl()
+
+
+def pieces(raw: BaseHTTPResponse, limit: int) -> Iterator[bytes]:
+    """Yield the decoded body of an answer in pieces.
+
+    :param limit: bytes that it may have, as sent and decoded.
+    :raises TooLongError: if it has more.
+    """
+    size = 0
+    while piece := raw.read(CHUNK, decode_content=True):
+        size += len(piece)
+        # also the bytes as sent: what decodes to nothing would never be too long
+        if max(size, raw.tell()) > limit:
+            raise TooLongError(f"the answer is longer than {limit:,} bytes")
+        yield piece
+
+
+def host_of(url: str) -> str:
+    """Return the host and port of a URL, without user and password.
+
+    >>> host_of("https://me:secret@example.org:8000/data")
+    'example.org:8000'
+    """
+    return f"{urlsplit(url).netloc.rpartition('@')[2]:.260}"
+
+
+def chain_of(error: BaseException) -> list[BaseException]:
+    """Return an error, its cause, and so on."""
+    chain = [error]
+    while (cause := chain[-1].__cause__ or chain[-1].__context__) is not None and cause not in chain:
+        chain.append(cause)
+    return chain
+
+
+def sentence(error: BaseException) -> str:
+    """Return what went wrong: the root cause, on a line of printable text, without passwords in URLs.
+
+    >>> sentence(ConnectionRefusedError(111, "Connection refused"))
+    'Connection refused'
+    """
+    chain = chain_of(error)
+    for each in chain:
+        if isinstance(each, TargetError | TooLongError):
+            return str(each)
+    proxy = "through a proxy: " if any(isinstance(each, ProxyError) for each in chain) else ""
+    words = [each.strerror for each in chain if isinstance(each, OSError) and each.strerror]
+    if words:
+        return f"{proxy}{words[-1]}"
+    if any(isinstance(each, IncompleteRead) for each in chain):
+        return f"{proxy}the answer was cut off"
+    if isinstance(chain[-1], TimeoutError):
+        return f"{proxy}no answer in time"
+    text = " ".join(re.sub(r"//[^/\s]*@", "//", str(chain[-1])).split())
+    return f"{proxy}{type(chain[-1]).__name__}: {text if text.isprintable() else ascii(text):.200}"

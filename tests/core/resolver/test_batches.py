@@ -48,6 +48,19 @@ def test_a_name_that_comes_twice_is_asked_about_once() -> None:
     assert [outcome.doi.name for outcome in outcomes if outcome.doi] == [doi.name for doi in spellings]
 
 
+@pytest.mark.parametrize("method", ["resolve_many", "verify", "check", "works"])
+def test_what_comes_before_an_error_of_the_iterable_is_answered(method: str) -> None:
+    def broken() -> Iterator[DOI]:
+        yield from names(29)
+        raise OSError("the file ends here")
+
+    outcomes: list[Outcome] = []
+    with pytest.raises(OSError, match="the file ends here"):  # noqa: PT012 - the last of the stream
+        for outcome in getattr(Resolver(store=None, offline=True), method)(broken()):
+            outcomes.append(outcome)  # noqa: PERF402
+    assert [outcome.doi for outcome in outcomes] == names(29)
+
+
 @pytest.mark.parametrize("method", ["resolve_many", "verify"])
 def test_streams_may_be_endless(method: str) -> None:
     taken = 0

@@ -70,16 +70,18 @@ class Pipeline:
         self._fresh: dict[Key, Entry] = {}  # entries to store
         self._flushed = time.monotonic()
         self._size = question.first
+        self._failure: Exception | None = None  # of the iterable of names
 
     def outcomes(
         self, items: Iterable[Handle | Outcome], progress: Callable[[int], None] | None = None
     ) -> Iterator[Outcome]:
         """Yield one outcome for each item, in order.
 
-        :param items: DOIs, and outcomes of items that are not DOIs.
+        :param items: DOIs, and outcomes of items that are not DOIs. Its error is raised after the outcomes of
+            the items before it.
         :param progress: called with the number of items done.
         """
-        source = iter(items)
+        source = self._until_failure(items)
         done = 0
         try:
             while self._fill(source):
@@ -88,11 +90,20 @@ class Pipeline:
                 if progress is not None:
                     progress(done)
                 yield outcome
+            if self._failure is not None:
+                raise self._failure
         finally:
             # when the interpreter exits, the workers are gone, maybe with a lock that we would wait for
             if not sys.is_finalizing():
                 self._workers.close()
                 self._flush()
+
+    def _until_failure(self, items: Iterable[Handle | Outcome]) -> Iterator[Handle | Outcome]:
+        """Yield the items, and keep an error of theirs: those before it still get their outcomes."""
+        try:
+            yield from items
+        except Exception as error:  # noqa: BLE001 - outcomes() raises it
+            self._failure = error
 
     def _fill(self, source: Iterator[Handle | Outcome]) -> bool:
         """Read ahead if half of the names are answered; return whether any are waiting."""

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import io
+import itertools
+import sys
+import time
 import unicodedata
 
 import pytest
+from doiuri_cli.commands._outcome import show_progress
 from doiuri_cli.files import Source
 from doiuri_cli.output import Report
 from doiuri_cli.output._terminal import write_full
@@ -151,3 +155,26 @@ def test_colours_on_a_terminal_only_and_not_with_no_color(monkeypatch: pytest.Mo
     assert "\x1b[31m\x1b[1merror[not-found]\x1b[0m" in terminal.getvalue()
     assert "\x1b" not in plain.getvalue()
     assert "\x1b" not in written(report(finding()), "full")
+
+
+@pytest.mark.parametrize(
+    ("stream", "hidden", "lines"),
+    [
+        (Terminal(), False, ["", "Checking DOIs: 900 of 1,000", "Files: 3", ""]),
+        (Terminal(), True, [""]),
+        (io.StringIO(), False, [""]),
+    ],
+    ids=["terminal", "quiet", "file"],
+)
+def test_progress_is_one_line_of_a_terminal_that_is_redrawn_and_removed(
+    stream: io.StringIO, *, hidden: bool, lines: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = itertools.count(step=0.6)  # seconds
+    monkeypatch.setattr(time, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(sys, "stderr", stream)
+    with show_progress(hidden=hidden) as progress:
+        progress("Checking DOIs", 100, 1000)  # within the first second
+        progress("Checking DOIs", 900, 1000)
+        progress("Files", 3, None)
+    # each is written twice: with blanks over what is left of the one before, and again for the cursor
+    assert stream.getvalue().split("\r")[::2] == lines

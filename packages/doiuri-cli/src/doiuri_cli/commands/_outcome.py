@@ -15,8 +15,6 @@ from doiuri_cli.rules import Severity
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from rich.progress import Progress, TaskID
-
     from doiuri_cli._config import Config
     from doiuri_cli._examine import FileReport
     from doiuri_cli._run import ShowProgress
@@ -28,6 +26,9 @@ PROBLEM = 2
 
 _DELAY = 1.0
 """Seconds before any progress is shown."""
+
+_INTERVAL = 0.1
+"""Seconds before it is redrawn."""
 
 
 def write_message(path: str, reason: str) -> None:
@@ -62,49 +63,33 @@ def exit_code(findings: Iterable[Finding], config: Config) -> int:
 
 @contextmanager
 def show_progress(*, hidden: bool = False) -> Iterator[ShowProgress]:
-    """Return a function that shows progress on standard error; call it with the work, the done and the total.
+    """Return a function that shows progress: a line on standard error, redrawn, if that is a terminal.
+
+    Call it with the task, how many are done, and the total.
 
     :param hidden: show nothing.
     """
     if hidden or not sys.stderr.isatty():
         yield lambda _what, _done, _total: None
         return
-    bars = _Bars()
+    from shutil import get_terminal_size  # slow to import
+
+    due, width = time.monotonic() + _DELAY, 0
+
+    def draw(line: str) -> None:
+        nonlocal width
+        line = line[: get_terminal_size().columns - 1]  # one that wraps could not be redrawn
+        click.echo(f"\r{line:{width}}\r{line}", nl=False, err=True)  # blanks hide the last one
+        width = len(line)
+
+    def show(what: str, done: int, total: int | None) -> None:
+        nonlocal due
+        if (now := time.monotonic()) >= due:
+            due = now + _INTERVAL
+            draw(f"{what}: {done:,}" if total is None else f"{what}: {done:,} of {total:,}")
+
     try:
-        yield bars.update
+        yield show
     finally:
-        bars.close()
-
-
-class _Bars:
-    """A bar for each kind of work."""
-
-    def __init__(self) -> None:
-        self._due = time.monotonic() + _DELAY
-        self._progress: Progress | None = None
-        self._tasks: dict[str, TaskID] = {}
-
-    def update(self, what: str, done: int, total: int | None) -> None:
-        """Show how much is done."""
-        if self._progress is None:
-            if time.monotonic() < self._due:
-                return
-            from rich.console import Console  # slow to import
-            from rich.progress import Progress
-
-            # without a thread: processes may be started meanwhile
-            self._progress = Progress(console=Console(stderr=True), transient=True, auto_refresh=False)
-            self._progress.start()
-        if what not in self._tasks:
-            for task in self._tasks.values():
-                self._progress.update(task, visible=False)
-            self._tasks[what] = self._progress.add_task(what, total=total)
-        self._progress.update(self._tasks[what], completed=done)
-        if time.monotonic() >= self._due:
-            self._due = time.monotonic() + 0.1
-            self._progress.refresh()
-
-    def close(self) -> None:
-        """Remove the bars."""
-        if self._progress is not None:
-            self._progress.stop()
+        if width:
+            draw("")

@@ -83,10 +83,12 @@ def _line(mark: str, cells: list[tuple[str, int]]) -> str:
 
 def _cell(character: str) -> tuple[str, int]:
     """Return a character as it is shown, and how many columns it takes."""
-    from rich.cells import cell_len  # slow to import
+    import unicodedata  # rarely needed
 
     as_shown = character if character == "\t" else shown(character)
-    return as_shown, cell_len(as_shown)
+    if unicodedata.category(character) in {"Mn", "Me"} or "\u1160" <= character <= "\u11ff":
+        return as_shown, 0  # joins the one before it, as vowels and finals of Hangul do
+    return as_shown, len(as_shown) + (unicodedata.east_asian_width(character) in {"W", "F"})
 
 
 # GitHub shows no summary above 1 MiB

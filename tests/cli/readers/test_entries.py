@@ -7,7 +7,7 @@ import json
 import pytest
 from doiuri import DOI
 from doiuri_cli import Source
-from doiuri_cli.readers._bibliography import Entry, entries
+from doiuri_cli.readers._bibliography import Entry, Lacking, entries
 from doiuri_cli.readers._tex import plain_text
 
 BIB = r"""
@@ -22,6 +22,10 @@ BIB = r"""
 }
 @book{smith2020, DOI = "https://doi.org/10.1000/2", editor = {Ludwig van der Beek}, date = {2001-02-03}}
 @misc{group, author = {{The Group of Many}}, doi = {10.1000/3}, year = {in press}}
+@string{five = "5"}
+@inbook{Smith(1999)
+  doi = "10.1000/" # five, author = "de la Tour, A.", title = {Part } # 2 # { of } # {two}, title = {Other}}
+@misc{protected, author = {{\'E}mile {van} Dam and Jo Doe}, DOI = "10.1000/" # five}
 @misc{none, title = {No DOI}}
 @misc{invalid, doi = {PMC1}}
 @misc{broken, doi = {10.1000/4
@@ -72,7 +76,14 @@ def test_bibtex() -> None:
         ("smith2020", DOI("10.1000/a_b"), "Über Drosophila – a study", 1999, "Smith", r"10.1000/a\_b"),
         ("smith2020", DOI("10.1000/2"), "", 2001, "van der Beek", "https://doi.org/10.1000/2"),
         ("group", DOI("10.1000/3"), "", None, "The Group of Many", "10.1000/3"),
+        ("Smith(1999)", DOI("10.1000/5"), "Part 2 of two", None, "de la Tour", '10.1000/" # five'),
+        ("protected", DOI("10.1000/5"), "", None, "Dam", '10.1000/" # five'),
     ]
+
+
+def test_entries_of_bibtex_without_a_doi() -> None:
+    lacking = [one for one in entries(Source("a.bib", BIB)) if isinstance(one, Lacking)]
+    assert lacking == [Lacking("No DOI", None)]
 
 
 def test_cff() -> None:

@@ -215,7 +215,7 @@ def _entries(
     """
     if RECORD_CODES.isdisjoint(codes):
         return [], []
-    from doiuri_cli.readers._bibliography import Entry, Lacking, entries  # may import bibtexparser: slow
+    from doiuri_cli.readers._bibliography import Entry, Lacking, entries  # rarely needed
 
     if config.columns:
         kinds = dict(config.columns)

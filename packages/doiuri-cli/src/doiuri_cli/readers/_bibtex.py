@@ -9,13 +9,15 @@ from doiuri_cli.readers._blank import blanked, may_mention
 from doiuri_cli.readers._part import Part
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
+    from collections.abc import Iterator
 
     from doiuri_cli.files import Source
 
 _SYNTAX = "bibtex"
 # Outside of entries all is comment; after a percent sign, entries too
-ENTRY = re.compile(r"@[ \t]*(?P<type>[A-Za-z]+)\s*(?P<open>[{(])\s*(?P<key>[^\s,{}()=\"@]*)\s*,?")
+ENTRY = re.compile(
+    r"@[ \t]*(?P<type>[A-Za-z]+)\s*(?P<open>[{(])\s*(?P<key>(?:[^\s,{}=\"@][^\s,{}=\"]*)?)\s*,?"
+)
 NEXT_ENTRY = re.compile(r"\n[ \t]*@[A-Za-z]+[ \t]*[{(]")
 _COMMENTED_OUT = re.compile(r"[ \t]*%")
 _IN_BRACES = r"[^{}\\]++|\\(?s:.)"
@@ -31,6 +33,7 @@ _OTHERS = re.compile(  # short fields that hold no DOI by their name
     rf"(?:\{{[^{{}}\\]{{0,100}}+(?>(?:\{{[^{{}}\\]{{0,100}}+\}}[^{{}}\\]{{0,100}}+){{0,9}})\}}|\"[^\"{{}}\\]{{0,100}}+\"|[0-9A-Za-z]++)"
     r"[ \t]*(?=[,}\r\n])(?!\s*\#)){0,200})"
 )
+_NOTHING = re.compile("")
 _JOINED = re.compile(r"\s*#\s*")
 _BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
 # Paths of files, which may look like names
@@ -47,47 +50,93 @@ class _Piece(NamedTuple):
     """The text of a macro, None if it is what the file has."""
 
 
+class Field(NamedTuple):
+    """A field of an entry.
+
+    :ivar name: its name, in lower case.
+    :ivar start: where the name starts.
+    :ivar value: the pieces of its value.
+    """
+
+    name: str
+    start: int
+    value: list[_Piece]
+
+
 def read(source: Source) -> Iterator[Part]:
     """Return the fields of the entries: one for a DOI as a part of its own, what is between as one part."""
-    return read_entries(source.text)
+    return Reader(source.text).parts()
 
 
-def read_entries(text: str) -> Iterator[Part]:
-    """Return the parts of a text in BibTeX."""
-    return _Reader(text).parts()
-
-
-class _Reader:
+class Reader:
     """Reads one file.
 
     An entry ends with its brace. If that is missing, or the entry is broken in another way, it ends before
     the next line that begins with an entry, and what is left of it is read as one text.
+
+    :ivar end: where the last entry ends, once its fields are read.
+    :ivar is_closed: whether it ends with its brace.
     """
 
     def __init__(self, text: str) -> None:
+        self.end = 0
+        self.is_closed = False
         self._text = text
         self._limit = 0  # before the next line that begins with an entry
         self._macros: dict[str, str] = {}
 
     def parts(self) -> Iterator[Part]:
-        text, position = self._text, 0
-        while (entry := ENTRY.search(text, position)) is not None:
-            line = text.rfind("\n", position, entry.start()) + 1 or position
-            position = entry.end()
+        """Yield the fields of entries: one for a DOI as a part of its own, what is between as one part."""
+        for entry, limit in self.entries():
+            if self._text.find("@", self.end, limit) < 0 and not may_mention(self._text[self.end : limit]):
+                self.end = limit
+            else:
+                yield from self._parts(entry, limit)
+
+    def entries(self) -> Iterator[tuple[re.Match[str], int]]:
+        """Yield how each entry begins, and where it ends at the latest; the next one begins at ``end``."""
+        text = self._text
+        while (entry := ENTRY.search(text, self.end)) is not None:
+            line = text.rfind("\n", self.end, entry.start()) + 1 or self.end
+            self.end = entry.end()
             if _COMMENTED_OUT.match(text, line):
                 following = text.find("\n", entry.start())
-                position = following if following >= 0 else len(text)
+                self.end = following if following >= 0 else len(text)
                 continue
-            limit = self._next_entry(position)
+            limit = self._next_entry(self.end)
             match entry["type"].lower():
                 case "comment" | "preamble":
-                    position = closing(text, entry.start("open"), limit) or limit
+                    self.end = closing(text, entry.start("open"), limit) or limit
                 case "string":
-                    position = self._string(entry.start("key"), limit)
-                case _ if text.find("@", position, limit) < 0 and not may_mention(text[position:limit]):
-                    position = limit
+                    self.end = self._string(entry.start("key"), limit)
                 case _:
-                    position = yield from self._entry(entry, limit)
+                    yield entry, limit
+
+    def fields(self, limit: int, passed: re.Pattern[str] = _NOTHING) -> Iterator[Field]:
+        """Yield the fields of the entry that ``entries`` yielded last.
+
+        :param limit: where it ends at the latest.
+        :param passed: matches fields that are passed over.
+        """
+        position = self.end
+        self.end, self.is_closed = limit, False
+        while others := passed.match(self._text, position, limit):
+            name = _NAME.match(self._text, others.end(), limit)
+            if name is None:
+                return
+            if name["close"]:
+                self.end, self.is_closed = name.end(), True
+                return
+            value = self._value(name.end(), limit)
+            if value is None:
+                return
+            yield Field(name["name"].lower(), name.start("name"), value)
+            position = value[-1].end
+
+    def text_of(self, value: list[_Piece]) -> str:
+        """Return the text of a value, with macros replaced; one that is not known is empty."""
+        pieces = (self._text[start + 1 : end - 1] if text is None else text for start, end, text in value)
+        return "".join(pieces)
 
     def _next_entry(self, start: int) -> int:
         if self._limit < start:
@@ -95,30 +144,14 @@ class _Reader:
             self._limit = following.start() + 1 if following else len(self._text)
         return self._limit
 
-    def _entry(self, entry: re.Match[str], limit: int) -> Generator[Part, None, int]:
-        """Yield the parts of an entry, and return where it ends."""
-        text, key = self._text, entry["key"]
-        last = position = entry.end()
-        closed = False
-        while others := _OTHERS.match(text, position, limit):
-            position = others.end()
-            name = _NAME.match(text, position, limit)
-            if name is None:
-                break
-            if name["close"]:
-                position, closed = name.end(), True
-                break
-            value = self._value(name.end(), limit)
-            if value is None:
-                break
-            position = value[-1].end if value else name.end()
-            if name["name"].lower() == "doi" and (field := _field(text, value, key)):
-                yield from _between(text, last, name.start("name"), key)
-                yield field
-                last = position
-        end = position if closed else limit
-        yield from _between(text, last, end, key)
-        return end
+    def _parts(self, entry: re.Match[str], limit: int) -> Iterator[Part]:
+        text, key, last = self._text, entry["key"], entry.end()
+        for field in self.fields(limit, _OTHERS):
+            if field.name == "doi" and (part := _field(text, field.value, key)):
+                yield from _between(text, last, field.start, key)
+                yield part
+                last = field.value[-1].end
+        yield from _between(text, last, self.end, key)
 
     def _value(self, start: int, limit: int) -> list[_Piece] | None:
         """Return the pieces of the value at ``start``, with their delimiters; None if it is broken."""
@@ -145,10 +178,7 @@ class _Reader:
         value = self._value(name.end(), limit) if name and name["name"] else None
         if name is None or not value:
             return limit
-        self._macros[name["name"].lower()] = "".join(
-            self._text[piece.start + 1 : piece.end - 1] if piece.text is None else piece.text
-            for piece in value
-        )
+        self._macros[name["name"].lower()] = self.text_of(value)
         return value[-1].end
 
 

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from doiuri import DOI, DOISyntaxError
 from doiuri.plugins.survey import tally
 
+from doiuri_cli.readers._bibtex import Reader
 from doiuri_cli.registry._check import open_resolver
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
-
-    from bibtexparser.library import Library
 
     from doiuri_cli._config import Config
 
@@ -33,20 +33,29 @@ def read_bib(path: str) -> dict[str, str]:
         return {}
     if not file.is_file():
         raise ValueError(f"{path!r} is not a file; name a file that only doiuri writes")
-    try:
-        library = _parsed(file.read_text("utf-8"))
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}; name a file that only doiuri writes") from None
     entries = {}
-    for block in library.blocks:
-        key = getattr(block, "key", "")
+    text = file.read_text("utf-8")
+    for key, entry in _entries(text):
         try:
-            doi = DOI(key if block in library.entries else "")
+            doi = DOI(key)
         except DOISyntaxError:
             what = f"the entry {key}" if key else "more than entries whose keys are DOIs"
             raise ValueError(f"{path} contains {what}; name a file that only doiuri writes") from None
-        entries[doi.key] = str(block.raw).strip()
+        entries[doi.key] = entry
     return entries
+
+
+def _entries(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the key and the text of each entry; the key is empty for what is no complete entry."""
+    reader, last = Reader(text), 0
+    for entry, limit in reader.entries():
+        if text[last : entry.start()].strip():
+            yield "", text[last : entry.start()]
+        deque(reader.fields(limit), 0)
+        last = reader.end
+        yield entry["key"] if reader.is_closed else "", text[entry.start() : last]
+    if rest := text[last:].strip():
+        yield "", rest
 
 
 def render_bib(entries: Mapping[str, str]) -> str:
@@ -59,19 +68,7 @@ def keyed(name: str, text: str) -> str | None:
     if not _KEY.match(text):
         return None
     written = _KEY.sub(lambda match: f"@{match[1]}{{{name},", text.strip(), count=1)
-    try:
-        library = _parsed(written)
-    except ValueError:
-        return None
-    if len(library.blocks) != 1 or [entry.key for entry in library.entries] != [name]:
-        return None
-    return written
-
-
-def _parsed(text: str) -> Library:
-    from doiuri_cli.readers._bibtex_entries import parse  # imports bibtexparser, which is slow
-
-    return parse(text)
+    return written if list(_entries(written)) == [(name, written)] else None
 
 
 def look_up_entries(dois: Iterable[DOI], entries: dict[str, str], config: Config) -> Iterator[str]:

@@ -1,11 +1,11 @@
-"""What the packages declare, as tables: ``doiuri-codes``, ``doiuri-kinds`` and ``doiuri-options``."""
+"""What the packages declare, as tables: ``doiuri-codes`` and ``doiuri-options``."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from doiuri.plugins import OPTIONS
-from doiuri_cli.rules import KINDS, RULES
+from doiuri_cli.rules import RULES
 from markdown_doiuri._mkdocs._config import BUDGET as MKDOCS_BUDGET
 from markdown_doiuri._options import BUDGET as MARKDOWN_BUDGET
 from markdown_doiuri._options import OWN
@@ -52,19 +52,6 @@ class Codes(SphinxDirective):
         for rule in RULES.values():
             lines += section(rule)
         return self.parse_text_to_nodes("\n".join(lines), allow_section_headings=True)
-
-
-class Kinds(SphinxDirective):
-    """The kinds of works, with the types in the metadata that each takes."""
-
-    def run(self) -> list[nodes.Node]:
-        """Return the table."""
-        lines = [*TABLE, *row("kind", "types of CSL")]
-        for kind, types in KINDS.items():
-            lines += row(
-                f"``{kind}``", ", ".join(f"``{name}``" for name in types.split()) or "all; not checked"
-            )
-        return self.parse_text_to_nodes("\n".join(lines))
 
 
 class Options(SphinxDirective):
@@ -117,6 +104,5 @@ def rst(text: str) -> str:
 def setup(app: Sphinx) -> ExtensionMetadata:
     """Register the directives."""
     app.add_directive("doiuri-codes", Codes)
-    app.add_directive("doiuri-kinds", Kinds)
     app.add_directive("doiuri-options", Options)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

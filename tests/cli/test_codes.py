@@ -24,7 +24,7 @@ def test_the_codes_are_those_of_advise_and_ours() -> None:
     assert len(advice_codes()) > 15
     assert set(RULES) == advice_codes() | OTHERS
     assert {"lock-missing", "lock-unused"} == LOCK_CODES
-    differences = {"title-differs", "year-differs", "author-differs", "kind-differs"}
+    differences = {"title-differs", "year-differs", "author-differs"}
     assert differences | {"retracted", "concern", "preprint-published"} == RECORD_CODES
     assert {code for code, rule in RULES.items() if rule.severity.label == "error"} == {"syntax", "not-found"}
     assert [code for code, rule in RULES.items() if rule.severity.label == "info"] == ["preprint-published"]

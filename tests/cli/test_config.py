@@ -252,3 +252,10 @@ def test_the_command_exits_with_2(tmp_path: Path) -> None:
     assert (run.returncode, run.stdout) == (2, "")
     assert run.stderr == "doiuri: doiuri.toml: exlude: unknown key; did you mean exclude?\n"
     assert doiuri("check", "--isolated", cwd=tmp_path).returncode == 0
+
+
+def test_a_code_that_is_gone_takes_a_line(tmp_path: Path) -> None:
+    write('per-file-ignores = {"*.csv" = ["kind-differs", "field-form"]}')
+    run = doiuri("check", cwd=tmp_path)
+    assert (run.returncode, run.stdout) == (0, "")
+    assert run.stderr.splitlines()[0] == "doiuri: there is no code kind-differs any more; remove it"

@@ -1,4 +1,4 @@
-"""``--columns``: cells of tables and values of keys, at their places, and the kinds of the works."""
+"""``--columns``: cells of tables and values of keys, at their places."""
 
 from __future__ import annotations
 
@@ -18,10 +18,9 @@ from doiuri_proxy.pytest_plugin import Proxies
 from hypothesis import given
 from hypothesis import strategies as st
 from support.cli.command import doiuri, doiuri_process
-from support.cli.library import BAD, BARE, CSL, KAHN, RECORDS, item, work
+from support.cli.library import BAD, BARE, KAHN, RECORDS
 from support.growth import is_linear
 
-DATA = "10.5555/data"
 CASES = {
     "quoted cells, blanks, other columns": (
         "a.csv",
@@ -79,7 +78,7 @@ CASES = {
 @pytest.fixture(autouse=True)
 def read_columns() -> Iterator[None]:
     """Read only the column "doi" in this process."""
-    configure((), [("doi", "")])
+    configure((), ["doi"])
     yield
     configure(())
 
@@ -132,28 +131,13 @@ def test_a_table_is_read_in_linear_time(unit: str) -> None:
 
 
 def write(folder: Path) -> None:
-    (folder / "a.csv").write_text(f"paper,data,also\n{KAHN},{DATA},\n{DATA},{KAHN},{DATA}\n,{BARE},{BAD}\n")
+    (folder / "a.csv").write_text(f"paper,data,also\n{KAHN},{BARE},\n{BARE},{KAHN},{BARE}\n,{BARE},{BAD}\n")
     (folder / "b.jsonl").write_text(f'{{"data": "{KAHN}"}}\n')
     (folder / "read.me.md").write_text("doi:10.5555/nope\n")
 
 
-RECORDS_AND_DATA = {
-    **RECORDS,
-    "records": [
-        *RECORDS["records"],
-        item(DATA, metadata={CSL: work("Numbers", "Jo", "Doe", 2020) | {"type": "dataset"}}),
-    ],
-}
-KINDS_DIFFER = [
-    ("a.csv", 3, 1, "paper", "kind-differs", f"the type of {DATA} is dataset, not article"),
-    ("a.csv", 3, 14, "data", "kind-differs", f"the type of {KAHN} is article-journal, not dataset"),
-    ("b.jsonl", 1, 11, "data", "kind-differs", f"the type of {KAHN} is article-journal, not dataset"),
-]
-
-
-@pytest.mark.doi_records(RECORDS_AND_DATA)
-def test_the_registered_kind_is_compared(tmp_path: Path, doi_proxy: Proxies) -> None:
-    """A kind asks for the works of its column only; ``--records`` for all, which finds a retraction."""
+@pytest.mark.doi_records(RECORDS)
+def test_works_of_columns_are_looked_up_with_records_only(tmp_path: Path, doi_proxy: Proxies) -> None:
     write(tmp_path)
 
     def check(*arguments: str) -> list[tuple[object, ...]]:
@@ -163,16 +147,10 @@ def test_the_registered_kind_is_compared(tmp_path: Path, doi_proxy: Proxies) -> 
         members = "path", "line", "column", "entry", "code", "message"
         return [tuple(one[member] for member in members) for one in json.loads(run.stdout)]
 
-    assert check("--columns", "paper:article,data:dataset", "--columns", "also") == KINDS_DIFFER
-    assert {one.target for one in doi_proxy.log if one.target.startswith("/10.")} == {
-        f"/{name}" for name in (KAHN, DATA, BARE)
-    }
-    assert check("--columns=paper:article,data:dataset,also", "--records", "-j2") == [
-        *KINDS_DIFFER[:2],
-        ("a.csv", 4, 15, "also", "retracted", f"{BAD}: retracted"),
-        KINDS_DIFFER[2],
-    ]
-    assert check("--columns=paper:any,data") == []
+    columns = "--columns=paper,data", "--columns", "also"
+    assert check(*columns) == []
+    assert not {one.target for one in doi_proxy.log if one.target.startswith("/10.")}
+    assert check(*columns, "--records", "-j2") == [("a.csv", 4, 15, "also", "retracted", f"{BAD}: retracted")]
 
 
 @pytest.mark.parametrize(
@@ -180,16 +158,14 @@ def test_the_registered_kind_is_compared(tmp_path: Path, doi_proxy: Proxies) -> 
     [
         (["--columns=dio"], "no file has the column 'dio'; known are also, data, paper"),
         (["--columns=paper,dat"], "no file has the column 'dat'; known are also, data, paper"),
-        (["--columns=paper:papers"], "unknown kind 'papers'; known are article, book, chapter, conference, "),
-        (["--columns=dc:data"], "preprint, any; if a name, dc:data:any"),
+        (["--columns=paper:article"], "no file has the column 'paper:article'; known are also, data, paper"),
         (["--columns="], "the name of a column is empty"),
         (["--columns=paper,"], "the name of a column is empty"),
-        (["--columns=:article"], "the name of a column is empty"),
         (["--columns=paper", "read.me.md", "a.csv"], "read.me.md: no columns in this type of file"),
         (["--columns=paper", "gone.csv"], "gone.csv: no such file or folder"),
     ],
 )
-def test_wrong_columns_kinds_and_files(tmp_path: Path, arguments: list[str], message: str) -> None:
+def test_wrong_columns_and_files(tmp_path: Path, arguments: list[str], message: str) -> None:
     write(tmp_path)
     for command in ("check", "fix"):
         run = doiuri(command, *arguments, cwd=tmp_path, DOIURI_OFFLINE="1")
@@ -199,7 +175,7 @@ def test_wrong_columns_kinds_and_files(tmp_path: Path, arguments: list[str], mes
 
 def test_names_with_commas_and_colons(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text('"DOI, if any",dc:id,x\n10.5555/a b,10.5555/c d,10.5555/e f\n')
-    columns = '"DOI, if any":article, dc:id:any'
+    columns = '"DOI, if any", dc:id'
     run = doiuri("check", "--offline", "-o", "concise", "--columns", columns, cwd=tmp_path)
     assert [line.split()[:2] for line in run.stdout.splitlines()] == [
         ["a.csv:2:1:", "warning[field-form]"],

@@ -5,13 +5,14 @@ from __future__ import annotations
 import fnmatch
 import os
 import re
+import sys
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from doiuri_cli.files import Patterns, is_pattern
 from doiuri_cli.readers import TYPES
-from doiuri_cli.rules import KINDS, LOCK_CODES, RECORD_CODES, RULES
+from doiuri_cli.rules import LOCK_CODES, RECORD_CODES, RULES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -33,6 +34,9 @@ _NO_STAR = re.compile(r"[?\[]")  # what else fnmatch takes for a pattern
 
 DEFAULT_MAX_AGE = 30
 """Days for which works are fresh, in the lock file and in the cache."""
+
+GONE = frozenset({"kind-differs"})
+"""Codes that a configuration may still name."""
 
 FAIL_ON = ("error", "warning", "never")
 TEX_ESCAPE = ("any", "raw", "escape")
@@ -59,7 +63,7 @@ class Config(NamedTuple):
     :ivar tex_escape: how DOI fields of BibTeX have to write ``_``: "raw", "escape" or "any".
     :ivar records: whether to compare entries with the registry's metadata.
     :ivar max_age: works in the lock file that are older than so many days are asked for again; 0: all.
-    :ivar columns: if there are any, only these columns are read: the name and the kind, "" for any.
+    :ivar columns: if there are any, only the columns with these names are read.
     :ivar lock: the path of the lock file; None: none.
     :ivar locked: whether all answers have to come from the lock file.
     :ivar resolver: URL of the resolver; None: ``DOIURI_RESOLVER`` or https://doi.org.
@@ -85,7 +89,7 @@ class Config(NamedTuple):
     tex_escape: str = "any"
     records: bool = False
     max_age: int = DEFAULT_MAX_AGE
-    columns: tuple[tuple[str, str], ...] = ()
+    columns: tuple[str, ...] = ()
     lock: str | None = None
     locked: bool = False
     resolver: str | None = None
@@ -108,7 +112,7 @@ class Config(NamedTuple):
         if not self.needs_lock:
             codes -= LOCK_CODES
         if not self.records:
-            codes -= RECORD_CODES - ({"kind-differs"} if any(kind for _, kind in self.columns) else set())
+            codes -= RECORD_CODES
         return codes - self.ignore
 
     def codes_for(self, path: str) -> Codes:
@@ -233,34 +237,30 @@ def hint(word: str, known: Iterable[str]) -> str:
 
 
 def check_codes(codes: Iterable[str]) -> frozenset[str]:
-    """Return codes as a set.
+    """Return codes as a set; codes that are gone are left out, with a note on standard error.
 
     :raises ValueError: if one is unknown.
     """
     found = frozenset(codes)
-    for code in sorted(found - RULES.keys()):
+    for code in sorted(found & GONE):
+        sys.stderr.write(f"doiuri: there is no code {code} any more; remove it\n")
+    for code in sorted(found - RULES.keys() - GONE):
         raise ValueError(f"unknown code {code!r}{hint(code, RULES)}")
-    return found
+    return found - GONE
 
 
-def check_columns(texts: Iterable[str]) -> tuple[tuple[str, str], ...]:
-    """Return columns, each with its kind, or "" for any.
+def check_columns(texts: Iterable[str]) -> tuple[str, ...]:
+    """Return the names of columns.
 
-    :param texts: columns such as ``doi,paper:article``; quotation marks as in CSV enclose names with commas.
-    :raises ValueError: if a name is empty, or a kind is unknown.
+    :param texts: names such as ``doi,paper``; quotation marks as in CSV enclose names with commas.
+    :raises ValueError: if a name is empty.
     """
     import csv  # rarely needed
 
-    columns = {}
-    for text in (text for line in csv.reader(texts, skipinitialspace=True) for text in line or [""]):
-        name, _, kind = text.rpartition(":") if ":" in text else (text, "", "any")
-        if kind not in KINDS:
-            known = ", ".join(KINDS)
-            raise ValueError(f"--columns: unknown kind {kind!r}; known are {known}; if a name, {text}:any")
-        if not name:
-            raise ValueError("--columns: the name of a column is empty")
-        columns[name] = "" if kind == "any" else kind
-    return tuple(columns.items())
+    names = [name for line in csv.reader(texts, skipinitialspace=True) for name in line or [""]]
+    if "" in names:
+        raise ValueError("--columns: the name of a column is empty")
+    return tuple(dict.fromkeys(names))
 
 
 def check_patterns(lines: Iterable[str], folder: str) -> Patterns:

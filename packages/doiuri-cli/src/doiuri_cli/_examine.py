@@ -210,19 +210,17 @@ def _entries(
 ) -> tuple[list[tuple[Entry, Finding]], list[Lacking]]:
     """Return the entries to compare with the registry's metadata, and those without a DOI.
 
-    There are none in a file that cannot be parsed. If only columns are read, each DOI in one is an entry;
-    without ``--records``, only if the column has a kind.
+    There are none in a file that cannot be parsed. If only columns are read, each DOI in one is an entry.
     """
     if RECORD_CODES.isdisjoint(codes):
         return [], []
     from doiuri_cli.readers._bibliography import Entry, Lacking, entries  # rarely needed
 
     if config.columns:
-        kinds = dict(config.columns)
         return [
-            (Entry(at.entry or "", DOI(at.doi), "", None, "", (start, end), kinds[at.entry or ""]), at)
+            (Entry(at.entry or "", DOI(at.doi), "", None, "", (start, end)), at)
             for at, key, start, end, _, _ in fields
-            if at.doi and not key.startswith("10/") and (config.records or kinds[at.entry or ""])
+            if at.doi and not key.startswith("10/")
         ], []
     found: list[tuple[Entry, Finding]] = []
     lacking: list[Lacking] = []

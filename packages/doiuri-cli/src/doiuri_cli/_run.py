@@ -118,7 +118,7 @@ class Run(NamedTuple):
         """
         reports = list(self.map(partial(examined, self.config), contents, "Reading files"))
         known = {name for report in reports for name in report.columns}
-        for name, _ in self.config.columns:
+        for name in self.config.columns:
             if reports and name not in known and all(report.problem is None for report in reports):
                 words = ", ".join(sorted(known)[:50]) or "none"  # a file may have thousands of keys
                 raise ValueError(f"no file has the column {name!r}; known are {words}")
@@ -159,7 +159,7 @@ def _processors() -> int:
     return os.cpu_count() or 1
 
 
-def _prepare_worker(extensions: Iterable[tuple[str, str]], columns: Iterable[tuple[str, str]]) -> None:
+def _prepare_worker(extensions: Iterable[tuple[str, str]], columns: Iterable[str]) -> None:
     """Leave Ctrl-C to the first process, and end with it even if it is killed."""
     configure(extensions, columns)
     import signal

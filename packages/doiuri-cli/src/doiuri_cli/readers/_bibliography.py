@@ -44,7 +44,6 @@ class Entry(NamedTuple):
     :ivar first_author_family: the family name of the first author, with its particle, or the name of the
         organization; empty if it has no author.
     :ivar span: offsets in the file of the DOI's first character, and after its last one.
-    :ivar kind: the kind of work that a column holds, one of ``KINDS``; empty if it may be any.
     """
 
     key: str
@@ -53,7 +52,6 @@ class Entry(NamedTuple):
     year: int | None
     first_author_family: str
     span: tuple[int, int]
-    kind: str = ""
 
 
 class Lacking(NamedTuple):

@@ -45,16 +45,16 @@ TYPES = tuple(_EXTENSIONS)
 """The types that we read."""
 
 
-def configure(extensions: Iterable[tuple[str, str]], columns: Iterable[tuple[str, str]] = ()) -> None:
+def configure(extensions: Iterable[tuple[str, str]], columns: Iterable[str] = ()) -> None:
     """Set what this process reads.
 
     :param extensions: more extensions, in lower case, each with the type that such files are read as.
-    :param columns: read only these columns, each with its kind; if there are none, read files whole.
+    :param columns: read only these columns; if there are none, read files whole.
     """
     _also.clear()
     _also.update(extensions)
     _columns.clear()
-    _columns.update(name for name, _ in columns)
+    _columns.update(columns)
 
 
 def reads_columns() -> bool:

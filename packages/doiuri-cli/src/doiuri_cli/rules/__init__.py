@@ -1,10 +1,9 @@
 """The rules: what a finding is, which codes there are, and what each looks at."""
 
-from doiuri_cli.rules._codes import KINDS, LOCK_CODES, RECORD_CODES, RULES, Rule, Severity
+from doiuri_cli.rules._codes import LOCK_CODES, RECORD_CODES, RULES, Rule, Severity
 from doiuri_cli.rules._finding import Finding, Fix, finding_at, fix_at
 
 __all__ = [
-    "KINDS",
     "LOCK_CODES",
     "RECORD_CODES",
     "RULES",

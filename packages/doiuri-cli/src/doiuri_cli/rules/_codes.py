@@ -55,21 +55,3 @@ LOCK_CODES = frozenset(code for code, rule in RULES.items() if rule.needs == "lo
 
 RECORD_CODES = frozenset(code for code, rule in RULES.items() if rule.needs == "records")
 """The codes that are checked only against the registry's metadata."""
-
-KINDS = {
-    "article": "article-journal article-magazine article-newspaper article review review-book report",
-    "book": "book report",
-    "chapter": "chapter entry entry-dictionary entry-encyclopedia report",
-    "conference": "paper-conference speech chapter article-journal report",
-    "dataset": "dataset article",
-    "software": "software article",
-    "thesis": "thesis article report",
-    "report": "report standard article",
-    "preprint": "article manuscript report",
-    "any": "",
-}
-"""The kinds of works for ``--columns``, each with the types of CSL 1.0.2 that it takes.
-
-DataCite has ``article`` for what CSL lacked (such as software and collections) and
-``report`` for any text. Publishers also register papers of proceedings as chapters and articles.
-"""

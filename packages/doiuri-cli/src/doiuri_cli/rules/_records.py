@@ -7,8 +7,6 @@ import unicodedata
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
 
-from doiuri_cli.rules._codes import KINDS
-
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
@@ -78,8 +76,6 @@ def _differences(entry: Entry, work: Work) -> Iterator[tuple[str, str]]:
             yield "retracted" if work.retraction else "concern", f"{entry.doi.name}: {notice}"
     if work.published_version is not None:
         yield "preprint-published", f"{entry.doi.name} is a preprint of {work.published_version.name}"
-    if entry.kind and work.type not in {*KINDS[entry.kind].split(), "document"}:
-        yield "kind-differs", f"the type of {entry.doi.name} is {work.type}, not {entry.kind}"
     if entry.title and work.title and not same_title(entry.title, work.title):
         yield "title-differs", f"the title of {entry.doi.name} is {_quoted(work.title)}"
     if entry.year is not None and work.year is not None and not same_year(entry.year, work.year):

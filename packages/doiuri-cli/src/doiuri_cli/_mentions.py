@@ -45,7 +45,8 @@ _BEFORE: dict[str, dict[str, tuple[str, ...]]] = {
 }
 _BEFORE |= {"xml": _BEFORE["html"], "bibtex": _BEFORE["tex"]}
 _BEFORE_LENGTH = 40
-_DEFINITION = re.compile(r"\\(?:def|(?:new|renew|provide)command\*?)\s*\\\Z")  # of a TeX command
+# The definition of a TeX command, or what a style of CSL puts around a DOI
+_NO_MENTION = re.compile(r"\\(?:def|(?:new|renew|provide)command\*?)\s*\\\Z|\s(?:pre|suf)fix=[\"']\Z")
 _TITLE = re.compile(r".*\s<(.*)>\Z", re.DOTALL)
 _TAIL = ".,;:!?)]}'\""
 _SUFFIX = re.compile(r"10(?:\.[^\s/]*/\S|/[A-Za-z0-9]+\Z)")
@@ -207,7 +208,7 @@ def _span(text: str, token: re.Match[str], kind: str, syntax: str) -> Span | Non
             return None  # in running text, a prefix alone may be meant
         return first, end
     before = text[max(0, start - _BEFORE_LENGTH) : start]
-    if not before.endswith(_BEFORE[syntax][kind]) or _DEFINITION.search(before):
+    if not before.endswith(_BEFORE[syntax][kind]) or _NO_MENTION.search(before):
         return None
     if kind == "uri":
         return start, end

@@ -18,7 +18,7 @@ _TEXTS = {"AB", "L1", "L2", "L3", "L4", "LK", "M3", "N1", "N2", "UR"}
 
 
 def read(source: Source) -> Iterator[Part]:
-    """Return the values of the tags that may mention DOIs; the entry is the record's ``ID``.
+    """Return the values of the tags that may mention DOIs; the entry is its ``ID``, or its number.
 
     :raises ReadError: if the file has no record.
     """
@@ -37,15 +37,15 @@ def records(source: Source) -> Iterator[tuple[str, list[tuple[str, int, str]]]]:
     number = 0
     for line in _LINE.finditer(source.text):
         if line[1] == "TY" and record:
-            yield _key(record), record
+            yield _key(record, number), record
             record = []
         number += line[1] == "TY"
         record.append((line[1], line.start(2), line[2].rstrip()))
     if record:
-        yield _key(record), record
+        yield _key(record, number), record
     if not number and source.text.strip():
         raise ReadError('not RIS: no record starts with "TY  - "')
 
 
-def _key(record: list[tuple[str, int, str]]) -> str:
-    return next((value for tag, _, value in record if tag == "ID"), "")
+def _key(record: list[tuple[str, int, str]], number: int) -> str:
+    return next((value for tag, _, value in record if tag == "ID" and value), f"record {number}")

@@ -6,9 +6,9 @@ import json
 
 import pytest
 from doiuri import DOI
+from doiuri.tex import plain_text
 from doiuri_cli import Source
 from doiuri_cli.readers._bibliography import Entry, Lacking, entries
-from doiuri_cli.readers._tex import plain_text
 
 BIB = r"""
 % @article{no, doi = {10.1000/no}}

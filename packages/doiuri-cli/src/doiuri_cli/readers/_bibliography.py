@@ -7,12 +7,12 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from doiuri import DOI, DOISyntaxError, find
+from doiuri.tex import plain_text
 
 from doiuri_cli.readers._bibtex import Reader
 from doiuri_cli.readers._choice import type_of
 from doiuri_cli.readers._json import SKIPPED, at, described, is_work, strings
 from doiuri_cli.readers._ris import records
-from doiuri_cli.readers._tex import plain_text
 from doiuri_cli.readers._yaml import decoded, scalars
 
 if TYPE_CHECKING:

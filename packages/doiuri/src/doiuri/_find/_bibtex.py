@@ -8,30 +8,14 @@ from typing import TYPE_CHECKING, ClassVar
 
 from doiuri._find._markup import Rendered, Scanner, a_name
 from doiuri._patterns import lazy
+from doiuri.tex import ACCENTS, SYMBOLS
 
 if TYPE_CHECKING:
     from doiuri._find._markup import Part
 
-
-def _pairs(words: str) -> dict[str, str]:
-    listed = words.split()
-    return dict(zip(listed[::2], listed[1::2], strict=True))
-
-
-# Accent commands and the combining characters they stand for
-_ACCENTS = _pairs(
-    "` \u0300 ' \u0301 ^ \u0302 \" \u0308 ~ \u0303 = \u0304 . \u0307"
-    " u \u0306 v \u030c H \u030b c \u0327 k \u0328 r \u030a d \u0323"
-)
-_SYMBOLS = _pairs(
-    "textless < textgreater > textunderscore _ textpercent % textdollar $ textasciitilde ~ textasciicircum ^"
-    " textbar | textbackslash \\ slash / textquotesingle ' textquotedbl \" textendash \u2013"
-    " textbraceleft { textbraceright } lbrace { rbrace } ss ß o ø O Ø l ł L Ł ae æ AE Æ oe œ OE Œ aa å AA Å"
-    " dh ð DH Ð th þ TH Þ i ı j ȷ"
-)
 _NO_BRACES = str.maketrans("", "", "{}")  # of a subscript
 _CHARACTERS = {",": " ", "lt": "<", "less": "<", "gt": ">", "backslash": "\\"}
-_SYMBOL = "|".join(sorted(_SYMBOLS, key=len, reverse=True))
+_SYMBOL = "|".join(sorted(SYMBOLS, key=len, reverse=True))
 _ESCAPE = (
     r"\\(?P<escaped>[%&#$_{} ,])"
     r"|\\(?P<accent>[`'^\"~=.]|[uvHckrd](?![A-Za-z]))\s?(?:\{\\?(?P<letter>[A-Za-z])\}|\\?(?P<bare>[A-Za-z])"
@@ -139,9 +123,9 @@ class BibTeX(Scanner):
 def _unescaped(token: re.Match[str]) -> str:
     """Return what TeX shows for an escape, and nothing for a brace or line break in a value."""
     if token["accent"]:
-        return unicodedata.normalize("NFC", (token["letter"] or token["bare"]) + _ACCENTS[token["accent"]])
+        return unicodedata.normalize("NFC", (token["letter"] or token["bare"]) + ACCENTS[token["accent"]])
     if token["symbol"]:
-        return _SYMBOLS[token["symbol"]]
+        return SYMBOLS[token["symbol"]]
     character: str = token["escaped"] or token["math"] or ""
     if len(character) > 1 and character[0] == "_":
         return character.translate(_NO_BRACES)

@@ -29,8 +29,8 @@ SYMBOLS = _pairs(
     " textbar | textbackslash \\ slash / textquotesingle ' textquotedbl \" textquoteleft \u2018"
     " textquoteright \u2019 textendash \u2013 textemdash \u2014 textbraceleft { textbraceright }"
     " lbrace { rbrace } ss ß o ø O Ø l ł L Ł ae æ AE Æ oe œ OE Œ aa å AA Å dh ð DH Ð dj đ DJ Đ"
-    " th þ TH Þ i ı j ȷ alpha α beta β gamma γ delta δ epsilon ε lambda λ mu μ pi π sigma σ omega ω infty ∞ times ×"
-    " LaTeX LaTeX TeX TeX"
+    " th þ TH Þ i ı j ȷ alpha α beta β gamma γ delta δ epsilon ε lambda λ mu μ pi π sigma σ"
+    " omega ω infty ∞ times × LaTeX LaTeX TeX TeX"
 )
 """Commands, without the backslash, and the characters that they stand for."""
 

@@ -142,6 +142,20 @@ KEPT = {
         '<style xmlns="x"><link href="https://doi.org/10.1000/1"/></style>',
         [("10.1000/1", "", False)],
     ),
+    "e-prints in reStructuredText": (
+        "a.rst",
+        ":arxiv:`2301.00001v2` and :arxiv:`T < x <arXiv:math.GT/0309136v1>`, doi:10.1000/1\n",
+        [
+            ("10.48550/arXiv.2301.00001", "", False),
+            ("10.48550/arXiv.math/0309136", "", False),
+            ("10.1000/1", "", False),
+        ],
+    ),
+    "e-prints in MyST": (
+        "a.md",
+        "{arxiv}`2301.00001v2`, {arxiv}`none`\n\n```\n{arxiv}`2301.00002`\n```\n",
+        [("10.48550/arXiv.2301.00001", "", False)],
+    ),
     "styles in HTML": ("a.html", "<style>10.1000/no</style>", []),
     "a manual page of R": ("a.Rd", "\\doi{10.1000/1} % 10.1000/no", [("10.1000/1", "", False)]),
     "Sweave": ("a.Rnw", "\\doi{10.1000/1} % 10.1000/no", [("10.1000/1", "", False)]),

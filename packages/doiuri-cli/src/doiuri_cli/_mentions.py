@@ -5,6 +5,8 @@ from __future__ import annotations
 import html
 import re
 from functools import cache
+from heapq import merge
+from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from doiuri import DOI, DOISyntaxError, Handle, ShortDOI, find
@@ -47,6 +49,12 @@ _BEFORE |= {"xml": _BEFORE["html"], "bibtex": _BEFORE["tex"]}
 _BEFORE_LENGTH = 40
 # The definition of a TeX command, or what a style of CSL puts around a DOI
 _NO_MENTION = re.compile(r"\\(?:def|(?:new|renew|provide)command\*?)\s*\\\Z|\s(?:pre|suf)fix=[\"']\Z")
+# Roles for e-prints of arXiv, with or without a title; what follows the name of the archive is its DOI's
+_EPRINT = (
+    r"`(?:[^`]{0,300}<)?\s*(?P<id>(?i:arxiv: ?)?(?:(?P<archive>[a-z-]+)(?:\.[A-Z]{2})?/)?"
+    r"(?P<number>(?(archive)[0-9]{7}|[0-9]{4}\.[0-9]{4,5}))(?:v[0-9]+)?)\s*>?`"
+)
+_EPRINTS = {"rst": f":arxiv:{_EPRINT}", "markdown": rf"\{{arxiv\}}{_EPRINT}"}
 _TITLE = re.compile(r".*\s<(.*)>\Z", re.DOTALL)
 _TAIL = ".,;:!?)]}'\""
 _SUFFIX = re.compile(r"10(?:\.[^\s/]*/\S|/[A-Za-z0-9]+\Z)")
@@ -69,6 +77,7 @@ class Mention(NamedTuple):
     :ivar text: the mention as the part has it, with its label or link.
     :ivar doi: the DOI; None if it is invalid.
     :ivar error: what is wrong if it is invalid.
+    :ivar is_eprint: whether it is an identifier of arXiv, in a role for them.
     """
 
     part: Part
@@ -77,6 +86,7 @@ class Mention(NamedTuple):
     text: str
     doi: DOI | None
     error: DOISyntaxError | None = None
+    is_eprint: bool = False
 
     @property
     def span(self) -> Span:
@@ -106,6 +116,20 @@ def mentions_in(part: Part) -> Iterator[Mention]:
         return
     if not may_mention(part.text):
         return
+    if part.syntax in _EPRINTS and "arxiv" in part.text:
+        yield from merge(_in_text(part), _eprints(part), key=attrgetter("start"))
+    else:
+        yield from _in_text(part)
+
+
+def _eprints(part: Part) -> Iterator[Mention]:
+    """Yield the e-prints in roles; the DOI is that of all versions."""
+    for role in _compiled(_EPRINTS[part.syntax]).finditer(part.text):
+        doi = DOI("10.48550/arXiv." + "/".join(filter(None, role.group("archive", "number"))))
+        yield Mention(part, *role.span("id"), role["id"], doi, is_eprint=True)
+
+
+def _in_text(part: Part) -> Iterator[Mention]:
     meant = list(_meant(part.text, part.syntax))
     last = index = 0
     for match in find(part.text, part.syntax):

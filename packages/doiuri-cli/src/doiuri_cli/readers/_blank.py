@@ -25,7 +25,7 @@ _ON_LINE = re.compile(r"[^\r\n]+")
 
 def may_mention(text: str) -> bool:
     """Return whether the text may mention a DOI. Most files are passed over by this alone."""
-    if "doi" in text:
+    if "doi" in text or "arxiv:`" in text or "{arxiv}`" in text:
         return True
     # An invalid DOI is meant by "doi" only; with a name, any label counts
     return _NAME.search(text) is not None and bool(_BARE_NAME.search(text) or _LABEL.search(text))
@@ -49,7 +49,7 @@ def blanked(text: str, spans: Iterable[Span]) -> str:
 
 def stretches(text: str, separator: str) -> Iterator[Span]:
     """Yield start and end of the pieces of the text between separators that may mention a DOI, in order."""
-    signs = dict.fromkeys(("10", "doi"), -1)  # where each is found next
+    signs = dict.fromkeys(("10", "doi", "arxiv"), -1)  # where each is found next
     position = 0
     while True:
         for sign, place in signs.items():
@@ -79,7 +79,7 @@ def _next_name(text: str, start: int) -> int:
 
 def holds_sign(text: str, start: int, end: int) -> bool:
     """Return whether a piece of the text may hold a sign of a DOI."""
-    return text.find("10", start, end) >= 0 or text.find("doi", start, end) >= 0
+    return any(text.find(sign, start, end) >= 0 for sign in ("10", "doi", "arxiv"))
 
 
 def _blanks(line: re.Match[str]) -> str:

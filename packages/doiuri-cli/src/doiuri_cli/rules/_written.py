@@ -56,6 +56,8 @@ def written_findings(source: Source, mention: Mention, *, tex_escape: str = "any
     :param tex_escape: how DOI fields of BibTeX have to write ``_``: "raw", "escape" or "any".
     """
     part = mention.part
+    if mention.is_eprint:
+        return
     if mention.doi is None and (short := mention.handle) is not None:
         message = f"{short.name} is a short DOI; write the DOI that {short.url}?noredirect shows"
         yield finding_at(source, part, mention.span, "short-doi", message, doi=short.name)

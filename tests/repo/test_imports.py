@@ -28,7 +28,7 @@ PLUGIN_FILES = [file for file in FILES if file not in CORE]
 # The modules and packages of the core, "" being doiuri/__init__.py: each may import those in the lines above
 LAYERS = [
     {"_errors", "_files", "_immutable", "_json", "_names", "_patterns", "_urls"},
-    {"_encoding", "_hosts"},
+    {"_encoding", "_hosts", "tex"},
     {"_connections"},
     {"_models", "_parse"},
     {"_doi"},
@@ -81,6 +81,7 @@ PUBLIC = {
     "records",
     "resolver",
     "rest",
+    "tex",
     "testing",
 }
 ALLIES = {"sphinx_doiuri": {"docutils_doiuri"}}

@@ -98,3 +98,10 @@ def test_the_badges_say_what_the_metadata_says() -> None:
     assert 'requires-python = ">= 3.11"' in project
     assert "![Python 3.11 or later]" in TEXT
     assert ">3.11+</text>" in (ROOT / "docs" / "pictures" / "python.svg").read_text(encoding="utf-8")
+
+
+def test_the_release_list_names_every_picture() -> None:
+    """Nothing else tells that a picture is older than the page that it shows."""
+    pictures = {path.name for path in (ROOT / "docs" / "pictures").iterdir() if path.suffix != ".dot"}
+    listed = re.findall(r"`([\w-]+\.(?:webp|svg|png))`", (ROOT / "RELEASING.md").read_text(encoding="utf-8"))
+    assert sorted(listed) == sorted(pictures)

@@ -6,20 +6,16 @@ import re
 from pathlib import Path
 
 import click
-import pytest
 from doiuri import advise
-from doiuri.plugins import OPTIONS, Option
 from doiuri_cli._main import COMMANDS, doiuri
 from doiuri_cli.output import FORMATS
-from markdown_doiuri._options import OWN
-from sphinx_doiuri._config import SWITCHES
 
 DOCS = Path(__file__).parents[2] / "docs"
 PACKAGES = DOCS.parent / "packages"
 
 
 def test_every_warning_is_listed() -> None:
-    """Each subtype and each code of advice that the sources know is in warnings.rst and in the README."""
+    """Each subtype and each code of advice that the sources know is in warnings.rst."""
     known = set()
     for source in [
         *PACKAGES.glob("sphinx-doiuri/src/**/*.py"),
@@ -29,9 +25,8 @@ def test_every_warning_is_listed() -> None:
         known |= set(re.findall(r'(?:subtype=|_warn\(\s*\w+,\s*)"([a-z-]+)"', text))
         known |= set(re.findall(r'Advice\(\s*"([a-z-]+)"', text))
     assert len(known) > 15
-    for page in DOCS / "reference" / "warnings.rst", PACKAGES / "sphinx-doiuri" / "README.md":
-        listed = page.read_text("utf-8")
-        assert [code for code in sorted(known) if f"{code}`" not in listed] == []
+    listed = (DOCS / "reference" / "warnings.rst").read_text("utf-8")
+    assert [code for code in sorted(known) if f"{code}`" not in listed] == []
     assert {"syntax", "not-found", "lock-missing", *(one.code for one in advise("10.1000/978–3"))} <= known
 
 
@@ -40,23 +35,6 @@ def test_examples_of_citations_show_the_authors_of_the_work() -> None:
     for page in DOCS / "howto" / "markdown.rst", *PACKAGES.glob("*/README.md"):
         text = page.read_text("utf-8")
         assert not re.search(r"@?doi:(?:p:`)?10\.1000/182\]?`+ ?(?:gives|\||\n     -)[^|\n]*Kahn", text), page
-
-
-@pytest.mark.parametrize(
-    ("host", "prefix", "own", "missing"),
-    [
-        ("sphinx", "doi_", SWITCHES, ()),
-        ("markdown", "", OWN, ()),
-        ("docutils", "doi_", (), ("citation", "reference_style", "reference_locale", "works")),
-    ],
-)
-def test_every_option_is_in_the_readme_of_its_host(
-    host: str, prefix: str, own: tuple[Option, ...], missing: tuple[str, ...]
-) -> None:
-    """The manual's table is made from the declarations."""
-    listed = (PACKAGES / f"{host}-doiuri" / "README.md").read_text("utf-8")
-    names = [option.name for option in (*OPTIONS, *own) if f"`{prefix}{option.name}`" not in listed]
-    assert names == [*missing]
 
 
 def test_every_option_and_format_of_the_command_is_described() -> None:

@@ -62,6 +62,15 @@ def test_a_package_says_how_to_install_it(path: Path) -> None:
     assert renewed_install(text) == text, "run nox -s readme"
 
 
+@pytest.mark.parametrize("path", READMES, ids=lambda path: path.parent.name)
+def test_a_package_says_the_rest_in_the_manual(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    pages = re.findall(r"\(https://github\.com/doiuri/doiuri/blob/main/(docs/[^)#]+)", text)
+    assert pages
+    assert [page for page in pages if not (ROOT / page).is_file()] == []
+    assert len(text.split()) <= 280
+
+
 def test_a_clone_is_installed_with_the_siblings_that_a_package_needs() -> None:
     """``install.py`` in place of pip; the folders of siblings keep pip from looking for them on PyPI."""
     spec = importlib.util.spec_from_file_location("install", ROOT / "install.py")

@@ -39,12 +39,11 @@ def test_the_python_examples_print_what_it_says() -> None:
 
 
 def test_the_command_prints_what_it_says(tmp_path: Path) -> None:
-    shown = re.search(r"```console\n\$ doiuri check\n(.*?)```", TEXT, re.DOTALL)
+    shown = re.search(r"```console\n\$ doiuri check paper.md paper.bib\n(.*?)```", TEXT, re.DOTALL)
     assert shown
-    (tmp_path / "docs").mkdir()
-    (tmp_path / "docs" / "methods.md").write_text(METHODS, encoding="utf-8")
+    (tmp_path / "paper.md").write_text(METHODS, encoding="utf-8")
     (tmp_path / "paper.bib").write_text(PAPER, encoding="utf-8")
-    run = doiuri("check", cwd=tmp_path)
+    run = doiuri("check", "paper.md", "paper.bib", cwd=tmp_path)
     assert (run.returncode, run.stdout + run.stderr) == (1, shown[1])
 
 

@@ -1,21 +1,18 @@
 """The entries of lists of references, by the CSL processor citeproc-py.
 
-citeproc-py escapes nothing, crashes on members of unexpected types, warns of unknown ones, changes the case
-of ids, and keeps the formatter in the style. So each call has a style object of its own, and hands over works
-with ids of its own in proper form.
+citeproc-py escapes nothing, crashes on members of unexpected types and warns of unknown ones, so it gets works
+in proper form.
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
-from functools import partial
-from io import BytesIO
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from doiuri.citations._locale import check_locale, citeproc_folder, terms_of
-from doiuri.citations._parts import LINK, SPACE, from_rich, linked_parts, marked, tidied
+from doiuri.citations._locale import citeproc_folder, terms_of
+from doiuri.citations._parts import LINK, SPACE, from_rich, linked_parts, tidied
 from doiuri.records._csl import NAMES, OTHER_DATES
 from doiuri.records._work import Work
 
@@ -62,24 +59,13 @@ def format_entries(
 
 def _formatted(references: list[Reference], style: Style, locale: str) -> Iterator[tuple[Part, ...]]:
     citeproc_folder()
-    import citeproc
-    from citeproc.source.json import CiteProcJSON
+    from doiuri.citations._processor import Item, processor, read_item
 
     terms = terms_of(locale)
-    items = {f"w{number}": _item(reference) for number, reference in enumerate(references)}
-    source = CiteProcJSON([{"id": id_, **item} for id_, item in items.items()])
-    for item, entry in zip(items.values(), source.values(), strict=True):
-        if "event" in item:  # "event-title" is unknown to citeproc-py, which warns
-            entry["event_title"] = entry["event"]
-    csl = citeproc.CitationStylesStyle(
-        BytesIO(style.entries_xml), locale=check_locale(locale), validate=False
-    )
-    cited = citeproc.Citation([citeproc.CitationItem(id_) for id_ in items])
-    bibliography = citeproc.CitationStylesBibliography(csl, source, _Formatter)
-    bibliography.register(cited)
-    for reference, item in zip(references, bibliography.items, strict=True):
+    for reference in references:
         try:
-            text = "".join(map(str, csl.render_bibliography([item])))
+            item = Item(read_item(csl_item(reference.work, reference.letter, style)), "")  # the list has its numbers
+            text = processor(style, locale).entry(item)
         except (AttributeError, IndexError, TypeError, ValueError) as error:
             raise ValueError(
                 f"{style.name}: citeproc-py cannot format {reference.key} in this style ({error!r})"
@@ -91,9 +77,9 @@ def _link(work: Work) -> Any:
     return work.doi or work.csl.get("URL")
 
 
-def _item(reference: Reference) -> dict[str, Any]:
+def csl_item(work: Work, letter: str, style: Style) -> dict[str, Any]:
     """Return a work as citeproc-py can read it: whitelisted members of the right types."""
-    csl = reference.work.csl
+    csl = work.csl
     item: dict[str, Any] = {
         member: value if member == "type" else from_rich(value)
         for member, value in csl.items()
@@ -104,16 +90,16 @@ def _item(reference: Reference) -> dict[str, Any]:
             item[member] = _RANGE.sub("–", item[member])
     if "page" in item:  # citeproc-py reads only hyphens, and does not complete "123-9"
         item["page"] = _SHORT_RANGE.sub(_completed, _RANGE.sub("-", item["page"]))
-    if item.get("publisher", "").casefold() == reference.work.container.casefold():
+    if item.get("publisher", "").casefold() == work.container.casefold():
         item.pop("publisher", None)  # bioRxiv is both
     if "event-title" in csl:
         item["event"] = from_rich(csl["event-title"])
     item |= {member: [_name(name) for name in csl[member]] for member in NAMES if member in csl}
     item |= {member: _date(csl[member]) for member in _DATES if member in csl}
-    if reference.letter:
-        item["year-suffix"] = reference.letter
-    if _link(reference.work):
-        item["URL" if reference.work.doi is None else "DOI"] = LINK
+    if letter:
+        item["year-suffix"] = letter
+    if _link(work):
+        item["URL" if work.doi is None else "DOI"] = LINK
     return item
 
 
@@ -147,14 +133,3 @@ def _completed(pages: re.Match[str]) -> str:
 
 def _is_east_asian(text: str) -> bool:
     return any("\u3040" <= character <= "\u9fff" or "\uac00" <= character <= "\ud7a3" for character in text)
-
-
-class _Formatter:
-    """What citeproc-py calls for formatted text: puts marks around it."""
-
-    preformat = Light = Underline = str
-    Italic = Oblique = partial(marked, "emphasis")
-    Bold = partial(marked, "strong")
-    Subscript = partial(marked, "subscript")
-    Superscript = partial(marked, "superscript")
-    SmallCaps = partial(marked, "small-caps")

@@ -131,16 +131,15 @@ class Style:
         return self._variables(self._macros[name])
 
     @cached_property
-    def entries_xml(self) -> bytes:
-        """The style for entries without their numbers, which are those of the list."""
+    def prepared(self) -> bytes:
+        """The style as citeproc-py can read it."""
         root = deepcopy(self._root)
         for parent in root.iter():
             if parent.tag == f"{NAMESPACE}name-part" and "capital" in parent.get("text-case", ""):
                 del parent.attrib["text-case"]  # citeproc-py fails, and names have capitals
-            if parent.tag != f"{NAMESPACE}sort":
-                for child in list(parent):
-                    if child.get("variable") == "citation-number":
-                        parent.remove(child)
+            for names in parent.findall(f"{NAMESPACE}names"):
+                if parent.tag != f"{NAMESPACE}substitute" and names.find(f"{NAMESPACE}name") is None:
+                    names.insert(0, ET.Element(f"{NAMESPACE}name"))  # citeproc-py would add one of its own
         return ET.tostring(root)
 
     @cached_property

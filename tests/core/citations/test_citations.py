@@ -248,15 +248,14 @@ def test_a_style_of_the_author(layout: str, group: str, expected: tuple[str, str
 @pytest.mark.parametrize(
     ("label", "expected"),
     [
-        ('<label variable="locator" form="short"/> ', "[2, p. 3]"),
-        ('<label variable="locator" form="long"/> ', "[2, page 3]"),
-        ("", "[2, p. 3]"),
+        ('<label variable="locator" form="short"/>', "[2, p. 3]"),
+        ('<label variable="locator" form="long"/>', "[2, page 3]"),
+        ("", "[2, 3]"),
     ],
 )
 def test_the_label_of_a_locator_is_that_of_the_style(label: str, expected: str, tmp_path: Path) -> None:
-    layout = LAYOUT.format('prefix="[" suffix="]"', "").replace(
-        "</layout>", f'{label}<text variable="locator"/></layout>'
-    )
+    locator = f'<group delimiter=" ">{label}<text variable="locator"/></group>'
+    layout = LAYOUT.format('prefix="[" suffix="]"', "").replace("</group>", f"{locator}</group>")
     (tmp_path / "own.csl").write_text(STYLE.format(layout + BIBLIOGRAPHY))
     bibliography = Bibliography([D, A], LI, Style.load("own.csl", tmp_path))
     parts = bibliography.citation([Cite(A, label="page", locator="3")])

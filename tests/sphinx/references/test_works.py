@@ -9,7 +9,7 @@ from pathlib import Path
 from unittest import mock
 
 import pytest
-from doiuri.citations import Style, _entries
+from doiuri.citations import Style, _processor
 from support.servers.web import Site
 from support.sphinx_build import Build, build, write
 
@@ -63,7 +63,7 @@ def test_a_change_of_a_file_of_works_rebuilds_what_it_touches(tmp_path: Path, se
     }
     source = write(tmp_path / "src", files)
     build(source, tmp_path)
-    with mock.patch.object(_entries, "_item", wraps=_entries._item) as formatting:
+    with mock.patch.object(_processor, "entry", wraps=_processor.entry) as formatting:
         changed = '[{"id": "a", "title": "Second"}, {"DOI": "10.5555/kahn-b", "title": "Gamma"}]'
         again = build(write(source, {"w.json": changed}), tmp_path)
     assert sorted(str(call.args[0].key) for call in formatting.mock_calls) == ["a", "doi:10.5555/kahn-b"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter, defaultdict
+from functools import cached_property
 from itertools import count, groupby
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, TypeVar
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from doiuri._doi import Handle
     from doiuri.citations._cites import Cite
+    from doiuri.citations._processor import Cited
     from doiuri.citations._style import SortKey, Style
     from doiuri.records._work import Work
 
@@ -99,11 +101,13 @@ def _sort_value(work: Work, key: SortKey) -> list[str]:
     return []
 
 
-def _sorted(works: Iterable[Work], style: Style) -> list[Work]:
-    """Return works as the style sorts them; those without a key come last, also in a descending order."""
-    ordered = sorted(works, key=lambda work: (collation(work.title), _key_text(work.key)))
-    for key in reversed(style.sort_keys):
-        values = {id(work): _sort_value(work, key) for work in ordered}
+def _sorted(
+    works: Iterable[Work], value: Callable[[Work, SortKey], list[str]], keys: Iterable[SortKey]
+) -> list[Work]:
+    """Return works as keys sort them; those without a key come last, also in a descending order."""
+    ordered = [*works]
+    for key in reversed([*keys]):
+        values = {id(work): value(work, key) for work in ordered}
         ordered.sort(
             key=lambda work: (bool(values[id(work)]) == key.is_descending, values[id(work)]),
             reverse=key.is_descending,
@@ -140,11 +144,16 @@ class Bibliography:
     def __init__(
         self, cited: Iterable[Key], works: Mapping[AnyKey, Work], style: Style, locale: str = "en-US"
     ) -> None:
-        self._style, self._manner, self._terms = style, style.manner, terms_of(locale)
+        self._style, self._layout, self._terms = style, style.layout, terms_of(locale)
+        self._locale = locale
+        self._by_key: dict[Key, Reference] = {}
         by_key: dict[Key, Work] = dict(works.items())
         known = [by_key[key] for key in dict.fromkeys(cited) if key in by_key]
-        ordered = _sorted(known, style) if style.sort_keys else known
-        found = self._letters(ordered) if self._manner.has_letters else [""] * len(ordered)
+        keys = style.sort_keys("bibliography")
+        if keys:
+            known.sort(key=lambda work: (collation(work.title), _key_text(work.key)))
+        ordered = _sorted(known, self._sort_value, keys)
+        found = self._letters(ordered) if self._layout.has_letters else [""] * len(ordered)
         self.references = tuple(map(Reference, ordered, count(1), found))
         self._by_key = {reference.key: reference for reference in self.references}
 
@@ -157,8 +166,30 @@ class Bibliography:
         """Return the entry of a work, or None if it has none."""
         return self._by_key.get(key)
 
+    def _sort_value(self, work: Work, key: SortKey) -> list[str]:
+        if key.macro is None:
+            return _sort_value(work, key)
+        from doiuri.citations._processor import sort_text
+
+        reference = self._by_key.get(work.key)
+        letter = reference.letter if reference else ""
+        text = collation(sort_text(work, letter, self._style, self._locale, key))
+        return [text] if text else []
+
+    @cached_property
+    def _ranks(self) -> Mapping[Key, int]:
+        """The order of the works in a citation; empty if it is that in which they are written."""
+        keys = self._style.sort_keys("citation")
+        works = [reference.work for reference in self.references]
+        if not self._style.is_shipped and not any("citation-number" in key.variables for key in keys):
+            works = _sorted(works, self._sort_value, keys)
+        return {work.key: rank for rank, work in enumerate(works if keys else ())}
+
     def _letters(self, works: list[Work]) -> list[str]:
-        labels = [(unicodedata.normalize("NFC", self._author(work)).casefold(), work.year) for work in works]
+        labels = [
+            (unicodedata.normalize("NFC", self._author(Reference(work, 0))).casefold(), work.year)
+            for work in works
+        ]
         total = Counter(labels)
         seen: defaultdict[tuple[str, int | None], Iterator[int]] = defaultdict(count)
         return [letters(next(seen[label])) if total[label] > 1 else "" for label in labels]
@@ -186,23 +217,24 @@ class Bibliography:
         return (Part(display(key) if display and isinstance(key, DOI) else _key_text(key), link=key),)
 
     def _in_brackets(self, shown: list[_Shown]) -> list[Piece]:
-        manner = self._manner
-        if manner.is_sorted and not any(one.cite.prefix for one in shown):  # "see A; also B" stays
-            shown = sorted(shown, key=lambda one: one.number or len(self.references) + 1)
+        layout = self._layout
+        if not any(one.cite.prefix for one in shown):  # "see A; also B" stays
+            ranks = self._ranks
+            shown = sorted(shown, key=lambda one: ranks.get(one.cite.key, len(ranks)) if ranks else 0)
         groups = self._ranges(shown) if self._style.numbered else self._groups(shown)
         mixed = self._style.numbered and not all(one.is_bare for one in shown)  # "[1, p. 12; 2]"
-        delimiter = "; " if mixed else manner.delimiter
-        pieces = [(manner.prefix, None), *_joined(groups, delimiter), (manner.suffix, None)]
-        return [(marked("superscript", text), key) for text, key in pieces] if manner.superscript else pieces
+        delimiter = "; " if mixed else layout.delimiter
+        pieces = [(layout.prefix, None), *_joined(groups, delimiter), (layout.suffix, None)]
+        return [(marked("superscript", text), key) for text, key in pieces] if layout.superscript else pieces
 
     def _ranges(self, shown: list[_Shown]) -> Iterator[list[Piece]]:
         """Yield the numbers, and ranges of numbers if the style collapses them."""
-        collapses = self._manner.collapse == "citation-number"
+        collapses = self._layout.collapse == "citation-number"
         for _, group in groupby(
             enumerate(shown),
             lambda pair: pair[1].number - pair[0] if collapses and pair[1].is_bare else -1 - pair[0],
         ):
-            run = [self._with_more(one, self._number(one)) for _, one in group]
+            run = [self._cite(one) for _, one in group]
             if len(run) < _SHORTEST_RANGE:
                 yield from run
             else:
@@ -210,61 +242,86 @@ class Bibliography:
 
     def _groups(self, shown: list[_Shown]) -> Iterator[list[Piece]]:
         """Yield authors with a year, or several if the style collapses them."""
-        collapses = self._manner.collapse.startswith("year")
+        collapses = self._layout.collapse.startswith("year")
         for _, group in groupby(
             shown,
-            lambda one: (
-                self._author(one.reference.work) if collapses and one.is_bare and one.reference else one
-            ),
+            lambda one: self._author(one.reference) if collapses and one.is_bare and one.reference else one,
         ):
             first, *others = group
-            pieces = self._with_more(first, self._author_year(first))
+            pieces = self._cite(first)
             year = first.reference and first.reference.work.year
             for one in others:
                 assert one.reference is not None  # noqa: S101 (it is bare)
-                text = self._year(one.reference)
-                if self._manner.collapse.startswith("year-suffix") and one.reference.work.year == year:
+                text, _ = self._label(one, no_author=True)
+                if self._layout.collapse.startswith("year-suffix") and one.reference.work.year == year:
                     text = one.reference.letter or text
                 year = one.reference.work.year
-                pieces += [(self._manner.group_delimiter, None), (text, one.cite.key)]
+                pieces += [(self._layout.group_delimiter, None), (text, one.cite.key)]
             yield pieces
 
     def _in_sentence(self, one: _Shown, form: Form) -> list[Piece]:
-        if one.reference is None:
-            return self._with_more(one, _key_text(one.cite.key))
-        author = self._author(one.reference.work, in_sentence=True)
-        if form != "t":
-            return self._with_more(one, author if form == "author" else self._year(one.reference))
-        manner = self._manner
-        has_own = manner.prefix or self._style.numbered
-        opening, closing = (manner.prefix, manner.suffix) if has_own else ("(", ")")
-        label = self._number(one) if self._style.numbered else self._year(one.reference)
-        if manner.superscript:
+        reference, cite, layout = one.reference, one.cite, self._layout
+        if reference is None:
+            return self._cite(one)
+        author = self._author(reference, in_sentence=True)
+        label, more = self._label(one, no_author=True)
+        if form == "author":
+            return _pieces(cite, author, self._locator(cite))
+        if form == "year":
+            own = self._style.numbered or not label
+            return _pieces(cite, *((self._year(reference), self._locator(cite)) if own else (label, more)))
+        if not label:  # a style without years
+            return _pieces(cite, author, more)
+        has_own = layout.prefix or self._style.numbered
+        opening, closing = (layout.prefix, layout.suffix) if has_own else ("(", ")")
+        if layout.superscript:
             label = marked("superscript", label)
-        before = "" if one.cite.no_author else author if manner.superscript else f"{author} "
-        *pieces, (last, key) = self._with_more(one, f"{before}{opening}{label}")
+        before = "" if cite.no_author else author if layout.superscript else f"{author} "
+        *pieces, (last, key) = _pieces(cite, f"{before}{opening}{label}", more)
         return [*pieces, (f"{last}{closing}", key)]
 
-    def _with_more(self, one: _Shown, label: str) -> list[Piece]:
-        """Return a label with what precedes and follows it."""
-        cite = one.cite
-        more = cite.suffix
-        if cite.locator:
-            several = bool(_SEVERAL.search(cite.locator))
-            term = self._terms.get(cite.label, self._manner.locator_form, plural=several)
-            more = f"{self._manner.locator_delimiter}{term} {_RANGE.sub('–', cite.locator)}{more}"
-        pieces: list[Piece] = [(f"{cite.prefix} ", None), (label, cite.key), (more, None)]
-        return [(text, key) for text, key in pieces if text.strip()]
+    def _cite(self, one: _Shown) -> list[Piece]:
+        label, more = self._label(one, no_author=one.cite.no_author)
+        return _pieces(one.cite, label or (self._year(one.reference) if one.reference else ""), more)
 
-    def _number(self, one: _Shown) -> str:
-        return f"{self._manner.cite_prefix}{one.number}{self._manner.cite_suffix}"
+    def _label(self, one: _Shown, *, no_author: bool) -> tuple[str, str]:
+        """Return the label of a work, and the locator if it is not part of the label."""
+        reference, cite = one.reference, one.cite
+        if reference is None:
+            return _key_text(cite.key), self._locator(cite)
+        if not self._style.is_shipped:
+            return self._cited(reference, cite, no_author=no_author).text, ""
+        if self._style.numbered:
+            return str(reference.number), self._locator(cite)
+        year = self._year(reference)
+        return year if no_author else f"{self._author(reference)}, {year}", self._locator(cite)
 
-    def _author_year(self, one: _Shown) -> str:
-        if one.reference is None:
-            return _key_text(one.cite.key)
-        year = self._year(one.reference)
-        author = self._author(one.reference.work)
-        return year if one.cite.no_author else f"{author}{self._manner.year_delimiter}{year}"
+    def _cited(
+        self,
+        reference: Reference,
+        cite: Cite | None = None,
+        *,
+        no_author: bool = False,
+        in_sentence: bool = False,
+    ) -> Cited:
+        from doiuri.citations._processor import cited
+
+        return cited(
+            reference.work,
+            reference.letter,
+            str(reference.number),
+            (cite.label, cite.locator) if cite else ("", ""),
+            self._style,
+            self._locale,
+            no_author=no_author,
+            in_sentence=in_sentence,
+        )
+
+    def _locator(self, cite: Cite) -> str:
+        if not cite.locator:
+            return ""
+        term = self._terms.get(cite.label, "short", plural=bool(_SEVERAL.search(cite.locator)))
+        return f", {term} {_RANGE.sub('–', cite.locator)}"
 
     def _year(self, reference: Reference) -> str:
         if reference.work.year is None:
@@ -272,31 +329,34 @@ class Bibliography:
             return f"{no_date}-{reference.letter}" if reference.letter else no_date
         return f"{reference.work.year}{reference.letter}"
 
-    def _author(self, work: Work, *, in_sentence: bool = False) -> str:
+    def _author(self, reference: Reference, *, in_sentence: bool = False) -> str:
         """Return family names as the style joins them, or else the title; in a sentence it is never "&"."""
-        manner = self._manner
+        style, work = self._style, reference.work
+        if not (style.is_shipped or style.numbered) and (
+            author := self._cited(reference, in_sentence=in_sentence).author
+        ):
+            return author
         names = [from_rich(name.family) for name in work.authors or work.editors]
         if not names:
             return self._title(work)
-        if 1 < len(names) >= manner.et_al_min > 0:
-            first = names[: manner.et_al_use_first]
-            return f"{', '.join(first)}{',' if len(first) > 1 else ''} {self._terms.get('et-al')}"
-        if len(names) == 1 or not manner.and_:
-            return ", ".join(names)
-        *first, last = names
-        comma = manner.last_delimiter in (("always", "contextual") if len(first) > 1 else ("always",))
-        and_ = self._terms.get("and") if in_sentence or manner.and_ == "text" else "&"
-        return f"{', '.join(first)}{',' if comma else ''} {and_} {last}"
+        if len(names) > 2:
+            return f"{names[0]} {self._terms.get('et-al')}"
+        return f" {self._terms.get('and') if in_sentence or style.numbered else '&'} ".join(names)
 
     def _title(self, work: Work) -> str:
-        """Return the title as the style has it; if it has both ways, that of a whole work is emphasized."""
+        """Return the title: that of a whole work is emphasized."""
         title = from_rich(work.csl.get("title", ""))
         if not title:
             return work.publisher or work.container or _key_text(work.key)
-        formats = self._manner.title_formats or {"quoted", "emphasis"}
-        if formats == {"quoted"} or (len(formats) > 1 and work.container):
+        if work.container:
             return f"{self._terms.get('open-quote')}{title}{self._terms.get('close-quote')}"
         return marked("emphasis", title)
+
+
+def _pieces(cite: Cite, label: str, more: str) -> list[Piece]:
+    """Return a label with what precedes and follows it."""
+    pieces: list[Piece] = [(f"{cite.prefix} ", None), (label, cite.key), (f"{more}{cite.suffix}", None)]
+    return [(text, key) for text, key in pieces if text.strip()]
 
 
 class _Shown(NamedTuple):

@@ -1,7 +1,7 @@
 """The entries of lists of references, by the CSL processor citeproc-py.
 
-citeproc-py escapes nothing, crashes on members of unexpected types and warns of unknown ones, so it gets works
-in proper form.
+citeproc-py escapes nothing, crashes on members of unexpected types and warns of unknown ones, so it gets
+works in proper form.
 """
 
 from __future__ import annotations
@@ -59,17 +59,11 @@ def format_entries(
 
 def _formatted(references: list[Reference], style: Style, locale: str) -> Iterator[tuple[Part, ...]]:
     citeproc_folder()
-    from doiuri.citations._processor import Item, processor, read_item
+    from doiuri.citations._processor import entry
 
     terms = terms_of(locale)
     for reference in references:
-        try:
-            item = Item(read_item(csl_item(reference.work, reference.letter, style)), "")  # the list has its numbers
-            text = processor(style, locale).entry(item)
-        except (AttributeError, IndexError, TypeError, ValueError) as error:
-            raise ValueError(
-                f"{style.name}: citeproc-py cannot format {reference.key} in this style ({error!r})"
-            ) from error
+        text = entry(reference.work, reference.letter, style, locale)
         yield linked_parts(tidied(text, terms).strip(), _link(reference.work))
 
 
@@ -89,8 +83,10 @@ def csl_item(work: Work, letter: str, style: Style) -> dict[str, Any]:
         if member in item:
             item[member] = _RANGE.sub("–", item[member])
     if "page" in item:  # citeproc-py reads only hyphens, and does not complete "123-9"
-        item["page"] = _SHORT_RANGE.sub(_completed, _RANGE.sub("-", item["page"]))
-    if item.get("publisher", "").casefold() == work.container.casefold():
+        item["page"] = _RANGE.sub("-", item["page"])
+        if style.formats_pages:
+            item["page"] = _SHORT_RANGE.sub(_completed, item["page"])
+    if style.is_shipped and item.get("publisher", "").casefold() == work.container.casefold():
         item.pop("publisher", None)  # bioRxiv is both
     if "event-title" in csl:
         item["event"] = from_rich(csl["event-title"])

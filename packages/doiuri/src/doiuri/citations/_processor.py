@@ -7,31 +7,37 @@ Import this module only where the extra ``citations`` is required.
 from __future__ import annotations
 
 import re
+from contextlib import contextmanager
 from functools import lru_cache, partial
 from io import BytesIO
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import citeproc
 from citeproc import model
+from citeproc.source import Date as SingleDate
 from citeproc.source import Reference as Source
 from citeproc.source import VariableError
 from citeproc.source.json import CiteProcJSON
 from lxml import etree
 
-from doiuri.citations._locale import check_locale
+from doiuri.citations._entries import csl_item
+from doiuri.citations._locale import NAMESPACE, check_locale
 from doiuri.citations._parts import marked
 
 if TYPE_CHECKING:
-    from doiuri.citations._style import Style
+    from collections.abc import Iterator
 
-_NEVER_SHOWN = frozenset(("key", "type", "language"))
-_INITIAL = re.compile(r"\b(\w)\.?(?=\s|$)")
+    from doiuri.citations._style import SortKey, Style
+    from doiuri.records._work import Work
+
+_NEVER_SHOWN = frozenset(("key", "type", "language", "year_suffix"))
+_INITIAL = re.compile(r"(\w)(?:\.\s*|\s+|$)|\S+\s*")
 _NUMBERS = re.compile(r"[a-z]*\d+[a-z]*(?:\s*[-–,&]\s*[a-z]*\d+[a-z]*)*", re.IGNORECASE)
 _SMALL = frozenset(
     "a about above across after against along among an and around as at before behind below beneath beside"  # noqa: SIM905
     " between but by d de down during except for from in inside into like near nor of off on onto or out over"
-    " per so since than the through throughout till to toward towards under until up upon versus via vs v with"
-    " within without yet".split()
+    " per so since than the through throughout till to toward towards under until up upon versus via vs v"
+    " with within without yet".split()
 )
 _MARKS = "\ue000-\ue01f"
 _WORD = re.compile(rf"(?<![^\s\-\u2013/(“\"‘{_MARKS}])[^\W\d_][^\s\-\u2013/{_MARKS}]*")
@@ -40,79 +46,52 @@ _WORD = re.compile(rf"(?<![^\s\-\u2013/(“\"‘{_MARKS}])[^\W\d_][^\s\-\u2013/{
 class Item(citeproc.CitationItem):
     """A work in a citation or a list, and what is noted while it is rendered."""
 
-    def __init__(
-        self, source: Source, number: str, locator: citeproc.Locator | None = None, **options: bool
-    ) -> None:
-        super().__init__(source["key"], **({} if locator is None else {"locator": locator}))
-        self.update(options, source=_Noting(source), shown_number=number, author="", letter_shown=False)
+    def __init__(self, work: Work, letter: str, style: Style, number: str = "", **options: Any) -> None:
+        super().__init__("work")
+        self.update(
+            source=_Noting(_source(work, letter, style)),
+            shown_number=number,
+            author="",
+            names=None,
+            sort=None,
+        )
+        self.update(options)
+        self["implicit_letter"] = "" if style.names_letters else letter
 
     @property
     def reference(self) -> _Noting:
-        return self["source"]
+        source: _Noting = self["source"]
+        return source
 
     @property
     def number(self) -> str:
-        return self["shown_number"]
+        return str(self["shown_number"])
 
 
-class _Noting(Source):
-    """The variables of a work; notes which of them are read."""
-
-    def __init__(self, source: Source) -> None:
-        dict.update(self, source)
-        self.__dict__["read"] = set()
-
-    def __getitem__(self, name: str) -> Any:
-        value = super().__getitem__(name)
-        self.__dict__["read"].add(name)
-        return value
-
-    def __getattr__(self, name: str) -> Any:
-        return self[name]
-
-
-class Processor:
-    """Renders works in a style and a language."""
-
-    def __init__(self, style: Style, locale: str) -> None:
-        csl = citeproc.CitationStylesStyle(BytesIO(style.prepared), check_locale(locale), validate=False)
-        csl.parser.set_element_class_lookup(_lookup())
-        citeproc.CitationStylesBibliography(csl, {}, _Formatter)  # sets the formatter
-        # lxml drops an element's attributes with the last reference to it
-        self._style, self._citation, self._bibliography = csl, csl.root.citation, csl.root.bibliography
-        self._layouts = self._citation.layout, self._bibliography.layout
-        self._citation.cites = []
-
-    def entry(self, item: Item) -> str:
-        """Return an entry of a list."""
-        return "".join(map(str, self._style.render_bibliography([item])))
-
-    def cite(self, item: Item) -> str:
-        """Return a work in a citation, without what encloses the citation."""
-        layout = self._layouts[0]
-        layout.repressed = {}
-        return str(layout.render_children(item) or "")
-
-    def sort_text(self, item: Item, macro: str, **options: str) -> str:
-        """Return the text of a macro that is a key to sort by."""
-        layout = self._layouts[1]
-        layout.repressed = {}
-        options = {"name-as-sort-order": "all", **options}
-        return str(layout.get_macro(macro).render(item, context=layout, sort_options=options) or "")
-
-
-@lru_cache(maxsize=16)
-def processor(style: Style, locale: str) -> Processor:
-    """Return the processor of a style and a language."""
-    return Processor(style, locale)
-
-
-def read_item(item: dict[str, Any]) -> Source:
-    """Return a work in CSL-JSON as citeproc-py has it."""
+@lru_cache(maxsize=1024)
+def _source(work: Work, letter: str, style: Style) -> Source:
+    item = csl_item(work, letter, style)
     (source,) = CiteProcJSON([{"id": "work", **item}]).values()
     if "event" in item:  # "event-title" is unknown to citeproc-py, which warns
         source["event_title"] = source["event"]
     return source
+
+
+class _Noting(Source):
+    """The variables of a work; notes which of them are read, and which are missing."""
+
+    def __init__(self, source: Source) -> None:
+        dict.update(self, source)
+        self.__dict__["read"], self.__dict__["missing"] = set[str](), set[str]()
+
+    def __getitem__(self, name: str) -> Any:
+        notes = self.__dict__["read" if name in self else "missing"]
+        if name not in _NEVER_SHOWN:
+            notes.add(name)
+        return super().__getitem__(name)
+
+    def __getattr__(self, name: str) -> Any:
+        return self[name]
 
 
 class Substitute(model.Substitute):
@@ -120,29 +99,36 @@ class Substitute(model.Substitute):
 
     def render(self, item: Item, context: Any = None, **kwargs: Any) -> Any:
         for child in self:
-            inherits = isinstance(child, model.Names) and child.name is None
-            names = {"names_context": self.getparent()} if inherits else {}
-            read = item.reference.__dict__["read"]
+            read, outer = item.reference.__dict__["read"], item["names"]
             read.clear()
+            item["names"] = outer if outer is not None else self.getparent()
             try:
-                text = child.render(item, context=context, **names, **kwargs)
+                text = child.render(item, context=context, **kwargs)
             except VariableError:
                 continue
+            finally:
+                item["names"] = outer
             if text:
-                for name in read - _NEVER_SHOWN:
+                for name in read:
                     item.reference.pop(name, None)
                 return text
         return None
 
 
 class Names(model.Names):
-    """Notes the first names, or what stands in their place; leaves them out if only the rest is wanted."""
+    """Notes the first names, or what stands in their place; leaves them out if only the rest is wanted.
+
+    Names without a form in a substitute have that of the names that they stand for, also in macros.
+    """
 
     def render(self, item: Item, context: Any = None, **kwargs: Any) -> Any:
-        if item["author"] or kwargs.get("sort_options") or isinstance(self.getparent(), model.Substitute):
-            return super().render(item, context=context, **kwargs)
+        within = item["names"] is not None
+        if self.name is None and within:
+            kwargs["names_context"] = item["names"]
+        elif self.name is None:
+            self.insert(0, self.makeelement(f"{NAMESPACE}name"))  # citeproc-py would insert one of its own
         text = super().render(item, context=context, **kwargs)
-        if text and not item["author"]:
+        if text and not item["author"] and not within:
             item["author"] = str(text)
             if item.get("no_author"):
                 raise VariableError
@@ -155,15 +141,27 @@ class Name(model.Name):
     def process(
         self, item: Item, variable: str, context: Any = None, sort_options: Any = None, **kwargs: Any
     ) -> Any:
-        if item.get("in_sentence") and self.get_option("and", context) == "symbol":
-            sort_options = {"and": "text", **(sort_options or {})}
+        if item["sort"] is not None:
+            sort_options = item["sort"]
+        elif item.get("in_sentence") and self.get_option("and", context) == "symbol":
+            sort_options = {"and": "text"}
         return super().process(item, variable, context=context, sort_options=sort_options, **kwargs)
 
     def initialize(self, given: str, mark: str, context: Any) -> str:
         around = (self, *(self if context is None else context).iterancestors())
         if next(filter(None, (element.get("initialize") for element in around)), "true") == "false":
-            return _INITIAL.sub(lambda initial: initial[1] + mark.rstrip(), given)
-        return str(super().initialize(given, mark, context))
+            return "".join(_initials(given, mark)).strip()
+        return str(super().initialize(given, mark, context)).lstrip(". ")  # of a name without capitals
+
+
+def _initials(given: str, mark: str) -> Iterator[str]:
+    """Yield given names; their initials have the style's mark."""
+    for word in _INITIAL.finditer(given):
+        following = given[word.end() :]
+        if word[1] is None:
+            yield word[0]
+        else:
+            yield word[1] + (mark if re.match(r"\w(?:\W|$)", following) else f"{mark.rstrip()} ")
 
 
 class _Numbered:
@@ -174,20 +172,58 @@ class _Numbered:
 
 
 class _Cased:
-    """Title case as citeproc-js has it: hyphens, and the stop words of CSL 1.0.2."""
+    """Title case with hyphens and the stop words of CSL 1.0.2; "arXiv" keeps its first letter."""
 
     def case(self, text: Any, language: str | None = "en") -> Any:
+        first = str(text).split(maxsplit=1)[:1]
+        if self.get("text-case") == "capitalize-first" and first and not first[0].islower():  # type: ignore[attr-defined]
+            return text
         if self.get("text-case") == "title" and language == "en":  # type: ignore[attr-defined]
             return model.String(_WORD.sub(partial(_titled, str(text)), str(text)))
         return super().case(model.String(str(text)), language)  # type: ignore[misc]
 
 
 class Text(_Cased, _Numbered, model.Text):
-    """Text."""
+    """Text; finds its macro once."""
+
+    def process(self, item: Item, *args: Any, **kwargs: Any) -> Any:
+        if self.get("term") == "no date":  # it stands for a variable
+            item.reference.__dict__["read"].add("no_date")
+        return super().process(item, *args, **kwargs)
+
+    def get_macro(self, name: str) -> Any:
+        if "macro" not in self.__dict__:
+            self.__dict__["macro"] = super().get_macro(name)
+        return self.__dict__["macro"]
+
+    def calls_variable(self) -> bool:
+        if "calls" not in self.__dict__:
+            self.__dict__["calls"] = super().calls_variable()
+        return bool(self.__dict__["calls"])
+
+
+class Macro(model.Macro):
+    """Like a group, shows nothing if all variables that it calls are missing."""
+
+    def render(self, item: Item, *args: Any, **kwargs: Any) -> Any:
+        notes = item.reference.__dict__
+        read, missing = notes["read"], notes["missing"]
+        notes["read"], notes["missing"] = set(), set()
+        try:
+            text = super().render(item, *args, **kwargs)
+            return None if notes["missing"] and not notes["read"] else text
+        finally:
+            notes["read"], notes["missing"] = read | notes["read"], missing | notes["missing"]
 
 
 class Label(_Cased, model.Label):
-    """A label."""
+    """A label; there is none for a variable that the work does not have."""
+
+    def process(self, item: Item, variable: str | None = None, *args: Any, **kwargs: Any) -> Any:
+        own = self.get("variable")
+        if variable is None and own != "locator":
+            item.reference[own.replace("-", "_")]  # raises VariableError
+        return super().process(item, variable, *args, **kwargs)
 
 
 class Number(_Numbered, model.Number):
@@ -203,12 +239,26 @@ class Date(model.Date):
         return super().join(strings, default_delimiter)
 
     def render(self, item: Item, *args: Any, **kwargs: Any) -> Any:
+        if item["sort"] is not None:
+            return self._sortable(item.reference[self.get("variable").replace("-", "_")])
         text = super().render(item, *args, **kwargs)
-        letter = item.reference.get("implicit_letter")
-        if text and letter and not item["letter_shown"] and self.get("variable") == "issued":
-            item["letter_shown"] = True
+        letter = item["implicit_letter"]
+        if text and letter and self.get("variable") == "issued":
+            item["implicit_letter"] = ""
             return re.sub(r"\d{4}", rf"\g<0>{letter}", str(text), count=1)
         return text
+
+    def _sortable(self, date: Any) -> str:
+        """Return the parts of a date that are shown, as they sort (CSL 1.0.2, Sorting)."""
+        if not isinstance(date, SingleDate):
+            return str(date.text).zfill(4)
+        shown = self.get("date-parts") or "-".join(part.get("name") for part in self)
+        parts = [
+            f"{date.get(part, 0):04}"
+            for part in ("year", "month", "day")
+            if part in (shown or "year-month-day")
+        ]
+        return "".join(parts)
 
 
 class _Condition:
@@ -223,7 +273,9 @@ class _Condition:
         found = []
         for variable in self.get("is-numeric").split():  # type: ignore[attr-defined]
             has_locator = variable == "locator" and item.has_locator
-            value = item.locator.identifier if has_locator else item.reference.get(variable.replace("-", "_"), "")
+            value = (
+                item.locator.identifier if has_locator else item.reference.get(variable.replace("-", "_"), "")
+            )
             found.append(bool(_NUMBERS.fullmatch(str(value))))
         return found
 
@@ -241,14 +293,14 @@ def _lookup() -> etree.ElementNamespaceClassLookup:
     lookup = etree.ElementNamespaceClassLookup()
     namespace = lookup.get_namespace(model.CitationStylesElement.nsmap["cs"])
     namespace[None] = model.CitationStylesElement
-    own = (Substitute, Names, Name, Text, Label, Number, Date, If, Else_If)
+    own = (Substitute, Names, Name, Text, Macro, Label, Number, Date, If, Else_If)
     for element in (*model.CitationStylesElement.__subclasses__(), *own):
         namespace[element.__name__.replace("_", "-").lower()] = element
     return lookup
 
 
 def _titled(text: str, match: re.Match[str]) -> str:
-    word, before = match[0], text[: match.start()].rstrip("“\"‘( ")
+    word, before = match[0], text[: match.start()].rstrip('“"‘( ')
     before = re.sub(rf"[{_MARKS}]+$", "", before).rstrip()
     if not word.islower():
         return word
@@ -266,3 +318,88 @@ class _Formatter:
     Subscript = partial(marked, "subscript")
     Superscript = partial(marked, "superscript")
     SmallCaps = partial(marked, "small-caps")
+
+
+class _Processor:
+    """A style and a language."""
+
+    def __init__(self, style: Style, locale: str) -> None:
+        csl = citeproc.CitationStylesStyle(BytesIO(style.prepared), check_locale(locale), validate=False)
+        csl.parser.set_element_class_lookup(_lookup())
+        citeproc.CitationStylesBibliography(csl, {}, _Formatter)  # sets the formatter
+        csl.root.citation.cites = []
+        self.layout, self.entries = csl.root.citation.layout, csl.root.bibliography.layout
+        self._elements = [*csl.root.iter()]  # lxml drops the attributes of those that nothing refers to
+
+    def render(self, layout: Any, item: Item) -> Any:
+        layout.repressed = {}
+        return layout.render_children(item)
+
+
+@lru_cache(maxsize=16)
+def _processor(style: Style, locale: str) -> _Processor:
+    return _Processor(style, locale)
+
+
+@contextmanager
+def _explained(work: Work, style: Style) -> Iterator[None]:
+    try:
+        yield
+    except (AttributeError, IndexError, TypeError, ValueError) as error:
+        raise ValueError(
+            f"{style.name}: citeproc-py cannot format {work.key} in this style ({error!r})"
+        ) from error
+
+
+def entry(work: Work, letter: str, style: Style, locale: str) -> str:
+    """Return the entry of a work, with marks."""
+    with _explained(work, style):
+        processor = _processor(style, locale)
+        layout = processor.entries
+        return str(layout.format(layout.wrap(processor.render(layout, Item(work, letter, style)))) or "")
+
+
+class Cited(NamedTuple):
+    """A work in a citation, with marks."""
+
+    author: str
+    """The names, or what the style shows in their place; "" if it shows none."""
+
+    text: str
+    """All of it, or if wanted, without the names."""
+
+
+@lru_cache(maxsize=4096)
+def cited(
+    work: Work,
+    letter: str,
+    number: str,
+    locator: tuple[str, str],
+    style: Style,
+    locale: str,
+    *,
+    no_author: bool = False,
+    in_sentence: bool = False,
+) -> Cited:
+    """Return a work as the style has it in a citation.
+
+    :param locator: CSL's name for its kind, and the locator; both "" if there is none
+    :param in_sentence: whether "&" between names is "and"
+    """
+    with _explained(work, style):
+        processor = _processor(style, locale)
+        options = {"locator": citeproc.Locator(*locator)} if locator[1] else {}
+        item = Item(work, letter, style, number, no_author=no_author, in_sentence=in_sentence, **options)
+        text = str(processor.render(processor.layout, item) or "")
+    return Cited(item["author"], text)
+
+
+@lru_cache(maxsize=4096)
+def sort_text(work: Work, letter: str, style: Style, locale: str, key: SortKey) -> str:
+    """Return the text of the macro that is a key to sort by, with marks."""
+    with _explained(work, style):
+        processor = _processor(style, locale)
+        layout = processor.layout if key.area == "citation" else processor.entries
+        item = Item(work, letter, style, sort={"name-as-sort-order": "all", **dict(key.names)})
+        layout.repressed = {}
+        return str(layout.get_macro(key.macro).render(item, context=layout) or "")

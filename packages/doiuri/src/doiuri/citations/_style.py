@@ -8,7 +8,7 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from doiuri.citations._locale import NAMESPACE, citeproc_folder
 from doiuri.records._csl import NAMES
@@ -28,7 +28,7 @@ _NUMERIC = re.compile(
 
 @dataclass(frozen=True)
 class Style:
-    """A CSL style, and the manner of citations that its attributes describe.
+    """A CSL style.
 
     Get one with ``Style.load``. Styles are equal if their files are.
 
@@ -130,6 +130,11 @@ class Style:
     def _variables_of_macro(self, name: str) -> frozenset[str]:
         return self._variables(self._macros[name])
 
+    @property
+    def is_shipped(self) -> bool:
+        """Whether it is one of ours, whose citations need no processor."""
+        return self.name in SHIPPED
+
     @cached_property
     def prepared(self) -> bytes:
         """The style as citeproc-py can read it."""
@@ -137,10 +142,12 @@ class Style:
         for parent in root.iter():
             if parent.tag == f"{NAMESPACE}name-part" and "capital" in parent.get("text-case", ""):
                 del parent.attrib["text-case"]  # citeproc-py fails, and names have capitals
-            for names in parent.findall(f"{NAMESPACE}names"):
-                if parent.tag != f"{NAMESPACE}substitute" and names.find(f"{NAMESPACE}name") is None:
-                    names.insert(0, ET.Element(f"{NAMESPACE}name"))  # citeproc-py would add one of its own
         return ET.tostring(root)
+
+    @cached_property
+    def formats_pages(self) -> bool:
+        """Whether ranges of pages have the form that the style names, not that of the metadata."""
+        return "page-range-format" in self._root.attrib
 
     @cached_property
     def numbered(self) -> bool:
@@ -148,23 +155,62 @@ class Style:
         layout = self._find("citation/layout")
         return any(element.get("variable") == "citation-number" for element in self._expanded(layout))
 
-    @cached_property
-    def sort_keys(self) -> tuple[SortKey, ...]:
-        """The keys by which the list is sorted; empty if the list has the order of the citations."""
-        sort = self._find("bibliography/sort")
-        return tuple(self._sort_key(key) for key in (() if sort is None else sort))
+    @cache  # noqa: B019 (styles are few)
+    def sort_keys(self, area: Literal["bibliography", "citation"]) -> tuple[SortKey, ...]:
+        """The keys by which the list or a citation is sorted; empty for the order of the citations."""
+        sort = self._find(f"{area}/sort")
+        return tuple(self._sort_key(key, area) for key in (() if sort is None else sort))
 
-    def _sort_key(self, key: ET.Element) -> SortKey:
+    def _sort_key(self, key: ET.Element, area: Literal["bibliography", "citation"]) -> SortKey:
         elements = [element for element in self._expanded([key]) if not _is_test(element)]
         variables = " ".join(element.get("variable", "") for element in elements).split()
         dates = {element.get("name") for element in elements if element.tag == f"{NAMESPACE}date-part"}
         variables.sort(key=lambda variable: variable not in NAMES)  # what it does for some types comes later
-        return SortKey(tuple(dict.fromkeys(variables)), key.get("sort") == "descending", dates == {"year"})
+        macro = None if self.is_shipped else key.get("macro")
+        names = (
+            (name.replace("names", "et-al"), value) for name, value in key.items() if name[:5] == "names"
+        )
+        is_descending = key.get("sort") == "descending"
+        first = tuple(dict.fromkeys(variables))
+        return SortKey(first, is_descending, dates == {"year"}, macro, tuple(names), area)
 
     @cached_property
-    def manner(self) -> Manner:
-        """How citations look."""
-        return Manner(self)
+    def names_letters(self) -> bool:
+        """Whether the style says where the letters after years are."""
+        return any(e.get("variable") == "year-suffix" for e in self._root.iter(f"{NAMESPACE}text"))
+
+    @cached_property
+    def layout(self) -> Layout:
+        """What citations have around and between their works."""
+        citation, layout = self._find("citation"), self._find("citation/layout")
+        assert citation is not None  # noqa: S101 (the schema says so)
+        assert layout is not None  # noqa: S101
+        return Layout(
+            layout.get("prefix", ""),
+            layout.get("suffix", ""),
+            layout.get("delimiter", "" if self.numbered else "; "),
+            layout.get("vertical-align") == "sup",
+            citation.get("collapse", ""),
+            citation.get("cite-group-delimiter", ", "),
+            not self.numbered and citation.get("disambiguate-add-year-suffix") == "true",
+        )
+
+
+class Layout(NamedTuple):
+    """What citations have around and between their works."""
+
+    prefix: str
+    suffix: str
+    """What encloses a citation: "(" and ")"."""
+    delimiter: str
+    """Stands between two works."""
+    superscript: bool
+    collapse: str
+    """CSL's ``collapse``: "citation-number", or begins with "year"; "" for none."""
+    group_delimiter: str
+    """Stands between two years of an author."""
+    has_letters: bool
+    """Whether works of one label and year get letters."""
 
 
 class SortKey(NamedTuple):
@@ -175,70 +221,13 @@ class SortKey(NamedTuple):
     is_descending: bool
     only_years: bool
     """Whether months and days of dates do not count."""
+    macro: str | None
+    """The macro whose text counts instead; None in our styles, which need no processor."""
+    names: tuple[tuple[str, str], ...]
+    """How many names count in it, as options of names."""
+    area: Literal["bibliography", "citation"]
+    """What it sorts."""
 
 
 def _is_test(element: ET.Element) -> bool:
     return element.tag.removeprefix(NAMESPACE) in ("if", "else-if", "label")
-
-
-class Manner:
-    """What the attributes of a style say about citations."""
-
-    def __init__(self, style: Style) -> None:
-        citation, layout = style._find("citation"), style._find("citation/layout")
-        assert citation is not None  # noqa: S101 (the schema says so)
-        assert layout is not None  # noqa: S101
-        elements = list(style._expanded(layout))
-        name = next((e for e in elements if e.tag == f"{NAMESPACE}name"), citation)
-        label = next((e for e in elements if e.get("variable") == "locator" and e.get("form")), None)
-        affixed = [e for e in elements if e.get("prefix") and "citation-number" in style._variables(e)]
-        cite = affixed[-1] if style.numbered and affixed and not layout.get("prefix") else None
-        titles = [e for e in elements if e.get("variable") in ("title", "title-short") and not _is_test(e)]
-
-        def option(attribute: str, default: str) -> str:
-            found = (element.get(attribute) for element in (name, citation, style._root))
-            return next((value for value in found if value is not None), default)
-
-        self.prefix, self.suffix = layout.get("prefix", ""), layout.get("suffix", "")
-        """What encloses a citation: "(" and ")"."""
-        self.cite_prefix = "" if cite is None else cite.get("prefix", "")
-        self.cite_suffix = "" if cite is None else cite.get("suffix", "")
-        """What encloses each number in it, if the brackets are there: "[1], [2]"."""
-        self.delimiter = layout.get("delimiter", "; ")
-        """Stands between two works."""
-        self.year_delimiter = _delimiter(style, layout, ("author", "editor"), "issued", " ")
-        """Stands between author and year: ", "."""
-        self.locator_delimiter = _delimiter(style, layout, ("issued", "citation-number"), "locator", ", ")
-        """Stands before a locator."""
-        self.locator_form = label.get("form", "long") if label is not None else "short"
-        """The form of the terms of locators: "short" for "p. 12"."""
-        self.group_delimiter = citation.get("cite-group-delimiter", ", ")
-        """Stands between two years of an author."""
-        self.collapse = citation.get("collapse", "")
-        """CSL's ``collapse``: "citation-number", or begins with "year"; "" for none."""
-        self.is_sorted = style._find("citation/sort") is not None
-        """Whether the works in a citation have the order of the list."""
-        self.has_letters = not style.numbered and citation.get("disambiguate-add-year-suffix") == "true"
-        """Whether works of one label and year get letters."""
-        self.superscript = layout.get("vertical-align") == "sup"
-        self.and_ = option("and", "text" if style.numbered else "")
-        """"text" or "symbol"; "" for neither."""
-        self.et_al_min = int(option("et-al-min", "3" if style.numbered else "0"))
-        self.et_al_use_first = int(option("et-al-use-first", "1"))
-        self.last_delimiter = option("delimiter-precedes-last", "contextual")
-        """When a comma stands before the "and": "contextual" for three and more, "always", "never"."""
-        quoted = {"quoted" for e in titles if e.get("quotes") == "true"}
-        self.title_formats = quoted | {"emphasis" for e in titles if e.get("font-style") == "italic"}
-        """How titles in place of authors look: of "quoted" and "emphasis"; both if it depends on the work."""
-
-
-def _delimiter(style: Style, layout: ET.Element, first: tuple[str, ...], second: str, default: str) -> str:
-    """Return what the innermost group puts between two of its children that show these variables."""
-    found = default
-    for group in style._expanded(layout):
-        if group.tag == f"{NAMESPACE}group":
-            shown = [child for child in group if second in style._variables(child)]
-            others = [c for c in group if c not in shown and not style._variables(c).isdisjoint(first)]
-            if shown and others:
-                found = group.get("delimiter", "") or shown[0].get("prefix", found)
-    return found

@@ -107,7 +107,7 @@ def test_metadata_in_the_records_is_that_of_their_dois() -> None:
         assert work.doi.name == name
         assert work.title
         assert work.authors
-        reference = resolver.reference(name)
+        reference = resolver.metadata(name, "text/x-bibliography; style=apa; locale=en-US").text.strip()
         assert work.authors[0].family in reference
         assert work.title in reference
         assert DOI.from_url(reference.rpartition(" ")[2]).name == name

@@ -159,7 +159,7 @@ def test_a_resolver_reads_them(here: str) -> None:
     with Resolver(here, store=None) as resolver:
         assert resolver.work("10.1000/cited").authors[0].family == "Kahn"
         assert resolver.bibtex("10.1000/cited") == METADATA[BIBTEX]
-        assert resolver.reference("10.1000/cited") == "Kahn, R. (n.d.). Ä."
+        assert resolver.metadata("10.1000/cited", reference_type()).text == "Kahn, R. (n.d.). Ä."
         outcomes = resolver.works(["10.1000/plain", "10.1000/none"])
         assert [outcome.status for outcome in outcomes] == ["no-values", "not-found"]
 

@@ -27,7 +27,10 @@ def resolve(
     [
         ("url", "https://example.org/kahn-2006\n"),
         ("agency", "Crossref\n"),
-        ("citation", "Kahn, R., & Wilensky, R. (2006). A framework.\n"),
+        (
+            "citation",
+            "Kahn, R., & Wilensky, R. (2006). A framework for digital object services. https://doi.org/10.5555/kahn-2006\n",
+        ),
         ("bibtex", "@article{Kahn_2006, title={A framework}, DOI={10.5555/kahn-2006}, year={2006} }\n"),
         ("ris", "TY  - JOUR\nTI  - A framework\nDO  - 10.5555/kahn-2006\nER  - \n"),
     ],
@@ -105,6 +108,7 @@ def test_wrong_use(doi_proxy: Proxies, tmp_path: Path) -> None:
     for arguments in (
         ["--as", "pdf", KAHN],
         ["--as", "citation", "--style", "a b", KAHN],
+        ["--as", "citation", "--locale", "xx", KAHN],
     ):
         run = resolve(doi_proxy, tmp_path, *arguments)
         assert (run.returncode, run.stdout) == (2, ""), run

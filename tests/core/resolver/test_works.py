@@ -64,7 +64,7 @@ def csl(body: bytes = BODY) -> bytes:
     return reply("200 OK", body, kind=CSL_JSON)
 
 
-def text(body: str, kind: str = "text/x-bibliography") -> bytes:
+def text(body: str, kind: str = "application/x-bibtex") -> bytes:
     return reply("200 OK", body.encode(), kind=kind)
 
 
@@ -100,60 +100,29 @@ def test_works_of_many_dois_in_input_order() -> None:
         assert both.requests == before, "known works and known negative answers cost nothing"
 
 
-def test_references_and_bibtex() -> None:
-    with agency(
-        text("Kahn, R., &amp; Co. (2006).\n  <i>A framework</i>. https://doi.org/10.1000/Kahn\n")
-    ) as both:
+def test_bibtex() -> None:
+    with agency(text("\n@article{Kahn,\r\n\ttitle={A}\x00\x1b}\n", "application/x-bibtex")) as both:
         resolver = both.resolver(MemoryStore())
-        line = "Kahn, R., & Co. (2006). A framework. https://doi.org/10.1000/Kahn"
-        assert resolver.reference(KAHN) == line
-        assert resolver.reference(KAHN, "ieee", "de-DE") == line
-        accepted = [header(request, "Accept") for request in both.server.requests]
-        assert accepted == [
-            "text/x-bibliography; style=apa; locale=en-US",
-            "text/x-bibliography; style=ieee; locale=de-DE",
-        ]
-        (outcome,) = resolver.references([KAHN])
-        assert (outcome.status, outcome.reference, outcome.work) == ("found", line, None)
-        both.answer = text("\n@article{Kahn,\r\n\ttitle={A}\x00\x1b}\n", "application/x-bibtex")
         assert resolver.bibtex(KAHN) == resolver.bibtex(KAHN) == "@article{Kahn,\n\ttitle={A}}"
         (outcome,) = both.resolver().bibtex_many([KAHN])
         assert outcome.metadata == Metadata(b"@article{Kahn,\n\ttitle={A}}", "application/x-bibtex")
-        assert both.requests == 8
+        assert both.requests == 4
         assert both.resolver().metadata(KAHN, "application/x-bibtex").text.startswith("\n@article")
-
-
-@pytest.mark.parametrize(
-    ("body", "line"),
-    [
-        ("[1]R. Kahn, “A framework.”", "R. Kahn, “A framework.”"),
-        ("1. Kahn R. A framework", "Kahn R. A framework"),
-        ("1.Kahn R. A framework", "Kahn R. A framework"),
-        ("1. 2006 in review", "1. 2006 in review"),
-        ("1984. A novel", "1984. A novel"),
-        ('<div class="csl-bib-body"><div class="csl-entry">Kahn &amp;amp; Co.</div></div>', "Kahn & Co."),
-        ("Kahn \u202eevil\u202c\x1b[2J", "Kahn evil[2J"),
-        ("\ufeffKahn", "Kahn"),
-    ],
-)
-def test_formatted_text_is_one_line_of_plain_text(body: str, line: str) -> None:
-    with agency(text(body)) as both:
-        assert both.resolver().reference(KAHN) == line
 
 
 @pytest.mark.parametrize(
     ("body", "kind", "line"),
     [
-        ("Müller".encode(), "text/x-bibliography", "Müller"),
-        ("Müller".encode("latin-1"), "text/x-bibliography;charset=ISO-8859-1", "Müller"),
-        ("Müller".encode(), "text/x-bibliography;charset=ISO-8859-1", "Müller"),
-        ("Müller".encode("latin-1"), "text/x-bibliography;charset=nonsense", "Müller"),
-        ("Müller".encode("latin-1"), "text/x-bibliography", "Müller"),
+        ("@a{Müller}".encode(), "application/x-bibtex", "@a{Müller}"),
+        ("@a{Müller}".encode("latin-1"), "application/x-bibtex;charset=ISO-8859-1", "@a{Müller}"),
+        ("@a{Müller}".encode(), "application/x-bibtex;charset=ISO-8859-1", "@a{Müller}"),
+        ("@a{Müller}".encode("latin-1"), "application/x-bibtex;charset=nonsense", "@a{Müller}"),
+        ("@a{Müller}".encode("latin-1"), "application/x-bibtex", "@a{Müller}"),
     ],
 )
 def test_character_sets(body: bytes, kind: str, line: str) -> None:
     with agency(reply("200 OK", body, kind=kind)) as both:
-        assert both.resolver().reference(KAHN) == line
+        assert both.resolver().bibtex(KAHN) == line
 
 
 PAGE = b"\xef\xbb\xbf <!DOCTYPE html><html><title>Landing page</title></html>"
@@ -210,7 +179,6 @@ def test_a_captive_portal_says_nothing_about_metadata() -> None:
         store = MemoryStore()
         resolver = Resolver(portal.url, store=store)
         assert statuses(resolver) == {"unknown"}
-        assert {outcome.status for outcome in resolver.references([KAHN])} == {"unknown"}
         assert not store._entries
 
 
@@ -252,7 +220,7 @@ def test_a_name_that_does_not_exist_is_not_found_and_costs_no_second_request() -
                 both.resolver(store).work(KAHN)
             assert statuses(both.resolver(store)) == {"not-found"}
             with pytest.raises(DOINotFound):
-                both.resolver(store).reference(KAHN)
+                both.resolver(store).bibtex(KAHN)
         assert targets(both.proxy) == [
             "/10.1000/Kahn%20%3C1%3E%23a;b",
             "/api/handles/10.1000/Kahn%20%3C1%3E%23a%3Bb",
@@ -260,19 +228,11 @@ def test_a_name_that_does_not_exist_is_not_found_and_costs_no_second_request() -
 
 
 @pytest.mark.parametrize(
-    ("media", "answer"),
-    [
-        ("bibtex", text("{}", "application/x-bibtex")),
-        ("bibtex", text("TY  - JOUR", "application/x-bibtex")),
-        ("bibtex", text("@" + "x" * 1_000_001, "application/x-bibtex")),
-        ("reference", text('{"status":"error"}')),
-        ("reference", text("\u202e")),
-        ("reference", text("<x>?</x>")),
-    ],
+    "body", ["{}", "TY  - JOUR", "@" + "x" * 1_000_001], ids=["json", "ris", "a megabyte"]
 )
-def test_answers_that_are_neither_bibtex_nor_references_raise_bad_record(media: str, answer: bytes) -> None:
-    with agency(answer) as both, pytest.raises(BadRecord):
-        getattr(both.resolver(), media)(KAHN)
+def test_answers_that_are_not_bibtex_raise_bad_record(body: str) -> None:
+    with agency(text(body, "application/x-bibtex")) as both, pytest.raises(BadRecord):
+        both.resolver().bibtex(KAHN)
 
 
 def test_answers_are_kept_for_30_days_and_damaged_ones_are_asked_for_again() -> None:
@@ -288,15 +248,6 @@ def test_answers_are_kept_for_30_days_and_damaged_ones_are_asked_for_again() -> 
             before = both.requests
             assert both.resolver(store).work(KAHN) == Work(KAHN, CSL)
             assert both.requests == before + 2
-
-
-def test_a_style_or_locale_that_cannot_be_requested_is_refused_at_the_call() -> None:
-    resolver = Resolver(store=None, offline=True)
-    for ask in (resolver.reference, lambda *arguments: resolver.references([KAHN], *arguments[1:])):
-        with pytest.raises(ValueError, match="not the name of a CSL style"):
-            ask(KAHN, "apa\r\nX: y")
-        with pytest.raises(ValueError, match="not a locale such as en-US"):
-            ask(KAHN, "apa", "en_US")
 
 
 def test_an_answer_of_sixteen_megabytes_is_refused() -> None:

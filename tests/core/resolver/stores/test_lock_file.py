@@ -50,17 +50,13 @@ EMPTY_LINE = (
     '"record https://doi.org 10.1000/EMPTY": {"json":'
     '{"responseCode":200,"handle":"10.1000/empty","values":[]}},'
 )
-FORMATTED = '{"type":"text/plain;charset=utf-8","text":"Kahn, R. & Co. (2006)."}'
 WORK = '"type":"document","title":"A <i>framework</i>","author":[{"literal":"Kahn"}]'
 CONTENT = f"""{{"doiuri-lock": 2, "entries": {{
 "bibtex https://doi.org 10.1000/KäHN <1>": {{"type":"application/x-bibtex","text":"@misc{{a}}"}},
 "metadata image/png https://doi.org 10.1000/1": {{"type":"image/png","base64":"/w=="}},
 "metadata text/plain https://doi.org 10.1000/1": {{"type":"text/plain","text":"Knuth\\n"}},
 {EMPTY_LINE}
-{RECORD_LINE},
-"reference apa de-DE https://doi.org 10.1000/KäHN <1>": {FORMATTED},
-"reference apa en-US https://doi.org 10.1000/EMPTY": {{"json":null}},
-"reference apa en-US https://doi.org 10.1000/KäHN <1>": {FORMATTED}
+{RECORD_LINE}
 }},
 "works": {{
 "10.1000/EMPTY": null,
@@ -78,9 +74,7 @@ def answers() -> dict[Key, Entry]:
     resolver = resolver_for(ITEMS, store=store)
     resolver.resolve(KAHN)
     resolver.bibtex(KAHN)
-    resolver.reference(KAHN, locale="de-DE")
     assert [outcome.status for outcome in resolver.works([KAHN, EMPTY])] == ["found", "no-values"]
-    assert [outcome.status for outcome in resolver.references([KAHN, EMPTY])] == ["found", "no-values"]
     others = {TEXT: Entry(b"Knuth\n", "text/plain", 5.0), IMAGE: Entry(b"\xff", "image/png", 5.0)}
     return {one: entry._replace(expires=EXPIRES) for one, entry in (store.entries | others).items()}
 
@@ -160,13 +154,10 @@ def test_it_answers_offline_for_every_resolver(path: Path, base: str) -> None:
     assert resolver.resolve(KAHN).url == "https://a.example/"
     assert resolver.work(KAHN) == Work(KAHN, CSL)
     assert resolver.bibtex(KAHN) == "@misc{a}"
-    for locale in ("en-US", "de-DE"):
-        assert resolver.reference(KAHN, "apa", locale) == "Kahn, R. & Co. (2006)."
-    for ask in (resolver.work, resolver.reference):
-        with pytest.raises(NoValues):
-            ask(EMPTY)
+    with pytest.raises(NoValues):
+        resolver.work(EMPTY)
     with pytest.raises(ResolverUnavailable, match="offline"):
-        resolver.reference(KAHN, "ieee")
+        resolver.metadata(KAHN, "text/x-bibliography; style=ieee")
     assert path.read_text("utf-8") == CONTENT
 
 
@@ -204,14 +195,6 @@ def test_lone_surrogates_survive(path: Path) -> None:
     odd = Entry(b'{"a":"\\ud800"}', JSON, math.inf)
     LockFile(path).put_many({RECORD: odd})
     assert LockFile(path).get_many([RECORD]) == {RECORD: odd}
-
-
-def test_an_edited_reference_is_read_as_text_on_one_line(path: Path) -> None:
-    texts = {"10.1000/1": "<b>A</b>\u202e\n(2006).", "10.1000/2": "<br>"}
-    names = {f"reference apa en-US https://doi.org {doi}": {"text": text} for doi, text in texts.items()}
-    path.write_text(json.dumps({"doiuri-lock": 1, "entries": names}), "utf-8")
-    outcomes = Resolver(store=LockFile(path), offline=True).references([DOI("10.1000/1"), DOI("10.1000/2")])
-    assert [(o.status, o.reference) for o in outcomes] == [("found", "A (2006)."), ("unknown", "")]
 
 
 @pytest.mark.parametrize(
@@ -255,7 +238,7 @@ def test_edit_changes_what_the_file_has_by_then(path: Path) -> None:
     assert not any(store.edit(lambda _content: None))
     assert path.stat().st_mtime_ns == before
     entries, octets = store.clear()
-    assert (entries, octets > 0) == (7, True)
+    assert (entries, octets > 0) == (4, True)
     assert (store.read().keys, store.read().accepted) == ([], {"10.1000/GONE": "withdrawn"})
 
 

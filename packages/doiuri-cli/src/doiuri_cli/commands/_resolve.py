@@ -6,7 +6,7 @@ import re
 import sys
 from itertools import tee
 from json import dumps
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import click
 
@@ -14,9 +14,10 @@ from doiuri_cli.commands._options import config_options, make_config, registry_o
 from doiuri_cli.output import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import BinaryIO
 
+    from doiuri.records import Work
     from doiuri.resolver import Outcome, Resolver
 
 
@@ -34,7 +35,12 @@ _LONGEST = 500  # characters of a name in a message
 @click.command()
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option("--as", "form", type=click.Choice(FORMS), default="url", help="What to look up (url).")
-@click.option("--style", default="apa", metavar="NAME", help="The CSL style of citations (apa).")
+@click.option(
+    "--style",
+    default="author-date",
+    metavar="NAME",
+    help="The style of citations: author-date, numeric or a .csl file.",
+)
 @click.option("--locale", default="en-US", metavar="NAME", help="The language of citations (en-US).")
 @registry_options
 @config_options
@@ -51,8 +57,9 @@ def resolve(names: tuple[str, ...], form: str, style: str, locale: str, **option
         raise click.UsageError("expected a DOI, or DOIs on standard input")
     from doiuri_cli.registry._check import open_resolver  # imports requests
 
+    formatter = _formatter(style, locale) if form == "citation" else None
     with open_resolver(make_config(**options)) as resolver:  # type: ignore[arg-type]
-        found = _answers(resolver, _names(names), form, style, locale)
+        found = _answers(resolver, _names(names), form, formatter)
         return _write(found, form)
 
 
@@ -81,33 +88,56 @@ class Answer(NamedTuple):
     reason: str = ""
 
 
-def _answers(
-    resolver: Resolver, names: Iterable[str], form: str, style: str, locale: str
-) -> Iterator[Answer]:
-    """Return an answer for each name, in order; names are read as they are needed.
+Formatter: TypeAlias = "Callable[[Work], str]"
 
-    :raises ValueError: if the style or the locale is not a name that can be requested.
+
+def _formatter(name: str, locale: str) -> Formatter:
+    """Return what formats works.
+
+    :raises UsageError: if there is no such style or locale, or the extra ``citations`` is not installed
     """
+    from doiuri.citations import Reference, Style, check_locale, format_entries
+
+    try:
+        style = Style.load(name)
+        check_locale(locale)
+        format_entries([], style, locale)
+    except ModuleNotFoundError:
+        raise click.UsageError('citations need an extra: pip install "doiuri-cli[citations]"') from None
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+
+    def formatted(work: Work) -> str:
+        (parts,) = format_entries([Reference(work, 1)], style, locale)
+        return "".join(part.text for part in parts)
+
+    return formatted
+
+
+def _answers(
+    resolver: Resolver, names: Iterable[str], form: str, formatter: Formatter | None
+) -> Iterator[Answer]:
+    """Return an answer for each name, in order; names are read as they are needed."""
     given, asked = tee(names)
     match form:
         case "url" | "json":
             outcomes = resolver.resolve_many(asked)
         case "agency":
             outcomes = resolver.agencies(asked)
-        case "csl":
+        case "csl" | "citation":
             outcomes = resolver.works(asked)
         case "bibtex":
             outcomes = resolver.bibtex_many(asked)
-        case "ris":
-            outcomes = resolver.metadata_many(asked, RIS)
         case _:
-            outcomes = resolver.references(asked, style, locale)
-    return (_answer(name, outcome, form) for name, outcome in zip(given, outcomes, strict=True))
+            outcomes = resolver.metadata_many(asked, RIS)
+    return (_answer(name, outcome, form, formatter) for name, outcome in zip(given, outcomes, strict=True))
 
 
-def _answer(name: str, outcome: Outcome, form: str) -> Answer:
+def _answer(name: str, outcome: Outcome, form: str, formatter: Formatter | None) -> Answer:
     if outcome.status != "found":
         return Answer(name, outcome.status, reason=outcome.reason)
+    if formatter and outcome.work:
+        return Answer(name, "found", formatter(outcome.work))
     text, lacking = _text(outcome, form)
     return Answer(name, "found", text) if text else Answer(name, "no-values", reason=lacking)
 
@@ -130,8 +160,6 @@ def _text(outcome: Outcome, form: str) -> tuple[str, str]:
             answer = metadata.text if metadata else ""
             text = _CONTROLS.sub("", answer.replace("\r\n", "\n")).strip("\ufeff \n")
             return (text, "") if text.startswith("TY  -") else ("", f"the answer is not RIS: {text[:40]!r}")
-        case "citation":
-            return outcome.reference, "there is no metadata"
     return "", "there is no metadata"
 
 

@@ -47,6 +47,7 @@ def format_entries(
     :raises ValueError: if there is no such locale, or citeproc-py cannot use the style
     :raises ModuleNotFoundError: if the extra ``citations`` is not installed
     """
+    citeproc_folder()
     known = {} if known is None else known
     digest = hashlib.blake2s(style.xml).digest()
     keys = {(one.work, one.letter, digest, locale): one for one in references}
@@ -58,7 +59,6 @@ def format_entries(
 
 
 def _formatted(references: list[Reference], style: Style, locale: str) -> Iterator[tuple[Part, ...]]:
-    citeproc_folder()
     from doiuri.citations._processor import entry
 
     terms = terms_of(locale)

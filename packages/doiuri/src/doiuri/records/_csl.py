@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from doiuri._json import integer
@@ -89,7 +90,7 @@ _DATE_WORDS = frozenset(
 _DATE_MARKS = frozenset(".,;:/-–—()[]?~©")
 
 MAX_NAMES = 100
-"""Names that are kept of a list; those of collaborations have thousands."""
+"""Names that are kept of a list, the last one among them; those of collaborations have thousands."""
 
 MAX_NAME = 200
 """Characters of a name."""
@@ -236,15 +237,14 @@ class Name:
 def read_names(value: object) -> tuple[Name, ...]:
     """Return the names in a member of CSL-JSON, which may have any type; those that are empty are dropped.
 
+    Of more than 100, the first 99 and the last are returned.
+
     A ``literal`` or ``name`` stays whole, even "Kahn, Robert": nothing tells it from "NASA, Washington".
     """
     people = value if isinstance(value, list) else [value]
-    names = []
-    for person in people:
-        if (name := _read_name(person)) is not None:
-            names.append(name)
-            if len(names) == MAX_NAMES:
-                break
+    names = [*islice(filter(None, map(_read_name, people)), MAX_NAMES)]
+    if len(people) > MAX_NAMES == len(names):  # the last one is shown by many styles
+        names[-1] = next(filter(None, map(_read_name, reversed(people))), names[-1])
     return tuple(names)
 
 

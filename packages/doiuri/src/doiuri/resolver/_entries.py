@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, Any
 from doiuri._errors import BadRecord, DOINotFound, NoValues, ResolutionError
 from doiuri._json import dump
 from doiuri.records._negotiation import BIBTEX as BIBTEX_TYPE
-from doiuri.records._negotiation import CSL_JSON, is_accepted, reference_type
+from doiuri.records._negotiation import CSL_JSON, is_accepted
 from doiuri.records._record import Record
-from doiuri.records._text import plain_text
 from doiuri.records._work import Work
 from doiuri.resolver._outcome import Cause, Metadata, Outcome
 from doiuri.resolver.http._client import host_of
-from doiuri.resolver.stores._store import JSON, MAX_AGE, TEXT, Entry, Key, new_entry
+from doiuri.resolver.stores._store import JSON, MAX_AGE, Entry, Key, new_entry
 from doiuri.rest._client import ResponseCode, read_record
 
 if TYPE_CHECKING:
@@ -38,9 +37,6 @@ _SUCCESS = b'{"responseCode":1,'
 MAX_SIZE = 16_000_000
 """Bytes of an answer."""
 
-MAX_REFERENCE = 10_000
-"""Characters of a formatted reference."""
-
 MAX_BIBTEX = 1_000_000
 """Characters of a BibTeX entry."""
 
@@ -53,8 +49,6 @@ METADATA_TTL = 86400.0
 _MEDIA_TYPE = re.compile(r"[!#$&\-^_.+*\w]+/[!#$&\-^_.+*\w]+[ -~]*", re.ASCII)
 _PAGE = re.compile(rb"\s*<(?:!doctype|html|\?xml|head|body)\b", re.IGNORECASE)
 _CONTROLS = re.compile(r"[^\S \n\t]|[\x00-\x08\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
-# A single reference in a numeric style begins with its number: "[1]A. Author" or "1. Author A"
-_NUMBER = re.compile(r"(?:\[1\]|\(1\)|1\.)\s*+(?=\D)")
 
 
 def record_key(base: str, doi: Handle) -> Key:
@@ -190,32 +184,8 @@ def _bibtex(_doi: Handle, entry: Entry) -> dict[str, Any]:
     return {"metadata": Metadata(entry.body.decode().encode(), entry.media_type)}
 
 
-def _check_reference(doi: Handle, reply: Reply) -> bytes:
-    text = plain_text(_text_of(reply), MAX_REFERENCE)
-    if not text or text.startswith(("{", "<")):
-        raise BadRecord(doi, f"the answer is not a formatted reference: {text[:40]!r}")
-    return (_NUMBER.sub("", text, count=1) if _NUMBER.match(text) else text).encode()
-
-
-def _reference(doi: Handle, entry: Entry) -> dict[str, Any]:
-    """Read a stored reference again: stores are shared, and lock files edited by hand."""
-    reference = plain_text(entry.body.decode(), MAX_REFERENCE)
-    if not reference:
-        raise BadRecord(doi, "the stored reference is empty")
-    return {"reference": reference}
-
-
 WORK = Kind("work", CSL_JSON, CSL_JSON, _check_work, _work)
 BIBTEX = Kind("bibtex", BIBTEX_TYPE, BIBTEX_TYPE, _check_bibtex, _bibtex)
-
-
-def reference_kind(style: str, locale: str) -> Kind:
-    """Return the kind of references in a CSL style and a locale.
-
-    :raises ValueError: if one of them is not a name that can be requested.
-    """
-    accept = reference_type(style, locale)
-    return Kind("reference", accept, TEXT, _check_reference, _reference, f"{style} {locale}")
 
 
 def metadata_kind(media_type: str) -> Kind:

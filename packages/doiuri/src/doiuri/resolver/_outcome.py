@@ -144,9 +144,6 @@ class Outcome(NamedTuple):
     work: Work | None = None
     """The metadata, from ``works``."""
 
-    reference: str = ""
-    """The formatted reference, from ``references``."""
-
     metadata: Metadata | None = None
     """The metadata, from ``metadata_many`` and ``bibtex_many``."""
 
@@ -193,7 +190,6 @@ class Outcome(NamedTuple):
             "status": self.status + (" (stale)" if self.stale else ""),
             "agency": self.agency or "",
             "title": "" if self.work is None else self.work.title,
-            "reference": self.reference,
             "reason": self.reason,
         }
         written = {name: html_text(text) for name, text in cells.items()}

@@ -24,7 +24,7 @@ from doiuri.resolver._arguments import (
     check_text,
     default_rate,
 )
-from doiuri.resolver._entries import BIBTEX, WORK, metadata_kind, reference_kind
+from doiuri.resolver._entries import BIBTEX, WORK, metadata_kind
 from doiuri.resolver._outcome import Outcome
 from doiuri.resolver._pipeline import Pipeline
 from doiuri.resolver._questions import FEW, CheckQuestion, ContentQuestion, ExistenceQuestion, RecordQuestion
@@ -364,41 +364,6 @@ class Resolver:
     ) -> Iterator[Outcome]:
         """Yield one Outcome with the BibTeX entry of each DOI as its ``metadata``, like ``works``."""
         return self._many(ContentQuestion(self.base, BIBTEX), dois, budget, progress)
-
-    def reference(
-        self,
-        doi: Handle | str,
-        style: str = "apa",
-        locale: str = "en-US",
-        *,
-        budget: float | Default | None = DEFAULT,
-    ) -> str:
-        """Return the formatted reference of a DOI: one line of plain text from its registration agency.
-
-        Markup is removed, and so is the number 1 with which numeric styles begin. Otherwise like ``work``.
-
-        :param doi: a DOI, or text to parse.
-        :param style: the name of a CSL style, such as ``apa``, ``ieee`` or ``chicago-author-date``.
-        :param locale: the language of terms such as "and", such as ``en-US`` or ``de-DE``.
-        :param budget: seconds for this call; by default that of the Resolver.
-        :raises ValueError: if ``style`` or ``locale`` is not such a name.
-        """
-        return self._one(ContentQuestion(self.base, reference_kind(style, locale)), doi, budget).reference
-
-    def references(
-        self,
-        dois: Iterable[Handle | str],
-        style: str = "apa",
-        locale: str = "en-US",
-        *,
-        budget: float | Default | None = DEFAULT,
-        progress: Progress | None = None,
-    ) -> Iterator[Outcome]:
-        """Yield one Outcome with the formatted reference of each DOI, like ``works``.
-
-        :raises ValueError: as ``reference`` does.
-        """
-        return self._many(ContentQuestion(self.base, reference_kind(style, locale)), dois, budget, progress)
 
     def _recorded(self) -> dict[Key, Entry]:
         """Return the entries that are read and written from now on; it grows with them."""

@@ -22,7 +22,7 @@ class Key(NamedTuple):
     """
 
     kind: str
-    """What the entry holds: ``"record"``, ``"exists"``, ``"work"``, ``"bibtex"``, ``"reference"``,
+    """What the entry holds: ``"record"``, ``"exists"``, ``"work"``, ``"bibtex"``,
     ``"metadata"`` or, in a lock file, ``"files"``, the listing of a data set."""
 
     base: str

@@ -102,3 +102,81 @@ def test_citeproc_is_imported_for_a_list_only(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr("doiuri.citations._locale.find_spec", lambda name: None)
     with pytest.raises(ModuleNotFoundError, match=r'pip install "doiuri\[citations\]"'):
         format_entries(bibliography.references, Style.load())
+
+
+NAMES = """<names variable="author"><name name-as-sort-order="all" {}/><substitute>
+<names variable="editor"/><text macro="title"/></substitute></names>"""
+TITLE = '<macro name="title"><text variable="title" {}/></macro>'
+TITLED = '<text macro="title"/>'
+PAGE = '<text variable="page"/>'
+DATE = '<date variable="issued" form="text"/>'
+LOCALE = """<locale xml:lang="en"><date form="text" delimiter=" "><date-part name="month"/><date-part name="year"/>
+</date></locale>"""
+ORDWAY = {"author": [{"family": "Ordway", "given": "Denise Q"}]}
+MARCH = {"issued": {"date-parts": [[2020, 3]]}}
+
+
+@pytest.mark.parametrize(
+    ("layout", "before", "options", "csl", "expected"),
+    [
+        (NAMES.format("") + TITLED, TITLE.format(""), "", {"title": "T"}, "T"),
+        (
+            NAMES.format('initialize="false"'),
+            TITLE.format(""),
+            'initialize-with=". "',
+            ORDWAY,
+            "Ordway, Denise Q.",
+        ),
+        (NAMES.format('initialize-with=". "'), TITLE.format(""), "", ORDWAY, "Ordway, D. Q."),
+        (
+            TITLED,
+            TITLE.format('text-case="title"'),
+            "",
+            {"title": "the self-made man, beneath the sky"},
+            "The Self-Made Man, beneath the Sky",
+        ),
+        ('<text variable="title" text-case="capitalize-first"/>', "", "", {"title": "arXiv"}, "arXiv"),
+        (PAGE, "", 'page-range-format="minimal"', {"page": "5-19"}, "5–19"),
+        (PAGE, "", 'page-range-format="minimal"', {"page": "321-328"}, "321–8"),
+        (PAGE, "", "", {"page": "221-3"}, "221–3"),
+        (DATE, LOCALE, "", MARCH, "March 2020"),
+        (f"<choose><if disambiguate='true'>{TITLED}</if></choose>{DATE}", LOCALE + TITLE.format(""), "",
+         {"title": "T", **MARCH}, "March 2020"),
+        (
+            '<group delimiter=" "><label variable="page" form="short"/><text variable="title"/></group>',
+            "",
+            "",
+            {"title": "T"},
+            "T",
+        ),
+        ('<text macro="m"/>' + DATE, LOCALE + '<macro name="m"><text variable="genre"/><text value="[WWW]"/></macro>',
+         "", MARCH, "March 2020"),
+    ],
+    ids=[
+        "what substitutes names is not repeated",
+        "given names where initials are inherited",
+        "initials",
+        "title case with hyphens and long stop words",
+        "a first word with capitals keeps its first letter",
+        "pages of unequal length",
+        "shortened pages",
+        "pages of a style without a format",
+        "the delimiter of a localized date",
+        "no branch for ambiguous works",
+        "no label of a missing variable",
+        "no macro whose variables are missing",
+    ],
+)  # fmt: skip
+def test_entries_are_true_to_the_style(
+    layout: str, before: str, options: str, csl: dict[str, object], expected: str, tmp_path: Path
+) -> None:
+    (tmp_path / "own.csl").write_text(
+        f"""<style xmlns="http://purl.org/net/xbiblio/csl" class="in-text" version="1.0" {options}><info>
+        <title>T</title><id>i</id><updated>2026-01-01T00:00:00Z</updated></info>{before}
+        <citation><layout><text variable="title"/></layout></citation>
+        <bibliography><layout>{layout}</layout></bibliography></style>"""
+    )
+    style = Style.load("own.csl", tmp_path)
+    for _ in range(2):  # what an entry suppresses, the next one shows
+        [parts] = format_entries([Reference(Work("w", csl), 1)], style)
+        assert text(parts) == expected

@@ -99,8 +99,8 @@ class Substitute(model.Substitute):
 
     def render(self, item: Item, context: Any = None, **kwargs: Any) -> Any:
         for child in self:
-            read, outer = item.reference.__dict__["read"], item["names"]
-            read.clear()
+            notes, outer = item.reference.__dict__, item["names"]
+            notes["read"] = set()
             item["names"] = outer if outer is not None else self.getparent()
             try:
                 text = child.render(item, context=context, **kwargs)
@@ -109,7 +109,7 @@ class Substitute(model.Substitute):
             finally:
                 item["names"] = outer
             if text:
-                for name in read:
+                for name in notes["read"]:
                     item.reference.pop(name, None)
                 return text
         return None

@@ -30,8 +30,8 @@ class Work(Immutable):
     and MathML are dropped, entities are decoded, and control characters, bidi marks and other invisible
     characters are removed. It is never markup, so escape it for the format that you write; only in ``csl`` do
     titles keep some tags. Titles are cut after 1,000 characters; of more than 100 names, the first 99 and the
-    last are kept. Names that the agency does not divide stay whole: "Kahn, Robert" as a ``literal`` may be a person or an institution and
-    its place.
+    last are kept. Names that the agency does not divide stay whole: "Kahn, Robert" as a ``literal`` may be a
+    person or an institution and its place.
 
     :param key: the DOI; for a work without a DOI the id of its item in a works file
     :param csl: the metadata as CSL-JSON

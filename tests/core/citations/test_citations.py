@@ -262,6 +262,61 @@ def test_the_label_of_a_locator_is_that_of_the_style(label: str, expected: str, 
     assert "".join(part.text for part in parts) == expected
 
 
+AUTHOR_DATE = """<macro name="who"><names variable="author"><name form="short" and="symbol"/><substitute>
+<text variable="title" font-style="italic"/></substitute></names></macro>
+<citation disambiguate-add-year-suffix="true" collapse="year">{}
+<layout prefix="(" suffix=")" delimiter="; "><group delimiter=":"><group delimiter=" "><text macro="who"/>
+{}</group><text variable="locator"/></group></layout></citation>"""
+YEAR = '<date variable="issued"><date-part name="year"/></date>'
+PEOPLE = {"author": [{"family": "Zhou", "given": "Z."}, {"family": "Aalto", "given": "A."}]}
+WORKS = {
+    "z": Work("z", {**PEOPLE, "issued": "2001", "title": "First"}),
+    "y": Work("y", {**PEOPLE, "issued": "2001", "title": "Second"}),
+    "n": Work("n", {"title": "A name", "issued": "1999"}),
+}
+
+
+@pytest.mark.parametrize(
+    ("sort", "year", "cites", "form", "expected"),
+    [
+        ("", YEAR, [Cite("z", label="page", locator="3-9")], "p", "(Zhou & Aalto 2001a:3–9)"),
+        ("", YEAR, [Cite("z"), Cite("y")], "p", "(Zhou & Aalto 2001a, 2001b)"),
+        ("", YEAR, [Cite("z"), Cite("n")], "p", "(Zhou & Aalto 2001a; A name 1999)"),
+        (
+            '<sort><key variable="issued"/></sort>',
+            YEAR,
+            [Cite("z"), Cite("n")],
+            "p",
+            "(A name 1999; Zhou & Aalto 2001a)",
+        ),
+        (
+            '<sort><key macro="who"/></sort>',
+            YEAR,
+            [Cite("z"), Cite("n")],
+            "p",
+            "(A name 1999; Zhou & Aalto 2001a)",
+        ),
+        ("", YEAR, [Cite("z", "see", "page", "3", ", etc.")], "t", "see Zhou and Aalto (2001a:3, etc.)"),
+        ("", YEAR, [Cite("n")], "t", "A name (1999)"),
+        ("", YEAR, [Cite("z", no_author=True)], "p", "(2001a)"),
+        ("", YEAR, [Cite("z")], "year", "2001a"),
+        ("", YEAR, [Cite("z")], "author", "Zhou and Aalto"),
+        ("", "", [Cite("n")], "p", "(A name)"),
+        ("", "", [Cite("n")], "t", "A name"),
+        ("", "", [Cite("n", label="page", locator="3")], "t", "A name (3)"),
+    ],
+    ids=lambda value: value if isinstance(value, str) and value[:1] != "<" else "",
+)
+def test_citations_are_set_by_the_layout_of_the_style(
+    sort: str, year: str, cites: list[Cite], form: Form, expected: str, tmp_path: Path
+) -> None:
+    (tmp_path / "own.csl").write_text(STYLE.format(AUTHOR_DATE.format(sort, year) + BIBLIOGRAPHY))
+    bibliography = Bibliography(WORKS, WORKS, Style.load("own.csl", tmp_path))
+    parts = bibliography.citation(cites, form)
+    assert "".join(part.text for part in parts) == expected
+    assert all(part.formats == {"emphasis"} for part in parts if part.text == "A name")
+
+
 def test_commas_after_a_name_take_linear_time() -> None:
     def read(times: int) -> None:
         with pytest.raises(ValueError, match="no file of works has the id"):

@@ -36,21 +36,29 @@ def text(parts: tuple[Part, ...]) -> str:
         ({"title": "What?", "container-title": "J", "issued": 1}, "numeric", "“What?,” J, 1."),
         ({"title": 'A "b" c', "container-title": "J"}, "numeric", "“A ‘b’ c,” J."),
         ({"title": "T", "author": [{"family": "Li", "given": "shuang"}]}, "author-date", "Li, S. (n.d.). T."),
-        ({"title": "T", "author": [{"family": "Angel", "given": "Ana de los Rios von"}]}, "numeric",
-         "A. de los R. von Angel, T."),
+        (
+            {"title": "T", "author": [{"family": "Angel", "given": "Ana de los Rios von"}]},
+            "numeric",
+            "A. de los R. von Angel, T.",
+        ),
         ({"title": "T", "author": ["NASA"], "page": "123-9, 140"}, "numeric", "NASA, T, pp. 123–129, 140."),
-        ({"title": "T", "publisher": "bioRxiv", "container-title": "BioRxiv"}, "numeric",
-         "“T,” BioRxiv."),
+        ({"title": "T", "publisher": "bioRxiv", "container-title": "BioRxiv"}, "numeric", "“T,” BioRxiv."),
         ({"title": "T", "URL": "https://e.example/a?b"}, "numeric", "T. https://e.example/a?b"),
         ({"title": "T", "DOI": ODD.name}, "author-date", "T (n.d.). https://doi.org/10.1000/456%23%3C7%3E"),
         ({"title": "T", "DOI": ODD.name}, "numeric", "T, doi: 10.1000/456#<7>."),
         # What citeproc-py itself does not read
-        ({"title": None, "author": "Kahn, Robert", "issued": "c. 1998", "type": None, "language": None},
-         "author-date", "Kahn, R. (1998)."),
-        ({"title": ["T"], "author": [None, "A"], "issued": {"date-parts": [[]]}, "volume": 3, "x": {}},
-         "author-date", "A (n.d.). T (Vol. 3)."),
+        (
+            {"title": None, "author": "Kahn, Robert", "issued": "c. 1998", "type": None, "language": None},
+            "author-date",
+            "Kahn, R. (1998).",
+        ),
+        (
+            {"title": ["T"], "author": [None, "A"], "issued": {"date-parts": [[]]}, "volume": 3, "x": {}},
+            "author-date",
+            "A (n.d.). T (Vol. 3).",
+        ),
     ],
-)  # fmt: skip
+)
 def test_an_entry(csl: dict[str, object], style: str, expected: str) -> None:
     assert text(entry(csl, style)) == expected
 
@@ -110,8 +118,8 @@ TITLE = '<macro name="title"><text variable="title" {}/></macro>'
 TITLED = '<text macro="title"/>'
 PAGE = '<text variable="page"/>'
 DATE = '<date variable="issued" form="text"/>'
-LOCALE = """<locale xml:lang="en"><date form="text" delimiter=" "><date-part name="month"/><date-part name="year"/>
-</date></locale>"""
+LOCALE = """<locale xml:lang="en"><date form="text" delimiter=" "><date-part name="month"/>
+<date-part name="year"/></date></locale>"""
 ORDWAY = {"author": [{"family": "Ordway", "given": "Denise Q"}]}
 MARCH = {"issued": {"date-parts": [[2020, 3]]}}
 
@@ -140,8 +148,13 @@ MARCH = {"issued": {"date-parts": [[2020, 3]]}}
         (PAGE, "", 'page-range-format="minimal"', {"page": "321-328"}, "321–8"),
         (PAGE, "", "", {"page": "221-3"}, "221–3"),
         (DATE, LOCALE, "", MARCH, "March 2020"),
-        (f"<choose><if disambiguate='true'>{TITLED}</if></choose>{DATE}", LOCALE + TITLE.format(""), "",
-         {"title": "T", **MARCH}, "March 2020"),
+        (
+            f"<choose><if disambiguate='true'>{TITLED}</if></choose>{DATE}",
+            LOCALE + TITLE.format(""),
+            "",
+            {"title": "T", **MARCH},
+            "March 2020",
+        ),
         (
             '<group delimiter=" "><label variable="page" form="short"/><text variable="title"/></group>',
             "",
@@ -149,8 +162,13 @@ MARCH = {"issued": {"date-parts": [[2020, 3]]}}
             {"title": "T"},
             "T",
         ),
-        ('<text macro="m"/>' + DATE, LOCALE + '<macro name="m"><text variable="genre"/><text value="[WWW]"/></macro>',
-         "", MARCH, "March 2020"),
+        (
+            '<text macro="m"/>' + DATE,
+            LOCALE + '<macro name="m"><text variable="genre"/><text value="[WWW]"/></macro>',
+            "",
+            MARCH,
+            "March 2020",
+        ),
     ],
     ids=[
         "what substitutes names is not repeated",
@@ -166,7 +184,7 @@ MARCH = {"issued": {"date-parts": [[2020, 3]]}}
         "no label of a missing variable",
         "no macro whose variables are missing",
     ],
-)  # fmt: skip
+)
 def test_entries_are_true_to_the_style(
     layout: str, before: str, options: str, csl: dict[str, object], expected: str, tmp_path: Path
 ) -> None:

@@ -180,10 +180,14 @@ class Bibliography:
     def _ranks(self) -> Mapping[Key, int]:
         """The order of the works in a citation; empty if it is that in which they are written."""
         keys = self._style.sort_keys("citation")
-        works = [reference.work for reference in self.references]
-        if not self._style.is_shipped and not any("citation-number" in key.variables for key in keys):
-            works = _sorted(works, self._sort_value, keys)
-        return {work.key: rank for rank, work in enumerate(works if keys else ())}
+        if self._style.is_shipped or any("citation-number" in key.variables for key in keys):
+            return {one.key: one.number for one in self.references} if keys else {}
+        ranks: dict[Key, int] = {}
+        works = _sorted([reference.work for reference in self.references], self._sort_value, keys)
+        alike = groupby(works if keys else (), lambda work: [self._sort_value(work, key) for key in keys])
+        for rank, (_, group) in enumerate(alike):  # those that sort alike stay as they are written
+            ranks |= dict.fromkeys((work.key for work in group), rank)
+        return ranks
 
     def _letters(self, works: list[Work]) -> list[str]:
         labels = [
@@ -220,7 +224,7 @@ class Bibliography:
         layout = self._layout
         if not any(one.cite.prefix for one in shown):  # "see A; also B" stays
             ranks = self._ranks
-            shown = sorted(shown, key=lambda one: ranks.get(one.cite.key, len(ranks)) if ranks else 0)
+            shown = sorted(shown, key=lambda one: ranks.get(one.cite.key, len(ranks) + 1) if ranks else 0)
         groups = self._ranges(shown) if self._style.numbered else self._groups(shown)
         mixed = self._style.numbered and not all(one.is_bare for one in shown)  # "[1, p. 12; 2]"
         delimiter = "; " if mixed else layout.delimiter

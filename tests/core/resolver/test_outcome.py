@@ -41,7 +41,7 @@ def test_unknown_values_have_no_row() -> None:
     "outcome",
     [
         Outcome(None, "invalid", text=HOSTILE, cause=Cause("invalid", detail=HOSTILE)),
-        Outcome(DOI("10.1000/</a><script>'\""), "found", agency=HOSTILE, reference=HOSTILE),
+        Outcome(DOI("10.1000/</a><script>'\""), "found", agency=HOSTILE),
         Outcome(X, "found", Record(X, [Value(1, "URL", Data("string", "javascript:alert(1)"))])),
         Outcome(X, "found", Record(X, [Value(1, "URL", Data("string", "https://a.example/'\"><script>"))])),
         Outcome(X, "found", work=Work(X, {"title": "&lt;script&gt; <x onclick=alert(1)>"})),

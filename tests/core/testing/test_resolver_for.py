@@ -124,9 +124,9 @@ def test_metadata_of_records() -> None:
         doi = DOI(name)
         assert resolver.work(doi).title == "A title"
         assert resolver.bibtex(doi) == "@misc{a}"
-        assert resolver.reference(doi) == resolver.reference(doi, locale="de-DE") == "A & B"
+        assert resolver.metadata(doi, "text/x-bibliography; style=apa").text == "A &amp; B"
         with pytest.raises(NoValues, match="style=ieee"):
-            resolver.reference(doi, "ieee")
+            resolver.metadata(doi, "text/x-bibliography; style=ieee")
         names = [name, "10.1000/none", "10.1000/missing"]
         assert [outcome.status for outcome in resolver.works(names)] == ["found", "no-values", "not-found"]
 

@@ -95,7 +95,7 @@ def test_a_page_asks_in_batches_and_a_process_once(
 
         monkeypatch.setattr(Resolver, method, logged)
 
-    for method in ("works", "references", "check"):
+    for method in ("works", "check"):
         log(method)
     serve(RECORDS)
     source = f"[@doi:{KAHN}; @doi:10.5555/three] @doi:{KAHN} doi:10.5555/kahn-a"

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from doiuri_proxy.pytest_plugin import Proxies
 from support.cli.command import doiuri
-from support.cli.library import APA, CSL, item, work
+from support.cli.library import CSL, item
 
 README = Path(__file__).parents[2] / "packages" / "doiuri-cli" / "README.md"
 NOTES = """\
@@ -22,13 +22,12 @@ The article is gone:
 https://doi.org/10.1371/journal.pone.013187
 """
 PAPER = "@book{handbook,\n  title = {DOI Handbook},\n  doi = {https://doi.org/10.1000/182},\n}\n"
-HANDBOOK = item(
-    "10.1000/182",
-    metadata={
-        CSL: work("DOI Handbook", "Jane", "Doe", 2019),
-        APA: "DOI Foundation. (2019). <i>DOI Handbook</i>.",
-    },
-)
+WORK = {
+    "title": "DOI Handbook",
+    "author": [{"literal": "DOI Foundation"}],
+    "issued": {"date-parts": [[2019]]},
+}
+HANDBOOK = item("10.1000/182", metadata={CSL: WORK})
 HANDBOOK["values"][0]["data"]["value"] = "https://www.doi.org/the-identifier/resources/handbook/"
 RECORDS = {"records": [HANDBOOK], "agencies": {"10.1000": "Crossref", "10.1371": "Crossref"}}
 

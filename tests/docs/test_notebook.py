@@ -89,7 +89,7 @@ SHOWN = [
     "doi",
     "record",
     "work",
-    "Outcome(doi, 'found', record, agency=text, cause=Cause('', detail=text), work=work, reference=text)",
+    "Outcome(doi, 'found', record, agency=text, cause=Cause('', detail=text), work=work)",
     "Outcome(None, 'invalid', text=text)",
 ]
 

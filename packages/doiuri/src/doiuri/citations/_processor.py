@@ -20,7 +20,7 @@ from citeproc.source import VariableError
 from citeproc.source.json import CiteProcJSON
 from lxml import etree
 
-from doiuri.citations._entries import csl_item
+from doiuri.citations._items import csl_item
 from doiuri.citations._locale import NAMESPACE, check_locale
 from doiuri.citations._parts import marked
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from doiuri import DOI
-from doiuri.citations import Bibliography, Part, Reference, Style, format_entries
+from doiuri.citations import Bibliography, Cite, Part, Reference, Style, format_entries
 from doiuri.records import Work
 
 ODD = DOI("10.1000/456#<7>")
@@ -169,6 +169,21 @@ MARCH = {"issued": {"date-parts": [[2020, 3]]}}
             MARCH,
             "March 2020",
         ),
+        (NAMES.format("") + '<text variable="genre"/>', TITLE.format(""), "", {"title": "<i></i>"}, ""),
+        (
+            '<names variable="author"><name><name-part name="given" text-case="uppercase"/></name></names>',
+            "",
+            "",
+            {"author": [{"literal": "Health Office"}, *ORDWAY["author"]]},
+            "Health Office, DENISE Q Ordway",
+        ),
+        (
+            '<number variable="edition" text-case="capitalize-first"/>',
+            "",
+            "",
+            {"edition": "revised"},
+            "Revised",
+        ),
     ],
     ids=[
         "what substitutes names is not repeated",
@@ -183,6 +198,9 @@ MARCH = {"issued": {"date-parts": [[2020, 3]]}}
         "no branch for ambiguous works",
         "no label of a missing variable",
         "no macro whose variables are missing",
+        "nothing",
+        "a part of a name that is missing",
+        "an edition in words",
     ],
 )
 def test_entries_are_true_to_the_style(
@@ -198,3 +216,23 @@ def test_entries_are_true_to_the_style(
     for _ in range(2):  # what an entry suppresses, the next one shows
         [parts] = format_entries([Reference(Work("w", csl), 1)], style)
         assert text(parts) == expected
+
+
+def test_a_citation_may_show_the_doi_and_tests_the_position(tmp_path: Path) -> None:
+    """Layouts of notes have both; a position is that of a first citation."""
+    (tmp_path / "note.csl").write_text(
+        """<style xmlns="http://purl.org/net/xbiblio/csl" class="note" version="1.0"><info>
+        <title>T</title><id>i</id><updated>2026-01-01T00:00:00Z</updated></info>
+        <citation><layout><choose><if position="ibid"><text value="ibid."/></if><else><group delimiter=" ">
+        <text variable="title"/><text variable="DOI" prefix="DOI "/><text variable="URL"/></group>
+        </else></choose></layout></citation><bibliography><layout><text variable="title"/></layout>
+        </bibliography></style>"""
+    )
+    style = Style.load("note.csl", tmp_path)
+    works: dict[DOI | str, Work] = {
+        ODD: Work(ODD, {"title": "T"}),
+        "w": Work("w", {"title": "U", "URL": "https://example.org/w"}),
+    }
+    bibliography = Bibliography(works, works, style)
+    shown = [text(bibliography.citation([Cite(key)])) for key in works]
+    assert shown == [f"T DOI {ODD.name}", "U https://example.org/w"]

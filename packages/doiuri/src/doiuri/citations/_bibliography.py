@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, TypeVar
 
 from doiuri._doi import DOI
 from doiuri.citations._locale import terms_of
-from doiuri.citations._parts import Part, from_rich, marked, parts_of, tidied
+from doiuri.citations._parts import LINK, Part, from_rich, marked, parts_of, tidied
 from doiuri.records._csl import NAMES
 
 if TYPE_CHECKING:
@@ -77,6 +77,11 @@ def collation(text: str) -> str:
         c if c.isalnum() else " " for c in decomposed if not unicodedata.combining(c) and c not in _IN_WORDS
     )
     return " ".join("".join(kept).split())
+
+
+def _link_text(work: Work) -> str:
+    """Return what a style shows as the DOI or the URL of a work."""
+    return work.doi.name if work.doi else str(work.csl.get("URL", ""))
 
 
 def _key_text(key: Key) -> str:
@@ -217,7 +222,9 @@ class Bibliography:
 
     def _parts(self, text: str, key: Key | None, display: Callable[[DOI], str] | None) -> tuple[Part, ...]:
         if key is None or key in self._by_key:
-            return parts_of(tidied(text, self._terms), key)
+            parts = parts_of(tidied(text, self._terms), key)
+            shown = "" if key is None else _link_text(self._by_key[key].work)
+            return tuple(part._replace(text=part.text.replace(LINK, shown)) for part in parts)
         return (Part(display(key) if display and isinstance(key, DOI) else _key_text(key), link=key),)
 
     def _in_brackets(self, shown: list[_Shown]) -> list[Piece]:
@@ -226,8 +233,8 @@ class Bibliography:
             ranks = self._ranks
             shown = sorted(shown, key=lambda one: ranks.get(one.cite.key, len(ranks) + 1) if ranks else 0)
         groups = self._ranges(shown) if self._style.numbered else self._groups(shown)
-        mixed = self._style.numbered and not all(one.is_bare for one in shown)  # "[1, p. 12; 2]"
-        delimiter = "; " if mixed else layout.delimiter
+        is_mixed = self._style.numbered and not all(one.is_bare for one in shown)
+        delimiter = "; " if is_mixed and self._style.is_shipped else layout.delimiter  # "[1, p. 12; 2]"
         pieces = [(layout.prefix, None), *_joined(groups, delimiter), (layout.suffix, None)]
         return [(marked("superscript", text), key) for text, key in pieces] if layout.superscript else pieces
 

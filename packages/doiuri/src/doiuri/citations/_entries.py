@@ -42,7 +42,7 @@ def format_entries(
     keys = {(one.work, one.letter, digest, locale): one for one in references}
     new = {key: one for key, one in keys.items() if key not in known}
     formatted = dict(zip(new, _formatted([*new.values()], style, locale), strict=True)) if new else {}
-    entries = {key: formatted.get(key) or known[key] for key in keys}
+    entries = {key: formatted[key] if key in formatted else known[key] for key in keys}
     known.update(entries)
     return [*entries.values()]
 

@@ -226,8 +226,15 @@ class Label(_Cased, model.Label):
         return super().process(item, variable, *args, **kwargs)
 
 
-class Number(_Numbered, model.Number):
+class Number(_Cased, _Numbered, model.Number):
     """A number."""
+
+
+class Name_Part(_Cased, model.Name_Part):  # noqa: N801 (citeproc-py's names are those of the elements)
+    """A part of a name, which may be missing."""
+
+    def case(self, text: Any, language: str | None = "en") -> Any:
+        return text and super().case(text, language)
 
 
 class Date(model.Date):
@@ -293,7 +300,7 @@ def _lookup() -> etree.ElementNamespaceClassLookup:
     lookup = etree.ElementNamespaceClassLookup()
     namespace = lookup.get_namespace(model.CitationStylesElement.nsmap["cs"])
     namespace[None] = model.CitationStylesElement
-    own = (Substitute, Names, Name, Text, Macro, Label, Number, Date, If, Else_If)
+    own = (Substitute, Names, Name, Name_Part, Text, Macro, Label, Number, Date, If, Else_If)
     for element in (*model.CitationStylesElement.__subclasses__(), *own):
         namespace[element.__name__.replace("_", "-").lower()] = element
     return lookup
@@ -327,9 +334,10 @@ class _Processor:
         csl = citeproc.CitationStylesStyle(BytesIO(style.prepared), check_locale(locale), validate=False)
         csl.parser.set_element_class_lookup(_lookup())
         citeproc.CitationStylesBibliography(csl, {}, _Formatter)  # sets the formatter
+        # First: lxml drops the attributes of elements that nothing refers to
+        self._elements = [*csl.root.iter()]
         csl.root.citation.cites = []
         self.layout, self.entries = csl.root.citation.layout, csl.root.bibliography.layout
-        self._elements = [*csl.root.iter()]  # lxml drops the attributes of those that nothing refers to
 
     def render(self, layout: Any, item: Item) -> Any:
         layout.repressed = {}

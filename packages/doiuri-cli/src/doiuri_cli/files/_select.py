@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from doiuri_cli.files._git import ignored_in
@@ -55,8 +56,12 @@ class Filter(NamedTuple):
         """Return whether a file is read, by its absolute path."""
         if not (self.is_known(path) or self._names(path)) or self.excludes(path):
             return False
-        included = (one._replace(lines=tuple(map(_folded, one.lines))) for one in self.include)
-        return not self.include or any(patterns.match(_folded(path)) for patterns in included)
+        return not self.include or any(_included(patterns).match(_folded(path)) for patterns in self.include)
+
+
+@cache
+def _included(patterns: Patterns) -> Patterns:
+    return patterns._replace(lines=tuple(map(_folded, patterns.lines)))
 
 
 def _folded(path: str) -> str:

@@ -251,7 +251,8 @@ def test_link_base_is_http(base: str) -> None:
     "base", ["http://a", "HTTPS://a.b:8000/c/", " https://[::1]/ ", "https://xn--mnchen-3ya.example"]
 )
 def test_link_base(base: str) -> None:
-    assert DOI("10.1000/182").link(base) == f"{base.strip().rstrip('/')}/10.1000/182"
+    """The characters of a name are escaped whatever the base is (P-42, P-43)."""
+    assert DOI("10.1000/a<b>c").link(base) == f"{base.strip().rstrip('/')}/10.1000/a%3Cb%3Ec"
 
 
 @pytest.mark.parametrize("base", [None, 5, b"https://doi.org"])
@@ -263,9 +264,10 @@ def test_link_base_is_text(base: str) -> None:
 @pytest.mark.parametrize("suffix", ["a", "é", "/..", "\u00a0", "("], ids=ascii)
 def test_no_limit_of_length(suffix: str) -> None:
     """Neither a name nor any part of it has a limit (Z39.84 §4, N-071, N-072, N-108, S-02, S-03)."""
-    for name in ("10.1/x" + suffix * 100_000, "10.1" + ".1" * 100_000 + "/x" + suffix):
-        doi = DOI.parse(name)
+    for name in ("10.1/xx" + suffix * 100_000, "10.1" + ".1" * 100_000 + "/xx" + suffix):
+        doi = DOI(name)
         assert doi.name == name
+        assert DOI.from_name(name, strict=True) == DOI.parse(name) == doi
         assert DOI.from_uri(doi.uri) == DOI.from_url(doi.url) == doi
 
 

@@ -116,8 +116,10 @@ FORMATS = [
 
 @pytest.mark.parametrize("data", FORMATS, ids=lambda data: data["format"])
 def test_every_format_is_carried_through(data: dict[str, Any]) -> None:
-    """P-99 to P-105; C-25: readers keep what they do not know."""
+    """P-100 to P-105; C-25: readers keep what they do not know."""
     source = {"responseCode": 1, "handle": X.name, "values": [{"index": 5, "type": "T", "data": data}]}
+    read = Record.from_json(source).values[0].data
+    assert (read.format, read.value) == (data["format"], data["value"])
     assert json.loads(Record.from_json(source).to_json()) == source
     assert Record.from_json(Record.from_json(source).to_json().encode()) == Record.from_json(source)
 

@@ -178,7 +178,7 @@ def test_an_odd_response_code_is_named() -> None:
 
 
 def test_the_request_of_the_agencies() -> None:
-    """P-71, P-73, P-77, L-23: commas between names bare, inside a name escaped."""
+    """P-73, P-77, L-23: commas between names bare, inside a name escaped."""
     url = agency_url([DOI("10.5240/B1FA-0EEC"), DOI("10.1000/a,b"), DOI("10.1000/.."), Prefix("10.1045")])
     assert url == "https://doi.org/doiRA/10.5240/B1FA-0EEC,10.1000/a%2Cb,10.1000%2F..,10.1045"
     assert agency_url([X], base="http://h/") == "http://h/doiRA/10.1000/x"
@@ -233,13 +233,13 @@ def answer(*items: object) -> bytes:
     ],
 )
 def test_what_which_ra_says(item: dict[str, object], name: str | None, state: str) -> None:
-    """P-74, P-75, P-78 to P-80: names of agencies are open, the error states too (P-71)."""
+    """P-74, P-75, P-78 to P-80: names of agencies are open, the error states too."""
     (agency,) = read_agencies([X], 200, answer({"DOI": "10.1000/X", **item}))
     assert (agency.doi, agency.name, agency.status) == (X, name, state)
 
 
 def test_the_example_of_which_ra() -> None:
-    """P-75: one DOI, its agency."""
+    """P-71, P-75: one DOI, its agency."""
     doi = DOI("10.5240/B1FA-0EEC-C316-3316-3A73-L")
     assert agency_url([doi]) == "https://doi.org/doiRA/10.5240/B1FA-0EEC-C316-3316-3A73-L"
     body = b'[{"DOI":"10.5240/B1FA-0EEC-C316-3316-3A73-L","RA":"EIDR"}]'
@@ -247,7 +247,7 @@ def test_the_example_of_which_ra() -> None:
 
 
 def test_answers_belong_to_names_not_to_places() -> None:
-    """Several DOIs in one URL: one result each (P-77)."""
+    """Several DOIs in one URL: one result each (P-71, P-77)."""
     dois = [DOI("10.1000/a"), DOI("10.1000/b"), DOI("10.1000/c"), DOI("10.1000/A")]
     body = answer(
         {"DOI": "10.1000/b", "RA": "B"}, {"DOI": "10.1000/A", "RA": "A"}, {"DOI": "10.1000/z", "RA": "Z"}

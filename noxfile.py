@@ -139,7 +139,7 @@ def matrix(session: nox.Session) -> None:
 @nox.session
 def system(session: nox.Session) -> None:
     """Run the tests that need a browser, LaTeX, web servers or Redis; what is missing is skipped."""
-    install(session, "test", "docs", "mutants")
+    install(session, "test", "docs")
     session.run("pytest", *chosen(session, "tests/system", "-n", "2"))
 
 
@@ -181,7 +181,7 @@ def lint(session: nox.Session) -> None:
 @nox.session
 def types(session: nox.Session) -> None:
     """Check the types, tests included."""
-    install(session, "test", "docs", "types", "bench", "mutants")
+    install(session, "test", "docs", "types", "bench")
     session.run("mypy")
 
 
@@ -284,9 +284,32 @@ def fuzz(session: nox.Session) -> None:
 
 @nox.session
 def mutants(session: nox.Session) -> None:
-    """Change the code of a module or folder, one place at a time: ``-- PATH [--sample N] [--seed S]``."""
-    install(session, "test", "mutants")
-    session.run("python", "tests/mutation/run.py", *session.posargs, env={"PYTHONPATH": "tests"})
+    """Change code one place at a time and show what no test notices: ``-- CODE [ARGUMENTS OF PYTEST]``."""
+    code, *tests = session.posargs
+    name = code.partition("/src/")[2].rstrip("/")
+    install(session, "test", "demo", "mutants")
+    tree = Path(session.create_tmp()) / "tree"
+    shutil.rmtree(tree, ignore_errors=True)
+    ignored = shutil.ignore_patterns(".git", ".nox", ".venv", ".*_cache", "build")
+    shutil.copytree(ROOT, tree, ignore=ignored)
+    parts = [path.name for path in tree.iterdir()]
+    for source in tree.glob("packages/*/src/*"):  # mutmut names code by its path below src/
+        shutil.copytree(source, tree / "src" / source.name)
+    options = {
+        "source_paths": ["src"],
+        "only_mutate": [f"src/{name}" if name.endswith(".py") else f"src/{name}/*"],
+        "also_copy": parts,
+        "pytest_add_cli_args": ["-p", "no:cacheprovider"],
+        "pytest_add_cli_args_test_selection": tests,
+    }
+    lines = [f"{option} =\n  " + "\n  ".join(values) for option, values in options.items()]
+    (tree / "setup.cfg").write_text("\n".join(["[mutmut]", *lines]))
+    session.chdir(tree)
+    # Child processes run the changed code, too.
+    session.run("mutmut", "run", env={"PYTHONPATH": str(tree / "mutants" / "src")})
+    for line in (session.run("mutmut", "results", silent=True) or "").splitlines():
+        session.log(line)
+        session.run("mutmut", "show", line.split(":")[0].strip())
 
 
 @nox.session
@@ -294,7 +317,8 @@ def pins(session: nox.Session) -> None:
     """Renew ``constraints.txt`` from the index: plain ``==`` pins, no addresses."""
     session.install("uv")
     sources = Path(session.create_tmp()) / "packages.txt"
-    sources.write_text("".join(f"-e packages/{name}\n" for name in PACKAGES))
+    extras = {"doiuri": "[citations]"}
+    sources.write_text("".join(f"-e packages/{name}{extras.get(name, '')}\n" for name in PACKAGES))
     command = ["uv", "pip", "compile", "-q", "--universal", "--python-version", "3.11", "--no-annotate"]
     command += ["--no-header", "--no-emit-index-url", "--no-emit-find-links", "--upgrade"]
     command += [word for name in PACKAGES for word in ("--no-emit-package", name)]

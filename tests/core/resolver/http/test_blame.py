@@ -8,11 +8,12 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from doiuri import DOI, ResolverUnavailable
 from doiuri.resolver import Resolver, _process
-from doiuri.resolver.http._limiter import MAX_FAILURES
 from support.servers.faults import Answer, Server, reply, serving
 from support.servers.rest import handling, proxy
 
 DOI_ = DOI("10.1000/a")
+REFUSALS = 5
+"""After so many in a row a server is left alone."""
 
 
 def names(number: int) -> list[DOI]:
@@ -46,7 +47,7 @@ def test_records_that_are_too_long_do_not_silence_the_server() -> None:
     usual = proxy()
     with handling(lambda target: usual(target) if target.endswith("/good") else _long(target)) as server:
         resolver = Resolver(server.url, store=None)
-        assert {o.status for o in resolver.resolve_many(names(3 * MAX_FAILURES))} == {"unknown"}
+        assert {o.status for o in resolver.resolve_many(names(3 * REFUSALS))} == {"unknown"}
         assert resolver.resolve("10.1000/good").url
 
 
@@ -57,7 +58,7 @@ def test_what_a_record_leads_to_does_not_silence_the_server(location: str) -> No
     moved_there = reply("302 Found", b"", f"Location: {location}")
     with handling(lambda target: usual(target) if "/api/" in target else moved_there) as server:
         resolver = Resolver(server.url, store=None)
-        for _ in range(2 * MAX_FAILURES):
+        for _ in range(2 * REFUSALS):
             with pytest.raises(ResolverUnavailable):
                 resolver.metadata(DOI_, "text/plain")
         assert resolver.resolve(DOI_).url
@@ -71,15 +72,15 @@ def test_the_behaviour_of_another_server_does_not_silence_ours(answer: Answer) -
         moved_there = reply("302 Found", b"", f"Location: http://localhost:{agency.port}/")
         with handling(lambda target: usual(target) if "/api/" in target else moved_there) as server:
             # in real time: within the timeout, which all wait for at once, our server has to answer
-            resolver = Resolver(server.url, store=None, private=True, timeout=1, concurrency=MAX_FAILURES)
+            resolver = Resolver(server.url, store=None, private=True, timeout=1, concurrency=REFUSALS)
 
             def ask(_number: int) -> None:
                 with pytest.raises(ResolverUnavailable) as caught:
                     resolver.metadata(DOI_, "text/plain")
                 assert f"localhost:{agency.port}" in str(caught.value) or "damaged" in str(caught.value)
 
-            with ThreadPoolExecutor(MAX_FAILURES) as pool:
-                list(pool.map(ask, range(MAX_FAILURES)))
+            with ThreadPoolExecutor(REFUSALS) as pool:
+                list(pool.map(ask, range(REFUSALS)))
             assert resolver.resolve(DOI_).url
 
 

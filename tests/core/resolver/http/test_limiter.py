@@ -11,11 +11,14 @@ from doiuri.resolver.http._limiter import (
     MAX_PAUSE,
     MAX_RETRY_AFTER,
     PAUSE,
+    REFUSED,
+    RETRIED,
+    UNUSABLE,
     Limiter,
     Paused,
 )
 
-REFUSED = Cause("connection", "doi.org", detail="Connection refused")
+AWAY = Cause("connection", "doi.org", detail="Connection refused")
 RESET = Cause("connection", "doi.org", detail="Connection reset by peer")
 
 
@@ -76,53 +79,53 @@ def test_a_hold_ends_by_the_clock(clock: Clock, limiter: Limiter) -> None:
     assert admitted(limiter)
 
 
-@pytest.mark.parametrize("weight", [1.0, 0.5, 0.25])
-def test_the_last_of_so_many_failures_starts_a_pause(clock: Clock, limiter: Limiter, weight: float) -> None:
-    for _ in range(int(MAX_FAILURES / weight) - 1):
-        limiter.failed(RESET, weight=weight)
+@pytest.mark.parametrize("weight", [REFUSED, RETRIED, UNUSABLE])
+def test_the_last_of_so_many_failures_starts_a_pause(clock: Clock, limiter: Limiter, weight: int) -> None:
+    for _ in range(MAX_FAILURES // weight - 1):
+        limiter.failed(RESET, weight)
     assert admitted(limiter)
-    limiter.failed(REFUSED, weight=weight)
+    limiter.failed(AWAY, weight)
     state = pause(limiter)
-    assert (state.seconds, state.cause) == (PAUSE, REFUSED)
+    assert (state.seconds, state.cause) == (PAUSE, AWAY)
     assert state.args == (state.seconds, state.cause)
     clock.now += PAUSE
     assert admitted(limiter)
 
 
 def test_failures_during_a_pause_do_not_prolong_it(clock: Clock, limiter: Limiter) -> None:
-    for _ in range(MAX_FAILURES + 3):
-        limiter.failed(REFUSED)
+    for _ in range(MAX_FAILURES // REFUSED + 3):
+        limiter.failed(AWAY)
     assert pause(limiter).seconds == PAUSE
     clock.now += PAUSE
-    limiter.failed(REFUSED)  # one more failure is enough for the next, which is twice as long
+    limiter.failed(AWAY)  # one more failure is enough for the next, which is twice as long
     assert pause(limiter).seconds == 2 * PAUSE
 
 
 def test_pauses_double_up_to_the_longest_and_an_answer_ends_the_count_and_the_doubling(
     clock: Clock, limiter: Limiter
 ) -> None:
-    for _ in range(MAX_FAILURES):
+    for _ in range(MAX_FAILURES // REFUSED):
         assert admitted(limiter)
-        limiter.failed(REFUSED)
+        limiter.failed(AWAY)
     expected = PAUSE
     while expected <= 4 * MAX_PAUSE:
         clock.now += min(expected, MAX_PAUSE) - 1
         assert pause(limiter).seconds == 1
         clock.now += 2
         assert admitted(limiter)
-        limiter.failed(REFUSED)  # a single one is enough now
+        limiter.failed(AWAY)  # a single one is enough now
         expected *= 2
     clock.now += MAX_PAUSE + 1
     limiter.succeeded()
-    for _ in range(MAX_FAILURES - 1):
-        limiter.failed(REFUSED)
+    for _ in range(MAX_FAILURES // REFUSED - 1):
+        limiter.failed(AWAY)
     assert admitted(limiter)
-    limiter.failed(REFUSED)
+    limiter.failed(AWAY)
     assert pause(limiter).seconds == PAUSE
 
 
 def test_no_retry_after_silences_a_process_for_ever(clock: Clock, limiter: Limiter) -> None:
-    limiter.failed(REFUSED, retry_after=2**31)
+    limiter.failed(AWAY, retry_after=2**31)
     clock.now += MAX_RETRY_AFTER - 1
     assert pause(limiter).seconds == 1
     clock.now += 2
@@ -140,7 +143,7 @@ def test_a_shorter_retry_after_does_not_end_a_longer_one(limiter: Limiter) -> No
 def test_no_more_requests_in_flight_than_failures_that_are_left(failures: int, left: int) -> None:
     limiter = Limiter()
     for _ in range(failures):
-        limiter.failed(REFUSED)
+        limiter.failed(AWAY)
     for _ in range(left):
         limiter._acquire(object(), 0.0, 4, time.monotonic() + 20)
     with pytest.raises(TimeoutError):
@@ -149,8 +152,8 @@ def test_no_more_requests_in_flight_than_failures_that_are_left(failures: int, l
 
 def test_before_a_pause_one_request_at_a_time_is_sent_until_there_is_an_answer() -> None:
     limiter = Limiter()
-    for _ in range(MAX_FAILURES - 1):
-        limiter.failed(REFUSED)
+    for _ in range(MAX_FAILURES // REFUSED - 1):
+        limiter.failed(AWAY)
     later = time.monotonic() + 20
     with limiter.slot(object(), None, 3, later), pytest.raises(TimeoutError):  # noqa: SIM117
         with limiter.slot(object(), None, 3, time.monotonic() + 0.05):

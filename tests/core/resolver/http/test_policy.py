@@ -10,10 +10,8 @@ from doiuri._hosts import is_private
 from doiuri.resolver import Reply
 from doiuri.resolver.http._client import (
     MAX_RETRY_WAIT,
-    failure_weight,
     is_transient,
     retry_delay,
-    unusable_weight,
 )
 from doiuri.resolver.http._request import Request, TransportError, is_elsewhere
 from doiuri.resolver.http._transport import HTTPTransport
@@ -21,7 +19,6 @@ from requests.adapters import BaseAdapter
 from urllib3.exceptions import ProtocolError
 
 URL = "https://doi.org/api/handles/10.1000/1"
-JSON = b' \n{"responseCode":2}'
 
 
 def request(*, any_host: bool = False) -> Request:
@@ -41,8 +38,6 @@ def test_what_persists_is_not_tried_again(status: int) -> None:
 def test_errors_of_a_transport_say_themselves_what_they_are() -> None:
     assert is_transient(TransportError("reset", transient=True))
     assert not is_transient(TransportError("refused"))
-    assert failure_weight(TransportError("refused"), request()) == 1.0
-    assert failure_weight(TransportError("too long", counts=False), request()) is None
 
 
 def test_three_attempts_are_made() -> None:
@@ -52,58 +47,6 @@ def test_three_attempts_are_made() -> None:
     assert retry_delay(3, 0.0) is None
     for _ in range(20):
         assert 0.25 <= (retry_delay(1, None) or 0.0) <= 0.5 <= (retry_delay(2, None) or 0.0) <= 1.0
-
-
-@pytest.mark.parametrize("status", [401, 403, 407, 408, 429, 502, 503, 504])
-def test_a_refusal_counts_in_full_whatever_its_body(status: int) -> None:
-    for body in (JSON, b"[]", b"<html>"):
-        assert failure_weight(Reply(status, {}, body, URL), request()) == 1.0
-
-
-@pytest.mark.parametrize(
-    ("status", "body", "weight"),
-    [
-        (200, JSON, 0.0),
-        (200, b"[]", 0.0),
-        (200, b"<html>", 1.0),
-        (200, b"", 1.0),
-        (404, JSON, 0.0),
-        (404, b"<html>", 0.0),
-        (499, JSON, 0.0),
-        (499, b"<html>", 0.0),
-        (500, JSON, 0.25),
-        (500, b"[1]", 0.25),
-        (500, b"<html>", 1.0),
-        (501, b"<html>", 1.0),
-    ],
-)
-def test_what_an_answer_says_about_the_server(status: int, body: bytes, weight: float) -> None:
-    assert failure_weight(Reply(status, {}, body, URL), request()) == weight
-
-
-@pytest.mark.parametrize(("status", "weight"), [(200, 0.0), (406, 0.0), (500, 0.25), (501, 0.25), (503, 1.0)])
-def test_metadata_need_not_be_json(status: int, weight: float) -> None:
-    assert failure_weight(Reply(status, {}, b"@article{", URL), request(any_host=True)) == weight
-
-
-@pytest.mark.parametrize("status", [200, 403, 500, 503])
-def test_another_server_says_nothing_about_ours(status: int) -> None:
-    reply = Reply(status, {}, b"<html>", "https://agency.example.org/")
-    assert failure_weight(reply, request(any_host=True)) == 0.0
-
-
-@pytest.mark.parametrize(
-    ("status", "body", "weight"),
-    [
-        (200, b"<html>", 1.0),
-        (200, b'{"a":', 1.0),
-        (200, b"{}", 0.25),
-        (404, b"<html>", 0.25),
-        (500, b"", 0.25),
-    ],
-)
-def test_an_answer_that_cannot_be_used(status: int, body: bytes, weight: float) -> None:
-    assert unusable_weight(Reply(status, {}, body, URL)) == weight
 
 
 @pytest.mark.parametrize(

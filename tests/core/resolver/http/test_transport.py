@@ -354,59 +354,6 @@ def test_a_session_is_not_led_into_a_private_network(monkeypatch: pytest.MonkeyP
     assert len(server.requests) == 1
 
 
-CHALLENGE = 'WWW-Authenticate: Digest realm="r", nonce="n", qop="auth", algorithm=SHA-256'
-
-
-def digest_session() -> requests.Session:
-    session = requests.Session()
-    session.auth = requests.auth.HTTPDigestAuth("me", "secret")
-    return session
-
-
-@pytest.mark.parametrize("password", ["right", "wrong"])
-def test_a_session_answers_a_challenge(password: str) -> None:
-    def answer(_server: Server, connection: socket.socket, request: bytes) -> None:
-        good = "Digest username=" in (header(request, "Authorization") or "") and password == "right"
-        refusal = reply("401 Unauthorized", b"who is it?", CHALLENGE, kind="text/plain")
-        connection.sendall(found("10.1000/a") if good else refusal)
-
-    with serving(answer) as server:
-        resolver = Resolver(server.url, store=None, session=digest_session())
-        if password == "right":
-            assert resolver.resolve(DOI_).url
-        else:
-            with pytest.raises(ResolverUnavailable, match="401"):
-                resolver.resolve(DOI_)
-        assert len(server.requests) == 2
-
-
-def test_a_challenge_has_its_limits() -> None:
-    def answer(_server: Server, connection: socket.socket, _request: bytes) -> None:
-        connection.sendall(f"HTTP/1.1 401 Unauthorized\r\n{CHALLENGE}\r\n\r\n".encode())
-        for _ in range(100):
-            connection.sendall(b" " * 1_000_000)
-            sent.append(1)
-
-    sent: list[int] = []
-    with serving(answer) as server, pytest.raises(ResolverUnavailable, match="longer than"):
-        Resolver(server.url, store=None, session=digest_session()).resolve(DOI_)
-    assert len(sent) < 20
-
-
-def test_a_challenge_from_elsewhere_is_not_answered() -> None:
-    def challenging(_server: Server, connection: socket.socket, _request: bytes) -> None:
-        connection.sendall(reply("401 Unauthorized", b"", CHALLENGE))
-
-    with (
-        serving(challenging) as agency,
-        moved(elsewhere(agency))() as server,
-        pytest.raises(ResolverUnavailable, match="401"),
-    ):
-        Resolver(server.url, store=None, private=True, session=digest_session()).metadata(DOI_, "text/plain")
-    assert len(agency.requests) == 1
-    assert header(agency.requests[0], "Authorization") is None
-
-
 def test_the_body_of_a_redirect_is_not_read() -> None:
     usual = proxy()
 

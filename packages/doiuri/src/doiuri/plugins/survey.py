@@ -90,7 +90,7 @@ class Survey:
         :param others: DOIs to check afterwards; half of the time is left for them. If the budget does not
             allow so many requests, it is first checked whether all of these DOIs exist.
         """
-        if self._resolver._too_many_works(dois, len(others), self._deadline):
+        if self._resolver._too_many_works(dois, others, self._deadline):
             new = [doi for doi in (*dois, *others) if doi not in self.statuses]
             self.check(new, ask=self._resolver.verify)
         dois = [doi for doi in dois if self.statuses.get(doi) != "not-found"]

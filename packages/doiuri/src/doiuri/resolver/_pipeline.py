@@ -114,7 +114,7 @@ class Pipeline:
             for item in items:
                 self._waiting.append((item, item if isinstance(item, Outcome) else next(answers)))
             self._size = min(2 * self._size, AHEAD)
-            reads = 0 < len(self._held) <= self._question.few and len(self._waiting) < REMEMBERED
+            reads = len(self._waiting) < REMEMBERED and self._question.waits(len(self._held))
         self._ask()
         return bool(self._waiting)
 

@@ -50,8 +50,9 @@ class Question(ABC):
     first: ClassVar[int] = 16
     """DOIs in the first look-ahead, which doubles from then on: few, so that the first answers come soon."""
 
-    few: int = 0
-    """How many new names are asked about in another way than more of them."""
+    def waits(self, new: int) -> bool:  # noqa: ARG002
+        """Return whether to read on before asking about so many new names."""
+        return False
 
     @abstractmethod
     def keys(self, doi: Handle) -> list[Key]:
@@ -211,8 +212,11 @@ class ExistenceQuestion(Question):
 class CheckQuestion(ExistenceQuestion):
     """Does it exist? The REST API answers if few names are new; otherwise Which RA comes first."""
 
-    few: int = FEW
+    _new: int = 0  # names asked about so far
     _aliases: set[Handle] = field(default_factory=set)
+
+    def waits(self, new: int) -> bool:
+        return 0 < new <= FEW - self._new
 
     def stored(self, doi: Handle, entries: Mapping[Key, Entry], now: float) -> Outcome | None:
         """Return the record or, without one, the answer of Which RA; None for an alias to be followed."""
@@ -226,13 +230,12 @@ class CheckQuestion(ExistenceQuestion):
         return None
 
     def groups(self, dois: Sequence[Handle]) -> Iterator[tuple[Sequence[Handle], Ask]]:
-        """Yield each DOI alone, or batches for Which RA from the time that more than few are new."""
+        """Yield each DOI alone, or batches for Which RA as soon as more than a few are new."""
         new = [doi for doi in dois if doi not in self._aliases]
-        if len(new) > self.few:
-            self.few, dois = 0, [doi for doi in dois if doi in self._aliases]
+        self._new += len(new)
+        if self._new > FEW:
+            dois = [doi for doi in dois if doi in self._aliases]
             yield from super().groups(new)
-        else:
-            self.few -= len(new)
         for doi in dois:
             yield [doi], self.ask
 

@@ -30,9 +30,10 @@ from doiuri.resolver._pipeline import Pipeline
 from doiuri.resolver._questions import FEW, CheckQuestion, ContentQuestion, ExistenceQuestion, RecordQuestion
 from doiuri.resolver.stores._memory import RecordingStore
 from doiuri.resolver.stores._store import read
+from doiuri.rest._client import agency_batches
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
     from typing import Self
 
     import requests
@@ -66,8 +67,8 @@ class Resolver:
     :param private: whether the redirects that records choose, for metadata and references, may lead to this
         machine or into a private network; by default False. The resolver itself may always be there.
     :param session: a ``requests.Session`` to use instead of our own connections. What it adds to requests
-        goes to no other host; its response hooks are called only for replies with status 401. An adapter that
-        is not an ``HTTPAdapter`` has to observe the timeout itself.
+        goes to no other host; its response hooks, such as that of Digest authentication, are not called. An
+        adapter that is not an ``HTTPAdapter`` has to observe the timeout itself.
     :param progress: called in a batch with the number of items done, and of all items if it is known.
     :param user_agent: the User-Agent header; by default the version of doiuri and ``mailto``.
     :param transport: sends the requests instead of HTTP; see ``Transport``.
@@ -408,11 +409,12 @@ class Resolver:
             as_handles(dois), progress
         )
 
-    def _too_many_works(self, dois: Sequence[Handle], others: int, deadline: float) -> bool:
-        """Return whether the metadata of DOIs, and checking so many others, take too many requests."""
+    def _too_many_works(self, dois: Sequence[Handle], others: Collection[Handle], deadline: float) -> bool:
+        """Return whether the metadata of DOIs, and checking others, take too many requests."""
         if self.rate is None or deadline == inf or self.offline:
             return False
-        requests = others if others <= FEW else others / 100  # names in a request to Which RA
+        few = len(others) <= FEW
+        requests = len(others) if few else sum(1 for _ in agency_batches(others, base=self.base))
         allowed = max((deadline - time.monotonic()) * self.rate - requests, 0)
         if len(dois) <= allowed:  # without reading the store
             return False

@@ -13,7 +13,7 @@ from doiuri._errors import BadRecord, ResolverUnavailable
 from doiuri._json import load
 from doiuri.resolver._outcome import Cause, Unanswered
 from doiuri.resolver._workers import EXHAUSTED
-from doiuri.resolver.http._limiter import Paused
+from doiuri.resolver.http._limiter import REFUSED, RETRIED, UNUSABLE, Paused
 from doiuri.resolver.http._request import TransportError, is_elsewhere
 from doiuri.rest._client import retry_after
 
@@ -44,9 +44,6 @@ TRANSIENT = frozenset({429, 502, 503, 504})
 
 REFUSALS = TRANSIENT | {401, 403, 407, 408}
 """HTTP statuses that say nothing about a DOI."""
-
-RETRIED = 0.5
-"""How much a failure counts that is followed by another attempt."""
 
 
 class Client:
@@ -99,50 +96,42 @@ class Client:
     def get(self, doi: Handle, request: Request, task: Task, read: Callable[[Reply], T]) -> T:
         """Send a request about ``doi``, and repeat it if the failure may be transient.
 
-        :param read: reads the reply, whatever its HTTP status; it may raise a ResolutionError. A server whose
-            replies cannot be used is left alone after a few.
+        :param read: reads the reply, whatever its HTTP status; it may raise a ResolutionError.
         :returns: what ``read`` returns.
         :raises ResolverUnavailable: if there is no reply.
         """
-        result, asked = self._result(doi, request, task)
-        if isinstance(result, TransportError):
-            self._report(result, request, asked)
-            raise Unanswered(doi, self._cause(result))
-        unusable = 0.0
-        try:
-            return read(result)
-        except ResolverUnavailable as error:
-            unusable = unusable_weight(result)
-            raise Unanswered(doi, Cause.of(error, host_of(result))) from None
-        except BadRecord:
-            unusable = unusable_weight(result)
-            raise
-        finally:
-            self._report(result, request, asked, unusable)
-
-    def _cause(self, result: Reply | TransportError) -> Cause:
-        if isinstance(result, TransportError):
-            kind = "timeout" if isinstance(result, _NoReplyError) else "connection"
-            return Cause(kind, result.host or self._host, detail=str(result))
-        return Cause("status", host_of(result), result.status, f"HTTP status {result.status}")
-
-    def _result(
-        self, doi: Handle, request: Request, task: Task
-    ) -> tuple[Reply | TransportError, float | None]:
-        """Return the result of the last attempt, and the seconds that the server asked to wait after it."""
         for attempt in count(1):
             result = self._attempt(doi, request, task)
             self._check(doi, task)
             asked = None if isinstance(result, TransportError) else retry_after(result.headers, time.time())
             delay = retry_delay(attempt, asked) if is_transient(result) else None
             if delay is None or time.monotonic() + delay >= task.deadline:
-                return result, asked
-            self._report(result, request, None, share=RETRIED)
+                break
+            self._note(result, request, retried=True)
             if isinstance(result, TransportError) or asked is None or is_elsewhere(result.url, request.url):
                 time.sleep(delay)
             else:
                 self._limiter().hold(delay)
-        raise AssertionError  # the loop has no other end
+        if isinstance(result, TransportError):
+            self._note(result, request)
+            raise Unanswered(doi, self._cause(result))
+        usable = True
+        try:
+            return read(result)
+        except ResolverUnavailable as error:
+            usable = False
+            raise Unanswered(doi, Cause.of(error, host_of(result))) from None
+        except BadRecord:
+            usable = False
+            raise
+        finally:
+            self._note(result, request, asked, usable=usable)
+
+    def _cause(self, result: Reply | TransportError) -> Cause:
+        if isinstance(result, TransportError):
+            kind = "timeout" if isinstance(result, _NoReplyError) else "connection"
+            return Cause(kind, result.host or self._host, detail=str(result))
+        return Cause("status", host_of(result), result.status, f"HTTP status {result.status}")
 
     def _attempt(self, doi: Handle, request: Request, task: Task) -> Reply | TransportError:
         if self._offline:
@@ -194,32 +183,31 @@ class Client:
         if task.cancelled:
             raise Unanswered(doi, Cause("budget", detail="request abandoned"))
 
-    def _report(
+    def _note(
         self,
         result: Reply | TransportError,
         request: Request,
-        asked: float | None,
-        unusable: float = 0.0,
+        asked: float | None = None,
         *,
-        share: float = 1.0,
+        usable: bool = True,
+        retried: bool = False,
     ) -> None:
         """Tell the limiter what the result says about the server.
 
-        :param unusable: how much it counts as a failure because it could not be read.
-        :param share: by how much it counts less because it is repeated.
+        :param asked: seconds that the server asked to wait.
+        :param usable: whether it could be read.
+        :param retried: whether it is followed by another attempt.
         """
-        weight = failure_weight(result, request)
+        weight = failure_weight(result, request, usable=usable)
+        too_long = asked if asked is not None and asked > MAX_RETRY_WAIT else None
         if weight is None:
             return
-        if weight < unusable and not request._elsewhere:
-            weight = unusable
-        weight *= share
         if not weight:
             self._limiter().succeeded()
-            return
-        too_long = asked if asked is not None and asked > MAX_RETRY_WAIT else None
-        cause, blocks = self._cause(result), not isinstance(result, TransportError) and is_blocking(result)
-        self._limiter().failed(cause, weight=weight, retry_after=too_long, blocks=blocks)
+        elif not isinstance(result, TransportError) and is_blocking(result):
+            self._limiter().blocked(self._cause(result), too_long)
+        else:
+            self._limiter().failed(self._cause(result), RETRIED if retried else weight, too_long)
 
 
 class _NoReplyError(TransportError):
@@ -261,20 +249,24 @@ def retry_delay(
     return retry_after if retry_after <= MAX_RETRY_WAIT else None
 
 
-def failure_weight(result: Reply | TransportError, request: Request) -> float | None:
-    """Return how much a result counts as a failure of the server: 0 for an answer, 1 for a refusal.
+def failure_weight(result: Reply | TransportError, request: Request, *, usable: bool = True) -> int | None:
+    """Return how much a result counts as a failure of the server; 0 for an answer.
 
     None: the result says nothing about the server.
+
+    :param usable: whether the reply could be read.
     """
     if isinstance(result, TransportError):
-        return 1.0 if result.counts else None
+        return REFUSED if result.counts else None
     if is_elsewhere(result.url, request.url):
-        return 0.0  # our server answered with a redirect; the rest is up to another one
+        return 0  # our server answered with a redirect; the rest is up to another one
     if result.status in REFUSALS:
-        return 1.0
-    if request.any_host or result.body.lstrip()[:1] in {b"{", b"["}:
-        return 0.25 if result.status >= 500 else 0.0  # it may fail for one name, but hardly for all
-    return 1.0 if result.status == 200 or result.status >= 500 else 0.0
+        return REFUSED
+    if usable and result.status < 500:
+        return 0
+    # JSON comes from the API, which may fail for one name, but hardly for all
+    of_server = result.status == 200 or result.status >= 500
+    return REFUSED if of_server and not request.any_host and not _is_json(result) else UNUSABLE
 
 
 def is_blocking(reply: Reply) -> bool:
@@ -285,15 +277,9 @@ def is_blocking(reply: Reply) -> bool:
         return True
 
 
-def unusable_weight(reply: Reply) -> float:
-    """Return how much a reply that cannot be used counts as a failure of the server.
-
-    A reply that is not even JSON counts like a refusal; any other may be due to a single name.
-    """
-    if reply.status != 200:
-        return 0.25
+def _is_json(reply: Reply) -> bool:
     try:
         load(reply.body)
     except ValueError:
-        return 1.0
-    return 0.25
+        return False
+    return True

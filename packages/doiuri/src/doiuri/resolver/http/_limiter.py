@@ -16,8 +16,11 @@ if TYPE_CHECKING:
 DEFAULT_RATE = 10.0
 """Requests per second to a server that is not on this machine."""
 
-MAX_FAILURES = 5
-"""Failures in a row after which the server gets no requests for a while."""
+REFUSED, RETRIED, UNUSABLE = 4, 2, 1
+"""Weights of a failure: in full; if it is retried; if a single DOI may be to blame."""
+
+MAX_FAILURES = 20
+"""Weight of the failures in a row after which the server gets no requests for a while."""
 
 PAUSE = 60.0
 """Seconds of the first pause; each pause that does not help doubles the next one."""
@@ -61,7 +64,7 @@ class Limiter:
         self._held_until = float("-inf")
         self._paused_until = float("-inf")
         self._cause = Cause("connection")  # of the last pause
-        self._failures = 0.0
+        self._failures = 0
         self._blocks = 0
         self._first_pause = self._next_pause = pause
 
@@ -92,7 +95,7 @@ class Limiter:
                 if now + max(wait, 0) >= deadline:
                     raise TimeoutError
                 # no more requests than failures that are left; one before the pause, and after it
-                left = max(int(MAX_FAILURES - self._failures), 1)
+                left = max((MAX_FAILURES - self._failures) // REFUSED, 1)
                 allowed = min(concurrency, left) if self._failures else concurrency
                 if wait <= 0 and len(self._in_flight) < allowed:
                     self._in_flight.add(request)
@@ -126,32 +129,36 @@ class Limiter:
         """Note that the server answered: forget earlier failures."""
         if self._failures:
             with self._changed:
-                self._failures, self._blocks = 0.0, 0
+                self._failures, self._blocks = 0, 0
                 self._next_pause = self._first_pause
 
-    def failed(
-        self, cause: Cause, *, weight: float = 1.0, retry_after: float | None = None, blocks: bool = False
-    ) -> None:
-        """Note a failure; after several in a row the server gets no requests for a while.
-
-        :param cause: what went wrong.
-        :param weight: 1 for a failure; less if it may concern a single DOI.
-        :param retry_after: seconds that the server asked for, if that is too long to wait.
-        :param blocks: whether the server blocks us; after a few such answers in a row all requests end.
-        """
+    def blocked(self, cause: Cause, retry_after: float | None = None) -> None:
+        """Note a failure by which the server blocks us; after a few in a row it gets no more requests."""
         with self._changed:
-            self._failures += weight
-            if cause.status is not None:  # an answer
-                self._blocks = self._blocks + 1 if blocks else 0
-            if self._blocks == MAX_BLOCKS:
+            blocks = self._blocks + 1
+            self.failed(cause, REFUSED, retry_after)
+            self._blocks = blocks
+            if blocks == MAX_BLOCKS:
                 self.pause(inf, cause)
                 import logging  # slow, and rarely needed
 
                 message = "%s: HTTP status %s, %d times in a row: this process sends it no more requests"
                 logging.getLogger("doiuri").warning(message, cause.host, cause.status, MAX_BLOCKS)
-            elif retry_after is not None:
+
+    def failed(self, cause: Cause, weight: int = REFUSED, retry_after: float | None = None) -> None:
+        """Note a failure; after several in a row the server gets no requests for a while.
+
+        :param cause: what went wrong.
+        :param weight: REFUSED, RETRIED or UNUSABLE.
+        :param retry_after: seconds that the server asked for, if that is too long to wait.
+        """
+        with self._changed:
+            self._failures += weight
+            if cause.status is not None:  # an answer
+                self._blocks = 0
+            if retry_after is not None:
                 self.pause(min(retry_after, MAX_RETRY_AFTER), cause)
             elif self._failures >= MAX_FAILURES and self._clock() >= self._paused_until:
                 self.pause(self._next_pause, cause)
                 self._next_pause = min(2 * self._next_pause, MAX_PAUSE)
-                self._failures = MAX_FAILURES - 1  # one more failure starts the next pause
+                self._failures = MAX_FAILURES - REFUSED  # one more failure starts the next pause

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 import requests
 from requests.adapters import HTTPAdapter
 from requests.utils import prepend_scheme_if_needed, select_proxy
-from urllib3 import HTTPResponse
 from urllib3.exceptions import HTTPError, ProtocolError
 from urllib3.exceptions import TimeoutError as PoolTimeout
 
@@ -123,11 +121,7 @@ class HTTPTransport:
             prepared, settings = plain.prepare(), {**settings, "cert": None}
         else:
             prepared = session.prepare_request(plain)
-        options = {"timeout": request.remaining(), **settings}
-        response = adapter.send(prepared, **options)
-        if response.status_code == 401 and prepared.hooks["response"]:
-            response = _answer_challenge(response, request, options)
-        return response
+        return adapter.send(prepared, timeout=request.remaining(), **settings)
 
     def _settings_for(self, url: str) -> Mapping[str, Any]:
         """Return proxies and CA bundles for a URL, from the environment and the user's session."""
@@ -138,22 +132,6 @@ class HTTPTransport:
             settings = source.merge_environment_settings(url, {}, True, None, None)
             self._settings[place] = settings
         return settings
-
-
-def _answer_challenge(
-    challenge: requests.Response, request: Request, options: Mapping[str, Any]
-) -> requests.Response:
-    """Let the session's authentication (Digest, for instance) answer a challenge; return the final reply."""
-    try:
-        body = b"".join(_body(challenge, request))  # the hooks would read it without a limit
-    finally:
-        challenge.close()
-    challenge.raw = HTTPResponse(BytesIO(body), preload_content=False)
-    response = challenge
-    for hook in challenge.request.hooks["response"]:
-        answer = hook(response, **options)
-        response = response if answer is None else answer
-    return response
 
 
 def _body(response: requests.Response, request: Request) -> Iterator[bytes]:

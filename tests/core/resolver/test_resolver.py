@@ -22,7 +22,7 @@ from doiuri import (
     __version__,
 )
 from doiuri.resolver import Cause, Entry, Key, MemoryStore, Outcome, Resolver
-from doiuri.resolver._call import MAX_ALIASES
+from doiuri.resolver._questions import MAX_ALIASES
 from support.servers.faults import FAULTS, TARGET, reply, value
 from support.servers.rest import found, handling, header, not_found, proxy, targets
 

@@ -19,7 +19,7 @@ from doiuri._hosts import is_loopback
 from doiuri.plugins.clients import TargetCheck, TargetError
 from doiuri.plugins.connections import redirect_target
 from doiuri.resolver import MemoryStore, Resolver
-from doiuri.resolver._call import MAX_RECORD
+from doiuri.resolver._questions import MAX_RECORD
 from doiuri.resolver.http import _client
 from support.processes import all_threads_ended
 from support.servers.faults import FAULTS, NAME, TARGET, Server, moved, record, reply, says, serving

@@ -9,9 +9,8 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from doiuri.resolver._call import Call
 from doiuri.resolver._outcome import Outcome
-from doiuri.resolver._questions import AHEAD
+from doiuri.resolver._questions import AHEAD, Call
 from doiuri.resolver._workers import BUDGET, Workers
 from doiuri.resolver.stores._store import read, write
 
@@ -125,7 +124,7 @@ class Pipeline:
         now = time.time()
         answers: list[Outcome | _Pending] = []
         for doi, own in zip(dois, keys, strict=True):
-            outcome = self._question.stored(doi, entries, now)
+            outcome = self._question.read(doi, entries, now)
             if outcome is None and doi.key not in self._recent:
                 known = {key: entries.get(key) for key in own}
                 self._recent[doi.key] = self._held[doi] = _Pending(doi, known, self._stale(doi, entries))
@@ -147,7 +146,7 @@ class Pipeline:
 
     def _stale(self, doi: Handle, entries: dict[Key, Entry]) -> Outcome | None:
         """Return the outcome to use if there is no answer; a stale negative one is ignored."""
-        outcome = self._question.stored(doi, entries, 0.0)
+        outcome = self._question.read(doi, entries, 0.0)
         return outcome._replace(stale=True) if outcome is not None and outcome.found else None
 
     def _run(self, names: Sequence[_Pending], ask: Ask, task: Task) -> None:
@@ -157,7 +156,7 @@ class Pipeline:
         def stored(key: Key) -> Entry | None:
             return known[key] if key in known else read(self._store, [key]).get(key)
 
-        call = Call(self._client, stored, task, self._fresh)
+        call = Call(partial(self._client.get, task), stored, self._fresh)
         outcomes = ask([pending.doi for pending in names], call)
         if task.cancelled:
             return

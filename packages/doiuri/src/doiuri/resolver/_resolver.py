@@ -24,10 +24,17 @@ from doiuri.resolver._arguments import (
     check_text,
     default_rate,
 )
-from doiuri.resolver._entries import BIBTEX, WORK, metadata_kind
 from doiuri.resolver._outcome import Outcome
 from doiuri.resolver._pipeline import Pipeline
-from doiuri.resolver._questions import FEW, CheckQuestion, ContentQuestion, ExistenceQuestion, RecordQuestion
+from doiuri.resolver._questions import (
+    FEW,
+    BibTeXQuestion,
+    CheckQuestion,
+    ExistenceQuestion,
+    MetadataQuestion,
+    RecordQuestion,
+    WorkQuestion,
+)
 from doiuri.resolver.stores._memory import RecordingStore
 from doiuri.resolver.stores._store import read
 from doiuri.rest._client import agency_batches
@@ -213,7 +220,9 @@ class Resolver:
         """
         types = (type,) if isinstance(type, str) else tuple(type)
         indexes = (index,) if isinstance(index, int) else tuple(index)
-        question = RecordQuestion(self.base, types, indexes, auth, cert, follow)
+        selection = {"type": types, "index": indexes} if types or indexes else {}
+        flags = {name: True for name, given in (("auth", auth), ("cert", cert)) if given}
+        question = RecordQuestion(self.base, selection, flags, follow=follow)
         record = self._one(question, doi, budget).record
         assert record is not None  # noqa: S101 - it is found
         return record
@@ -252,7 +261,7 @@ class Resolver:
 
         :param confirm: whether the REST API is asked about the names that do not exist according to Which RA.
         """
-        question = ExistenceQuestion(self.base, agency=False, confirm=confirm)
+        question = ExistenceQuestion(self.base, confirm=confirm)
         return self._many(question, dois, budget, progress)
 
     def agencies(
@@ -282,7 +291,7 @@ class Resolver:
         the store has neither its record nor an answer of Which RA; to count new names, up to 1024 items are
         read ahead. A DOI that exists has its record if the store has it.
         """
-        return self._many(CheckQuestion(self.base, agency=False), dois, budget, progress)
+        return self._many(CheckQuestion(self.base), dois, budget, progress)
 
     def metadata(
         self, doi: Handle | str, media_type: str, *, budget: float | Default | None = DEFAULT
@@ -300,7 +309,7 @@ class Resolver:
         :raises NoValues: if the DOI has no metadata of that type.
         :raises BadRecord: if the answer is of another media type. Otherwise like ``resolve``.
         """
-        metadata = self._one(ContentQuestion(self.base, metadata_kind(media_type)), doi, budget).metadata
+        metadata = self._one(MetadataQuestion(self.base, media_type), doi, budget).metadata
         assert metadata is not None  # noqa: S101 - it is found
         return metadata
 
@@ -316,7 +325,7 @@ class Resolver:
 
         :raises ValueError: as ``metadata`` does.
         """
-        return self._many(ContentQuestion(self.base, metadata_kind(media_type)), dois, budget, progress)
+        return self._many(MetadataQuestion(self.base, media_type), dois, budget, progress)
 
     def work(self, doi: Handle | str, *, budget: float | Default | None = DEFAULT) -> Work:
         """Return the metadata of what a DOI names, from its registration agency.
@@ -333,7 +342,7 @@ class Resolver:
         :raises BadRecord: if the answer is unusable.
         :raises ResolverUnavailable: if there is no answer.
         """
-        work = self._one(ContentQuestion(self.base, WORK), doi, budget).work
+        work = self._one(WorkQuestion(self.base), doi, budget).work
         assert work is not None  # noqa: S101 - it is found
         return work
 
@@ -348,11 +357,11 @@ class Resolver:
 
         The status is ``"no-values"`` if the agency has no metadata.
         """
-        return self._many(ContentQuestion(self.base, WORK), dois, budget, progress)
+        return self._many(WorkQuestion(self.base), dois, budget, progress)
 
     def bibtex(self, doi: Handle | str, *, budget: float | Default | None = DEFAULT) -> str:
         """Return the BibTeX entry of a DOI as its registration agency writes it; otherwise like ``work``."""
-        metadata = self._one(ContentQuestion(self.base, BIBTEX), doi, budget).metadata
+        metadata = self._one(BibTeXQuestion(self.base), doi, budget).metadata
         assert metadata is not None  # noqa: S101 - it is found
         return metadata.text
 
@@ -364,7 +373,7 @@ class Resolver:
         progress: Progress | None = None,
     ) -> Iterator[Outcome]:
         """Yield one Outcome with the BibTeX entry of each DOI as its ``metadata``, like ``works``."""
-        return self._many(ContentQuestion(self.base, BIBTEX), dois, budget, progress)
+        return self._many(BibTeXQuestion(self.base), dois, budget, progress)
 
     def _recorded(self) -> dict[Key, Entry]:
         """Return the entries that are read and written from now on; it grows with them."""
@@ -418,9 +427,9 @@ class Resolver:
         allowed = max((deadline - time.monotonic()) * self.rate - requests, 0)
         if len(dois) <= allowed:  # without reading the store
             return False
-        question, now = ContentQuestion(self.base, WORK), time.time()
+        question, now = WorkQuestion(self.base), time.time()
         entries = read(self._store, [key for doi in dois for key in question.keys(doi)])
-        return len({doi for doi in dois if question.stored(doi, entries, now) is None}) > allowed
+        return len({doi for doi in dois if question.read(doi, entries, now) is None}) > allowed
 
 
 def _open_shared(store: str | os.PathLike[str] | Default, cache: str | None) -> _process.AnyStore:

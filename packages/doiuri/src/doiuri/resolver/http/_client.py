@@ -35,6 +35,9 @@ MIN_TIMEOUT = 1.0
 TOLERANCE = 0.05
 """Seconds by which a request may be abandoned early, when the budget of its call ends."""
 
+MAX_URL = 16_000
+"""Characters of a URL that we send; servers refuse longer ones."""
+
 MAX_ATTEMPTS = 3
 MAX_RETRY_WAIT = 30.0
 """Seconds of a Retry-After that we wait; after a longer one we give up."""
@@ -93,13 +96,16 @@ class Client:
         self._loaded = True
         return time.monotonic() - begun
 
-    def get(self, doi: Handle, request: Request, task: Task, read: Callable[[Reply], T]) -> T:
+    def get(self, task: Task, doi: Handle, request: Request, read: Callable[[Reply], T]) -> T:
         """Send a request about ``doi``, and repeat it if the failure may be transient.
 
         :param read: reads the reply, whatever its HTTP status; it may raise a ResolutionError.
         :returns: what ``read`` returns.
         :raises ResolverUnavailable: if there is no reply.
         """
+        if len(request.url) > MAX_URL:
+            detail = f"name too long: its URL has {len(request.url):,} characters"
+            raise Unanswered(doi, Cause("too-long", detail=detail))
         for attempt in count(1):
             result = self._attempt(doi, request, task)
             self._check(doi, task)

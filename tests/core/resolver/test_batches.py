@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import count, islice
 from typing import Any
 
@@ -12,7 +12,6 @@ import pytest
 from doiuri import DOI, Handle, Prefix, ResolverUnavailable, ShortDOI
 from doiuri.resolver import MemoryStore, Outcome, Resolver, _pipeline
 from doiuri.resolver._questions import AHEAD
-from doiuri.resolver._workers import Task, Workers
 from support.processes import all_threads_ended
 from support.servers.faults import FAULTS, reply, value
 from support.servers.rest import found, handling, not_found, proxy, targets
@@ -292,22 +291,6 @@ def test_answers_are_stored_while_a_batch_runs(monkeypatch: pytest.MonkeyPatch) 
         running = Resolver(server.url, store=other, concurrency=1).resolve_many(names(10))
         assert len(list(islice(running, 5))) == 5
         assert len(other._entries) >= 4, "after a time"
-
-
-def test_a_confirmation_that_a_fast_worker_asks_for_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    submit = Workers.submit
-
-    def submit_and_wait(self: Workers, function: Callable[[Task], object]) -> Task:
-        task = submit(self, function)
-        if threading.current_thread() is threading.main_thread():
-            self.wait(lambda: task.done)
-        return task
-
-    monkeypatch.setattr(Workers, "submit", submit_and_wait)
-    absent = {"status": "DOI does not exist"}
-    with handling(proxy({}, lambda _name: absent)) as server:
-        outcomes = list(Resolver(server.url, store=None).verify(names(3)))
-    assert [outcome.status for outcome in outcomes] == ["not-found"] * 3
 
 
 def test_answers_on_the_way_to_a_slow_alias_are_kept() -> None:

@@ -106,13 +106,11 @@ with Resolver(sys.argv[1], store=sys.argv[2]) as resolver:
 FORKS = """
 import os, threading, warnings
 from doiuri.resolver import MemoryStore
-from doiuri.resolver._workers import Workers
 warnings.simplefilter("ignore")
 over = threading.Event()
 def make():
     while not over.is_set():
         [MemoryStore() for _ in range(50)]
-        Workers(1, 1e9)
 threads = [threading.Thread(target=make) for _ in range(3)]
 for thread in threads:
     thread.start()

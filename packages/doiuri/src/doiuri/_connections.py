@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import re
+import socket
 import threading
-from contextlib import contextmanager
-from functools import lru_cache
-from http.client import IncompleteRead
+from contextlib import contextmanager, suppress
+from functools import lru_cache, partial
+from http.client import HTTPResponse, IncompleteRead
+from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin, urlsplit
 
@@ -16,7 +19,7 @@ from urllib3.exceptions import ProxyError
 from doiuri._hosts import TargetError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from urllib3 import PoolManager
     from urllib3.connectionpool import HTTPConnectionPool
@@ -48,12 +51,53 @@ class Guard:
     reused: bool
     """Whether the connection was open before the request."""
 
-    def __init__(self, url: str, check: TargetCheck | None) -> None:
+    remaining: Callable[[], float] | None
+    """Returns the seconds that are left; None: the timeouts of the sockets apply."""
+
+    def __init__(
+        self, url: str, check: TargetCheck | None, remaining: Callable[[], float] | None = None
+    ) -> None:
         self.connection = None
         self.reused = False
+        self.remaining = remaining
         self._url = url
         self._check = check
         self._looked_up = False
+        self._ended: SimpleQueue[BaseException | None] = SimpleQueue()  # of _in_time
+
+    def close(self) -> None:
+        """Break off the request, from another thread, after its time was set to end."""
+        self._ended.put(TimeoutError())
+        sock = getattr(self.connection, "sock", None)
+        if isinstance(sock, socket.socket):
+            with suppress(OSError):
+                # not SSLSocket.shutdown, which frees the TLS state while the other thread reads
+                socket.socket.shutdown(sock, socket.SHUT_RDWR)
+
+    def _in_time(self, function: Callable[[], object]) -> None:
+        """Call a function; with a deadline in a daemon thread, as no timeout applies to looking up a name.
+
+        :raises TimeoutError: at the deadline; the thread goes on.
+        """
+        if self.remaining is None:
+            function()
+            return
+
+        def call() -> None:
+            try:
+                function()
+            except BaseException as error:  # noqa: BLE001 - the waiting thread raises it
+                self._ended.put(error)
+            else:
+                self._ended.put(None)
+
+        threading.Thread(target=call, name="doiuri", daemon=True).start()
+        try:
+            error = self._ended.get(timeout=self.remaining())
+        except Empty:
+            raise TimeoutError from None
+        if error is not None:
+            raise error
 
     def _before(self, connection: HTTPConnection) -> None:
         """Check the addresses of the host, once, before anything is sent, a TLS handshake included."""
@@ -65,23 +109,32 @@ class Guard:
     def _after(self, connection: HTTPConnection) -> None:
         """Check the peer, once it is connected; the socket of a recorder has none."""
         peer = getattr(connection.sock, "getpeername", None)
-        if self._check is None or connection.proxy is not None or peer is None:
-            return
         try:
-            self._check.check_peer(self._url, str(peer()[0]))
+            if self.remaining is not None:
+                self.remaining()  # nobody else closes what is connected too late
+            if self._check is not None and connection.proxy is None and peer is not None:
+                self._check.check_peer(self._url, str(peer()[0]))
         except BaseException:
             connection.close()
             raise
 
 
 @contextmanager
-def guarding(manager: PoolManager, url: str, check: TargetCheck | None) -> Iterator[Guard]:
+def guarding(
+    manager: PoolManager,
+    url: str,
+    check: TargetCheck | None,
+    remaining: Callable[[], float] | None = None,
+) -> Iterator[Guard]:
     """Check where the connections that this thread uses in the block lead, except those to a proxy.
 
     :param manager: opens the connections; it makes guarded ones from now on, of the class that its pools have
         at that time: recorders such as vcrpy replace it for a while.
     :param url: the URL of the request that is sent.
     :param check: the check; None: the request may lead anywhere.
+    :param remaining: returns the seconds that are left for the request as a whole, and raises TimeoutError if
+        there are none. By default a connection has only the timeouts of its socket: one for each address that
+        it tries, and one for each piece of an answer.
     :raises TargetError: in the block, if a peer must not be connected to.
     """
     classes = manager.pool_classes_by_scheme
@@ -90,7 +143,7 @@ def guarding(manager: PoolManager, url: str, check: TargetCheck | None) -> Itera
             {scheme: _guarded_pool(kind) for scheme, kind in classes.items()}
         )
         manager.clear()  # its pools make connections that are not guarded
-    before, guard = _current.guard, Guard(url, check)
+    before, guard = _current.guard, Guard(url, check, remaining)
     _current.guard = guard
     try:
         yield guard
@@ -117,28 +170,62 @@ class _Guarded(HTTPConnection):
     """A connection that checks its peer before it sends a request."""
 
     _used = False
+    _guard: Guard | None = None  # of the current request
 
     def connect(self) -> None:
         self._used = False
-        guard = _current.guard
-        if guard is not None:
-            guard._before(self)
+        self._guard = _current.guard
+        if self._guard is None:
+            super().connect()
+        else:
+            self._guard._in_time(partial(self._connect, self._guard))
+
+    def _connect(self, guard: Guard) -> None:
+        guard._before(self)
         super().connect()
-        if guard is not None:
-            guard.reused = False
-            guard._after(self)
+        guard.reused = False
+        guard._after(self)
 
     def request(self, *args: Any, **kwargs: Any) -> None:
-        guard = _current.guard
+        guard = self._guard = _current.guard
         if guard is not None:
             guard.reused = self._used
             if self.sock is None:
-                guard._before(self)  # here, too: a recorder may call connect() when it is too late
+                # here, too: a recorder may call connect() when it is too late
+                guard._in_time(partial(guard._before, self))
             else:
                 guard.connection = self
                 guard._after(self)
         super().request(*args, **kwargs)  # which may connect first
         self._used = True
+
+    def response_class(self, sock: Any, *args: Any, **kwargs: Any) -> HTTPResponse:  # type: ignore[override]
+        """Return a response that is read within the time that is left."""
+        response = super().response_class(sock, *args, **kwargs)
+        if self._guard is not None and self._guard.remaining is not None:
+            raw = _Timed(response.fp.detach(), sock, self._guard.remaining)
+            response.fp = io.BufferedReader(raw)
+        return response
+
+
+class _Timed(io.RawIOBase):
+    """What a socket receives within the time that is left."""
+
+    def __init__(self, raw: io.RawIOBase, sock: socket.socket, remaining: Callable[[], float]) -> None:
+        self._raw = raw
+        self._sock = sock
+        self._remaining = remaining
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int | None:
+        self._sock.settimeout(self._remaining())
+        return self._raw.readinto(buffer)
+
+    def close(self) -> None:
+        self._raw.close()
+        super().close()
 
 
 def redirect_target(

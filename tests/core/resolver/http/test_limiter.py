@@ -42,7 +42,7 @@ def limiter(clock: Clock) -> Limiter:
 def admitted(limiter: Limiter, rate: float | None = None, *, within: float = 0.01) -> bool:
     """Return whether a request may be sent at once; a later one would have to wait beyond its deadline."""
     try:
-        with limiter.slot(object(), rate, 3, limiter._clock() + within):
+        with limiter.slot(rate, 3, limiter._clock() + within):
             return True
     except TimeoutError:
         return False
@@ -145,9 +145,9 @@ def test_no_more_requests_in_flight_than_failures_that_are_left(failures: int, l
     for _ in range(failures):
         limiter.failed(AWAY)
     for _ in range(left):
-        limiter._acquire(object(), 0.0, 4, time.monotonic() + 20)
+        limiter._acquire(0.0, 4, time.monotonic() + 20)
     with pytest.raises(TimeoutError):
-        limiter._acquire(object(), 0.0, 4, time.monotonic() + 0.05)
+        limiter._acquire(0.0, 4, time.monotonic() + 0.05)
 
 
 def test_before_a_pause_one_request_at_a_time_is_sent_until_there_is_an_answer() -> None:
@@ -155,18 +155,9 @@ def test_before_a_pause_one_request_at_a_time_is_sent_until_there_is_an_answer()
     for _ in range(MAX_FAILURES // REFUSED - 1):
         limiter.failed(AWAY)
     later = time.monotonic() + 20
-    with limiter.slot(object(), None, 3, later), pytest.raises(TimeoutError):  # noqa: SIM117
-        with limiter.slot(object(), None, 3, time.monotonic() + 0.05):
+    with limiter.slot(None, 3, later), pytest.raises(TimeoutError):  # noqa: SIM117
+        with limiter.slot(None, 3, time.monotonic() + 0.05):
             pass
     limiter.succeeded()
-    with limiter.slot(object(), None, 3, later), limiter.slot(object(), None, 3, later):
+    with limiter.slot(None, 3, later), limiter.slot(None, 3, later):
         pass
-
-
-def test_a_slot_is_freed_once(limiter: Limiter) -> None:
-    request = object()
-    with limiter.slot(request, None, 1, limiter._clock() + 1):
-        assert limiter.release(request)
-        assert not limiter.release(request)
-        assert admitted(limiter)
-    assert not limiter.release(request)

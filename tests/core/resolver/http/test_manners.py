@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from email.utils import formatdate
 from itertools import cycle
 
 import pytest
 from doiuri import DOI, ResolverUnavailable
-from doiuri.resolver import MemoryStore, Request, Resolver, _process
+from doiuri.resolver import MemoryStore, Resolver, _process
 from doiuri.resolver._arguments import default_rate
 from doiuri.resolver.http._limiter import Limiter
 from support.clock import Clock
+from support.processes import all_threads_ended
 from support.servers.faults import FAULTS, reply
 from support.servers.rest import found, handling, proxy
 from support.waiting import until
@@ -255,6 +255,7 @@ def test_leaving_early_is_no_refusal() -> None:
         assert next(stream).status == "found"
         until(lambda: len(server.requests) >= 10)
         stream.close()  # type: ignore[attr-defined]
+        assert all_threads_ended(), "long before the timeout"
         assert resolver.resolve(names(1)[0]).url
         hold.set()
 
@@ -302,27 +303,6 @@ def test_the_budget_counts_the_rate_too() -> None:
     assert statuses.count("found") + statuses.count("unknown") == 1000
 
 
-def test_hanging_threads_make_room_for_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Three requests hang; those after them are answered nevertheless."""
-    usual, start = proxy(), Request._start
-    hold, hanging = threading.Event(), ("/0", "/1", "/2")
-
-    def handle(target: str) -> bytes:
-        if target.endswith(hanging):
-            hold.wait()
-        return usual(target)
-
-    def begin(request: Request, timeout: float, abandoned: Callable[[Request], None]) -> None:
-        start(request, 0.2 if request.url.endswith(hanging) else timeout, abandoned)
-
-    monkeypatch.setattr(Request, "_start", begin)
-
-    with handling(handle) as server:
-        outcomes = list(Resolver(server.url, store=None, timeout=100).resolve_many(names(20)))
-        hold.set()
-    assert [outcome.status for outcome in outcomes] == ["unknown"] * 3 + ["found"] * 17
-
-
 @pytest.mark.parametrize("seconds", [1e6, 1e18, float("inf")])
 def test_any_length_of_time_will_do(seconds: float) -> None:
     crowd = Crowd(1)
@@ -337,12 +317,12 @@ def test_any_length_of_time_will_do(seconds: float) -> None:
 @pytest.mark.parametrize(("hold", "rate"), [(100.0, None), (0.0, 0.01)], ids=["hold", "rate"])
 def test_a_wait_beyond_the_budget_is_not_begun(hold: float, rate: float | None) -> None:
     limiter = Limiter()
-    with limiter.slot(object(), rate, 1, deadline=time.monotonic() + 60):
+    with limiter.slot(rate, 1, deadline=time.monotonic() + 60):
         pass
     if hold:
         limiter.hold(hold)
     begun = time.monotonic()
-    with pytest.raises(TimeoutError), limiter.slot(object(), rate, 1, deadline=begun + 60):
+    with pytest.raises(TimeoutError), limiter.slot(rate, 1, deadline=begun + 60):
         pass
     assert time.monotonic() - begun < 50
 

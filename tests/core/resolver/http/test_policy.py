@@ -66,26 +66,10 @@ def test_http_and_https_on_their_ports_are_one_server(url: str, first: str, else
     assert is_elsewhere(first, url) is elsewhere
 
 
-def test_a_request_that_is_late_or_abandoned_has_no_time_left() -> None:
-    late, abandoned = request(), request()
-    told: list[Request] = []
-    late._start(0.0, told.append)
+def test_the_time_of_a_request() -> None:
     with pytest.raises(TimeoutError, match=r"^no answer from doi\.org within 0 s$"):
-        late.remaining()
-    abandoned._start(1e9, told.append)
-    assert 86_000 < abandoned.remaining() <= 86_400
-    abandoned.abandon()
-    assert told == [abandoned]
-    with pytest.raises(TimeoutError):
-        abandoned.remaining()
-
-
-def test_an_attempt_is_a_request_of_its_own() -> None:
-    first = Request(URL, "text/plain", 7, any_host=True)
-    first.abandon()
-    copy = first._copy()
-    assert (copy.url, copy.accept, copy.max_size, copy.any_host) == (URL, "text/plain", 7, True)
-    assert not copy.abandoned
+        Request(URL, "", 100, timeout=0.0).remaining()
+    assert 86_000 < Request(URL, "", 100, timeout=1e9).remaining() <= 86_400
 
 
 class Canned(BaseAdapter):

@@ -310,7 +310,7 @@ def test_a_client_certificate_goes_to_no_other_host() -> None:
         assert seen == [(f"{server.url}/10.1000/a", "mine.pem"), (elsewhere(agency), None)]
 
 
-@pytest.mark.parametrize("kind", ["new", "used", "through a proxy"])
+@pytest.mark.parametrize("kind", ["new", "used", "through a proxy", "through a tunnel"])
 def test_a_session_whose_server_trickles_is_given_up(kind: str) -> None:
     """Neither a thread nor a socket is left behind, whatever connections the session had."""
 
@@ -332,6 +332,8 @@ def test_a_session_whose_server_trickles_is_given_up(kind: str) -> None:
                 mine.get(f"{other.url}/api/handles/10.1000/a")
         if kind == "through a proxy":
             mine.proxies["http"], url = server.url, "http://resolver.test"
+        if kind == "through a tunnel":
+            mine.proxies["https"], url = server.url, "https://resolver.test"
         for _ in range(2):
             with pytest.raises(ResolverUnavailable, match="no answer from"):
                 Resolver(url, store=None, session=mine, timeout=0.3, rate=None).resolve(DOI_)
@@ -565,6 +567,11 @@ def test_the_reason_names_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
     [hanging] = [fault for fault in FAULTS if fault.name == "DNS that hangs"]
     with hanging.serve() as place:
         assert "no answer from hanging.test within 0.2 s" in reason(place.url, 0.2)
+        with (
+            moved(place.url.replace("hanging", "www.hanging"))() as server,
+            pytest.raises(ResolverUnavailable, match=r"no answer from www\.hanging\.test within 0\.2 s"),
+        ):
+            Resolver(server.url, store=None, timeout=0.2).metadata(DOI_, "text/plain")
     for _ in range(3):  # until it is left alone
         told = reason(f"http://{host}")
         assert host in told

@@ -64,6 +64,9 @@ class Cause(NamedTuple):
         return cls(kinds.get(type(error), "unusable"), detail=reason)
 
 
+BUDGET = Cause("budget", detail="budget exhausted")
+
+
 class Unanswered(ResolverUnavailable):
     """A ResolverUnavailable that knows its cause."""
 

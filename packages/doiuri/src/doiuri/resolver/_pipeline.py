@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from collections import deque
+from contextlib import suppress
 from functools import partial
 from itertools import islice
+from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
-from doiuri.resolver._outcome import Outcome
+from doiuri.resolver._outcome import BUDGET, Outcome
 from doiuri.resolver._questions import AHEAD, Call
-from doiuri.resolver._workers import BUDGET, Workers
+from doiuri.resolver.http._client import Budget
 from doiuri.resolver.stores._store import read, write
 
 if TYPE_CHECKING:
@@ -19,9 +22,11 @@ if TYPE_CHECKING:
 
     from doiuri._doi import Handle
     from doiuri.resolver._questions import Ask, Question
-    from doiuri.resolver._workers import Task
     from doiuri.resolver.http._client import Client
     from doiuri.resolver.stores._store import Entry, Key, ReadStore, Store
+
+    Answer = Outcome | BaseException | None
+    """What came of asking about a name; None: ask about this name alone."""
 
 REMEMBERED = 1024
 """Names that are remembered while a call runs, and items that are read ahead at most to count new names."""
@@ -33,22 +38,21 @@ FLUSH_INTERVAL = 0.5
 class _Pending:
     """A name whose outcome is not known yet."""
 
-    __slots__ = ("doi", "entries", "fallback", "outcome", "task")
+    __slots__ = ("doi", "entries", "fallback", "outcome")
 
     def __init__(self, doi: Handle, entries: dict[Key, Entry | None], fallback: Outcome | None) -> None:
         self.doi = doi
         self.entries = entries  # what the store has, even if it is stale
         self.fallback = fallback  # a stale outcome
-        self.outcome: Outcome | None = None
-        self.task: Task | None = None  # if it ends without an outcome, there is none
-
-    def is_settled(self) -> bool:
-        """Return whether there is nothing more to wait for."""
-        return self.outcome is not None or (self.task is not None and self.task.done)
+        self.outcome: Answer = None
 
 
 class Pipeline:
     """One call's way through a stream of names.
+
+    Daemon threads ask about names, as many as there may be requests in flight; only the caller's thread reads
+    and changes everything else. They are not those of ``ThreadPoolExecutor``, which are joined when the
+    interpreter exits.
 
     :param question: what is asked.
     :param client: the client of the server.
@@ -62,7 +66,10 @@ class Pipeline:
         self._question = question
         self._client = client
         self._store = store
-        self._workers = Workers(client.concurrency, deadline)
+        self._budget = Budget(deadline)
+        self._threads = 0
+        self._tasks: SimpleQueue[tuple[Sequence[_Pending], Ask] | None] = SimpleQueue()
+        self._answered: SimpleQueue[tuple[Sequence[_Pending], Sequence[Answer]]] = SimpleQueue()
         self._waiting: deque[tuple[Handle | Outcome, Outcome | _Pending]] = deque()
         self._recent: dict[str, _Pending] = {}  # by key
         self._held: dict[Handle, _Pending] = {}  # to ask about when it is known how many there are
@@ -92,9 +99,9 @@ class Pipeline:
             if self._failure is not None:
                 raise self._failure
         finally:
-            # when the interpreter exits, the workers are gone, maybe with a lock that we would wait for
+            # when the interpreter exits, the threads are gone, maybe with a lock that we would wait for
             if not sys.is_finalizing():
-                self._workers.close()
+                self._close()
                 self._flush()
 
     def _until_failure(self, items: Iterable[Handle | Outcome]) -> Iterator[Handle | Outcome]:
@@ -124,10 +131,11 @@ class Pipeline:
         now = time.time()
         answers: list[Outcome | _Pending] = []
         for doi, own in zip(dois, keys, strict=True):
-            outcome = self._question.read(doi, entries, now)
+            stored = [entries.get(key) for key in own]
+            outcome = self._question.read(doi, stored, now)
             if outcome is None and doi.key not in self._recent:
-                known = {key: entries.get(key) for key in own}
-                self._recent[doi.key] = self._held[doi] = _Pending(doi, known, self._stale(doi, entries))
+                pending = _Pending(doi, dict(zip(own, stored, strict=True)), self._stale(doi, stored))
+                self._recent[doi.key] = self._held[doi] = pending
                 if len(self._recent) > REMEMBERED:
                     del self._recent[next(iter(self._recent))]
             answers.append(self._recent[doi.key] if outcome is None else outcome)
@@ -137,35 +145,44 @@ class Pipeline:
         """Ask about the names that the store does not know."""
         new, self._held = self._held, {}
         if new:
-            self._workers.deadline += self._client.load()
+            self._budget.deadline += self._client.load()
         for group, ask in self._question.groups(list(new)):
-            names = [new[doi] for doi in group]
-            task = self._workers.submit(partial(self._run, names, ask))
-            for pending in names:
-                pending.task = pending.task or task  # a fast worker may have submitted another one
+            self._submit([new[doi] for doi in group], ask)
 
-    def _stale(self, doi: Handle, entries: dict[Key, Entry]) -> Outcome | None:
+    def _submit(self, names: Sequence[_Pending], ask: Ask) -> None:
+        self._tasks.put((names, ask))
+        if self._threads < self._client.concurrency:
+            self._threads += 1
+            threading.Thread(target=self._work, name="doiuri", daemon=True).start()
+
+    def _close(self) -> None:
+        """End the threads, and their requests."""
+        self._budget.end()
+        with suppress(Empty):
+            while True:
+                self._tasks.get_nowait()
+        for _ in range(self._threads):
+            self._tasks.put(None)
+
+    def _stale(self, doi: Handle, stored: Sequence[Entry | None]) -> Outcome | None:
         """Return the outcome to use if there is no answer; a stale negative one is ignored."""
-        outcome = self._question.read(doi, entries, 0.0)
+        outcome = self._question.read(doi, stored, 0.0)
         return outcome._replace(stale=True) if outcome is not None and outcome.found else None
 
-    def _run(self, names: Sequence[_Pending], ask: Ask, task: Task) -> None:
-        """Ask about some names, in a worker."""
-        known = {key: entry for pending in names for key, entry in pending.entries.items()}
+    def _work(self) -> None:
+        """Ask about names, in a thread."""
+        for names, ask in iter(self._tasks.get, None):
+            known = {key: entry for pending in names for key, entry in pending.entries.items()}
 
-        def stored(key: Key) -> Entry | None:
-            return known[key] if key in known else read(self._store, [key]).get(key)
+            def stored(key: Key, known: dict[Key, Entry | None] = known) -> Entry | None:
+                return known[key] if key in known else read(self._store, [key]).get(key)
 
-        call = Call(partial(self._client.get, task), stored, self._fresh)
-        outcomes = ask([pending.doi for pending in names], call)
-        if task.cancelled:
-            return
-        for pending, outcome in zip(names, outcomes, strict=True):
-            if outcome is None:
-                pending.task = self._workers.submit(partial(self._run, [pending], self._question.ask))
-            else:
-                stale = pending.fallback if outcome.status == "unknown" else None
-                pending.outcome = stale or outcome
+            call = Call(partial(self._client.get, self._budget), stored, self._fresh)
+            try:
+                answers: Sequence[Answer] = ask([pending.doi for pending in names], call)
+            except BaseException as error:  # noqa: BLE001 - the caller's thread raises it
+                answers = [error] * len(names)
+            self._answered.put((names, answers))
 
     def _next(self) -> Outcome:
         item, answer = self._waiting.popleft()
@@ -176,20 +193,31 @@ class Pipeline:
 
     def _settled(self, pending: _Pending) -> Outcome:
         """Wait for an outcome, but not past the deadline."""
-        if pending.outcome is None:
-            self._workers.wait(pending.is_settled)
-        if pending.outcome is None:
-            task = pending.task
-            if task is not None and task.error is not None:
-                raise task.error
-            cause = task.cause if task is not None and task.cause is not None else BUDGET
-            pending.outcome = pending.fallback or Outcome(pending.doi, "unknown", cause=cause)
+        while pending.outcome is None:
+            left = min(max(self._budget.deadline - time.monotonic(), 0), threading.TIMEOUT_MAX)
+            try:
+                names, answers = self._answered.get(timeout=left)
+            except Empty:
+                pending.outcome = pending.fallback or Outcome(pending.doi, "unknown", cause=BUDGET)
+            else:
+                self._settle(names, answers)
+        if isinstance(pending.outcome, BaseException):
+            raise pending.outcome
         if time.monotonic() - self._flushed > FLUSH_INTERVAL:
             self._flush()
         return pending.outcome
 
+    def _settle(self, names: Sequence[_Pending], answers: Sequence[Answer]) -> None:
+        for pending, answer in zip(names, answers, strict=True):
+            if answer is None:
+                self._submit([pending], self._question.ask)
+            elif isinstance(answer, Outcome) and answer.status == "unknown":
+                pending.outcome = pending.fallback or answer
+            else:
+                pending.outcome = answer
+
     def _flush(self) -> None:
-        """Store new answers; workers may add more meanwhile."""
+        """Store new answers; threads may add more meanwhile."""
         entries: dict[Key, Entry] = {}
         while self._fresh:
             key, entry = self._fresh.popitem()

@@ -116,8 +116,8 @@ class Question(ABC):
         """Return the keys of the entries that may answer it."""
 
     @abstractmethod
-    def read(self, doi: Handle, entries: Mapping[Key, Entry], now: float) -> Outcome | None:
-        """Return what entries say that are fresh at ``now``; at 0 every entry is. None: nothing."""
+    def read(self, doi: Handle, stored: Sequence[Entry | None], now: float) -> Outcome | None:
+        """Return what the entries of the keys say that are fresh at ``now``; at 0 all are. None: nothing."""
 
     @abstractmethod
     def request(self, doi: Handle, call: Call) -> Outcome:
@@ -227,9 +227,9 @@ class RecordQuestion(Question):
     def keys(self, doi: Handle) -> list[Key]:
         return [] if self._flags else [self.record_key(doi)]
 
-    def read(self, doi: Handle, entries: Mapping[Key, Entry], now: float) -> Outcome | None:
+    def read(self, doi: Handle, stored: Sequence[Entry | None], now: float) -> Outcome | None:
         """Return the record in the store; None for an alias that has to be followed."""
-        outcome = self.read_record(doi, entries.get(self.record_key(doi)), now)
+        outcome = self.read_record(doi, stored[0] if stored else None, now)
         if outcome is None or outcome.record is None:
             return outcome
         if self._selection:
@@ -300,13 +300,13 @@ class ExistenceQuestion(Question):
     def _exists_key(self, doi: Handle) -> Key:
         return Key("exists", self.base, doi.key)
 
-    def read(self, doi: Handle, entries: Mapping[Key, Entry], now: float) -> Outcome | None:
-        exists = entries.get(self._exists_key(doi))
+    def read(self, doi: Handle, stored: Sequence[Entry | None], now: float) -> Outcome | None:
+        exists, record = stored
         if exists is not None and is_fresh(exists, now):
             name = _stored_agency(doi, exists)
             if name is not None:
                 return Outcome(doi, "found", agency=name)
-        outcome = self.read_record(doi, entries.get(self.record_key(doi)), now)
+        outcome = self.read_record(doi, record, now)
         if outcome is None or outcome.status == "not-found":
             return outcome
         return None if self._agency else Outcome(doi, "found")  # without values, the name exists, too
@@ -378,12 +378,12 @@ class CheckQuestion(ExistenceQuestion):
     def waits(self, new: int) -> bool:
         return 0 < new <= FEW - self._new
 
-    def read(self, doi: Handle, entries: Mapping[Key, Entry], now: float) -> Outcome | None:
+    def read(self, doi: Handle, stored: Sequence[Entry | None], now: float) -> Outcome | None:
         """Return the record or, without one, the answer of Which RA; None for an alias to be followed."""
-        outcome = self._records.read(doi, entries, now)
+        outcome = self._records.read(doi, stored[1:], now)
         if outcome is not None and (now or outcome.found):
             return outcome
-        outcome = super().read(doi, entries, now)
+        outcome = super().read(doi, stored, now)
         if outcome is None or outcome.agency is not None or not now:
             return outcome
         self._aliases.add(doi)  # not new, but whether its target exists is to be found out
@@ -442,11 +442,12 @@ class ContentQuestion(Question):
         """Return the keys of the metadata and of the record, which may say that the DOI does not exist."""
         return [self.content_key(doi), self.record_key(doi)]
 
-    def read(self, doi: Handle, entries: Mapping[Key, Entry], now: float) -> Outcome | None:
-        outcome = self._read_content(doi, entries.get(self.content_key(doi)), now)
+    def read(self, doi: Handle, stored: Sequence[Entry | None], now: float) -> Outcome | None:
+        content, record = stored
+        outcome = self._read_content(doi, content, now)
         if outcome is None and now:
-            record = self.read_record(doi, entries.get(self.record_key(doi)), now)
-            return record if record is not None and record.status == "not-found" else None
+            absent = self.read_record(doi, record, now)
+            return absent if absent is not None and absent.status == "not-found" else None
         return outcome
 
     def _read_content(self, doi: Handle, entry: Entry | None, now: float) -> Outcome | None:

@@ -428,8 +428,10 @@ class Resolver:
         if len(dois) <= allowed:  # without reading the store
             return False
         question, now = WorkQuestion(self.base), time.time()
-        entries = read(self._store, [key for doi in dois for key in question.keys(doi)])
-        return len({doi for doi in dois if question.read(doi, entries, now) is None}) > allowed
+        keys = {doi: question.keys(doi) for doi in dois}
+        entries = read(self._store, [key for own in keys.values() for key in own])
+        stored = {doi: [entries.get(key) for key in own] for doi, own in keys.items()}
+        return sum(question.read(doi, own, now) is None for doi, own in stored.items()) > allowed
 
 
 def _open_shared(store: str | os.PathLike[str] | Default, cache: str | None) -> _process.AnyStore:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from functools import partial
+from contextlib import contextmanager
 from itertools import count
 from math import inf
 from typing import TYPE_CHECKING
@@ -11,29 +11,24 @@ from urllib.parse import urlsplit
 
 from doiuri._errors import BadRecord, ResolverUnavailable
 from doiuri._json import load
-from doiuri.resolver._outcome import Cause, Unanswered
-from doiuri.resolver._workers import EXHAUSTED
+from doiuri.resolver._outcome import BUDGET, Cause, Unanswered
 from doiuri.resolver.http._limiter import REFUSED, RETRIED, UNUSABLE, Paused
-from doiuri.resolver.http._request import TransportError, is_elsewhere
+from doiuri.resolver.http._request import Request, TransportError, is_elsewhere
 from doiuri.rest._client import retry_after
 
 if TYPE_CHECKING:
     import random
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from typing import TypeVar
 
     from doiuri._doi import Handle
-    from doiuri.resolver._workers import Task
     from doiuri.resolver.http._limiter import Limiter
-    from doiuri.resolver.http._request import OnReply, Reply, Request, Transport
+    from doiuri.resolver.http._request import OnReply, Reply, Transport
 
     T = TypeVar("T")
 
 MIN_TIMEOUT = 1.0
 """Seconds; a request that had less time and got no answer says nothing about the server."""
-
-TOLERANCE = 0.05
-"""Seconds by which a request may be abandoned early, when the budget of its call ends."""
 
 MAX_URL = 16_000
 """Characters of a URL that we send; servers refuse longer ones."""
@@ -47,6 +42,48 @@ TRANSIENT = frozenset({429, 502, 503, 504})
 
 REFUSALS = TRANSIENT | {401, 403, 407, 408}
 """HTTP statuses that say nothing about a DOI."""
+
+
+class Budget:
+    """The time of one call, and its requests in flight.
+
+    :param deadline: when the call ends, on the clock of ``time.monotonic``.
+    """
+
+    deadline: float
+    """When the call ends; it may be put off."""
+
+    def __init__(self, deadline: float) -> None:
+        self.deadline = deadline
+        self._requests: set[Request] = set()
+
+    @property
+    def ended(self) -> bool:
+        """Whether the call ended early: what its requests bring is not used, and says nothing."""
+        return self.deadline == -inf
+
+    @contextmanager
+    def attempt(self, request: Request, timeout: float) -> Iterator[Request]:
+        """Yield a copy of a request, which is in flight for at most ``timeout`` seconds, or until the end.
+
+        :raises TimeoutError: if the call ended early.
+        """
+        timeout = min(timeout, self.deadline - time.monotonic())
+        attempt = Request(request.url, request.accept, request.max_size, request.any_host, timeout)
+        self._requests.add(attempt)
+        try:
+            if self.ended:
+                raise TimeoutError
+            yield attempt
+        finally:
+            self._requests.discard(attempt)
+
+    def end(self) -> None:
+        """End the call. If it is early, requests in flight end at once; later, they do so by themselves."""
+        if time.monotonic() < self.deadline:
+            self.deadline = -inf
+            for request in tuple(self._requests):
+                request._end()
 
 
 class Client:
@@ -96,9 +133,10 @@ class Client:
         self._loaded = True
         return time.monotonic() - begun
 
-    def get(self, task: Task, doi: Handle, request: Request, read: Callable[[Reply], T]) -> T:
+    def get(self, budget: Budget, doi: Handle, request: Request, read: Callable[[Reply], T]) -> T:
         """Send a request about ``doi``, and repeat it if the failure may be transient.
 
+        :param budget: the time of the call.
         :param read: reads the reply, whatever its HTTP status; it may raise a ResolutionError.
         :returns: what ``read`` returns.
         :raises ResolverUnavailable: if there is no reply.
@@ -107,11 +145,12 @@ class Client:
             detail = f"name too long: its URL has {len(request.url):,} characters"
             raise Unanswered(doi, Cause("too-long", detail=detail))
         for attempt in count(1):
-            result = self._attempt(doi, request, task)
-            self._check(doi, task)
+            result = self._attempt(doi, request, budget)
+            if budget.ended:
+                raise Unanswered(doi, BUDGET)
             asked = None if isinstance(result, TransportError) else retry_after(result.headers, time.time())
             delay = retry_delay(attempt, asked) if is_transient(result) else None
-            if delay is None or time.monotonic() + delay >= task.deadline:
+            if delay is None or time.monotonic() + delay >= budget.deadline:
                 break
             self._note(result, request, retried=True)
             if isinstance(result, TransportError) or asked is None or is_elsewhere(result.url, request.url):
@@ -139,55 +178,38 @@ class Client:
             return Cause(kind, result.host or self._host, detail=str(result))
         return Cause("status", host_of(result), result.status, f"HTTP status {result.status}")
 
-    def _attempt(self, doi: Handle, request: Request, task: Task) -> Reply | TransportError:
+    def _attempt(self, doi: Handle, request: Request, budget: Budget) -> Reply | TransportError:
         if self._offline:
             raise Unanswered(doi, Cause("offline", detail="offline: request not sent"))
         transport = self._transport()  # before the timeout starts: it may have to be imported
-        limiter, attempt = self._limiter(), request._copy()
         try:
-            with limiter.slot(attempt, self._rate, self.concurrency, task.deadline):
-                self._check(doi, task)
-                result = self._send(attempt, transport, limiter, task)
+            with (
+                self._limiter().slot(self._rate, self.concurrency, budget.deadline),
+                budget.attempt(request, self._timeout) as attempt,
+            ):
+                result = _send(transport, attempt)
         except Paused as pause:
-            how_long = f"{pause.seconds:.0f} s" if pause.seconds < inf else "as long as this process runs"
-            detail = f"not asked again for {how_long}"
-            raise Unanswered(
-                doi,
-                pause.cause._replace(
-                    host=pause.cause.host or self._host,
-                    detail="; ".join(filter(None, (pause.cause.detail, detail))),
-                    retry_after=pause.seconds if pause.seconds < inf else None,
-                ),
-            ) from None
+            raise Unanswered(doi, self._pause_cause(pause)) from None
         except TimeoutError:
-            raise Unanswered(doi, Cause("budget", detail=f"{EXHAUSTED}: request not sent")) from None
+            cause = BUDGET._replace(detail=f"{BUDGET.detail}: request not sent")
+            raise Unanswered(doi, cause) from None
         if self._on_reply is not None:  # not above: a TimeoutError that it raises is the caller's
             self._on_reply(result)
         if isinstance(result, TimeoutError):
-            counts = self._is_long_enough(attempt._timeout) and not attempt._elsewhere
+            # a server that had less time than usual did not fail
+            long_enough = attempt.timeout >= min(self._timeout, MIN_TIMEOUT)
+            counts = long_enough and not attempt._elsewhere
             return _NoReplyError(attempt.timeout_reason, counts=counts, host=attempt._host)
         return result
 
-    def _send(
-        self, request: Request, transport: Transport, limiter: Limiter, task: Task
-    ) -> Reply | TransportError | TimeoutError:
-        timeout = min(self._timeout, task.deadline - time.monotonic())
-        request._start(timeout, partial(_abandoned, limiter, self._is_long_enough(timeout)))
-        task.watch(request)
-        try:
-            return transport.get(request)
-        except (TransportError, TimeoutError) as error:
-            return error
-        finally:
-            task.watch(None)
-
-    def _is_long_enough(self, timeout: float) -> bool:
-        """Return whether a server that did not answer within ``timeout`` seconds failed."""
-        return timeout >= min(self._timeout, MIN_TIMEOUT)
-
-    def _check(self, doi: Handle, task: Task) -> None:
-        if task.cancelled:
-            raise Unanswered(doi, Cause("budget", detail="request abandoned"))
+    def _pause_cause(self, pause: Paused) -> Cause:
+        lasts = pause.seconds < inf
+        how_long = f"{pause.seconds:.0f} s" if lasts else "as long as this process runs"
+        return pause.cause._replace(
+            host=pause.cause.host or self._host,
+            detail="; ".join(filter(None, (pause.cause.detail, f"not asked again for {how_long}"))),
+            retry_after=pause.seconds if lasts else None,
+        )
 
     def _note(
         self,
@@ -225,11 +247,11 @@ def host_of(reply: Reply) -> str:
     return f"{urlsplit(reply.url).netloc:.260}"
 
 
-def _abandoned(limiter: Limiter, counts: bool, request: Request) -> None:
-    """Free the slot of an abandoned request. Unless its caller left early, the server failed to answer."""
-    overdue = time.monotonic() >= request.deadline - TOLERANCE
-    if limiter.release(request) and counts and overdue and not request._elsewhere:
-        limiter.failed(Cause("timeout", request._host, detail=request.timeout_reason))
+def _send(transport: Transport, request: Request) -> Reply | TransportError | TimeoutError:
+    try:
+        return transport.get(request)
+    except (TransportError, TimeoutError) as error:
+        return error
 
 
 def is_transient(result: Reply | TransportError) -> bool:

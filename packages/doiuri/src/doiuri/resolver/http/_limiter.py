@@ -59,7 +59,7 @@ class Limiter:
     def __init__(self, clock: Callable[[], float] = time.monotonic, pause: float = PAUSE) -> None:
         self._clock = clock
         self._changed = threading.Condition()
-        self._in_flight: set[object] = set()
+        self._in_flight = 0
         self._last_sent = float("-inf")
         self._held_until = float("-inf")
         self._paused_until = float("-inf")
@@ -69,23 +69,24 @@ class Limiter:
         self._first_pause = self._next_pause = pause
 
     @contextmanager
-    def slot(self, request: object, rate: float | None, concurrency: int, deadline: float) -> Iterator[None]:
+    def slot(self, rate: float | None, concurrency: int, deadline: float) -> Iterator[None]:
         """Wait for permission to send a request; within, the request is in flight.
 
-        :param request: the request, for ``release``.
         :param rate: requests per second; None: no limit.
         :param concurrency: requests in flight.
         :param deadline: how long to wait, on the limiter's clock.
         :raises Paused: if the server gets no requests now.
         :raises TimeoutError: if there is no slot before the deadline.
         """
-        self._acquire(request, 1 / rate if rate else 0.0, concurrency, deadline)
+        self._acquire(1 / rate if rate else 0.0, concurrency, deadline)
         try:
             yield
         finally:
-            self.release(request)
+            with self._changed:
+                self._in_flight -= 1
+                self._changed.notify_all()
 
-    def _acquire(self, request: object, interval: float, concurrency: int, deadline: float) -> None:
+    def _acquire(self, interval: float, concurrency: int, deadline: float) -> None:
         with self._changed:
             while True:
                 now = self._clock()
@@ -97,21 +98,12 @@ class Limiter:
                 # no more requests than failures that are left; one before the pause, and after it
                 left = max((MAX_FAILURES - self._failures) // REFUSED, 1)
                 allowed = min(concurrency, left) if self._failures else concurrency
-                if wait <= 0 and len(self._in_flight) < allowed:
-                    self._in_flight.add(request)
+                if wait <= 0 and self._in_flight < allowed:
+                    self._in_flight += 1
                     self._last_sent = now
                     return
                 # a free slot is notified; the rate and a Retry-After end by time alone
                 self._changed.wait(min(wait if wait > 0 else deadline - now, threading.TIMEOUT_MAX))
-
-    def release(self, request: object) -> bool:
-        """Free the slot of a request; return False if it was free already."""
-        with self._changed:
-            if request not in self._in_flight:
-                return False
-            self._in_flight.remove(request)
-            self._changed.notify_all()
-            return True
 
     def hold(self, seconds: float) -> None:
         """Send nothing for so many seconds, as the server asked."""

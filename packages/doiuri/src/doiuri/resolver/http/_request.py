@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import socket
 import time
-from contextlib import suppress
 from math import inf
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 from urllib.parse import urlsplit
@@ -60,12 +58,13 @@ class TransportError(Exception):
 
 
 class Request:
-    """One GET request in flight.
+    """One GET request.
 
     :param url: the URL.
     :param accept: the Accept header.
     :param max_size: bytes that the body may have, as sent and decoded.
     :param any_host: whether redirects to another host may be followed.
+    :param timeout: seconds that it may take, from now.
     """
 
     url: str
@@ -80,49 +79,41 @@ class Request:
     any_host: bool
     """Whether redirects to another host may be followed."""
 
-    deadline: float
-    """When the request must be done, on the clock of ``time.monotonic``."""
+    timeout: float
+    """Seconds that the request may take."""
 
-    abandoned: bool
-    """Whether the request was abandoned: its reply is not used."""
-
-    def __init__(self, url: str, accept: str, max_size: int, any_host: bool = False) -> None:
+    def __init__(
+        self, url: str, accept: str, max_size: int, any_host: bool = False, timeout: float = inf
+    ) -> None:
         self.url = url
         self.accept = accept
         self.max_size = max_size
         self.any_host = any_host
-        self.deadline = inf
-        self.abandoned = False
-        self._timeout = inf
-        self._on_abandon: Callable[[Request], object] | None = None
+        self.timeout = timeout
+        self._deadline = time.monotonic() + min(timeout, MAX_TIMEOUT)
         self._guard: Guard | None = None  # of the connection that carries it
         self._hop = url  # the URL of the redirect that is being followed
 
     def remaining(self) -> float:
-        """Return the seconds until the deadline.
+        """Return the seconds that are left.
 
-        :raises TimeoutError: if it passed, or if the request was abandoned.
+        :raises TimeoutError: if there are none.
         """
-        left = self.deadline - time.monotonic()
-        if left <= 0 or self.abandoned:
+        left = self._deadline - time.monotonic()
+        if left <= 0:
             raise TimeoutError(self.timeout_reason)
         return left
 
-    def abandon(self) -> None:
-        """Abort the request, from another thread: a blocking read on its connection ends immediately."""
-        self.abandoned = True
-        sock = getattr(self._guard and self._guard.connection, "sock", None)
-        if isinstance(sock, socket.socket):
-            with suppress(OSError):
-                # not SSLSocket.shutdown, which frees the TLS state while the other thread reads
-                socket.socket.shutdown(sock, socket.SHUT_RDWR)
-        if self._on_abandon is not None:
-            self._on_abandon(self)
+    def _end(self) -> None:
+        """Have it end now, from another thread."""
+        self._deadline = -inf
+        if self._guard is not None:
+            self._guard.close()
 
     @property
     def timeout_reason(self) -> str:
-        """What to say when the deadline has passed."""
-        return f"no answer from {self._host} within {self._timeout:.3g} s"
+        """What to say when no time is left."""
+        return f"no answer from {self._host} within {self.timeout:.3g} s"
 
     @property
     def _host(self) -> str:
@@ -133,15 +124,6 @@ class Request:
     def _elsewhere(self) -> bool:
         """Whether a redirect led to another server, whose behaviour says nothing about the first one."""
         return is_elsewhere(self._hop, self.url)
-
-    def _copy(self) -> Request:
-        return Request(self.url, self.accept, self.max_size, self.any_host)
-
-    def _start(self, timeout: float, on_abandon: Callable[[Request], object]) -> None:
-        """Set the deadline, ``timeout`` seconds from now, and what else to do if it is abandoned."""
-        self._timeout = timeout
-        self.deadline = time.monotonic() + min(timeout, MAX_TIMEOUT)
-        self._on_abandon = on_abandon
 
 
 def is_elsewhere(url: str, first: str) -> bool:
@@ -166,9 +148,9 @@ class Transport(Protocol):
     def get(self, request: Request) -> Reply:
         """Send the request and return the reply, whatever its HTTP status.
 
-        It is called in several threads at once. It should return before ``request.remaining()`` seconds have
-        passed, and must respect ``request.max_size`` and ``request.any_host``.
+        It is called in several threads at once. It must return within ``request.remaining()`` seconds, and
+        respect ``request.max_size`` and ``request.any_host``.
 
         :raises TransportError: if there is no usable reply.
-        :raises TimeoutError: if the deadline passed.
+        :raises TimeoutError: if there is no reply in time.
         """

@@ -8,7 +8,6 @@ import requests
 from requests.adapters import HTTPAdapter
 from requests.utils import prepend_scheme_if_needed, select_proxy
 from urllib3.exceptions import HTTPError, ProtocolError
-from urllib3.exceptions import TimeoutError as PoolTimeout
 
 from doiuri._connections import (
     TooLongError,
@@ -24,7 +23,7 @@ from doiuri._urls import origin
 from doiuri.resolver.http._request import Reply, TransportError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
 
     from requests.adapters import BaseAdapter
 
@@ -70,11 +69,7 @@ class HTTPTransport:
                 if location is None:
                     return reply
                 url = redirect_target(url, location, check, same_host=not anywhere, downgrade=anywhere)
-        except (requests.Timeout, PoolTimeout) as error:
-            raise TimeoutError from error
-        except TimeoutError:
-            raise
-        except (requests.RequestException, HTTPError, OSError, ValueError) as error:
+        except (HTTPError, OSError, ValueError) as error:
             raise _failure(error, request) from error
         # an address in a record may loop: then the server is not to blame
         raise TransportError(f"more than {MAX_REDIRECTS} redirects", counts=not anywhere)
@@ -84,7 +79,7 @@ class HTTPTransport:
         response = self._sent(url, request, check)
         try:
             location = response.headers["Location"] if response.is_redirect else None
-            body = b"" if location is not None else b"".join(_body(response, request))
+            body = b"" if location is not None else b"".join(pieces(response.raw, request.max_size))
             return Reply(response.status_code, response.headers, body, url), location
         finally:
             response.close()
@@ -100,7 +95,7 @@ class HTTPTransport:
             key: str = prepend_scheme_if_needed(proxy, "http")  # type: ignore[no-untyped-call]
             manager = adapter.proxy_manager_for(key)
         while True:
-            with guarding(manager, url, check) as guard:
+            with guarding(manager, url, check, request.remaining) as guard:
                 request._guard = guard
                 try:
                     return self._send(url, request, adapter)
@@ -134,15 +129,8 @@ class HTTPTransport:
         return settings
 
 
-def _body(response: requests.Response, request: Request) -> Iterator[bytes]:
-    """Yield the body in pieces; raises TimeoutError after the deadline."""
-    for piece in pieces(response.raw, request.max_size):
-        request.remaining()
-        yield piece
-
-
-def _failure(error: BaseException, request: Request) -> TransportError:
-    """Return the TransportError for an error of requests or urllib3."""
+def _failure(error: BaseException, request: Request) -> TransportError | TimeoutError:
+    """Return what to raise for an error of requests or urllib3."""
     chain, counts = chain_of(error), not request._elsewhere
     if any(isinstance(each, TargetError) for each in chain):
         # a redirect that may lead anywhere was chosen by the record, not by the server
@@ -150,6 +138,8 @@ def _failure(error: BaseException, request: Request) -> TransportError:
     if isinstance(error, TooLongError):
         # some record is the longest: that says nothing about the server
         return TransportError(sentence(error), counts=False)
+    if any(isinstance(each, TimeoutError | requests.Timeout) for each in chain):
+        return TimeoutError()
     transient = any(isinstance(e, ProtocolError | ConnectionResetError | BrokenPipeError) for e in chain)
     host = host_of(request._hop)
     return TransportError(sentence(error), transient=transient, counts=counts, host=host)

@@ -7,13 +7,8 @@ import io
 import pytest
 import requests
 from doiuri._hosts import is_private
-from doiuri.resolver import Reply
-from doiuri.resolver.http._client import (
-    MAX_RETRY_WAIT,
-    is_transient,
-    retry_delay,
-)
-from doiuri.resolver.http._request import Request, TransportError, is_elsewhere
+from doiuri.resolver import Reply, Request, Resolver, TransportError
+from doiuri.resolver.http._request import is_elsewhere
 from doiuri.resolver.http._transport import HTTPTransport
 from requests.adapters import BaseAdapter
 from urllib3.exceptions import ProtocolError
@@ -21,32 +16,39 @@ from urllib3.exceptions import ProtocolError
 URL = "https://doi.org/api/handles/10.1000/1"
 
 
-def request(*, any_host: bool = False) -> Request:
-    return Request(URL, "", 100, any_host)
+class Same:
+    """A transport with the same result for each request."""
+
+    def __init__(self, result: Reply | TransportError) -> None:
+        self.result, self.requests = result, 0
+
+    def get(self, _request: Request) -> Reply:
+        self.requests += 1
+        if isinstance(self.result, TransportError):
+            raise self.result
+        return self.result
 
 
-@pytest.mark.parametrize("status", [429, 502, 503, 504])
-def test_what_soon_passes_is_tried_again(status: int) -> None:
-    assert is_transient(Reply(status, {}, b"", URL))
+def refused(status: int, after: str = "") -> Reply:
+    return Reply(status, {"Retry-After": after} if after else {}, b"", URL)
 
 
-@pytest.mark.parametrize("status", [200, 400, 401, 403, 404, 407, 408, 500, 501, 505])
-def test_what_persists_is_not_tried_again(status: int) -> None:
-    assert not is_transient(Reply(status, {}, b"", URL))
+ATTEMPTS: dict[str, tuple[Reply | TransportError, int]] = {
+    **{f"{status}": (refused(status), 3) for status in (429, 502, 503, 504)},
+    **{f"{status}": (refused(status), 1) for status in (200, 400, 401, 403, 404, 407, 408, 500, 501, 505)},
+    "429 for 30 s": (refused(429, "30"), 3),
+    "429 for 31 s": (refused(429, "31"), 1),
+    "reset": (TransportError("reset", transient=True), 3),
+    "refused": (TransportError("refused"), 1),
+}
 
 
-def test_errors_of_a_transport_say_themselves_what_they_are() -> None:
-    assert is_transient(TransportError("reset", transient=True))
-    assert not is_transient(TransportError("refused"))
-
-
-def test_three_attempts_are_made() -> None:
-    assert retry_delay(2, 0.0) == 0.0
-    assert retry_delay(2, MAX_RETRY_WAIT) == MAX_RETRY_WAIT == 30.0
-    assert retry_delay(2, MAX_RETRY_WAIT + 0.1) is None
-    assert retry_delay(3, 0.0) is None
-    for _ in range(20):
-        assert 0.25 <= (retry_delay(1, None) or 0.0) <= 0.5 <= (retry_delay(2, None) or 0.0) <= 1.0
+@pytest.mark.usefixtures("clock")
+@pytest.mark.parametrize(("result", "attempts"), ATTEMPTS.values(), ids=ATTEMPTS)
+def test_what_soon_passes_is_tried_three_times(result: Reply | TransportError, attempts: int) -> None:
+    transport = Same(result)
+    (outcome,) = Resolver(store=None, transport=transport, rate=None, timeout=100).resolve_many(["10.1000/1"])
+    assert (outcome.status, transport.requests) == ("unknown", attempts)
 
 
 @pytest.mark.parametrize(

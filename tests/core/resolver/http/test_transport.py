@@ -20,7 +20,6 @@ from doiuri.plugins.clients import TargetCheck, TargetError
 from doiuri.plugins.connections import redirect_target
 from doiuri.resolver import MemoryStore, Resolver
 from doiuri.resolver._questions import MAX_RECORD
-from doiuri.resolver.http import _client
 from support.processes import all_threads_ended
 from support.servers.faults import FAULTS, NAME, TARGET, Server, moved, record, reply, says, serving
 from support.servers.rest import found, handling, header, proxy, targets
@@ -579,7 +578,7 @@ def test_the_reason_names_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "dou.example: through a proxy: " in reason("http://dou.example")
 
 
-def test_a_connection_that_is_closed_when_it_is_used_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_connection_that_is_closed_when_it_is_used_again(pauses: list[float]) -> None:
     """The server closes it without notice: this counts as no failure, and causes no delay."""
 
     def answer(server: Server, connection: socket.socket, request: bytes) -> None:
@@ -588,14 +587,10 @@ def test_a_connection_that_is_closed_when_it_is_used_again(monkeypatch: pytest.M
         connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%b" % (len(body), body))
         connection.recv(65_536)  # the next request, which nobody answers
 
-    def refuse(*_args: object) -> None:
-        raise AssertionError("a failure")
-
-    monkeypatch.setattr(_client, "retry_delay", refuse)
     with serving(answer) as server:
         outcomes = list(Resolver(server.url, store=None).resolve_many(DOI(f"10.1000/{n}") for n in range(20)))
         assert [outcome.status for outcome in outcomes] == ["found"] * 20
-        assert len(server.requests) == 20
+        assert (len(server.requests), pauses) == (20, [])
 
 
 def test_credentials_go_to_no_other_port() -> None:

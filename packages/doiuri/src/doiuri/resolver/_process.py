@@ -69,7 +69,7 @@ def new_client(
     on_reply: OnReply | None,
 ) -> Client:
     """Return a client; with a transport of its own it has a limiter of its own, too."""
-    base, own = config.base, None if transport is None else Limiter()
+    own = None if transport is None else Limiter()
 
     @cache
     def opened() -> Transport:
@@ -77,18 +77,11 @@ def new_client(
             return transport
         from doiuri.resolver.http._transport import HTTPTransport  # imports requests, which takes long
 
-        return HTTPTransport(lambda: server(base).session, session, config.user_agent, private=config.private)
+        return HTTPTransport(
+            lambda: server(config.base).session, session, config.user_agent, private=config.private
+        )
 
-    return Client(
-        base,
-        opened,
-        lambda: own or server(base).limiter,
-        on_reply,
-        rate=config.rate,
-        concurrency=config.concurrency,
-        timeout=config.timeout,
-        offline=config.offline,
-    )
+    return Client(config, opened, lambda: own or server(config.base).limiter, on_reply)
 
 
 def shared_store(where: str | os.PathLike[str] | None) -> AnyStore:

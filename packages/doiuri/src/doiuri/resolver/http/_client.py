@@ -17,11 +17,11 @@ from doiuri.resolver.http._request import Request, TransportError, is_elsewhere
 from doiuri.rest._client import retry_after
 
 if TYPE_CHECKING:
-    import random
     from collections.abc import Callable, Iterator
     from typing import TypeVar
 
     from doiuri._doi import Handle
+    from doiuri.resolver._arguments import Config
     from doiuri.resolver.http._limiter import Limiter
     from doiuri.resolver.http._request import OnReply, Reply, Transport
 
@@ -89,37 +89,26 @@ class Budget:
 class Client:
     """Sends requests to one server.
 
-    :param base: the server's base URL.
+    :param config: the server, and the limits of requests to it.
     :param transport: returns the transport; called when the first request is due.
     :param limiter: returns the limiter, which is replaced after a fork.
     :param on_reply: called with what came of each request, if given.
-    :param rate: requests per second; None: no limit.
-    :param concurrency: requests in flight.
-    :param timeout: seconds for one request.
     """
 
     def __init__(
         self,
-        base: str,
+        config: Config,
         transport: Callable[[], Transport],
         limiter: Callable[[], Limiter],
         on_reply: OnReply | None,
-        *,
-        rate: float | None,
-        concurrency: int,
-        timeout: float,
-        offline: bool,
     ) -> None:
-        self.base = base
-        self.concurrency = concurrency
-        self._host = urlsplit(base).netloc
+        self.concurrency = config.concurrency
+        self._config = config
+        self._host = urlsplit(config.base).netloc
         self._transport = transport
         self._limiter = limiter
         self._on_reply = on_reply
-        self._rate = rate
-        self._timeout = timeout
-        self._offline = offline
-        self._loaded = offline
+        self._loaded = config.offline
 
     def load(self) -> float:
         """Load what sends requests, if it is not there yet; return the seconds that it took.
@@ -149,7 +138,7 @@ class Client:
             if budget.ended:
                 raise Unanswered(doi, BUDGET)
             asked = None if isinstance(result, TransportError) else retry_after(result.headers, time.time())
-            delay = retry_delay(attempt, asked) if is_transient(result) else None
+            delay = retry_delay(result, attempt, asked)
             if delay is None or time.monotonic() + delay >= budget.deadline:
                 break
             self._note(result, request, retried=True)
@@ -179,13 +168,13 @@ class Client:
         return Cause("status", host_of(result), result.status, f"HTTP status {result.status}")
 
     def _attempt(self, doi: Handle, request: Request, budget: Budget) -> Reply | TransportError:
-        if self._offline:
+        if self._config.offline:
             raise Unanswered(doi, Cause("offline", detail="offline: request not sent"))
         transport = self._transport()  # before the timeout starts: it may have to be imported
         try:
             with (
-                self._limiter().slot(self._rate, self.concurrency, budget.deadline),
-                budget.attempt(request, self._timeout) as attempt,
+                self._limiter().slot(self._config.rate, self.concurrency, budget.deadline),
+                budget.attempt(request, self._config.timeout) as attempt,
             ):
                 result = _send(transport, attempt)
         except Paused as pause:
@@ -197,7 +186,7 @@ class Client:
             self._on_reply(result)
         if isinstance(result, TimeoutError):
             # a server that had less time than usual did not fail
-            long_enough = attempt.timeout >= min(self._timeout, MIN_TIMEOUT)
+            long_enough = attempt.timeout >= min(self._config.timeout, MIN_TIMEOUT)
             counts = long_enough and not attempt._elsewhere
             return _NoReplyError(attempt.timeout_reason, counts=counts, host=attempt._host)
         return result
@@ -254,27 +243,20 @@ def _send(transport: Transport, request: Request) -> Reply | TransportError | Ti
         return error
 
 
-def is_transient(result: Reply | TransportError) -> bool:
-    """Return whether the same request may succeed when it is repeated."""
-    return result.transient if isinstance(result, TransportError) else result.status in TRANSIENT
-
-
-def retry_delay(
-    attempt: int, retry_after: float | None, generator: random.Random | None = None
-) -> float | None:
+def retry_delay(result: Reply | TransportError, attempt: int, asked: float | None) -> float | None:
     """Return the seconds to wait before the next attempt; None to give up.
 
     :param attempt: number of attempts so far.
-    :param retry_after: seconds that the server asked for; never cut short.
+    :param asked: seconds that the server asked for; never cut short.
     """
-    if attempt >= MAX_ATTEMPTS:
+    transient = result.transient if isinstance(result, TransportError) else result.status in TRANSIENT
+    if not transient or attempt >= MAX_ATTEMPTS:
         return None
-    if retry_after is None:
+    if asked is None:
         import random  # slow to import
 
-        jitter = (generator or random).uniform(0.5, 1.0)
-        return float(0.5 * 2 ** (attempt - 1) * jitter)
-    return retry_after if retry_after <= MAX_RETRY_WAIT else None
+        return float(0.5 * 2 ** (attempt - 1) * random.uniform(0.5, 1.0))  # noqa: S311 - jitter
+    return asked if asked <= MAX_RETRY_WAIT else None
 
 
 def failure_weight(result: Reply | TransportError, request: Request, *, usable: bool = True) -> int | None:

@@ -120,7 +120,7 @@ def fullest_second(times: Sequence[float]) -> int:
 def verified(base: str, count: int, known: dd.DataFrame | None = None, **options: Any) -> float:
     """The seconds that it takes to verify so many names."""
     begun = time.perf_counter()
-    statuses = verify(frame(count), base=base, known=known, **options)["doi_status"]
+    statuses = verify(frame(count), resolver=base, known=known, **options)["doi_status"]
     found = int((statuses == "found").sum().compute())
     seconds = time.perf_counter() - begun
     assert found == count, f"{count - found} names have no answer"

@@ -1,29 +1,53 @@
-"""A Dask cluster in this process."""
+"""A Dask cluster in this process, and a local DOI proxy."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+import dask
 import pytest
+from support.servers.faults import Server, reply, value
+from support.servers.rest import handling, proxy
 
 if TYPE_CHECKING:
-    from distributed import Client, LocalCluster
+    from distributed import Client
 
 
-@pytest.fixture(scope="session")
-def cluster() -> Iterator[LocalCluster]:
-    """Two workers with one thread each."""
-    from distributed import LocalCluster  # takes a second, in each worker of pytest
-
-    with LocalCluster(n_workers=2, processes=False, threads_per_worker=1, dashboard_address=":0") as cluster:
-        yield cluster
+@pytest.fixture(autouse=True)
+def _one_thread() -> Iterator[None]:
+    """Compute in this thread, unless a test has a client."""
+    with dask.config.set(scheduler="sync"):
+        yield
 
 
 @pytest.fixture
-def client(cluster: LocalCluster) -> Iterator[Client]:
-    """The client of that cluster; without it, Dask computes without one."""
-    from distributed import Client
+def client(request: pytest.FixtureRequest) -> Iterator[Client]:
+    """The client of two workers in this process, with addresses of this protocol."""
+    from distributed import Client, LocalCluster  # slow to import
 
-    with Client(cluster) as client:
+    options = {
+        "processes": False,
+        "protocol": getattr(request, "param", "inproc://"),
+        "dashboard_address": ":0",
+    }
+    with LocalCluster(n_workers=2, threads_per_worker=1, **options) as workers, Client(workers) as client:
         yield client
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    """Which RA knows names with "crossref" in any letter case; the REST API also ``link`` and ``empty``."""
+
+    def agencies(name: str) -> dict[str, str]:
+        return {"RA": "Crossref"} if "crossref" in name.lower() else {"status": "DOI does not exist"}
+
+    records = proxy({"10.1000/LINK": (value("URL", "https://example.org/"),)}, agencies)
+
+    def handle(target: str) -> bytes:
+        if target != "/api/handles/10.1000/empty":
+            return records(target)
+        return reply("200 OK", b'{"responseCode":200,"handle":"10.1000/empty","values":[]}')
+
+    with handling(handle) as server:
+        yield server

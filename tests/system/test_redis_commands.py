@@ -41,7 +41,7 @@ def test_a_cluster_of_dask_keeps_its_answers_there(server: redis_server.Server) 
         handling(proxy(None, lambda _name: {"RA": "Crossref"})) as web,
     ):
         for _ in range(2):
-            verified = verify(frame, base=web.url, rate=None, cache=server.url).compute()
+            verified = verify(frame, resolver=web.url, rate=None, cache=server.url).compute()
             assert {*verified["doi_status"]} == {"found"}
             asked = [name for path in targets(web) for name in path.removeprefix("/doiRA/").split(",")]
             assert sorted(asked) == sorted(names)

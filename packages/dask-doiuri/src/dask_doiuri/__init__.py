@@ -1,7 +1,6 @@
 """Parse and verify millions of DOIs on Dask."""
 
-from dask_doiuri._dumps import read_known
 from dask_doiuri._parse import parse
 from dask_doiuri._verify import verify
 
-__all__ = ["parse", "read_known", "verify"]
+__all__ = ["parse", "verify"]

@@ -1,41 +1,29 @@
-"""``parse``: the names and keys of DOIs."""
+"""``parse``: the names and keys of DOIs; and how data gets new columns, partition by partition."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import isnan
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import dask.bag as db
 import dask.dataframe as dd
 import pandas as pd
+from dask.dataframe.utils import pyarrow_strings_enabled
 from doiuri import DOISyntaxError, Handle
 from doiuri.records import ascii_upper
 
-from dask_doiuri._partitions import (
-    as_frame,
-    check_data,
-    check_free,
-    items_in,
-    text_dtype,
-    with_columns,
-    with_members,
-)
-
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable
+    from collections.abc import Callable, Hashable, Iterable, Sequence
+
+    Row = tuple[str | None, ...]
+
+Data = TypeVar("Data", db.Bag, dd.DataFrame)
 
 PARSED = ("doi_name", "doi_key", "doi_reason")
 
 
-@overload
-def parse(data: db.Bag, column: Hashable = ...) -> db.Bag: ...
-
-
-@overload
-def parse(data: dd.DataFrame | dd.Series, column: Hashable = ...) -> dd.DataFrame: ...
-
-
-def parse(data: db.Bag | dd.DataFrame | dd.Series, column: Hashable = "doi") -> db.Bag | dd.DataFrame:
+def parse(data: Data, column: Hashable = "doi") -> Data:
     """Return the data with the name and the key of each DOI, lazily; nothing is sent anywhere.
 
     The rows keep their order, index and columns, and get three more:
@@ -49,30 +37,22 @@ def parse(data: db.Bag | dd.DataFrame | dd.Series, column: Hashable = "doi") -> 
 
     Each value is read as by ``doiuri.Handle.parse``: a name, a link, a label, a ``doi:`` URI.
 
-    :param data: a frame; a series of DOIs, which becomes a frame; or a bag of DOIs or of dicts, which becomes
-        a bag of dicts.
-    :param column: the column, or the member of the dicts, with the DOIs. It names the column of a series that
-        has no name, and the member of a bag of DOIs.
-    :raises TypeError: if ``data`` is none of these.
+    :param data: a frame; or a bag of DOIs or of dicts, which becomes a bag of dicts.
+    :param column: the column, or the member of the dicts, with the DOIs.
+    :raises TypeError: if ``data`` is neither.
     :raises ValueError: if there is no such column, or a new one exists already.
 
     >>> import pandas as pd
     >>> import dask.dataframe as dd
-    >>> texts = pd.Series(["https://doi.org/10.1000/182", "doi:10.1000/ABC-é", "11.1000/182"])
+    >>> texts = pd.DataFrame({"doi": ["https://doi.org/10.1000/182", "doi:10.1000/ABC-é", "11.1000/182"]})
     >>> parse(dd.from_pandas(texts, npartitions=2))[["doi_name", "doi_key"]].compute()
             doi_name        doi_key
     0    10.1000/182    10.1000/182
     1  10.1000/ABC-é  10.1000/ABC-é
     2           <NA>           <NA>
     """
-    check_data(data)
-    if isinstance(data, db.Bag):
-        return data.map_partitions(_parse_items, column)
-    frame, column = as_frame(data, column)
-    check_free(frame.columns, PARSED)
-    dtype = text_dtype()
-    meta = with_columns(frame._meta, dict.fromkeys(PARSED, ()), dtype)
-    return frame.map_partitions(_parse_frame, column, dtype, meta=meta)
+    check_data(data, column, PARSED)
+    return add_columns(data, column, PARSED, rows_of)
 
 
 def read(item: object) -> Handle | str:
@@ -89,28 +69,87 @@ def read(item: object) -> Handle | str:
     return f"expected a DOI or a str, not {item!r:.80}"
 
 
-def columns_of(items: Iterable[object]) -> dict[str, list[str | None]]:
-    """Return the new columns for some DOIs."""
-    names: list[str | None] = []
-    keys: list[str | None] = []
-    reasons: list[str | None] = []
-    for item in items:
-        found = read(item)
-        if isinstance(found, str):
-            names.append(None)
-            keys.append(None)
-            reasons.append(found)
-        else:
-            names.append(found.name)
-            keys.append(ascii_upper(found.name))  # a tenth of the time of found.key
-            reasons.append(None)
-    return dict(zip(PARSED, (names, keys, reasons), strict=True))
+def rows_of(items: Iterable[object]) -> list[Row]:
+    """Return the name, key and reason for each item."""
+    # a tenth of the time of found.key
+    return [
+        (None, None, found) if isinstance(found, str) else (found.name, ascii_upper(found.name), None)
+        for found in map(read, items)
+    ]
 
 
-def _parse_frame(part: pd.DataFrame, column: Hashable, dtype: Any) -> pd.DataFrame:
-    return with_columns(part, columns_of(items_in(part, column)), dtype)
+def check_data(data: object, column: Hashable, names: Iterable[str]) -> None:
+    """Raise TypeError or ValueError unless columns can be added to the data."""
+    if isinstance(data, (pd.DataFrame, pd.Series)):
+        raise TypeError("expected data of Dask; use dask.dataframe.from_pandas(data, npartitions=…)")
+    if isinstance(data, dd.Series):
+        raise TypeError("expected a Dask bag or data frame, not a series; use to_frame()")
+    if not isinstance(data, (db.Bag, dd.DataFrame)):
+        raise TypeError(f"expected a Dask bag or data frame, not {data!r:.80}")
+    if isinstance(data, dd.DataFrame):
+        found = list(data.columns).count(column)
+        if found != 1:
+            problem = f"{found} columns are named" if found else "there is no column"
+            raise ValueError(f"{problem} {column!r}; the columns are {', '.join(map(repr, data.columns))}")
+        _check_free(data.columns, names)
 
 
-def _parse_items(part: Iterable[object], column: Hashable) -> list[dict[Hashable, object]]:
-    items = list(part)
-    return with_members(items, column, columns_of(items_in(items, column)))
+def add_columns(
+    data: Data, column: Hashable, names: Sequence[str], answer: Callable[..., list[Row]], known: Any = None
+) -> Data:
+    """Return the data with new columns of text.
+
+    :param answer: returns a row of new values for each DOI of a partition.
+    :param known: data whose partitions are passed to ``answer`` too.
+    """
+    dtype, more = text_dtype(), [] if known is None else [known]
+    if isinstance(data, db.Bag):
+        return data.map_partitions(_add_to_items, *more, column=column, names=names, answer=answer)
+    meta = _with_rows(data._meta, names, [], dtype)
+    options = {"meta": meta, "align_dataframes": False}
+    return data.map_partitions(
+        _add_to_frame, *more, column=column, names=names, answer=answer, dtype=dtype, **options
+    )
+
+
+def _add_to_frame(
+    part: pd.DataFrame, *known: pd.DataFrame, column: Hashable, names: Sequence[str], answer: Any, dtype: Any
+) -> pd.DataFrame:
+    return _with_rows(part, names, answer(items_in(part, column), *known), dtype)
+
+
+def _with_rows(part: pd.DataFrame, names: Sequence[str], rows: list[Row], dtype: Any) -> pd.DataFrame:
+    values = zip(*rows, strict=True) if rows else [()] * len(names)
+    return part.assign(
+        **{name: pd.array([*each], dtype=dtype) for name, each in zip(names, values, strict=True)}
+    )
+
+
+def _add_to_items(
+    part: Iterable[object], *known: Any, column: Hashable, names: Sequence[str], answer: Any
+) -> list[dict[Hashable, object]]:
+    items, added = list(part), []
+    for item, row in zip(items, answer(items_in(items, column), *known), strict=True):
+        old = dict(item) if isinstance(item, Mapping) else {column: item}
+        _check_free(old, names)
+        added.append(old | dict(zip(names, row, strict=True)))
+    return added
+
+
+def _check_free(present: Iterable[Hashable], names: Iterable[str]) -> None:
+    taken = [name for name in names if name in set(present)]
+    if taken:
+        raise ValueError(f"the data already has {', '.join(taken)}; rename or drop it first")
+
+
+def items_in(part: pd.DataFrame | Iterable[object], column: Hashable) -> list[object]:
+    """Return the DOIs in a partition of a frame, None for a missing one; or in a partition of a bag."""
+    if isinstance(part, pd.DataFrame):
+        values = part[column]
+        return list(values.astype(object).where(values.notna(), None))
+    return [item.get(column) if isinstance(item, Mapping) else item for item in part]
+
+
+def text_dtype() -> Any:
+    """Return the type of a column of text as Dask converts it (``dataframe.convert-string``)."""
+    return pd.StringDtype("pyarrow") if pyarrow_strings_enabled() else pd.Series([""]).dtype

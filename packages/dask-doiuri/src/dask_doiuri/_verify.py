@@ -1,87 +1,55 @@
-"""``verify``: whether DOIs exist."""
+"""``verify``: whether DOIs exist; how it asks is settled where the task graph is made."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, overload
+import os
+import re
+import sys
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal
+from uuid import uuid4
 
-import dask.bag as db
-import dask.dataframe as dd
+import dask
+from dask.system import CPU_COUNT
+from doiuri import Handle
+from doiuri.plugins import OPTIONS, user_agent
+from doiuri.plugins.survey import deadline_in, time_left
+from doiuri.records import ascii_upper
+from doiuri.resolver import Resolver, SQLiteStore
 
-from dask_doiuri._answers import VERIFIED, answers
-from dask_doiuri._known import AGENCY, KEY, agencies_of, known_in_bag, known_in_frame
-from dask_doiuri._partitions import (
-    as_frame,
-    check_data,
-    check_free,
-    items_in,
-    text_dtype,
-    with_columns,
-    with_members,
-)
-from dask_doiuri._reading import items_of, read_each_time, read_twice
-from dask_doiuri._settings import VerifySettings
+from dask_doiuri._known import agencies_of, find_known
+from dask_doiuri._parse import add_columns, check_data, read
 
 if TYPE_CHECKING:
-    import os
-    from collections.abc import Hashable, Iterable
+    from collections.abc import Hashable, Iterable, Iterator, Sequence
 
+    import dask.dataframe as dd
     import pandas as pd
+    from doiuri.resolver import Outcome
 
-    from dask_doiuri._known import Known
-    from dask_doiuri._settings import Rate
+    from dask_doiuri._parse import Data, Row
 
+VERIFIED = ("doi_name", "doi_status", "doi_agency", "doi_reason")
 
-@overload
-def verify(
-    data: db.Bag,
-    column: Hashable = ...,
-    *,
-    known: Known | None = ...,
-    base: str | None = ...,
-    rate: Rate = ...,
-    cache: str | os.PathLike[str] | None = ...,
-    cache_limit: int | None = ...,
-    budget: float | None = ...,
-    timeout: float = ...,
-    concurrency: int = ...,
-    mailto: str | None = ...,
-    offline: bool | None = ...,
-) -> db.Bag: ...
-
-
-@overload
-def verify(
-    data: dd.DataFrame | dd.Series,
-    column: Hashable = ...,
-    *,
-    known: Known | None = ...,
-    base: str | None = ...,
-    rate: Rate = ...,
-    cache: str | os.PathLike[str] | None = ...,
-    cache_limit: int | None = ...,
-    budget: float | None = ...,
-    timeout: float = ...,
-    concurrency: int = ...,
-    mailto: str | None = ...,
-    offline: bool | None = ...,
-) -> dd.DataFrame: ...
+AT_ONCE = 2_000
+"""Names after which a process looks again how many others share the rate."""
 
 
 def verify(
-    data: db.Bag | dd.DataFrame | dd.Series,
+    data: Data,
     column: Hashable = "doi",
     *,
-    known: Known | None = None,
-    base: str | None = None,
-    rate: Rate = "default",
+    known: dd.DataFrame | pd.DataFrame | None = None,
+    resolver: str | None = None,
+    rate: float | Literal["default"] | None = "default",
     cache: str | os.PathLike[str] | None = None,
-    cache_limit: int | None = None,
     budget: float | None = None,
     timeout: float = 10,
     concurrency: int = 3,
     mailto: str | None = None,
     offline: bool | None = None,
-) -> db.Bag | dd.DataFrame:
+) -> Data:
     """Return the data with the answer about each DOI, lazily, partition by partition.
 
     The rows keep their order, index and columns, and get four more:
@@ -101,24 +69,20 @@ def verify(
     Answers are kept in the cache. A name that the cache has is not requested, so a computation that was
     interrupted can simply be started again. Names without an answer are not in the cache.
 
-    :param data: a frame; a series of DOIs, which becomes a frame; or a bag of DOIs or of dicts, which becomes
-        a bag of dicts.
-    :param column: the column, or the member of the dicts, with the DOIs. It names the column of a series that
-        has no name, and the member of a bag of DOIs.
+    :param data: a frame; or a bag of DOIs or of dicts, which becomes a bag of dicts.
+    :param column: the column, or the member of the dicts, with the DOIs.
     :param known: DOIs that exist, such as those of a public data file; they are not requested. A frame with a
-        column ``doi_key`` (from ``read_known`` or ``parse``) or ``doi``, and perhaps ``doi_agency``; or a
-        series of DOIs. They count as ``"found"``. Only keys travel between the workers. The data is read
-        twice, first for its keys and then for its rows, so that it need not fit into memory; data that comes
-        out of a shuffle or is persisted is kept instead.
-    :param base: URL of the DOI proxy; by default ``DOIURI_RESOLVER`` or https://doi.org.
+        column ``doi_key`` (from ``parse``) or ``doi``, and perhaps ``doi_agency``. They
+        count as ``"found"``. Only keys travel between the workers. A frame is read twice, first for its keys
+        and then for its rows, so that it need not fit into memory; a bag, and data that comes out of a
+        shuffle or is persisted, is kept instead.
+    :param resolver: URL of the DOI proxy; by default ``DOIURI_RESOLVER`` or https://doi.org.
     :param rate: requests per second of the whole cluster; None: no limit. By default 10, and no limit for a
         proxy on this machine. Each worker process gets an equal share. The scheduler ``"processes"`` does not
         tell its workers how many they are: the rate is divided by Dask's setting ``num_workers``, or else by
         the number of CPUs.
     :param cache: address of the store, as in ``DOIURI_CACHE``, its default. Without one, each machine uses
         the SQLite file in its user's cache folder. A path has to be valid on the workers.
-    :param cache_limit: size of an SQLite file in bytes beyond which its oldest answers are deleted. The
-        default is a gigabyte: about five million answers about existence.
     :param budget: seconds for each partition; None: no limit. What has no answer by then is ``"unknown"``.
     :param timeout: seconds for one request.
     :param concurrency: requests in flight at the same time, for each worker process.
@@ -126,8 +90,7 @@ def verify(
     :param offline: send no requests, use ``known`` and the cache only; by default ``DOIURI_OFFLINE``, else
         False.
     :raises TypeError: if ``data`` or ``known`` is none of these.
-    :raises ValueError: if there is no such column, a new one exists already, or an argument has an
-        impossible value.
+    :raises ValueError: if there is no such column, a new one exists already, or an option is invalid.
 
     >>> import dask.bag as db
     >>> dois = db.from_sequence(["10.1000/182", "10.1000"], npartitions=1)
@@ -136,62 +99,93 @@ def verify(
     unknown offline: request not sent
     unknown offline: request not sent
     """
-    check_data(data)
-    settings = VerifySettings.read(
-        base=base,
-        offline=offline,
-        mailto=mailto,
-        cache=cache,
-        cache_limit=cache_limit,
-        rate=rate,
-        budget=budget,
-        timeout=timeout,
-        concurrency=concurrency,
-    )
-    if isinstance(data, db.Bag):
-        return _verify_bag(data, column, known, settings)
-    frame, column = as_frame(data, column)
-    check_free(frame.columns, VERIFIED)
-    return _verify_frame(frame, column, known, settings)
-
-
-def _verify_bag(bag: db.Bag, column: Hashable, known: Known | None, settings: VerifySettings) -> db.Bag:
+    check_data(data, column, VERIFIED)
+    given = {"resolver": resolver, "offline": offline, "mailto": mailto, "cache": cache, "timeout": timeout}
+    if budget is not None:
+        given["budget"] = budget
+    answer = partial(_answer, asking=_Asking.settle(given, rate, concurrency))
     if known is None:
-        return bag.map_partitions(_verify_items, column, settings)
-    bag = read_each_time(bag)
-    return bag.map_partitions(_verify_items, column, settings, known_in_bag(bag, column, known))
+        return add_columns(data, column, VERIFIED, answer)
+    data, names = find_known(data, column, known)
+    return add_columns(data, column, VERIFIED, answer, names)
 
 
-def _verify_frame(
-    frame: dd.DataFrame, column: Hashable, known: Known | None, settings: VerifySettings
-) -> dd.DataFrame:
-    dtype = text_dtype()
-    meta = with_columns(frame._meta, dict.fromkeys(VERIFIED, ()), dtype)
-    if known is None:
-        return frame.map_partitions(_verify_part, column, dtype, settings, meta=meta)
-    keys, frame = read_twice(frame)
-    names = known_in_frame(keys, column, known)
-    return frame.map_partitions(
-        _verify_part, column, dtype, settings, names, meta=meta, align_dataframes=False
-    )
+def _answer(items: Iterable[object], names: Any = (), *, asking: _Asking) -> list[Row]:
+    """Return the new values for the DOIs of a partition; each name is asked for once.
+
+    :param names: the keys of names that are known, each with its agency.
+    """
+    found = [read(item) for item in items]
+    answers: dict[str, Row] = {key: ("found", agency, None) for key, agency in agencies_of(names).items()}
+    new: dict[str, Handle] = {}
+    for one in found:
+        if isinstance(one, Handle) and (key := ascii_upper(one.name)) not in answers:
+            new.setdefault(key, one)
+    for key, outcome in zip(new, asking.outcomes([*new.values()]), strict=True):
+        answers[key] = (outcome.status, outcome.agency, outcome.reason or None)
+    return [
+        (None, "invalid", None, one) if isinstance(one, str) else (one.name, *answers[ascii_upper(one.name)])
+        for one in found
+    ]
 
 
-def _verify_part(
-    part: pd.DataFrame,
-    column: Hashable,
-    dtype: Any,
-    settings: VerifySettings,
-    names: pd.DataFrame | None = None,
-) -> pd.DataFrame:
-    known = {} if names is None else agencies_of(zip(names[KEY], names[AGENCY], strict=True))
-    return with_columns(part, answers(items_in(part, column), settings, known), dtype)
+@dataclass(frozen=True)
+class _Asking:
+    """How one call of ``verify`` asks; nothing is left to the environment of the workers."""
+
+    resolver: dict[str, Any]  # arguments of a Resolver
+    cache: str | None = field(repr=False)  # URLs of Redis may have a password
+    rate: float | None
+    budget: float | None
+    client: int = field(default_factory=os.getpid)
+    workers: int = field(default_factory=lambda: dask.config.get("num_workers", None) or CPU_COUNT)
+    """How many processes Dask's scheduler "processes" starts."""
+
+    call: str = field(default_factory=lambda: uuid4().hex)
+    """Part of Dask's keys: otherwise a call could return the answers of an equal one, "unknown" ones too."""
+
+    @classmethod
+    def settle(
+        cls, given: dict[str, Any], rate: float | Literal["default"] | None, concurrency: int
+    ) -> _Asking:
+        """Check the options; what was left out is read from the environment of this process."""
+        options = {option.name: option.read(given) for option in OPTIONS if option.name in given}
+        cache, budget = options.pop("cache"), options.pop("budget", None)
+        options["base"] = options.pop("resolver")
+        options["user_agent"] = user_agent("dask-doiuri", options.pop("mailto"))
+        options["concurrency"] = concurrency
+        limit: dict[str, Any] = {} if rate == "default" else {"rate": rate}
+        with Resolver(store=None, **options, **limit) as checked:
+            rate = checked.rate
+        if cache and not re.match(r":memory:|\w{2,}:", cache):
+            cache = os.path.abspath(cache)  # noqa: PTH100
+        return cls(options, cache, rate, budget)
+
+    def outcomes(self, dois: Sequence[Handle]) -> Iterator[Outcome]:
+        """Yield what is known about DOIs, all within one budget."""
+        deadline = deadline_in(self.budget)
+        # not None: that stands for the worker's own DOIURI_CACHE
+        store = self.cache or SQLiteStore(None).path
+        for start in range(0, len(dois), AT_ONCE):
+            with Resolver(store=store, rate=self.share, **self.resolver) as resolver:
+                yield from resolver.verify(dois[start : start + AT_ONCE], budget=time_left(deadline))
+
+    @property
+    def share(self) -> float | None:
+        """The requests per second of this process; None: no limit."""
+        alone = 1 if self.client == os.getpid() else self.workers
+        return self.rate and self.rate / (_processes() or alone)
 
 
-def _verify_items(
-    part: Iterable[object],
-    column: Hashable,
-    settings: VerifySettings,
-    names: Iterable[tuple[str, object]] = (),
-) -> list[dict[Hashable, object]]:
-    items = items_of(part)
-    return with_members(items, column, answers(items_in(items, column), settings, agencies_of(names)))
+def _processes() -> int | None:
+    """Return how many worker processes the cluster of the running task has; None if it has no cluster."""
+    distributed = sys.modules.get("distributed")
+    if distributed is None:
+        return None
+    try:
+        distributed.get_worker()
+    except ValueError:  # not a task of a cluster
+        return None
+    # the workers of one process, as in inproc://host/process/number, share it
+    addresses = distributed.get_client().nthreads()
+    return max(1, len({re.sub("^(inproc:.*)/.*", r"\1", address) for address in addresses}))

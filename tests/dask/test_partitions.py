@@ -1,0 +1,178 @@
+"""All at once = one by one = in any order: what a row gets depends on its own text alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import dask
+import dask.bag as db
+import dask.dataframe as dd
+import pandas as pd
+import pytest
+from dask.dataframe.utils import assert_eq
+from dask_doiuri import parse, verify
+from doiuri import DOI, Handle
+from doiuri.records import ascii_upper
+from support.cases import odd_cases
+from support.partitions import SHAPES, asked, bag, dicts, frame, rows
+from support.servers.faults import Server
+
+PARSED = ("doi_name", "doi_key", "doi_reason")
+VERIFIED = ("doi_name", "doi_status", "doi_agency", "doi_reason")
+NO_DOI, NO_TEXT, NO_LABEL = (
+    "there is no DOI",
+    "the text is empty",
+    'expected "10.", a label such as "doi:", or a link to doi.org',
+)
+# By text: name, key, status, agency and reason
+EXPECTED: dict[str | None, tuple[str | None, ...]] = {
+    "doi:10.1000/crossref": ("10.1000/crossref", "10.1000/CROSSREF", "found", "Crossref", None),
+    "https://doi.org/10.1000/CrossRef": ("10.1000/CrossRef", "10.1000/CROSSREF", "found", "Crossref", None),
+    "https://doi.org/10.1000/%3Ccrossref-é": (
+        "10.1000/<crossref-é",
+        "10.1000/<CROSSREF-é",
+        "found",
+        "Crossref",
+        None,
+    ),
+    "10.1000/link": ("10.1000/link", "10.1000/LINK", "found", None, None),
+    "10.1000/empty": ("10.1000/empty", "10.1000/EMPTY", "found", None, None),
+    "10.1000/gone": ("10.1000/gone", "10.1000/GONE", "not-found", None, "no such DOI"),
+    None: (None, None, "invalid", None, NO_DOI),
+    "": (None, None, "invalid", None, NO_TEXT),
+    "nonsense": (None, None, "invalid", None, NO_LABEL),
+}
+TEXTS = [*EXPECTED, "10.1000/gone", "doi:10.1000/crossref", None]
+ORDERS = {"given": TEXTS, "reversed": TEXTS[::-1], "interleaved": TEXTS[::2] + TEXTS[1::2]}
+
+
+@pytest.mark.parametrize(("partitions", "order"), [(1, "given"), (2, "reversed"), (12, "interleaved")])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_row_gets_what_its_text_gets_alone(server: Server, shape: str, partitions: int, order: str) -> None:
+    texts = ORDERS[order]
+    data, expected = SHAPES[shape](texts, partitions), [(text, *EXPECTED[text]) for text in texts]
+    parsed = [(text, name, key, None if name else reason) for text, name, key, *_, reason in expected]
+    assert rows(parse(data), "doi", *PARSED) == parsed
+    assert not server.requests
+    verified = verify(data, resolver=server.url)
+    for _ in range(2):
+        found = rows(verified, "doi", *VERIFIED)
+        assert found == [(text, name, *answer) for text, name, _, *answer in expected]
+    keys = sorted(ascii_upper(name) for name in asked(server).elements())
+    assert keys == sorted({key for _, key, *_ in EXPECTED.values() if key}), "asked twice, or not at all"
+
+
+@pytest.mark.parametrize("convert", [True, False, None])
+@pytest.mark.parametrize("add", [parse, lambda data: verify(data, offline=True)], ids=["parse", "verify"])
+def test_a_frame_keeps_its_order_index_columns_and_types(
+    add: Callable[..., Any], convert: bool | None
+) -> None:
+    with dask.config.set({"dataframe.convert-string": convert}):
+        data = frame(TEXTS, 3)
+        added = add(data)
+        result, before = added.compute(), data.compute()
+        assert_eq(added, result)  # the types are those of the meta
+    assert added.divisions == data.divisions
+    assert result["doi_name"].dtype == before["doi"].dtype
+    pd.testing.assert_frame_equal(result[["n", "doi"]], before)
+    assert [*result.columns][:3] == ["n", "doi", "doi_name"]
+
+
+def test_the_column_may_be_a_number() -> None:
+    data = dd.from_pandas(pd.DataFrame({7: ["doi:10.1000/a"]}), npartitions=1)
+    assert rows(parse(data, 7), "doi_name") == [("10.1000/a",)]
+
+
+@pytest.mark.parametrize(
+    ("item", "name", "reason"),
+    [
+        (DOI("10.1000/a"), "10.1000/a", None),
+        (Handle.parse("10/abc"), "10/abc", None),
+        (float("nan"), None, NO_DOI),
+        (pd.NA, None, NO_DOI),
+        (10.1, None, "expected a DOI or a str, not 10.1"),
+        (["10.1000/a"], None, "expected a DOI or a str, not ['10.1000/a']"),
+        ({"n": 1}, None, NO_DOI),
+        ({"n": 1, "doi": "10.1000/a"}, "10.1000/a", None),
+    ],
+    ids=repr,
+)
+def test_an_item_of_a_bag_becomes_a_dict_and_stays_as_it_is(
+    item: Any, name: str | None, reason: str | None
+) -> None:
+    old = item if isinstance(item, dict) else {"doi": item}
+    before = dict(old)
+    (parsed,) = parse(bag([item])).compute()
+    assert parsed == {**old, "doi_name": name, "doi_key": parsed["doi_key"], "doi_reason": reason}
+    (verified,) = verify(bag([item]), offline=True).compute()
+    assert verified["doi_name"] == name
+    assert old == before
+    assert [*parsed] == [*before, *PARSED]
+
+
+@pytest.mark.parametrize("case", odd_cases("parse"), ids=repr)
+def test_odd_names(case: Any) -> None:
+    name, key = case.name, case.name and DOI.from_name(case.name).key
+    assert rows(parse(frame([case.input])), "doi_name", "doi_key") == [(name, key)]
+
+
+@pytest.mark.parametrize(
+    ("data", "column", "error", "says"),
+    [
+        (pd.DataFrame({"doi": ["x"]}), "doi", TypeError, r"use dask\.dataframe\.from_pandas"),
+        (["10.1000/a"], "doi", TypeError, r"expected a Dask bag or data frame, not \['10\.1000/a'\]"),
+        (frame(["x"])["doi"], "doi", TypeError, r"not a series; use to_frame\(\)"),
+        (frame(["x"]), "DOI", ValueError, "there is no column 'DOI'; the columns are 'n', 'doi'"),
+        (dd.concat([frame(["x"])] * 2, axis=1), "doi", ValueError, "2 columns are named 'doi'"),
+        (
+            frame(["x"]).assign(doi_name="", doi_reason=""),
+            "doi",
+            ValueError,
+            "already has doi_name, doi_reason; rename",
+        ),
+        (bag([{"doi": "x", "doi_name": ""}]), "doi", ValueError, "already has doi_name"),
+    ],
+    ids=["pandas", "list", "series", "no such column", "two such columns", "taken", "taken in a bag"],
+)
+@pytest.mark.parametrize("function", [parse, verify])
+def test_wrong_data_is_refused(
+    function: Callable[..., Any], data: Any, column: str, error: type[Exception], says: str
+) -> None:
+    with pytest.raises(error, match=says):
+        function(data, column).compute()
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "error", "says"),
+    [
+        ("rate", 0, ValueError, "rate must be a number greater than 0, not 0"),
+        ("budget", -1, ValueError, "budget: -1 is not a number of seconds"),
+        ("timeout", 0, ValueError, "timeout: 0 is not a number of seconds"),
+        ("concurrency", 1.5, ValueError, "concurrency must be"),
+        ("resolver", "doi.org", ValueError, "resolver: .*doi.org"),
+        ("cache", "https://x.example/", ValueError, "cache: no store is known for https"),
+        ("mailto", "x", ValueError, "mailto: 'x' is not a mail address"),
+        ("offline", "perhaps", ValueError, "offline: 'perhaps' is neither"),
+        ("known", ["10.1000/a"], TypeError, r"known: expected a data frame, not \['10\.1000/a'\]"),
+        ("known", pd.DataFrame({"DOI": []}), ValueError, "known: there is no column doi_key or doi"),
+        ("base", "https://doi.org", TypeError, "unexpected keyword"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+@pytest.mark.parametrize("data", [frame(["x"]), dicts(["x"])], ids=["frame", "bag"])
+def test_a_wrong_option_is_refused_before_anything_is_computed(
+    data: Any, option: str, value: object, error: type[Exception], says: str
+) -> None:
+    options: dict[str, Any] = {option: value}
+    with pytest.raises(error, match=says):
+        verify(data, **options)
+
+
+def test_nothing_happens_before_it_is_computed(server: Server) -> None:
+    verified = verify(frame(TEXTS, 3), resolver=server.url)
+    assert verified.npartitions == 3
+    assert {str(verified.dtypes[name]) for name in VERIFIED} == {"string"}
+    assert not server.requests
+    assert isinstance(verify(bag(TEXTS), resolver=server.url), db.Bag)
+    assert not server.requests

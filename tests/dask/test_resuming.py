@@ -1,0 +1,251 @@
+"""``verify`` from any state: interrupted, without an answer, on a cluster, in another process."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import dask
+import pandas as pd
+import pytest
+from dask_doiuri import verify
+from doiuri.resolver import Resolver
+from support.partitions import SHAPES, asked, frame, rows
+from support.processes import in_child
+from support.servers.faults import Server, reply
+from support.servers.rest import handling, header, proxy
+
+if TYPE_CHECKING:
+    pass
+
+# Of these, 13 fit into a request
+LONG = [f"10.1000/{'x' * 200}crossref{number:06}" for number in range(104)]
+TEXTS = ["10.1000/crossref", "10.1000/gone", "10.1000/link", "doi:10.1000/CROSSREF", "x", "10.1000/empty"]
+STATUSES = ["found", "not-found", "found", "found", "invalid", "found"]
+KNOWN = pd.DataFrame({"doi_key": ["10.1000/Link", "10.1000/other"], "doi_agency": "dump"})
+
+
+def statuses(data: Any) -> list[object]:
+    return [status for (status,) in rows(data, "doi_status")]
+
+
+@pytest.mark.parametrize("known", [None, KNOWN], ids=["asked", "with a dump"])
+@pytest.mark.parametrize("prefix", range(5))
+@pytest.mark.parametrize("shape", ["frame", "bag"])
+def test_resumed_after_any_prefix_it_asks_for_the_rest_only(
+    server: Server, tmp_path: Path, shape: str, prefix: int, known: pd.DataFrame | None
+) -> None:
+    """Then nobody answers, then somebody does: what is answered stays, and what is unknown is asked again."""
+    data: Any = SHAPES[shape](TEXTS, 4)
+    options: dict[str, Any] = {"cache": tmp_path / "cache.sqlite3", "known": known, "resolver": server.url}
+    verified = verify(data, **options)
+    for part in verified.to_delayed()[:prefix]:
+        part.compute()
+    done = {name.upper() for name in asked(server)}
+    answered = {*done, "X"} | ({"10.1000/LINK"} if known is not None else set())
+    partial = [
+        status if text.upper().removeprefix("DOI:") in answered else "unknown"
+        for text, status in zip(TEXTS, STATUSES, strict=True)
+    ]
+    assert statuses(verify(data, **options, offline=True)) == partial
+    assert statuses(verify(data, **options)) == STATUSES
+    assert {*asked(server).values()} == {1}
+    assert ("10.1000/link" in asked(server)) is (known is None)
+    before = len(server.requests)
+    assert statuses(verify(data, **options)) == statuses(verify(data, **options, offline=True)) == STATUSES
+    assert len(server.requests) == before
+
+
+REFUSED = reply("403 Forbidden", b"no")
+NO_ANSWERS: dict[str, Callable[[str], bytes]] = {
+    "refused": lambda _target: REFUSED,
+    "a page": lambda _target: reply("200 OK", b"<html>", "Content-Type: text/html"),
+    "not registered, but not confirmed": lambda target: (
+        REFUSED
+        if target.startswith("/api/")
+        else proxy({}, lambda _name: {"status": "DOI does not exist"})(target)
+    ),
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("answer", NO_ANSWERS.values(), ids=NO_ANSWERS)
+def test_without_an_answer_a_name_is_unknown_and_not_kept(
+    tmp_path: Path, answer: Callable[[str], bytes], shape: str
+) -> None:
+    data = SHAPES[shape](["10.1000/gone", None, "10.1000/link"], 2)
+    with handling(answer) as server:
+        for offline in False, True:
+            verified = verify(data, resolver=server.url, cache=tmp_path / "cache.sqlite3", offline=offline)
+            found = rows(verified, "doi_status", "doi_reason")
+            assert [status for status, _ in found] == ["unknown", "invalid", "unknown"]
+            assert all(reason for _, reason in found)
+
+
+def test_each_call_asks_again(server: Server) -> None:
+    """An "unknown" that a cluster still holds is not the answer to the next call."""
+    for shape in SHAPES.values():
+        data = shape(TEXTS, 2)
+        calls = [verify(data, resolver=server.url, offline=True) for _ in range(2)]
+        keys, others = ({*map(str, call.__dask_keys__())} for call in calls)
+        assert keys.isdisjoint(others)
+
+
+def test_the_budget_is_that_of_a_partition_however_many_names_it_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    left: list[list[float]] = []
+    names = 0
+    original = Resolver.verify
+
+    def noted(self: Resolver, dois: Any, *, budget: float) -> Any:
+        nonlocal names
+        names += len(dois)
+        left[-1].append(budget)
+        return original(self, dois, budget=budget)
+
+    monkeypatch.setattr(Resolver, "verify", noted)
+    data = frame([f"10.1000/{number}" for number in range(9_000)])
+    for _ in range(2):
+        left.append([])
+        assert {*statuses(verify(data, offline=True, budget=60))} == {"unknown"}
+    assert names == 18_000
+    for budgets in left:
+        assert 59 < budgets[0] <= 60
+        assert all(later < earlier for earlier, later in pairwise(budgets)), budgets
+
+
+def show_rates() -> None:
+    """Have ``verify`` say in place of the agency how many requests a second its Resolver may send."""
+    original = Resolver.verify
+
+    def verify_shown(self: Resolver, *arguments: Any, **options: Any) -> Any:
+        return (one._replace(agency=str(self.rate)) for one in original(self, *arguments, **options))
+
+    Resolver.verify = verify_shown  # type: ignore[method-assign]
+
+
+def rates(data: Any, **options: Any) -> set[tuple[object, ...]]:
+    return {*rows(verify(data, cache=":memory:", **options), "doi_agency")}
+
+
+@pytest.fixture
+def _shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Resolver, "verify", Resolver.verify)  # so that it is what it was afterwards
+    show_rates()
+
+
+@pytest.mark.usefixtures("_shown", "client")
+@pytest.mark.parametrize(
+    ("client", "rate", "share"),
+    [("inproc://", 8, "8.0"), ("tcp://", 8, "4.0"), ("tcp://", None, "None")],
+    indirect=["client"],
+)
+def test_the_processes_of_a_cluster_divide_the_rate(rate: float | None, share: str) -> None:
+    """Workers in one process share an address up to its last part, and the rate."""
+    assert rates(frame(LONG[:4], 4), rate=rate, offline=True) == {(share,)}
+
+
+@pytest.mark.usefixtures("_shown")
+@pytest.mark.parametrize("scheduler", ["sync", "threads"])
+def test_only_the_processes_of_dask_divide_the_rate(scheduler: str) -> None:
+    with dask.config.set(num_workers=4, scheduler=scheduler):
+        verified = verify(frame(LONG[:4], 4), cache=":memory:", rate=8, offline=True)
+
+        def expect() -> None:
+            with dask.config.set(scheduler="sync"):  # threads do not survive a fork
+                assert {*rows(verified, "doi_agency")} == {("2.0",)}
+
+        assert {*rows(verified, "doi_agency")} == {("8.0",)}
+        assert in_child(expect) == 0
+
+
+@pytest.mark.usefixtures("_shown")
+def test_a_rate_is_set_for_servers_elsewhere_only() -> None:
+    assert rates(frame(LONG[:1]), offline=True) == {("10.0",)}
+    assert rates(frame(LONG[:1]), offline=True, resolver="http://localhost:1") == {("None",)}
+
+
+def test_all_rows_on_a_cluster_of_which_a_worker_is_killed(tmp_path: Path) -> None:
+    """Its partition is verified again, and no more than that."""
+    from distributed import Client, LocalCluster
+
+    busy, killed = threading.Event(), threading.Event()
+
+    def answer(target: str) -> bytes:
+        if len(server.requests) > 3:  # in the second of four partitions
+            busy.set()
+            killed.wait(60)
+        return proxy({}, lambda _name: {"RA": "Crossref"})(target)
+
+    with (
+        LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=":0", memory_limit=None) as workers,
+        Client(workers) as client,
+        handling(answer) as server,
+    ):
+        options: dict[str, Any] = {"resolver": server.url, "rate": None, "timeout": 60}
+        verified = verify(frame(LONG, 4), cache=tmp_path / "cache.sqlite3", **options).persist()
+        assert busy.wait(60)
+        os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
+        killed.set()
+        assert rows(verified, "doi", "doi_status") == [(name, "found") for name in LONG]
+        assert {*asked(server)} == {*LONG}
+        assert asked(server).total() <= len(LONG) * 5 // 4
+
+
+@pytest.mark.usefixtures("client")
+@pytest.mark.parametrize("shape", ["frame", "bag"])
+def test_all_workers_of_a_cluster_have_one_cache(server: Server, tmp_path: Path, shape: str) -> None:
+    data = SHAPES[shape](LONG[:60] + LONG[:20], 2)
+    options: dict[str, Any] = {"resolver": server.url, "cache": tmp_path / "cache.sqlite3", "rate": None}
+    expected = [(name, "found", "Crossref") for name in LONG[:60] + LONG[:20]]
+    assert rows(verify(data, **options), "doi_name", "doi_status", "doi_agency") == expected
+    assert {*asked(server)} == {*LONG[:60]}
+    before = len(server.requests)
+    assert rows(verify(data, **options), "doi_name", "doi_status", "doi_agency") == expected
+    assert len(server.requests) == before
+
+
+@pytest.mark.usefixtures("client")
+def test_a_server_that_refuses_is_left_alone() -> None:
+    names = [f"10.1000/{'x' * 200}{number}" for number in range(1300)]
+    with handling(lambda _target: reply("403 Forbidden", b"no")) as server:
+        found = rows(
+            verify(frame(names, 10), resolver=server.url, cache=":memory:"), "doi_status", "doi_reason"
+        )
+        assert [status for status, _ in found] == ["unknown"] * 1300
+        assert len(server.requests) <= 2 * 5 + 2
+    assert any("not asked again for" in str(reason) for _, reason in found)
+
+
+@pytest.mark.parametrize("given", [True, False], ids=["a cache of the caller", "the default cache"])
+def test_the_environment_is_that_of_the_caller(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: bool
+) -> None:
+    """Only the place of the default cache is the worker's."""
+    here, away = tmp_path / "here", tmp_path / "away"
+    here.mkdir()
+    monkeypatch.chdir(here)
+    monkeypatch.setenv("DOIURI_RESOLVER", server.url)
+    monkeypatch.setenv("DOIURI_MAILTO", "caller@example.org")
+    monkeypatch.setenv("DOIURI_CACHE", "cache.sqlite3" if given else "")
+    verified = verify(frame(["10.1000/link"]))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DOIURI_RESOLVER", "http://127.0.0.1:1")
+    monkeypatch.setenv("DOIURI_MAILTO", "worker@example.org")
+    monkeypatch.setenv("DOIURI_OFFLINE", "1")
+    monkeypatch.setenv("DOIURI_CACHE", str(tmp_path / "no"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(away))
+    assert statuses(verified) == ["found"]
+    assert all("mailto:caller@" in (header(request, "User-Agent") or "") for request in server.requests)
+    assert (here / "cache.sqlite3").exists() is given
+    assert away.exists() is not given
+    assert not (tmp_path / "no").exists()
+
+
+def test_a_password_is_not_shown() -> None:
+    verified = verify(frame(["10.1000/a"]), cache="redis://me:secret@127.0.0.1:1")
+    assert "secret" not in repr(verified.expr)

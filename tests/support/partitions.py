@@ -1,0 +1,65 @@
+"""Data of Dask in every shape, and what was computed from it as plain rows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any
+from urllib.parse import unquote
+
+import dask.bag as db
+import dask.dataframe as dd
+import pandas as pd
+from support.servers.faults import Server
+from support.servers.rest import targets
+
+
+def frame(texts: Sequence[object], partitions: int = 1, dtype: str | None = None) -> dd.DataFrame:
+    """A frame with an index that has duplicates and no order."""
+    index = pd.Index([f"row {number * 5 % 7}" for number in range(len(texts))], name="shelf")
+    rows = pd.DataFrame({"n": range(len(texts)), "doi": pd.Series([*texts], index, dtype)}, index)
+    made: dd.DataFrame = dd.from_pandas(rows, npartitions=partitions, sort=False)
+    return made
+
+
+def bag(texts: Sequence[object], partitions: int = 1) -> db.Bag:
+    made: db.Bag = db.from_sequence(texts, npartitions=partitions)
+    return made
+
+
+def dicts(texts: Sequence[object], partitions: int = 1) -> db.Bag:
+    return bag([{"n": n, "doi": text} for n, text in enumerate(texts)], partitions)
+
+
+def apart(texts: Sequence[object], partitions: int = 1) -> Any:
+    """A frame whose first and last partitions are empty."""
+    made = frame([None, *texts, None], partitions)
+    return made[(made["n"] > 0) & (made["n"] <= len(texts))]
+
+
+SHAPES: dict[str, Callable[..., Any]] = {
+    "frame": frame,
+    "objects": lambda texts, partitions: frame(texts, partitions, "object"),
+    "categories": lambda texts, partitions: frame(texts, partitions, "category"),
+    "some partitions empty": apart,
+    "bag": bag,
+    "bag of dicts": dicts,
+}
+
+
+def rows(data: Any, *names: str) -> list[tuple[object, ...]]:
+    """The values of some columns or members, computed; None for a missing one."""
+    found = data.compute()
+    if isinstance(found, pd.DataFrame):
+        columns = [found[name].astype(object) for name in names]
+        found = [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
+    return [tuple(None if pd.isna(row[name]) else row[name] for name in names) for row in found]
+
+
+def asked(server: Server) -> Counter[str]:
+    """How often Which RA was asked about each name, or the REST API if it alone was."""
+    count: Counter[str] = Counter()
+    for target in targets(server):
+        if target.startswith("/doiRA/"):
+            count.update(unquote(name) for name in target.removeprefix("/doiRA/").split(","))
+    return count

@@ -5,8 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import threading
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from http.cookiejar import DefaultCookiePolicy
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -42,13 +41,10 @@ TIMEOUT = (10, 60)
 """Seconds to connect, and to wait for more of an answer: large listings take a repository long."""
 MAX_REDIRECTS = 10
 DOWNLOADS = 4
-"""Downloads from one host at the same time."""
+"""Connections to one host at the same time, which a filesystem shares between its threads."""
 
 _CHUNK = 2**18
 _ALGORITHMS = frozenset({"md5", "sha1", "sha256", "sha512"})
-
-# By process and host: after a fork, nothing releases the slots that other threads held
-_slots: dict[tuple[int, str], threading.BoundedSemaphore] = {}
 
 
 class MissingError(OSError):
@@ -147,8 +143,7 @@ class Web:
         name, scheme = TOKENS[repository]
         try:
             secret = {name: scheme + token} if token else {}
-            slot = nullcontext() if file is None else _slot(url)
-            with slot, self._followed(url, headers, secret) as response:
+            with self._followed(url, headers, secret) as response:
                 if response.status_code not in expected:
                     raise _failure(
                         response, of_file, has_token=bool(token) or host_of(response.url) != host_of(url)
@@ -190,12 +185,8 @@ def _new_session() -> requests.Session:
     # once more if the connection fails (a server may have closed a kept one), never after an answer
     retries = Retry(1, status=0, redirect=0, respect_retry_after_header=False)
     for scheme in ("http://", "https://"):
-        session.mount(scheme, HTTPAdapter(pool_maxsize=DOWNLOADS, max_retries=retries))
+        session.mount(scheme, HTTPAdapter(pool_maxsize=DOWNLOADS, pool_block=True, max_retries=retries))
     return session
-
-
-def _slot(url: str) -> threading.BoundedSemaphore:
-    return _slots.setdefault((os.getpid(), host_of(url)), threading.BoundedSemaphore(DOWNLOADS))
 
 
 def of_host(table: Mapping[str, str], url: str) -> str | None:

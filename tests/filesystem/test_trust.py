@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import io
 import threading
 import time
 from collections.abc import Iterator
@@ -16,7 +15,7 @@ from doiuri_proxy.pytest_plugin import Proxies
 from fsspec_doiuri import DOIFileSystem
 from support.ports import refusing
 from support.servers.httpproxy import http_proxy
-from support.servers.repositories import DOIS, FILES, KINDS, NOTES, TABLE, Repository, as_json, error
+from support.servers.repositories import DOIS, FILES, NOTES, TABLE, Repository, as_json, error
 from support.servers.tls import Authority
 from support.servers.web import Answer, Asked, Site, record, site
 from support.shelf import Shelf, Start
@@ -143,77 +142,6 @@ def test_too_many_files_are_refused(start: Start) -> None:
     shelf = start("inveniordm", answers={"/files$": as_json({"enabled": True, "entries": entries})})
     with pytest.raises(OSError, match="more than 100,000 files"):
         shelf.fs().ls(shelf.address())
-
-
-LARGE = bytes(range(256)) * (70 * 1024)  # 17.5 MiB: received in ranges
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_ranges_of_a_large_file_are_received_alone(start: Start, kind: str) -> None:
-    shelf = start(kind, files={"large.bin": LARGE})
-    with shelf.fs().open(shelf.address("large.bin"), block_size=1000, cache_type="none") as file:
-        file.seek(5_000_000)
-        assert file.read(100) == LARGE[5_000_000:5_000_100]
-        file.seek(-10, 2)
-        assert file.read() == LARGE[-10:]
-    ranges = [asked.headers["range"] for asked in shelf.server.seen if "range" in asked.headers]
-    assert ranges == ["bytes=5000000-5000099", f"bytes={len(LARGE) - 10}-{len(LARGE) - 1}"]
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_without_ranges_the_whole_file_is_received_once(start: Start, kind: str) -> None:
-    shelf = start(kind, files={"large.bin": LARGE}, ranges=False)
-    with shelf.fs().open(shelf.address("large.bin")) as file:
-        file.seek(5_000_000)
-        assert file.read(100) == LARGE[5_000_000:5_000_100]
-        assert file.read() == LARGE[5_000_100:]
-    assert sum(asked.headers.get("range") is None for asked in shelf.server.seen[-2:]) == 1
-
-
-@pytest.mark.parametrize("content_range", ["", "bytes 0-9/18350081", "bytes 1-10/18350080"])
-def test_a_range_of_something_else_is_not_used(start: Start, content_range: str) -> None:
-    shelf = start("inveniordm", files={"large.bin": LARGE})
-
-    def content(asked: Asked) -> Answer:
-        if "range" in asked.headers:
-            return Answer(206, {"Content-Range": content_range}, b"0123456789")
-        return Answer(200, {}, LARGE)
-
-    shelf.repository.answers[CONTENT] = content
-    assert shelf.fs().cat_file(shelf.address("large.bin"), 0, 10) == LARGE[:10]
-
-
-def test_a_short_range_is_an_error(start: Start) -> None:
-    shelf = start("inveniordm", files={"large.bin": LARGE})
-    first = {"Content-Range": f"bytes 0-9/{len(LARGE)}"}
-    shelf.repository.answers[CONTENT] = Answer(206, first, b"0123")
-    opened = shelf.fs().open(shelf.address("large.bin"), cache_type="none")
-    with opened, pytest.raises(OSError, match=f"{shelf.host} sent 4 of 10 bytes"):
-        opened.read(10)
-
-
-def test_nothing_unproved_is_written_to_an_open_file(start: Start) -> None:
-    shelf, out = start("inveniordm", files={"large.bin": LARGE, NOTES: NOTE}), io.BytesIO()
-    fs = shelf.fs()
-    fs.get_file(shelf.address(NOTES), out)
-    fs.get_file(shelf.address("large.bin"), None, outfile=out)
-    assert out.getvalue() == NOTE + LARGE
-    shelf.repository.files = {"large.bin": b"!" + LARGE[1:]}
-    with pytest.raises(OSError, match="expected md5"):
-        fs.get_file(shelf.address("large.bin"), out)
-    assert out.getvalue() == NOTE + LARGE
-
-
-def test_a_large_file_read_from_begin_to_end_is_proved(start: Start) -> None:
-    shelf = start("inveniordm", files={"large.bin": LARGE})
-    shelf.fs().ls(shelf.address())
-    fs = shelf.fs()
-    fs.ls(shelf.address())
-    shelf.repository.files = {"large.bin": b"!" + LARGE[1:]}
-    with fs.open(shelf.address("large.bin")) as file:
-        assert file.read(10) == b"!" + LARGE[1:10]
-        with pytest.raises(OSError, match="expected md5"):
-            file.read()
 
 
 @pytest.fixture
@@ -374,11 +302,9 @@ def test_four_downloads_at_most_come_from_one_host(start: Start) -> None:
         return Answer(200, {}, NOTE)
 
     shelf = start("inveniordm", answers={CONTENT: slow})
-    systems = [shelf.fs(), shelf.fs()]
-    for fs in systems:
-        fs.ls(shelf.address())
-    reading = [systems[n % 2].cat_file for n in range(12)]
-    threads = [threading.Thread(target=read, args=[shelf.address(NOTES)]) for read in reading]
+    fs = shelf.fs()
+    fs.ls(shelf.address())
+    threads = [threading.Thread(target=fs.cat_file, args=[shelf.address(NOTES)]) for _ in range(12)]
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -1,0 +1,217 @@
+"""Any split of the stream: reads of any size, overlap and order, bodies that never end, a fork."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import fsspec
+import pytest
+from doiuri_proxy.pytest_plugin import Proxies
+from support.processes import in_child
+from support.servers import faults
+from support.servers.repositories import DOIS, FILES, NOTES, Repository
+from support.servers.web import Answer, Asked, record
+from support.shelf import Shelf, Start
+
+CONTENT = "/content|/file/download|/access/datafile"
+LARGE = bytes(range(251)) * (72 * 1024)  # 17.6 MiB: received in ranges
+END = len(LARGE)
+CHANGED = LARGE[: END // 2] + b"!" + LARGE[END // 2 + 1 :]
+MIDDLE, MIB = END // 2, 2**20
+
+# Where each read begins and ends
+SPLITS: dict[str, Sequence[tuple[int, int]]] = {
+    "at once": [(0, END)],
+    "halves": [(0, MIDDLE), (MIDDLE, END)],
+    "overlapping": [(0, MIDDLE + 9), (MIDDLE - 9, END)],
+    "one within another": [(0, END - 1), (5, MIDDLE), (MIDDLE, END)],
+    "the begin again": [(0, MIDDLE), (0, MIDDLE), (0, END)],
+    "equal pieces": [(start, min(start + 3 * MIB, END)) for start in range(0, END, 3 * MIB)],
+    "the last byte alone": [(0, END - 1), (END - 1, END)],
+    "a look at the end first": [(END - 8, END), (0, MIDDLE), (MIDDLE, END)],
+    "back and forth": [(0, 5), (MIDDLE, MIDDLE + 5), (5, MIDDLE), (2, MIDDLE + 3), (MIDDLE, END)],
+    "beyond the end": [(0, MIDDLE), (MIDDLE - 1, END + 9)],
+}
+# Splits that leave out bytes, so that the checksum cannot be proved
+GAPS: dict[str, Sequence[tuple[int, int]]] = {
+    "the end only": [(MIDDLE + 1, END)],
+    "a byte left out": [(0, 5), (6, END)],
+    "not to the end": [(0, END - 1)],
+    "nothing": [(5, 5), (END, END + 9)],
+}
+
+
+def read(file: Any, split: Sequence[tuple[int, int]]) -> list[bytes]:
+    pieces = []
+    for start, end in split:
+        file.seek(start)
+        pieces.append(file.read(end - start))
+    return pieces
+
+
+@pytest.fixture
+def large(start: Start) -> Shelf:
+    return start("inveniordm", files={"large.bin": LARGE, NOTES: FILES[NOTES]})
+
+
+@pytest.mark.parametrize("cache", ["none", "readahead"])
+@pytest.mark.parametrize("split", [*SPLITS, *GAPS])
+def test_reads_return_the_bytes_that_are_there(large: Shelf, split: str, cache: str) -> None:
+    ranges = {**SPLITS, **GAPS}[split]
+    with large.fs().open(large.address("large.bin"), cache_type=cache) as file:
+        for _ in range(2):
+            assert read(file, ranges) == [LARGE[start:end] for start, end in ranges]
+
+
+@pytest.mark.parametrize("again", [False, True], ids=["first open", "second open"])
+@pytest.mark.parametrize("split", [*SPLITS, *GAPS])
+def test_a_file_that_changed_is_noticed_when_all_of_it_was_read(
+    large: Shelf, split: str, again: bool
+) -> None:
+    fs = large.fs()
+    fs.ls(large.address())
+    if again:
+        with fs.open(large.address("large.bin"), cache_type="none") as file:
+            read(file, SPLITS["halves"])
+    large.repository.files = {"large.bin": CHANGED}
+    with fs.open(large.address("large.bin"), cache_type="none") as file:
+        if split in GAPS:
+            assert read(file, GAPS[split]) == [CHANGED[start:end] for start, end in GAPS[split]]
+            return
+        with pytest.raises(
+            OSError, match=r"large\.bin: .* sent bytes with the checksum md5:.*, expected md5:"
+        ):
+            read(file, SPLITS[split])
+
+
+@pytest.mark.parametrize("kind", ["inveniordm", "figshare", "dataverse"])
+def test_only_the_ranges_that_are_read_are_received(start: Start, kind: str) -> None:
+    shelf = start(kind, files={"large.bin": LARGE})
+    with shelf.fs().open(shelf.address("large.bin"), cache_type="none") as file:
+        read(file, [(5_000_000, 5_000_100), (END - 10, END)])
+    ranges = [asked.headers["range"] for asked in shelf.server.seen if "range" in asked.headers]
+    assert ranges == ["bytes=5000000-5000099", f"bytes={END - 10}-{END - 1}"]
+
+
+@pytest.mark.parametrize(
+    ("status", "content_range"),
+    [
+        (200, None),
+        (206, ""),
+        (206, f"bytes 0-9/{END + 1}"),
+        (206, f"bytes 1-10/{END}"),
+        (206, "bytes 0-9/*"),
+    ],
+    ids=["no ranges", "no header", "another size", "another range", "no size"],
+)
+def test_without_the_right_ranges_the_whole_file_is_received_once(
+    large: Shelf, status: int, content_range: str | None
+) -> None:
+    def content(asked: Asked) -> Answer:
+        if "range" in asked.headers and status == 206:
+            return Answer(206, {"Content-Range": content_range or ""}, b"0123456789")
+        return Answer(200, {}, LARGE)
+
+    large.repository.answers[CONTENT] = content
+    with large.fs().open(large.address("large.bin"), cache_type="none") as file:
+        assert read(file, [(0, 10), (MIDDLE, END), (3, 8)]) == [LARGE[:10], LARGE[MIDDLE:], LARGE[3:8]]
+    assert sum("/large.bin/content" in asked.target for asked in large.server.seen) == 2
+
+
+@pytest.mark.parametrize("body", [b"", b"0123", LARGE[:11]], ids=["nothing", "too short", "too long"])
+def test_a_range_of_another_length_is_an_error(large: Shelf, body: bytes) -> None:
+    answer = Answer(206, {"Content-Range": f"bytes 0-9/{END}"}, body)
+    large.repository.answers[CONTENT] = answer
+    opened = large.fs().open(large.address("large.bin"), cache_type="none")
+    with opened, pytest.raises(OSError, match=rf"large\.bin: {large.host} sent {len(body)} of 10 bytes"):
+        opened.read(10)
+
+
+def get(fs: Any, address: str, folder: Path) -> bytes:
+    fs.get(address, str(folder / "copy"))
+    return (folder / "copy").read_bytes()
+
+
+def copy_out(fs: Any, address: str, _folder: Path) -> bytes:
+    out = io.BytesIO()
+    try:
+        fs.get_file(address, out)
+    except OSError:
+        assert not out.getvalue(), "unproved bytes were written"
+        raise
+    return out.getvalue()
+
+
+WAYS: dict[str, Callable[[Any, str, Path], bytes]] = {
+    "open": lambda fs, address, _: fs.open(address).read(),
+    "cat": lambda fs, address, _: fs.cat_file(address),
+    "get": get,
+    "an open file": copy_out,
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", ["large.bin", NOTES])
+def test_what_is_received_whole_is_proved_in_every_way(
+    large: Shelf, tmp_path: Path, name: str, way: str
+) -> None:
+    fs, bodies = large.fs(), dict(large.repository.files)
+    for _ in range(2):
+        assert WAYS[way](fs, large.address(name), tmp_path) == bodies[name]
+    large.repository.files = {name: b"!" + bodies[name][1:]}
+    with pytest.raises(OSError, match="expected md5"):
+        WAYS[way](fs, large.address(name), tmp_path)
+    assert all(path.read_bytes() == bodies[name] for path in tmp_path.iterdir()), "the older copy is gone"
+
+
+ENDLESS = 64 * MIB  # more than a client may take; a socket and its buffers hold much less
+
+
+@pytest.mark.parametrize("framing", ["Transfer-Encoding: chunked", "Connection: close"])
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("size", [19, 20 * MIB], ids=["small", "large"])
+def test_a_body_that_never_ends_is_left_at_the_size_of_the_listing(
+    doi_proxy: Proxies, tmp_path: Path, size: int, way: str, framing: str
+) -> None:
+    """However it is read, no more travels than what was asked for, and no copy is left."""
+    sent, listing = [0], Repository("inveniordm", files={NOTES: b"x"})
+    piece = b"x" * MIB
+
+    def answer(server: faults.Server, connection: Any, request: bytes) -> None:
+        target = request.split(b" ")[1].decode()
+        body = listing(Asked("GET", target, {"host": f"127.0.0.1:{server.port}"})).body
+        if not target.endswith("/content"):
+            body = body.replace(b'"size": 1,', b'"size": %d,' % size)
+            connection.sendall(faults.reply("200 OK", body))
+            return
+        connection.sendall(f"HTTP/1.1 200 OK\r\n{framing}\r\n\r\n".encode())
+        while sent[0] < ENDLESS:
+            connection.sendall(b"%x\r\n%s\r\n" % (MIB, piece) if "chunked" in framing else piece)
+            sent[0] += MIB
+
+    with faults.serving(answer) as server:
+        proxy = doi_proxy([record(DOIS["inveniordm"], f"{server.url}/records/4924875")])
+        repositories = {f"127.0.0.1:{server.port}": "inveniordm"}
+        options = {"resolver": proxy.url, "cache": ":memory:", "private": True, "repositories": repositories}
+        fs = fsspec.filesystem("doi", skip_instance_cache=True, **options)
+        with pytest.raises(OSError, match=rf"sent more than {size:,} bytes, expected {size:,}"):
+            WAYS[way](fs, f"doi://{DOIS['inveniordm']}/{NOTES}", tmp_path)
+        assert not [*tmp_path.iterdir()]
+        assert sent[0] < ENDLESS, "all was received"
+
+
+def test_an_open_file_and_its_filesystem_survive_a_fork(large: Shelf) -> None:
+    fs = large.fs()
+    with fs.open(large.address("large.bin"), cache_type="none") as file:
+        assert file.read(5) == LARGE[:5]
+
+        def continue_there() -> None:
+            assert file.read(5) == LARGE[5:10]
+            assert fs.cat_file(large.address(NOTES)) == FILES[NOTES]
+
+        assert in_child(continue_there) == 0
+        assert file.read(5) == LARGE[5:10]
+        assert fs.cat_file(large.address(NOTES)) == FILES[NOTES]

@@ -283,5 +283,5 @@ def test_no_command_shows_the_help(tmp_path: Path) -> None:
 
 
 def test_this_repository_has_no_findings() -> None:
-    run = doiuri("check", "--offline", "--no-lock", "-j", 1, "-o", "concise", cwd=Path(__file__).parents[2])
+    run = doiuri("check", "--offline", "--lock=", "-j", 1, "-o", "concise", cwd=Path(__file__).parents[2])
     assert (run.returncode, run.stdout) == (0, ""), run.stdout

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from doiuri.plugins import OPTIONS
-from doiuri_cli._config import CHECKS, Config, ConfigError, default_lock, read_config
-from doiuri_cli.commands._options import _VARIABLES, make_config
+from doiuri_cli._config import OPTIONS, Config, ConfigError, default_lock, read_config
+from doiuri_cli.commands._options import make_config
 from doiuri_cli.files import Patterns
 from doiuri_cli.rules import Finding
 from support.cli.command import doiuri
@@ -134,7 +133,7 @@ def test_the_default_lock_file() -> None:
     assert make_config(None).lock is None
     write("{}", "doi.lock.json")
     assert make_config(None).lock == "doi.lock.json"
-    assert make_config(None, no_lock=True).lock is None
+    assert make_config(None, lock="").lock is None
     assert make_config(None, isolated=True, locked=True).lock == default_lock(None, isolated=True)
     write("lock = false\n")
     assert make_config(None).lock is None
@@ -143,25 +142,11 @@ def test_the_default_lock_file() -> None:
 WRONG = [
     ("exlude = []", r"doiuri.toml: exlude: unknown key; did you mean exclude\?"),
     ("xyz = 1", r"doiuri.toml: xyz: unknown key; known are budget, cache, "),
-    ('exclude = "docs"', r"exclude: expected a list of strings, not 'docs'"),
-    ("exclude = [1]", "exclude: expected a list of strings"),
-    ('exclude = ["!"]', "exclude: invalid pattern '!'"),
-    ('select = ["not-fond"]', r"select: unknown code 'not-fond'; did you mean not-found\?"),
-    ('ignore = "not-found"', "ignore: expected a list of codes, or a table"),
     ('ignore = {"10.5555/*" = ["nope"]}', "ignore: unknown code 'nope'"),
-    ('per-file-ignores = ["a"]', "per-file-ignores: expected a table"),
-    ('fail-on = "errors"', "fail-on: expected error, warning or never, not 'errors'"),
-    ("offline = 1", "offline: expected true or false, not 1"),
-    ("rate = true", "rate: expected a number above 0, not True"),
-    ("rate = 0", "rate: expected a number above 0, not 0"),
-    ("budget = inf", "budget: expected a number above 0"),
-    ("timeout = nan", "timeout: expected a number above 0, not nan"),
-    ("max-size = 1.5", "max-size: expected a number of bytes"),
-    ("resolver = 1", "resolver: expected a string, not 1"),
-    ("lock = true", "lock: expected a string"),
-    ('extensions = [".jl"]', "extensions: expected a table such as"),
-    ('extensions = { jl = "text" }', "extensions: expected an extension such as '.jl', not 'jl'"),
-    ('extensions = { ".jl" = "julia" }', "extensions: expected bibtex, code, .* or yaml, not 'julia'"),
+    ('per-file-ignores = ["a"]', "per-file-ignores: .* is not a table of patterns with lists of codes"),
+    ('extensions = [".jl"]', "extensions: .* is not a table such as"),
+    ('extensions = { jl = "text" }', "extensions: 'jl' is not an extension such as '.jl'"),
+    ('extensions = { ".jl" = "julia" }', "extensions: 'julia' is not one of bibtex, code, .*, yaml"),
     ('cache = "../x.db"', "cache: '../x.db' is not a path below .*; name it with --cache or DOIURI_CACHE"),
     ('cache = "up/x.db"', "cache: 'up/x.db' is not a path below"),
     ('cache = "redis://host/0"', "cache: 'redis://host/0' is not a path below"),
@@ -192,20 +177,16 @@ def test_a_wrong_file_is_said_with_the_key() -> None:
 
 def test_every_field_has_a_key() -> None:
     others = {"ignored_dois", "columns", "folders"}  # a part of "ignore", an option, and arguments
-    assert {key.replace("-", "_") for key in CHECKS} | others == {*Config._fields}
+    assert {key.replace("-", "_") for key in OPTIONS} | others == {*Config._fields}
 
 
 def test_the_command_line_wins() -> None:
     write('rate = 1\nexclude = ["a"]\nignore = ["duplicate"]\nselect = ["syntax"]\n')
-    more = (Patterns("/", ("b",)),)
-    config = make_config(
-        None, rate=2.0, exclude=more, ignore=frozenset({"doubled"}), select=frozenset({"not-found"})
-    )
-    assert config.rate == 2
+    config = make_config(None, exclude=("b",), ignore=("doubled",), select=("not-found,",))
     assert [patterns.lines for patterns in config.exclude] == [("a",), ("b",)]
     assert config.ignore == frozenset({"duplicate", "doubled"})
     assert config.select == frozenset({"not-found"})
-    assert make_config(None, rate=None, select=frozenset()).select == frozenset({"syntax"})
+    assert make_config(None, select=(), resolver=None).select == frozenset({"syntax"})
 
 
 @pytest.mark.parametrize(
@@ -227,23 +208,15 @@ def test_an_option_wins_over_the_environment_and_that_over_the_file(
     assert getattr(make_config(None, **{name: option}), name) == option
 
 
-def test_the_command_declares_its_variables_as_the_plugins_do() -> None:
-    declared = {option.name: option.variable for option in OPTIONS if option.variable}
-    assert declared == {name: f"DOIURI_{name.upper()}" for name in _VARIABLES}
-    names = {key for key in CHECKS if key in {option.name for option in OPTIONS}}
-    assert names == {*_VARIABLES, "timeout", "budget", "lock"}
-
-
-def test_wrong_variables_and_options_are_reported_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in {"RESOLVER": "ftp://x", "OFFLINE": "maybe", "MAILTO": "x", "CACHE": "ftp://x"}.items():
-        with monkeypatch.context() as patch:
-            patch.setenv(f"DOIURI_{name}", value)
-            with pytest.raises(ValueError, match=f"^DOIURI_{name}: "):
-                make_config(None)
-    with pytest.raises(ValueError, match=r"^resolver: "):
-        make_config(None, resolver="nope")
+def test_locked_needs_a_lock_file() -> None:
     with pytest.raises(ValueError, match="--locked needs a lock file"):
         make_config(None, locked=True)
+
+
+def test_check_has_at_most_20_options() -> None:
+    lines = doiuri("check", "--help").stdout.partition("Options:")[2].splitlines()
+    shown = [line for line in lines if line.startswith("  -") and "--help" not in line]
+    assert 10 < len(shown) <= 20, shown
 
 
 def test_the_command_exits_with_2(tmp_path: Path) -> None:

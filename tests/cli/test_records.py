@@ -137,21 +137,28 @@ def test_works_in_the_lock_file_suffice(tmp_path: Path, doi_proxy: Proxies) -> N
 
 
 @pytest.mark.parametrize(
-    ("days", "options", "requests", "summary"),
+    ("days", "max_age", "options", "requests", "summary"),
     [
-        (29, (), 0, ""),
-        (31, (), 3, ""),
-        (31, ("--max-age=40",), 0, ""),
-        (0, ("--max-age=0",), 3, ""),
-        (5, ("--max-age=4",), 3, ""),
-        (31, ("--locked",), 0, "lock file could not be renewed: --locked sends no requests."),
-        (31, ("--offline",), 0, "lock file could not be renewed: offline: request not sent."),
-        (31, ("--resolver=http://127.0.0.1:9",), 0, "lock file could not be renewed: 127.0.0.1:9: "),
+        (29, 30, (), 0, ""),
+        (31, 30, (), 3, ""),
+        (31, 40, (), 0, ""),
+        (0, 0, (), 3, ""),
+        (5, 4, (), 3, ""),
+        (31, 30, ("--locked",), 0, "lock file could not be renewed: --locked sends no requests."),
+        (31, 30, ("--offline",), 0, "lock file could not be renewed: offline: request not sent."),
+        (31, 30, ("--resolver=http://127.0.0.1:9",), 0, "lock file could not be renewed: 127.0.0.1:9: "),
     ],
 )  # fmt: skip
 def test_old_works_in_the_lock_file_are_asked_for_again(
-    days: int, options: tuple[str, ...], requests: int, summary: str, tmp_path: Path, doi_proxy: Proxies
+    days: int,
+    max_age: int,
+    options: tuple[str, ...],
+    requests: int,
+    summary: str,
+    tmp_path: Path,
+    doi_proxy: Proxies,
 ) -> None:
+    (tmp_path / "doiuri.toml").write_text(f"max-age = {max_age}\n")
     (tmp_path / "a.bib").write_text("".join(f"@misc{{{n}, doi={{{n}}}}}\n" for n in (KAHN, GONE, DOUBTED)))
     doiuri("lock", "--works", "--resolver", doi_proxy.url, "--cache", ":memory:", cwd=tmp_path)
     lock = tmp_path / "doi.lock.json"

@@ -37,18 +37,6 @@ def test_a_short_doi_has_a_record_too() -> None:
     assert options.request_url(ShortDOI("10/p54k")) == "https://r.example/api/handles/10/p54k"
 
 
-@pytest.mark.parametrize(
-    ("name", "value"), [("resolver", "ftp://x"), ("offline", "perhaps"), ("mailto", "me"), ("follow", "page")]
-)
-def test_an_invalid_option_is_named(name: str, value: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(ValueError, match=f"^{name}: '{value}'"):
-        ClientOptions.read(**{name: value})  # type: ignore[arg-type]
-    if name != "follow":
-        monkeypatch.setenv(f"DOIURI_{name.upper()}", value)
-        with pytest.raises(ValueError, match=f"^DOIURI_{name.upper()}: '{value}'"):
-            ClientOptions.read()
-
-
 def test_the_environment_is_read_at_each_call(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DOIURI_RESOLVER", "https://one.example")
     assert ClientOptions.read().settings.base == "https://one.example"
@@ -123,8 +111,3 @@ def test_params_are_encoded_as_the_proxy_reads_them(params: object, query: str) 
 def test_a_target_must_be_a_url(url: str, private: bool) -> None:
     with pytest.raises(TargetError, match="redirected to an invalid URL"):
         TargetCheck("https://doi.org", private).check_url(url)
-
-
-def test_private_is_a_flag() -> None:
-    with pytest.raises(ValueError, match="private must be True, False or None, not 'no'"):
-        ClientOptions.read("https://doi.org", private="no")  # type: ignore[arg-type]

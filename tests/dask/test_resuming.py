@@ -123,7 +123,7 @@ def show_rates() -> None:
     original = Resolver.verify
 
     def verify_shown(self: Resolver, *arguments: Any, **options: Any) -> Any:
-        return (one._replace(agency=str(self.rate)) for one in original(self, *arguments, **options))
+        return (one._replace(agency=str(self.settings.rate)) for one in original(self, *arguments, **options))
 
     Resolver.verify = verify_shown  # type: ignore[method-assign]
 

@@ -266,9 +266,6 @@ def test_offline_nothing_is_sent(shelf: Shelf) -> None:
         ({"repositories": "figshare"}, "repositories must be a mapping"),
         ({"tokens": {"x.example": None}}, "tokens must be a mapping of hosts to strings"),
         ({"locks": "doi.lock.json"}, "locks is not an option"),
-        ({"private": "no"}, "private must be True, False or None"),
-        ({"resolver": "doi.org"}, "resolver"),
-        ({"offline": "perhaps"}, "offline"),
     ],
 )
 def test_a_wrong_option_is_named(options: dict[str, object], says: str) -> None:

@@ -3,7 +3,6 @@
 import logging
 import pickle
 from pathlib import Path
-from typing import Any
 
 import markdown
 import markdown_doiuri
@@ -26,25 +25,10 @@ def test_make_extension_takes_the_options() -> None:
     assert 'class="x"' in markdown.markdown("<doi:10.1000/182>", extensions=[extension])
 
 
-@pytest.mark.parametrize(
-    ("option", "value", "message"),
-    [
-        ("timeout", "soon", "'soon' is not a number of seconds above 0"),
-        ("link", "", "'' is not an http or https URL"),
-        ("css_class", ["doi"], r"\['doi'\] is not a string"),
-        ("bare", "perhaps", "'perhaps' is neither true"),
-        ("warn", "loudly", "'loudly' is not callable"),
-    ],
-)
-def test_a_wrong_option_is_named(option: str, value: Any, message: str) -> None:
-    with pytest.raises(ValueError, match=f"^{option}: {message}"):
-        markdown_doiuri.makeExtension(**{option: value})
-
-
 def test_an_unknown_option_is_refused() -> None:
-    with pytest.raises(KeyError, match="unknown option 'resolvr'; did you mean 'resolver'"):
+    with pytest.raises(KeyError, match="unknown option 'resolvr'; did you mean resolver"):
         markdown_doiuri.makeExtension(resolvr="https://doi.org")
-    with pytest.raises(KeyError, match="unknown option 'x'; known are resolver, offline, "):
+    with pytest.raises(KeyError, match="unknown option 'x'; known are bare, bare_links, "):
         markdown.markdown("", extensions=["doiuri"], extension_configs={"doiuri": {"x": 1}})
 
 

@@ -6,7 +6,7 @@ from typing import Literal, assert_type
 import pytest
 from doiuri import DOI, DOINotFound, Handle, Record
 from doiuri.records import Locations, Value
-from doiuri.resolver import Metadata, Outcome, Resolver
+from doiuri.resolver import Metadata, Outcome, Resolver, ResolverSettings
 from doiuri.rest import read_record, record_url
 from doiuri.testing import resolver_for
 
@@ -52,7 +52,8 @@ def test_resolver() -> None:
             assert_type(outcome.found, bool)
             outcome.raise_for_status()
             assert outcome.status == "found"
-        assert_type((same.base, same.offline, same.timeout), tuple[str, bool, float])
+        assert_type(same.settings, ResolverSettings)
+        assert_type((same.settings.base, same.settings.rate), tuple[str, float | None])
         with pytest.raises(DOINotFound) as caught:
             same.resolve("10.1000/183")
         assert_type(caught.value.doi, Handle | None)
@@ -78,6 +79,6 @@ def test_wrong_use() -> None:
             with pytest.raises(AttributeError):
                 _ = outcome.record.url  # type: ignore[union-attr]
         with pytest.raises(AttributeError):
-            resolver.base = "https://example.org"  # type: ignore[misc]
+            resolver.settings.base = "https://example.org"  # type: ignore[misc]
     with pytest.raises((TypeError, ValueError)):
         Resolver(timeout="soon")  # type: ignore[arg-type]

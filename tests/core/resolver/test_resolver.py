@@ -21,7 +21,7 @@ from doiuri import (
     ShortDOI,
     __version__,
 )
-from doiuri.resolver import Cause, Entry, Key, MemoryStore, Outcome, Resolver
+from doiuri.resolver import Cause, Entry, Key, MemoryStore, Outcome, Resolver, ResolverSettings
 from doiuri.resolver._questions import MAX_ALIASES
 from support.servers.faults import FAULTS, TARGET, reply, value
 from support.servers.rest import found, handling, header, not_found, proxy, targets
@@ -325,25 +325,6 @@ def test_names_too_long_to_ask_for_are_unknown() -> None:
 @pytest.mark.parametrize(
     "make",
     [
-        lambda: Resolver("ftp://example.org"),
-        lambda: Resolver(timeout=0),
-        lambda: Resolver(timeout=None),  # type: ignore[arg-type]
-        lambda: Resolver(timeout="10"),  # type: ignore[arg-type]
-        lambda: Resolver(concurrency=None),  # type: ignore[arg-type]
-        lambda: Resolver(budget=-1),
-        lambda: Resolver(rate=0),
-        lambda: Resolver(concurrency=0),
-        lambda: Resolver(rate=float("nan")),
-        lambda: Resolver(rate=-1),
-        lambda: Resolver(budget=float("nan")),
-        lambda: Resolver(budget="60"),  # type: ignore[arg-type]
-        lambda: Resolver(timeout=True),
-        lambda: Resolver(concurrency=1.5),  # type: ignore[arg-type]
-        lambda: Resolver(concurrency=True),
-        lambda: Resolver(user_agent="me/1\r\nX: y"),
-        lambda: Resolver(user_agent="mé/1"),
-        lambda: Resolver(mailto="nobody"),
-        lambda: Resolver(store="gopher://x/"),
         lambda: Resolver(AWAY, store=None).resolve_many([], budget=0),
         lambda: Resolver(AWAY, store=None).resolve(DOI_, budget=-1),
         lambda: Resolver(AWAY, store=None).metadata(DOI_, "text/plain", budget=0),
@@ -355,9 +336,7 @@ def test_impossible_arguments_raise_value_error(make: Callable[[], object]) -> N
         make()
 
 
-@pytest.mark.parametrize(
-    "argument", ["base", "store", "mailto", "session", "progress", "user_agent", "transport"]
-)
+@pytest.mark.parametrize("argument", ["store", "session", "progress", "transport"])
 def test_arguments_of_the_wrong_type_raise_type_error(argument: str) -> None:
     with pytest.raises(TypeError, match=f"{argument} .* 5"):
         Resolver(**{argument: 5})  # type: ignore[arg-type]
@@ -404,18 +383,16 @@ ATTRIBUTES = {
 def test_attributes_can_be_read_but_not_set() -> None:
     resolver = Resolver(store=None, **ATTRIBUTES)  # type: ignore[arg-type]
     for name, given in ATTRIBUTES.items():
-        assert getattr(resolver, name) == given
+        assert getattr(resolver.settings, name) == given
         with pytest.raises(AttributeError):
-            setattr(resolver, name, given)
+            setattr(resolver.settings, name, given)
 
 
 def test_attributes_have_defaults() -> None:
-    resolver = Resolver(store=None)
-    assert (resolver.base, resolver.offline, resolver.timeout) == ("https://doi.org", False, 10)
-    assert (resolver.budget, resolver.concurrency, resolver.rate) == (None, 3, 10)
-    assert resolver.mailto is None
-    assert resolver.user_agent.startswith(f"doiuri/{__version__} ")
-    assert Resolver(AWAY, store=None).rate is None
+    settings = Resolver(store=None).settings
+    assert settings.user_agent.startswith(f"doiuri/{__version__} ")
+    assert settings == ResolverSettings(rate=10, user_agent=settings.user_agent)
+    assert Resolver(AWAY, store=None).settings.rate is None
 
 
 def test_a_store_may_be_given_by_its_address(tmp_path: Path) -> None:
@@ -436,12 +413,12 @@ def test_settings_come_from_the_environment(
         monkeypatch.setenv("DOIURI_MAILTO", "env@example.org")
         monkeypatch.setenv("DOIURI_CACHE", str(tmp_path))
         with Resolver() as resolver:
-            assert resolver.base == server.url
+            assert resolver.settings.base == server.url
             resolver.resolve(DOI_)
         assert "mailto:env@example.org" in (header(server.requests[0], "User-Agent") or "")
         monkeypatch.setenv("DOIURI_OFFLINE", "1")
         with Resolver() as resolver, Resolver(offline=False, store=None) as online:
-            assert resolver.offline
+            assert resolver.settings.offline
             assert resolver.resolve(DOI_).url  # stored by the first
             with pytest.raises(ResolverUnavailable):
                 resolver.resolve("10.1000/b")

@@ -10,27 +10,11 @@ from mkdocs.exceptions import Abort
 from .conftest import MakeSite
 
 
-@pytest.mark.parametrize(
-    ("option", "value", "message"),
-    [
-        ("budget", "soon", "'soon' is not a number of seconds above 0"),
-        ("bare", "maybe", "'maybe' is neither true"),
-    ],
-)
-def test_an_invalid_option_is_an_error_that_names_it(
-    option: str, value: object, message: str, site: MakeSite
-) -> None:
-    built = site({"index.md": ""})
-    with pytest.raises(Abort):
-        built.build(plugins=[{"doiuri": {option: value}}])
-    assert f"Plugin 'doiuri' option '{option}': {message}" in built.log.text
-
-
 def test_an_unknown_option_is_reported(site: MakeSite) -> None:
     built = site({"index.md": ""})
     built.build(plugins=[{"doiuri": {"resolv": "records", "bibliografy": "x.md"}}])
     for name, meant in [("resolv", "resolve"), ("bibliografy", "bibliography")]:
-        message = f"option '{name}': Unrecognised configuration name: {name}; did you mean '{meant}'?"
+        message = f"option '{name}': Unrecognised configuration name: {name}; did you mean {meant}?"
         assert message in built.log.text
 
 

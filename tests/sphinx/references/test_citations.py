@@ -242,7 +242,6 @@ def test_what_is_missing_is_reported_at_its_line(tmp_path: Path, server: Site) -
 @pytest.mark.parametrize(
     ("option", "told"),
     [
-        ("doi_citation=footnote", 'doi_citation: \'footnote\' is not "author-year" or "number"'),
         ("doi_reference_style=apa", "doi_reference_style: unknown style 'apa': write 'author-date'"),
         ("doi_reference_style=bad.csl", "bad.csl:1: not XML"),
         ("doi_reference_locale=xx", "doi_reference_locale: CSL has no locale 'xx'"),

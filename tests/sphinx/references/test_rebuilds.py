@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -146,7 +147,8 @@ def test_an_old_lock_entry_stays_if_the_agency_does_not_answer(
 def test_existence_comes_first_if_there_are_too_many(
     source: Path, tmp_path: Path, server: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Resolver, "rate", 1e-3)
+    settings = Resolver().settings
+    monkeypatch.setattr(Resolver, "settings", replace(settings, rate=1e-3))
     built = build(source, tmp_path)
     targets = [asked.target for asked in server.seen]
     assert targets[0].startswith("/doiRA/")

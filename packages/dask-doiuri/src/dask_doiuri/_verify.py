@@ -156,7 +156,7 @@ class _Asking:
         options["concurrency"] = concurrency
         limit: dict[str, Any] = {} if rate == "default" else {"rate": rate}
         with Resolver(store=None, **options, **limit) as checked:
-            rate = checked.rate
+            rate = checked.settings.rate
         if cache and not re.match(r":memory:|\w{2,}:", cache):
             cache = os.path.abspath(cache)  # noqa: PTH100
         return cls(options, cache, rate, budget)

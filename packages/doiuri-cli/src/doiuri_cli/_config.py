@@ -6,22 +6,23 @@ import fnmatch
 import os
 import re
 import sys
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
+
+from doiuri.plugins import Option, choice, hint, number, option, path, texts
 
 from doiuri_cli.files import Patterns, is_pattern
 from doiuri_cli.readers import TYPES
 from doiuri_cli.rules import LOCK_CODES, RECORD_CODES, RULES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from doiuri.plugins import Options
 
     from doiuri_cli.rules import Finding
 
     Codes = frozenset[str]
     Values = dict[str, object]
-    Check = Callable[[object, str], object]
 
 NAMES = ("doiuri.toml", "pyproject.toml")
 """The files that are looked for."""
@@ -39,7 +40,6 @@ GONE = frozenset({"kind-differs"})
 """Codes that a configuration may still name."""
 
 FAIL_ON = ("error", "warning", "never")
-TEX_ESCAPE = ("any", "raw", "escape")
 
 
 class ConfigError(ValueError):
@@ -47,32 +47,11 @@ class ConfigError(ValueError):
 
 
 class Config(NamedTuple):
-    """What to check, and how.
+    """What to check, and how: the values of ``OPTIONS``, and what is no option of its own.
 
     :ivar folders: the absolute paths of the folders that are searched.
-    :ivar include: if there are any, a file in a folder must match one of them.
-    :ivar exclude: files and folders to leave out.
-    :ivar extensions: more extensions, in lower case, each with the type that such files are read as.
-    :ivar force_exclude: whether ``exclude`` is for named files, too.
-    :ivar select: the codes to report; None: all.
-    :ivar ignore: the codes not to report.
     :ivar ignored_dois: the codes not to report of DOIs that match a pattern; ``*`` in it is any text.
-    :ivar per_file_ignores: the codes not to report in files that match a pattern.
-    :ivar fail_on: findings of this severity or worse make the exit code 1: "error", "warning" or "never".
-    :ivar max_size: files in folders are read up to this size, in bytes.
-    :ivar tex_escape: how DOI fields of BibTeX have to write ``_``: "raw", "escape" or "any".
-    :ivar records: whether to compare entries with the registry's metadata.
-    :ivar max_age: works in the lock file that are older than so many days are asked for again; 0: all.
     :ivar columns: if there are any, only the columns with these names are read.
-    :ivar lock: the path of the lock file; None: none.
-    :ivar locked: whether all answers have to come from the lock file.
-    :ivar resolver: URL of the resolver; None: ``DOIURI_RESOLVER`` or https://doi.org.
-    :ivar offline: send no requests; None: what ``DOIURI_OFFLINE`` says.
-    :ivar mailto: mail address for the User-Agent header; None: ``DOIURI_MAILTO``.
-    :ivar cache: path or URL of the store; None: ``DOIURI_CACHE`` or the user's cache folder.
-    :ivar timeout: seconds for one request.
-    :ivar budget: seconds for all requests; None: no limit.
-    :ivar rate: requests per second; None: the resolver's default.
     """
 
     folders: tuple[str, ...] = ()
@@ -99,6 +78,13 @@ class Config(NamedTuple):
     timeout: float = 10.0
     budget: float | None = None
     rate: float | None = None
+
+    @property
+    def shared(self) -> Options:
+        """The options that plugins have too, without the lock file, which the command itself reads."""
+        from doiuri.plugins import Options  # slow to import
+
+        return Options.read({name: getattr(self, name) for name in _SHARED})
 
     @property
     def needs_lock(self) -> bool:
@@ -212,178 +198,129 @@ def _table(path: Path) -> Values | None:
     return table
 
 
-def _values(table: Values, path: Path) -> Values:
+def _values(table: Values, file: Path) -> Values:
     values: Values = {}
-    folder = os.path.abspath(path.parent)  # noqa: PTH100
+    prefix = f"{_relative(file)}: "
+    folder = os.path.abspath(file.parent)  # noqa: PTH100
     for key, value in table.items():
-        if key not in CHECKS:
-            raise ConfigError(f"{_relative(path)}: {key}: unknown key{hint(key, CHECKS)}")
+        where = f"{prefix}{key}"
+        if key not in OPTIONS:
+            raise ConfigError(f"{where}: unknown key{hint(key, OPTIONS)}")
         try:
-            checked = CHECKS[key](value, folder)
-        except (TypeError, ValueError) as error:
-            raise ConfigError(f"{_relative(path)}: {key}: {error}") from None
+            checked = OPTIONS[key].read({where: value}, prefix, environ={})
+        except ValueError as error:
+            raise ConfigError(str(error)) from None
+        if checked and key in _INSTEAD and checked != ":memory:":
+            checked = _below(checked, folder, where, _INSTEAD[key])
         # as a table, it is for DOIs
         is_for_dois = key == "ignore" and isinstance(checked, tuple)
-        values["ignored_dois" if is_for_dois else key.replace("-", "_")] = checked
+        values["ignored_dois" if is_for_dois else key.replace("-", "_")] = place(key, checked, folder)
     return values
 
 
-def hint(word: str, known: Iterable[str]) -> str:
-    """Return the end of a message about an unknown word: the most similar known one, or all of them."""
-    from difflib import get_close_matches  # slow to import
+def _below(address: str, folder: str, where: str, instead: str) -> str:
+    """Return a path that a stranger may have named: nothing outside of the tree is written because of it."""
+    path = Path(folder, address)
+    if ":" in address or not path.resolve().is_relative_to(Path(folder).resolve()):
+        raise ConfigError(f"{where}: {address!r} is not a path below {folder}; name it with {instead}")
+    return _relative(path) if instead == "--lock" else str(path.absolute())
 
-    near = get_close_matches(word, known, 1)
-    return f"; did you mean {near[0]}?" if near else f"; known are {', '.join(sorted(known))}"
+
+def place(key: str, value: object, folder: str) -> object:
+    """Return the value of an option, its patterns relative to a folder."""
+    match key, value:
+        case "include" | "exclude", tuple():
+            return (Patterns(folder, value),)
+        case "per-file-ignores", tuple():
+            return tuple((Patterns(folder, (pattern,)), codes) for pattern, codes in value)
+    return value
 
 
-def check_codes(codes: Iterable[str]) -> frozenset[str]:
-    """Return codes as a set; codes that are gone are left out, with a note on standard error.
+def _columns(value: object) -> tuple[str, ...]:
+    """Return the names of columns in lines of CSV."""
+    import csv  # rarely needed
 
-    :raises ValueError: if one is unknown.
-    """
-    found = frozenset(codes)
+    found = [name for line in csv.reader(texts(value), skipinitialspace=True) for name in line or [""]]
+    if "" in found:
+        raise ValueError("the name of a column is empty")
+    return tuple(dict.fromkeys(found))
+
+
+def _patterns(value: object) -> tuple[str, ...]:
+    lines = texts(value)
+    for line in lines:
+        if not is_pattern(line):
+            raise ValueError(f"{line!r} is not a pattern")
+    return lines
+
+
+def _codes(value: object) -> Codes:
+    """Return codes, which may be separated by commas, without those that are gone."""
+    found = {word.strip() for text in texts(value) for word in text.split(",")} - {""}
     for code in sorted(found & GONE):
         sys.stderr.write(f"doiuri: there is no code {code} any more; remove it\n")
     for code in sorted(found - RULES.keys() - GONE):
         raise ValueError(f"unknown code {code!r}{hint(code, RULES)}")
-    return found - GONE
+    return frozenset(found - GONE)
 
 
-def check_columns(texts: Iterable[str]) -> tuple[str, ...]:
-    """Return the names of columns.
-
-    :param texts: names such as ``doi,paper``; quotation marks as in CSV enclose names with commas.
-    :raises ValueError: if a name is empty.
-    """
-    import csv  # rarely needed
-
-    names = [name for line in csv.reader(texts, skipinitialspace=True) for name in line or [""]]
-    if "" in names:
-        raise ValueError("--columns: the name of a column is empty")
-    return tuple(dict.fromkeys(names))
+def _table_of_codes(value: object) -> tuple[tuple[str, Codes], ...]:
+    if not isinstance(value, dict):
+        raise ValueError(f"{value!r:.80} is not a table of patterns with lists of codes")  # noqa: TRY004
+    return tuple((pattern, _codes(codes)) for pattern, codes in value.items())
 
 
-def check_patterns(lines: Iterable[str], folder: str) -> Patterns:
-    """Return patterns relative to a folder.
+def _ignore(value: object) -> Codes | tuple[tuple[str, Codes], ...]:
+    return _table_of_codes(value) if isinstance(value, dict) else _codes(value)
 
-    :raises ValueError: if one is invalid.
-    """
-    found = Patterns(folder, tuple(lines))
-    for line in found.lines:
-        if not is_pattern(line):
-            raise ValueError(f"invalid pattern {line!r}")
+
+def _per_file(value: object) -> tuple[tuple[str, Codes], ...]:
+    found = _table_of_codes(value)
+    _patterns([pattern for pattern, _ in found])
     return found
 
 
-def _words(value: object) -> list[str]:
-    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-        raise TypeError(f"expected a list of strings, not {value!r}")
-    return value
-
-
-def _codes(value: object, _folder: str) -> frozenset[str]:
-    return check_codes(_words(value))
-
-
-def _patterns(value: object, folder: str) -> tuple[Patterns, ...]:
-    return (check_patterns(_words(value), folder),)
-
-
-def _ignore(value: object, folder: str) -> frozenset[str] | tuple[tuple[str, frozenset[str]], ...]:
-    if isinstance(value, list):
-        return _codes(value, folder)
+def _extensions(value: object) -> tuple[tuple[str, str], ...]:
     if not isinstance(value, dict):
-        raise TypeError(f"expected a list of codes, or a table of DOIs with such lists, not {value!r}")
-    return tuple((pattern, _codes(codes, folder)) for pattern, codes in value.items())
-
-
-def _per_file(value: object, folder: str) -> tuple[tuple[Patterns, frozenset[str]], ...]:
-    if not isinstance(value, dict):
-        raise TypeError(f"expected a table of patterns with lists of codes, not {value!r}")
-    return tuple(
-        (check_patterns([pattern], folder), _codes(codes, folder)) for pattern, codes in value.items()
-    )
-
-
-def _word(value: object, _folder: str, words: Sequence[str]) -> str:
-    if not isinstance(value, str) or value not in words:
-        raise TypeError(f"expected {', '.join(words[:-1])} or {words[-1]}, not {value!r}")
-    return value
-
-
-def _flag(value: object, _folder: str) -> bool:
-    if not isinstance(value, bool):
-        raise TypeError(f"expected true or false, not {value!r}")
-    return value
-
-
-def _text(value: object, _folder: str) -> str:
-    if not isinstance(value, str) or not value:
-        raise TypeError(f"expected a string, not {value!r}")
-    return value
-
-
-def _number(value: object, _folder: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < float("inf"):
-        raise TypeError(f"expected a number above 0, not {value!r}")
-    return value
-
-
-def _count(value: object, _folder: str, unit: str, least: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise TypeError(f"expected a number of {unit}, not {value!r}")
-    return value
-
-
-def _extensions(value: object, folder: str) -> tuple[tuple[str, str], ...]:
-    if not isinstance(value, dict):
-        raise TypeError(f'expected a table such as {{ ".jl" = "text" }}, not {value!r}')
+        raise ValueError(f'{value!r:.80} is not a table such as {{ ".jl" = "text" }}')  # noqa: TRY004
     for extension in value:
         if not _EXTENSION.fullmatch(extension):
-            raise ValueError(f"expected an extension such as '.jl', not {extension!r}")
-    return tuple((extension.lower(), _word(name, folder, TYPES)) for extension, name in value.items())
+            raise ValueError(f"{extension!r:.80} is not an extension such as '.jl'")
+    return tuple((extension.lower(), choice(*TYPES)(name)) for extension, name in value.items())
 
 
-def _lock(value: object, folder: str) -> str:
+def _lock(value: object) -> str:
     """Return the path of the lock file; "" for none."""
-    return "" if value is False else _relative(_below(_text(value, folder), folder, "--lock"))
+    return "" if value is False else path(value)
 
 
-def _cache(value: object, folder: str) -> str:
-    """Return the path of a cache."""
-    address = _text(value, folder)
-    return address if address == ":memory:" else str(_below(address, folder, "--cache or DOIURI_CACHE"))
+_DAYS = number("days", whole=True, zero=True)
+_SHARED = ("resolver", "offline", "mailto", "cache", "timeout")
+_INSTEAD = {"cache": "--cache or DOIURI_CACHE", "lock": "--lock"}  # to name paths elsewhere
 
-
-def _below(address: str, folder: str, instead: str) -> Path:
-    """Return a path that a stranger may have named: nothing outside of the tree is written because of it."""
-    path = Path(folder, address)
-    if ":" in address or not path.resolve().is_relative_to(Path(folder).resolve()):
-        raise ValueError(f"{address!r} is not a path below {folder}; name it with {instead}")
-    return path.absolute()
-
-
-CHECKS: dict[str, Check] = {
-    "include": _patterns,
-    "exclude": _patterns,
-    "extensions": _extensions,
-    "force-exclude": _flag,
-    "select": _codes,
-    "ignore": _ignore,
-    "per-file-ignores": _per_file,
-    "fail-on": partial(_word, words=FAIL_ON),
-    "tex-escape": partial(_word, words=TEX_ESCAPE),
-    "max-size": partial(_count, unit="bytes", least=1),
-    "lock": _lock,
-    "locked": _flag,
-    "records": _flag,
-    "max-age": partial(_count, unit="days", least=0),
-    "resolver": _text,
-    "offline": _flag,
-    "mailto": _text,
-    "cache": _cache,
-    "timeout": _number,
-    "budget": _number,
-    "rate": _number,
+OPTIONS = {
+    option.name: option
+    for option in (
+        Option("include", (), "in folders, read only files that match; patterns as in .gitignore", _patterns),
+        Option("exclude", (), "in folders, leave out what matches; patterns as in .gitignore", _patterns),
+        Option("extensions", (), "more extensions, each with the type of such files", _extensions),
+        Option("force-exclude", False, "also leave out named files that match --exclude; for hooks"),
+        Option("select", None, "report only these codes, separated by commas", _codes),
+        Option("ignore", (), "do not report these codes, separated by commas", _ignore),
+        Option("per-file-ignores", (), "codes not to report in files that match a pattern", _per_file),
+        Option("fail-on", "error", "the lowest severity for which the exit code is 1", choice(*FAIL_ON)),
+        Option("tex-escape", "any", "how BibTeX has to write `_`", choice("any", "raw", "escape")),
+        Option("max-size", 50_000_000, "bytes of files in folders", number("bytes", whole=True)),
+        Option("lock", LOCK_NAME, "the lock file, if it exists; '' for none", _lock),
+        Option("locked", False, "send no requests: all answers have to come from the lock file"),
+        Option("records", False, "compare entries with the registry's metadata"),
+        Option("max-age", DEFAULT_MAX_AGE, "days that locked works are fresh; 0: ask for all", _DAYS),
+        *map(option, _SHARED),
+        option("budget", default=None),
+        option("rate"),
+    )
 }
-"""What checks the value of each key; a key is the name of a field of ``Config``, with hyphens."""
+"""The options that a configuration file may set: the fields of ``Config``, with hyphens."""
+
+COLUMNS = Option("columns", (), "read only these columns of CSV and TSV, and keys of JSON and YAML", _columns)
+"""An option of the command line only: a file of a project has other columns than the next."""

@@ -74,13 +74,6 @@ def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
     return ipaddress.IPv4Address(int(address) & 0xFFFF_FFFF) if int(address) >> 32 in _OF_IPV4 else address
 
 
-def check_private(private: object) -> bool:
-    """Return the option ``private``, by default False; ValueError unless it is a bool or None."""
-    if private is not None and not isinstance(private, bool):
-        raise ValueError(f"private must be True, False or None, not {private!r:.80}")  # "no" is true
-    return bool(private)
-
-
 class TargetError(ValueError):
     """A redirect is refused. ``str()`` says where it leads, and what to do."""
 

@@ -1,12 +1,13 @@
-"""The settings that all plugins share, from options and from the environment; the option wins."""
+"""The options of all packages, and the settings among them; an option wins over its environment variable."""
 
 from __future__ import annotations
 
 import os
 import re
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.util import find_spec
 from math import inf
@@ -23,6 +24,10 @@ _TRUE = {"1", "true", "yes", "on"}
 _FALSE = {"0", "false", "no", "off"}
 _NOT_IN_ADDRESSES = frozenset(' ();<>,"')
 _REDIS = {"redis", "rediss", "valkey", "valkeys", "unix"}
+OF_WORKS = frozenset({"authors", "year", "title"})
+"""The fields of ``check_display`` that need the work."""
+
+_FIELDS = OF_WORKS | {"name", "prefix", "suffix", "uri", "url"}
 _LOCK_FILES = (".json", ".lock")
 
 
@@ -57,40 +62,48 @@ class Option:
     ) -> Any:
         """Return the value: the one given, or that of the variable, or the default.
 
+        An empty string counts as not given, if the option has a variable or no default.
+
         :param given: values by the names that users write; others are ignored.
         :param prefix: what these names begin with, such as ``"doi_"``.
-        :param environ: variables to read instead of the process's environment. An empty one is not set.
+        :param environ: variables to read instead of the process's environment.
         :raises ValueError: if the value is invalid; the message begins with the option or variable.
         """
         where = prefix + self.name
         value = given.get(where, None if self.variable else self.default)
+        if value == "" and (self.variable or self.default is None):
+            value = None
         if value is None and self.variable:
             where = self.variable
             value = (os.environ if environ is None else environ).get(where) or self.default
         if value is None:
             return self.default if self.none is None else self.none
         try:
-            return self.check(value)
+            return (self.reader or (flag if isinstance(self.default, bool) else text))(value)
         except ValueError as error:
             raise ValueError(f"{where}: {error}") from None
 
     def describe(self) -> str:
         """Return what the option is for, and its default, as a line of plain text."""
-        default = {True: "yes", False: "no"}.get(self.default, self.default)  # type: ignore[call-overload]
+        default = {True: "yes", False: "no", (): None}.get(self.default, self.default)
         defaults = [f"{word}" for word in (self.variable, default) if word is not None]
         meaning = self.help[:1].upper() + self.help[1:].replace("`", "")
         return f"{meaning} (default: {', else '.join(defaults)})" if defaults else meaning
-
-    def check(self, value: object) -> Any:
-        """Return what a value other than None stands for; raises ValueError if it is invalid."""
-        return (self.reader or (flag if isinstance(self.default, bool) else text))(value)
 
 
 def text(value: object) -> str:
     """Return a string; raises ValueError for anything else."""
     if not isinstance(value, str):
-        raise ValueError(f"{value!r} is not a string")  # noqa: TRY004
+        raise ValueError(f"{value!r:.80} is not a string")  # noqa: TRY004
     return value
+
+
+def texts(value: object) -> tuple[str, ...]:
+    """Return the strings in a list, or the only one; raises ValueError for anything else."""
+    given = (value,) if isinstance(value, str) else value
+    if not isinstance(given, list | tuple) or not all(isinstance(one, str) for one in given):
+        raise ValueError(f"{value!r:.80} is not a list of strings")
+    return tuple(given)
 
 
 def path(value: object) -> str:
@@ -103,20 +116,59 @@ def flag(value: object) -> bool:
     word = str(value).strip().lower()
     if word in _TRUE or word in _FALSE:
         return word in _TRUE
-    raise ValueError(f"{value!r} is neither true (1, true, yes, on) nor false (0, false, no, off)")
+    raise ValueError(f"{value!r:.80} is neither true (1, true, yes, on) nor false (0, false, no, off)")
 
 
-def of_text(check: Callable[[str], object]) -> Callable[[object], object]:
-    """Return the reader of an option whose values are strings that ``check`` checks."""
-    return lambda value: check(text(value))
+def number(unit: str, *, whole: bool = False, zero: bool = False) -> Callable[[object], float]:
+    """Return the reader of an option whose values are numbers above 0, or strings of such numbers.
+
+    :param unit: what is counted, such as "seconds".
+    :param whole: the number is an integer.
+    :param zero: the number may be 0.
+    """
+
+    def read(value: object) -> float:
+        found: float = -1
+        if isinstance(value, int | str if whole else int | float | str) and not isinstance(value, bool):
+            with suppress(ValueError):
+                found = value if not isinstance(value, str) else int(value) if whole else float(value)
+        if not (0 < found < inf or (zero and found == 0)):
+            kind, least = "whole number" if whole else "number", ", 0 or more" if zero else " above 0"
+            raise ValueError(f"{value!r:.80} is not a {kind} of {unit}{least}")
+        return found
+
+    return read
 
 
-def _address(value: str) -> str:
-    address = value.strip().removeprefix("mailto:")
+def choice(*words: str) -> Callable[[object], str]:
+    """Return the reader of an option whose value is one of some words."""
+
+    def read(value: object) -> str:
+        if not isinstance(value, str) or value not in words:
+            raise ValueError(f"{value!r:.80} is not one of {', '.join(words)}")
+        return value
+
+    return read
+
+
+def hint(word: str, known: Iterable[str]) -> str:
+    """Return the end of a message about an unknown word: the most similar known one, or all of them."""
+    from difflib import get_close_matches  # slow to import
+
+    near = get_close_matches(word, known, 1)
+    return f"; did you mean {near[0]}?" if near else f"; known are {', '.join(sorted(known))}"
+
+
+def _base(value: object) -> str:
+    return read_base(text(value))
+
+
+def _address(value: object) -> str:
+    address = text(value).strip().removeprefix("mailto:")
     local, at, domain = address.rpartition("@")
     plain = address.isascii() and address.isprintable() and _NOT_IN_ADDRESSES.isdisjoint(address)
     if not (local and at and domain and plain):
-        raise ValueError(f"{value!r} is not a mail address")
+        raise ValueError(f"{value!r:.80} is not a mail address")
     return address
 
 
@@ -126,13 +178,92 @@ def _cache(value: object) -> str:
     return address
 
 
+def check_display(text: str) -> str:
+    """Return ``text`` if ``display`` takes it: "name", "link", or a template.
+
+    A template may contain ``{name}``, ``{prefix}``, ``{suffix}``, ``{uri}`` and ``{url}``, and of the work
+    ``{authors}``, ``{year}`` and ``{title}``.
+
+    :raises ValueError: if it is anything else.
+    """
+    from string import Formatter  # slow to import
+
+    if text in {"name", "link"}:
+        return text
+    try:
+        fields = [part for part in Formatter().parse(text) if part[1] is not None]
+    except ValueError as error:
+        raise ValueError(f"not a template for DOIs: {text!r} ({error})") from None
+    for _, field, spec, conversion in fields:
+        if field not in _FIELDS or spec or conversion:
+            raise ValueError(f"not a template for DOIs: {text!r} (fields are {', '.join(sorted(_FIELDS))})")
+    if not fields:
+        raise ValueError(f'not a template for DOIs: {text!r} (use "name", "link", or text with {{name}})')
+    return text
+
+
+def _user_agent(value: object) -> str:
+    agent = text(value)
+    if not (agent.isascii() and agent.isprintable()):  # RFC 9110 section 5.5
+        raise ValueError(f"{value!r:.80} is not printable ASCII text")
+    return agent
+
+
 SETTINGS = (
-    Option("resolver", DOI_ORG, "base URL of the DOI proxy", of_text(read_base), variable="DOIURI_RESOLVER"),
+    Option("resolver", DOI_ORG, "base URL of the DOI proxy", _base, variable="DOIURI_RESOLVER"),
     Option("offline", False, "send no requests; use the cache and the lock file", variable="DOIURI_OFFLINE"),
-    Option("mailto", None, "mail address sent with requests", of_text(_address), variable="DOIURI_MAILTO"),
+    Option("mailto", None, "mail address sent with requests", _address, variable="DOIURI_MAILTO"),
     Option("cache", None, "path or URL of the cache", _cache, variable="DOIURI_CACHE"),
 )
 """The options that every package has."""
+
+OPTIONS = (
+    *SETTINGS,
+    Option("resolve", True, "look up DOIs", none=False),
+    Option("timeout", 10, "seconds for one request", number("seconds")),
+    Option("budget", 2, "seconds for all requests", number("seconds")),
+    Option("lock", None, "path of a lock file", path),
+    Option(
+        "text",
+        "name",
+        "text of links without one: `name`, `link` or a template",
+        lambda value: check_display(text(value)),
+    ),
+    Option("link", DOI_ORG, "base URL of the links", _base),
+    Option(
+        "citation",
+        None,
+        "how citations look, if not as the style says: `author-year`, `number`",
+        choice("author-year", "number"),
+    ),
+    Option("reference_style", None, "style of the list: `author-date`, `numeric` or the path of a .csl file"),
+    Option("reference_locale", None, "locale of the list of references, such as `de-DE`"),
+    Option("works", (), "files of works without a DOI and of corrections, in CSL-JSON or CSL-YAML", texts),
+)
+"""The options of all plugins that show DOIs, each declared here only: hosts translate this table."""
+
+_OTHERS = (
+    Option("details", False, "add cards with title, authors, journal and year to links"),
+    Option("follow", "record", "what a `doi:` URI returns", choice("record", "target")),
+    Option("private", False, "whether redirects may lead into a private network"),
+    Option("rate", None, "requests per second", number("requests per second")),
+    Option("concurrency", 3, "requests in flight at the same time", number("requests", whole=True)),
+    Option("user_agent", None, "the User-Agent header", _user_agent),
+)
+
+
+def option(name: str, /, **changes: Any) -> Option:
+    """Return an option that several packages have.
+
+    :param changes: what this host changes, such as the ``default``.
+    """
+    (found,) = (one for one in (*OPTIONS, *_OTHERS) if one.name == name)
+    return replace(found, **changes)
+
+
+def with_defaults(**defaults: object) -> tuple[Option, ...]:
+    """Return ``OPTIONS``, some with other defaults."""
+    return tuple(replace(one, default=defaults.get(one.name, one.default)) for one in OPTIONS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +325,7 @@ def store_kind(address: str) -> tuple[Literal["memory", "redis", "lock", "sqlite
         if scheme.lower() != "sqlite":
             raise ValueError(f"no store is known for {scheme}: (a path, {MEMORY}, redis://… or rediss://…)")
         path = rest.removeprefix("//")
-    if not path.strip() or "\0" in path:
+    if not path.strip() or "\0" in path or os.path.expanduser(path).startswith("~"):  # noqa: PTH111
         raise ValueError(f"{path!r} is not a path for a store")
     return "lock" if path.lower().endswith(_LOCK_FILES) else "sqlite", path
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from doiuri import DOI, DOINotFound, ResolutionError
-from doiuri.plugins import Settings, replacing, user_agent
+from doiuri.plugins import Settings, option, replacing, user_agent
 from doiuri.plugins.clients import TargetCheck
 from doiuri.resolver import Resolver
 from fsspec import AbstractFileSystem
@@ -98,9 +98,10 @@ class DOIFileSystem(AbstractFileSystem):
         if unknown := {*self._repositories.values()} - TOKENS.keys():
             raise ValueError(f"repositories: {min(unknown)!r} is not one of {', '.join(TOKENS)}")
         secrets = _tokens_of(os.environ.get("DOIURI_TOKENS", "")) | _by_host("tokens", tokens)
-        check = TargetCheck(settings.base, self._resolver.private)
+        check = TargetCheck(settings.base, self._resolver.settings.private)
         self._web = Web(check, agent, secrets, offline=settings.offline)
-        self._lock = Path(lock) if lock else None
+        locked = option("lock").read({"lock": lock})
+        self._lock = Path(locked) if locked else None
         self._listings: dict[str, Dataset] = {}  # by the key of the DOI, or by URL
         self._absent: set[str] = set()  # keys of DOIs that are not registered
         self._guards: dict[int, threading.RLock] = {}  # by process: a lock does not survive a fork

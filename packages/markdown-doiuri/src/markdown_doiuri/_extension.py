@@ -6,11 +6,12 @@ import logging
 import os
 from typing import TYPE_CHECKING, Any
 
+from doiuri.plugins import hint
 from markdown.extensions import Extension
 
 from markdown_doiuri._inline import AutolinkProcessor, CitationPattern, MentionPattern
 from markdown_doiuri._links import Links, LooksTreeprocessor, without_cards
-from markdown_doiuri._options import Options, default_config, hint
+from markdown_doiuri._options import Options, default_config
 from markdown_doiuri._references import (
     HeadingTreeprocessor,
     PlaceProcessor,

@@ -9,53 +9,43 @@ from typing import TYPE_CHECKING
 
 from doiuri import plugins
 from doiuri.citations import parse_citation
-from doiuri.plugins import Option
+from doiuri.plugins import Option, option, text, with_defaults
 from doiuri.plugins.citing import Citing
-from doiuri.plugins.display import DETAILS
 
 from markdown_doiuri._stash import slug
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Mapping
 
     from doiuri import Handle
 
 
-def _classes(value: object) -> str:
-    if not isinstance(value, str):
-        raise ValueError(f"{value!r} is not a string")  # noqa: TRY004
-    return " ".join(value.split())
-
-
 def _callback(value: object) -> object:
     if not callable(value):
-        raise ValueError(f"{value!r} is not callable")  # noqa: TRY004
+        raise ValueError(f"{value!r:.80} is not callable")  # noqa: TRY004
     return value
 
 
 _warn = logging.getLogger("doiuri").warning
 BUDGET = 20  # seconds
-_WORKS = next(option for option in plugins.OPTIONS if option.name == "works")
+_SHARED = with_defaults(budget=BUDGET)
 OWN = (
     Option("bare", True, "link `doi:10.1000/182` in running text", none=False),
-    Option("bare_names", False, "link `10.1000/182` in running text, without a label", none=False),
-    Option("bare_links", False, "link `https://doi.org/10.1000/182` in running text", none=False),
+    Option("bare_names", False, "link `10.1000/182` in running text, without a label"),
+    Option("bare_links", False, "link `https://doi.org/10.1000/182` in running text"),
     Option("citations", True, "read `[@doi:10.1000/182]` and `@doi:10.1000/182` as citations", none=False),
-    replace(_WORKS, name="nocite", help="DOIs and ids of works that are listed, but not cited"),
-    DETAILS,
-    Option("css_class", "doi", "class of the links", _classes, none=""),
-    Option("tidy_links", False, "change links to `dx.doi.org` and `http` to `https://doi.org`", none=False),
-    Option("locked", False, "send no requests; report DOIs that the lock file lacks", none=False),
+    option("works", name="nocite", help="DOIs and ids of works that are listed, but not cited"),
+    option("details"),
+    Option("css_class", "doi", "class of the links", lambda value: " ".join(text(value).split()), none=""),
+    Option("tidy_links", False, "change links to `dx.doi.org` and `http` to `https://doi.org`"),
+    Option("locked", False, "send no requests; report DOIs that the lock file lacks"),
     Option("warn", None, "function called with each problem", _callback, none=_warn),
     Option("file", None, "path of the source, which problems and ids name", lambda value: str(value) or None),
 )
 """The options that only Markdown has."""
 
 
-OPTIONS = (
-    *(replace(option, default=BUDGET) if option.name == "budget" else option for option in plugins.OPTIONS),
-    *OWN,
-)
+OPTIONS = (*_SHARED, *OWN)
 """All options."""
 
 
@@ -64,14 +54,6 @@ def default_config() -> dict[str, list[object]]:
     return {
         option.name: [None if option.variable else option.default, option.describe()] for option in OPTIONS
     }
-
-
-def hint(name: str, names: Iterable[str]) -> str:
-    """Return which of ``names`` an unknown name was probably meant to be, to end a message with."""
-    from difflib import get_close_matches  # slow to import
-
-    near = get_close_matches(name, names, 1)
-    return f"; did you mean {near[0]!r}?" if near else f"; known are {', '.join(names)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +83,7 @@ class Options:
     @classmethod
     def read(cls, values: Mapping[str, object]) -> Options:
         """Return the options in ``values``, checked; raises ValueError that names the invalid one."""
-        shared = plugins.Options.read(values)
+        shared = plugins.Options.read(values, options=_SHARED)
         own = {option.name: option.read(values) for option in OWN}
         citing = Citing(shared, "markdown-doiuri")
         try:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Literal
 
-from doiuri.plugins import OPTIONS, Option, Options
+from doiuri.plugins import Option, Options, option, with_defaults
 from doiuri.plugins.citing import Citing
-from doiuri.plugins.display import DETAILS
 from sphinx.errors import ConfigError
 from sphinx.util import logging
 
@@ -27,13 +26,13 @@ BUDGET = 60.0  # seconds
 
 SWITCHES = (
     Option("linkcheck", True, "let linkcheck ask the registry about DOIs"),
-    DETAILS,
+    option("details"),
     Option("hardcoded_links", False, "warn about links to doi.org that could be roles"),
 )
 """The options that only Sphinx has."""
 
-_ALL = (*OPTIONS, *SWITCHES)
-_NAMES = [f"doi_{option.name}" for option in _ALL]
+_SHARED = with_defaults(budget=BUDGET)
+_ALL = {f"doi_{declared.name}": declared for declared in (*_SHARED, *SWITCHES)}
 # What a change rebuilds: "env" reads all documents again, "html" writes all pages again.
 # What styles and locales change is found when the works are known.
 _REBUILDS: dict[str, _Rebuild] = {
@@ -49,17 +48,12 @@ _ATTRIBUTE, _CITING = "_doiuri_options", "_doiuri_citing"
 
 def add_options(app: Sphinx) -> None:
     """Declare the options."""
-    for option in _ALL:
+    for name, declared in _ALL.items():
         # With a number or a bool as the default, Sphinx would refuse -D doi_timeout=2.5 or -D doi_details=yes
-        is_word = isinstance(option.default, str | bool) and not option.variable
-        default = str(option.default) if is_word else None
+        is_word = isinstance(declared.default, str | float | int) and not declared.variable
+        default = LOCK_NAME if declared.name == "lock" else str(declared.default) if is_word else None
         # Any type: check_options has better messages.
-        app.add_config_value(
-            f"doi_{option.name}",
-            LOCK_NAME if option.name == "lock" else default,
-            _REBUILDS.get(option.name, ""),
-            types=Any,
-        )
+        app.add_config_value(name, default, _REBUILDS.get(declared.name, ""), types=Any)
 
 
 def check_options(app: Sphinx, config: Config) -> None:
@@ -69,8 +63,8 @@ def check_options(app: Sphinx, config: Config) -> None:
     """
     try:
         options(config)
-        for option in SWITCHES:
-            switch(config, f"doi_{option.name}")
+        for declared in SWITCHES:
+            switch(config, f"doi_{declared.name}")
         vars(config)[_CITING] = Citing(options(config), PRODUCT, app.confdir, config.language, "doi_")
     except ValueError as error:
         raise ConfigError(str(error)) from None
@@ -81,7 +75,7 @@ def _report_misspelt(config: Config) -> None:
     """Warn of names in conf.py that are almost those of options; Sphinx ignores unknown names."""
     ours = [name for name in vars(config)["_raw_config"] if name.startswith("doi_") and name not in config]
     for name in ours:
-        if near := get_close_matches(name, _NAMES, 1, _ALIKE):
+        if near := get_close_matches(name, _ALL, 1, _ALIKE):
             message = __("%s is not an option; did you mean %s?")
             logger.warning(message, name, near[0], type="doi", subtype="option")
 
@@ -99,10 +93,8 @@ def options(config: Config) -> Options:
     """
     attributes = vars(config)  # Sphinx does not pickle names with an underscore
     if _ATTRIBUTE not in attributes:
-        given = {name: config[name] for name in _NAMES}
-        if given["doi_budget"] is None:
-            given["doi_budget"] = BUDGET
-        attributes[_ATTRIBUTE] = Options.read(given, prefix="doi_")
+        given = {name: config[name] for name in _ALL}
+        attributes[_ATTRIBUTE] = Options.read(given, prefix="doi_", options=_SHARED)
     shared: Options = attributes[_ATTRIBUTE]
     return shared
 
@@ -112,5 +104,4 @@ def switch(config: Config, name: str) -> bool:
 
     :raises ValueError: if the value is neither true nor false.
     """
-    (option,) = (option for option in SWITCHES if name == f"doi_{option.name}")
-    return bool(option.read({name: config[name]}, prefix="doi_"))
+    return bool(_ALL[name].read({name: config[name]}, prefix="doi_"))

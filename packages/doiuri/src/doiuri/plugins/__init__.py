@@ -6,12 +6,25 @@ What a document needs from the registry is in ``doiuri.plugins.survey``, the tex
 
 from doiuri._advice import unescape_html
 from doiuri._files import replacing
-from doiuri._settings import Option, Settings, user_agent
+from doiuri._settings import (
+    OPTIONS,
+    Option,
+    Settings,
+    choice,
+    hint,
+    number,
+    option,
+    path,
+    text,
+    texts,
+    user_agent,
+    with_defaults,
+)
 from doiuri._urls import DOI_ORG
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from doiuri.plugins._options import OPTIONS, Options, open_resolver
+    from doiuri.plugins._options import Options, open_resolver
     from doiuri.plugins.display import with_suggestion
 
 __all__ = [
@@ -20,10 +33,18 @@ __all__ = [
     "Option",
     "Options",
     "Settings",
+    "choice",
+    "hint",
+    "number",
     "open_resolver",
+    "option",
+    "path",
     "replacing",
+    "text",
+    "texts",
     "unescape_html",
     "user_agent",
+    "with_defaults",
     "with_suggestion",
 ]
 

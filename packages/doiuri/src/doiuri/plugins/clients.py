@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypedDict
 from urllib.parse import quote
 
-from doiuri._hosts import TargetCheck, TargetError, check_private
-from doiuri._settings import Settings
+from doiuri._hosts import TargetCheck, TargetError
+from doiuri._settings import Settings, option
 from doiuri._urls import origin, query_string
 from doiuri.records._negotiation import wants_record
 from doiuri.rest import record_url
@@ -27,7 +27,7 @@ class ClientArguments(TypedDict, total=False):
     offline: bool | str | None
     mailto: str | None
     follow: Literal["record", "target"] | None
-    private: bool | None
+    private: bool | str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class ClientOptions:
         offline: bool | str | None = None,
         mailto: str | None = None,
         follow: str | None = None,
-        private: bool | None = None,
+        private: bool | str | None = None,
     ) -> ClientOptions:
         """Return the options, checked.
 
@@ -66,11 +66,9 @@ class ClientOptions:
         :param private: whether redirects may lead into a private network; default false.
         :raises ValueError: if an option or a variable is invalid; the message begins with its name.
         """
-        follow = "record" if follow is None else follow
-        if follow not in ("record", "target"):
-            raise ValueError(f'follow: {follow!r} is not "record" or "target"')
+        own = {"follow": follow, "private": private}
         settings = Settings.from_environ(resolver=resolver, offline=offline, mailto=mailto)
-        return cls(settings, "record" if follow == "record" else "target", check_private(private))
+        return cls(settings, *(option(name).read(own) for name in own))
 
     def wants_record(self, accept: str | bytes | None = None) -> bool:
         """Return whether a request with this Accept header gets the DOI's record."""

@@ -14,7 +14,7 @@ from doiuri._encoding import LINK, encode, unescape
 from doiuri._errors import DOISyntaxError
 from doiuri._find import find
 from doiuri._names import OTHER_HANDLE
-from doiuri._settings import Option
+from doiuri._settings import OF_WORKS, check_display
 from doiuri._urls import DOI_ORG
 
 if TYPE_CHECKING:
@@ -22,11 +22,8 @@ if TYPE_CHECKING:
     from doiuri.citations import Part
     from doiuri.records._work import Work
 
-__all__ = ["DETAILS", "STYLE_SHEET", "Details", "Words", "breakable", "card", "check_display", "details_of"]
+__all__ = ["STYLE_SHEET", "Details", "Words", "breakable", "card", "check_display", "details_of"]
 __all__ += ["display", "link_to_handle", "needs_work", "retraction_mark"]
-
-DETAILS = Option("details", False, "add cards with title, authors, journal and year to links", none=False)
-"""The option of hosts that have cards."""
 
 STYLE_SHEET = Path(__file__).parent / "static" / "doiuri.css"
 """The style sheet of cards, and of Sphinx's lists of references; the only file in its folder."""
@@ -34,8 +31,6 @@ STYLE_SHEET = Path(__file__).parent / "static" / "doiuri.css"
 # After a mark or before a bracket, but not in "doi:10." and "https://doi.org"
 _BREAK = re.compile(r"(?<=[/.:;,)>_])(?<!doi:)(?<!10\.)(?<!https:)(?<!http:)(?<!:/)(?<!//doi\.)|(?=[(<])")
 _WIDTH = 36  # characters: what fits into a line on a phone
-_OF_WORKS = frozenset({"authors", "year", "title"})
-_FIELDS = _OF_WORKS | {"name", "prefix", "suffix", "uri", "url"}
 
 _LONGEST_URL = 2_000  # characters
 _LONGEST = 300  # characters of a title or a name in a card
@@ -72,28 +67,6 @@ class Words:
     """Marks a work with a partial retraction."""
 
 
-def check_display(text: str) -> str:
-    """Return ``text`` if ``display`` takes it: "name", "link", or a template.
-
-    A template may contain ``{name}``, ``{prefix}``, ``{suffix}``, ``{uri}`` and ``{url}``, and of the work
-    ``{authors}``, ``{year}`` and ``{title}``.
-
-    :raises ValueError: if it is anything else.
-    """
-    if text in {"name", "link"}:
-        return text
-    try:
-        fields = [part for part in Formatter().parse(text) if part[1] is not None]
-    except ValueError as error:
-        raise ValueError(f"not a template for DOIs: {text!r} ({error})") from None
-    for _, field, spec, conversion in fields:
-        if field not in _FIELDS or spec or conversion:
-            raise ValueError(f"not a template for DOIs: {text!r} (fields are {', '.join(sorted(_FIELDS))})")
-    if not fields:
-        raise ValueError(f'not a template for DOIs: {text!r} (use "name", "link", or text with {{name}})')
-    return text
-
-
 def needs_work(text: str) -> bool:
     """Return whether ``display`` needs the work for this text: it is a template with a field of the work.
 
@@ -102,7 +75,7 @@ def needs_work(text: str) -> bool:
 
     :raises ValueError: if ``text`` is not valid.
     """
-    return not _OF_WORKS.isdisjoint(field for _, field, _, _ in Formatter().parse(check_display(text)))
+    return not OF_WORKS.isdisjoint(field for _, field, _, _ in Formatter().parse(check_display(text)))
 
 
 def display(

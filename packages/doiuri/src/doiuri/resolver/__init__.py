@@ -11,6 +11,7 @@ for _needed in ("requests", "platformdirs"):
         )
 
 if TYPE_CHECKING:
+    from doiuri.resolver._arguments import ResolverSettings
     from doiuri.resolver._outcome import Cause, Metadata, Outcome
     from doiuri.resolver._process import open_store
     from doiuri.resolver._resolver import Resolver
@@ -34,6 +35,7 @@ __all__ = [
     "Reply",
     "Request",
     "Resolver",
+    "ResolverSettings",
     "SQLiteStore",
     "Store",
     "StoreWarning",
@@ -46,6 +48,7 @@ __all__ = [
 _MODULES = {
     **dict.fromkeys(("Cause", "Metadata", "Outcome"), "_outcome"),
     "Resolver": "_resolver",
+    "ResolverSettings": "_arguments",
     **dict.fromkeys(("Reply", "Request", "Transport", "TransportError"), "http._request"),
     **dict.fromkeys(("LockContent", "LockFile"), "stores._lock_file"),
     "MemoryStore": "stores._memory",

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from doiuri._doi import Handle
 from doiuri._errors import DOISyntaxError
 from doiuri._hosts import is_loopback
-from doiuri._settings import deadline_in
+from doiuri._settings import Settings, deadline_in, option, user_agent
 from doiuri.resolver._outcome import Cause, Outcome
 from doiuri.resolver.http._limiter import DEFAULT_RATE
 
@@ -27,58 +27,60 @@ class Default(Enum):
 DEFAULT: Final = Default.DEFAULT
 
 
+_BUDGET = option("budget", default=None)
+_OPTIONS = (
+    option("resolver", name="base"),
+    option("offline"),
+    option("mailto"),
+    option("cache", name="store"),
+    option("timeout"),
+    _BUDGET,
+    *map(option, ("concurrency", "rate", "private", "user_agent")),
+)
+
+
 @dataclass(frozen=True, slots=True)
-class Config:
-    """The arguments of a Resolver."""
+class ResolverSettings(Settings):
+    """The settings of a Resolver, with the defaults of those that were left out."""
 
-    base: str
-    offline: bool
-    timeout: float
-    budget: float | None
-    concurrency: int
-    rate: float | None
-    mailto: str | None
-    user_agent: str
-    cache: str | None
-    private: bool
+    timeout: float = 10
+    """Seconds for one request."""
 
-    def __post_init__(self) -> None:
-        """Check the arguments; raise ValueError or TypeError."""
-        check_positive(timeout=self.timeout, concurrency=self.concurrency)
-        check_optional(budget=self.budget, rate=self.rate)
-        if not isinstance(self.concurrency, int):
-            raise ValueError(f"concurrency must be a whole number, not {self.concurrency!r}")  # noqa: TRY004
-        if not (self.user_agent.isascii() and self.user_agent.isprintable()):  # RFC 9110 section 5.5
-            raise ValueError(f"user_agent must be printable ASCII text, not {self.user_agent!r:.80}")
+    budget: float | None = None
+    """Seconds for one call of a method; None: no limit."""
+
+    concurrency: int = 3
+    """Requests in flight at the same time."""
+
+    rate: float | None = None
+    """Requests per second; None: no limit."""
+
+    private: bool = False
+    """Whether redirects may lead into a private network."""
+
+    user_agent: str = ""
+    """The User-Agent header."""
+
+    @classmethod
+    def read(cls, **given: object) -> ResolverSettings:
+        """Return the settings that arguments of a Resolver give.
+
+        :raises ValueError: if one is invalid; the message begins with the argument or variable.
+        """
+        values = {one.name: one.read(given) for one in _OPTIONS if one.name in given}
+        values["cache"] = values.pop("store", None)
+        values.setdefault("rate", default_rate(values["base"]))
+        values["user_agent"] = values["user_agent"] or user_agent(mailto=values["mailto"])
+        return cls(**values)
 
     def deadline(self, budget: float | Default | None) -> float:
         """Return when a call that starts now ends, on the clock of ``time.monotonic``; check its budget."""
-        check_optional(budget=budget)
-        return deadline_in(self.budget if budget is DEFAULT else budget)
+        return deadline_in(self.budget if budget is DEFAULT else _BUDGET.read({"budget": budget}))
 
 
 def default_rate(base: str) -> float | None:
     """Return the requests per second to a server; None (no limit) if it is on this machine."""
     return None if is_loopback(urlsplit(base).hostname or "") else DEFAULT_RATE
-
-
-def check_positive(**arguments: object) -> None:
-    """Raise ValueError unless the arguments are positive numbers."""
-    for name, number in arguments.items():
-        if isinstance(number, bool) or not isinstance(number, (int, float)) or not number > 0:
-            raise ValueError(f"{name} must be a number greater than 0, not {number!r}")
-
-
-def check_optional(**arguments: object) -> None:
-    """Raise ValueError unless the arguments are positive numbers, None, or were left out."""
-    check_positive(**{name: n for name, n in arguments.items() if n is not None and n is not DEFAULT})
-
-
-def check_text(**arguments: object) -> None:
-    """Raise TypeError unless the arguments are str or None."""
-    for name, text in arguments.items():
-        if text is not None and not isinstance(text, str):
-            raise TypeError(f"{name} must be a str, not {text!r:.80}")
 
 
 def check_method(method: str, **arguments: object) -> None:
@@ -96,12 +98,13 @@ def check_callable(**arguments: object) -> None:
 
 
 def check_batch(dois: object, budget: object) -> None:
-    """Raise TypeError unless ``dois`` is an iterable of DOIs, and ValueError for an impossible budget."""
+    """Raise TypeError unless ``dois`` is an iterable of DOIs, and ValueError for an invalid budget."""
     if isinstance(dois, (str, bytes, Handle)):
         raise TypeError(f"expected an iterable of DOIs; pass [{dois!r}]")
     if not hasattr(dois, "__iter__") and not hasattr(dois, "__getitem__"):
         raise TypeError(f"expected an iterable of DOIs, not {dois!r:.80}")
-    check_optional(budget=budget)
+    if budget is not DEFAULT:
+        _BUDGET.read({"budget": budget})
 
 
 def as_handle(doi: object) -> Handle:

@@ -24,7 +24,7 @@ from doiuri.resolver.stores._sqlite import SQLiteStore
 if TYPE_CHECKING:
     import requests
 
-    from doiuri.resolver._arguments import Config
+    from doiuri.resolver._arguments import ResolverSettings
     from doiuri.resolver.http._request import OnReply, Transport
 
     AnyStore = MemoryStore | SQLiteStore | LockFile | RedisStore
@@ -63,7 +63,7 @@ def server(base: str) -> Server:
 
 
 def new_client(
-    config: Config,
+    settings: ResolverSettings,
     session: requests.Session | None,
     transport: Transport | None,
     on_reply: OnReply | None,
@@ -78,10 +78,10 @@ def new_client(
         from doiuri.resolver.http._transport import HTTPTransport  # imports requests, which takes long
 
         return HTTPTransport(
-            lambda: server(config.base).session, session, config.user_agent, private=config.private
+            lambda: server(settings.base).session, session, settings.user_agent, private=settings.private
         )
 
-    return Client(config, opened, lambda: own or server(config.base).limiter, on_reply)
+    return Client(settings, opened, lambda: own or server(settings.base).limiter, on_reply)
 
 
 def shared_store(where: str | os.PathLike[str] | None) -> AnyStore:
@@ -114,10 +114,7 @@ def open_store(where: str | os.PathLike[str] | None = None) -> AnyStore:
         return MemoryStore()
     if kind == "redis":
         return RedisStore(text)
-    try:
-        path = Path(text).expanduser()
-    except RuntimeError as error:
-        raise ValueError(f"{text!r} is not a path for a store: {error}") from None
+    path = Path(text).expanduser()
     if kind == "lock":
         return LockFile(path)
     # not Path.is_dir, which raises if a parent folder may not be read

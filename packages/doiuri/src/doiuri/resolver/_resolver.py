@@ -8,21 +8,16 @@ from collections.abc import Sized
 from math import inf
 from typing import TYPE_CHECKING
 
-from doiuri._hosts import check_private
-from doiuri._settings import Settings
-from doiuri._settings import user_agent as default_user_agent
 from doiuri.resolver import _process
 from doiuri.resolver._arguments import (
     DEFAULT,
-    Config,
     Default,
+    ResolverSettings,
     as_handle,
     as_handles,
     check_batch,
     check_callable,
     check_method,
-    check_text,
-    default_rate,
 )
 from doiuri.resolver._outcome import Outcome
 from doiuri.resolver._pipeline import Pipeline
@@ -81,8 +76,8 @@ class Resolver:
     :param transport: sends the requests instead of HTTP; see ``Transport``.
     :param on_reply: called after each request, in the thread that sent it, with its ``Reply``, or with the
         TransportError or TimeoutError that it ended with. What it raises ends the call.
-    :raises ValueError: if an argument has an impossible value.
-    :raises TypeError: if an argument has the wrong type.
+    :raises ValueError: if an argument or variable is invalid; the message begins with its name.
+    :raises TypeError: if ``store``, ``session`` or a callback has the wrong type.
 
     >>> Resolver(store=None, offline=True).resolve("10.1000/182")
     Traceback (most recent call last):
@@ -108,77 +103,38 @@ class Resolver:
         transport: Transport | None = None,
         on_reply: OnReply | None = None,
     ) -> None:
-        check_text(base=base, mailto=mailto, user_agent=user_agent)
-        settings = Settings.from_environ(resolver=base, offline=offline, mailto=mailto)
-        self._config = Config(
-            settings.base,
-            settings.offline,
-            timeout,
-            budget,
-            concurrency,
-            default_rate(settings.base) if isinstance(rate, Default) else rate,
-            settings.mailto,
-            user_agent or default_user_agent(mailto=settings.mailto),
-            settings.cache,
-            check_private(private),
+        given: dict[str, object] = {} if rate is DEFAULT else {"rate": rate}
+        has_address = store is DEFAULT or isinstance(store, (str, os.PathLike))
+        if has_address:
+            given["store"] = None if store is DEFAULT else store
+        self._settings = ResolverSettings.read(
+            base=base,
+            offline=offline,
+            timeout=timeout,
+            budget=budget,
+            concurrency=concurrency,
+            mailto=mailto,
+            private=private,
+            user_agent=user_agent,
+            **given,
         )
         check_method("prepare_request", session=session)
         check_method("get", transport=transport)
         check_callable(progress=progress, on_reply=on_reply)
         self._progress = progress
-        self._client = _process.new_client(self._config, session, transport, on_reply)
+        self._client = _process.new_client(self._settings, session, transport, on_reply)
         self._store: Store | ReadStore | None
         self._shared = None  # a store that is opened by its address
-        if store is None or not isinstance(store, (Default, str, os.PathLike)):
-            check_method("get_many", store=store)
-            self._store = store
+        if has_address:
+            self._store = self._shared = _process.shared_store(self._settings.cache)
         else:
-            self._store = self._shared = _open_shared(store, self._config.cache)
+            check_method("get_many", store=store)
+            self._store = store  # type: ignore[assignment]
 
     @property
-    def base(self) -> str:
-        """The URL of the DOI proxy."""
-        return self._config.base
-
-    @property
-    def offline(self) -> bool:
-        """Whether no requests are sent."""
-        return self._config.offline
-
-    @property
-    def timeout(self) -> float:
-        """Seconds for one request."""
-        return self._config.timeout
-
-    @property
-    def budget(self) -> float | None:
-        """Seconds for one call of a method; None: no limit."""
-        return self._config.budget
-
-    @property
-    def concurrency(self) -> int:
-        """Requests in flight at the same time."""
-        return self._config.concurrency
-
-    @property
-    def rate(self) -> float | None:
-        """Requests per second; None: no limit."""
-        return self._config.rate
-
-    @property
-    def mailto(self) -> str | None:
-        """The mail address in the User-Agent header."""
-        return self._config.mailto
-
-    @property
-    def private(self) -> bool:
-        """Whether redirects may lead into a private network."""
-        return self._config.private
-
-    @property
-    def user_agent(self) -> str:
-        """The User-Agent header."""
-        return self._config.user_agent
+    def settings(self) -> ResolverSettings:
+        """The settings, with the defaults of those that were left out."""
+        return self._settings
 
     def close(self) -> None:
         """Close the store, unless you passed one. It opens again when used; nothing else needs closing."""
@@ -222,7 +178,7 @@ class Resolver:
         indexes = (index,) if isinstance(index, int) else tuple(index)
         selection = {"type": types, "index": indexes} if types or indexes else {}
         flags = {name: True for name, given in (("auth", auth), ("cert", cert)) if given}
-        question = RecordQuestion(self.base, selection, flags, follow=follow)
+        question = RecordQuestion(self._settings.base, selection, flags, follow=follow)
         record = self._one(question, doi, budget).record
         assert record is not None  # noqa: S101 - it is found
         return record
@@ -245,7 +201,7 @@ class Resolver:
         :param progress: called instead of the Resolver's.
         :raises TypeError: if a single DOI is given.
         """
-        return self._many(RecordQuestion(self.base), dois, budget, progress)
+        return self._many(RecordQuestion(self._settings.base), dois, budget, progress)
 
     def verify(
         self,
@@ -261,7 +217,7 @@ class Resolver:
 
         :param confirm: whether the REST API is asked about the names that do not exist according to Which RA.
         """
-        question = ExistenceQuestion(self.base, confirm=confirm)
+        question = ExistenceQuestion(self._settings.base, confirm=confirm)
         return self._many(question, dois, budget, progress)
 
     def agencies(
@@ -275,7 +231,7 @@ class Resolver:
 
         The agency of an existing DOI is None if Which RA does not know it.
         """
-        return self._many(ExistenceQuestion(self.base, agency=True), dois, budget, progress)
+        return self._many(ExistenceQuestion(self._settings.base, agency=True), dois, budget, progress)
 
     def check(
         self,
@@ -291,7 +247,7 @@ class Resolver:
         the store has neither its record nor an answer of Which RA; to count new names, up to 1024 items are
         read ahead. A DOI that exists has its record if the store has it.
         """
-        return self._many(CheckQuestion(self.base), dois, budget, progress)
+        return self._many(CheckQuestion(self._settings.base), dois, budget, progress)
 
     def metadata(
         self, doi: Handle | str, media_type: str, *, budget: float | Default | None = DEFAULT
@@ -309,7 +265,7 @@ class Resolver:
         :raises NoValues: if the DOI has no metadata of that type.
         :raises BadRecord: if the answer is of another media type. Otherwise like ``resolve``.
         """
-        metadata = self._one(MetadataQuestion(self.base, media_type), doi, budget).metadata
+        metadata = self._one(MetadataQuestion(self._settings.base, media_type), doi, budget).metadata
         assert metadata is not None  # noqa: S101 - it is found
         return metadata
 
@@ -325,7 +281,7 @@ class Resolver:
 
         :raises ValueError: as ``metadata`` does.
         """
-        return self._many(MetadataQuestion(self.base, media_type), dois, budget, progress)
+        return self._many(MetadataQuestion(self._settings.base, media_type), dois, budget, progress)
 
     def work(self, doi: Handle | str, *, budget: float | Default | None = DEFAULT) -> Work:
         """Return the metadata of what a DOI names, from its registration agency.
@@ -342,7 +298,7 @@ class Resolver:
         :raises BadRecord: if the answer is unusable.
         :raises ResolverUnavailable: if there is no answer.
         """
-        work = self._one(WorkQuestion(self.base), doi, budget).work
+        work = self._one(WorkQuestion(self._settings.base), doi, budget).work
         assert work is not None  # noqa: S101 - it is found
         return work
 
@@ -357,11 +313,11 @@ class Resolver:
 
         The status is ``"no-values"`` if the agency has no metadata.
         """
-        return self._many(WorkQuestion(self.base), dois, budget, progress)
+        return self._many(WorkQuestion(self._settings.base), dois, budget, progress)
 
     def bibtex(self, doi: Handle | str, *, budget: float | Default | None = DEFAULT) -> str:
         """Return the BibTeX entry of a DOI as its registration agency writes it; otherwise like ``work``."""
-        metadata = self._one(BibTeXQuestion(self.base), doi, budget).metadata
+        metadata = self._one(BibTeXQuestion(self._settings.base), doi, budget).metadata
         assert metadata is not None  # noqa: S101 - it is found
         return metadata.text
 
@@ -373,7 +329,7 @@ class Resolver:
         progress: Progress | None = None,
     ) -> Iterator[Outcome]:
         """Yield one Outcome with the BibTeX entry of each DOI as its ``metadata``, like ``works``."""
-        return self._many(BibTeXQuestion(self.base), dois, budget, progress)
+        return self._many(BibTeXQuestion(self._settings.base), dois, budget, progress)
 
     def _recorded(self) -> dict[Key, Entry]:
         """Return the entries that are read and written from now on; it grows with them."""
@@ -387,7 +343,7 @@ class Resolver:
         :raises ResolutionError: unless it is found.
         """
         items = [as_handle(doi)]
-        pipeline = Pipeline(question, self._client, self._store, self._config.deadline(budget))
+        pipeline = Pipeline(question, self._client, self._store, self._settings.deadline(budget))
         (outcome,) = pipeline.outcomes(items)
         outcome.raise_for_status()
         return outcome
@@ -413,32 +369,22 @@ class Resolver:
         budget: float | Default | None,
         progress: Callable[[int], None] | None,
     ) -> Iterator[Outcome]:
-        deadline = self._config.deadline(budget)  # a generator: counted from the first next()
+        deadline = self._settings.deadline(budget)  # a generator: counted from the first next()
         yield from Pipeline(question, self._client, self._store, deadline).outcomes(
             as_handles(dois), progress
         )
 
     def _too_many_works(self, dois: Sequence[Handle], others: Collection[Handle], deadline: float) -> bool:
         """Return whether the metadata of DOIs, and checking others, take too many requests."""
-        if self.rate is None or deadline == inf or self.offline:
+        if self._settings.rate is None or deadline == inf or self._settings.offline:
             return False
         few = len(others) <= FEW
-        requests = len(others) if few else sum(1 for _ in agency_batches(others, base=self.base))
-        allowed = max((deadline - time.monotonic()) * self.rate - requests, 0)
+        requests = len(others) if few else sum(1 for _ in agency_batches(others, base=self._settings.base))
+        allowed = max((deadline - time.monotonic()) * self._settings.rate - requests, 0)
         if len(dois) <= allowed:  # without reading the store
             return False
-        question, now = WorkQuestion(self.base), time.time()
+        question, now = WorkQuestion(self._settings.base), time.time()
         keys = {doi: question.keys(doi) for doi in dois}
         entries = read(self._store, [key for own in keys.values() for key in own])
         stored = {doi: [entries.get(key) for key in own] for doi, own in keys.items()}
         return sum(question.read(doi, own, now) is None for doi, own in stored.items()) > allowed
-
-
-def _open_shared(store: str | os.PathLike[str] | Default, cache: str | None) -> _process.AnyStore:
-    """Return the store at an address; if none is given, at that of the environment's."""
-    if not isinstance(store, Default):
-        return _process.shared_store(store)
-    try:
-        return _process.shared_store(cache)
-    except ValueError as error:
-        raise ValueError(f"DOIURI_CACHE: {error}") from None

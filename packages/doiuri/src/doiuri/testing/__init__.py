@@ -57,7 +57,7 @@ def resolver_for(records: Records, **options: Any) -> Resolver:
     transport = _RecordsTransport(partial(doiuri_proxy.answer, doiuri_proxy.Records(records)))
     defaults = {"store": None, "rate": None, "offline": False, "transport": transport}
     resolver = Resolver(**(defaults | options))
-    transport.base = resolver.base
+    transport.base = resolver.settings.base
     return resolver
 
 

@@ -83,7 +83,7 @@ def _missing(
     left = [doi for doi, status in statuses.items() if status is None]
     if left:
         with Resolver() if resolver is None else nullcontext(resolver) as asked:
-            survey = Survey(asked, asked.budget)
+            survey = Survey(asked, asked.settings.budget)
             survey.check(left)
         statuses |= survey.statuses
         if survey.unknown:

@@ -25,11 +25,13 @@ class ExtensionOption(BaseConfigOption[object]):
 
     def run_validation(self, value: object) -> object:
         """Return ``value``; raises ValidationError if it is invalid."""
-        if value is not None and value != "":
-            try:
-                self._option.check(value)
-            except ValueError as error:
-                raise ValidationError(str(error)) from None
+        if value is None and self._option.none is None:
+            return self.default
+        try:
+            # an invalid variable is reported once, by the extension
+            self._option.read({self._option.name: value}, environ={})
+        except ValueError as error:
+            raise ValidationError(str(error).removeprefix(f"{self._option.name}: ")) from None
         return value
 
 

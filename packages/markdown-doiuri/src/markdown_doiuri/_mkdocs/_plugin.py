@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from doiuri import DOI, find
 from doiuri.citations import EntryKey, Part
+from doiuri.plugins import hint
 from doiuri.plugins.display import STYLE_SHEET
 from mkdocs.config.base import LegacyConfig
 from mkdocs.exceptions import PluginError
@@ -22,7 +23,6 @@ from markdown_doiuri._links import WORD_BREAK, without_cards
 from markdown_doiuri._mentions import ID
 from markdown_doiuri._mkdocs._config import beside, schema
 from markdown_doiuri._mkdocs._site import SiteExtension
-from markdown_doiuri._options import hint
 from markdown_doiuri._report import Problem
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     from doiuri._doi import Handle
-    from doiuri.resolver._arguments import Config
+    from doiuri.resolver._arguments import ResolverSettings
     from doiuri.resolver.http._limiter import Limiter
     from doiuri.resolver.http._request import OnReply, Reply, Transport
 
@@ -89,7 +89,7 @@ class Budget:
 class Client:
     """Sends requests to one server.
 
-    :param config: the server, and the limits of requests to it.
+    :param settings: the server, and the limits of requests to it.
     :param transport: returns the transport; called when the first request is due.
     :param limiter: returns the limiter, which is replaced after a fork.
     :param on_reply: called with what came of each request, if given.
@@ -97,18 +97,18 @@ class Client:
 
     def __init__(
         self,
-        config: Config,
+        settings: ResolverSettings,
         transport: Callable[[], Transport],
         limiter: Callable[[], Limiter],
         on_reply: OnReply | None,
     ) -> None:
-        self.concurrency = config.concurrency
-        self._config = config
-        self._host = urlsplit(config.base).netloc
+        self.concurrency = settings.concurrency
+        self._settings = settings
+        self._host = urlsplit(settings.base).netloc
         self._transport = transport
         self._limiter = limiter
         self._on_reply = on_reply
-        self._loaded = config.offline
+        self._loaded = settings.offline
 
     def load(self) -> float:
         """Load what sends requests, if it is not there yet; return the seconds that it took.
@@ -168,13 +168,13 @@ class Client:
         return Cause("status", host_of(result), result.status, f"HTTP status {result.status}")
 
     def _attempt(self, doi: Handle, request: Request, budget: Budget) -> Reply | TransportError:
-        if self._config.offline:
+        if self._settings.offline:
             raise Unanswered(doi, Cause("offline", detail="offline: request not sent"))
         transport = self._transport()  # before the timeout starts: it may have to be imported
         try:
             with (
-                self._limiter().slot(self._config.rate, self.concurrency, budget.deadline),
-                budget.attempt(request, self._config.timeout) as attempt,
+                self._limiter().slot(self._settings.rate, self.concurrency, budget.deadline),
+                budget.attempt(request, self._settings.timeout) as attempt,
             ):
                 result = _send(transport, attempt)
         except Paused as pause:
@@ -186,7 +186,7 @@ class Client:
             self._on_reply(result)
         if isinstance(result, TimeoutError):
             # a server that had less time than usual did not fail
-            long_enough = attempt.timeout >= min(self._config.timeout, MIN_TIMEOUT)
+            long_enough = attempt.timeout >= min(self._settings.timeout, MIN_TIMEOUT)
             counts = long_enough and not attempt._elsewhere
             return _NoReplyError(attempt.timeout_reason, counts=counts, host=attempt._host)
         return result

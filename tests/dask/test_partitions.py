@@ -146,10 +146,10 @@ def test_wrong_data_is_refused(
 @pytest.mark.parametrize(
     ("option", "value", "error", "says"),
     [
-        ("rate", 0, ValueError, "rate must be a number greater than 0, not 0"),
+        ("rate", 0, ValueError, "rate: 0 is not a number of requests"),
         ("budget", -1, ValueError, "budget: -1 is not a number of seconds"),
         ("timeout", 0, ValueError, "timeout: 0 is not a number of seconds"),
-        ("concurrency", 1.5, ValueError, "concurrency must be"),
+        ("concurrency", 1.5, ValueError, "concurrency: 1.5 is not"),
         ("resolver", "doi.org", ValueError, "resolver: .*doi.org"),
         ("cache", "https://x.example/", ValueError, "cache: no store is known for https"),
         ("mailto", "x", ValueError, "mailto: 'x' is not a mail address"),

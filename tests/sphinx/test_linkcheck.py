@@ -21,7 +21,7 @@ PAGE = """T
 """
 
 LOCK = {
-    "doiuri-lock": 2,
+    "doiuri-lock": 1,
     "entries": {
         "record https://doi.org 10.1000/A<B>%/../C": {
             "json": {"responseCode": 1, "handle": "10.1000/a<b>%/../c", "values": []}

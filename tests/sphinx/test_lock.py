@@ -86,7 +86,7 @@ def test_dois_that_are_known_not_to_exist_are_unused_only_if_no_document_has_the
     file.edit(change)
     told = build(source, tmp_path / "out").told
     (unused,) = (line for line in told if "lock-unused" in line)
-    assert unused.startswith("doi.lock.json:9: WARNING: 10.1000/OTHER is in the lock file but in no document")
+    assert unused.startswith("doi.lock.json:6: WARNING: 10.1000/OTHER is in the lock file but in no document")
 
 
 def test_writing_it_anew_drops_what_is_unused_and_learns_what_changed(

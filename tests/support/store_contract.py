@@ -23,7 +23,7 @@ def key(doi: str, kind: str = "record", base: str = BASE, detail: str = "") -> K
 def json_entries(names: Iterable[str], kind: str = "exists", size: int = 0) -> dict[Key, Entry]:
     """Entries that differ, for DOIs 10.1000/name."""
     return {
-        key(f"10.1000/{name}", kind): Entry(json.dumps({"n": name + "x" * size}).encode(), JSON, 2e9)
+        key(f"10.1000/{name.upper()}", kind): Entry(json.dumps({"n": name + "x" * size}).encode(), JSON, 2e9)
         for name in names
     }
 
@@ -39,6 +39,7 @@ ENTRIES = {
     key("10.1000/A B"): Entry(b'{"responseCode":100,"handle":"10.1000/a b"}', JSON, 1e12),
 }
 KEYS = list(ENTRIES)
+NO_TEXT = (ENTRIES[KEYS[3]], ENTRIES[KEYS[4]])  # neither text nor JSON, which is all that a lock file holds
 NONE = key("10.1000/none")
 
 
@@ -46,6 +47,7 @@ def same(store: AnyStore, found: dict[Key, Entry], stored: dict[Key, Entry]) -> 
     """Return whether entries came back; a lock file drops expiries and writes JSON in its own way."""
     if not isinstance(store, LockFile):
         return found == stored
+    stored = {key: entry for key, entry in stored.items() if entry not in NO_TEXT}
     return {key: (entry.media_type, _content(entry)) for key, entry in stored.items()} == {
         key: (entry.media_type, _content(entry)) for key, entry in found.items()
     } and {entry.expires for entry in found.values()} <= {math.inf}
@@ -117,6 +119,8 @@ def a_closed_one_opens_again(store: AnyStore) -> None:
 
 
 def it_is_measured_and_cleared(store: AnyStore) -> None:
+    if isinstance(store, LockFile):
+        return  # a person owns it
     assert store.usage() == store.clear() == (0, 0)
     store.put_many(ENTRIES)
     entries, octets = store.usage()

@@ -131,7 +131,7 @@ KEPT = {
         [("10.1000/1", "", False), ("10.1000/2", "", True)],
     ),
     "JSON that describes no work": ("a.json", '{"doi": "10.1000/no", "x": {"DOI": "10.1000/no"}}', []),
-    "a lock file": ("x.lock.json", '{"doiuri-lock": 2, "a": {"type": "book", "DOI": "10.1000/no"}}', []),
+    "a lock file": ("x.lock.json", '{"doiuri-lock": 1, "a": {"type": "book", "DOI": "10.1000/no"}}', []),
     "an ontology": (
         "a.owl",
         '<a rdf:resource="http://dx.doi.org/10.1000/1"/><b>doi:10.1000/2</b>',

@@ -480,14 +480,13 @@ def test_a_notebook_shows_a_hostile_record_as_text(hostile: dict[str, Any]) -> N
 
 
 @pytest.mark.parametrize(("start", "end"), [("[", "]"), ('{"a":', "}")])
-@pytest.mark.parametrize("inmost", ["0", "[]", "{}"])
-def test_a_hundred_levels_are_read_and_no_more(start: str, end: str, inmost: str) -> None:
-    """The bound is the same whether brackets outside the deepest value are many or few."""
-    for beside in ("", '"b":[[],[],{}],'):
-        text = f'{{"handle":"10.1000/x","values":[],{beside}"a":%s{inmost}%s}}'
-        most = 99 - (inmost != "0")  # the record itself is a level
-        read = Record.from_json(text % (start * most, end * most))
+@pytest.mark.parametrize("depth", [100, 300, 900, 2000, 200_000])
+def test_what_is_read_can_be_written_however_deep_it_is(start: str, end: str, depth: int) -> None:
+    text = f'{{"handle":"10.1000/x","values":[],"a":{start * depth}0{end * depth}}}'
+    try:
+        read = Record.from_json(text)
+    except BadRecord as error:
+        assert "nested too deeply" in str(error)  # noqa: PT017 - where the limit is depends on the interpreter
+        assert depth > 300, "records need four levels"
+    else:
         assert Record.from_json(read.to_json()) == read
-        for depth in (most + 1, 5000, 200_000):
-            with pytest.raises(BadRecord, match="nested too deeply: more than 100 levels"):
-                Record.from_json(text % (start * depth, end * depth))

@@ -21,24 +21,16 @@ POLL = 0.002
 
 
 @contextmanager
-def replacing(
-    path: str | os.PathLike[str],
-    *,
-    mode: int | None = None,
-    expected: bytes | None = None,
-    follow_symlinks: bool = True,
-) -> Iterator[Path]:
+def replacing(path: str | os.PathLike[str], *, expected: bytes | None = None) -> Iterator[Path]:
     """Yield the path of a draft, an empty file that replaces ``path`` when the ``with`` block ends.
 
-    If the block fails, the draft is deleted. Until then only its owner may read it, unless ``path`` is new
-    and ``mode`` is None. If ``path`` is not a regular file but, for example, a pipe or a device, there is no
-    draft: ``path`` itself is yielded.
+    If the block fails, the draft is deleted. Until then only its owner may read it, unless ``path`` is new.
+    The new file gets the permissions of the one that it replaces. If ``path`` is a symbolic link, its target
+    is replaced; if it is not a regular file but, for example, a pipe or a device, there is no draft: ``path``
+    itself is yielded.
 
     :param path: the file; it need not exist.
-    :param mode: the permissions of the new file. By default it gets the permissions and, if possible, the
-        owner and the extended attributes of the file that it replaces, or those of any new file.
     :param expected: the content that the file must have at the end; None for any.
-    :param follow_symlinks: replace the target of a symbolic link, not the link.
     :raises OSError: if the file cannot be written, or does not have the expected content.
 
     >>> from tempfile import TemporaryDirectory
@@ -49,20 +41,24 @@ def replacing(
     ...     file.read_text()
     'new'
     """
-    status = _status(path)
+    try:
+        status: os.stat_result | None = Path(path).stat()
+    except FileNotFoundError:
+        status = None
     if status is not None and not stat.S_ISREG(status.st_mode):
         yield Path(path)
         return
-    target = Path(os.path.realpath(path)) if follow_symlinks else Path(path).absolute()
+    target = Path(os.path.realpath(path))
     # A name that nobody can guess: a link of that name would be followed
     draft = target.with_name(f".{target.name[:_LONGEST]}.{os.urandom(8).hex()}.tmp")
-    private = mode is not None or status is not None
     try:
-        _create(draft, 0o600 if private else 0o666, path)
+        _create(draft, 0o600 if status is not None else 0o666, path)
         yield draft
-        _finish(draft, mode, status)
-        if status is not None:
-            _keep_attributes(target, draft)
+        with draft.open("r+b") as file:
+            if status is not None:
+                with suppress(OSError):  # some file systems have no permissions
+                    draft.chmod(stat.S_IMODE(status.st_mode))
+            os.fsync(file.fileno())  # so that a power failure does not lose it
         if expected is not None and target.read_bytes() != expected:
             raise OSError(EBUSY, "the file was changed in the meantime", os.fspath(path))
         draft.replace(target)
@@ -70,50 +66,11 @@ def replacing(
         draft.unlink(missing_ok=True)
 
 
-def _status(path: str | os.PathLike[str]) -> os.stat_result | None:
-    try:
-        return Path(path).stat()
-    except FileNotFoundError:
-        return None
-
-
 def _create(draft: Path, mode: int, path: str | os.PathLike[str]) -> None:
     try:
         os.close(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode))
     except OSError as error:  # users do not know the name of the draft
         raise OSError(error.errno, error.strerror, os.fspath(path)) from None
-
-
-def _finish(draft: Path, mode: int | None, status: os.stat_result | None) -> None:
-    """Set owner and permissions, and write the file to the disk, so that a power failure does not lose it."""
-    with draft.open("r+b") as file:
-        if mode is None and status is not None:
-            _keep_owner(file.fileno(), status)
-            mode = stat.S_IMODE(status.st_mode)
-        if mode is not None:
-            with suppress(OSError):  # some file systems have no permissions
-                draft.chmod(mode)
-        os.fsync(file.fileno())
-
-
-def _keep_owner(descriptor: int, status: os.stat_result) -> None:
-    """Give a new file the owner and the group of the old one, as far as this user may."""
-    own = os.fstat(descriptor)
-    if not hasattr(os, "fchown") or (own.st_uid, own.st_gid) == (status.st_uid, status.st_gid):
-        return
-    # Most users may give a file to another group of theirs, but not to another user
-    for owner in (status.st_uid, -1):
-        with suppress(OSError):
-            os.fchown(descriptor, owner, status.st_gid)
-            return
-
-
-def _keep_attributes(target: Path, draft: Path) -> None:
-    """Copy extended attributes, as far as this user and the file system may."""
-    with suppress(OSError, AttributeError):  # only Linux has them in Python
-        for name in os.listxattr(target):
-            with suppress(OSError):
-                os.setxattr(draft, name, os.getxattr(target, name))
 
 
 @contextmanager

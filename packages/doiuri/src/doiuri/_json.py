@@ -7,11 +7,6 @@ import math
 from functools import cache
 from typing import Any, NoReturn
 
-MAX_DEPTH = 100
-"""Deepest nesting of lists and objects that is read. Records need four levels."""
-
-_TOO_DEEP = f"JSON nested too deeply: more than {MAX_DEPTH} levels"
-
 
 class Malformed(ValueError):  # noqa: N818 - named after what it reports
     """The text is not JSON, or the JSON does not have the promised structure."""
@@ -22,49 +17,44 @@ def load(source: str | bytes) -> Any:
 
     :param source: text, or UTF-8 with or without a byte order mark
     :raises Malformed: for invalid JSON, and also for NaN and infinities, an object that repeats a member,
-        numbers out of range and nesting deeper than ``MAX_DEPTH``
+        numbers out of range and nesting deeper than Python's recursion limit
     """
     try:
         text = source.removeprefix("\ufeff") if isinstance(source, str) else source.decode("utf-8-sig")
-        value = _decoder.decode(text)
+        return _decoder.decode(text)
     except UnicodeDecodeError:
         raise Malformed("not JSON: not UTF-8") from None
     except RecursionError:
-        raise Malformed(_TOO_DEEP) from None
+        raise Malformed("JSON nested too deeply") from None
     except Malformed:
         raise
     except ValueError as error:  # JSONDecodeError, or an integer of thousands of digits
         raise Malformed(f"not JSON: {error}") from None
-    if text.count("[") + text.count("{") > MAX_DEPTH:
-        _check_depth(value)
-    return value
 
 
-def _check_depth(value: object) -> None:
-    """Refuse nesting that ``load`` can parse but ``dump``, which uses more stack, could not write."""
-    level = [value]
-    for _ in range(MAX_DEPTH + 1):
-        outer = [item for item in level if isinstance(item, dict | list)]
-        level = [item for items in outer for item in (items.values() if isinstance(items, dict) else items)]
-        if not outer:
-            return
-    raise Malformed(_TOO_DEEP)
+def dump(value: object, *, indent: int | None = None, sort: bool = False) -> str:
+    """Return JSON on one line, or indented; only lone surrogates, which UTF-8 cannot express, are escaped.
 
-
-def dump(value: object, *, indent: int | None = None) -> str:
-    """Return JSON on one line, or indented; only lone surrogates, which UTF-8 cannot express, are escaped."""
-    text = _encoder(indent, ensure_ascii=False).encode(value)
+    :param sort: sort the members of objects by name
+    :raises Malformed: for nesting deeper than Python's recursion limit
+    """
+    try:
+        text = _encoder(indent, sort, ensure_ascii=False).encode(value)
+    except RecursionError:
+        raise Malformed("JSON nested too deeply") from None
     try:
         text.encode()
     except UnicodeEncodeError:
-        return _encoder(indent, ensure_ascii=True).encode(value)
+        return _encoder(indent, sort, ensure_ascii=True).encode(value)
     return text
 
 
 @cache  # json.dumps creates an encoder for each call, which costs more than most answers take to write
-def _encoder(indent: int | None, *, ensure_ascii: bool) -> json.JSONEncoder:
+def _encoder(indent: int | None, sort: bool, *, ensure_ascii: bool) -> json.JSONEncoder:
     separators = None if indent else (",", ":")
-    return json.JSONEncoder(ensure_ascii=ensure_ascii, allow_nan=False, indent=indent, separators=separators)
+    return json.JSONEncoder(
+        ensure_ascii=ensure_ascii, allow_nan=False, indent=indent, separators=separators, sort_keys=sort
+    )
 
 
 def read_object(value: object) -> dict[str, Any]:

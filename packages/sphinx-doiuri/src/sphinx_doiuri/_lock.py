@@ -6,7 +6,8 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from doiuri.resolver import LockFile
+from doiuri.plugins import DOI_ORG
+from doiuri.resolver import Key, LockFile
 from sphinx.builders import Builder
 from sphinx.errors import ConfigError, SphinxError
 from sphinx.util import logging
@@ -16,13 +17,14 @@ from sphinx_doiuri._environment import LOCK_BUILDER, doi_data, is_shown, locatio
 from sphinx_doiuri._locale import __
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Iterable
     from collections.abc import Set as AbstractSet
     from os import PathLike
 
     from docutils import nodes
     from doiuri import DOI
-    from doiuri.resolver import Entry, Key, LockContent
+    from doiuri.plugins.survey import Survey
+    from doiuri.resolver import LockContent
     from sphinx.application import Sphinx
     from sphinx.config import Config
 
@@ -115,10 +117,8 @@ class LockBuilder(Builder):
 
     name = LOCK_BUILDER
     path: Path
-    entries: Mapping[Key, Entry] = {}
-    """The entries of the store that the answers come from."""
-    incomplete: AbstractSet[DOI] = frozenset()
-    """The DOIs whose metadata is needed and remains unknown."""
+    survey: Survey | None = None
+    """The answers, with the entries of the store that they come from."""
 
     def init(self) -> None:
         """Check that there is a lock file to write."""
@@ -144,51 +144,41 @@ class LockBuilder(Builder):
     def finish(self) -> None:
         """Write the lock file, and warn of the DOIs that it has no entry for.
 
-        What it has about DOIs that remain without an answer is kept.
+        What it has about DOIs that remain without an answer is kept; without any answer, a broken file, too.
         """
         data = doi_data(self.env)
-        unanswered, uses = set(data.unanswered()), data.all_uses()
-        waiting = {doi.key for doi in unanswered | self.incomplete}
-        file = _open_if_valid(self.path)
-        kept = [key for key in file.read().keys if key.doi in waiting] if file is not None else []
-        kept_dois = {key.doi for key in kept}
-        described = {key.doi for key in kept if key.kind == "work"}
-        missing = {doi for doi in unanswered if doi.key not in kept_dois}
-        undescribed = {doi for doi in self.incomplete - missing if doi.key not in described}
-        self._write({doi.key for doi in unanswered}, kept_dois, may_delete=not missing)
+        try:
+            content = self._write(data)
+        except (OSError, ValueError) as error:
+            raise SphinxError(__("cannot write the lock file: %s") % error) from None
+        missing = {doi for doi in data.unanswered() if doi.key not in content.dois()}
+        incomplete = self.survey.incomplete.keys() if self.survey is not None else ()
+        undescribed = {doi for doi in incomplete if content.get(Key("work", DOI_ORG, doi.key)) is None}
         message = __("the metadata of %s is not in the lock file: no answer from the resolver")
-        _warn_missing(uses, undescribed, message)
-        _warn_missing(uses, missing, __("%s is not in the lock file: no answer from the resolver"))
+        _warn_missing(data.all_uses(), undescribed - missing, message)
+        message = __("%s is not in the lock file: no answer from the resolver")
+        _warn_missing(data.all_uses(), missing, message)
         if self.path.exists():
             logger.info(__("DOIs in lock file %s: %d"), self.path, len(data.dois()) - len(missing))
         else:
             logger.info(__("no lock file written: there are no answers to keep"))
 
-    def _write(self, unanswered: Collection[str], kept: Collection[str], *, may_delete: bool) -> None:
-        """Replace the lock file; if there are no entries, delete it or leave it as it is.
-
-        :param unanswered: the keys of the DOIs without an answer: what the store has about them has expired.
-        :param kept: the keys of the DOIs whose entries are kept.
-        """
-        used = {doi.key for doi in doi_data(self.env).dois()}
-        new = {
-            key: entry
-            for key, entry in self.entries.items()
-            if key.kind == "work" or key.doi not in unanswered
-        }
+    def _write(self, data: DOIData) -> LockContent:
+        """Bring the lock file up to date, or delete it if there is nothing to lock; return its content."""
+        dois, survey = data.dois(), self.survey
 
         def change(content: LockContent) -> None:
-            content.remove(content.dois().difference(kept))
-            content.accepted = {doi: reason for doi, reason in content.accepted.items() if doi in used}
-            content.add(new)
+            if survey is not None:
+                survey.renew(content, dois)
+                needed = {doi.key for doi in (*survey.works, *survey.incomplete)}
+                content.remove(content.dois() - needed, ["work"])
+            content.prune(doi.key for doi in dois)
 
-        try:
-            if _open_if_valid(self.path) is None:
-                self.path.unlink()
-            file = LockFile(self.path)
-            if new or kept or used & file.read().accepted.keys():
-                file.edit(change)
-            elif may_delete:
-                self.path.unlink(missing_ok=True)
-        except (OSError, ValueError) as error:
-            raise SphinxError(__("cannot write the lock file: %s") % error) from None
+        if survey is not None and survey.statuses and _open_if_valid(self.path) is None:
+            self.path.unlink()
+        file = LockFile(self.path)
+        file.edit(change)
+        content = file.read()
+        if not (content.dois() or data.unanswered()):
+            self.path.unlink(missing_ok=True)
+        return content

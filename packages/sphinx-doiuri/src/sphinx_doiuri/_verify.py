@@ -87,7 +87,7 @@ def _look_up(app: Sphinx, data: DOIData) -> None:
             data.meant |= survey.look_for_meant(doi for doi in dead if doi not in data.meant)
     data.keep(last)
     if isinstance(app.builder, LockBuilder):
-        app.builder.incomplete, app.builder.entries = set(_works_needed(app, data)), survey.entries
+        app.builder.survey = survey
         return
     if lock is not None:
         report_differences(app, data, lock, set(_works_needed(app, data)))

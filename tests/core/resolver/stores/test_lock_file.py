@@ -8,14 +8,14 @@ import os
 import random
 import subprocess
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 from doiuri import DOI, NoValues, ResolverUnavailable
 from doiuri.records import Work
-from doiuri.resolver import Entry, Key, LockFile, MemoryStore, Resolver, StoreWarning
-from doiuri.resolver.stores._memory import RecordingStore
+from doiuri.resolver import Entry, Key, LockFile, Resolver, StoreWarning
 from doiuri.rest import CSL_JSON, read_record
 from doiuri.testing import resolver_for
 from support.store_contract import BASE, JSON, key
@@ -41,26 +41,26 @@ ITEMS: list[dict[str, Any]] = [
 ]
 RECORD = key(KAHN.key)
 TEXT = key("10.1000/1", "metadata", detail="text/plain")
-IMAGE = key("10.1000/1", "metadata", detail="image/png")
 RECORD_LINE = (
-    '"record https://doi.org 10.1000/KäHN <1>": {"json":{"responseCode":1,"handle":"10.1000/Kähn <1>",'
-    '"values":[{"index":1,"type":"URL","data":{"format":"string","value":"https://a.example/"}}]}}'
+    '"record https://doi.org 10.1000/KäHN <1>": {"json":{"handle":"10.1000/Kähn <1>","responseCode":1,'
+    '"values":[{"data":{"format":"string","value":"https://a.example/"},"index":1,"type":"URL"}]}}'
 )
 EMPTY_LINE = (
     '"record https://doi.org 10.1000/EMPTY": {"json":'
-    '{"responseCode":200,"handle":"10.1000/empty","values":[]}},'
+    '{"handle":"10.1000/empty","responseCode":200,"values":[]}},'
 )
-WORK = '"type":"document","title":"A <i>framework</i>","author":[{"literal":"Kahn"}]'
-CONTENT = f"""{{"doiuri-lock": 2, "entries": {{
-"bibtex https://doi.org 10.1000/KäHN <1>": {{"type":"application/x-bibtex","text":"@misc{{a}}"}},
-"metadata image/png https://doi.org 10.1000/1": {{"type":"image/png","base64":"/w=="}},
-"metadata text/plain https://doi.org 10.1000/1": {{"type":"text/plain","text":"Knuth\\n"}},
+WORK = (
+    '{"author":[{"literal":"Kahn"}],"retrieved":"2026-03-31","title":"A <i>framework</i>","type":"document"}'
+)
+CONTENT = f"""{{"doiuri-lock": 1, "entries": {{
+"bibtex https://doi.org 10.1000/KäHN <1>": {{"text":"@misc{{a}}","type":"application/x-bibtex"}},
+"metadata text/plain https://doi.org 10.1000/1": {{"text":"Knuth\\n","type":"text/plain"}},
 {EMPTY_LINE}
 {RECORD_LINE}
 }},
 "works": {{
 "10.1000/EMPTY": null,
-"10.1000/KäHN <1>": {{"retrieved":"2026-03-31",{WORK}}}
+"10.1000/KäHN <1>": {WORK}
 }}}}
 """
 
@@ -68,14 +68,27 @@ CONTENT = f"""{{"doiuri-lock": 2, "entries": {{
 EXPIRES = 1774915200.0 + 30 * 86400  # of an answer on 2026-03-31
 
 
+class Recorder:
+    """A store that finds nothing."""
+
+    def __init__(self) -> None:
+        self.entries: dict[Key, Entry] = {}
+
+    def get_many(self, keys: Sequence[Key]) -> dict[Key, Entry]:
+        return {}
+
+    def put_many(self, entries: Mapping[Key, Entry]) -> None:
+        self.entries |= entries
+
+
 def answers() -> dict[Key, Entry]:
     """Entries for every kind of answer."""
-    store = RecordingStore(MemoryStore())
+    store = Recorder()
     resolver = resolver_for(ITEMS, store=store)
     resolver.resolve(KAHN)
     resolver.bibtex(KAHN)
     assert [outcome.status for outcome in resolver.works([KAHN, EMPTY])] == ["found", "no-values"]
-    others = {TEXT: Entry(b"Knuth\n", "text/plain", 5.0), IMAGE: Entry(b"\xff", "image/png", 5.0)}
+    others = {TEXT: Entry(b"Knuth\n", "text/plain", 5.0)}
     return {one: entry._replace(expires=EXPIRES) for one, entry in (store.entries | others).items()}
 
 
@@ -98,20 +111,6 @@ def test_the_same_answers_give_the_same_bytes_in_any_order(path: Path) -> None:
         assert path.read_text("utf-8") == CONTENT
 
 
-def test_the_members_of_an_entry_have_a_fixed_order(path: Path) -> None:
-    value = {"b": 1, "a": [{"type": 1, "index": 2}], "ttl": 5, "type": "URL", "index": 1}
-    record = {"ttl": 1, "values": [value, "odd"], "handle": "10.1000/1", "responseCode": 1}
-    LockFile(path).put_many({key("10.1000/1"): Entry(json.dumps(record).encode(), JSON, 1.0)})
-    LockFile(path).put_many({key("10.1000/2", "exists"): Entry(b'{"ttl":1,"RA":0}', JSON, 1.0)})
-    assert path.read_text() == (
-        '{"doiuri-lock": 1, "entries": {\n'
-        '"exists https://doi.org 10.1000/2": {"json":{"RA":0,"ttl":1}},\n'
-        '"record https://doi.org 10.1000/1": {"json":{"responseCode":1,"handle":"10.1000/1","values":'
-        '[{"index":1,"type":"URL","a":[{"index":2,"type":1}],"b":1},"odd"],"ttl":1}}\n'
-        "}}\n"
-    )
-
-
 def test_a_change_of_an_entry_changes_one_line(path: Path) -> None:
     path.write_text(CONTENT, "utf-8")
     os.utime(path, (1, 1))
@@ -120,15 +119,7 @@ def test_a_change_of_an_entry_changes_one_line(path: Path) -> None:
     assert (path.stat().st_mtime_ns, path.stat().st_ino) == (before.st_mtime_ns, before.st_ino)
     LockFile(path).put_many({TEXT: Entry(b"Liang\n", "text/plain", 7.0)})
     old, new = CONTENT.splitlines(), path.read_text("utf-8").splitlines()
-    assert [number for number, (one, other) in enumerate(zip(old, new, strict=True)) if one != other] == [3]
-
-
-def test_works_make_it_format_2(path: Path) -> None:
-    entries = answers()
-    LockFile(path).put_many({RECORD: entries[RECORD]})
-    assert path.read_text("utf-8") == f'{{"doiuri-lock": 1, "entries": {{\n{RECORD_LINE}\n}}}}\n'
-    LockFile(path).put_many(entries)
-    assert path.read_text("utf-8") == CONTENT
+    assert [number for number, (one, other) in enumerate(zip(old, new, strict=True)) if one != other] == [2]
 
 
 def test_only_a_new_answer_changes_the_day_on_which_a_work_was_retrieved(path: Path) -> None:
@@ -178,14 +169,12 @@ def test_entries_of_a_lock_file_never_expire(path: Path) -> None:
         one: entry.media_type for one, entry in entries.items()
     }
     assert {entry.expires for entry in found.values()} == {math.inf}
-    assert (found[TEXT].body, found[IMAGE].body) == (b"Knuth\n", b"\xff")
+    assert found[TEXT].body == b"Knuth\n"
     record = read_record(KAHN, 200, found[RECORD].body)
     assert (record.url, record.ttl) == ("https://a.example/", None)
 
 
-@pytest.mark.parametrize(
-    "body", [b"1.10", b' {"b":1, "a":2}\n', b"null", b"", b"\xff", "\u2028\n\r\0".encode()]
-)
+@pytest.mark.parametrize("body", [b"1.10", b' {"b":1, "a":2}\n', b"null", b"", "\u2028\n\r\0".encode()])
 def test_bodies_that_are_not_json_are_kept_byte_for_byte(path: Path, body: bytes) -> None:
     LockFile(path).put_many({TEXT: Entry(body, "text/x-bibliography", 0)})
     assert LockFile(path).get_many([TEXT])[TEXT] == Entry(body, "text/x-bibliography", math.inf)
@@ -197,23 +186,22 @@ def test_lone_surrogates_survive(path: Path) -> None:
     assert LockFile(path).get_many([RECORD]) == {RECORD: odd}
 
 
-@pytest.mark.parametrize(
-    ("kind", "detail", "body"),
-    [
-        ("work", "", b"\xff"),
-        ("work", "", b"[]"),
-        ("work", "", b"{"),
-    ],
-)
-def test_an_entry_that_contradicts_its_key_is_left_out(
-    path: Path, kind: str, detail: str, body: bytes
-) -> None:
+@pytest.mark.parametrize("body", [b"\xff", b"[]", b"{"])
+def test_an_entry_that_contradicts_its_key_is_left_out(path: Path, body: bytes) -> None:
     store, good = LockFile(path), Entry(b"{}", "application/json", 0.0)
-    bad = {key("10.1000/1", kind, detail=detail): Entry(body, CSL_JSON, 0.0)}
+    bad = {key("10.1000/1", "work"): Entry(body, CSL_JSON, 0.0)}
     store.put_many(bad)
     assert not path.exists()
     store.put_many({**bad, RECORD: good})
     assert store.read().keys == [RECORD]
+
+
+def test_dois_are_read_in_any_case(path: Path) -> None:
+    path.write_text(CONTENT.replace("KäHN", "käHn"), "utf-8")
+    LockFile(path).edit(lambda content: content.accepted.update({"10.1000/x": "lower case"}))
+    content = LockFile(path).read()
+    assert (content.status(KAHN.key), {*content.retrieved}) == ("found", {KAHN.key})
+    assert content.accepted == {"10.1000/X": "lower case"}
 
 
 # Editing
@@ -237,9 +225,6 @@ def test_edit_changes_what_the_file_has_by_then(path: Path) -> None:
     before = path.stat().st_mtime_ns
     assert not any(store.edit(lambda _content: None))
     assert path.stat().st_mtime_ns == before
-    entries, octets = store.clear()
-    assert (entries, octets > 0) == (4, True)
-    assert (store.read().keys, store.read().accepted) == ([], {"10.1000/GONE": "withdrawn"})
 
 
 def test_the_status_of_each_doi_in_a_lock_file(path: Path) -> None:
@@ -279,9 +264,9 @@ def test_processes_that_write_at_once_lose_nothing(path: Path) -> None:
         "    store.put_many({key: Entry(b'{}', 'application/json', 0)})"
     )
     command = [sys.executable, "-W", "error", "-c", script, str(path)]
-    processes = [subprocess.Popen([*command, name]) for name in "abcd"]
+    processes = [subprocess.Popen([*command, name]) for name in "ABCD"]
     assert [process.wait(300) for process in processes] == [0] * 4
-    assert LockFile(path).read().dois() == {f"10.1000/{name}-{n:02}" for name in "abcd" for n in range(30)}
+    assert LockFile(path).read().dois() == {f"10.1000/{name}-{n:02}" for name in "ABCD" for n in range(30)}
     assert [file.name for file in path.parent.iterdir()] == ["doi.lock"], "nothing is left behind"
 
 
@@ -315,20 +300,19 @@ NAME = '"record https://doi.org 10.1000/1"'
     ("content", "complaint"),
     [
         ("", "not JSON"),
-        ("null", "not a lock file of format 1 or 2: its format is None"),
+        ("null", "not a lock file of format 1: its format is None"),
         ("[]", "not a lock file"),
         ("{}", "not a lock file"),
         ('{"doiuri-lock": 3, "entries": {}}', "its format is 3"),
-        ('{"doiuri-lock": true, "entries": {}}', "its format is True"),
         ('{"doiuri-lock": "1", "entries": {}}', "its format is '1'"),
         ('{"doiuri-lock": 1, "entries": []}', "contains an invalid entry"),
         ('{"doiuri-lock": 1, "entries": {"k": {"json": {}}}}', "'k' is not the name of an entry"),
-        ('{"doiuri-lock": 2, "entries": {}, "works": []}', "contains an invalid entry"),
-        ('{"doiuri-lock": 2, "works": {"10.1000/1": "text"}}', "a work must be an object"),
-        ('{"doiuri-lock": 2, "accepted": {"10.1/1": null}}', "the reason for 10.1/1 must be a string"),
+        ('{"doiuri-lock": 1, "entries": {}, "works": []}', "contains an invalid entry"),
+        ('{"doiuri-lock": 1, "works": {"10.1000/1": "text"}}', "a work must be an object"),
+        ('{"doiuri-lock": 1, "accepted": {"10.1/1": null}}', "the reason for 10.1/1 must be a string"),
         *(
             (f'{{"doiuri-lock": 1, "entries": {{{NAME}: {entry}}}}}', "contains an invalid entry")
-            for entry in ("null", "7", "{}", '{"text": 1}', '{"base64": "x"}', '{"json": {}, "type": 5}')
+            for entry in ("null", "7", "{}", '{"text": 1}', '{"json": {}, "type": 5}')
         ),
         (CONTENT.replace(RECORD_LINE, f"<<<<<<< HEAD\n{RECORD_LINE}\n>>>>>>> x"), "an unresolved merge"),
         (CONTENT.replace(RECORD_LINE, f"{RECORD_LINE},\n{RECORD_LINE}"), "repeats a member"),

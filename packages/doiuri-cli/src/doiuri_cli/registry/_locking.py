@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from dataclasses import dataclass, field
 from functools import partial
 from math import inf
@@ -16,7 +15,7 @@ from doiuri.resolver import Entry, Key
 from doiuri_cli.registry._check import open_resolver
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable
 
     from doiuri import DOI
     from doiuri.resolver import Cause, LockContent
@@ -76,7 +75,7 @@ class Draft:
 
     def prune(self, used: Collection[str]) -> None:
         """Drop what is about DOIs that are not used, nor led to by an alias."""
-        self._change(partial(_prune, used=used))
+        self._change(lambda content: content.prune(used))
 
     def accept(self, doi: DOI, reason: str) -> None:
         """Note that a DOI is known not to exist."""
@@ -95,25 +94,14 @@ class Draft:
         works = [doi for doi in dois if wanted.works and (wanted.refresh or self.lacks_work(doi))]
         if not asked and not works:
             return
-        started = time.time()
         with open_resolver(config) as resolver:
             survey = Survey(resolver, config.budget, record=True)
             survey.check(asked, progress, resolver.resolve_many if wanted.records else resolver.verify)
-            statuses, unknown = dict(survey.statuses), dict(survey.unknown)
-            gone = self.content.accepted.keys() | _with(statuses, "not-found")
-            survey.look_up_works([doi for doi in works if doi.key not in gone], progress=progress)
-        # a work shows that a DOI exists, but is no reason to drop its record
-        statuses |= {doi: status for doi, status in survey.statuses.items() if status == "not-found"}
-        unanswered, stale = {doi.key for doi in unknown}, {doi.key for doi in survey.stale}
-        checked = {doi.key for doi in asked}
-        new = {
-            key: entry
-            for key, entry in survey.entries.items()
-            if (key.doi not in unanswered or key.kind == "work")
-            and (key.kind != "exists" or key.doi in checked)
-            and (entry.expires > started or key.doi in stale)
-        }
-        self._change(partial(_merge, new=new, statuses=statuses))
+            unknown = dict(survey.unknown)
+            dead = {doi.key for doi, status in survey.statuses.items() if status == "not-found"}
+            dead.update(self.content.accepted)
+            survey.look_up_works([doi for doi in works if doi.key not in dead], progress=progress)
+        self._change(lambda content: survey.renew(content, asked))
         self.unknown += (survey.incomplete | unknown).values()
 
     def _is_due(self, doi: DOI, wanted: Wanted) -> bool:
@@ -126,27 +114,8 @@ class Draft:
         self._changes.append(change)
 
 
-def _prune(content: LockContent, used: Collection[str]) -> None:
-    unused = content.unused(used)
-    content.remove(unused)
-    content.accepted = {key: reason for key, reason in content.accepted.items() if key not in unused}
-
-
-def _merge(content: LockContent, new: Mapping[Key, Entry], statuses: Mapping[DOI, str]) -> None:
-    """Replace the entries about DOIs that have an answer now."""
-    content.remove(_with(statuses, "not-found"))
-    content.remove({doi.key for doi in statuses}, {"record", "exists"})
-    content.add(new)
-    found = _with(statuses, "found") | _with(statuses, "no-values")
-    content.accepted = {key: reason for key, reason in content.accepted.items() if key not in found}
-
-
 def _accept(content: LockContent, doi: DOI, reason: str) -> None:
     content.accepted[doi.key] = reason
     if content.status(doi.key) is None:
         body = _NOT_FOUND.format(json.dumps(doi.name, ensure_ascii=False)).encode()
         content.add({Key("record", DOI_ORG, doi.key): Entry(body, "application/json", inf)})
-
-
-def _with(statuses: Mapping[DOI, str], wanted: str) -> set[str]:
-    return {doi.key for doi, status in statuses.items() if status == wanted}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
     from doiuri._doi import DOI
     from doiuri.records import Work
-    from doiuri.resolver import Cause, Entry, Key, Outcome, Resolver
+    from doiuri.resolver import Cause, Entry, Key, LockContent, Outcome, Resolver
 
     Progress = Callable[[int, int | None], None]
 
@@ -65,7 +66,9 @@ class Survey:
         self.statuses, self.works = {}, {}
         self.unknown, self.incomplete, self.stale = {}, {}, set()
         self.entries = resolver._recorded() if record else {}
+        self._fallbacks: set[tuple[str, bool]] = set()  # which DOI is stale, and whether its work is
         self._resolver = resolver
+        self._started = time.time()
         self._deadline = deadline_in(budget)
 
     def check(
@@ -120,6 +123,33 @@ class Survey:
         found = [pair for pair, one in zip(guesses, outcomes, strict=True) if one.status == "found"]
         return dict(reversed(found))  # the most probable one is the first
 
+    def renew(self, content: LockContent, dois: Iterable[DOI]) -> None:
+        """Bring the content of a lock file up to date; the entries have to be recorded.
+
+        New answers replace those in the file. A stale one only fills a gap, and what is unknown stays as it
+        is. A DOI that does not exist has no work, and one that exists is no longer accepted.
+
+        :param dois: the DOIs whose existence was asked for.
+        """
+        checked, unknown = {doi.key for doi in dois}, {doi.key for doi in self.unknown}
+        new: dict[Key, Entry] = {}
+        stale: dict[Key, Entry] = {}
+        for key, entry in self.entries.items():
+            is_work = key.kind == "work"
+            if is_work or (key.doi not in unknown and (key.kind == "record" or key.doi in checked)):
+                if entry.expires > self._started:
+                    new[key] = entry
+                elif (key.doi, is_work) in self._fallbacks and content.get(key) is None:
+                    stale[key] = entry
+        answered = {key.doi for key in new if key.kind != "work"}
+        content.remove(answered, ("record", "exists"))
+        content.add(stale | new)
+        dead = {doi for doi in answered if content.status(doi) == "not-found"}
+        content.remove(dead)
+        content.add({key: entry for key, entry in new.items() if key.kind == "record" and key.doi in dead})
+        for doi in answered - dead:
+            content.accepted.pop(doi, None)
+
     def sentence(self, dois: Collection[DOI]) -> str:
         """Return how many of some DOIs could not be checked, and why; "" if none."""
         unknown = self.incomplete | self.unknown
@@ -132,6 +162,7 @@ class Survey:
         for doi, outcome in zip(dois, outcomes, strict=True):
             if outcome.stale:
                 self.stale.add(doi)
+                self._fallbacks.add((doi.key, unknown is self.incomplete))
             if outcome.status == "unknown" and outcome.cause is not None:
                 unknown[doi] = outcome.cause
             else:

@@ -2,14 +2,12 @@
 
 It has one line per entry, sorted, without times. Its object ``entries`` has records, agencies and other
 answers, named ``kind [detail] base doi``; ``works`` has CSL-JSON by DOI, with the day on which it was
-retrieved, or ``null`` if the agency has none.
-``accepted`` has the DOIs that are known not to exist, each with the reason. A file with nothing but entries
-has format 1, any other format 2. The same answers give the same bytes.
+retrieved, or ``null`` if the agency has none. ``accepted`` has the DOIs that are known not to exist, each
+with the reason. The same answers give the same bytes.
 """
 
 from __future__ import annotations
 
-import base64
 import errno
 import math
 import os
@@ -20,21 +18,24 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from doiuri._errors import BadRecord
 from doiuri._files import locked_folder, replacing
-from doiuri._json import dump, load
+from doiuri._json import dump, load, read_object
 from doiuri._urls import DOI_ORG
+from doiuri.records._negotiation import CSL_JSON
+from doiuri.records._record import Record, ascii_upper
 from doiuri.resolver._fork import ForkSafe
-from doiuri.resolver.stores._store import JSON, MAX_AGE, NOTHING, Entry, Key, Usage, warn
+from doiuri.resolver.stores._store import JSON, MAX_AGE, NOTHING, Entry, Key, warn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
+FORMAT = 1
+
 _LARGEST = 500_000_000  # bytes
 _SECTIONS = ("entries", "works", "accepted")
 _NAME = re.compile(r"(\w+)(?: (.+?))?? https?://\S+ (.+)", re.DOTALL)
-_MEMBERS = ("responseCode", "handle", "values", "index", "type", "data", "format", "value")
-_ORDER = {name: number for number, name in enumerate(_MEMBERS)}
-_TIMES = frozenset({"ttl", "timestamp"})
+_TIMES = ("ttl", "timestamp")
 _STATUSES = {1: "found", 200: "found", 100: "not-found"}
 
 
@@ -42,13 +43,8 @@ class Differences(NamedTuple):
     """How two contents of a lock file differ, as sets of the keys of DOIs."""
 
     added: frozenset[str]
-    """The DOIs that only the new content has."""
-
     changed: frozenset[str]
-    """The DOIs whose entries differ."""
-
     removed: frozenset[str]
-    """The DOIs that only the old content has."""
 
 
 class LockContent:
@@ -81,8 +77,8 @@ class LockContent:
             what = "cannot be read as a lock file (an unresolved merge?)"
             raise ValueError(f"{path} {what}: {error}") from None
         version = file.get("doiuri-lock") if isinstance(file, dict) else None
-        if version not in {1, 2} or isinstance(version, bool):
-            raise ValueError(f"{path} is not a lock file of format 1 or 2: its format is {version!r:.40}")
+        if version != FORMAT:
+            raise ValueError(f"{path} is not a lock file of format {FORMAT}: its format is {version!r:.40}")
         try:
             for section in _SECTIONS:
                 for name, value in file.get(section, {}).items():
@@ -94,17 +90,16 @@ class LockContent:
     def render(self) -> bytes:
         """Return the content of the file."""
         rows: dict[str, list[str]] = {section: [] for section in _SECTIONS}
-        for key, value in sorted(self._values.items(), key=lambda item: name_of(item[0])):
+        for key in self.keys:
+            value = self._values[key]
             if key.kind == "work" and value is not None and key.doi in self.retrieved:
-                value = {"retrieved": self.retrieved[key.doi], **value}  # noqa: PLW2901
-            rows[_section(key)].append(f"{dump(name_of(key))}: {dump(value)}")
+                value = value | {"retrieved": self.retrieved[key.doi]}
+            section = "works" if key.kind == "work" else "entries"
+            rows[section].append(f"{dump(name_of(key))}: {dump(value, sort=True)}")
         rows["accepted"] = [f"{dump(doi)}: {dump(reason)}" for doi, reason in sorted(self.accepted.items())]
-        version = 2 if any(rows[section] for section in _SECTIONS[1:]) else 1
-        empty = {"entries", "works"} if version == 2 else {"entries"}  # written nevertheless
-        written = [section for section in _SECTIONS if rows[section] or section in empty]
-        joined = {section: ",\n".join(rows[section]) for section in written}
-        objects = ",\n".join(f'"{section}": {{\n{text}\n}}' for section, text in joined.items())
-        return f'{{"doiuri-lock": {version}, {objects}}}\n'.encode()
+        written = [section for section in _SECTIONS if rows[section] or section == "entries"]
+        objects = ",\n".join('"{}": {{\n{}\n}}'.format(one, ",\n".join(rows[one])) for one in written)
+        return f'{{"doiuri-lock": {FORMAT}, {objects}}}\n'.encode()
 
     def copy(self) -> LockContent:
         """Return a copy."""
@@ -116,18 +111,18 @@ class LockContent:
     @property
     def keys(self) -> list[Key]:
         """The keys of all entries, in the order of the file, without ``accepted``."""
-        return sorted(self._values, key=lambda key: (_SECTIONS.index(_section(key)), name_of(key)))
+        return sorted(self._values, key=lambda key: (key.kind == "work", name_of(key)))
 
     def get(self, key: Key) -> Entry | None:
         """Return an entry, whatever base its key has."""
-        key = _locked(key)
+        key = key._replace(base=DOI_ORG)
         return Entry(*_decoded(key, self._values[key]), math.inf) if key in self._values else None
 
     def add(self, entries: Mapping[Key, Entry]) -> None:
-        """Add or replace entries; one that is not what its key says is left out."""
+        """Add or replace entries; one that is neither text nor what its key says is left out."""
         for key, entry in entries.items():
             with suppress(ValueError):
-                self._values[_locked(key)] = _described(key, entry)
+                self._values[key._replace(base=DOI_ORG)] = _described(key, entry)
                 if key.kind == "work" and not entry.says_none and math.isfinite(entry.expires):
                     received = time.gmtime(max(entry.expires - MAX_AGE, 0))
                     self.retrieved[key.doi] = time.strftime("%Y-%m-%d", received)
@@ -146,8 +141,8 @@ class LockContent:
 
         None if the entries do not say it, whether it is in ``accepted`` or not.
         """
-        record = self._record(doi)
-        if record is not None:
+        record = self._values.get(Key("record", DOI_ORG, doi), {}).get("json")
+        if isinstance(record, dict):
             code = record.get("responseCode")
             return _STATUSES.get(code) if isinstance(code, int) else None
         is_known = Key("exists", DOI_ORG, doi) in self._values or self._values.get(Key("work", DOI_ORG, doi))
@@ -158,14 +153,18 @@ class LockContent:
 
         A data set whose files are listed is used: by programs that open them.
         """
-        done: set[str] = set()
-        left = [*used, *(key.doi for key in self._values if key.kind == "files")]
+        left = {*used, *(key.doi for key in self._values if key.kind == "files")}
+        unused = self.dois()
         while left:
-            doi = left.pop()
-            if doi not in done:
-                done.add(doi)
-                left += self._aliases(doi)
-        return self.dois() - done
+            unused -= left
+            left = {alias for doi in left if (alias := self._alias(doi)) in unused}
+        return unused
+
+    def prune(self, used: Iterable[str]) -> None:
+        """Remove what is about the DOIs that are unused."""
+        unused = self.unused(used)
+        self.remove(unused)
+        self.accepted = {doi: reason for doi, reason in self.accepted.items() if doi not in unused}
 
     def names(self) -> dict[str, str]:
         """Return the name of the first line about each DOI, by the DOI's key."""
@@ -177,10 +176,9 @@ class LockContent:
     def differences(self, new: LockContent) -> Differences:
         """Return how another content differs from this one; days do not count."""
         before, after = self._by_doi(), new._by_doi()
-        changed = frozenset(doi for doi in before.keys() & after.keys() if before[doi] != after[doi])
-        return Differences(
-            frozenset(after.keys() - before.keys()), changed, frozenset(before.keys() - after.keys())
-        )
+        changed = {doi for doi in before.keys() & after.keys() if before[doi] != after[doi]}
+        added, removed = after.keys() - before.keys(), before.keys() - after.keys()
+        return Differences(*map(frozenset, (added, changed, removed)))
 
     def _by_doi(self) -> dict[str, dict[object, Any]]:
         values: dict[str, dict[object, Any]] = {}
@@ -190,30 +188,26 @@ class LockContent:
             values.setdefault(doi, {})["accepted"] = reason
         return values
 
-    def _record(self, doi: str) -> dict[str, Any] | None:
-        value = self._values.get(Key("record", DOI_ORG, doi), {}).get("json")
-        return value if isinstance(value, dict) else None
-
-    def _aliases(self, doi: str) -> list[str]:
-        """Return the keys of the names that a DOI is an alias of."""
-        values = (self._record(doi) or {}).get("values")
-        data = [
-            value.get("data")
-            for value in (values if isinstance(values, list) else ())
-            if isinstance(value, dict) and value.get("type") == "HS_ALIAS"
-        ]
-        names = [item.get("value") for item in data if isinstance(item, dict)]
-        return [_upper(name) for name in names if isinstance(name, str)]
+    def _alias(self, doi: str) -> str | None:
+        """Return the key of the name that a DOI is an alias of."""
+        entry = self.get(Key("record", DOI_ORG, doi))
+        if entry is not None and b'"HS_ALIAS"' in entry.body:
+            with suppress(BadRecord):
+                return ascii_upper(Record.from_json(entry.body).alias or "")
+        return None
 
     def _read_line(self, section: str, name: str, value: Any) -> None:
         if section == "accepted":
             if not isinstance(value, str):
                 raise TypeError(f"the reason for {name} must be a string")
-            self.accepted[name] = value
+            self.accepted[ascii_upper(name)] = value
             return
-        key = _key(section, name)
+        match = _NAME.fullmatch(f"work {DOI_ORG} {name}" if section == "works" else name)
+        if match is None:
+            raise ValueError(f"{name!r:.200} is not the name of an entry")
+        key = Key(match[1], DOI_ORG, ascii_upper(match[3]), match[2] or "")
         if section == "works" and isinstance(value, dict) and "retrieved" in value:
-            self.retrieved[name] = str(value.pop("retrieved"))
+            self.retrieved[key.doi] = str(value.pop("retrieved"))
         _decoded(key, value)
         self._values[key] = value
 
@@ -282,27 +276,16 @@ class LockFile(ForkSafe):
                     draft.write_bytes(new.render())
             return differences
 
-    def usage(self) -> Usage:
-        """Return how much the file holds.
-
-        :raises ValueError: if it is no longer a lock file.
-        """
-        with self._lock:
-            self._refresh()
-            return Usage(len(self._content.keys), self._stamp[1] if self._stamp else 0)
-
-    def clear(self) -> Usage:
-        """Remove all entries, but not ``accepted``; return how much that was. Raises what ``edit`` raises."""
-        before = self.usage()
-        self.edit(lambda content: content.remove(content.dois()))
-        return Usage(before.entries, max(before.octets - self.usage().octets, 0))
-
     def close(self) -> None:
         """Do nothing: the file is not kept open."""
 
     def _refresh(self) -> None:
         """Read the file again if it changed since it was read last."""
-        stamp = self._new_stamp()
+        try:
+            status = self.path.stat()
+            stamp = (status.st_ino, status.st_size, status.st_mtime_ns)
+        except OSError:
+            stamp = None
         if stamp != self._stamp:
             try:
                 self._content = LockContent() if stamp is None else LockContent.read(self.path)
@@ -310,46 +293,10 @@ class LockFile(ForkSafe):
                 raise ValueError(f"{self.path} cannot be read as a lock file: {error.strerror}") from None
             self._stamp = stamp
 
-    def _new_stamp(self) -> tuple[int, ...] | None:
-        try:
-            status = self.path.stat()
-        except OSError:
-            return None
-        return status.st_ino, status.st_size, status.st_mtime_ns
-
 
 def name_of(key: Key) -> str:
-    """Return the name that a lock file shows for a key: works have shorter ones.
-
-    >>> name_of(Key("work", DOI_ORG, "10.1000/182")), name_of(Key("record", DOI_ORG, "10.1000/182"))
-    ('10.1000/182', 'record https://doi.org 10.1000/182')
-    """
-    if key.kind == "work":
-        return key.doi
-    return " ".join(filter(None, (key.kind, key.detail, DOI_ORG, key.doi)))
-
-
-def _key(section: str, name: str) -> Key:
-    """Return the key for a name in the file."""
-    if section == "works":
-        return Key("work", DOI_ORG, name)
-    match = _NAME.fullmatch(name)
-    if match is None:
-        raise ValueError(f"{name!r:.200} is not the name of an entry")
-    return Key(match[1], DOI_ORG, match[3], match[2] or "")
-
-
-def _section(key: Key) -> str:
-    return "works" if key.kind == "work" else "entries"
-
-
-def _upper(name: str) -> str:
-    """Return a name with its ASCII letters in upper case, even one of an edited file that is not UTF-8."""
-    return name.encode(errors="surrogatepass").upper().decode(errors="surrogatepass")
-
-
-def _locked(key: Key) -> Key:
-    return key if key.base == DOI_ORG else key._replace(base=DOI_ORG)
+    """Return the name of the line about a key; that of a work is the DOI."""
+    return key.doi if key.kind == "work" else " ".join(filter(None, (key.kind, key.detail, DOI_ORG, key.doi)))
 
 
 def _decoded(key: Key, value: Any) -> tuple[bytes, str]:
@@ -359,63 +306,30 @@ def _decoded(key: Key, value: Any) -> tuple[bytes, str]:
             return NOTHING, JSON
         if not isinstance(value, dict):
             raise TypeError("a work must be an object")
-        from doiuri.rest import CSL_JSON  # slow to import
-
         return dump(value).encode(), CSL_JSON
     media_type = value.get("type", JSON)
     if not isinstance(media_type, str):
         raise TypeError("the type of an entry must be a string")
-    if "json" in value:
-        return dump(value["json"]).encode(), media_type
-    if "text" in value:
-        return value["text"].encode(), media_type
-    return base64.b64decode(value["base64"], validate=True), media_type
+    body = dump(value["json"]) if "json" in value else value["text"]
+    return body.encode(), media_type
 
 
 def _described(key: Key, entry: Entry) -> Any:
-    """Describe an entry for the file. JSON is written as it is, so that a reviewer sees what changed."""
+    """Return an entry as the file has it: as JSON, so that a reviewer sees what changed, or as text."""
     if key.kind == "work":
-        if entry.says_none:
-            return None
-        work = load(entry.body)
-        if not isinstance(work, dict):
-            raise ValueError(f"the metadata of {key.doi} is not an object")
-        return {name: member for name, member in work.items() if name != "DOI"}  # it is the name of the line
-    if entry.media_type != JSON:
-        return {"type": entry.media_type} | _encoded(entry.body)
-    try:
+        work = None if entry.says_none else read_object(load(entry.body))
+        return work and {name: member for name, member in work.items() if name != "DOI"}  # names the line
+    if entry.media_type == JSON:
         content = load(entry.body)
-    except ValueError:
-        return _encoded(entry.body)
-    return {"json": _ordered(_timeless(content) if key.kind == "record" else content)}
+        if key.kind == "record":
+            _drop_times(content)
+        return {"json": content}
+    return {"type": entry.media_type, "text": entry.body.decode()}
 
 
-def _encoded(body: bytes) -> Any:
-    try:
-        return {"text": body.decode()}
-    except UnicodeDecodeError:
-        return {"base64": base64.b64encode(body).decode()}
-
-
-def _ordered(content: Any) -> Any:
-    """Sort the members of objects: those of the REST API first, the others by name."""
-    if isinstance(content, list):
-        return [_ordered(item) for item in content]
-    if isinstance(content, dict):
-        names = sorted(content, key=lambda name: (_ORDER.get(name, len(_ORDER)), name))
-        return {name: _ordered(content[name]) for name in names}
-    return content
-
-
-def _timeless(record: Any) -> Any:
+def _drop_times(record: Any) -> None:
     """Drop the times of a record's values: they change often and mean nothing to a reviewer."""
     values = record.get("values") if isinstance(record, dict) else None
-    if not isinstance(values, list):
-        return record
-    kept = [
-        {name: member for name, member in value.items() if name not in _TIMES}
-        if isinstance(value, dict)
-        else value
-        for value in values
-    ]
-    return record | {"values": kept}
+    for value in values if isinstance(values, list) else ():
+        for name in _TIMES if isinstance(value, dict) else ():
+            value.pop(name, None)

@@ -5,18 +5,17 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, suppress
 from hashlib import blake2b
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from doiuri._files import replacing
 from doiuri.resolver._fork import ForkSafe
 from doiuri.resolver.stores._store import Entry, Key, Usage, warn
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from sqlite3 import Connection
 
     T = TypeVar("T")
@@ -30,18 +29,16 @@ DELETED = 5_000  # entries that one write deletes at most: others wait for it
 
 _OVERHEAD = 150  # approximate bytes that an entry takes besides its DOI and body
 _DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
-_FULL = frozenset({sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR})
 _READ_ONLY = frozenset({sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY})
 _FAILURES = (sqlite3.Error, OSError, UnicodeDecodeError)  # the last for messages that quote damaged names
 # The id is a hash of the key: a look-up in this one shallow tree of integers reads one page.
-# Entries that never expire are registered, not cached: they are kept, and not in the index.
 _SCHEMA = f"""
 BEGIN IMMEDIATE;
 CREATE TABLE IF NOT EXISTS entries (
     id INTEGER PRIMARY KEY, kind TEXT, base TEXT, doi TEXT, detail TEXT,
     body BLOB, media_type TEXT, expires REAL, stored REAL
 );
-CREATE INDEX IF NOT EXISTS entries_stored ON entries (stored) WHERE expires < 1e11;
+CREATE INDEX IF NOT EXISTS entries_stored ON entries (stored);
 PRAGMA application_id = {APPLICATION_ID};
 PRAGMA user_version = {FORMAT};
 COMMIT;
@@ -50,12 +47,9 @@ _HEADER = """SELECT application_id, user_version, (SELECT count(*) FROM sqlite_m
     FROM pragma_application_id, pragma_user_version"""
 _COUNT = "SELECT count(*) FROM entries"
 _SELECT = "SELECT id, kind, base, doi, detail, body, media_type, expires FROM entries WHERE id IN ({})"
-_KEYS = """SELECT doi, detail FROM entries
-    WHERE kind = ? AND base = ? AND substr(doi, 1, ?) = ? ORDER BY doi"""
 _CONTENT_SIZE = """SELECT (page_count - freelist_count) * page_size
     FROM pragma_page_count, pragma_freelist_count, pragma_page_size"""
-_OLDEST = """SELECT id, stored, length(doi) + length(body) FROM entries
-    WHERE expires < 1e11 ORDER BY stored LIMIT ?"""
+_OLDEST = "SELECT id, stored, length(doi) + length(body) FROM entries ORDER BY stored LIMIT ?"
 
 
 class SQLiteStore(ForkSafe):
@@ -67,8 +61,7 @@ class SQLiteStore(ForkSafe):
 
     :param path: the file; by default ``doiuri/store-3.sqlite3`` in the user's cache folder.
     :param timeout: seconds to wait for other processes.
-    :param limit: size of the content in bytes beyond which the oldest entries are deleted. Entries that never
-        expire are kept.
+    :param limit: size of the content in bytes beyond which the oldest entries are deleted.
     :raises ValueError: if there is a file at ``path`` that is not an SQLite file.
     """
 
@@ -76,26 +69,6 @@ class SQLiteStore(ForkSafe):
     """The path of the file, absolute."""
 
     _db: Connection | None = None
-
-    class Snapshot:
-        """The entries of an SQLite store at one moment."""
-
-        def __init__(self, db: Connection) -> None:
-            self._db = db
-
-        def keys(self, kind: str, base: str, start: str = "") -> Iterator[Key]:
-            """Yield the keys of a kind and a base whose DOIs begin with ``start``, sorted by DOI."""
-            for doi, detail in self._db.execute(_KEYS, (kind, base, len(start), start)):
-                yield Key(kind, base, doi, detail)
-
-        def count(self, kind: str, base: str) -> int:
-            """Return how many entries of a kind and a base there are."""
-            query = f"{_COUNT} WHERE kind = ? AND base = ?"
-            return int(self._db.execute(query, (kind, base)).fetchone()[0])
-
-        def get_many(self, keys: Sequence[Key]) -> dict[Key, Entry]:
-            """Return the entries that exist for these keys, stale ones included."""
-            return _read(self._db, keys)
 
     def __init__(
         self, path: str | os.PathLike[str] | None = None, *, timeout: float = 1.0, limit: int = 1_000_000_000
@@ -123,13 +96,6 @@ class SQLiteStore(ForkSafe):
         if entries:
             self._try("written", lambda db: self._write(db, entries))
 
-    def update(self, entries: Mapping[Key, Entry], remove: Iterable[Key] = ()) -> None:
-        """Store and delete entries in one transaction, before returning.
-
-        :raises OSError: if that is impossible; then nothing changes.
-        """
-        self._require("write", lambda db: self._write(db, entries, remove))
-
     def usage(self) -> Usage:
         """Return how much the store holds.
 
@@ -148,60 +114,13 @@ class SQLiteStore(ForkSafe):
         if not self.path.exists():
             return Usage(0, 0)
         before = self._size()
-        try:
-            count = self._require("clear", _delete_all)
-        except OSError as error:
-            if _code(error.__cause__) not in _FULL:
-                raise
-            count = self._delete_file()  # a full disk has no room for the transaction
+        count = self._require("clear", _delete_all)
         return Usage(count, max(before - self._size(), 0))
-
-    @contextmanager
-    def snapshot(self) -> Iterator[SQLiteStore.Snapshot]:
-        """Yield the entries as they are at one moment; writers are not blocked.
-
-        :raises OSError: if the file does not exist or cannot be read; so do the methods of the snapshot.
-        """
-        with self._readable() as db:
-            db.execute("BEGIN")
-            db.execute("SELECT 1 FROM entries").fetchone()  # the moment is that of the first query
-            yield SQLiteStore.Snapshot(db)
-
-    def backup(self, path: str | os.PathLike[str]) -> None:
-        """Write a copy of all entries to a new file, while other processes read and write the store.
-
-        Every entry that was stored before the call is in the copy. A copy of the file by other means would
-        lack the latest entries, which may still be in the file ``PATH-wal``.
-
-        :param path: the file to write, complete or not at all; one that exists is replaced, and must not
-            be in use. It gets the mode of the store's file.
-        :raises OSError: if the store is damaged or cannot be read, or the copy cannot be written.
-        :raises ValueError: if ``path`` is the store's own file.
-        """
-        target = Path(os.path.abspath(path))  # noqa: PTH100 - resolve() would follow symbolic links
-        mode = self.path.stat().st_mode & 0o7777
-        if target.exists() and target.samefile(self.path):
-            raise ValueError(f"{target} is the store itself; give another file for the copy")
-        if target.exists() and not target.is_file():
-            raise OSError(f"cannot write {target}: not a regular file")
-        with self._readable("copy") as source, replacing(target, mode=mode, follow_symlinks=False) as draft:
-            with closing(sqlite3.connect(draft)) as copy:
-                source.backup(copy)  # in one step, so that writers cannot make it start again
-                copy.execute("PRAGMA journal_mode = DELETE")  # one file, also in a read-only folder
-                (problem,) = copy.execute("PRAGMA quick_check(1)").fetchone()
-            if problem != "ok":  # damaged pages are copied as they are
-                raise sqlite3.DatabaseError(f"it is damaged: {problem}")
-            for suffix in ("-wal", "-shm"):  # of an earlier copy: SQLite would apply them to the new one
-                Path(f"{target}{suffix}").unlink(missing_ok=True)
 
     def close(self) -> None:
         """Close the file; the store opens it again when used."""
-        # A thread that waits for a lock of SQLite's may hold ours, and has the file open
-        if self._lock.acquire(timeout=self._timeout):
-            try:
-                self._disconnect()
-            finally:
-                self._lock.release()
+        with self._lock:
+            self._disconnect()
 
     def _disconnect(self) -> None:
         """Close the file; before a fork too, since SQLite's locks do not survive one."""
@@ -210,17 +129,6 @@ class SQLiteStore(ForkSafe):
             self._db = None
 
     __del__ = _disconnect  # or the interpreter warns of an unclosed database when it exits
-
-    def _delete_file(self) -> int:
-        """Delete the file; return how many entries it had, 0 if it cannot be read."""
-        count = 0
-        with suppress(OSError):
-            count = self.usage().entries
-        with self._lock:
-            self._disconnect()
-            for end in ("", "-wal", "-shm"):
-                Path(f"{self.path}{end}").unlink(missing_ok=True)
-        return count
 
     def _try(self, what: str, query: Callable[[Connection], T]) -> T | None:
         """Run a query; None if that is impossible, with a StoreWarning, and for a while after that."""
@@ -262,53 +170,35 @@ class SQLiteStore(ForkSafe):
     def _open(self) -> Connection:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         try:
-            db = self._connect("mode=rwc", _prepare)
+            db = self._connect("mode=rwc")
         except sqlite3.Error as error:
-            if _code(error) not in _READ_ONLY or not self.path.exists():
+            wal = Path(f"{self.path}-wal")  # if it has content, these are the latest entries
+            is_read_only = _code(error) in _READ_ONLY and self.path.exists()
+            if not is_read_only or (wal.exists() and wal.stat().st_size):
                 raise
             self._inode = None  # opened again for each query: its owner may write it meanwhile
-            return self._connect_read_only()
+            return self._connect("immutable=1")
         self._inode = _inode(self.path)
         return db
 
-    def _connect_read_only(self) -> Connection:
-        try:
-            return self._connect("mode=ro", _check)
-        except sqlite3.Error as error:
-            wal = Path(f"{self.path}-wal")  # if it has content, these are the latest entries
-            if _code(error) not in _READ_ONLY or (wal.exists() and wal.stat().st_size):
-                raise
-            return self._connect("immutable=1", _check)
-
-    def _connect(self, mode: str, prepare: Callable[[Connection], None]) -> Connection:
+    def _connect(self, mode: str) -> Connection:
         uri = f"{self.path.as_uri()}?{mode}"
         db = sqlite3.connect(
             uri, uri=True, timeout=self._timeout, isolation_level=None, check_same_thread=False
         )
         db.text_factory = lambda text: text.decode(errors="replace")  # one bad row hides no other
         try:
-            prepare(db)
+            _prepare(db)
         except BaseException:
             db.close()
             raise
         return db
 
-    @contextmanager
-    def _readable(self, what: str = "read") -> Iterator[Connection]:
-        """Open the store another time, only to read it; errors in the body are OSErrors."""
-        self.path.stat()  # or FileNotFoundError
-        try:
-            with closing(self._connect_read_only()) as db:
-                yield db
-        except (sqlite3.Error, UnicodeDecodeError) as error:
-            raise OSError(f"cannot {what} the store {self.path}: {error}") from error
-
-    def _write(self, db: Connection, entries: Mapping[Key, Entry], remove: Iterable[Key] = ()) -> None:
+    def _write(self, db: Connection, entries: Mapping[Key, Entry]) -> None:
         now = time.time()
         rows = [(_id(key), *key, e.body, e.media_type, e.expires, now) for key, e in entries.items()]
         with db:
             db.execute("BEGIN IMMEDIATE")
-            db.executemany("DELETE FROM entries WHERE id = ?", [(_id(key),) for key in remove])
             db.executemany("INSERT OR REPLACE INTO entries VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows)
             added = sum(_OVERHEAD + len(key.doi) + len(entry.body) for key, entry in entries.items())
             is_full = db.execute(_CONTENT_SIZE).fetchone()[0] > self._limit
@@ -324,7 +214,7 @@ class SQLiteStore(ForkSafe):
 
 
 def _id(key: Key) -> int:
-    # of two keys with one id the later wins; in a million entries the chance of that is 1 in 37 million
+    # of two keys with one id, the later one wins; in a million entries the chance of that is 1 in 37 million
     return int.from_bytes(blake2b("\n".join(key).encode(), digest_size=8).digest(), signed=True)
 
 
@@ -370,23 +260,21 @@ def _inode(path: Path) -> int | None:
 
 
 def _prepare(db: Connection) -> None:
-    """Make a new database a store, and prepare any store for use by several processes."""
+    """Make a new database a store, and prepare any store for use by several processes.
+
+    :raises sqlite3.OperationalError: if it is not a store, or one of another format.
+    """
     application_id, _, tables = db.execute(_HEADER).fetchone()
     if not tables and not application_id:
         db.executescript(_SCHEMA)
-    _check(db)
-    with suppress(sqlite3.OperationalError):  # another process is switching it, or it cannot be written
-        db.execute("PRAGMA journal_mode = WAL")  # readers and a writer do not block each other
-    db.execute("PRAGMA synchronous = NORMAL")  # in WAL mode safe if the process is killed
-
-
-def _check(db: Connection) -> None:
-    """Raise sqlite3.OperationalError if a database is no store, or one of another version."""
     application_id, version, _ = db.execute(_HEADER).fetchone()
     if application_id != APPLICATION_ID:
         raise sqlite3.OperationalError("the database belongs to another program")
     if version != FORMAT:
         raise sqlite3.OperationalError(f"its format is {version}; this version of doiuri reads {FORMAT}")
+    with suppress(sqlite3.OperationalError):  # another process is switching it, or it cannot be written
+        db.execute("PRAGMA journal_mode = WAL")  # readers and a writer do not block each other
+    db.execute("PRAGMA synchronous = NORMAL")  # in WAL mode safe if the process is killed
 
 
 def _code(error: BaseException | None) -> int:

@@ -1,0 +1,338 @@
+"""Relations that hold after any history: of answers in a store, and of a lock file that is renewed."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from doiuri import DOI
+from doiuri.plugins.survey import Survey
+from doiuri.records import Work
+from doiuri.resolver import (
+    Entry,
+    Key,
+    LockContent,
+    LockFile,
+    MemoryStore,
+    Outcome,
+    RedisStore,
+    Reply,
+    Request,
+    Resolver,
+    SQLiteStore,
+    TransportError,
+)
+from doiuri.testing import resolver_for
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from support.processes import in_child
+from support.servers.fake_redis import Redis
+from support.store_contract import AnyStore
+
+CSL = "application/vnd.citationstyles.csl+json"
+RIS = "application/x-research-info-systems"
+NAMES = [f"10.1000/{letter}" for letter in "abc"]
+DOIS = [DOI(name) for name in NAMES]
+TARGET = "10.1000/target"
+LINK = {"index": 1, "type": "URL", "data": {"format": "string", "value": "https://example.org/"}}
+ALIAS = {"index": 1, "type": "HS_ALIAS", "data": {"format": "string", "value": TARGET}}
+METADATA = {CSL: {"type": "book", "title": "A"}, RIS: "TY  - BOOK\r\n", "application/x-bibtex": "@book{a}"}
+# What is registered, if anything. "new" has other content than "old".
+FACTS: dict[str, dict[str, Any] | None] = {
+    "old": {"values": [LINK], "metadata": METADATA},
+    "new": {"values": [LINK | {"index": 2}], "metadata": METADATA | {CSL: {"type": "book", "title": "B"}}},
+    "bare": {"values": [LINK]},
+    "empty": {"values": []},
+    "alias": {"values": [ALIAS]},
+    "gone": None,
+}
+Facts = dict[str, str]
+Ask = Callable[[Resolver, Sequence[DOI]], Iterator[Outcome]]
+ASKS: dict[str, Ask] = {
+    "resolve_many": Resolver.resolve_many,
+    "check": Resolver.check,
+    "verify": Resolver.verify,
+    "agencies": Resolver.agencies,
+    "works": Resolver.works,
+    "metadata": lambda resolver, dois: resolver.metadata_many(dois, RIS),
+}
+some_facts = st.fixed_dictionaries({name: st.sampled_from([*FACTS]) for name in NAMES})
+some_dois = st.lists(st.sampled_from(DOIS), min_size=1, unique=True)
+
+
+class Down:
+    """A server that does not answer."""
+
+    def get(self, request: Request) -> Reply:
+        raise TransportError(f"no answer to {request.url}", counts=False)
+
+
+class Noting:
+    """A store that notes its keys, so that a day can pass for its entries."""
+
+    def __init__(self, store: AnyStore) -> None:
+        self.store, self.keys = store, set[Key]()
+
+    def get_many(self, keys: Sequence[Key]) -> dict[Key, Entry]:
+        return self.store.get_many(keys)
+
+    def put_many(self, entries: dict[Key, Entry]) -> None:
+        self.keys |= entries.keys()
+        self.store.put_many(entries)
+
+    def age(self) -> None:
+        found = self.store.get_many([*self.keys])
+        self.store.put_many({key: entry._replace(expires=1.0) for key, entry in found.items()})
+
+
+def registry(facts: Facts, store: Noting | None = None) -> Resolver:
+    """A resolver whose server knows these facts."""
+    items = [{"handle": name, **FACTS[fact]} for name, fact in facts.items() if FACTS[fact] is not None]  # type: ignore[dict-item]
+    target = {"handle": TARGET, "values": [LINK]}
+    return resolver_for({"records": [*items, target], "agencies": {"10.1000": "Crossref"}}, store=store)
+
+
+def without_server(store: Noting | AnyStore, *, offline: bool) -> Resolver:
+    return Resolver(store=store, offline=offline, transport=Down(), rate=None)
+
+
+def answer(what: str, outcome: Outcome) -> tuple[object, ...]:
+    """What an outcome says; whether a DOI exists may be known with or without its values."""
+    if what in {"check", "verify"}:
+        return ("found" if outcome.status == "no-values" else outcome.status,)
+    record = outcome.record and (outcome.record.doi, outcome.record.url, len(outcome.record.values))
+    return outcome.status, record, outcome.agency, outcome.work, outcome.metadata
+
+
+def answers(what: str, resolver: Resolver, dois: Sequence[DOI]) -> list[tuple[object, ...]]:
+    return [answer(what, outcome) for outcome in ASKS[what](resolver, dois)]
+
+
+class Stored(RuleBasedStateMachine):
+    """With a server every outcome is true; without one it is what was true when asked last, or unknown.
+
+    What was found is never lost; what was not found is unknown a day later.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.folder = Path(tempfile.mkdtemp())
+        self.stores = [Noting(store) for store in self.open()]
+        self.facts: Facts = dict.fromkeys(NAMES, "old")
+        self.past: list[Facts] = []
+        self.asked: dict[
+            tuple[str, DOI], tuple[tuple[object, ...], int]
+        ] = {}  # what is known, since which day
+
+    def open(self) -> list[AnyStore]:
+        return [MemoryStore()] * 2
+
+    def teardown(self) -> None:
+        for store in self.stores:
+            store.store.close()
+        shutil.rmtree(self.folder)
+
+    @initialize(facts=some_facts)
+    def begin(self, facts: Facts) -> None:
+        self.facts, self.past = facts, [facts]
+
+    @rule(what=st.sampled_from([*ASKS]), dois=some_dois, number=st.integers(0, 1))
+    def ask(self, what: str, dois: list[DOI], number: int) -> None:
+        true = answers(what, registry(self.facts), dois)
+        assert answers(what, registry(self.facts, self.stores[number]), dois) == true
+        self.asked = {
+            one: (said, day)
+            for one, (said, day) in self.asked.items()
+            if one[1] not in dois or day == len(self.past)
+        }
+        self.asked |= {(what, doi): (said, len(self.past)) for doi, said in zip(dois, true, strict=True)}
+
+    @rule(what=st.sampled_from([*ASKS]), number=st.integers(0, 1), offline=st.booleans())
+    def ask_without_a_server(self, what: str, number: int, offline: bool) -> None:
+        resolver = without_server(self.stores[number], offline=offline)
+        ever = [answers(what, registry(facts), DOIS) for facts in self.past]
+        for doi, outcome, true in zip(DOIS, ASKS[what](resolver, DOIS), zip(*ever, strict=True), strict=True):
+            said, (known, _) = answer(what, outcome), self.asked.get((what, doi), (None, 0))
+            if known is None or (what, known[0]) == (
+                "metadata",
+                "no-values",
+            ):  # not stored for any media type
+                assert outcome.status == "unknown" or said in true
+            else:
+                assert said == known
+
+    @rule(what=st.sampled_from([*ASKS]), number=st.integers(0, 1))
+    def ask_in_a_forked_child(self, what: str, number: int) -> None:
+        assert in_child(lambda: self.ask_without_a_server(what, number, offline=True)) == 0
+
+    @rule(facts=some_facts)
+    def a_day_later(self, facts: Facts) -> None:
+        for store in self.stores:
+            store.age()
+        self.facts = facts
+        self.past.append(facts)
+        self.asked = {one: known for one, known in self.asked.items() if known[0][0] == "found"}
+
+    @rule(number=st.integers(0, 1))
+    def close(self, number: int) -> None:
+        self.stores[number].store.close()
+
+    @rule()
+    def clear(self) -> None:
+        self.stores[0].store.clear()  # type: ignore[union-attr]
+        assert self.stores[1].store.usage().entries == 0  # type: ignore[union-attr]
+        self.asked.clear()
+
+
+class StoredInSQLite(Stored):
+    """Two stores in one file, as in two processes."""
+
+    def open(self) -> list[AnyStore]:
+        return [SQLiteStore(self.folder / "store") for _ in range(2)]
+
+
+class StoredInRedis(Stored):
+    """Two machines that share a server."""
+
+    def open(self) -> list[AnyStore]:
+        self.server = Redis().__enter__()
+        return [RedisStore(self.server.url) for _ in range(2)]
+
+    def teardown(self) -> None:
+        super().teardown()
+        self.server.__exit__()
+
+
+class StoredInALockFile(Stored):
+    """What is locked never expires, so nothing changes."""
+
+    def open(self) -> list[AnyStore]:
+        return [LockFile(self.folder / "doi.lock") for _ in range(2)]
+
+    def a_day_later(self, facts: Facts) -> None:
+        """Not a rule here."""
+
+    @rule()
+    def clear(self) -> None:
+        for store in self.stores[:1]:
+            store.store.edit(lambda content: content.remove(content.dois()))  # type: ignore[union-attr]
+        self.asked.clear()
+
+
+class Locked(RuleBasedStateMachine):
+    """A new answer replaces what is locked, and nothing else does."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.folder = Path(tempfile.mkdtemp())
+        self.file = LockFile(self.folder / "doi.lock")
+        self.store = Noting(MemoryStore())
+        self.facts: Facts = dict.fromkeys(NAMES, "old")
+
+    def teardown(self) -> None:
+        shutil.rmtree(self.folder)
+
+    @initialize(facts=some_facts)
+    def begin(self, facts: Facts) -> None:
+        self.facts = facts
+
+    @rule(facts=some_facts)
+    def a_day_later(self, facts: Facts) -> None:
+        self.facts = facts
+        self.store.age()
+
+    @rule()
+    def lose_the_cache(self) -> None:
+        self.store.store.clear()  # type: ignore[union-attr]
+
+    @rule(doi=st.sampled_from(DOIS))
+    def accept(self, doi: DOI) -> None:
+        self.file.edit(lambda content: content.accepted.update({doi.key: "mine"}))
+
+    @rule(doi=st.sampled_from(DOIS))
+    def prune(self, doi: DOI) -> None:
+        others = {one for one in DOIS if one != doi}
+        self.file.edit(lambda content: content.prune(one.key for one in others))
+        assert self.file.read().dois().isdisjoint({doi.key})
+
+    @rule(dois=some_dois, up=st.booleans(), ask=st.sampled_from([Resolver.resolve_many, Resolver.verify]))
+    def renew_records(self, dois: list[DOI], up: bool, ask: Ask) -> None:
+        before, accepted = self.said(), self.file.read().accepted
+        survey, resolver = self.survey(up=up)
+        survey.check(dois, ask=partial(ask, resolver))
+        self.file.edit(lambda content: survey.renew(content, dois))
+        after = self.said()
+        for doi in DOIS:
+            status, work = before[doi]
+            if doi in dois and up:
+                true = self.true("check", doi).status
+                assert after[doi][0] == ("not-found" if true == "not-found" else "found")
+                assert after[doi][1] == (None if true == "not-found" else work)
+                assert (doi.key in self.file.read().accepted) == (doi.key in accepted and true == "not-found")
+            elif doi in survey.stale and status is None:
+                assert after[doi] == ("found", work)
+            elif doi not in dois or doi in survey.unknown or doi in survey.stale:
+                assert after[doi] == before[doi]
+
+    @rule(dois=some_dois, up=st.booleans())
+    def renew_works(self, dois: list[DOI], up: bool) -> None:
+        before = self.said()
+        survey, _ = self.survey(up=up)
+        survey.look_up_works(dois)
+        self.file.edit(lambda content: survey.renew(content, []))
+        after = self.said()
+        for doi in DOIS:
+            work = before[doi][1]
+            if doi in dois and up:
+                true = self.true("works", doi)
+                found = {"found": true.work, "no-values": "none", "not-found": None}[true.status]
+                now = after[doi][1]
+                assert found == (
+                    now if now is None else "none" if now == b"null" else Work.from_json(now, doi=doi)
+                )
+            elif doi in survey.stale and work is None:
+                assert after[doi][1] is not None
+            elif doi not in dois or doi in survey.incomplete or doi in survey.stale:
+                assert after[doi][1] == work
+            assert after[doi][0] is not None or before[doi][0] is None
+
+    def survey(self, *, up: bool) -> tuple[Survey, Resolver]:
+        resolver = registry(self.facts, self.store) if up else without_server(self.store, offline=False)
+        return Survey(resolver, None, record=True), resolver
+
+    def said(self) -> dict[DOI, tuple[str | None, bytes | None]]:
+        """The status and the work of each DOI in the file."""
+        content = self.file.read()
+        works = {doi: content.get(Key("work", "https://doi.org", doi.key)) for doi in DOIS}
+        return {doi: (content.status(doi.key), entry and entry.body) for doi, entry in works.items()}
+
+    def true(self, what: str, doi: DOI) -> Outcome:
+        (outcome,) = ASKS[what](registry(self.facts), [doi])
+        return outcome
+
+    @invariant()
+    def the_bytes_depend_on_the_content_alone(self) -> None:
+        if self.file.path.exists():
+            assert self.file.path.read_bytes() == LockContent.read(self.file.path).render()
+
+
+WEEKLY = settings().max_examples > 1000
+for machine, examples in {
+    Stored: 25,
+    StoredInSQLite: 25,
+    StoredInRedis: 10,
+    StoredInALockFile: 15,
+    Locked: 80,
+}.items():
+    machine.TestCase.settings = settings(
+        settings(), max_examples=(20 if WEEKLY else 1) * examples, stateful_step_count=20
+    )
+TestStored, TestStoredInSQLite, TestStoredInRedis = (
+    one.TestCase for one in (Stored, StoredInSQLite, StoredInRedis)
+)
+TestStoredInALockFile, TestLocked = StoredInALockFile.TestCase, Locked.TestCase

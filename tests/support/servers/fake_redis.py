@@ -1,0 +1,60 @@
+"""As much of a Redis server as the store needs."""
+
+from __future__ import annotations
+
+import socketserver
+import threading
+from typing import Self
+
+
+class Redis(socketserver.ThreadingTCPServer):
+    """A server with values of strings; it refuses to store more while it is full."""
+
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Connection)
+        self.url = f"redis://127.0.0.1:{self.server_address[1]}"
+        self.values: dict[bytes, bytes] = {}
+        self.is_full = False
+
+    def __enter__(self) -> Self:
+        threading.Thread(target=self.serve_forever, args=(0.01,), daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.shutdown()
+        self.server_close()
+
+    def reply(self, command: bytes, *words: bytes) -> bytes:
+        match command.upper(), words:
+            case b"HELLO", _:
+                return b"%1\r\n+proto\r\n:3\r\n"
+            case b"GET", (name,):
+                return _text(self.values.get(name))
+            case b"SET", (name, value, *_):
+                if self.is_full:
+                    return b"-OOM command not allowed when used memory > 'maxmemory'.\r\n"
+                self.values[name] = value
+                return b"+OK\r\n"
+            case b"STRLEN", (name,):
+                return b":%d\r\n" % len(self.values.get(name, b""))
+            case b"DEL", (name,):
+                return b":%d\r\n" % (self.values.pop(name, None) is not None)
+            case b"SCAN", (b"0", b"MATCH", pattern, *_):
+                names = [name for name in self.values if name.startswith(pattern.removesuffix(b"*"))]
+                return b"*2\r\n$1\r\n0\r\n*%d\r\n%b" % (len(names), b"".join(map(_text, names)))
+        return b"-ERR unknown command\r\n"
+
+
+class _Connection(socketserver.StreamRequestHandler):
+    server: Redis
+
+    def handle(self) -> None:
+        while head := self.rfile.readline():
+            words = [self.rfile.read(int(self.rfile.readline()[1:]) + 2)[:-2] for _ in range(int(head[1:]))]
+            self.wfile.write(self.server.reply(*words))
+
+
+def _text(value: bytes | None) -> bytes:
+    return b"_\r\n" if value is None else b"$%d\r\n%b\r\n" % (len(value), value)

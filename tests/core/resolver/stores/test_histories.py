@@ -224,31 +224,33 @@ class StoredInALockFile(Stored):
         self.asked.clear()
 
 
+changes = st.fixed_dictionaries({name: st.sampled_from(["old", "new", "bare", "gone"]) for name in NAMES})
+several = st.lists(st.sampled_from(DOIS), min_size=2, unique=True)
+cache = st.integers(0, 1)
+
+
 class Locked(RuleBasedStateMachine):
-    """A new answer replaces what is locked, and nothing else does."""
+    """A new answer replaces what is locked, and nothing else does, from whichever machine's cache."""
 
     def __init__(self) -> None:
         super().__init__()
         self.folder = Path(tempfile.mkdtemp())
         self.file = LockFile(self.folder / "doi.lock")
-        self.store = Noting(MemoryStore())
+        self.caches = [Noting(MemoryStore()) for _ in range(2)]
         self.facts: Facts = dict.fromkeys(NAMES, "old")
 
     def teardown(self) -> None:
         shutil.rmtree(self.folder)
 
-    @initialize(facts=some_facts)
+    @initialize(facts=changes)
     def begin(self, facts: Facts) -> None:
         self.facts = facts
 
-    @rule(facts=some_facts)
+    @rule(facts=changes)
     def a_day_later(self, facts: Facts) -> None:
         self.facts = facts
-        self.store.age()
-
-    @rule()
-    def lose_the_cache(self) -> None:
-        self.store.store.clear()  # type: ignore[union-attr]
+        for store in self.caches:
+            store.age()
 
     @rule(doi=st.sampled_from(DOIS))
     def accept(self, doi: DOI) -> None:
@@ -260,10 +262,15 @@ class Locked(RuleBasedStateMachine):
         self.file.edit(lambda content: content.prune(one.key for one in others))
         assert self.file.read().dois().isdisjoint({doi.key})
 
-    @rule(dois=some_dois, up=st.booleans(), ask=st.sampled_from([Resolver.resolve_many, Resolver.verify]))
-    def renew_records(self, dois: list[DOI], up: bool, ask: Ask) -> None:
+    @rule(
+        dois=several,
+        number=cache,
+        up=st.booleans(),
+        ask=st.sampled_from([Resolver.resolve_many, Resolver.verify]),
+    )
+    def renew_records(self, dois: list[DOI], number: int, up: bool, ask: Ask) -> None:
         before, accepted = self.said(), self.file.read().accepted
-        survey, resolver = self.survey(up=up)
+        survey, resolver = self.survey(self.caches[number], up=up)
         survey.check(dois, ask=partial(ask, resolver))
         self.file.edit(lambda content: survey.renew(content, dois))
         after = self.said()
@@ -279,10 +286,10 @@ class Locked(RuleBasedStateMachine):
             elif doi not in dois or doi in survey.unknown or doi in survey.stale:
                 assert after[doi] == before[doi]
 
-    @rule(dois=some_dois, up=st.booleans())
-    def renew_works(self, dois: list[DOI], up: bool) -> None:
+    @rule(dois=several, number=cache, up=st.booleans())
+    def renew_works(self, dois: list[DOI], number: int, up: bool) -> None:
         before = self.said()
-        survey, _ = self.survey(up=up)
+        survey, _ = self.survey(self.caches[number], up=up)
         survey.look_up_works(dois)
         self.file.edit(lambda content: survey.renew(content, []))
         after = self.said()
@@ -301,8 +308,8 @@ class Locked(RuleBasedStateMachine):
                 assert after[doi][1] == work
             assert after[doi][0] is not None or before[doi][0] is None
 
-    def survey(self, *, up: bool) -> tuple[Survey, Resolver]:
-        resolver = registry(self.facts, self.store) if up else without_server(self.store, offline=False)
+    def survey(self, cache: Noting, *, up: bool) -> tuple[Survey, Resolver]:
+        resolver = registry(self.facts, cache) if up else without_server(cache, offline=False)
         return Survey(resolver, None, record=True), resolver
 
     def said(self) -> dict[DOI, tuple[str | None, bytes | None]]:
@@ -327,7 +334,7 @@ for machine, examples in {
     StoredInSQLite: 25,
     StoredInRedis: 10,
     StoredInALockFile: 15,
-    Locked: 80,
+    Locked: 120,
 }.items():
     machine.TestCase.settings = settings(
         settings(), max_examples=(20 if WEEKLY else 1) * examples, stateful_step_count=20

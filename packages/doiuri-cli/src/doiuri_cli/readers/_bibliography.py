@@ -7,9 +7,9 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from doiuri import DOI, DOISyntaxError, find
+from doiuri.bibtex import Reader, names
 from doiuri.tex import plain_text
 
-from doiuri_cli.readers._bibtex import Reader
 from doiuri_cli.readers._choice import type_of
 from doiuri_cli.readers._json import SKIPPED, at, described, is_work, strings
 from doiuri_cli.readers._ris import records
@@ -28,9 +28,6 @@ if TYPE_CHECKING:
 
 
 _YEAR = re.compile(r"(?<![0-9])[0-9]{4}(?![0-9])")
-_AND = re.compile(r"\\.|[{}]|\s+and\s+", re.DOTALL | re.IGNORECASE)
-_COMMA = re.compile(r"\\.|[{}]|,", re.DOTALL)
-_SPACE = re.compile(r"\\.|[{}]|[\s~]+", re.DOTALL)
 _MARKUP = re.compile(r"</?(?:i|b|sup|sub|sc|span)\b[^<>]{0,200}>")
 
 
@@ -107,37 +104,9 @@ def _bibtex(source: Source) -> Iterator[Fields]:
         if not (doi or reader.is_closed):
             continue  # a broken entry may have one
         published = values.get("year") or values.get("date", "")
-        family = _surname(values.get("author") or values.get("editor", ""))
+        family = _family(names(values.get("author") or values.get("editor", "")))
         title = plain_text(values.get("title", ""))
         yield span if doi else (entry.start(), reader.end), doi, entry["key"], title, published, family
-
-
-def _surname(authors: str) -> str:
-    """Return the family name of the first author, with its particle; of an institution, the name."""
-    first = _split(authors, _AND)[0].strip()
-    family, *others = _split(first, _COMMA)
-    words = [word for word in _split(family, _SPACE) if word]
-    if not others and words:
-        particles = (number for number, word in enumerate(words[:-1]) if _is_particle(word))
-        words = words[next(particles, -1) :]
-    return plain_text(" ".join(words))
-
-
-def _is_particle(word: str) -> bool:
-    is_protected = word.startswith("{") and not word.startswith("{\\")
-    return not is_protected and plain_text(word)[:1].islower()
-
-
-def _split(text: str, separator: re.Pattern[str]) -> list[str]:
-    """Return the pieces of a text between separators that are not in braces."""
-    pieces, depth, start = [], 0, 0
-    for token in separator.finditer(text):
-        if token[0] in {"{", "}"}:
-            depth += 1 if token[0] == "{" else -1
-        elif depth == 0 and not token[0].startswith("\\"):
-            pieces.append(text[start : token.start()])
-            start = token.end()
-    return [*pieces, text[start:]]
 
 
 def _cff(source: Source) -> Iterator[Fields]:

@@ -10,7 +10,7 @@ import re
 from functools import partial
 from typing import TYPE_CHECKING
 
-from doiuri_cli.readers._bibtex import Reader
+from doiuri_cli.readers._bibtex import parts
 from doiuri_cli.readers._blank import may_mention
 from doiuri_cli.readers._part import Part, moved, nested, one_line, undo
 from doiuri_cli.readers._quoted import quoted
@@ -106,7 +106,7 @@ def _parts_of_string(content: str, kind: str) -> Iterator[Part]:
     if kind == "Doi":
         yield Part(content, field=True)
     elif kind == "BibTeX":
-        yield from Reader(content).parts()
+        yield from parts(content)
     else:
         margin = min((margin[1] for margin in _MARGIN.finditer(content)), key=len, default="")
         shown = without_code(margin + content)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from doiuri_cli.readers._bibtex import ENTRY, NEXT_ENTRY, Reader, closing
+from doiuri.bibtex import ENTRY, NEXT_ENTRY, closing
+
+from doiuri_cli.readers._bibtex import parts
 from doiuri_cli.readers._part import Part, moved
 
 if TYPE_CHECKING:
@@ -37,7 +39,7 @@ def quoted(text: str, shown: str) -> Iterator[Part]:
         following = NEXT_ENTRY.search(text, entry.end())
         end = closing(text, entry.start("open"), following.start() if following else len(text))
         if end is not None:
-            for part in Reader(text[start:end]).parts():
+            for part in parts(text[start:end]):
                 yield moved(part, range(start, end + 1))
     for field in FIELD.finditer(text):
         start, end = field.span(field.lastgroup or 0)

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from doiuri import DOI, DOISyntaxError
+from doiuri.bibtex import Reader
 from doiuri.plugins.survey import tally
 
-from doiuri_cli.readers._bibtex import Reader
 from doiuri_cli.registry._check import open_resolver
 
 if TYPE_CHECKING:

@@ -1,0 +1,226 @@
+"""BibTeX: the entries of a file, their fields, and the names in them."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from doiuri.tex import plain_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["ENTRY", "NEXT_ENTRY", "SHORT_FIELDS", "Field", "Piece", "Reader", "closing", "names"]
+
+# Outside of entries all is comment; after a percent sign, entries too
+ENTRY = re.compile(
+    r"@[ \t]*(?P<type>[A-Za-z][\w-]*)\s*(?P<open>[{(])\s*(?P<key>(?:[^\s,{}=\"@][^\s,{}=\"]*)?)\s*,?"
+)
+NEXT_ENTRY = re.compile(r"\n[ \t]*@[A-Za-z][\w-]*[ \t]*[{(]")
+_COMMENTED_OUT = re.compile(r"[ \t]*%")
+_IN_BRACES = r"[^{}\\]++|\\(?s:.)"
+_BRACED = (
+    rf"\{{(?>(?:{_IN_BRACES}|\{{(?>(?:{_IN_BRACES}|\{{(?>(?:{_IN_BRACES}|\{{[^{{}}\\]*\}})*)\}})*)\}})*)\}}"
+)
+_QUOTED = rf"\"(?>(?:[^{{}}\"\\]++|\\(?s:.)|{_BRACED})*)\""
+_BETWEEN = r"(?>(?:[\s,]++|%[^\r\n]*)*)"  # fields
+_NAME = re.compile(rf"{_BETWEEN}(?:(?P<name>[^\s=,{{}}()\"#%]+)\s*=\s*|(?P<close>[}})]))")
+_PIECE = re.compile(rf"(?P<text>{_BRACED}|{_QUOTED})|(?P<macro>[^\s=,{{}}()\"#%]+)")
+SHORT_FIELDS = re.compile(  # that hold no DOI by their name
+    rf"(?>(?:{_BETWEEN}(?!(?i:doi)[\s=])[^\s=,{{}}()\"#%]+\s*=\s*"
+    rf"(?:\{{[^{{}}\\]{{0,100}}+(?>(?:\{{[^{{}}\\]{{0,100}}+\}}[^{{}}\\]{{0,100}}+){{0,9}})\}}|\"[^\"{{}}\\]{{0,100}}+\"|[0-9A-Za-z]++)"
+    r"[ \t]*(?=[,}\r\n])(?!\s*\#)){0,200})"
+)
+_NOTHING = re.compile("")
+_JOINED = re.compile(r"\s*#\s*")
+_BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
+_AND, _COMMA, _SPACE = (
+    re.compile(rf"\\.|[{{}}]|{separator}", re.DOTALL | re.IGNORECASE)
+    for separator in (r"(?:(?<=\s)|^)and(?=\s|$)", ",", r"[\s~]+")
+)
+
+
+class Piece(NamedTuple):
+    """A piece of a value: a text in braces or quotation marks, or the text of a macro."""
+
+    start: int
+    end: int
+    text: str | None
+    """The text of a macro, None if it is what the file has."""
+
+
+class Field(NamedTuple):
+    """A field of an entry.
+
+    :ivar name: its name, in lower case.
+    :ivar start: where the name starts.
+    :ivar value: the pieces of its value.
+    """
+
+    name: str
+    start: int
+    value: list[Piece]
+
+
+class Reader:
+    """Reads one file.
+
+    An entry ends with its brace. If that is missing, or the entry is broken in another way, it ends before
+    the next line that begins with an entry, and what is left of it is read as one text.
+
+    :ivar end: where the last entry ends, once its fields are read.
+    :ivar is_closed: whether it ends with its brace.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.end = 0
+        self.is_closed = False
+        self._text = text
+        self._limit = 0  # before the next line that begins with an entry
+        self._macros: dict[str, str] = {}
+
+    def entries(self) -> Iterator[tuple[re.Match[str], int]]:
+        """Yield how each entry begins, and where it ends at the latest; the next one begins at ``end``."""
+        text = self._text
+        while (entry := ENTRY.search(text, self.end)) is not None:
+            line = text.rfind("\n", self.end, entry.start()) + 1 or self.end
+            self.end = entry.end()
+            if _COMMENTED_OUT.match(text, line):
+                following = text.find("\n", entry.start())
+                self.end = following if following >= 0 else len(text)
+                continue
+            limit = self._next_entry(self.end)
+            match entry["type"].lower():
+                case "comment" | "preamble":
+                    self.end = closing(text, entry.start("open"), limit) or limit
+                case "string":
+                    self.end = self._string(entry.start("key"), limit)
+                case _:
+                    yield entry, limit
+
+    def fields(self, limit: int, passed: re.Pattern[str] = _NOTHING) -> Iterator[Field]:
+        """Yield the fields of the entry that ``entries`` yielded last.
+
+        :param limit: where it ends at the latest.
+        :param passed: matches fields that are passed over.
+        """
+        position = self.end
+        self.end, self.is_closed = limit, False
+        while others := passed.match(self._text, position, limit):
+            name = _NAME.match(self._text, others.end(), limit)
+            if name is None:
+                return
+            if name["close"]:
+                self.end, self.is_closed = name.end(), True
+                return
+            value = self._value(name.end(), limit)
+            if value is None:
+                return
+            yield Field(name["name"].lower(), name.start("name"), value)
+            position = value[-1].end
+            if position > limit:
+                self.end = limit = self._next_entry(position)
+
+    def text_of(self, value: list[Piece]) -> str:
+        """Return the text of a value, with macros replaced; of one that is not known, its name."""
+        return "".join(
+            self._text[start + 1 : end - 1] if text is None else text or self._text[start:end]
+            for start, end, text in value
+        )
+
+    def _next_entry(self, start: int) -> int:
+        if self._limit < start:
+            following = NEXT_ENTRY.search(self._text, start - 1)
+            self._limit = following.start() + 1 if following else len(self._text)
+        return self._limit
+
+    def _value(self, start: int, limit: int) -> list[Piece] | None:
+        """Return the pieces of the value at ``start``, with their delimiters; None if it is broken.
+
+        A line that begins with an entry is part of the value if the braces around it are balanced.
+        """
+        pieces: list[Piece] = []
+        while True:
+            piece = _PIECE.match(self._text, start, limit)
+            end = piece.end() if piece else closing(self._text, start, limit)
+            if end is None and (piece := _PIECE.match(self._text, start)):
+                end = piece.end()
+                limit = max(limit, end)
+            if end is None:
+                return None
+            pieces.append(Piece(start, end, self._macro(piece["macro"]) if piece else None))
+            joined = _JOINED.match(self._text, end, limit)
+            if joined is None:
+                return pieces
+            start = joined.end()
+
+    def _macro(self, name: str | None) -> str | None:
+        if name is None:
+            return None
+        return name if name.isdecimal() else self._macros.get(name.lower(), "")
+
+    def _string(self, start: int, limit: int) -> int:
+        """Remember the macro that ``@string`` defines, and return where it ends."""
+        name = _NAME.match(self._text, start, limit)
+        value = self._value(name.end(), limit) if name and name["name"] else None
+        if name is None or not value:
+            return limit
+        self._macros[name["name"].lower()] = self.text_of(value)
+        return value[-1].end
+
+
+def closing(text: str, start: int, limit: int) -> int | None:
+    """Return where the value ends that a brace opens at ``start``; None if nothing closes it."""
+    if not text.startswith("{", start):
+        return None
+    depth = 0
+    for brace in _BRACE.finditer(text, start, limit):
+        depth += {"{": 1, "}": -1}.get(brace[0], 0)
+        if depth == 0:
+            return brace.end()
+    return None
+
+
+def names(value: str) -> list[dict[str, str]]:
+    r"""Return the names in a field such as ``author`` as CSL-JSON, without "others".
+
+    Family names have their particles; what braces enclose is a ``literal``.
+
+    >>> names(r"van der Berg, Anna and {Unicode Consortium} and Donald~E. Knuth and others")[:2]
+    [{'family': 'van der Berg', 'given': 'Anna'}, {'literal': 'Unicode Consortium'}]
+    """
+    texts = (text.strip() for text in _split(value, _AND))
+    return [_name(text) for text in texts if text and text.lower() != "others"]
+
+
+def _name(text: str) -> dict[str, str]:
+    parts = [part.strip() for part in _split(text, _COMMA)]
+    if closing(text, 0, len(text)) == len(text) and text[1] != "\\":
+        name = {"literal": text}
+    elif re.match(r"(?:family|given|prefix|suffix)\s*=", text):  # BibLaTeX's own form
+        name = {member.strip(): value for member, _, value in (part.partition("=") for part in parts)}
+        name["family"] = f"{name.pop('prefix', '')} {name.get('family', '')}"
+    elif len(parts) > 1:
+        name = {"family": parts[0], "given": parts[-1], "suffix": parts[1] if len(parts) > 2 else ""}
+    else:
+        words = [word for word in _split(text, _SPACE) if word]
+        start = next((at for at, word in enumerate(words[:-1]) if _is_particle(word)), len(words) - 1)
+        name = {"family": " ".join(words[start:]), "given": " ".join(words[:start])}
+    return {part: shown for part, tex in name.items() if (shown := plain_text(tex))}
+
+
+def _is_particle(word: str) -> bool:
+    is_protected = word.startswith("{") and not word.startswith("{\\")
+    return not is_protected and plain_text(word)[:1].islower()
+
+
+def _split(text: str, separator: re.Pattern[str]) -> list[str]:
+    """Return the pieces of a text between separators that are not in braces."""
+    pieces, depth, start = [], 0, 0
+    for token in separator.finditer(text):
+        if token[0] in {"{", "}"}:
+            depth += 1 if token[0] == "{" else -1
+        elif depth == 0 and not token[0].startswith("\\"):
+            pieces.append(text[start : token.start()])
+            start = token.end()
+    return [*pieces, text[start:]]

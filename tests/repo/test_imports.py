@@ -29,7 +29,7 @@ PLUGIN_FILES = [file for file in FILES if file not in CORE]
 LAYERS = [
     {"_errors", "_files", "_immutable", "_json", "_names", "_patterns", "_urls"},
     {"_encoding", "_hosts", "tex"},
-    {"_connections"},
+    {"_connections", "bibtex"},
     {"_models", "_parse"},
     {"_doi"},
     {"_advice", "_find", "_settings"},
@@ -71,6 +71,7 @@ ANSWERS = ("testing/__init__.py", "doiuri_proxy")  # resolver_for answers as the
 # Public modules of the core, and which plugins may use another plugin's public modules
 PUBLIC = {
     "",
+    "bibtex",
     "citations",
     "plugins",
     "plugins.citing",

@@ -9,8 +9,10 @@ import pytest
 from doiuri import DOI
 from doiuri.citations import read_works
 from doiuri.records import Work
+from support.growth import is_linear
 
 A = DOI("10.1000/a")
+BIBTEX = json.loads((Path(__file__).parents[2] / "cases" / "bibtex.json").read_text("utf-8"))
 JSON = """[
   {"id": "knuth1984", "type": "book", "title": "The TeXbook", "URL": "https://tex.example/"},
   {"id": "kahn", "DOI": "10.1000/A", "author": [{"family": "Rasheed"}]}]"""
@@ -60,11 +62,51 @@ def test_works_without_a_doi_and_corrections(tmp_path: Path) -> None:
         ("a.yml", "a: b", "a.yml:1: expected a list of works"),
         ("a.json", b"[\xff]", "a.json: not UTF-8 at byte 1"),
         ("b.json", "", "cannot be read"),
+        ("a.bib", "@book{a,}\n@book{b, title = {B}, author = {C\n}\n@book{c,}",
+         "a.bib:2: b: expected a field or the end of the entry after the field 'author'"),
+        ("a.bib", "@book{a, title}\n", "a.bib:1: a: expected a field or the end of the entry; is a brace"),
+        ("a.bib", "@comment{\n@book{a,}}\n\n@book [x]\n", "a.bib:4: expected an entry such as @book{key, …}"),
+        ("a.bib", "@book{a,}\n@book\n", "a.bib:2: expected an entry"),
+        ("a.bib", "@book{a,}\n@book{a,}", "a.bib:2: 'a' occurs twice"),
+        ("a.bib", "\n@book{, title = {T}}", "a.bib:2: the work has neither an id nor a DOI"),
+        ("a.bib", "@book{a, crossref = {b}}", "a.bib:1: a: crossref names no entry of the file: 'b'"),
+        ("a.bib", "@book{a, doi = {n/a}}", "a.bib:1: a: 'n/a' is not a DOI"),
     ],
-)
+)  # fmt: skip
 def test_a_file_that_is_wrong(name: str, content: str | bytes, message: str, tmp_path: Path) -> None:
     file = tmp_path / name.replace("b.json", "other")
     file.write_bytes(content if isinstance(content, bytes) else content.encode())
     with pytest.raises(ValueError) as error:  # noqa: PT011
         read_works([name], tmp_path)
     assert message in str(error.value)
+
+
+@pytest.mark.parametrize(("entry", "expected"), BIBTEX.values(), ids=BIBTEX)
+def test_an_entry_of_bibtex(entry: str, expected: dict[str, object], tmp_path: Path) -> None:
+    (tmp_path / "a.bib").write_text(f"% @book{{no,}}\nAny text\n@comment{{@book{{no,}}}}\n{entry}\n", "utf-8")
+    csl = read_works(["a.bib"], tmp_path).complete({})["k"].csl
+    assert {member: csl.get(member) for member in expected} == expected
+
+
+def test_bibtex_beside_other_files_and_the_registry(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text(JSON)
+    (tmp_path / "b.bib").write_text(
+        "@book{z,\n doi = {https://doi.org/10.1000/b\\_c}, title = {Own}}", "utf-8-sig"
+    )
+    library, doi = read_works(["a.json", "b.bib"], tmp_path), DOI("10.1000/b_c")
+    assert library.ids == {"knuth1984": "knuth1984", "kahn": A, "z": doi}
+    work = library.complete({doi: Work(doi, {"title": "T", "publisher": "P"})})[doi]
+    assert (work.title, work.publisher) == ("Own", "P")
+
+
+def test_a_long_file_of_bibtex_takes_linear_time(tmp_path: Path) -> None:
+    def read(times: int) -> None:
+        (tmp_path / "a.bib").write_text(
+            "".join(
+                f"@book{{a{n}, title = {{{{B}} C}}, crossref = {{a{n % 9 + 1}x}}}}\n" for n in range(times)
+            )
+        )
+        with pytest.raises(ValueError, match="names no entry"):
+            read_works(["a.bib"], tmp_path)
+
+    assert is_linear(read, 500, 8_000)

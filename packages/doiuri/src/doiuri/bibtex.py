@@ -33,9 +33,10 @@ SHORT_FIELDS = re.compile(  # that hold no DOI by their name
 )
 _NOTHING = re.compile("")
 _JOINED = re.compile(r"\s*#\s*")
+_INITIAL = re.compile(r"(?<=\b\w\.)(?=\w)")  # of "D.E."
 _BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
 _AND, _COMMA, _SPACE = (
-    re.compile(rf"\\.|[{{}}]|{separator}", re.DOTALL | re.IGNORECASE)
+    re.compile(rf"\\(?:[a-z]+[ \t]*|.)|[{{}}]|{separator}", re.DOTALL | re.IGNORECASE)
     for separator in (r"(?:(?<=\s)|^)and(?=\s|$)", ",", r"[\s~]+")
 )
 
@@ -206,6 +207,7 @@ def _name(text: str) -> dict[str, str]:
         words = [word for word in _split(text, _SPACE) if word]
         start = next((at for at, word in enumerate(words[:-1]) if _is_particle(word)), len(words) - 1)
         name = {"family": " ".join(words[start:]), "given": " ".join(words[:start])}
+    name["given"] = _INITIAL.sub(" ", name.get("given", ""))
     return {part: shown for part, tex in name.items() if (shown := plain_text(tex))}
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from doiuri._doi import DOI
 from doiuri._errors import DOISyntaxError
 from doiuri._json import Malformed, brief, load
+from doiuri.citations._bibtex import bibtex_items
 from doiuri.citations._locale import needs_extra
 from doiuri.records._work import Work
 
@@ -102,7 +103,13 @@ def _read(file: Path) -> Items:
         raise ValueError(f"{file}: cannot be read: {error.strerror}") from None
     except UnicodeDecodeError as error:
         raise ValueError(f"{file}: not UTF-8 at byte {error.start}") from None
-    return _yaml_items(file, text) if file.suffix in (".yaml", ".yml") else _json_items(file, text)
+    match file.suffix.lower():
+        case ".bib" | ".bibtex" | ".biblatex":
+            return bibtex_items(file, text)
+        case ".yaml" | ".yml":
+            return _yaml_items(file, text)
+        case _:
+            return _json_items(file, text)
 
 
 def _json_items(file: Path, text: str) -> Items:

@@ -148,6 +148,14 @@ def test_markdown_says_once_what_a_list_needs(tmp_path: Path) -> None:
     assert LINK in built.stdout
     assert 'href="https://doi.org/10.1000/182"' in built.stdout
     assert "(Kahn &amp; Wilensky, 2006, p. 3)" in re.sub("<[^>]*>", "", built.stdout)
+    assert re.search(r'<li id="ref-[^"]*"><a class="doi" [^>]*>https://doi.org/10.1000/182</a>', built.stdout)
+
+
+def test_the_command_says_what_citations_need(tmp_path: Path) -> None:
+    command = ("doiuri_cli", "resolve", "--as", "citation", "10.1000/182")
+    built = run(tmp_path, *command, without=("citeproc", "lxml"))
+    assert (built.returncode, built.stdout) == (2, "")
+    assert 'citations need an extra: pip install "doiuri-cli[citations]"' in built.stderr
 
 
 def test_mkdocs_says_once_what_a_list_needs(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import pytest
 from doiuri import DOI, DOISyntaxError, Handle
 from doiuri.citations import Bibliography, Cite, Form, Format, Part, Style, parse_citation, parse_locator
 from doiuri.records import Work
+from support.failing import FAILING
 from support.growth import is_linear
 
 A, B, C, D = (DOI(f"10.1000/{letter}") for letter in "abcd")
@@ -193,6 +194,10 @@ STYLE = """<style xmlns="http://purl.org/net/xbiblio/csl" class="in-text" versio
 <id>i</id><updated>2026-01-01T00:00:00Z</updated></info>{}</style>"""
 BIBLIOGRAPHY = '<bibliography><layout><text variable="title"/></layout></bibliography>'
 MACROS = '<macro name="a"><text macro="{}"/></macro><citation><layout><text macro="a"/></layout></citation>'
+TWICE = '<macro name="{}"><text macro="{}"/><text macro="{}"/></macro>'
+DOUBLING = "".join(TWICE.format(n, n + 1, n + 1) for n in range(30)) + (
+    '<macro name="30"><text variable="title"/></macro><citation><layout><text macro="0"/></layout></citation>'
+)
 PARENT = (
     '<style xmlns="http://purl.org/net/xbiblio/csl"><info><link rel="independent-parent" href="https://s.example/ieee"/>'
     "</info></style>"
@@ -211,15 +216,31 @@ PARENT = (
         ("a.csl", STYLE.format(MACROS.format("b")), "without a bibliography"),
         ("a.csl", STYLE.format(MACROS.format("b") + BIBLIOGRAPHY), "a.csl: there is no macro 'b'"),
         ("a.csl", STYLE.format(MACROS.format("a") + BIBLIOGRAPHY), "a.csl: a macro calls itself"),
-        ("a.csl", STYLE.format("<citation/>" + BIBLIOGRAPHY), "a.csl:2: not a valid CSL style: "),
+        ("a.csl", STYLE.format(DOUBLING + BIBLIOGRAPHY), "a.csl: its macros call each other too often"),
+        ("A.CSL", STYLE.format("<citation/>" + BIBLIOGRAPHY), "A.CSL:2: not a valid CSL style: "),
+        ("a\0.csl", "", "unknown style 'a\\x00.csl'"),
     ],
 )
 def test_a_style_that_cannot_be_used(name: str, content: str | None, message: str, tmp_path: Path) -> None:
     if content is not None:
-        (tmp_path / "a.csl").write_text(content)
+        (tmp_path / name.replace("\0", "")).write_text(content)
     with pytest.raises(ValueError) as error:  # noqa: PT011
         Style.load(name, tmp_path)
     assert message in str(error.value)
+
+
+def test_citations_are_plain_if_citeproc_cannot_render_the_style(tmp_path: Path) -> None:
+    (tmp_path / "bad.csl").write_text(FAILING)
+    style, works = Style.load("bad.csl", tmp_path), {"z": WORKS["z"], "n": WORKS["n"]}
+    problems: dict[str, None] = {}
+    bibliography = Bibliography(works, works, style, problems=problems)
+    assert not problems
+    parts = bibliography.citation([Cite("z", label="page", locator="2")])
+    assert "".join(part.text for part in parts) == "(Zhou & Aalto, 2001, p. 2)"
+    (problem,) = problems
+    assert problem.startswith("bad.csl: citeproc-py cannot format z in this style (TypeError(")
+    with pytest.raises(ValueError, match="citeproc-py cannot format z"):
+        Bibliography(works, works, style).citation([Cite("z")])
 
 
 LAYOUT = """<citation collapse="citation-number" et-al-min="2"><sort><key variable="citation-number"/></sort>

@@ -7,6 +7,7 @@ import re
 
 import pytest
 from mkdocs.exceptions import Abort
+from support.failing import FAILING
 
 from ..page import Page
 from .conftest import MakeSite
@@ -70,13 +71,34 @@ def test_citations_and_links_in_notebooks_are_reported_once(site: MakeSite) -> N
 
 def test_works_of_a_file_stand_in_the_list_of_the_site(site: MakeSite) -> None:
     built = site({"index.md": "# A\n\n[@own] and `@more`", "b.md": "# B\n\n@own"})
-    (built.folder / "works.json").write_text(json.dumps(WORKS))
-    options = {"resolve": False, "works": "works.json", "nocite": ["@more"], "bibliography": "references.md"}
+    (built.folder / "a.bib").write_text("@book{own, author = {Abel}, year = 2001}")
+    (built.folder / "more.json").write_text(json.dumps(WORKS[1:]))
+    options = {
+        "resolve": False,
+        "works": ["a.bib", "more.json"],
+        "nocite": ["@more"],
+        "bibliography": "references.md",
+    }
     built.build(plugins=[{"doiuri": options}], strict=True)
     page = built.page("references/index.html")
     assert re.findall(r"(Abel|Zorn) \((\d+)\)", page.text) == [("Abel", "2001"), ("Zorn", "2002")]
     back = [(href, text) for href, css_class, text in page.links if css_class == "doi-backref"]
     assert back == [("../#cite-own", "↩ A"), ("../b/#cite-own", "↩ B")]
+
+
+@pytest.mark.parametrize("bibliography", [None, "references.md"])
+def test_a_style_that_citeproc_cannot_render_is_one_warning(bibliography: str | None, site: MakeSite) -> None:
+    built = site({"index.md": "# A\n\n[@knuth]", "b.md": "# B\n\n[@knuth]"})
+    (built.folder / "works.bib").write_text(BIB)
+    (built.folder / "bad.csl").write_text(FAILING)
+    options = {"resolve": False, "works": "works.bib", "reference_style": "bad.csl"}
+    built.build(plugins=[{"doiuri": {**options, **({"bibliography": bibliography} if bibliography else {})}}])
+    (message,) = built.messages()
+    assert "bad.csl: citeproc-py cannot format knuth in this style" in message
+    assert "(Knuth, 1984)" in built.page("index.html").text
+    assert (
+        "Literate programming" in built.page("references/index.html" if bibliography else "b/index.html").text
+    )
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from unittest import mock
 
 import pytest
 from doiuri.citations import Style, _processor
+from support.failing import FAILING
 from support.servers.web import Site
 from support.sphinx_build import Build, build, write
 
@@ -93,6 +94,22 @@ def test_what_a_build_removes_is_neither_listed_nor_counted(
     offline = build(source, tmp_path / "offline")
     assert items(offline) == [("", "https://doi.org/10.5555/kahn-b")]
     assert "1 of 1 DOIs could not be checked: offline" in offline.said
+
+
+def test_a_style_that_citeproc_cannot_render_is_one_warning(tmp_path: Path) -> None:
+    files = {
+        "conf.py": "extensions = ['sphinx_doiuri']\ndoi_works = 'a.bib'\ndoi_reference_style = 'bad.csl'\n",
+        "a.bib": BIBTEX + "@book{b, author = {Abel, B.}, doi = {10.1000/b}, title = {B}, year = 2004}\n",
+        "bad.csl": FAILING,
+        "index.rst": "T\n=\n\n:doi:p:`@a`, :doi:p:`@b`\n\n.. doi:bibliography::\n",
+    }
+    built = build(write(tmp_path / "src", files), tmp_path, "html", "-D", "doi_resolve=0")
+    (warning,) = built.warnings.splitlines()
+    assert "bad.csl: citeproc-py cannot format" in warning
+    assert warning.endswith("[doi.extra]")
+    shown = re.sub("<[^>]*>", "", built.text())
+    assert "(Zorn, 2003), (Abel, 2004)" in shown
+    assert sorted(text for _, text in items(built)) == ["A", "https://doi.org/10.1000/b"]
 
 
 def test_an_own_style_and_other_numbers_beside(tmp_path: Path, server: Site) -> None:

@@ -238,7 +238,7 @@ OPTIONS = (
     ),
     Option("reference_style", None, "style of the list: `author-date`, `numeric` or the path of a .csl file"),
     Option("reference_locale", None, "locale of the list of references, such as `de-DE`"),
-    Option("works", (), "files of works without a DOI and of corrections, in CSL-JSON or CSL-YAML", texts),
+    Option("works", (), "files of works without a DOI and of corrections: BibTeX, CSL-JSON, CSL-YAML", texts),
 )
 """The options of all plugins that show DOIs, each declared here only: hosts translate this table."""
 

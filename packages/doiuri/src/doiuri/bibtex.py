@@ -45,22 +45,26 @@ class Piece(NamedTuple):
     """A piece of a value: a text in braces or quotation marks, or the text of a macro."""
 
     start: int
+    """Where it starts, with its delimiter."""
+
     end: int
+    """Where it ends."""
+
     text: str | None
     """The text of a macro, None if it is what the file has."""
 
 
 class Field(NamedTuple):
-    """A field of an entry.
-
-    :ivar name: its name, in lower case.
-    :ivar start: where the name starts.
-    :ivar value: the pieces of its value.
-    """
+    """A field of an entry."""
 
     name: str
+    """Its name, in lower case."""
+
     start: int
+    """Where the name starts."""
+
     value: list[Piece]
+    """The pieces of its value."""
 
 
 class Reader:

@@ -87,7 +87,7 @@ class DOIExtension(Extension):
             # Before paragraphs (10), after all other blocks
             md.parser.blockprocessors.register(PlaceProcessor(md.parser, report), "doiuri-place", 12)
             processor.citations.entries = self.entries
-            references = ReferencesTreeprocessor(md, processor.citations, self._writer)
+            references = ReferencesTreeprocessor(md, processor.citations, self._writer, report)
             md.treeprocessors.register(references, "doiuri-references", 5.5)
         # After toc (5), which reads the headings
         md.treeprocessors.register(LooksTreeprocessor(md, links, self.options), "doiuri-looks", 4)

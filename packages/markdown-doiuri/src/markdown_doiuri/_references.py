@@ -122,16 +122,22 @@ class ReferencesTreeprocessor(Treeprocessor):
     """Writes the citations of a page, and its list of references."""
 
     def __init__(
-        self, md: Markdown, citations: Citations, writer: Callable[[Citations, set[str]], Writer | None]
+        self,
+        md: Markdown,
+        citations: Citations,
+        writer: Callable[[Citations, set[str]], Writer | None],
+        report: Report,
     ) -> None:
         super().__init__(md)
-        self._citations, self._writer = citations, writer
+        self._citations, self._writer, self._report = citations, writer, report
 
     def run(self, root: Element) -> None:
         """Write the citations in ``root``, in place, and the list at its marker or at the end."""
         used = used_ids(root, self.md) if self._citations.listed else set()
         page = self._writer(self._citations, used)
         entries = page.write() if page is not None else None
+        if page is not None:
+            self._report.plain(page.problems)
         places = marked_places(root)
         if page is not None and entries is not None and not places:
             page.add_heading(root, entries)
@@ -153,7 +159,7 @@ class References:
         """Return the references of works, in the order of their citations."""
         listed = list(dict.fromkeys(listed))
         known = citing.library.complete(works_of(answers), listed)
-        bibliography = Bibliography(listed, known, citing.styles()[0], citing.locale)
+        bibliography = citing.bibliography(listed, known, citing.styles()[0])
         dois = (key for key in listed if isinstance(key, DOI) and key not in known)
         unknown = (doi for doi in dois if doi not in answers or answers[doi].cause)
         return cls(bibliography, tuple(unknown))
@@ -179,6 +185,11 @@ class Writer:
     def _entry_url(self, key: Key) -> str:
         return f"#{self._ids[key]}"
 
+    @property
+    def problems(self) -> list[str]:
+        """Why some entries are only links, or citations plain; of a style, others are alike."""
+        return [*self._options.citing.problems][:1]
+
     def write(self) -> Element | None:
         """Turn the elements that stand for citations into citations; return the list, or None if empty."""
         for element, citation in self._citations.cited.items():
@@ -194,7 +205,7 @@ class Writer:
         """Return the list of references, or None if it is empty."""
         references, unknown = self._bibliography.references, self._references.unknown
         citing = self._options.citing
-        if citing.no_lists or (not references and not unknown):
+        if not references and not unknown:
             return None
         section = Element("div", {"class": "doi-references", "role": "doc-bibliography"})
         numbered = citing.styles()[0].numbered

@@ -16,7 +16,7 @@ from doiuri.plugins import DOI_ORG, unescape_html, with_suggestion
 from markdown_doiuri._code import without_code
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import Any
 
     from doiuri import DOI, DOISyntaxError
@@ -154,10 +154,9 @@ class Report:
             places: Sequence[int | None] = lines.get(doi) or [self._line(_spellings(doi))]
             self._add(f"doi:{doi.name}", reason, suggestion, places)
 
-    def no_list(self, reason: str) -> None:
-        """Note why there is no list of references; ``reason`` is "" if there is one."""
-        if reason:
-            self._scope.found.append((Problem("citations", reason), self._warn))
+    def plain(self, reasons: Iterable[str]) -> None:
+        """Note why entries are only links, or citations plain."""
+        self._scope.found += [(Problem("citations", reason), self._warn) for reason in reasons]
 
     def finish(self) -> None:
         """Note the problems that ``bad`` was called with."""

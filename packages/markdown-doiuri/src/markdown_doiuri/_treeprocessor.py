@@ -140,7 +140,6 @@ class LinkTreeprocessor(Treeprocessor):
         listed = [cite.key for citation in self.citations.cited.values() for cite in citation.cites]
         if self._report.page and (listed or self._report.markers):
             listed += self._options.nocite
-            self._report.no_list(self._options.citing.no_lists)
         needs = self._needs(page, listed)
         answers = self._look_up(needs) if needs else {}
         self._report.nocite = {f"doi:{doi.name}" for doi in needs.keys() - page.links.keys()}
@@ -191,7 +190,7 @@ class LinkTreeprocessor(Treeprocessor):
         unlinked = _links_in(root, _CLICKED) | (page.in_headings if toc and toc.use_anchors else set())
         citations = self.citations
         citations.cited, citations.untitled, citations.unlinked = {}, {}, unlinked
-        citations.page = self._report.page and not self._options.citing.no_lists
+        citations.page = self._report.page
         enclosed = in_raw_html(root, self.md.htmlStash)
         for link in list(root.iter("a")):
             href = link.get("href") or ""

@@ -12,7 +12,6 @@ from docutils import nodes
 from doiuri import DOI
 from doiuri.citations import Bibliography, EntryKey, Part
 from doiuri.plugins.display import Words, retraction_mark
-from sphinx.errors import ConfigError
 from sphinx.util import logging
 from sphinx.util.nodes import clean_astext
 
@@ -22,7 +21,7 @@ from sphinx_doiuri._environment import doi_data, is_shown, shows_pages
 from sphinx_doiuri._locale import _, __
 
 if TYPE_CHECKING:
-    from doiuri.citations import Cite, Form, Reference, Style
+    from doiuri.citations import Cite, Form, Style
     from doiuri.records import Work
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
@@ -112,7 +111,7 @@ class Listings:
         listing = self.of_list(place)
         references = listing.bibliography.references
         shown = [reference for reference in references if place.lists(reference.work)]
-        formatted = zip(shown, self._formatted(shown, listing.style), strict=True)
+        formatted = zip(shown, self._citing.entries(shown, listing.style, self._entries), strict=True)
         entries = [
             Entry(one.key, one.number, (*parts, *retraction_mark(one.work, self.words)))
             for one, parts in formatted
@@ -184,23 +183,9 @@ class Listings:
                 for cite in place.cites:
                     cited.setdefault(cite.key, [])
             manner, of_entries = self._citing.styles(style)
-            bibliography = Bibliography(cited, self.works, manner, self._citing.locale)
+            bibliography = self._citing.bibliography(cited, self.works, manner)
             self._listings[key] = Listing(docname, scope, cited, bibliography, of_entries, manner.numbered)
         return self._listings[key]
-
-    def _formatted(self, references: list[Reference], style: Style) -> list[tuple[Part, ...]]:
-        """Return the entries of references; without the extra ``citations``, links to the DOIs, or titles."""
-        if self._citing.no_lists:
-            return [(_plain_entry(reference),) for reference in references]
-        try:
-            return self._citing.entries(references, style, self._entries)
-        except ValueError as error:
-            raise ConfigError(str(error)) from None
-
-
-def _plain_entry(reference: Reference) -> Part:
-    doi = reference.work.doi
-    return Part(doi.url, link=doi) if doi else Part(reference.work.title or str(reference.key))
 
 
 def _plain(parts: tuple[Part, ...]) -> list[tuple[object, ...]]:
@@ -244,8 +229,6 @@ def documents_shown_anew(app: Sphinx, env: BuildEnvironment) -> list[str]:
     listings = _listings[env] = Listings(app, env)
     if listings.citations and (reason := citing(app.config).no_language):
         logger.warning(__("citations are in English: %s"), reason, type="doi", subtype="locale")
-    if listings.places and (reason := citing(app.config).no_lists):
-        logger.warning("%s", reason, type="doi", subtype="extra", location=min(listings.places))
     if not shows_pages(app):
         return []
     for collected in (env.titles, env.longtitles, env.tocs):  # which contain copies of citations
@@ -258,6 +241,9 @@ def documents_shown_anew(app: Sphinx, env: BuildEnvironment) -> list[str]:
         if domain.rendered.get(name) != digest:
             domain.rendered[name] = digest
             changed.append(name)
+    for problem in [*citing(app.config).problems][:1]:  # of a style, others are alike
+        place = min([*listings.places, *listings.citations], default=None)
+        logger.warning("%s", problem, type="doi", subtype="extra", location=place)
     listings.keep_entries()
     return [*changed, *_update_labels(env, domain, listings)]
 

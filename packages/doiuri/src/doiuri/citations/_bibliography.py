@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     Key: TypeAlias = Handle | str
     AnyKey = TypeVar("AnyKey", bound=Key)  # a Mapping's keys are invariant
+    _T = TypeVar("_T")
     Piece: TypeAlias = tuple[str, Key | None]
 
 Form = Literal["p", "t", "year", "author"]
@@ -127,7 +128,8 @@ class Bibliography:
     :param works: the works that are known. A key without a work gets no entry
     :param style: entries are sorted by its keys; without any, they have the order of the first citations
     :param locale: the language of the terms in citations, such as "de-DE"
-    :raises ValueError: if there is no such locale
+    :param problems: gets the works that citeproc-py cannot format in the style; their citations are plain
+    :raises ValueError: if there is no such locale; without ``problems``, also if citeproc-py fails
     :raises ModuleNotFoundError: if the extra ``citations`` is not installed
 
     >>> from doiuri import DOI
@@ -147,8 +149,14 @@ class Bibliography:
     """The entries, in the order of the list."""
 
     def __init__(
-        self, cited: Iterable[Key], works: Mapping[AnyKey, Work], style: Style, locale: str = "en-US"
+        self,
+        cited: Iterable[Key],
+        works: Mapping[AnyKey, Work],
+        style: Style,
+        locale: str = "en-US",
+        problems: dict[str, None] | None = None,
     ) -> None:
+        self._problems = problems
         self._style, self._layout, self._terms = style, style.layout, terms_of(locale)
         self._locale = locale
         self._by_key: dict[Key, Reference] = {}
@@ -178,8 +186,19 @@ class Bibliography:
 
         reference = self._by_key.get(work.key)
         letter = reference.letter if reference else ""
-        text = collation(sort_text(work, letter, self._style, self._locale, key))
+        sortable = self._tried(lambda: sort_text(work, letter, self._style, self._locale, key))
+        text = collation(sortable or "")
         return [text] if text else []
+
+    def _tried(self, render: Callable[[], _T]) -> _T | None:
+        """Return what citeproc-py renders; None, and note why, if it fails."""
+        try:
+            return render()
+        except ValueError as error:
+            if self._problems is None:
+                raise
+            self._problems[str(error)] = None
+            return None
 
     @cached_property
     def _ranks(self) -> Mapping[Key, int]:
@@ -300,8 +319,8 @@ class Bibliography:
         reference, cite = one.reference, one.cite
         if reference is None:
             return _key_text(cite.key), self._locator(cite)
-        if not self._style.is_shipped:
-            return self._cited(reference, cite, no_author=no_author).text, ""
+        if cited := self._cited(reference, cite, no_author=no_author):
+            return cited.text, ""
         if self._style.numbered:
             return str(reference.number), self._locator(cite)
         year = self._year(reference)
@@ -314,18 +333,23 @@ class Bibliography:
         *,
         no_author: bool = False,
         in_sentence: bool = False,
-    ) -> Cited:
+    ) -> Cited | None:
+        """Return a work as a style sets it that is not one of ours."""
+        if self._style.is_shipped:
+            return None
         from doiuri.citations._processor import cited
 
-        return cited(
-            reference.work,
-            reference.letter,
-            str(reference.number),
-            (cite.label, cite.locator) if cite else ("", ""),
-            self._style,
-            self._locale,
-            no_author=no_author,
-            in_sentence=in_sentence,
+        return self._tried(
+            lambda: cited(
+                reference.work,
+                reference.letter,
+                str(reference.number),
+                (cite.label, cite.locator) if cite else ("", ""),
+                self._style,
+                self._locale,
+                no_author=no_author,
+                in_sentence=in_sentence,
+            )
         )
 
     def _locator(self, cite: Cite) -> str:
@@ -343,10 +367,9 @@ class Bibliography:
     def _author(self, reference: Reference, *, in_sentence: bool = False) -> str:
         """Return family names as the style joins them, or else the title; in a sentence it is never "&"."""
         style, work = self._style, reference.work
-        if not (style.is_shipped or style.numbered) and (
-            author := self._cited(reference, in_sentence=in_sentence).author
-        ):
-            return author
+        cited = None if style.numbered else self._cited(reference, in_sentence=in_sentence)
+        if cited and cited.author:
+            return cited.author
         names = [from_rich(name.family) for name in work.authors or work.editors]
         if not names:
             return self._title(work)

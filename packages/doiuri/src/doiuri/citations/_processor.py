@@ -353,7 +353,7 @@ def _processor(style: Style, locale: str) -> _Processor:
 def _explained(work: Work, style: Style) -> Iterator[None]:
     try:
         yield
-    except (AttributeError, IndexError, TypeError, ValueError) as error:
+    except (AttributeError, LookupError, RuntimeError, TypeError, ValueError, VariableError) as error:
         raise ValueError(
             f"{style.name}: citeproc-py cannot format {work.key} in this style ({error!r})"
         ) from error

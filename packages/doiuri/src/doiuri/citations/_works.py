@@ -1,4 +1,4 @@
-"""Files of works in CSL-JSON or CSL-YAML: works without a DOI, and corrections of what the registry says."""
+"""Files of works in BibTeX, CSL-JSON or CSL-YAML: works without a DOI, and corrections of metadata."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _BETWEEN = re.compile(r"[\[,\s]*")  # what stands before an item of a list
 
 @dataclass(frozen=True, slots=True)
 class Library:
-    """The works of files in CSL-JSON or CSL-YAML."""
+    """The works of files in BibTeX, CSL-JSON or CSL-YAML."""
 
     files: tuple[Path, ...]
     """The files, for hosts that watch them."""
@@ -58,7 +58,7 @@ class Library:
 
 
 def read_works(paths: Iterable[str], folder: str | os.PathLike[str] = ".") -> Library:
-    """Read files of works: CSL-JSON as Zotero exports it, or CSL-YAML, with a name in ``.yaml`` or ``.yml``.
+    """Read files of works: BibTeX (``.bib``), CSL-YAML (``.yaml``, ``.yml``), or CSL-JSON (any other name).
 
     :param paths: the files
     :param folder: the folder of relative paths

@@ -5,15 +5,17 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-from doiuri.citations import Style, check_locale, format_entries, read_works
-from doiuri.citations._locale import DEFAULT, has_citeproc, needs_extra
+from doiuri.citations import Bibliography, Part, Style, check_locale, format_entries, read_works
+from doiuri.citations._locale import DEFAULT, needs_extra
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, MutableMapping
+    from collections.abc import Iterable, Mapping, MutableMapping
 
-    from doiuri.citations import EntryKey, Part, Reference
+    from doiuri import Handle
+    from doiuri.citations import EntryKey, Reference
     from doiuri.plugins._options import Options
+    from doiuri.records import Work
 
 __all__ = ["Citing"]
 
@@ -38,8 +40,8 @@ class Citing:
     ) -> None:
         self.folder = folder
         self._needs_extra = needs_extra(package)
-        self.no_lists = "" if has_citeproc() else self._needs_extra
-        """Why there can be no lists of references; "" if there can."""
+        self.problems: dict[str, None] = {}
+        """Why some entries are only links, or citations plain: the extra is missing, or citeproc-py fails."""
         self._numbered = None if options.citation is None else options.citation == "number"
         self._style = options.reference_style
         self.locale, self.no_language = self._locale_of(language)
@@ -83,6 +85,12 @@ class Citing:
         fits = self._numbered in (None, entries.numbered)
         return entries if fits else Style.load(of_kind), entries
 
+    def bibliography(
+        self, cited: Iterable[Handle | str], works: Mapping[Handle | str, Work], style: Style
+    ) -> Bibliography:
+        """Return what is cited, in the language of citations; see ``Bibliography``."""
+        return Bibliography(cited, works, style, self.locale, self.problems)
+
     def entries(
         self,
         references: Iterable[Reference],
@@ -91,8 +99,20 @@ class Citing:
     ) -> list[tuple[Part, ...]]:
         """Return the entries of references, in the language of lists; see ``format_entries``.
 
-        :raises ValueError: if the style cannot be used, or the extra ``citations`` is not installed
+        One that cannot be formatted is a link to the DOI or the URL; ``problems`` say why.
         """
-        if self.no_lists:
-            raise ValueError(self.no_lists)
-        return format_entries(references, style, self.entry_locale, known)
+        return [self._entry(reference, style, known) for reference in references]
+
+    def _entry(
+        self, reference: Reference, style: Style, known: MutableMapping[EntryKey, tuple[Part, ...]] | None
+    ) -> tuple[Part, ...]:
+        try:
+            return format_entries([reference], style, self.entry_locale, known)[0]
+        except ModuleNotFoundError:
+            self.problems[self._needs_extra] = None
+        except ValueError as error:
+            self.problems[str(error)] = None
+        work = reference.work
+        if work.doi:
+            return (Part(work.doi.url, link=work.doi),)
+        return (Part(work.title or str(work.key), link=work.csl.get("URL")),)

@@ -237,7 +237,7 @@ def test_citations_are_plain_if_citeproc_cannot_render_the_style(tmp_path: Path)
     assert not problems
     parts = bibliography.citation([Cite("z", label="page", locator="2")])
     assert "".join(part.text for part in parts) == "(Zhou & Aalto, 2001, p. 2)"
-    (problem,) = problems
+    problem, *_ = problems
     assert problem.startswith("bad.csl: citeproc-py cannot format z in this style (TypeError(")
     with pytest.raises(ValueError, match="citeproc-py cannot format z"):
         Bibliography(works, works, style).citation([Cite("z")])

@@ -67,6 +67,14 @@ def letters(number: int) -> str:
     return text
 
 
+def ordinal(letter: str) -> int:
+    """Return the number from 1 of what ``letters`` returns; 0 for ""."""
+    number = 0
+    for character in letter:
+        number = number * 26 + ord(character) - ord("a") + 1
+    return number
+
+
 def collation(text: str) -> str:
     """Return text to sort by: case, accents and punctuation do not matter.
 
@@ -260,34 +268,28 @@ class Bibliography:
     def _ranges(self, shown: list[_Shown]) -> Iterator[list[Piece]]:
         """Yield the numbers, and ranges of numbers if the style collapses them."""
         collapses = self._layout.collapse == "citation-number"
-        for _, group in groupby(
-            enumerate(shown),
-            lambda pair: pair[1].number - pair[0] if collapses and pair[1].is_bare else -1 - pair[0],
-        ):
-            run = [self._cite(one) for _, one in group]
-            if len(run) < _SHORTEST_RANGE:
-                yield from run
-            else:
-                yield [*run[0], ("–", None), *run[-1]]
+        return _collapsed((one.number if collapses and one.is_bare else 0, self._cite(one)) for one in shown)
 
     def _groups(self, shown: list[_Shown]) -> Iterator[list[Piece]]:
-        """Yield authors with a year, or several if the style collapses them."""
-        collapses = self._layout.collapse.startswith("year")
-        for _, group in groupby(
-            shown,
-            lambda one: self._author(one.reference) if collapses and one.is_bare and one.reference else one,
-        ):
-            first, *others = group
-            pieces = self._cite(first)
-            year = first.reference and first.reference.work.year
-            for one in others:
-                assert one.reference is not None  # noqa: S101 (it is bare)
-                text, _ = self._label(one, no_author=True)
-                if self._layout.collapse.startswith("year-suffix") and one.reference.work.year == year:
-                    text = one.reference.letter or text
-                year = one.reference.work.year
-                pieces += [(self._layout.group_delimiter, None), (text, one.cite.key)]
-            yield pieces
+        """Yield authors with a year; if the style collapses them, with several, or with several letters."""
+        layout, has_ranges = self._layout, self._layout.collapse == "year-suffix-ranged"
+        of_letters = layout.collapse.startswith("year-suffix")
+        for _, group in groupby(shown, self._author_if_collapsed):
+            years: list[list[Piece]] = []
+            for _, same in groupby(
+                enumerate(group), lambda one: one[1].year if of_letters and one[1].letter else -one[0]
+            ):
+                cites: list[tuple[int, list[Piece]]] = []
+                for _, one in same:
+                    text = one.letter if cites else self._label(one, no_author=True)[0] if years else ""
+                    number = ordinal(one.letter) if has_ranges else 0
+                    cites.append((number, [(text, one.cite.key)] if text else self._cite(one)))
+                years.append(_joined(_collapsed(cites), layout.letter_delimiter))
+            yield _joined(years, layout.group_delimiter)
+
+    def _author_if_collapsed(self, one: _Shown) -> object:
+        collapses = self._layout.collapse.startswith("year") and one.is_bare
+        return self._author(one.reference) if collapses and one.reference else one
 
     def _in_sentence(self, one: _Shown, form: Form) -> list[Piece]:
         reference, cite, layout = one.reference, one.cite, self._layout
@@ -404,11 +406,29 @@ class _Shown(NamedTuple):
         return 0 if self.reference is None else self.reference.number
 
     @property
+    def letter(self) -> str:
+        return "" if self.reference is None else self.reference.letter
+
+    @property
+    def year(self) -> int | None:
+        return None if self.reference is None else self.reference.work.year
+
+    @property
     def is_bare(self) -> bool:
         cite = self.cite
         return self.reference is not None and not (
             cite.prefix or cite.locator or cite.suffix or cite.no_author
         )
+
+
+def _collapsed(cites: Iterable[tuple[int, list[Piece]]]) -> Iterator[list[Piece]]:
+    """Yield cites with their numbers, 0 for none; three or more with consecutive numbers are a range."""
+    for _, group in groupby(enumerate(cites), lambda one: (one[1][0] or -1) - one[0]):
+        run = [cite for _, (_, cite) in group]
+        if len(run) < _SHORTEST_RANGE:
+            yield from run
+        else:
+            yield [*run[0], ("–", None), *run[-1]]
 
 
 def _joined(groups: Iterable[list[Piece]], delimiter: str) -> list[Piece]:

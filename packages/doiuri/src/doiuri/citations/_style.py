@@ -187,13 +187,15 @@ class Style:
         citation, layout = self._find("citation"), self._find("citation/layout")
         assert citation is not None  # noqa: S101 (the schema says so)
         assert layout is not None  # noqa: S101
+        delimiter = layout.get("delimiter", "" if self.numbered else "; ")
         return Layout(
             layout.get("prefix", ""),
             layout.get("suffix", ""),
-            layout.get("delimiter", "" if self.numbered else "; "),
+            delimiter,
             layout.get("vertical-align") == "sup",
             citation.get("collapse", ""),
             citation.get("cite-group-delimiter", ", "),
+            citation.get("year-suffix-delimiter", delimiter),
             not self.numbered and citation.get("disambiguate-add-year-suffix") == "true",
         )
 
@@ -211,6 +213,8 @@ class Layout(NamedTuple):
     """CSL's ``collapse``: "citation-number", or begins with "year"; "" for none."""
     group_delimiter: str
     """Stands between two years of an author."""
+    letter_delimiter: str
+    """Stands between two letters of a year."""
     has_letters: bool
     """Whether works of one label and year get letters."""
 

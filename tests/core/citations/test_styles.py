@@ -11,10 +11,20 @@ from doiuri.citations import Bibliography, Cite, Style
 from doiuri.records import Work
 
 PEOPLE: dict[str, list[str]] = {
-    "a1": ["Abel"], "z": ["Zorn"], "a2": ["Abel"], "a3": ["Abel"], "a4": ["Abel"],
+    "a1": ["Abel"], "z": ["Zorn"], "z2": ["Zorn"], "a2": ["Abel"], "a3": ["Abel"], "a4": ["Abel"],
     "b": ["Berg", "Abel"], "c": ["Cole", "Berg", "Abel"], "u": ["Urban"],
 }  # fmt: skip
-YEARS = {"a1": 2001, "z": 2003, "a2": 2001, "a3": 2001, "a4": 2005, "b": 1999, "c": 2005, "u": None}
+YEARS = {
+    "a1": 2001,
+    "z": 2003,
+    "z2": 2003,
+    "a2": 2001,
+    "a3": 2001,
+    "a4": 2005,
+    "b": 1999,
+    "c": 2005,
+    "u": None,
+}
 WORKS = {
     key: Work(
         key, {"title": key, "author": [{"family": family} for family in people], "issued": YEARS[key] or ""}

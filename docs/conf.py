@@ -53,7 +53,7 @@ nitpick_ignore = [
     ("py:class", "doiuri._encoding.Profile"),
     ("py:class", "doiuri.resolver.stores._lock_file.Differences"),
     ("py:class", "doiuri.resolver.stores._store.Usage"),
-    ("py:class", "doiuri_cli.files._source.Lines"),
+    ("py:class", "doiuri_cli.files.Lines"),
     ("py:class", "doiuri_proxy.http._app.App"),
     ("py:class", "doiuri_proxy.records._source.PublicValues"),
 ]

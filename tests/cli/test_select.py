@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 from doiuri_cli.files import Patterns
-from doiuri_cli.files._git import GitError, changed_files
-from doiuri_cli.files._select import Filter, Selection, select, select_changed
+from doiuri_cli.files._select import Filter, GitError, Selection, changed_files, select, select_changed
 from support.cli.command import doiuri
 from support.growth import is_fast
 

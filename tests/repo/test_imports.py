@@ -87,7 +87,12 @@ PUBLIC = {
 }
 ALLIES = {"sphinx_doiuri": {"docutils_doiuri"}}
 # Files whose imports by name are the lazy face of a package: there is no other way to load on first use
-LAZY = {"doiuri/__init__.py", "doiuri_proxy/__init__.py", "doiuri/resolver/__init__.py"}
+LAZY = {
+    "doiuri/__init__.py",
+    "doiuri/resolver/__init__.py",
+    "doiuri_cli/readers/__init__.py",
+    "doiuri_proxy/__init__.py",
+}
 
 MOST_LINES = 600
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from doiuri_cli.readers import _choice
+from doiuri_cli import readers
 
 ROOT = Path(__file__).parents[3]
 HOOKS: list[dict[str, Any]] = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text("utf-8"))
@@ -16,7 +16,7 @@ HOOKS: list[dict[str, Any]] = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").r
 
 def test_the_hooks_are_for_all_files_that_are_read() -> None:
     for hook in HOOKS:
-        assert [name for name in _choice._TYPES if not re.search(hook["files"], f"docs/a{name}")] == []
+        assert [name for name in readers._TYPES if not re.search(hook["files"], f"docs/a{name}")] == []
         assert not re.search(hook["files"], "a.c")
 
 

@@ -9,7 +9,7 @@ import time
 import unicodedata
 
 import pytest
-from doiuri_cli.commands._outcome import show_progress
+from doiuri_cli.commands import show_progress
 from doiuri_cli.files import Source
 from doiuri_cli.output import Report
 from doiuri_cli.output._terminal import write_full

@@ -11,8 +11,8 @@ from typing import TextIO
 import click
 import pytest
 from click.testing import CliRunner, Result
+from doiuri_cli import output as module
 from doiuri_cli.output import FORMATS, Output, output_option, write_report
-from doiuri_cli.output import _write as module
 from support.cli.command import doiuri
 from support.cli.findings import finding, report, written
 

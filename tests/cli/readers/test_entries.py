@@ -8,7 +8,8 @@ import pytest
 from doiuri import DOI
 from doiuri.tex import plain_text
 from doiuri_cli import Source
-from doiuri_cli.readers._bibliography import Entry, Lacking, entries
+from doiuri_cli.readers._bibliography import CitedWork as Entry
+from doiuri_cli.readers._bibliography import Lacking, entries
 
 BIB = r"""
 % @article{no, doi = {10.1000/no}}

@@ -12,11 +12,11 @@ from doiuri import find
 from doiuri_cli import Part, ReadError, Source
 from doiuri_cli._mentions import mentions_in
 from doiuri_cli.readers import may_mention, parts_of
-from doiuri_cli.readers._escape import escape
-from doiuri_cli.readers._markdown import html_without_code as html
-from doiuri_cli.readers._markdown import without_code as markdown
-from doiuri_cli.readers._rst import without_code as rst
-from doiuri_cli.readers._tex import without_code as tex
+from doiuri_cli.readers._markup import html_without_code as html
+from doiuri_cli.readers._markup import markdown_without_code as markdown
+from doiuri_cli.readers._markup import rst_without_code as rst
+from doiuri_cli.readers._markup import tex_without_code as tex
+from doiuri_cli.rules._keep import escape
 from hypothesis import given
 from hypothesis import strategies as st
 from support.adversary import PATTERNS

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 from doiuri_cli import Source
-from doiuri_cli.readers._python import parts_of_code, read
+from doiuri_cli.readers._code import parts_of_code
+from doiuri_cli.readers._code import read_python as read
 
 FILES = sorted(Path(__file__).parents[3].glob("packages/doiuri-cli/src/**/*.py"))
 

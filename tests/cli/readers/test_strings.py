@@ -5,22 +5,18 @@ from __future__ import annotations
 import ast
 import json
 import pickle
-from typing import TYPE_CHECKING
 
 import pytest
 import yaml
 from doiuri_cli import Part, Source
+from doiuri_cli.readers import _code as in_python
 from doiuri_cli.readers import _json as in_json
-from doiuri_cli.readers import _python as in_python
 from doiuri_cli.readers import _yaml as in_yaml
 from doiuri_cli.readers import parts_of, reader_for
 from doiuri_cli.readers._json import strings, undo_all
 from doiuri_cli.readers._yaml import scalars
 from hypothesis import assume, given
 from hypothesis import strategies as st
-
-if TYPE_CHECKING:
-    pass
 
 TEXTS = st.text(st.characters(codec="utf-8"), max_size=30)
 ODD = st.text(st.sampled_from("aé\"'\\\n\r\t #:-,[]{}&*!|>%@`0x\u2028\x85\xa0😀\0"), max_size=12)

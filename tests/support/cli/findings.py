@@ -7,8 +7,7 @@ import os
 import re
 from collections.abc import Callable
 
-from doiuri_cli.output import Counts, References, Report
-from doiuri_cli.output._write import _writer
+from doiuri_cli.output import Counts, References, Report, _writer
 from doiuri_cli.readers._bibliography import Lacking
 from doiuri_cli.rules import RULES, Finding, Fix
 from hypothesis import given

@@ -12,8 +12,7 @@ from doiuri import DOI
 
 from doiuri_cli._mentions import mentions_in
 from doiuri_cli.readers import Part, ReadError, parts_of, reads_columns, type_of
-from doiuri_cli.rules import LOCK_CODES, RECORD_CODES, RULES, Finding, finding_at
-from doiuri_cli.rules._finding import Place, place_in_file
+from doiuri_cli.rules import LOCK_CODES, RECORD_CODES, RULES, Finding, Place, finding_at, place_in_file
 from doiuri_cli.rules._ignores import apply_ignores, ignores_in, tag_of, unused_ignores
 from doiuri_cli.rules._written import file_findings, part_findings, written_findings
 
@@ -25,15 +24,18 @@ if TYPE_CHECKING:
     from doiuri_cli._config import Config
     from doiuri_cli._mentions import Mention
     from doiuri_cli.files import Source
-    from doiuri_cli.readers._bibliography import Entry, Lacking
+    from doiuri_cli.readers._bibliography import CitedWork, Lacking
     from doiuri_cli.registry._check import Answers
     from doiuri_cli.rules._ignores import Ignore
 
 # Folders of what tests read, or compare with; "sample" alone may be a package
 _TEST_DATA = re.compile(
-    r"/(?:_*(?:cassettes|fixtures)_*|tests?[-_]?data|processor-tests|[^/]*snapshot[^/]*"
-    r"|tests?/(?:[^/]+/)*(?:data|inputs?|samples|sample[-_][^/]+))/",
-    re.IGNORECASE,
+    r"""/(?:
+        _*(?:cassettes|fixtures)_* | [^/]*snapshot[^/]*                       # by what tools of tests write,
+      | tests?[-_]?data | processor-tests                                     # by name,
+      | tests?/(?:[^/]+/)*(?:data|inputs?|samples|sample[-_][^/]+)            # or below a folder of tests
+    )/""",
+    re.IGNORECASE | re.VERBOSE,
 )
 _RECORDED_HTTP = re.compile(r"^(?:http_)?interactions:", re.MULTILINE)
 NOTHING: Mapping[str, Any] = {}
@@ -46,34 +48,21 @@ _USUAL = frozenset(RULES) - LOCK_CODES - RECORD_CODES
 
 
 class FileReport(NamedTuple):
-    """What a file mentions, and what is wrong in it.
+    """What a file mentions, and what is wrong in it."""
 
-    :ivar path: the file.
-    :ivar names: the names of its DOIs, each once.
-    :ivar findings: the findings; in order once they are judged.
-    :ivar problem: why it cannot be read; None if it can.
-    :ivar skipped: why it was passed over; None if it was read.
-    :ivar note: why it was read as plain text; None if it is what its name says.
-    :ivar places: its mentions.
-    :ivar parts: what each of its parts is, for the proof of a fix.
-    :ivar ignores: the comments that let findings be ignored.
-    :ivar entries: its entries to compare with the registry's metadata, each with its place.
-    :ivar lacking: its entries without a DOI, likewise.
-    :ivar columns: the names of its columns, if only some are read.
-    """
-
-    path: str
-    names: tuple[str, ...] = ()
-    findings: tuple[Finding, ...] = ()
-    problem: str | None = None
-    skipped: str | None = None
-    note: str | None = None
-    places: tuple[Place, ...] = ()
-    parts: tuple[tuple[object, ...], ...] = ()
-    ignores: tuple[Ignore, ...] = ()
-    entries: tuple[tuple[Entry, Finding], ...] = ()
-    lacking: tuple[Lacking, ...] = ()
-    columns: tuple[str, ...] = ()
+    path: str  # the file
+    names: tuple[str, ...] = ()  # the names of its DOIs, each once
+    findings: tuple[Finding, ...] = ()  # the findings; in order once they are judged
+    problem: str | None = None  # why it cannot be read; None if it can
+    skipped: str | None = None  # why it was passed over; None if it was read
+    note: str | None = None  # why it was read as plain text; None if it is what its name says
+    places: tuple[Place, ...] = ()  # its mentions
+    parts: tuple[tuple[object, ...], ...] = ()  # what each of its parts is, for the proof of a fix
+    ignores: tuple[Ignore, ...] = ()  # the comments that let findings be ignored
+    # its entries to compare with the registry's metadata, each with its place
+    entries: tuple[tuple[CitedWork, Finding], ...] = ()
+    lacking: tuple[Lacking, ...] = ()  # its entries without a DOI, likewise
+    columns: tuple[str, ...] = ()  # the names of its columns, if only some are read
 
 
 def read_parts(source: Source) -> tuple[list[Part], ReadError | None]:
@@ -117,7 +106,7 @@ def examine(source: Source, config: Config) -> FileReport:
             for one in written_findings(source, mention, tex_escape=config.tex_escape)
         ]
         found += part_findings(source, part, mentions)
-        findings += (one for one in found if not (part.cell is None and part.ignores(one.code)))
+        findings += (one for one in found if not _is_ignored(one, _ignored(part)))
     fields = [place for place in places if place.field]
     entries, lacking = _entries(source, config, codes, fields)
     if not config.columns:
@@ -147,9 +136,17 @@ def place_of(source: Source, mention: Mention) -> Place:
     name, key = (handle.name, handle.key) if handle else (None, "")
     text = name if name == mention.text else mention.text  # one object takes less memory
     at = finding_at(source, part, mention.span, "", text or "", doi=name)
-    # in a notebook, the tags of a cell are among the ignores
-    ignored = part.ignored if part.cell is None else frozenset()
-    return Place(at, name if name == key else key, *part.span(*mention.span), part.field, ignored)
+    key = name if name == key else key
+    return Place(at, key, *part.span(*mention.span), part.field, _ignored(part))
+
+
+def _ignored(part: Part) -> frozenset[str]:
+    """Return the codes that are ignored in a part; the tags of a notebook's cell are among the comments."""
+    return part.ignored if part.cell is None else frozenset()
+
+
+def _is_ignored(finding: Finding, codes: frozenset[str]) -> bool:
+    return not codes.isdisjoint({"*", finding.code})
 
 
 def judge(
@@ -157,15 +154,17 @@ def judge(
 ) -> FileReport:
     """Return the report on a file with all findings, in order, that are not ignored.
 
-    :param report: what ``examine`` returned.
-    :param config: the configuration.
     :param answers: what is known about the DOIs; None: nothing, as nobody was asked.
-    :param works: the works that its entries name, by the DOI's key.
     """
     codes = config.codes_for(report.path)
     findings = [*report.findings]
     if answers is not None:
-        more = [one for place in report.places for one in _answered(place, config, answers)]
+        more = [
+            one
+            for place in report.places
+            for one in _answered(place, config, answers)
+            if not _is_ignored(one, place.ignored)
+        ]
         if works and report.entries:
             from doiuri_cli.rules._records import record_findings  # rarely needed
 
@@ -174,7 +173,7 @@ def judge(
     kept, used = apply_ignores(report.ignores, findings)
     if report.ignores and answers is not None and "unused-ignore" in codes:
         is_checked = _checker(codes, report.places, answers.statuses, works)
-        kept += unused_ignores(report.path, report.ignores, used, is_checked, _USUAL)
+        kept += unused_ignores(report.ignores, used, is_checked, _USUAL)
     kept = sorted((one for one in kept if not config.ignores(one)), key=_order)
     kept = kept if config.columns else list(_once(kept))
     return report._replace(findings=tuple(kept), places=(), parts=(), ignores=())
@@ -183,10 +182,10 @@ def judge(
 def _answered(place: Place, config: Config, answers: Answers) -> Iterator[Finding]:
     """Yield what is wrong with a mention according to the answers about its DOI."""
     at, key = place.at, place.key
-    if answers.statuses.get(key) == "not-found" and place.ignored.isdisjoint({"*", "not-found"}):
+    if answers.statuses.get(key) == "not-found":
         hint = f"; did you mean {answers.meant[key]}?" if key in answers.meant else ""
         yield at._replace(code="not-found", message=f"{at.doi} is not registered{hint}")
-    if key in answers.missing and place.ignored.isdisjoint({"*", "lock-missing"}):
+    if key in answers.missing:
         import shlex  # rarely needed
 
         command = shlex.join(["doiuri", "lock", "--lock", config.lock or "", at.path])
@@ -207,22 +206,22 @@ def _is_test_data(source: Source, folders: Iterable[str]) -> bool:
 
 def _entries(
     source: Source, config: Config, codes: Collection[str], fields: Iterable[Place]
-) -> tuple[list[tuple[Entry, Finding]], list[Lacking]]:
+) -> tuple[list[tuple[CitedWork, Finding]], list[Lacking]]:
     """Return the entries to compare with the registry's metadata, and those without a DOI.
 
     There are none in a file that cannot be parsed. If only columns are read, each DOI in one is an entry.
     """
     if RECORD_CODES.isdisjoint(codes):
         return [], []
-    from doiuri_cli.readers._bibliography import Entry, Lacking, entries  # rarely needed
+    from doiuri_cli.readers._bibliography import CitedWork, Lacking, entries  # rarely needed
 
     if config.columns:
         return [
-            (Entry(at.entry or "", DOI(at.doi), "", None, "", (start, end)), at)
+            (CitedWork(at.entry or "", DOI(at.doi), "", None, "", (start, end)), at)
             for at, key, start, end, _, _ in fields
             if at.doi and not key.startswith("10/")
         ], []
-    found: list[tuple[Entry, Finding]] = []
+    found: list[tuple[CitedWork, Finding]] = []
     lacking: list[Lacking] = []
     with suppress(ReadError):
         for entry in entries(source):
@@ -264,9 +263,9 @@ def _ignores(source: Source, parts: list[Part]) -> list[Ignore]:
     if not cells:
         return ignores_in(source.path, source.text)
     tags = {part.cell: part.ignored for part in parts if part.cell is not None and part.ignored}
-    found = [tag_of(cell, codes, cells[cell].partition("\n")[0]) for cell, codes in tags.items()]
+    found = [tag_of(source.path, cell, codes, cells[cell].partition("\n")[0]) for cell, codes in tags.items()]
     found += (one for cell, text in cells.items() for one in ignores_in(source.path, text, cell))
-    return [one._replace(in_file=place_in_file(source, parts, *one[:4])) for one in found]
+    return [one._replace(at=one.at._replace(in_file=place_in_file(source, parts, one.at))) for one in found]
 
 
 def _once(findings: Iterable[Finding]) -> Iterator[Finding]:

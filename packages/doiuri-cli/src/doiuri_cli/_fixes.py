@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from doiuri_cli._config import Config
     from doiuri_cli._run import Content
     from doiuri_cli.registry._check import Answers
-    from doiuri_cli.rules import Finding
-    from doiuri_cli.rules._finding import Place
+    from doiuri_cli.rules import Finding, Place
 
 _MOST_ROUNDS = 10  # a fix makes way for another one a few times at most
 
@@ -38,24 +37,15 @@ class Draft(NamedTuple):
 
 
 class Fixed(NamedTuple):
-    """A file that was fixed, or could be.
+    """A file that was fixed, or could be."""
 
-    :ivar first: what was found in it.
-    :ivar report: what is left; its ``problem`` says why the file was not read or not written.
-    :ivar before: the file as it was; None if it was not read, or is not needed any more.
-    :ivar after: the file with its fixes, likewise.
-    :ivar applied: the number of fixes.
-    :ivar refused: why a fix was left out; None if none was.
-    :ivar links: how many names the file had.
-    """
-
-    first: FileReport
-    report: FileReport
-    before: Source | None = None
-    after: Source | None = None
-    applied: int = 0
-    refused: str | None = None
-    links: int = 1
+    first: FileReport  # what was found in it
+    report: FileReport  # what is left; its ``problem`` says why the file was not read or not written
+    before: Source | None = None  # the file as it was; None if it was not read, or is not needed any more
+    after: Source | None = None  # the file with its fixes, likewise
+    applied: int = 0  # the number of fixes
+    refused: str | None = None  # why a fix was left out; None if none was
+    links: int = 1  # how many names the file had
 
 
 class FixPolicy:
@@ -113,10 +103,7 @@ def fix_file(
 ) -> Fixed:
     """Fix a file, and return what became of it.
 
-    :param config: the configuration.
     :param answers: what is known about the DOIs; None if nobody was asked.
-    :param policy: decides about unsafe fixes.
-    :param content: the file.
     :param dry: leave the file as it is.
     :param keep: return its text, too.
     """
@@ -138,10 +125,7 @@ def fix_file(
 def mend(source: Source, config: Config, answers: Answers | None, policy: FixPolicy) -> Fixed:
     """Return a file with its fixes, as far as they can be proved.
 
-    :param source: the file.
-    :param config: the configuration.
     :param answers: what is known about the DOIs; None if nobody was asked.
-    :param policy: decides about unsafe fixes.
     """
     draft, count, refused = Draft(source, examine(source, config)), 0, dict[Fix, str]()
     first = report = judge(draft.report, config, answers)
@@ -200,7 +184,6 @@ def compatible(fixes: Iterable[Fix]) -> list[Fix]:
 def apply(text: str, fixes: Sequence[Fix]) -> str:
     """Return the text with all fixes applied.
 
-    :param text: the text of the file.
     :param fixes: the fixes, in order and without overlaps.
     """
     parts: list[str] = []
@@ -214,9 +197,7 @@ def apply(text: str, fixes: Sequence[Fix]) -> str:
 def prove(draft: Draft, fixes: Sequence[Fix], config: Config) -> Draft:
     """Return the file with the fixes, read again: the same DOIs are in it in the same order.
 
-    :param draft: the file.
     :param fixes: the fixes, in order and without overlaps.
-    :param config: the configuration.
     :raises ProofError: if the encoding cannot represent the text, or if the reader reads other parts or other
         DOIs, or in another order.
     """

@@ -69,24 +69,15 @@ _NONE = (
 
 
 class Mention(NamedTuple):
-    """A DOI mentioned in a part of a file, or what stands in the place of one.
+    """A DOI mentioned in a part of a file, or what stands in the place of one."""
 
-    :ivar part: the part.
-    :ivar start: offset of its first character in the text of the part.
-    :ivar end: offset after its last character.
-    :ivar text: the mention as the part has it, with its label or link.
-    :ivar doi: the DOI; None if it is invalid.
-    :ivar error: what is wrong if it is invalid.
-    :ivar is_eprint: whether it is an identifier of arXiv, in a role for them.
-    """
-
-    part: Part
-    start: int
-    end: int
-    text: str
-    doi: DOI | None
-    error: DOISyntaxError | None = None
-    is_eprint: bool = False
+    part: Part  # the part
+    start: int  # offset of its first character in the text of the part
+    end: int  # offset after its last character
+    text: str  # the mention as the part has it, with its label or link
+    doi: DOI | None  # the DOI; None if it is invalid
+    error: DOISyntaxError | None = None  # what is wrong if it is invalid
+    is_eprint: bool = False  # whether it is an identifier of arXiv, in a role for them
 
     @property
     def span(self) -> Span:

@@ -37,14 +37,10 @@ class Skipped(Exception):  # noqa: N818 - not an error
 
 
 class Content(NamedTuple):
-    """Standard input or a pipe, which is read once, or a file that is still to be read.
+    """Standard input or a pipe, which is read once, or a file that is still to be read."""
 
-    :ivar path: the path; for standard input, the name that it is given.
-    :ivar content: the bytes of standard input or a pipe; None for a file.
-    """
-
-    path: str
-    content: bytes | None = None
+    path: str  # the path; for standard input, the name that it is given
+    content: bytes | None = None  # the bytes of standard input or a pipe; None for a file
 
     def read(self) -> Source:
         """Return the text.
@@ -63,33 +59,23 @@ class Content(NamedTuple):
 
 
 class Result(NamedTuple):
-    """What a run has found.
+    """What a run has found."""
 
-    :ivar reports: one for each file.
-    :ivar answers: what is known about the DOIs.
-    """
-
-    reports: list[FileReport]
-    answers: Answers
+    reports: list[FileReport]  # one for each file
+    answers: Answers  # what is known about the DOIs
 
 
 class Run(NamedTuple):
-    """How to examine files.
-
-    :ivar config: the configuration.
-    :ivar jobs: the number of processes; None: as many as are of use.
-    :ivar progress: called with what is being done, the number done, and that of all.
-    """
+    """How to examine files."""
 
     config: Config
-    jobs: int | None = None
+    jobs: int | None = None  # the number of processes; None: as many as are of use
+    # called with what is being done, the number done, and that of all
     progress: ShowProgress = lambda _what, _done, _total: None
 
     def check(self, contents: Sequence[Content], lock: LockContent | None = None) -> Result:
         """Return what is found in some files, in their order.
 
-        :param contents: the files.
-        :param lock: the lock file.
         :raises ValueError: if the resolver or the cache is not configured rightly, or a column is missing.
         """
         from doiuri_cli.registry._check import check_names
@@ -128,8 +114,6 @@ class Run(NamedTuple):
         """Yield what a function returns for each file, in order.
 
         :param function: the function; it must not raise an error.
-        :param contents: the files.
-        :param what: what is being done, for the progress.
         """
         asked = list(contents)
         jobs = self.jobs or (1 if sum(map(_size, asked)) < _SMALL else _processors())

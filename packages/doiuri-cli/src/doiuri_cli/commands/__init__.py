@@ -1,1 +1,94 @@
-"""The subcommands, one a file."""
+"""The subcommands, one a file, and what they say on standard error: progress, and what cannot be read."""
+
+from __future__ import annotations
+
+import sys
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import click
+
+from doiuri_cli.output import visible
+from doiuri_cli.rules import Severity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from doiuri_cli._config import Config
+    from doiuri_cli._examine import FileReport
+    from doiuri_cli._run import ShowProgress
+    from doiuri_cli.files._select import Selection
+    from doiuri_cli.rules import Finding
+
+
+PROBLEM = 2
+"""The exit code if a file cannot be read or written."""
+
+_DELAY = 1.0
+"""Seconds before any progress is shown."""
+
+_INTERVAL = 0.1
+"""Seconds before it is redrawn."""
+
+
+def write_message(path: str, reason: str) -> None:
+    """Write a message about a file to standard error."""
+    click.echo(f"doiuri: {visible(path)}: {visible(reason)}", err=True)
+
+
+def write_problems(selection: Selection, reports: Iterable[FileReport]) -> bool:
+    """Write which files cannot be read to standard error; return whether there are any."""
+    problems = [*selection.problems]
+    problems += [(report.path, report.problem) for report in reports if report.problem is not None]
+    for path, reason in problems:
+        write_message(path, reason)
+    return bool(problems)
+
+
+def write_notes(reports: Iterable[FileReport]) -> bool:
+    """Write which files were read as plain text to standard error; return whether there are any."""
+    notes = [(report.path, report.note) for report in reports if report.note is not None]
+    for path, note in notes:
+        write_message(path, note)
+    return bool(notes)
+
+
+def exit_code(findings: Iterable[Finding], config: Config) -> int:
+    """Return 1 if a finding is as severe as ``--fail-on`` says, and 0 if none is."""
+    if config.fail_on == "never":
+        return 0
+    limit = Severity[config.fail_on.upper()]
+    return int(any(finding.severity >= limit for finding in findings))
+
+
+@contextmanager
+def show_progress(*, hidden: bool = False) -> Iterator[ShowProgress]:
+    """Return a function that shows progress: a line on standard error, redrawn, if that is a terminal.
+
+    Call it with the task, how many are done, and the total.
+    """
+    if hidden or not sys.stderr.isatty():
+        yield lambda _what, _done, _total: None
+        return
+    from shutil import get_terminal_size  # slow to import
+
+    due, width = time.monotonic() + _DELAY, 0
+
+    def draw(line: str) -> None:
+        nonlocal width
+        line = line[: get_terminal_size().columns - 1]  # one that wraps could not be redrawn
+        click.echo(f"\r{line:{width}}\r{line}", nl=False, err=True)  # blanks hide the last one
+        width = len(line)
+
+    def show(what: str, done: int, total: int | None) -> None:
+        nonlocal due
+        if (now := time.monotonic()) >= due:
+            due = now + _INTERVAL
+            draw(f"{what}: {done:,}" if total is None else f"{what}: {done:,} of {total:,}")
+
+    try:
+        yield show
+    finally:
+        if width:
+            draw("")

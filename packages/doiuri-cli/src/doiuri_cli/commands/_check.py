@@ -11,6 +11,7 @@ import click
 from doiuri import DOI
 
 from doiuri_cli._run import Run, contents_of
+from doiuri_cli.commands import PROBLEM, exit_code, show_progress, write_problems
 from doiuri_cli.commands._options import (
     code_options,
     columns_option,
@@ -21,7 +22,6 @@ from doiuri_cli.commands._options import (
     option,
     registry_options,
 )
-from doiuri_cli.commands._outcome import PROBLEM, exit_code, show_progress, write_problems
 from doiuri_cli.output import (
     Counts,
     References,

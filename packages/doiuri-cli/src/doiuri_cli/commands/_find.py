@@ -11,8 +11,8 @@ from doiuri import Handle
 
 from doiuri_cli._examine import FileReport
 from doiuri_cli._run import Run, contents_of, examined
+from doiuri_cli.commands import PROBLEM, write_notes, write_problems
 from doiuri_cli.commands._options import config_options, file_options, make_config
-from doiuri_cli.commands._outcome import PROBLEM, write_notes, write_problems
 from doiuri_cli.output import visible
 from doiuri_cli.output._report import encodable, to_json
 

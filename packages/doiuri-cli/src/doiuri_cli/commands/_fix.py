@@ -13,6 +13,7 @@ import click
 
 from doiuri_cli._fixes import FixPolicy, fix_file
 from doiuri_cli._run import Run, contents_of
+from doiuri_cli.commands import PROBLEM, exit_code, write_message, write_problems
 from doiuri_cli.commands._options import (
     code_options,
     columns_option,
@@ -21,7 +22,6 @@ from doiuri_cli.commands._options import (
     make_config,
     registry_options,
 )
-from doiuri_cli.commands._outcome import PROBLEM, exit_code, write_message, write_problems
 from doiuri_cli.output import Counts, Report, check_outputs, output_option, recorded_lines, write_report
 from doiuri_cli.output._report import number, severities
 from doiuri_cli.rules import RECORD_CODES
@@ -137,9 +137,6 @@ def diff(source: Source, text: str) -> bytes:
     """Return the diff, in the encoding of the file, so that ``patch`` and ``git apply`` take it.
 
     For UTF-16 and UTF-32, which diffs cannot hold, it is in UTF-8.
-
-    :param source: the file.
-    :param text: its new text.
     """
     mark = "\ufeff" if source.mark and source.encoding == "utf-8" else ""
     encoding = "utf-8" if source.encoding.startswith(("utf-16", "utf-32")) else source.encoding

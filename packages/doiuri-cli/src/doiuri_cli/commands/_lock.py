@@ -12,13 +12,13 @@ from doiuri import DOISyntaxError, Handle
 
 from doiuri_cli._config import default_lock
 from doiuri_cli._run import Run, contents_of
+from doiuri_cli.commands import PROBLEM, show_progress, write_notes, write_problems
 from doiuri_cli.commands._options import (
     config_options,
     file_options,
     make_config,
     registry_options,
 )
-from doiuri_cli.commands._outcome import PROBLEM, show_progress, write_notes, write_problems
 from doiuri_cli.files import replace_file
 from doiuri_cli.output import visible
 from doiuri_cli.registry._check import handle

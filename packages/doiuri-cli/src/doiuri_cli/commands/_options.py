@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 import click
 
 from doiuri_cli._config import COLUMNS, FAIL_ON, OPTIONS, Config, place, read_config
-from doiuri_cli.commands._outcome import write_message
-from doiuri_cli.files._git import GitError, changed_files
-from doiuri_cli.files._select import STDIN, Filter, Selection, select, select_changed
+from doiuri_cli.commands import write_message
+from doiuri_cli.files._select import STDIN, Filter, GitError, Selection, changed_files, select, select_changed
 from doiuri_cli.readers import configure, is_read
 
 if TYPE_CHECKING:

@@ -1,6 +1,175 @@
-"""Files: which to read, their text, and how they are written."""
+"""Files: their text without loss, and how they are written.
 
-from doiuri_cli.files._git import Patterns, is_pattern
-from doiuri_cli.files._source import Lines, Position, Source, replace_file
+Encoding, byte order mark and line ends stay known.
+"""
+
+from __future__ import annotations
+
+import codecs
+import errno
+import os
+import re
+import stat
+from array import array
+from bisect import bisect_right
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache, cached_property
+from pathlib import Path
+from typing import NamedTuple
+
+from doiuri_cli.files._select import Patterns, is_pattern
 
 __all__ = ["Lines", "Patterns", "Position", "Source", "is_pattern", "replace_file"]
+
+
+_LINE_END = re.compile(r"\r\n?|\n")
+# The longer mark first: that of UTF-32 begins like that of UTF-16
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+_ASCII = "".join(map(chr, range(0x20, 0x7F)))
+_PYTHON = (".py", ".pyi", ".pyw")
+_COOKIE = re.compile(
+    rb"(?:[ \t\f]*(?:#[^\r\n]*)?(?:\r\n?|\n))?[ \t\f]*#[^\r\n]*?coding[:=][ \t]*([-\w.]{1,99})"
+)
+
+
+class Position(NamedTuple):
+    """A place in a text."""
+
+    line: int
+    """The line, from 1."""
+
+    column: int
+    """The character in the line, from 1."""
+
+
+class Lines:
+    """The lines of a text, to tell positions from offsets. Lines end with CR, LF or both."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._starts = array("q", [0])  # a list takes four times the memory
+        self._starts.extend(end.end() for end in _LINE_END.finditer(text))
+
+    def position(self, offset: int) -> Position:
+        """Return the line and the column of a character."""
+        line = bisect_right(self._starts, offset)
+        return Position(line, offset - self._starts[line - 1] + 1)
+
+    @property
+    def count(self) -> int:
+        """The number of lines; what follows the last line end counts as one, even if it is empty."""
+        return len(self._starts)
+
+    def offset(self, line: int, column: int) -> int:
+        """Return the offset in the text of a position."""
+        return self._starts[line - 1] + column - 1
+
+    def line(self, number: int, first: int = 1, last: int | None = None) -> str:
+        """Return a line without its end, or a piece of it.
+
+        :param number: the number of the line, from 1.
+        :param first: the column of the first character.
+        :param last: the column of the last character; by default, that of the line.
+        """
+        start = self._starts[number - 1]
+        end = self._starts[number] if number < len(self._starts) else len(self._text)
+        if last is not None:
+            end = min(end, start + last)
+        return self._text[start + first - 1 : end].rstrip("\r\n")
+
+
+@dataclass(eq=False)
+class Source:
+    """The text of a file."""
+
+    path: str
+    """The path, as the user gave it or as found in a folder."""
+
+    text: str
+    """The text, with the line ends of the file and without a byte order mark."""
+
+    encoding: str = "utf-8"
+    """The codec of the text."""
+
+    mark: bytes = b""
+    """The byte order mark; empty if the file has none."""
+
+    @classmethod
+    def from_bytes(cls, path: str, content: bytes) -> Source:
+        """Return a file as text: in UTF-8, or the encoding of its byte order mark, or else Latin-1.
+
+        In Python, a comment on the first two lines may name another encoding (PEP 263).
+
+        :param path: the path.
+        :param content: the content of the file.
+        :raises UnicodeDecodeError: if it is not in the encoding of its byte order mark.
+        """
+        for mark, encoding in _MARKS:
+            if content.startswith(mark):
+                return cls(path, content[len(mark) :].decode(encoding), encoding, mark)
+        if path.endswith(_PYTHON) and (cookie := _COOKIE.match(content)):
+            encoding = cookie[1].decode("ascii")
+            with suppress(LookupError, UnicodeError):
+                if _extends_ascii(encoding):
+                    text = content.decode(encoding)
+                    if text.encode(encoding) == content:
+                        return cls(path, text, encoding)
+        try:
+            return cls(path, content.decode("utf-8"))
+        except UnicodeDecodeError:
+            return cls(path, content.decode("latin-1"), "latin-1")
+
+    def to_bytes(self, text: str) -> bytes:
+        """Return the content of the file with another text.
+
+        :raises UnicodeEncodeError: if the encoding cannot represent the text.
+        """
+        return self.mark + text.encode(self.encoding)
+
+    @cached_property
+    def lines(self) -> Lines:
+        """The lines of the text."""
+        return Lines(self.text)
+
+
+@cache
+def _extends_ascii(encoding: str) -> bool:
+    """Return whether a program can be in an encoding (PEP 263); Punycode, which takes quadratic time, cannot.
+
+    :raises LookupError: if there is no such encoding.
+    :raises UnicodeError: if it cannot decode ASCII.
+    """
+    return _ASCII.encode("ascii").decode(encoding) == _ASCII
+
+
+def replace_file(path: str, content: bytes, expected: bytes | None = None) -> None:
+    """Write a file that need not exist, so that at any time it has either the old or the new content.
+
+    Of a link, the target is replaced. Mode and owner stay. A pipe or a device is written to as it is.
+
+    :param expected: the content that the file must still have; None: any.
+    :raises OSError: if it cannot be written, or does not have the expected content.
+    """
+    if not _is_writable(path):
+        raise PermissionError(errno.EACCES, "the file is read-only", path)
+    from doiuri.plugins import replacing  # slow to import
+
+    with replacing(path, expected=expected) as draft:
+        draft.write_bytes(content)
+
+
+def _is_writable(path: str) -> bool:
+    """Return whether a file may be written; root may replace any, but a read-only one is so on purpose."""
+    try:
+        mode = Path(path).stat().st_mode
+    except FileNotFoundError:
+        return True
+    written = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
+    return not stat.S_ISREG(mode) or bool(mode & written and os.access(path, os.W_OK))

@@ -19,37 +19,25 @@ _NOTHING: Mapping[str, int] = {}
 
 
 class Counts(NamedTuple):
-    """The figures of a run.
+    """The figures of a run."""
 
-    :ivar files: how many files were read.
-    :ivar dois: how many different DOIs they mention.
-    :ivar known: how many of these the lock file or the cache answers for.
-    :ivar asked: how many the registry answered for.
-    :ivar requests: how many requests that took.
-    :ivar unknown: how many could not be checked, by cause, such as "doi.org: HTTP status 429".
-    :ivar old: how many works in the lock file are too old and could not be renewed, by cause.
-    :ivar skipped: how many files were not read, by reason, such as "binary".
-    """
-
-    files: int = 0
-    dois: int = 0
-    known: int = 0
-    asked: int = 0
-    requests: int = 0
+    files: int = 0  # how many files were read
+    dois: int = 0  # how many different DOIs they mention
+    known: int = 0  # how many of these the lock file or the cache answers for
+    asked: int = 0  # how many the registry answered for
+    requests: int = 0  # how many requests that took
+    # how many could not be checked, by cause, such as "doi.org: HTTP status 429"
     unknown: Mapping[str, int] = _NOTHING
+    # how many works in the lock file are too old and could not be renewed, by cause
     old: Mapping[str, int] = _NOTHING
-    skipped: Mapping[str, int] = _NOTHING
+    skipped: Mapping[str, int] = _NOTHING  # how many files were not read, by reason, such as "binary"
 
 
 class References(NamedTuple):
-    """The entries of bibliographies, if they were compared with the registry's metadata.
+    """The entries of bibliographies, if they were compared with the registry's metadata."""
 
-    :ivar valid: the names of those DOIs that are registered.
-    :ivar lacking: the entries without a DOI.
-    """
-
-    valid: Sequence[str]
-    lacking: Sequence[Lacking]
+    valid: Sequence[str]  # the names of those DOIs that are registered
+    lacking: Sequence[Lacking]  # the entries without a DOI
 
 
 class Report(NamedTuple):
@@ -146,7 +134,6 @@ _COMMAND = re.compile(r"##(?=\[|vso\[)|\A\s*::", re.IGNORECASE)
 def visible(text: str, kept: str = "") -> str:
     """Return a text in which control and invisible characters, and commands to CI, are shown as escapes.
 
-    :param text: the text.
     :param kept: such characters that stay.
     """
     return inert(printable(text, kept))

@@ -1,8 +1,23 @@
-"""Readers, one a type of file: what may mention DOIs in it, and where."""
+"""Readers, one a type of file: what may mention DOIs in it, and where.
 
-from doiuri_cli.readers._blank import may_mention
-from doiuri_cli.readers._choice import TYPES, configure, is_read, parts_of, reader_for, reads_columns, type_of
-from doiuri_cli.readers._part import Part, Reader, ReadError
+The type is chosen by the extension. Other packages register readers of theirs as entry points
+``doiuri.readers``, named after extensions such as ".org".
+"""
+
+from __future__ import annotations
+
+import os
+from functools import cache, partial
+from importlib import import_module
+from typing import TYPE_CHECKING, cast
+
+from doiuri_cli.readers._part import Part, Reader, ReadError, may_mention, read_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from importlib.metadata import EntryPoint
+
+    from doiuri_cli.files import Source
 
 __all__ = [
     "TYPES",
@@ -17,3 +32,122 @@ __all__ = [
     "reads_columns",
     "type_of",
 ]
+
+# The module that has the function "read_…", and the extensions; a module is loaded when it is first needed
+_READERS = {
+    "bibtex": ("_bibtex", ".bib .bibtex .biblatex"),
+    "code": ("_code", ".r .jl .rs .nf"),
+    "html": ("_markup", ".html .htm .xhtml .xml .csl .owl"),
+    "json": ("_json", ".json"),
+    "markdown": ("_markup", ".md .markdown .mdown .mkd .mdx .qmd .rmd"),
+    "notebook": ("_code", ".ipynb"),
+    "python": ("_code", ".py .pyi .pyw .pyx"),
+    "ris": ("_bibliography", ".ris"),
+    "rst": ("_markup", ".rst .rest"),
+    "tex": ("_markup", ".tex .ltx .latex .bbl .sty .cls .rd .rnw"),
+    "text": ("_part", ".txt .enw .nbib"),
+    "yaml": ("_yaml", ".cff .yaml .yml"),
+}
+_TEXTS = {"README", "CITATION", "AUTHORS", "DESCRIPTION"}
+_TYPES = {extension: name for name, (_, listed) in _READERS.items() for extension in listed.split()}
+# Tables may be large, and are read for their columns only
+_TABLES = {".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl"}
+_added: dict[str, str] = {}  # what the configuration adds
+_wanted: set[str] = set()  # if there are any, only these are read
+
+TYPES = tuple(_READERS)
+"""The types that we read."""
+
+
+def configure(extensions: Iterable[tuple[str, str]], columns: Iterable[str] = ()) -> None:
+    """Set what this process reads.
+
+    :param extensions: more extensions, in lower case, each with the type that such files are read as.
+    :param columns: read only these columns; if there are none, read files whole.
+    """
+    _added.clear()
+    _added.update(extensions)
+    _wanted.clear()
+    _wanted.update(columns)
+
+
+def reads_columns() -> bool:
+    """Return whether this process reads only some columns."""
+    return bool(_wanted)
+
+
+def type_of(path: str) -> str | None:
+    """Return the type of a file by its name, such as "markdown"; None if we have no reader for it."""
+    extension = _extension(path)
+    return _added.get(extension) or _TYPES.get(extension) or (_TABLES.get(extension) if _wanted else None)
+
+
+def is_read(path: str) -> bool:
+    """Return whether there is a reader for a file by its name."""
+    if _wanted:
+        return type_of(path) in {"json", "yaml", *_TABLES.values()}
+    return type_of(path) is not None or _plugin(path) is not None
+
+
+def _extension(path: str) -> str:
+    """Return the extension in lower case, as ``PurePath.suffix`` has it, which takes many times longer.
+
+    Of a file that is known by its name, which has no extension, it is ".txt".
+    """
+    name = os.path.basename(path)  # noqa: PTH119
+    dot = name.rfind(".")
+    if 0 < dot < len(name) - 1:
+        return name[dot:].lower()
+    return ".txt" if name in _TEXTS else ""
+
+
+def reader_for(path: str) -> Reader | None:
+    """Return the reader for a file, ours or that of a plugin; None if files of this type are not read."""
+    kind = type_of(path)
+    if _wanted:
+        from doiuri_cli.readers._columns import read_columns
+
+        return partial(read_columns, columns=frozenset(_wanted), kind=kind)
+    if kind is not None:
+        return cast("Reader", getattr(import_module(f"{__name__}.{_READERS[kind][0]}"), f"read_{kind}"))
+    plugin = _plugin(path)
+    return None if plugin is None else partial(_read_with, plugin)
+
+
+def parts_of(source: Source) -> Iterable[Part]:
+    """Return the parts of a file that may mention DOIs; a file of an unknown type is read as plain text.
+
+    :raises ReadError: if the file is not what its name says.
+    """
+    return (reader_for(source.path) or read_text)(source)
+
+
+def _plugin(path: str) -> EntryPoint | None:
+    """Return the reader of another package for a file."""
+    return _plugins().get(extension) if (extension := _extension(path)) else None
+
+
+def _read_with(plugin: EntryPoint, source: Source) -> Iterator[Part]:
+    """Return the parts that the reader of another package returns; it is loaded when it first reads a file.
+
+    :raises ReadError: if the reader cannot be loaded, fails, or returns something else.
+    """
+    try:
+        reader = cast("Reader", plugin.load())
+        for part in reader(source):
+            if not isinstance(part, Part):
+                raise TypeError(f"expected Part, not {type(part).__name__}")  # noqa: TRY301
+            yield part
+    except ReadError:
+        raise
+    except Exception as error:
+        message = f"the reader for {plugin.name} ({plugin.value}) failed: {type(error).__name__}: {error}"
+        raise ReadError(message) from error
+
+
+@cache
+def _plugins() -> dict[str, EntryPoint]:
+    """Return the readers of other packages, by extension in lower case."""
+    from importlib.metadata import entry_points  # slow to import
+
+    return {entry.name.lower(): entry for entry in entry_points(group="doiuri.readers")}

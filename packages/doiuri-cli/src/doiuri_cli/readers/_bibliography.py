@@ -1,4 +1,4 @@
-"""The entries of a bibliography, to compare with the registry's metadata."""
+"""Bibliographies: RIS, and the entries of all formats, to compare with the registry's metadata."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from doiuri import DOI, DOISyntaxError, find
 from doiuri.bibtex import Reader, names
 from doiuri.tex import plain_text
 
-from doiuri_cli.readers._choice import type_of
+from doiuri_cli.readers import type_of
 from doiuri_cli.readers._json import SKIPPED, at, described, is_work, strings
-from doiuri_cli.readers._ris import records
+from doiuri_cli.readers._part import Part, ReadError, one_line
 from doiuri_cli.readers._yaml import decoded, scalars
 
 if TYPE_CHECKING:
@@ -27,58 +27,85 @@ if TYPE_CHECKING:
     _Values = dict[Keys, _Value]
 
 
+_LINE = re.compile(r"^([A-Z][A-Z0-9])[ ]{1,2}-(?:[ ]|$)[ \t]*+([^\r\n]*)", re.MULTILINE)
+_FIELDS = {"DO"}
+_TEXTS = {"AB", "L1", "L2", "L3", "L4", "LK", "M3", "N1", "N2", "UR"}
+
+
+def read_ris(source: Source) -> Iterator[Part]:
+    """Return the values of the tags that may mention DOIs; the entry is its ``ID``, or its number.
+
+    :raises ReadError: if the file has no record.
+    """
+    for key, record in records(source):
+        for tag, start, value in record:
+            if value and (tag in _FIELDS or tag in _TEXTS):
+                yield Part(value, start=start, entry=key, field=tag in _FIELDS, encode=one_line)
+
+
+def records(source: Source) -> Iterator[tuple[str, list[tuple[str, int, str]]]]:
+    """Return the records: the key of each, and its lines as tag, offset of the value, and value.
+
+    :raises ReadError: if the file has none.
+    """
+    record: list[tuple[str, int, str]] = []
+    number = 0
+    for line in _LINE.finditer(source.text):
+        if line[1] == "TY" and record:
+            yield _key(record, number), record
+            record = []
+        number += line[1] == "TY"
+        record.append((line[1], line.start(2), line[2].rstrip()))
+    if record:
+        yield _key(record, number), record
+    if not number and source.text.strip():
+        raise ReadError('not RIS: no record starts with "TY  - "')
+
+
+def _key(record: list[tuple[str, int, str]], number: int) -> str:
+    return next((value for tag, _, value in record if tag == "ID" and value), f"record {number}")
+
+
 _YEAR = re.compile(r"(?<![0-9])[0-9]{4}(?![0-9])")
 _MARKUP = re.compile(r"</?(?:i|b|sup|sub|sc|span)\b[^<>]{0,200}>")
 
 
-class Entry(NamedTuple):
-    """An entry that has a DOI.
+class CitedWork(NamedTuple):
+    """The work that an entry with a DOI cites, as the entry describes it."""
 
-    :ivar key: its key; empty if it has none.
-    :ivar doi: the DOI.
-    :ivar title: the title, as plain text; empty if it has none.
-    :ivar year: the year of publication; None if it has none.
-    :ivar first_author_family: the family name of the first author, with its particle, or the name of the
-        organization; empty if it has no author.
-    :ivar span: offsets in the file of the DOI's first character, and after its last one.
-    """
-
-    key: str
-    doi: DOI
-    title: str
-    year: int | None
-    first_author_family: str
-    span: tuple[int, int]
+    key: str  # its key; empty if it has none
+    doi: DOI  # the DOI
+    title: str  # the title, as plain text; empty if it has none
+    year: int | None  # the year of publication; None if it has none
+    first_author_family: str  # with its particle; of an organization, the name; empty if it has no author
+    span: tuple[int, int]  # offsets in the file of the DOI's first character, and after its last one
 
 
 class Lacking(NamedTuple):
-    """An entry of BibTeX that has no DOI.
+    """An entry of BibTeX that has no DOI."""
 
-    :ivar title: the title, as plain text, or else the key.
-    :ivar candidate: the name of the first DOI in another field, such as the URL; None if there is none.
-    """
-
-    title: str
+    title: str  # the title, as plain text, or else the key
+    # the name of the first DOI in another field, such as the URL; None if there is none
     candidate: str | None
 
 
-def entries(source: Source) -> Iterator[Entry | Lacking]:
+def entries(source: Source) -> Iterator[CitedWork | Lacking]:
     """Return the entries of a bibliography, of formats other than BibTeX those that have a DOI.
 
     :raises ReadError: if the file is not what its name says.
     """
     match type_of(source.path):
         case "bibtex":
-            read = _bibtex
+            works = _bibtex
         case "yaml" if source.path.lower().endswith(".cff"):
-            read = _cff
+            works = _cff
         case "json":
-            read = _csl
+            works = _csl
         case "ris":
-            read = _ris
+            works = _ris
         case _:
             return
-    for span, doi, key, title, published, family in read(source):
+    for span, doi, key, title, published, family in works(source):
         if not doi:
             matches = find(source.text[slice(*span)], "bibtex")
             yield Lacking(title or key, next((match.doi.name for match in matches), None))
@@ -86,7 +113,7 @@ def entries(source: Source) -> Iterator[Entry | Lacking]:
         with suppress(DOISyntaxError):
             year = _YEAR.search(published)
             number = int(year[0]) if year else None
-            yield Entry(key, DOI.parse(doi), " ".join(title.split()), number, family, span)
+            yield CitedWork(key, DOI.parse(doi), " ".join(title.split()), number, family, span)
 
 
 def _bibtex(source: Source) -> Iterator[Fields]:

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from doiuri.bibtex import SHORT_FIELDS, Reader, closing
 
-from doiuri_cli.readers._blank import blanked, may_mention
-from doiuri_cli.readers._part import Part
+from doiuri_cli.readers._part import Part, blanked, may_mention
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,7 +22,7 @@ _FILES = re.compile(r"(?<![\w-])(?:file|pdf|local-url)\s*=\s*(?:\{[^{}]*\}|\"[^\
 _COMMENT_LINE = re.compile(r"\n[ \t]*%[^\r\n]*")
 
 
-def read(source: Source) -> Iterator[Part]:
+def read_bibtex(source: Source) -> Iterator[Part]:
     """Return the fields of the entries: one for a DOI as a part of its own, what is between as one part."""
     return parts(source.text)
 

@@ -19,9 +19,6 @@ def read_columns(source: Source, columns: frozenset[str], kind: str | None) -> I
 
     An empty part stands for each column or key of the file.
 
-    :param source: the file.
-    :param columns: the names of the columns.
-    :param kind: the type of the file.
     :raises ReadError: if the file is not what its name says, or its type has no columns.
     """
     match kind:

@@ -11,8 +11,7 @@ import re
 from pathlib import PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
-from doiuri_cli.readers._blank import may_mention
-from doiuri_cli.readers._part import Decoded, Part, ReadError, undo
+from doiuri_cli.readers._part import Decoded, Part, ReadError, may_mention, undo
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator
@@ -38,7 +37,7 @@ SKIPPED = frozenset(("author", "editor", "translator", "issued", "accessed", "re
 """Keys of works whose values hold no DOI of the work itself."""
 
 
-def read(source: Source) -> Iterator[Part]:
+def read_json(source: Source) -> Iterator[Part]:
     """Return the values that may mention DOIs; the entry is the ``id`` of a work.
 
     :raises ReadError: if the file is not JSON, though it may describe works.
@@ -162,18 +161,12 @@ def _linked(path: Keys, holder: object) -> str:
 
 
 class String(NamedTuple):
-    """A string that is a value.
+    """A string that is a value."""
 
-    :ivar path: the keys that lead to it.
-    :ivar value: its text.
-    :ivar start: offset in the file of its first character, after the quotation mark.
-    :ivar end: offset of the quotation mark that ends it.
-    """
-
-    path: Keys
+    path: Keys  # the keys that lead to it
     value: str
-    start: int
-    end: int
+    start: int  # offset in the file of its first character, after the quotation mark
+    end: int  # offset of the quotation mark that ends it
 
 
 def encode_ascii(text: str) -> str:

@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import NamedTuple, Protocol
 
 from doiuri_cli.files import Source
+
+Span = tuple[int, int]
 
 
 def unchanged(text: str) -> str:
@@ -69,10 +72,6 @@ class Part(NamedTuple):
             return self.start + start, self.start + end
         return self.places[start], self.places[end]
 
-    def ignores(self, code: str) -> bool:
-        """Return whether findings with a code are ignored in this part."""
-        return code in self.ignored or "*" in self.ignored
-
     def span_in_cell(self, start: int, end: int) -> tuple[int, int]:
         """Return where a piece of the text stands in the text of the notebook's cell.
 
@@ -84,13 +83,17 @@ class Part(NamedTuple):
         return self.cell_places[start], self.cell_places[end]
 
 
+def read_text(source: Source) -> Iterator[Part]:
+    """Return the whole text of a plain text."""
+    yield Part(source.text)
+
+
 class Reader(Protocol):
     """A function that reads one type of file; the entry point ``doiuri.readers`` registers it."""
 
     def __call__(self, source: Source) -> Iterable[Part]:
         """Return the parts of a file that may mention DOIs, in order.
 
-        :param source: the file.
         :raises ReadError: if the file is not what its name says.
         """
 
@@ -114,14 +117,10 @@ _LINE_BREAK = re.compile(r"[\r\n]")
 
 
 class Decoded(NamedTuple):
-    """A text without the escapes of its format.
+    """A text without the escapes of its format."""
 
-    :ivar text: the text.
-    :ivar places: where each character stands, and last where the text ends.
-    """
-
-    text: str
-    places: Sequence[int]
+    text: str  # the text
+    places: Sequence[int]  # where each character stands, and last where the text ends
 
 
 def undo(
@@ -132,7 +131,6 @@ def undo(
 ) -> Decoded:
     """Return pieces of a text, one behind the other, without their escapes.
 
-    :param text: the text.
     :param spans: offsets of the first character of each piece, and after its last one.
     :param escape: matches one escape.
     :param meaning: returns what an escape stands for; each character of it has the place of the escape.
@@ -152,16 +150,26 @@ def undo(
     return Decoded("".join(pieces), places)
 
 
-def moved(part: Part, places: Sequence[int]) -> Part:
+def moved(part: Part, places: Sequence[int], encode: Callable[[str], str] = unchanged) -> Part:
     """Return a part of a text as a part of what the text itself is a piece of.
 
-    :param part: the part.
     :param places: where each character of the text stands, and where it ends.
+    :param encode: writes the text as what it is a piece of does.
     """
+    if encode is not unchanged:
+        part = part._replace(encode=partial(_nested, part.encode, encode))  # can be pickled
     if isinstance(places, range) and part.places is None:
         return part._replace(start=places[part.start])
-    inner = part.places or range(part.start, part.start + len(part.text) + 1)
-    return part._replace(places=[places[place] for place in inner])
+    return part._replace(places=[places[place] for place in inner_places(part)])
+
+
+def _nested(inner: Callable[[str], str], outer: Callable[[str], str], text: str) -> str:
+    return outer(inner(text))
+
+
+def inner_places(part: Part) -> Sequence[int]:
+    """Return where each character of a part stands, and where it ends."""
+    return part.places or range(part.start, part.start + len(part.text) + 1)
 
 
 def one_line(text: str) -> str:
@@ -174,11 +182,94 @@ def one_line(text: str) -> str:
     return text
 
 
-def nested(text: str, inner: Callable[[str], str], outer: Callable[[str], str]) -> str:
-    """Return a text as a format writes it within another one.
+# May stand for what a name continues with; one set of all of them would take long to compile
+_ESCAPED = r"(?:[\\%&{}<\xad]|(?=[\u200b\u2060])|\ufeff)"
+_BROKEN = r"10(?:[&{<]|\\(?![%&#$_]))|1\\-0"
+# The start of a name, also one with escapes or invisible characters, but not a decimal
+# A longer run of digits and dots counts too, so that none is read twice, and the time stays linear
+_RUN = "[0-9.]{0,30}+"
+_NAME = re.compile(rf"10\.{_RUN}(?:[0-9./:]|{_ESCAPED})|{_BROKEN}")
+# One that counts without a label: versions and addresses such as v10.2/guide are frequent
+_BARE_NAME = re.compile(rf"10\.(?:[0-9]{{4}}{_RUN}[0-9./:]|{_RUN}{_ESCAPED})|{_BROKEN}")
+_LABEL = re.compile("doi|hdl", re.IGNORECASE)
+_ON_LINE = re.compile(r"[^\r\n]+")
 
-    :param text: the text.
-    :param inner: writes text as the inner format does.
-    :param outer: writes text as the outer format does.
+
+def may_mention(text: str) -> bool:
+    """Return whether the text may mention a DOI. Most files are passed over by this alone."""
+    if "doi" in text or "arxiv:`" in text or "{arxiv}`" in text:
+        return True
+    # An invalid DOI is meant by "doi" only; with a name, any label counts
+    return _NAME.search(text) is not None and bool(_BARE_NAME.search(text) or _LABEL.search(text))
+
+
+def blanked(text: str, spans: Iterable[Span]) -> str:
+    """Return the text with blanks in the place of the spans; line ends stay.
+
+    :param spans: start and end of each piece, in order. One that cannot mention a DOI may stay as it is.
     """
-    return outer(inner(text))
+    pieces: list[str] = []
+    last = 0
+    for start, end in spans:
+        if start < last or not holds_sign(text, start, end):
+            continue
+        pieces += text[last:start], _ON_LINE.sub(_blanks, text[start:end])
+        last = end
+    return "".join((*pieces, text[last:])) if pieces else text
+
+
+def stretches(text: str, separator: str) -> Iterator[Span]:
+    """Yield start and end of the pieces of the text between separators that may mention a DOI, in order."""
+    signs = dict.fromkeys(("10", "doi", "arxiv"), -1)  # where each is found next
+    position = 0
+    while True:
+        for sign, place in signs.items():
+            if place < position:
+                signs[sign] = _next_name(text, position) if sign == "10" else text.find(sign, position)
+                if signs[sign] < 0:
+                    signs[sign] = len(text)
+        place = min(signs.values())
+        if place == len(text):
+            return
+        before = text.rfind(separator, position, place)
+        start = before + len(separator) if before >= 0 else position
+        after = text.find(separator, place)
+        position = after if after >= 0 else len(text)
+        yield start, position
+
+
+def paragraphs(text: str) -> Iterator[Span]:
+    """Yield start and end of the paragraphs that may mention a DOI, in order."""
+    return stretches(text, "\n\r\n" if "\r\n" in text else "\n\n")
+
+
+def _next_name(text: str, start: int) -> int:
+    name = _NAME.search(text, start)
+    return name.start() if name else -1
+
+
+def holds_sign(text: str, start: int, end: int) -> bool:
+    """Return whether a piece of the text may hold a sign of a DOI."""
+    return any(text.find(sign, start, end) >= 0 for sign in ("10", "doi", "arxiv"))
+
+
+def _blanks(line: re.Match[str]) -> str:
+    return " " * len(line[0])
+
+
+class Closers:
+    """Finds what closes code. A closer that is not there is searched once, so that the time stays linear."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._missing: set[re.Pattern[str]] = set()
+
+    def end(self, closer: re.Pattern[str], start: int) -> int | None:
+        """Return where the next match of the closer from ``start`` on ends; None if there is none."""
+        if closer in self._missing:
+            return None
+        found = closer.search(self._text, start)
+        if found is None:
+            self._missing.add(closer)
+            return None
+        return found.end()

@@ -10,10 +10,9 @@ from functools import cache, partial
 from pathlib import PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
-from doiuri_cli.readers._blank import blanked, may_mention
 from doiuri_cli.readers._json import encode_unicode
-from doiuri_cli.readers._part import Decoded, Part, one_line, undo
-from doiuri_cli.readers._rst import block_end
+from doiuri_cli.readers._markup import block_end
+from doiuri_cli.readers._part import Decoded, Part, blanked, may_mention, one_line, undo
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -81,23 +80,16 @@ _NOT_PRINTABLE = re.compile(
 
 
 class Scalar(NamedTuple):
-    """A scalar or a comment.
+    """A scalar or a comment."""
 
-    :ivar path: the keys and, in sequences, the numbers from 0 that lead to it; a key's own text is the last.
-    :ivar style: "'", '"', "|" or ">"; "#" if it is a comment; empty if it is plain.
-    :ivar start: offset in the file of its first character, without quotation marks.
-    :ivar end: offset after its last one.
-    :ivar is_key: whether it is the key of a mapping.
-    """
-
-    path: Keys
-    style: str
-    start: int
-    end: int
-    is_key: bool = False
+    path: Keys  # the keys and, in sequences, the numbers from 0 that lead to it; a key's own text is the last
+    style: str  # "'", '"', "|" or ">"; "#" if it is a comment; empty if it is plain
+    start: int  # offset in the file of its first character, without quotation marks
+    end: int  # offset after its last one
+    is_key: bool = False  # whether it is the key of a mapping
 
 
-def read(source: Source) -> Iterator[Part]:
+def read_yaml(source: Source) -> Iterator[Part]:
     """Return the scalars and comments that may mention DOIs; the entry is the nearest ``id``."""
     text = source.text
     is_citation = PurePath(source.path).suffix.lower() == ".cff"
@@ -141,12 +133,7 @@ def _entry(path: Keys, entries: dict[Keys, str]) -> str:
 
 
 def part_of(text: str, scalar: Scalar, entry: str) -> Part:
-    """Return a scalar as a part of a file.
-
-    :param text: the text of the file.
-    :param scalar: the scalar.
-    :param entry: the key of the entry that it is in.
-    """
+    """Return a scalar as a part of a file."""
     content, places = decoded(text, scalar)
     content = blanked(content, (key.span() for key in _CROSSREF_KEY.finditer(content)))
     return Part(content, places=places, entry=entry, encode=partial(encode, scalar.style))
@@ -173,8 +160,6 @@ def _meaning(found: re.Match[str]) -> str:
 def encode(style: str, text: str) -> str:
     """Return the text as a scalar of a style writes it.
 
-    :param style: the style.
-    :param text: the text.
     :raises ValueError: if the scalar cannot hold the text.
     """
     if style == '"':  # with the escapes of JSON

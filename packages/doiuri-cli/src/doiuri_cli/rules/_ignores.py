@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from doiuri_cli.files import Lines
 from doiuri_cli.readers import type_of
-from doiuri_cli.rules._codes import RULES
-from doiuri_cli.rules._finding import Finding
+from doiuri_cli.rules import RULES, Finding
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -51,33 +50,17 @@ def _comments(kind: str) -> re.Pattern[str] | None:
 
 
 class Ignore(NamedTuple):
-    """A comment, or a tag of a notebook's cell, that lets findings be ignored.
+    """A comment, or a tag of a notebook's cell, that lets findings be ignored."""
 
-    :ivar cell: the number of the notebook's cell; None outside of notebooks.
-    :ivar line: the line of the comment.
-    :ivar column: the column of its first character.
-    :ivar end_column: the column after its last character.
-    :ivar target: the line that it is for; None: the whole file, or the whole cell if it is a tag.
-    :ivar codes: the codes; none: all codes.
-    :ivar excerpt: the line in the file.
-    :ivar is_tag: whether it is a tag of the cell.
-    :ivar in_file: line, column, end line and end column in the notebook's file; None for other files.
-    """
-
-    cell: int | None
-    line: int
-    column: int
-    end_column: int
-    target: int | None
-    codes: tuple[str, ...]
-    excerpt: str
+    at: Finding  # where it is
+    target: int | None  # the line that it is for; None: the whole file, or the whole cell if it is a tag
+    codes: tuple[str, ...]  # if there are none, it is for all codes
     is_tag: bool = False
-    in_file: tuple[int, int, int, int] | None = None
 
     @property
     def area(self) -> tuple[int | None, int | None]:
         """The cell and the line that it is for; None for all of them."""
-        return (self.cell, self.target) if self.is_tag or self.target is not None else (None, None)
+        return (self.at.cell, self.target) if self.is_tag or self.target is not None else (None, None)
 
     def names(self, code: str) -> bool:
         """Return whether the comment is for a code."""
@@ -85,12 +68,7 @@ class Ignore(NamedTuple):
 
 
 def ignores_in(path: str, text: str, cell: int | None = None) -> list[Ignore]:
-    """Return the comments in a file, or in a cell of a notebook.
-
-    :param path: the file; its name tells how comments look.
-    :param text: the text.
-    :param cell: the number of the cell.
-    """
+    """Return the comments in a file, or in a cell of a notebook."""
     if "doiuri:" not in text:
         return []
     pattern = _comments(type_of(path) or PurePath(path).suffix.lower())
@@ -100,18 +78,18 @@ def ignores_in(path: str, text: str, cell: int | None = None) -> list[Ignore]:
     lines = Lines(text)
     alone = {lines.position(match.end()).line for match in matches if _is_alone(match, lines)}
     targets = _targets(lines, alone)
-    return [_ignore(match, lines, cell, targets) for match in matches]
+    return [_ignore(path, match, lines, cell, targets) for match in matches]
 
 
-def tag_of(cell: int, codes: Iterable[str], excerpt: str) -> Ignore:
+def tag_of(path: str, cell: int, codes: Iterable[str], excerpt: str) -> Ignore:
     """Return what the tags of a notebook's cell let be ignored.
 
-    :param cell: the number of the cell.
     :param codes: the codes; "*" stands for all.
     :param excerpt: the first line of the cell.
     """
     found = sorted(codes)
-    return Ignore(cell, 1, 1, 1, None, () if "*" in found else tuple(found), excerpt, is_tag=True)
+    at = Finding(path, 1, 1, 1, 1, "unused-ignore", "the tag of the cell: ", cell=cell, excerpt=excerpt)
+    return Ignore(at, None, () if "*" in found else tuple(found), is_tag=True)
 
 
 def _targets(lines: Lines, alone: Iterable[int]) -> dict[int, int]:
@@ -133,13 +111,17 @@ def _is_alone(match: re.Match[str], lines: Lines) -> bool:
     return not (match[0].lstrip().startswith(_MARK) and lines.line(line, column, column + _LONGEST).strip())
 
 
-def _ignore(match: re.Match[str], lines: Lines, cell: int | None, targets: dict[int, int]) -> Ignore:
+def _ignore(
+    path: str, match: re.Match[str], lines: Lines, cell: int | None, targets: dict[int, int]
+) -> Ignore:
     start = match.start() + len(match[0]) - len(match[0].lstrip())
     line, column = lines.position(start)
     codes = tuple(code.strip() for code in (match[2] or "").split(",") if code.strip())
     target = None if match[1] else targets.get(line, line)
     excerpt = lines.line(line, 1, _LONGEST) if column <= _LONGEST else ""
-    return Ignore(cell, line, column, column + match.end() - start, target, codes, excerpt)
+    end = column + match.end() - start
+    at = Finding(path, line, column, line, end, "unused-ignore", "", cell=cell, excerpt=excerpt)
+    return Ignore(at, target, codes)
 
 
 def apply_ignores(
@@ -168,7 +150,6 @@ def apply_ignores(
 
 
 def unused_ignores(
-    path: str,
     ignores: Iterable[Ignore],
     used: set[tuple[Ignore, str]],
     is_checked: Callable[[Ignore, str], bool],
@@ -176,33 +157,19 @@ def unused_ignores(
 ) -> Iterator[Finding]:
     """Yield a finding for each comment with codes that it is not needed for.
 
-    :param path: the file.
-    :param ignores: the comments.
-    :param used: what they were used for.
     :param is_checked: whether a code was checked on the lines that a comment is for.
     :param usual: the codes that must have been checked before a comment for all codes counts as unused.
     """
     needed = {one for one, _ in used}
     for one in ignores:
         if one.codes:
-            idle = [code for code in one.codes if (one, code) not in used]
-            unknown = [code for code in idle if code not in RULES]
-            vain = [code for code in idle if code in RULES and is_checked(one, code)]
+            unneeded = [code for code in one.codes if (one, code) not in used]
+            unknown = [code for code in unneeded if code not in RULES]
+            unused = [code for code in unneeded if code in RULES and is_checked(one, code)]
             words = [f"unknown code {code}" for code in unknown]
-            words += [f"no {', '.join(vain)} to ignore"] if vain else []
+            words += [f"no {', '.join(unused)} to ignore"] if unused else []
         else:
             checked = all(is_checked(one, code) for code in usual)
             words = [] if one in needed or not checked else ["nothing to ignore"]
         if words:
-            yield Finding(
-                path,
-                one.line,
-                one.column,
-                one.line,
-                one.end_column,
-                "unused-ignore",
-                f"the tag of the cell: {'; '.join(words)}" if one.is_tag else "; ".join(words),
-                cell=one.cell,
-                excerpt=one.excerpt,
-                in_file=one.in_file,
-            )
+            yield one.at._replace(message=one.at.message + "; ".join(words))

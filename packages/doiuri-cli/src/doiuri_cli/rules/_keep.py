@@ -13,6 +13,7 @@ from urllib.parse import unquote
 if TYPE_CHECKING:
     from doiuri_cli.readers import Part
 
+
 _SITE = r"(?:(?:https?:)?//)?(?:dx\.|www\.)?doi\.org\.?(?::[0-9]{0,5})?"
 WEB = rf"{_SITE}/+(?:api/handles/)?"
 """What a link to a DOI proxy starts with."""
@@ -60,10 +61,6 @@ def keeps_name(old: str, new: str, syntax: str) -> bool:
     """Return whether a replacement changes labels, links, escapes and white space only.
 
     Of a link it may also drop a usual query and fragment.
-
-    :param old: the text that is replaced.
-    :param new: the text in its place.
-    :param syntax: the syntax of both.
     """
     if syntax in _TEX and len(_PERCENT.findall(new)) > len(_PERCENT.findall(old)):
         return False  # it would start a comment
@@ -141,3 +138,34 @@ def _labels(text: str) -> frozenset[str]:
 
 def _folded(label: str) -> str:
     return " ".join(label.casefold().split())
+
+
+_TEX_ESCAPES = str.maketrans(
+    {character: f"\\{character}" for character in "%#&_${}"}
+    | {"\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}"}
+    | {"<": "\\textless{}", ">": "\\textgreater{}", "|": "\\textbar{}"}
+)
+_MARKDOWN_ENTITY = re.compile(r"&(?=#?[A-Za-z0-9])")
+_MARKDOWN_MARKS = re.compile(r"[\\`*\[\]<>]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|~(?=~)|(?<=~)~|!(?=\[)")
+_RST_MARKS = re.compile(r"[\\`*|]|_(?![A-Za-z0-9])")
+
+
+def escape(text: str, syntax: str, *, field: bool = False) -> str:
+    """Return the text as a file in a syntax has to write it.
+
+    :param text: what readers of the file are to see.
+    :param syntax: the syntax, as for ``doiuri.find``.
+    :param field: whether it is the whole value of a field; if not, it is running text.
+    """
+    match syntax:
+        case "html" | "xml":
+            return html.escape(text, quote=field)
+        case "markdown" if not field:
+            return _MARKDOWN_ENTITY.sub("&amp;", _MARKDOWN_MARKS.sub(r"\\\g<0>", text))
+        case "rst":
+            return _RST_MARKS.sub(r"\\\g<0>", text)
+        case "tex":
+            return text.translate(_TEX_ESCAPES)
+        case "bibtex" if not field:
+            return text.translate(_TEX_ESCAPES)
+    return text

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
     from doiuri.records import Work
 
-    from doiuri_cli.readers._bibliography import Entry
-    from doiuri_cli.rules._finding import Finding
+    from doiuri_cli.readers._bibliography import CitedWork
+    from doiuri_cli.rules import Finding
 
 
 LEAST_SIMILARITY = 0.8
@@ -59,7 +59,9 @@ _GROUPS = _words(
 _LONGEST = 80  # characters of a title in a message
 
 
-def record_findings(entries: Iterable[tuple[Entry, Finding]], works: Mapping[str, Work]) -> Iterator[Finding]:
+def record_findings(
+    entries: Iterable[tuple[CitedWork, Finding]], works: Mapping[str, Work]
+) -> Iterator[Finding]:
     """Yield a finding for each difference between an entry and the work that its DOI names.
 
     :param entries: the entries, each with its place.
@@ -70,7 +72,7 @@ def record_findings(entries: Iterable[tuple[Entry, Finding]], works: Mapping[str
             yield from (at._replace(code=code, message=text) for code, text in _differences(entry, work))
 
 
-def _differences(entry: Entry, work: Work) -> Iterator[tuple[str, str]]:
+def _differences(entry: CitedWork, work: Work) -> Iterator[tuple[str, str]]:
     for notice in work.notices[:1]:  # the gravest
         if notice.type != "correction":
             yield "retracted" if work.retraction else "concern", f"{entry.doi.name}: {notice}"

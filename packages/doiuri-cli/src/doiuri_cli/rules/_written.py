@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING
 from doiuri import advise
 
 from doiuri_cli.readers import reads_columns, type_of
-from doiuri_cli.rules._finding import finding_at
+from doiuri_cli.rules import finding_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from doiuri_cli._mentions import Mention
     from doiuri_cli.files import Source
     from doiuri_cli.readers import Part
-    from doiuri_cli.rules._finding import Finding, Place
+    from doiuri_cli.rules import Finding, Place
 
 _USUAL = re.compile(r"(?:https://doi\.org/|doi:|DOI:? ?)?10\.[0-9]+/[A-Za-z0-9._:;()/-]+")
 _USUAL_NAME = re.compile(r"10\.[0-9]+/[A-Za-z0-9.:;()/-]+")  # needs no escape in TeX
@@ -51,8 +51,6 @@ _BIBLIOGRAPHIES = frozenset({"bibtex", "json", "ris"})
 def written_findings(source: Source, mention: Mention, *, tex_escape: str = "any") -> Iterator[Finding]:
     """Return what is wrong with how a mention is written.
 
-    :param source: the file.
-    :param mention: the mention.
     :param tex_escape: how DOI fields of BibTeX have to write ``_``: "raw", "escape" or "any".
     """
     part = mention.part
@@ -65,7 +63,7 @@ def written_findings(source: Source, mention: Mention, *, tex_escape: str = "any
         if mention.doi is None and _is_loose(source.path, part) and not _ATTEMPT.search(mention.text):
             return
         if mention.doi is None or not _is_usual_field(mention) or advise(mention.doi):
-            from doiuri_cli.rules._fields import field_findings  # rarely needed, as those below
+            from doiuri_cli.rules._spelling import field_findings  # rarely needed, as those below
 
             yield from field_findings(source, mention, tex_escape)
     elif mention.doi is None:
@@ -74,11 +72,11 @@ def written_findings(source: Source, mention: Mention, *, tex_escape: str = "any
     else:
         usual = _is_usual(mention)
         if not usual:
-            from doiuri_cli.rules._links import link_findings
+            from doiuri_cli.rules._spelling import link_findings
 
             yield from link_findings(source, mention)
         if not usual or advise(mention.doi):
-            from doiuri_cli.rules._advised import advice_findings
+            from doiuri_cli.rules._spelling import advice_findings
 
             yield from advice_findings(source, mention)
 
@@ -109,7 +107,7 @@ def _is_usual_field(mention: Mention) -> bool:
 def part_findings(source: Source, part: Part, mentions: Sequence[Mention]) -> Iterator[Finding]:
     """Return what is wrong with the mentions of a part together."""
     if not part.field and len(mentions) > 1:
-        from doiuri_cli.rules._links import title_findings
+        from doiuri_cli.rules._spelling import title_findings
 
         yield from title_findings(source, mentions)
 

@@ -63,8 +63,14 @@ _END = rf"{_REST}\}}(?:,(?=\{{)|(?=\]))"
 _OTHER = rf'(?!"(?i:URL|HS_ALIAS|10320/LOC)"){_TEXT},"data":(?:{_STRING}|{_ADMIN})'
 _URL = r'"[Uu][Rr][Ll]","data":\{"format":"string","value":"([^"\\\x00-\x1f]*+)"\}'
 _PLAIN = re.compile(
-    r'\{"responseCode":1,"handle":"([^"\\\x00-\x1f]*+)","values":\['
-    rf"(?>(?:{_START}{_OTHER}{_END})*)(?:{_START}{_URL}{_END}|)(?>(?:{_START}{_OTHER}{_END})*)\]\}}"
+    rf"""
+    \{{"responseCode":1,"handle":"([^"\\\x00-\x1f]*+)","values":\[
+        (?>(?:{_START}{_OTHER}{_END})*)     # what is not asked for,
+        (?:{_START}{_URL}{_END}|)           # at most one URL,
+        (?>(?:{_START}{_OTHER}{_END})*)     # and more
+    \]\}}
+    """,
+    re.VERBOSE,
 )
 
 

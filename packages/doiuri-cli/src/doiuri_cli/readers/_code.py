@@ -1,25 +1,26 @@
-"""Python: comments, and strings that are statements by themselves, which document what is around them.
+"""Programs: comments, docstrings of Python, and notebooks.
 
-Both are recognized by their looks, so a program that cannot run, or a cell with shell commands, is read too.
+All are recognized by their looks, so a program that cannot run, or a cell with shell commands, is read too.
 """
 
 from __future__ import annotations
 
 import ast
 import re
-from functools import partial
 from typing import TYPE_CHECKING
 
 from doiuri_cli.readers._bibtex import parts
-from doiuri_cli.readers._blank import may_mention
-from doiuri_cli.readers._part import Part, moved, nested, one_line, undo
-from doiuri_cli.readers._quoted import quoted
-from doiuri_cli.readers._rst import without_code
+from doiuri_cli.readers._json import encoder, loaded, strings, undo_all
+from doiuri_cli.readers._markup import parts_of_markdown, quoted, rst_without_code
+from doiuri_cli.readers._part import Part, ReadError, inner_places, may_mention, moved, one_line, undo
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from doiuri_cli.files import Source
+    from doiuri_cli.readers._json import Keys, String
+    from doiuri_cli.readers._part import Decoded
+
 
 _TOKEN = re.compile(
     r"""
@@ -53,7 +54,7 @@ _ESCAPE = re.compile(
 _ESCAPED = re.compile(r"[\\\"'\x00-\x08\x0a-\x1f\x7f]")
 
 
-def read(source: Source) -> Iterator[Part]:
+def read_python(source: Source) -> Iterator[Part]:
     """Return the comments as text, and the docstrings as reStructuredText."""
     yield from parts_of_code(source.text)
 
@@ -77,7 +78,7 @@ def parts_of_code(text: str) -> Iterator[Part]:
             if "\\" in content and not found["prefix"].lower().count("r"):
                 content, places = undo(text, [token.span(kind)], _ESCAPE, _meaning)
             for part in _parts_of_string(content, found.groupdict().get("call", "")):
-                yield moved(part, places)._replace(encode=partial(nested, inner=part.encode, outer=encode))
+                yield moved(part, places, encode)
 
 
 def _depth(code: str, depth: int) -> int:
@@ -109,7 +110,7 @@ def _parts_of_string(content: str, kind: str) -> Iterator[Part]:
         yield from parts(content)
     else:
         margin = min((margin[1] for margin in _MARGIN.finditer(content)), key=len, default="")
-        shown = without_code(margin + content)
+        shown = rst_without_code(margin + content)
         yield Part(shown[len(margin) :], "rst")
         yield from quoted(content, shown[len(margin) :] if shown != margin + content else content)
 
@@ -130,3 +131,91 @@ def encode(text: str) -> str:
     if _ESCAPED.search(text):
         raise ValueError(f"this text needs an escape: {text!r}")
     return text
+
+
+_SKIPPED = frozenset({"attachments", "outputs", "widgets"})
+_IGNORE = re.compile(r"\s*doiuri:\s*ignore\s*(?:\[([^\[\]]*)\])?\s*\Z")
+_MARKDOWN = {"markdown", "heading"}  # format 3 has cells for headings
+_FORMAT_3 = "worksheets"  # its cells are in worksheets, and the source of code is called input
+
+
+_COMMENT_LINES = re.compile(r"(?:^[ \t]*+(?:\#|//|\*)[^\r\n]*+(?:\r?\n|\Z))+", re.MULTILINE)
+
+
+def read_code(source: Source) -> Iterator[Part]:
+    """Return the comments of a program, and the rest, without fixes: a program may compare its strings."""
+    last = 0
+    for lines in _COMMENT_LINES.finditer(source.text):
+        yield Part(source.text[last : lines.start()], start=last, encode=_refused)
+        yield Part(lines[0], start=lines.start())
+        last = lines.end()
+    yield Part(source.text[last:], start=last, encode=_refused)
+
+
+def _refused(text: str) -> str:
+    raise ValueError(text)
+
+
+class _Cell:
+    """A cell: what it is, the strings of its source, and its tags."""
+
+    def __init__(self) -> None:
+        self.kind = ""
+        self.source: list[String] = []
+        self.tags: list[str] = []
+
+    @property
+    def ignored(self) -> frozenset[str]:
+        found = (_IGNORE.match(tag) for tag in self.tags)
+        codes = (code.strip() for tag in found if tag for code in (tag[1] or "*").split(","))
+        return frozenset(filter(None, codes))
+
+
+def read_notebook(source: Source) -> Iterator[Part]:
+    """Return the Markdown of each cell, and the comments and docstrings of its Python.
+
+    :raises ReadError: if the file is not a notebook.
+    """
+    encode = encoder(source)
+    for number, cell in enumerate(_cells(source), 1):
+        ignored = cell.ignored
+        mentions = may_mention("".join(string.value for string in cell.source))
+        if not cell.source or not (ignored or mentions):
+            continue
+        decoded = undo_all(source.text, cell.source)
+        parts = list(_parts_of_cell(cell.kind, decoded, encode)) if mentions else []
+        if ignored and not parts:  # the tag is not needed
+            parts = [Part("", places=decoded.places, cell_text=decoded.text, encode=encode)]
+        for part in parts:
+            yield part._replace(cell=number, ignored=ignored)
+
+
+def _cells(source: Source) -> Iterable[_Cell]:
+    if '"cells"' not in source.text and f'"{_FORMAT_3}"' not in source.text:
+        raise ReadError("not a notebook: it has no cells")
+    loaded(source)  # refuses what is no JSON
+    cells: dict[Keys, _Cell] = {}
+    for string in strings(source, _SKIPPED):
+        path = string.path
+        depth = 4 if path[:1] == (_FORMAT_3,) else 2
+        if len(path) <= depth or path[depth - 2] != "cells":
+            continue
+        cell = cells.setdefault(path[:depth], _Cell())
+        match path[depth:]:
+            case ("cell_type",):
+                cell.kind = string.value
+            case ("source" | "input",) | ("source" | "input", int()):
+                cell.source.append(string)
+            case ("metadata", "tags", int()):
+                cell.tags.append(string.value)
+    return cells.values()
+
+
+def _parts_of_cell(kind: str, cell: Decoded, encode: Callable[[str], str]) -> Iterator[Part]:
+    if kind in _MARKDOWN:
+        for part in parts_of_markdown(cell.text):
+            yield moved(part, cell.places, encode)._replace(cell_text=cell.text)
+    elif kind == "code":
+        for part in parts_of_code(cell.text):
+            piece = moved(part, cell.places, encode)
+            yield piece._replace(cell_text=cell.text, cell_places=inner_places(part))

@@ -1,0 +1,431 @@
+"""Markup: the text of Markdown, HTML, reStructuredText and TeX, without code and comments."""
+
+from __future__ import annotations
+
+import re
+from functools import cache, lru_cache
+from heapq import merge
+from typing import TYPE_CHECKING
+
+from doiuri.bibtex import ENTRY, NEXT_ENTRY, closing
+
+from doiuri_cli.readers._bibtex import parts as parts_of_bibtex
+from doiuri_cli.readers._part import Closers, Part, blanked, holds_sign, moved, paragraphs, stretches
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from doiuri_cli.files import Source
+
+
+FIELD = re.compile(
+    r"""
+    ^[ \t]*(?:-[ \t]+)?["']?doi["']?[ \t]*[:=][ \t]*           # the key, also of an item of a list
+    (?: "(?P<double>[^"\r\n]*)"
+      | '(?P<single>[^'\r\n]*)'
+      | (?P<plain>[^\s"'\[{#&*!|>%@`](?:[^\r\n#]|(?<=\S)\#)*?)  # not what has a meaning in YAML
+    )
+    [ \t]*(?:(?<=\s)\#[^\r\n]*)?\r?$                           # a comment
+    """,
+    re.IGNORECASE | re.MULTILINE | re.VERBOSE,
+)
+_LINE_WITH_ENTRY = re.compile(r"(?:^[ \t>]*+|>)@(?=[A-Za-z]+[ \t]*\{)", re.MULTILINE)
+_VALUE = re.compile(r"(?<=[ \t\"'])(?:https?://\S{1,99}?/|doi:)?10\.[0-9]{4,9}/\S+")  # not the URI doi:10.…
+_COMMENT = 5000  # characters before a place in which a comment around it begins
+
+
+def quoted(text: str, shown: str) -> Iterator[Part]:
+    """Return the entries of BibTeX, and the fields of CFF and other YAML, that are in code.
+
+    :param shown: the text with blanks in the place of code.
+    """
+    if shown is text:
+        return
+    for line in _LINE_WITH_ENTRY.finditer(text):
+        start = line.end() - 1
+        entry = ENTRY.match(text, start)
+        if entry is None or shown[start] == "@" or _in_comment(text, start):
+            continue
+        following = NEXT_ENTRY.search(text, entry.end())
+        end = closing(text, entry.start("open"), following.start() if following else len(text))
+        if end is not None:
+            for part in parts_of_bibtex(text[start:end]):
+                yield moved(part, range(start, end + 1))
+    for field in FIELD.finditer(text):
+        start, end = field.span(field.lastgroup or 0)
+        if shown[start:end].isspace() and _VALUE.fullmatch(text, start, end) and not _in_comment(text, start):
+            yield Part(text[start:end], start=start, field=True)
+
+
+def _in_comment(text: str, place: int) -> bool:
+    before = max(0, place - _COMMENT)
+    return text.rfind("<!--", before, place) > text.rfind("-->", before, place)
+
+
+_CODE_TAGS = ("pre", "code", "samp", "kbd", "textarea", "script", "style")
+_HTML_OPENER = re.compile(rf"<(?:!--|(?P<tag>{'|'.join(_CODE_TAGS)})(?=[\s>])[^<>]*>)", re.IGNORECASE)
+_HTML_CLOSERS = {tag: re.compile(rf"</{tag}\s*>", re.IGNORECASE) for tag in _CODE_TAGS}
+_COMMENT_END = re.compile("-->")
+_JSON_LD = "application/ld+json"
+_FRONT_MATTER = re.compile(r"(---|\+\+\+)[ \t]*\r?\n(?s:.*?\n)??(?:\1|\.\.\.)[ \t]*(?:\r?\n|\Z)")
+# No schema says what the field holds, and templates of sites often use it as the address of a link
+_LINK = re.compile(r"(?:https?:)?//[^\s#?]*?10\.", re.IGNORECASE)
+# What YAML or TOML may read otherwise, with or without quotes
+_NOT_PLAIN = re.compile(r"[^\w./()<>%+=~;: -]|:(?: |\Z)|\A[ <>%-]")
+_COMMENT_LINE = re.compile(r"^[ \t]*#[^\r\n]*", re.MULTILINE)
+_RUNS = (re.compile("````*"), re.compile("~~~~*"))
+_BEFORE_FENCE = re.compile(r"[ \t>]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+)*\Z")
+# What MyST, pandoc, Quarto and R Markdown take for code; other names in braces are MyST's directives
+_IS_CODE_FENCE = re.compile(
+    r"""[ \t]*(?:
+        (?!\{)                          # a language, or nothing
+      | \{(?:
+            [.#=\ ]                     # attributes of pandoc
+          | (?i:r|python3?|julia|bash|sh|zsh|sql|ojs|js|javascript|css|html|stan|rcpp|cpp|c|fortran|octave
+              |scala|rust|go|perl|ruby|dot|graphviz|mermaid|plantuml     # languages that are run
+              |code|code-block|code-cell|sourcecode|literalinclude|parsed-literal|highlight|math|doctest
+              |testcode|testsetup|testcleanup|testoutput|prompt|ipython3?|jupyter-execute|raw  # directives
+            )[\s,}]
+        )
+    )""",
+    re.VERBOSE,
+)
+_TICKS = re.compile("``*")
+_QUIET = re.compile(  # text, and code spans without a DOI
+    r"(?>(?:[^`\\]+|\\(?s:.)|(?<!\})`(?!`)(?>(?:[^`1dD]+|1(?!0)|[dD](?![oO]))*)`(?!`)){0,500})"
+)
+_LONGEST_SPAN = 5000  # characters
+_FENCE = 3  # backticks of the shortest fence
+# After a blank line; the text before decides whether it is code or belongs to a list
+_INDENTED = re.compile(r"\n[ \t\r]*\n(?:(?: {4}| {0,3}\t)[^\n]*(?:\n|\Z)|[ \t\r]*\n)+")
+_HOLDS_BLOCKS = re.compile(
+    r"""^(?:
+        [ \t]+\S | >                            # indented, or a quotation
+      | [-*+][ \t] | [0-9]{1,9}[.)][ \t]        # an item of a list
+      | \[\^[^\]\n]+\]: | :[ \t]               # a footnote, or a definition
+      | !!! | \?\?\? | === | /// | ::: | <      # an admonition, a tab, a block of another extension, or HTML
+    )""",
+    re.MULTILINE | re.VERBOSE,
+)
+_PARAGRAPH = 2000  # characters before an indented block that are looked at
+
+
+def read_html(source: Source) -> Iterator[Part]:
+    """Return the whole text, with blanks in the place of what is not read."""
+    is_xml = source.path.lower().endswith((".xml", ".csl", ".owl"))
+    shown = html_without_code(source.text, is_xml=is_xml)
+    yield Part(shown, "xml" if is_xml else "html")
+    yield from quoted(source.text, shown)
+
+
+def html_without_code(text: str, *, is_xml: bool = False) -> str:
+    """Return HTML or XML with blanks in the place of comments and code."""
+    return blanked(text, code_spans(text, is_xml=is_xml))
+
+
+def code_spans(text: str, *, is_xml: bool = False) -> Iterator[tuple[int, int]]:
+    """Yield start and end of each comment and each element that holds code, in order."""
+    closers = Closers(text)
+    position = 0
+    while (opener := _HTML_OPENER.search(text, position)) is not None:
+        position = opener.end()
+        is_style = is_xml and opener["tag"] == "style"  # the root of CSL
+        if is_style or _JSON_LD in opener[0] or opener[0].endswith("/>"):
+            continue
+        closer = _HTML_CLOSERS[opener["tag"].lower()] if opener["tag"] else _COMMENT_END
+        end = closers.end(closer, position)
+        if end is not None:
+            yield opener.start(), end
+            position = end
+
+
+def read_markdown(source: Source) -> Iterator[Part]:
+    """Return the front matter and the text, with blanks in the place of what is not read."""
+    text = source.text
+    front = _FRONT_MATTER.match(text)
+    start = front.end() if front else 0
+    yield from _front_matter(text[:start])
+    for part in parts_of_markdown(text[start:] if start else text):
+        yield moved(part, range(start, len(text) + 1))
+
+
+def parts_of_markdown(text: str) -> Iterator[Part]:
+    """Return Markdown without code, and the entries and fields of bibliographies in its code."""
+    shown = markdown_without_code(text)
+    yield Part(shown, "markdown")
+    yield from quoted(text, shown)
+
+
+def _front_matter(text: str) -> Iterator[Part]:
+    """Yield the fields for DOIs and what is around them."""
+    text = blanked(text, (comment.span() for comment in _COMMENT_LINE.finditer(text)))
+    last = 0
+    for field in FIELD.finditer(text):
+        start, end = field.span(field.lastgroup or 0)
+        yield Part(text[last:start], start=last, encode=_plain)
+        yield Part(text[start:end], start=start, field=not _LINK.match(text, start, end), encode=_plain)
+        last = end
+    if last < len(text):
+        yield Part(text[last:], start=last, encode=_plain)
+
+
+def _plain(text: str) -> str:
+    """Return a text that needs no escapes in front matter.
+
+    :raises ValueError: if it may need some.
+    """
+    if _NOT_PLAIN.search(text):
+        raise ValueError(text)
+    return text
+
+
+def markdown_without_code(text: str) -> str:
+    """Return Markdown with blanks in the place of code and HTML comments."""
+    text = blanked(text, _markdown_blocks(text))
+    text = blanked(text, _indented_blocks(text))
+    return blanked(text, _spans(text))
+
+
+def _markdown_blocks(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the fenced code blocks, and the comments and code in HTML; the first to start wins."""
+    last = 0
+    for start, end in merge(_fences(text), _html(text)):
+        if start >= last:
+            yield start, end
+            last = end
+
+
+def _html(text: str) -> Iterator[tuple[int, int]]:
+    for start, end in code_spans(text):
+        if text[start - 1 : start] != "`":
+            yield start, end
+
+
+def _fences(text: str) -> Iterator[tuple[int, int]]:
+    closers = Closers(text)
+    last = 0
+    ends: set[int] = set()  # of the fences of directives
+    for run in merge(*(runs.finditer(text) for runs in _RUNS), key=re.Match.start):
+        start = run.start()
+        line = text.rfind("\n", 0, start) + 1
+        if start < last or start in ends or not _BEFORE_FENCE.match(text[line : min(start, line + 100)]):
+            continue
+        line_end = text.find("\n", start)
+        line_end = line_end if line_end >= 0 else len(text)
+        if text.find("`", run.end(), line_end) >= 0 and run[0][0] == "`":
+            continue
+        end = closers.end(_fence_end(run[0][0], len(run[0])), run.end())
+        if _IS_CODE_FENCE.match(text, run.end(), line_end):
+            last = end or len(text)
+            yield start, last
+        elif end is not None:
+            ends.add(text.rfind("\n", 0, end) + len(text[text.rfind("\n", 0, end) : end].rstrip(run[0][0])))
+
+
+@lru_cache(64)
+def _fence_end(character: str, length: int) -> re.Pattern[str]:
+    return re.compile(rf"\n[ \t>]*{character}{{{length},}}(?=[ \t\r]*(?:\n|\Z))")
+
+
+def _indented_blocks(text: str) -> Iterator[tuple[int, int]]:
+    for block in _INDENTED.finditer(text):
+        start = block.start()
+        if not holds_sign(text, start, block.end()):
+            continue
+        before = text[max(0, start - _PARAGRAPH) : start].replace("\r\n", "\n").rstrip()
+        paragraph = before[before.rfind("\n\n") + 1 :]
+        if not _HOLDS_BLOCKS.search(paragraph):
+            yield block.span()
+
+
+def _spans(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the code spans in paragraphs that may mention a DOI; after a brace they are MyST's roles."""
+    for first, end in paragraphs(text) if "`" in text else ():
+        position = first
+        while (quiet := _QUIET.match(text, position, end)) and (run := _TICKS.search(text, quiet.end(), end)):
+            start, position = run.span()
+            closer = _span_end(text, run[0], position, min(end, position + _LONGEST_SPAN))
+            if closer is not None and not _is_fence(text, run):
+                position = closer
+                if text[start - 1 : start] != "}":
+                    yield start, closer
+
+
+def _span_end(text: str, ticks: str, start: int, limit: int) -> int | None:
+    """Return where the next run of as many backticks ends."""
+    while (start := text.find(ticks, start, limit)) >= 0:
+        end = start + len(ticks)
+        if text[end : end + 1] != "`":
+            return end
+        while text[end : end + 1] == "`":
+            end += 1
+        start = end
+    return None
+
+
+def _is_fence(text: str, run: re.Match[str]) -> bool:
+    """Return whether a directive begins or ends here."""
+    line = text.rfind("\n", 0, run.start()) + 1
+    return len(run[0]) >= _FENCE and not text[line : run.start()].strip(" \t>")
+
+
+_CODE = (
+    "code|code-block|sourcecode|highlight|parsed-literal|literalinclude|math|doctest|testcode|testsetup"
+    "|testcleanup|testoutput|prompt|ipython|jupyter-execute|graphviz|digraph|mermaid|plantuml|plot"
+)
+_MARKED = re.compile(r"::[ \t\r]*(?=\n)")  # ends a paragraph before a literal block
+_EXPLICIT = re.compile(r"\n[ \t]*\.\.(?=[ \t\r\n])")
+_DOCTEST = re.compile(r"\n[ \t]*>>> [^\n]*(?:\n[ \t]*[^\s][^\n]*)*")
+_IS_CODE = re.compile(rf"\.\.[ \t]+(?:\|[^|\n]+\|[ \t]+)?(?:{_CODE})::")
+# A directive, a target, a footnote or citation, or a substitution
+_IS_MARKUP = re.compile(r"\.\.[ \t]+(?:[A-Za-z0-9][\w.:+-]*?[ \t]?::(?!\S)|_|\[[^\]\n]+\](?!\S)|\||__(?!\S))")
+_MARGIN = re.compile(r"[ \t]*(?:(?:[-*+]|•|[0-9A-Za-z#]{1,9}[.)]|\([0-9A-Za-z#]{1,9}\)|:[^:\n]+:)[ \t]+)*")
+_BLANK_LINE = re.compile(r"[ \t\r]*(?:\n|\Z)")
+_LITERAL = re.compile(r"``(?=\S)[^`]*(?:`(?!`)[^`]*)*``")
+
+
+def read_rst(source: Source) -> Iterator[Part]:
+    """Return the whole text, with blanks in the place of what is not read."""
+    yield from parts_of_rst(source.text)
+
+
+def parts_of_rst(text: str) -> Iterator[Part]:
+    """Return reStructuredText without code, and the entries of bibliographies in its code."""
+    shown = rst_without_code(text)
+    yield Part(shown, "rst")
+    yield from quoted(text, shown)
+
+
+def rst_without_code(text: str) -> str:
+    """Return reStructuredText with blanks in the place of literals, code, doctests and comments."""
+    text = blanked(text, _rst_blocks(text))
+    return blanked(text, _literals(text))
+
+
+def _rst_blocks(text: str) -> Iterator[tuple[int, int]]:
+    blocks = merge(_literal_blocks(text), _explicit_blocks(text), (t.span() for t in _DOCTEST.finditer(text)))
+    last = 0
+    for start, end in blocks:
+        if end > last:
+            yield max(start, last), end
+            last = end
+
+
+def _literal_blocks(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the blocks after ``::`` at the end of a paragraph."""
+    last = 0
+    for mark in _MARKED.finditer(text):
+        if mark.start() < last:
+            continue
+        line = text.rfind("\n", 0, mark.start()) + 1
+        if text.startswith("..", _indented(text, line)) or not _BLANK_LINE.match(text, mark.end() + 1):
+            continue
+        margin = _MARGIN.match(text, line)
+        end = block_end(text, mark.end() + 1, margin.end() - line if margin else 0)
+        yield mark.end(), end
+        last = end
+
+
+def _explicit_blocks(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the comments and the directives that hold code."""
+    last = 0
+    starts = [0] if text.startswith("..") else []
+    for start in [*starts, *(mark.start() + 1 for mark in _EXPLICIT.finditer(text))]:
+        dots = _indented(text, start)
+        if start < last or (_IS_MARKUP.match(text, dots) and not _IS_CODE.match(text, dots)):
+            continue
+        following = text.find("\n", start) + 1 or len(text)
+        if not text[dots + 2 : following].strip() and _BLANK_LINE.match(text, following):
+            continue  # an empty comment: it ends what is before, and the block after it is none of its own
+        last = block_end(text, following, dots - start)
+        yield start, last
+
+
+def _literals(text: str) -> Iterator[tuple[int, int]]:
+    if "``" not in text:
+        return
+    for start, end in paragraphs(text):
+        if text.find("``", start, end) >= 0:
+            yield from (literal.span() for literal in _LITERAL.finditer(text, start, end))
+
+
+def _indented(text: str, line: int) -> int:
+    while text[line : line + 1] in {" ", "\t"}:
+        line += 1
+    return line
+
+
+@cache
+def _deeper(margin: int) -> re.Pattern[str]:
+    return re.compile(rf"(?:[ \t]{{{margin + 1},}}[^\n]*(?:\n|\Z)|[ \t\r]*\n)*")
+
+
+def block_end(text: str, start: int, margin: int) -> int:
+    """Return where the block at the line ``start`` ends, which is indented deeper than ``margin``."""
+    block = _deeper(min(margin, 200)).match(text, start)
+    return block.end() if block else start
+
+
+_VERBATIM = ("verbatim", "Verbatim", "lstlisting", "minted", "alltt", "comment", "filecontents")
+_OPENER = re.compile(
+    rf"""\\(?:
+        begin\{{(?P<name>(?:{"|".join(_VERBATIM)})\*?)\}}
+      | (?P<off>iffalse)(?![A-Za-z])
+      | (?P<end>end\{{document\}})  # nothing is read after it
+    )""",
+    re.VERBOSE,
+)
+_CLOSERS = {
+    **{
+        name: re.compile(rf"\\end\{{{re.escape(name)}\}}")
+        for first in _VERBATIM
+        for name in (first, f"{first}*")
+    },
+    "iffalse": re.compile(r"\\fi(?![A-Za-z])"),
+}
+_IN_LINE = re.compile(
+    r"""
+    \\(?:url|href|doi|path|nolinkurl)[ \t]*\{[^{}\r\n]*\}       # where a "%" is itself
+  | (?P<code>
+        \\(?:verb\*?|lstinline|mintinline\{[a-z]*\})            # short verbatim text,
+        (?P<mark>[^\sA-Za-z0-9*\[{\\])[^\r\n]*?(?P=mark)
+      | %[^\r\n]*                                               # or a comment
+    )
+  | \\.                                                         # a "%" after it begins no comment
+    """,
+    re.VERBOSE,
+)
+
+
+def read_tex(source: Source) -> Iterator[Part]:
+    """Return the whole text, with blanks in the place of what is not read."""
+    yield Part(tex_without_code(source.text), "tex")
+
+
+def tex_without_code(text: str) -> str:
+    """Return TeX with blanks in the place of comments and verbatim text."""
+    text = blanked(text, _comments(text))
+    return blanked(text, _verbatim(text))
+
+
+def _comments(text: str) -> Iterator[tuple[int, int]]:
+    """Yield start and end of comments and short verbatim text, on the lines that may mention a DOI."""
+    for start, end in stretches(text, "\n"):
+        if text.find("%", start, end) >= 0 or text.find("\\", start, end) >= 0:
+            for token in _IN_LINE.finditer(text, start, end):
+                if token["code"]:
+                    yield token.span()
+
+
+def _verbatim(text: str) -> Iterator[tuple[int, int]]:
+    closers = Closers(text)
+    position = 0
+    while (opener := _OPENER.search(text, position)) is not None:
+        position = opener.end()
+        if opener["end"]:
+            yield position, len(text)
+            return
+        end = closers.end(_CLOSERS[opener["name"] or opener["off"]], position)
+        if end is not None:
+            yield position, end
+            position = end

@@ -376,14 +376,14 @@ class Resolver:
 
     def _too_many_works(self, dois: Sequence[Handle], others: Collection[Handle], deadline: float) -> bool:
         """Return whether the metadata of DOIs, and checking others, take too many requests."""
-        if self._settings.rate is None or deadline == inf or self._settings.offline:
+        if self.settings.rate is None or deadline == inf or self.settings.offline:
             return False
         few = len(others) <= FEW
-        requests = len(others) if few else sum(1 for _ in agency_batches(others, base=self._settings.base))
-        allowed = max((deadline - time.monotonic()) * self._settings.rate - requests, 0)
+        requests = len(others) if few else sum(1 for _ in agency_batches(others, base=self.settings.base))
+        allowed = max((deadline - time.monotonic()) * self.settings.rate - requests, 0)
         if len(dois) <= allowed:  # without reading the store
             return False
-        question, now = WorkQuestion(self._settings.base), time.time()
+        question, now = WorkQuestion(self.settings.base), time.time()
         keys = {doi: question.keys(doi) for doi in dois}
         entries = read(self._store, [key for own in keys.values() for key in own])
         stored = {doi: [entries.get(key) for key in own] for doi, own in keys.items()}

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import os
+import re
 from pathlib import Path
-from typing import Any
 
 import pytest
-from doiuri_cli._config import OPTIONS, Config, ConfigError, default_lock, read_config
-from doiuri_cli.commands._options import make_config
-from doiuri_cli.files import Patterns
-from doiuri_cli.rules import Finding
-from support.cli.command import doiuri
+from support.cli.command import doiuri, remember
 from support.growth import is_fast
+
+OLD = "http://dx.doi.org/10.1000/182\n"
 
 
 @pytest.fixture(autouse=True)
 def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("DOIURI_CACHE")
 
 
 def write(text: str, path: str = "doiuri.toml") -> None:
@@ -27,126 +23,154 @@ def write(text: str, path: str = "doiuri.toml") -> None:
     Path(path).write_text(text)
 
 
-def test_all_keys() -> None:
-    write(
-        """
-        include = ["docs/"]
-        exclude = ["*.txt"]
-        select = ["not-found", "syntax"]
-        fail-on = "warning"
-        tex-escape = "raw"
-        max-size = 1000
-        extensions = { ".JL" = "text", ".R" = "python" }
-        lock = "locks/doi.json"
-        locked = true
-        records = false
-        resolver = "https://doi.example"
-        offline = true
-        mailto = "a@example.org"
-        cache = "answers.sqlite"
-        timeout = 2.5
-        budget = 60
-        rate = 5
-        ignore = ["duplicate"]
-        [per-file-ignores]
-        "tests/" = ["not-found"]
-        """
-    )
-    here = str(Path.cwd())
-    config = make_config(None)
-    assert config == Config(
-        include=(Patterns(here, ("docs/",)),),
-        exclude=(Patterns(here, ("*.txt",)),),
-        extensions=((".jl", "text"), (".r", "python")),
-        select=frozenset({"not-found", "syntax"}),
-        ignore=frozenset({"duplicate"}),
-        per_file_ignores=((Patterns(here, ("tests/",)), frozenset({"not-found"})),),
-        fail_on="warning",
-        tex_escape="raw",
-        max_size=1000,
-        lock="locks/doi.json",
-        locked=True,
-        records=False,
-        resolver="https://doi.example",
-        offline=True,
-        mailto="a@example.org",
-        cache=f"{here}/answers.sqlite",
-        timeout=2.5,
-        budget=60,
-        rate=5,
-    )
-    assert config.codes_for("tests/a.md") == {"syntax"}
-    assert config.codes_for("docs/a.md") == {"not-found", "syntax"}
+def told(*arguments: object) -> list[str]:
+    """Return path and code of each finding."""
+    run = doiuri("check", "--offline", "-q", "-o", "concise", *arguments)
+    assert run.returncode in {0, 1}, run
+    return [
+        f"{line.partition(':')[0]} {line.partition('[')[2].partition(']')[0]}"
+        for line in run.stdout.splitlines()
+    ]
 
 
-def test_ignores_by_doi() -> None:
-    write('[ignore]\n"10.5555/*" = ["not-found"]\n"10.1000/a[1]" = ["syntax", "raw-link"]\n')
-    config = make_config(None)
-
-    def ignores(doi: str | None, code: str) -> bool:
-        return config.ignores(Finding("a.md", 1, 1, 1, 1, code, "", doi=doi))
-
-    assert ignores("10.5555/x/Y", "not-found")
-    assert ignores("10.1000/A[1]", "raw-link")
-    assert not ignores("10.5555/x", "raw-link")
-    assert not ignores("10.55555/x", "not-found")
-    assert not ignores("10.1000/a1", "raw-link")
-    assert not ignores(None, "not-found")
-
-
-def test_a_pattern_with_many_stars_is_matched_fast() -> None:
-    write('[ignore]\n"10.*a*a*a*a*b" = ["syntax"]\n')
-    config = make_config(None)
-    name = f"10.1000/{'a' * 300}"
-    finding = Finding("a.md", 1, 1, 1, 1, "syntax", "", doi=name)
-    assert is_fast(lambda: config.ignores(finding), 1)
-    assert config.ignores(finding._replace(doi=f"{name}b"))
+FILES = {
+    "a.md": OLD,
+    "b.f90": OLD,
+    "docs/old/c.md": "https://doi.org/10.1O00/x",
+    "docs/d.md": OLD + "https://doi.org/10.1000/a–b\n",
+    "e.bib": "@misc{a, doi = {10.1000/a_b}}\n@misc{b, doi = {10.1000/a_b}}\n",
+}
+ALL = [
+    "a.md not-https",
+    "e.bib duplicate",
+    "docs/d.md not-https",
+    "docs/d.md look-alike",
+    "docs/old/c.md syntax",
+]
 
 
-def test_the_nearest_file_upwards() -> None:
-    write("[tool.doiuri]\nrate = 1\n", "pyproject.toml")
-    write("rate = 2\n", "docs/doiuri.toml")
+TEX = ["e.bib tex-escape"] * 2
+
+
+def without(*words: str) -> list[str]:
+    return [line for line in ALL if not any(word in line for word in words)]
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "expected"),
+    [
+        ("", None, ALL),
+        ('include = ["docs/"]', "--include=docs/", [*ALL[2:]]),
+        ('exclude = ["docs/"]', "--exclude=docs/", ALL[:2]),
+        ('exclude = ["/docs/old/"]', "--exclude=/docs/old/", ALL[:4]),
+        ('select = ["not-https", "syntax"]', "--select=not-https,syntax", without("dupl", "look")),
+        ('ignore = ["not-https"]', "--ignore=not-https", without("not-https")),
+        ('extensions = { ".F90" = "text" }', None, [ALL[0], "b.f90 not-https", *ALL[1:]]),
+        ("max-size = 40", None, without("e.bib", "docs/d.md")),
+        ('tex-escape = "escape"', None, [ALL[0], *TEX[:1], ALL[1], *TEX[1:], *ALL[2:]]),
+        ('[per-file-ignores]\n"docs/" = ["not-https"]', None, without("docs/d.md not-https")),
+        ('[per-file-ignores]\n"*.md" = ["not-https"]\n"docs/" = ["syntax"]', None, without("http", "syn")),
+        ('[ignore]\n"10.1000/A*" = ["look-alike"]', None, without("look-alike")),
+        ('[ignore]\n"10.1000/182" = ["not-https"]', None, without("not-https")),
+        ('[ignore]\n"10.1000/18" = ["not-https"]\n"10.1000/1[8]2" = ["not-https"]', None, ALL),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("start", [".", "docs/old", "../outside"])
+def test_each_key_of_the_file_does_what_its_option_does_from_anywhere(
+    text: str, options: str | None, expected: list[str], start: str, tmp_path: Path
+) -> None:
+    for name, content in FILES.items():
+        write(content, f"tree/{name}")
+    write(text, "tree/doiuri.toml")
+    write("", "outside/a.md")
+    os.chdir(tmp_path / "tree" / start)
+    tree = os.path.relpath(tmp_path / "tree")
+    config = ["--config", f"{tree}/doiuri.toml"] if start == "../outside" else []
+    for path in (tree, tmp_path / "tree"):
+        found = [os.path.relpath(line, tmp_path / "tree") for line in told(*config, path)]
+        assert found == expected
+    if options is not None and start == ".":
+        assert told("--isolated", options) == expected
+
+
+def test_options_add_to_lists_and_replace_choices() -> None:
+    for name in ("a.md", "b.md", "c.md"):
+        write(OLD, name)
+    write('exclude = ["a.md"]\nselect = ["syntax"]\nignore = ["duplicate"]\n')
+    assert told("--exclude=b.md", "--select=not-https,duplicate") == ["c.md not-https"]
+    assert told("--exclude=b.md", "--select=not-https", "--ignore=not-https") == []
+    assert told() == []
+
+
+def test_the_nearest_file_upwards_is_read() -> None:
+    for name in ("a.md", "docs/a.md", "docs/sub/a.md"):
+        write(OLD, name)
+    write('[tool.doiuri]\nfail-on = "warning"\n', "pyproject.toml")
+    write('select = ["syntax"]\n', "docs/doiuri.toml")
     write("[tool.other]\n", "docs/pyproject.toml")
     write("[tool.other]\n", "docs/sub/pyproject.toml")
-    assert read_config(None)["rate"] == 1
+    assert doiuri("check", "--offline", "a.md").returncode == 1
     os.chdir("docs/sub")
-    assert read_config(None)["rate"] == 2
-    assert read_config("../../pyproject.toml")["rate"] == 1
-    assert read_config(None, isolated=True) == {"lock": None}
-    os.chdir("..")
-    write("rate = 3\n", "../doiuri.toml")
-    os.chdir("..")
-    assert read_config(None)["rate"] == 3  # before pyproject.toml
+    assert told() == []
+    assert told("--isolated") == ["a.md not-https"]
+    assert doiuri("check", "--offline", "--config=../../pyproject.toml").returncode == 1
+    os.chdir("../..")
+    write("\n")
+    assert doiuri("check", "--offline", "a.md").returncode == 0  # before pyproject.toml
 
 
-def test_paths_are_relative_to_the_file() -> None:
-    write('[tool.doiuri]\nlock = "l.json"\nexclude = ["/docs/old/"]\n', "pyproject.toml")
-    Path("docs/old").mkdir(parents=True)
-    top = str(Path.cwd())
-    os.chdir("docs")
-    config = make_config(None)
-    assert config.lock == "../l.json"
-    assert config.exclude[0].match(f"{top}/docs/old", folder=True)
+LOCK = '{"doiuri-lock": 1, "entries": {}}'
 
 
-def test_the_default_lock_file() -> None:
-    assert make_config(None).lock is None
-    write("{}", "doi.lock.json")
-    assert make_config(None).lock == "doi.lock.json"
-    assert make_config(None, lock="").lock is None
-    assert make_config(None, isolated=True, locked=True).lock == default_lock(None, isolated=True)
-    write("lock = false\n")
-    assert make_config(None).lock is None
+@pytest.mark.parametrize(
+    ("config", "options", "expected"),
+    [
+        ("", (), ["lock-missing"]),
+        ("", ("--no-lock",), []),
+        ("lock = false", (), []),
+        ('lock = "l/other.json"', (), ["lock-missing"]),
+        ('lock = "gone.json"', (), None),
+        ("locked = true", ("--online",), ["lock-missing"]),
+        ("lock = false\nlocked = true", (), None),
+    ],
+)
+@pytest.mark.parametrize("start", [".", "docs", "docs/sub"])
+def test_the_lock_file_is_beside_the_configuration_from_anywhere(
+    config: str, options: tuple[str, ...], expected: list[str] | None, start: str
+) -> None:
+    write(config)
+    write(LOCK, "doi.lock.json")
+    write(LOCK, "l/other.json")
+    write("doi:10.1000/182", "docs/sub/a.md")
+    top = Path.cwd()
+    os.chdir(start)
+    run = doiuri("check", "--offline", "-q", "-o", "concise", top / "docs" / "sub" / "a.md", *options)
+    assert run.returncode == (2 if expected is None else 0), run
+    assert [line.partition("[")[2].partition("]")[0] for line in run.stdout.splitlines()] == (expected or [])
 
 
 WRONG = [
     ("exlude = []", r"doiuri.toml: exlude: unknown key; did you mean exclude\?"),
     ("xyz = 1", r"doiuri.toml: xyz: unknown key; known are budget, cache, "),
+    ('exclude = "docs"', r"exclude: expected a list of strings, not 'docs'"),
+    ("exclude = [1]", "exclude: expected a list of strings"),
+    ('exclude = ["!"]', "exclude: invalid pattern '!'"),
+    ('select = ["not-fond"]', r"select: unknown code 'not-fond'; did you mean not-found\?"),
+    ('ignore = "not-found"', "ignore: expected a list of codes, or a table"),
     ('ignore = {"10.5555/*" = ["nope"]}', "ignore: unknown code 'nope'"),
-    ('per-file-ignores = ["a"]', "per-file-ignores: .* is not a table of patterns with lists of codes"),
-    ('extensions = [".jl"]', "extensions: .* is not a table such as"),
-    ('extensions = { jl = "text" }', "extensions: 'jl' is not an extension such as '.jl'"),
-    ('extensions = { ".jl" = "julia" }', "extensions: 'julia' is not one of bibtex, code, .*, yaml"),
+    ('per-file-ignores = ["a"]', "per-file-ignores: expected a table"),
+    ('fail-on = "errors"', "fail-on: expected error, warning or never, not 'errors'"),
+    ("offline = 1", "offline: expected true or false, not 1"),
+    ("rate = true", "rate: expected a number above 0, not True"),
+    ("rate = 0", "rate: expected a number above 0, not 0"),
+    ("budget = inf", "budget: expected a number above 0"),
+    ("timeout = nan", "timeout: expected a number above 0, not nan"),
+    ("max-size = 1.5", "max-size: expected a number of bytes"),
+    ("resolver = 1", "resolver: expected a string, not 1"),
+    ("lock = true", "lock: expected a string"),
+    ('extensions = [".jl"]', "extensions: expected a table such as"),
+    ('extensions = { jl = "text" }', "extensions: expected an extension such as '.jl', not 'jl'"),
+    ('extensions = { ".jl" = "julia" }', "extensions: expected bibtex, code, .* or yaml, not 'julia'"),
     ('cache = "../x.db"', "cache: '../x.db' is not a path below .*; name it with --cache or DOIURI_CACHE"),
     ('cache = "up/x.db"', "cache: 'up/x.db' is not a path below"),
     ('cache = "redis://host/0"', "cache: 'redis://host/0' is not a path below"),
@@ -158,77 +182,83 @@ WRONG = [
 ]
 
 
-def test_a_wrong_file_is_said_with_the_key() -> None:
+@pytest.mark.parametrize(("text", "message"), WRONG, ids=[text[:40] for text, _ in WRONG])
+def test_a_wrong_file_is_said_with_the_key(text: str, message: str) -> None:
     Path("up").symlink_to("..")
-    for text, message in WRONG:
-        write(text)
-        with pytest.raises(ConfigError, match=message):
-            read_config(None)
-    Path("doiuri.toml").unlink()
-    with pytest.raises(ConfigError, match=r"gone\.toml: No such file"):
-        read_config("gone.toml")
-    write("[tool]\nx = 1\n", "pyproject.toml")
-    with pytest.raises(ConfigError, match=r"pyproject\.toml: there is no \[tool\.doiuri\] in it"):
-        read_config("pyproject.toml")
-    write("[tool]\ndoiuri = 1\n", "pyproject.toml")
-    with pytest.raises(ConfigError, match=r"tool\.doiuri must be a table"):
-        read_config(None)
-
-
-def test_every_field_has_a_key() -> None:
-    others = {"ignored_dois", "columns", "folders"}  # a part of "ignore", an option, and arguments
-    assert {key.replace("-", "_") for key in OPTIONS} | others == {*Config._fields}
-
-
-def test_the_command_line_wins() -> None:
-    write('rate = 1\nexclude = ["a"]\nignore = ["duplicate"]\nselect = ["syntax"]\n')
-    config = make_config(None, exclude=("b",), ignore=("doubled",), select=("not-found,",))
-    assert [patterns.lines for patterns in config.exclude] == [("a",), ("b",)]
-    assert config.ignore == frozenset({"duplicate", "doubled"})
-    assert config.select == frozenset({"not-found"})
-    assert make_config(None, select=(), resolver=None).select == frozenset({"syntax"})
+    write(text)
+    run = doiuri("check")
+    assert (run.returncode, run.stdout) == (2, "")
+    assert re.search(message, run.stderr), run.stderr
+    assert doiuri("check", "--isolated").returncode == 0
 
 
 @pytest.mark.parametrize(
-    ("name", "of_file", "of_environment", "option"),
+    ("file", "text", "message"),
     [
-        ("resolver", "http://one.example", "http://two.example", "http://three.example"),
-        ("offline", True, "no", False),
-        ("mailto", "one@example.org", "two@example.org", "three@example.org"),
-        ("cache", ":memory:", "two.sqlite", "three.sqlite"),
+        ("gone.toml", None, "gone.toml: No such file"),
+        ("pyproject.toml", "[tool]\nx = 1\n", "pyproject.toml: there is no [tool.doiuri] in it"),
+        ("pyproject.toml", "[tool]\ndoiuri = 1\n", "tool.doiuri must be a table"),
+    ],
+)
+def test_a_named_file_without_our_table_is_said(file: str, text: str | None, message: str) -> None:
+    if text is not None:
+        write(text, file)
+    run = doiuri("check", "--config", file)
+    assert run.returncode == 2
+    assert message in run.stderr
+
+
+@pytest.mark.parametrize(
+    ("option", "environ", "of_file", "known"),
+    [
+        (None, None, None, 0),
+        (None, None, "three", 3),
+        (None, "two", "three", 2),
+        ("one", "two", "three", 1),
+        ("one", None, "three", 1),
     ],
 )
 def test_an_option_wins_over_the_environment_and_that_over_the_file(
-    name: str, of_file: str | bool, of_environment: str, option: Any, monkeypatch: pytest.MonkeyPatch
+    option: str | None, environ: str | None, of_file: str | None, known: int
 ) -> None:
-    write(f"{name} = {json.dumps(of_file)}")
-    assert getattr(make_config(None), name) == of_file
-    monkeypatch.setenv(f"DOIURI_{name.upper()}", of_environment)
-    assert getattr(make_config(None), name) == (False if name == "offline" else of_environment)
-    assert getattr(make_config(None, **{name: option}), name) == option
+    write("doi:10.1000/1 doi:10.1000/2 doi:10.1000/3", "a.md")
+    for count, name in enumerate(("one", "two", "three"), 1):
+        remember(Path(name), {f"10.1000/{number}": True for number in range(1, count + 1)})
+    write(f'cache = "{of_file}"' if of_file else "")
+    words = [f"--cache={option}"] if option else []
+    run = doiuri("check", "--offline", *words, DOIURI_CACHE=environ or "")
+    assert f"{known} known" in run.stderr or (known == 0 and "Verified none" in run.stderr)
 
 
-def test_locked_needs_a_lock_file() -> None:
-    with pytest.raises(ValueError, match="--locked needs a lock file"):
-        make_config(None, locked=True)
+@pytest.mark.parametrize(
+    ("name", "value"), [("RESOLVER", "ftp://x"), ("OFFLINE", "maybe"), ("MAILTO", "x"), ("CACHE", "ftp://x")]
+)
+def test_a_wrong_variable_is_named(name: str, value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    write("doi:10.1000/1", "a.md")
+    monkeypatch.setenv(f"DOIURI_{name}", value)
+    run = doiuri("check")
+    assert run.returncode == 2
+    assert run.stderr.startswith(f"doiuri: DOIURI_{name}: ")
 
 
-def test_check_has_at_most_20_options() -> None:
-    lines = doiuri("check", "--help").stdout.partition("Options:")[2].splitlines()
-    shown = [line for line in lines if line.startswith("  -") and "--help" not in line]
-    assert 10 < len(shown) <= 20, shown
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [(["--resolver=nope"], "resolver: "), (["--locked"], "--locked needs a lock file")],
+)
+def test_a_wrong_option_is_named(options: list[str], message: str) -> None:
+    run = doiuri("check", *options)
+    assert run.returncode == 2
+    assert run.stderr.startswith(f"doiuri: {message}")
 
 
-def test_the_command_exits_with_2(tmp_path: Path) -> None:
-    write("exlude = []")
-    run = doiuri("check", cwd=tmp_path)
-    assert (run.returncode, run.stdout) == (2, "")
-    assert run.stderr == "doiuri: doiuri.toml: exlude: unknown key; did you mean exclude?\n"
-    assert doiuri("check", "--isolated", cwd=tmp_path).returncode == 0
-
-
-def test_a_code_that_is_gone_takes_a_line(tmp_path: Path) -> None:
+def test_a_code_that_is_gone_takes_a_line() -> None:
     write('per-file-ignores = {"*.csv" = ["kind-differs", "field-form"]}')
-    run = doiuri("check", cwd=tmp_path)
+    run = doiuri("check")
     assert (run.returncode, run.stdout) == (0, "")
     assert run.stderr.splitlines()[0] == "doiuri: there is no code kind-differs any more; remove it"
+
+
+def test_a_pattern_with_many_stars_is_matched_fast() -> None:
+    write('[ignore]\n"10.*z*z*z*z*b" = ["not-https"]\n')
+    write(f"http://doi.org/10.1000/{'z' * 200}", "a.md")
+    assert is_fast(told, 1)

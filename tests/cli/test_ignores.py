@@ -4,39 +4,35 @@ from __future__ import annotations
 
 import json
 from functools import partial
+from typing import TYPE_CHECKING
 
-from doiuri_cli._config import Config
-from doiuri_cli._examine import FileReport, examine, judge
-from doiuri_cli.files import Source
-from doiuri_cli.registry._check import Answers
-from doiuri_cli.rules._ignores import ignores_in
+import pytest
+from support.cli.command import codes, findings, remember
 from support.growth import is_linear
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 OLD = "http://dx.doi.org/10.1000/182"
 DEAD = "https://doi.org/10.5555/nope"
-STATUSES = {"10.1000/182": "found", "10.5555/NOPE": "not-found"}
 
 
-def judged(source: Source, statuses: dict[str, str], config: Config | None = None) -> FileReport:
-    config = config or Config()
-    return judge(examine(source, config), config, Answers(len(statuses), statuses))
-
-
-def codes(path: str, text: str, statuses: dict[str, str] | None = None, **config: object) -> list[str]:
-    report = judged(Source(path, text), STATUSES if statuses is None else statuses, Config(**config))  # type: ignore[arg-type]
-    assert report.problem is None
-    return [finding.code for finding in report.findings]
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("cache") / "answers.sqlite"
+    remember(path, {"10.1000/182": True, "10.5555/NOPE": False, "10.5555/there": True})
+    return path
 
 
 COMMENTS = [
     ("a.md", f"<{OLD}> <!-- doiuri: ignore[CODE] -->"),
-    ("a.md", f"<!-- doiuri: ignore[CODE] -->\n\n<{OLD}>"),
+    ("b.md", f"<!-- doiuri: ignore[CODE] -->\n\n<{OLD}>"),
     ("a.html", f'<a href="{OLD}">x</a><!-- doiuri: ignore[CODE] -->'),
     ("a.rst", f"Text\n\n.. doiuri: ignore[CODE]\n\n`x <{OLD}>`_\n"),
     ("a.tex", rf"\url{{{OLD}}} % doiuri: ignore[CODE]"),
     ("a.bib", f"@book{{a,\n  % doiuri: ignore[CODE]\n  url = {{{OLD}}}\n}}\n"),
     ("a.py", f"# {OLD}  # doiuri: ignore[CODE]\n"),
-    ("a.py", f"# doiuri: ignore[CODE]: because\n# {OLD}\n"),
+    ("b.py", f"# doiuri: ignore[CODE]: because\n# {OLD}\n"),
     ("a.yaml", f"a: {OLD}  # doiuri: ignore[CODE]\n"),
     ("a.toml", f"a = '{OLD}'  # doiuri: ignore[CODE]\n"),
     *((f"a{name}", f"<{OLD}> <!-- doiuri: ignore[CODE] -->") for name in (".Rmd", ".qmd", ".mkd", ".mdown")),
@@ -44,131 +40,177 @@ COMMENTS = [
     ("a.bbl", rf"\url{{{OLD}}} % doiuri: ignore[CODE]"),
     ("a.bibtex", f"@book{{a,\n  % doiuri: ignore[CODE]\n  url = {{{OLD}}}\n}}\n"),
     ("a.pyw", f"# {OLD}  # doiuri: ignore[CODE]\n"),
+    ("a.R", f"#' {OLD} # doiuri: ignore[CODE]\n"),
+    ("a.rs", f"/// {OLD} // doiuri: ignore[CODE]\n"),
 ]
 
 
-def test_the_comment_of_each_type() -> None:
-    for path, text in COMMENTS:
-        assert codes(path, text.replace("[CODE]", "[not-https]")) == [], path
-        assert codes(path, text.replace("[CODE]", "[syntax, not-https]")) == ["unused-ignore"], path
-        assert codes(path, text.replace("[CODE]", "")) == [], path
-        assert sorted(codes(path, text.replace("[CODE]", "[syntax]"))) == ["not-https", "unused-ignore"], path
-        assert codes(path, text.replace("doiuri: ignore[CODE]", "x")) == ["not-https"], path
+@pytest.mark.parametrize(
+    ("written", "left"),
+    [
+        ("doiuri: ignore[not-https]", []),
+        ("doiuri: ignore[ not-https ,raw-link]", ["unused-ignore"]),
+        ("doiuri: ignore[syntax, not-https]", ["unused-ignore"]),
+        ("doiuri: ignore", []),
+        ("doiuri: ignore[syntax]", ["not-https", "unused-ignore"]),
+        ("x", ["not-https"]),
+    ],
+)
+@pytest.mark.parametrize(("path", "text"), COMMENTS, ids=[path for path, _ in COMMENTS])
+def test_the_comment_of_each_type_ignores_its_codes(
+    path: str, text: str, written: str, left: list[str], cache: Path
+) -> None:
+    text = text.replace("doiuri: ignore[CODE]", written)
+    assert sorted(codes(path, text, "--cache", cache)) == left
 
 
-def test_the_whole_file() -> None:
-    text = f"<{OLD}>\n\n<{OLD}>\n\n<!-- doiuri: ignore-file[not-https] -->\n\n<{DEAD}>\n"
-    assert codes("a.md", text) == ["not-found"]
-    assert codes("a.md", text.replace("[not-https]", "")) == []
+HIDE = "<!-- doiuri: ignore[not-https] -->"
 
 
-def test_only_its_own_line_or_the_next_one_with_text() -> None:
-    text = f"<!-- doiuri: ignore[not-https] -->\n\n<{OLD}>\n<{OLD}>\n"
-    assert codes("a.md", text) == ["not-https"]
-    text = f"<{OLD}> <!-- doiuri: ignore[not-https] -->\n<{OLD}>\n"
-    assert codes("a.md", text) == ["not-https"]
+@pytest.mark.parametrize(
+    ("path", "text", "left"),
+    [
+        ("a.md", f"<{OLD}>\n\n<!-- doiuri: ignore-file[not-https] -->\n\n<{DEAD}>\n", ["not-found"]),
+        ("a.md", f"<{OLD}>\n\n<!-- doiuri: ignore-file -->\n\n<{DEAD}>\n", []),
+        ("a.md", f"{HIDE}\n\n<{OLD}>\n<{OLD}>\n", ["not-https"]),
+        ("a.md", f"<{OLD}> {HIDE}\n<{OLD}>\n", ["not-https"]),
+        ("a.md", f"{HIDE}\n<!-- doiuri: ignore[not-found] -->\n<http://doi.org/10.5555/nope>\n", []),
+        ("a.md", f"Write `<!-- doiuri: ignore -->` or so: {OLD}.", ["not-https"]),
+        ("a.py", f'"""Write ``# doiuri: ignore`` there. {OLD}"""', ["not-https"]),
+        ("a.txt", f"{OLD} # doiuri: ignore", ["not-https"]),
+        ("a.py", f"# doiuri: ignored\n# doiuri: ignore-files\n# {OLD}", ["not-https"]),
+    ],
+    ids=["file", "all", "next line", "own line", "two", "Markdown", "Python", "text", "other words"],
+)  # fmt: skip
+def test_a_comment_is_for_its_line_or_the_next_or_the_file(
+    path: str, text: str, left: list[str], cache: Path
+) -> None:
+    assert codes(path, text, "--cache", cache) == left
 
 
-def test_several_comments_for_one_line() -> None:
-    text = "<!-- doiuri: ignore[not-https] -->\n<!-- doiuri: ignore[not-found] -->\n<http://doi.org/10.5555/nope>\n"
-    assert codes("a.md", text) == []
+@pytest.mark.parametrize("line", range(4))
+def test_a_comment_on_any_line_of_a_finding_is_for_it(line: int, cache: Path) -> None:
+    lines = ["\\url{http://doi.org/%", "10.1000/%", "182}", "end"]
+    lines[line] = lines[line].removesuffix("%") + "% doiuri: ignore[not-https]"
+    found = codes("a.tex", "\n".join(lines), "--cache", cache, "--select=not-https,unused-ignore")
+    assert found == ([] if line < 3 else ["not-https", "unused-ignore"])
 
 
-def test_a_comment_counts_as_unused_only_if_its_code_was_checked() -> None:
-    text = f"<{DEAD}> <!-- doiuri: ignore[not-found] -->"
-    assert codes("a.md", text) == []
-    assert codes("a.md", text, {"10.5555/NOPE": "found"}) == ["unused-ignore"]
-    assert codes("a.md", text, {"10.5555/NOPE": "unknown"}) == []
-    assert codes("a.md", text, {}) == []
-    assert codes("a.md", text, {"10.5555/NOPE": "found"}, ignore=frozenset({"not-found"})) == []
-    assert codes("a.md", "x <!-- doiuri: ignore[lock-missing, title-differs] -->") == []
-    assert codes("a.md", "x <!-- doiuri: ignore -->") == ["unused-ignore"]
-    assert codes("a.md", "x <!-- doiuri: ignore -->", select=frozenset({"unused-ignore"})) == []
+FOUND = "https://doi.org/10.5555/there"
 
 
-def test_unknown_codes() -> None:
-    report = judged(Source("a.md", f"<{OLD}> <!-- doiuri: ignore[not-http] -->"), {})
-    assert [finding.message for finding in report.findings if finding.code == "unused-ignore"] == [
-        "unknown code not-http"
-    ]
+@pytest.mark.parametrize(
+    ("text", "options", "left"),
+    [
+        (f"<{DEAD}> <!-- doiuri: ignore[not-found] -->", (), []),
+        (f"<{FOUND}> <!-- doiuri: ignore[not-found] -->", (), ["unused-ignore"]),
+        (f"<{FOUND}1> <!-- doiuri: ignore[not-found] -->", (), []),
+        (f"<{FOUND}> <!-- doiuri: ignore[not-found] -->\n<{FOUND}1>", (), ["unused-ignore"]),
+        (f"<{FOUND}> <!-- doiuri: ignore[not-found] -->", ("--ignore=not-found",), []),
+        ("x <!-- doiuri: ignore[lock-missing, title-differs] -->", (), []),
+        ("x <!-- doiuri: ignore -->", (), ["unused-ignore"]),
+        ("x <!-- doiuri: ignore -->", ("--select=unused-ignore",), []),
+    ],
+    ids=[
+        "used",
+        "found",
+        "unknown",
+        "found beside unknown",
+        "not checked",
+        "others",
+        "all codes",
+        "selected",
+    ],
+)
+def test_a_comment_is_unused_only_if_its_code_was_checked(
+    text: str, options: tuple[str, ...], left: list[str], cache: Path
+) -> None:
+    assert codes("a.md", text, "--cache", cache, *options) == left
 
 
-def test_where_an_unused_comment_is() -> None:
-    (finding,) = judged(Source("a.py", "x = 1  # doiuri: ignore[syntax]\n"), {}).findings
-    assert (finding.line, finding.column, finding.end_line, finding.end_column) == (1, 8, 1, 32)
+@pytest.mark.parametrize(
+    ("path", "text", "place", "message"),
+    [
+        ("a.py", "x = 1  # doiuri: ignore[syntax]\n", (1, 8, 1, 32), "no syntax to ignore"),
+        ("a.md", "x <!-- doiuri: ignore[not-http] -->", (1, 3, 1, 36), "unknown code not-http"),
+        ("a.md", "\n x <!-- doiuri: ignore -->", (2, 4, 2, 27), "nothing to ignore"),
+    ],
+)
+def test_an_unused_comment_is_told_at_its_place(
+    path: str, text: str, place: tuple[int, ...], message: str
+) -> None:
+    (finding,) = findings(path, text)
+    assert tuple(finding[name] for name in ("line", "column", "end_line", "end_column")) == place
+    assert finding["message"] == message
 
 
-def test_without_answers_no_comment_counts_as_unused() -> None:
-    text = f"<{DEAD}> <!-- doiuri: ignore[not-found, not-https] -->"
-    config = Config()
-    assert not judge(examine(Source("a.md", text), config), config).findings
-
-
-def test_quoted_comments_are_text() -> None:
-    assert ignores_in("a.md", "Write `<!-- doiuri: ignore -->` or so.") == []
-    assert ignores_in("a.py", '"""Write ``# doiuri: ignore`` there."""') == []
-    assert ignores_in("a.txt", "# doiuri: ignore") == []
-    assert ignores_in("a.py", "# doiuri: ignored\n# doiuri: ignore-files") == []
-
-
-def notebook(*cells: tuple[str, list[str], list[str]]) -> Source:
+def notebook(*cells: tuple[str, list[str], list[str]]) -> str:
     """A notebook of cells, each with its type, its tags and its lines."""
     described = [
         {"cell_type": kind, "metadata": {"tags": tags}, "source": source, "outputs": []}
         for kind, tags, source in cells
     ]
-    return Source("a.ipynb", json.dumps({"cells": described, "metadata": {}, "nbformat": 4}, indent=1))
+    return json.dumps({"cells": described, "metadata": {}, "nbformat": 4}, indent=1)
 
 
-def test_comments_and_tags_in_notebooks() -> None:
-    source = notebook(
-        ("markdown", [], [f"<{OLD}> <!-- doiuri: ignore[not-https] -->"]),
+def test_comments_and_tags_in_notebooks_are_for_their_cell(cache: Path) -> None:
+    text = notebook(
+        ("markdown", [], [f"<{OLD}> {HIDE}"]),
         ("code", [], [f"# {OLD} # doiuri: ignore[not-https]"]),
         ("markdown", ["doiuri: ignore[not-https]"], [f"<{OLD}>"]),
         ("markdown", [], [f"<{OLD}>"]),
     )
-    report = judged(source, STATUSES)
-    assert report.problem is None
-    assert [(finding.cell, finding.code) for finding in report.findings] == [(4, "not-https")]
+    found = findings("a.ipynb", text, "--cache", cache)
+    assert [(finding["cell"], finding["code"]) for finding in found] == [(4, "not-https")]
 
 
-def test_tags_of_cells_that_ignore_nothing() -> None:
-    for tag, text, expected in (
+@pytest.mark.parametrize(
+    ("tag", "text", "expected"),
+    [
         ("doiuri: ignore[not-https]", f"<{OLD}>", []),
+        ("doiuri: ignore[raw-link , not-https ]", f"<{OLD}>", ["the tag of the cell: no raw-link to ignore"]),
         ("doiuri: ignore", f"<{OLD}>", []),
         ("doiuri: ignore[not-https, doubled]", f"<{OLD}>", ["the tag of the cell: no doubled to ignore"]),
         ("doiuri: ignore[not-https]", "# Results", ["the tag of the cell: no not-https to ignore"]),
         ("doiuri: ignore[htps]", "# Results", ["the tag of the cell: unknown code htps"]),
         ("doiuri: ignore[not-found]", "<https://doi.org/10.1000/unknown>", []),
-    ):
-        source = notebook(("code", [], ["x = 1"]), ("markdown", [tag], [text]))
-        findings = judged(source, STATUSES).findings
-        assert [finding.message for finding in findings] == expected
-        assert {finding.cell for finding in findings} <= {2}
-
-
-def test_many_comments_take_linear_time() -> None:
-    for path, unit in (
-        ("a.md", f"{OLD} <!-- doiuri: ignore --> "),
-        ("a.md", "<!-- doiuri: ignore[not-https] -->\n"),
-        ("a.tex", "% doiuri: ignore[<!-- doiuri: ignore "),
-    ):
-        assert is_linear(partial(codes_of_many, path, unit), 5_000, 50_000), (path, unit)
-
-
-def codes_of_many(path: str, unit: str, size: int) -> list[str]:
-    return codes(path, unit * (size // len(unit)))
-
-
-def test_comments_in_notebooks_have_a_place_in_the_file() -> None:
-    mark = "doiuri: ignore[not-https]"
-    source = notebook(
-        ("markdown", [], ["doi:10.1000/182\n", f"é\t<!-- {mark} -->"]),
-        ("code", [], [f"# {DEAD}\n", "x = 1\n", f"y = 2  # {mark} doi:10.1000/182"]),
+    ],
+)  # fmt: skip
+def test_a_tag_of_a_cell_that_ignores_nothing_is_told(
+    tag: str, text: str, expected: list[str], cache: Path
+) -> None:
+    file = notebook(
+        ("code", [], ["x = 1"]), ("markdown", [tag], [text]), ("markdown", [], ["doi:10.1000/182"])
     )
-    found = [one for one in judged(source, STATUSES).findings if one.code == "unused-ignore"]
-    assert [(one.cell, one.line) for one in found] == [(1, 2), (2, 3)]
-    for one in found:
-        assert one.in_file is not None
-        line, column, _, _ = one.in_file
-        assert source.text.splitlines()[line - 1][column - 1 :].lstrip().startswith(("<!-- doiuri", "doiuri"))
+    found = findings("a.ipynb", file, "--cache", cache)
+    assert [finding["message"] for finding in found] == expected
+    assert {finding["cell"] for finding in found} <= {2}
+
+
+def test_an_unused_comment_in_a_notebook_has_its_place_in_the_file(tmp_path: Path) -> None:
+    text = notebook(
+        ("markdown", [], ["doi:10.1000/182\n", f"é\t{HIDE}"]),
+        ("code", [], [f"# {DEAD}\n", "x = 1\n", "y = 2  # doiuri: ignore[not-https] doi:10.1000/182"]),
+    )
+    options = "--select=unused-ignore,not-https", "-o", f"sarif:{tmp_path / 'a.sarif'}"
+    assert [(one["cell"], one["line"]) for one in findings("a.ipynb", text, *options)] == [(1, 2), (2, 3)]
+    (run,) = json.loads((tmp_path / "a.sarif").read_text())["runs"]
+    for result in run["results"]:
+        region = result["locations"][0]["physicalLocation"]["region"]
+        line = text.splitlines()[region["startLine"] - 1]
+        assert line[region["startColumn"] - 1 :].lstrip().startswith(("<!-- doiuri", "doiuri", "# doiuri"))
+
+
+@pytest.mark.parametrize(
+    ("path", "unit"),
+    [
+        ("a.md", f"{OLD} <!-- doiuri: ignore --> "),
+        ("a.md", f"{HIDE}\n"),
+        ("a.tex", "% doiuri: ignore[<!-- doiuri: ignore "),
+    ],
+)
+def test_many_comments_take_linear_time(path: str, unit: str) -> None:
+    def read(path: str, unit: str, size: int) -> list[str]:
+        return codes(path, unit * (size // len(unit)))
+
+    assert is_linear(partial(read, path, unit), 5_000, 50_000)

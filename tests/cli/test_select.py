@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import subprocess
 import sys
-from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
-from doiuri_cli.files import Patterns
-from doiuri_cli.files._select import Filter, GitError, Selection, changed_files, select, select_changed
 from support.cli.command import doiuri
 from support.growth import is_fast
 
@@ -25,7 +25,7 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv(f"GIT_{role}_EMAIL", "a@example.org")
 
 
-def write(*paths: str, text: str = "x") -> None:
+def write(*paths: str, text: str = "doi:10.1000/182") -> None:
     for path in paths:
         Path(path).parent.mkdir(parents=True, exist_ok=True)
         Path(path).write_text(text)
@@ -35,17 +35,26 @@ def git(*arguments: str) -> None:
     subprocess.run(["git", *arguments], check=True, capture_output=True)
 
 
-def selected(*arguments: str, include: str = "", exclude: str = "", max_size: int = 1000) -> Selection:
-    return select(arguments or ["."], wanted(include, exclude, max_size))
+class Selection(NamedTuple):
+    """The files that ``find`` reads, and its messages about others, as path and reason."""
+
+    paths: list[str]
+    messages: list[tuple[str, ...]]
 
 
-def wanted(include: str = "", exclude: str = "", max_size: int = 1000) -> Filter:
-    def patterns(text: str) -> tuple[Patterns, ...]:
-        return (Patterns(os.getcwd(), tuple(text.split())),) if text else ()  # noqa: PTH109
+def selected(*arguments: str, include: str = "", exclude: str = "") -> Selection:
+    patterns = [f"--include={line}" for line in include.split()] + [
+        f"--exclude={line}" for line in exclude.split()
+    ]
+    run = doiuri("find", "-o", "jsonl", *patterns, *arguments)
+    places = [os.fsdecode(eval_path(line)) for line in run.stdout.splitlines()]
+    messages = [tuple(line.split(": ", 2)[1:]) for line in run.stderr.splitlines()]
+    return Selection(places, messages)
 
-    return Filter(
-        lambda path: path.lower().endswith((".md", ".txt")), patterns(include), patterns(exclude), max_size
-    )
+
+def eval_path(line: str) -> str:
+    path: str = json.loads(line)["path"]
+    return re.sub(r"\\x([89a-f][0-9a-f])", lambda byte: os.fsdecode(bytes.fromhex(byte[1])), path)
 
 
 def test_folders_that_programs_make_are_passed_over_unless_named() -> None:
@@ -84,10 +93,11 @@ def test_what_sphinx_built_is_left_out(layout: str, source: str, site: str, tmp_
     ],
 )
 def test_built_sites_are_left_out_unless_named(names: str, mark: str | None) -> None:
-    write(*(f"site/{name}" for name in names.split()))
+    for name in names.split():
+        write(f"site/{name}", text="doi:10.1000/182" if name == "a.md" else "")
     assert selected().paths == ([] if mark else ["site/a.md"])
-    reason = f"a site that a program built ({mark}); name it to read it"
-    assert selected().left_out == ([("site", reason)] if mark else [])
+    reason = f"left out: a site that a program built ({mark}); name it to read it"
+    assert selected().messages == ([("site", reason)] if mark else [])
     assert selected("site").paths == ["site/a.md"]
 
 
@@ -98,20 +108,19 @@ def test_folders_are_walked_in_order() -> None:
 
 
 def test_named_files_are_read_in_any_case() -> None:
-    write("a.md", "ignored.md", "large.md", "x.unknown", text="y" * 2000)
+    write("a.md", "ignored.md", "large.md", "x.unknown", text="doi:10.1000/182" + " " * 1985)
+    write("doiuri.toml", text="max-size = 1000")
     write(".gitignore", text="ignored.md\n")
     git("init")
     names = ["ignored.md", "large.md", "x.unknown"]
     assert selected(*names, exclude="*.md").paths == names
-    everything = selected()
-    assert everything.paths == []
-    assert everything.skipped == {"too large": 2}
-    size = "2,000 bytes; max-size is 1,000"
-    assert everything.left_out == [("a.md", size), ("large.md", size)]
+    size = "left out: 2,000 bytes; max-size is 1,000"
+    assert selected() == ([], [("a.md", size), ("large.md", size)])
+    assert "2 files skipped: too large." in doiuri("check", "--offline").stderr
 
 
 def test_what_does_not_exist_is_a_problem() -> None:
-    assert selected("gone.md").problems == [("gone.md", "no such file or folder")]
+    assert selected("gone.md").messages == [("gone.md", "no such file or folder")]
 
 
 def test_what_git_ignores_is_left_out_but_not_what_it_tracks() -> None:
@@ -139,11 +148,15 @@ def test_another_repository_in_a_folder_has_ignored_files_of_its_own() -> None:
     assert selected().paths == ["a.md", "inner/a.md"]
 
 
-def test_patterns_with_many_stars_are_matched_fast() -> None:
-    for pattern, unit in (("*a" * 15 + "*b", "a"), ("**/a/" * 15 + "b", "a/"), ("**/*a*/" * 15 + "b", "aa/")):
-        patterns = Patterns("/", (pattern,))
-        assert is_fast(partial(patterns.match, "/" + unit * 250), 1), pattern
-        assert patterns.match(f"/{unit * 250}b"), pattern
+@pytest.mark.parametrize(
+    ("pattern", "path"),
+    [("*a" * 15 + "*b", "a" * 200), ("**/a/" * 15 + "b", "a/" * 100), ("**/*a*/" * 15 + "b", "aa/" * 100)],
+    ids=["stars", "folders", "both"],
+)
+def test_patterns_with_many_stars_are_matched_fast(pattern: str, path: str) -> None:
+    write(f"{path}c.md", f"{path}b.txt")
+    assert is_fast(lambda: selected(exclude=pattern), 1)
+    assert selected(include=f"{pattern}.txt").paths == [f"{path}b.txt"]
 
 
 def test_include_and_exclude() -> None:
@@ -155,8 +168,8 @@ def test_include_and_exclude() -> None:
 
 
 def test_a_pattern_to_include_names_a_type_that_is_not_known() -> None:
-    write("a.md", "src/b.jl", "src/c.png", "src/d.md")
-    assert selected(include="*.jl").paths == ["src/b.jl"]
+    write("a.md", "src/b.f90", "src/c.png", "src/d.md")
+    assert selected(include="*.f90").paths == ["src/b.f90"]
     assert selected(include="src/ *.md").paths == ["a.md", "src/d.md"]
 
 
@@ -188,10 +201,8 @@ def test_programs_ontologies_and_packages_of_r_are_read_by_default(tmp_path: Pat
 def test_named_pipes_are_passed_over_but_not_what_the_shell_opened() -> None:
     write("a.md")
     os.mkfifo("pipe.md")
-    selection = selected("a.md", "pipe.md", "/dev/stdin", "/dev/fd/0", "-")
-    assert selection.paths == ["a.md", "/dev/stdin", "/dev/fd/0", "-"]
-    assert selection.skipped == {"not a regular file": 1}
-    assert selected(".").paths == ["a.md"]
+    assert selected(".").paths == selected("pipe.md", "a.md").paths == ["a.md"]
+    assert "1 file skipped: not a regular file." in doiuri("check", "--offline", "a.md", "pipe.md").stderr
 
 
 def test_links_are_not_followed_in_folders() -> None:
@@ -211,7 +222,7 @@ def test_an_unreadable_folder_is_a_problem(tmp_path: Path) -> None:
     os.chdir(tmp_path)
     selection = selected()
     assert selection.paths == ["b.md"]
-    ((path, reason),) = selection.problems
+    ((path, reason),) = selection.messages
     assert path.startswith("ddd")
     assert reason == "File name too long"
 
@@ -219,56 +230,76 @@ def test_an_unreadable_folder_is_a_problem(tmp_path: Path) -> None:
 def test_deep_folders() -> None:
     deep = "d/" * 400
     os.makedirs(deep)  # noqa: PTH103
-    Path(deep, "x.md").write_text("x")
+    Path(deep, "x.md").write_text("doi:10.1000/182")
     assert selected().paths == [f"{deep}x.md"]
 
 
-def test_changed_files() -> None:
-    write("same.md", "edited.md", "gone.md", "sub/edited.txt", "é ü.md")
-    git("init")
-    assert len(changed_files(None)) == 5  # before the first commit
+def changed(*arguments: str, since: str | None = None) -> list[str]:
+    return selected(*arguments, "--changed" if since is None else f"--changed={since}").paths
+
+
+def commit(message: str) -> None:
     git("add", ".")
-    git("commit", "-m", "one")
-    write("edited.md", "sub/edited.txt", "é ü.md", text="other")
+    git("commit", "-m", message)
+
+
+def test_what_changed_is_the_same_from_any_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write("same.md", "edited.md", "gone.md", "sub/edited.txt", "é ü.md", "sub-old/edited.md", "sub/link.md")
+    git("init")
+    assert len(changed(".")) == 7  # before the first commit
+    commit("one")
+    write("edited.md", "sub/edited.txt", "é ü.md", "sub-old/edited.md", text="other doi:10.1000/183")
     write("new.md", "new.png", "sub/new.md")
     Path("gone.md").unlink()
-    names = ["edited.md", "new.md", "sub/edited.txt", "sub/new.md", "é ü.md"]
-    assert select_changed(changed_files(None), ["."], wanted()).paths == names
-    assert select_changed(changed_files("HEAD"), ["sub"], wanted()).paths == names[2:4]
-    os.chdir("sub")
-    assert select_changed(changed_files(None), ["."], wanted()).paths == ["edited.txt", "new.md"]
-    os.chdir("..")
-    git("add", ".")
-    git("commit", "-m", "two")
-    assert changed_files(None) == []
-    assert select_changed(changed_files("HEAD~1"), ["."], wanted()).paths == names
+    Path("sub/linked.md").symlink_to("../edited.md")
+    names = ["edited.md", "new.md", "sub-old/edited.md", "sub/edited.txt", "sub/new.md", "é ü.md"]
+    assert changed() == changed(".", since="HEAD") == changed("../" + tmp_path.name) == names
+    assert changed("sub") == changed("sub/", since="HEAD") == changed(str(tmp_path / "sub")) == names[3:5]
+    assert changed("new.md", "sub-old") == names[1:3]
+    monkeypatch.chdir("sub")
+    assert changed(".") == changed("../sub") == ["edited.txt", "new.md"]
+    assert changed("..") == [os.path.relpath(tmp_path / name) for name in names]
+    monkeypatch.chdir("..")
+    outside = tmp_path.parent / f"{tmp_path.name}-link"
+    outside.symlink_to(tmp_path)
+    monkeypatch.chdir(outside / "sub")
+    assert changed(".") == ["edited.txt", "new.md"]
+    monkeypatch.chdir(tmp_path)
+    git("worktree", "add", "../" + tmp_path.name + "-tree")
+    monkeypatch.chdir(f"../{tmp_path.name}-tree")
+    assert changed() == []
+    monkeypatch.chdir(tmp_path)
+    commit("two")
+    assert changed() == []
+    assert changed(since="HEAD~1") == names
 
 
 def test_changed_files_with_odd_names_and_renamed() -> None:
     odd = ["new\nline.md", "sp ace.md", os.fsdecode(b"caf\xe9.md"), "old.md"]
     write(*odd)
     git("init")
-    assert select_changed(changed_files(None), ["."], wanted()).paths == sorted(odd)
-    git("add", ".")
-    git("commit", "-m", "one")
+    assert changed() == sorted(odd)
+    commit("one")
     git("checkout", "--detach")
     git("mv", "old.md", "moved.md")
-    write(*odd[:3], text="other")
-    assert select_changed(changed_files(None), ["."], wanted()).paths == sorted([*odd[:3], "moved.md"])
+    write(*odd[:3], text="other doi:10.1000/183")
+    assert changed() == sorted([*odd[:3], "moved.md"])
     git("commit", "-a", "-m", "two")
-    assert len(changed_files("HEAD~1")) == len(changed_files("HEAD~1...HEAD")) == 4
+    assert changed(since="HEAD~1") == changed(since="HEAD~1...HEAD") == sorted([*odd[:3], "moved.md"])
 
 
-@pytest.mark.parametrize("reference", ["nope", "--output=x", "..", "docs", "HEAD:a.md"])
-def test_no_such_commit(reference: str) -> None:
+@pytest.mark.parametrize("reference", ["nope", "..", "docs", "HEAD:a.md"])
+def test_what_is_no_commit_is_said(reference: str) -> None:
     git("init")
-    with pytest.raises(GitError, match=reference):
-        changed_files(reference)
+    run = doiuri("find", f"--changed={reference}")
+    assert (run.returncode, run.stdout) == (2, "")
+    assert reference in run.stderr
 
 
-def test_changed_without_a_repository() -> None:
-    with pytest.raises(GitError, match="not a git repository"):
-        changed_files(None)
+def test_changed_without_a_repository_is_said() -> None:
+    run = doiuri("find", "--changed", GIT_CEILING_DIRECTORIES=str(Path.cwd().parent))
+    assert run.returncode == 2
+    assert "not a git repository" in run.stderr
 
 
 def test_the_command_reads_lists_and_passes_over_binary_files(tmp_path: Path) -> None:

@@ -7,17 +7,37 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
-from doiuri_cli import readers
+from support.cli.command import doiuri
 
 ROOT = Path(__file__).parents[3]
 HOOKS: list[dict[str, Any]] = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text("utf-8"))
 
 
-def test_the_hooks_are_for_all_files_that_are_read() -> None:
-    for hook in HOOKS:
-        assert [name for name in readers._TYPES if not re.search(hook["files"], f"docs/a{name}")] == []
-        assert not re.search(hook["files"], "a.c")
+EXTENSIONS = re.findall("[a-z]+", HOOKS[0]["files"].replace("[iwx]?", "|pyi|pyw|pyx").replace("?", ""))
+NAMES = [
+    *(
+        "README",
+        "CITATION",
+        "AUTHORS",
+        "DESCRIPTION",
+        "LICENSE",
+        "Makefile",
+        "a.c",
+        "a.csv",
+        "a.png",
+        "a.toml",
+    ),
+    *(f"a.{name}" for name in {*EXTENSIONS, "htm", "yml", "BIB", "Rmd"} - {"i"}),
+]
+
+
+@pytest.mark.parametrize("name", sorted(NAMES))
+def test_the_hooks_are_for_the_files_that_are_read(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text("")
+    is_read = doiuri("check", "--isolated", cwd=tmp_path).stderr != "No files to check.\n"
+    assert [re.search(hook["files"], f"docs/{name}") is not None for hook in HOOKS] == [is_read] * len(HOOKS)
 
 
 def test_pre_commit_can_install_this_repository() -> None:

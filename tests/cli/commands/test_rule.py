@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+
+import pytest
 from support.cli.command import doiuri
 
 
@@ -30,3 +33,19 @@ def test_wrong_use_names_the_nearest_code_or_command() -> None:
         run = doiuri(typed)
         told = f"doiuri: {typed!r} is not a command; {hint}\n"
         assert (run.returncode, run.stdout, run.stderr) == (2, "", told)
+
+
+CODES = doiuri("rule", "nosuch").stderr.partition("known are ")[2].rstrip("\n").split(", ")
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_each_code_is_explained_in_whole_sentences_with_an_example(code: str) -> None:
+    title, text, example, *rest = doiuri("rule", code).stdout.split("\n\n")
+    severity = {"syntax": "error", "not-found": "error", "preprint-published": "info"}.get(code, "warning")
+    assert title == f"{code} ({severity})"
+    assert re.fullmatch(r"[A-Z`].*\.", text, re.DOTALL)
+    assert text.count("`") % 2 == 0
+    shown, _, instead = "\n\n".join([example, *rest[:-1]]).removeprefix("Example:").partition("\nWrite:")
+    assert shown.strip()
+    assert shown.strip() != instead.strip()
+    assert instead or rest[-1] == "Fix: none\n"

@@ -214,8 +214,9 @@ def test_unsafe_fixes_without_an_answer(tmp_path: Path) -> None:
 
 KILLED = """
 import os, signal, sys
+from importlib.metadata import entry_points
 from pathlib import Path
-from doiuri_cli._main import main
+main = entry_points(group="console_scripts")["doiuri"].load()
 folder, old = Path(sys.argv[1]), sys.stdin.buffer.read()
 paths = [folder / name for name in ("a.md", "b.md")]
 calls = {"chmod", "fchmod", "fsync", "open", "rename", "replace", "truncate", "unlink", "write"}

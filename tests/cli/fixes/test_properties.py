@@ -3,18 +3,17 @@
 import html
 import json
 import re
+import tempfile
+from pathlib import Path
 from urllib.parse import unquote
 
 import yaml
 from docutils.core import publish_doctree
 from docutils.nodes import Element
 from doiuri import DOI
-from doiuri_cli._config import Config
-from doiuri_cli._examine import examine
-from doiuri_cli._fixes import FixPolicy, apply, compatible, mend
-from doiuri_cli.files import Source
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
+from support.cli.command import doiuri, fixed, names, remember
 
 NAMES = st.sampled_from(
     [
@@ -86,56 +85,73 @@ FILES = st.sampled_from(sorted(FORMS)).flatmap(
         st.sampled_from(["\n\n", "\r\n\r\n"]),
     )
 )
-CONFIG = Config()
 
 
-def names(source: Source) -> list[str]:
-    """Return the names in a file; entities in fields are those that fixes replace."""
-    places = examine(source, CONFIG).places
-    return [html.unescape(str(one.at.doi)) if one.field else str(one.at.doi) for one in places]
+def keys(path: str, text: str) -> list[str]:
+    """Return the DOIs in a file; entities are those that fixes replace in fields."""
+    return [DOI(html.unescape(name)).key for name in names(path, text)]
 
 
 @given(FILES)
-def test_safe_fixes(file: tuple[str, list[str], str]) -> None:
-    """Safe fixes keep the DOIs and their order, and nothing is left for a second run."""
+def test_safe_fixes_keep_the_dois_and_leave_nothing_to_a_second_run(file: tuple[str, list[str], str]) -> None:
     path, pieces, line_end = file
-    source = Source(
-        path, line_end.join(pieces).replace("\r\n", "\n").replace("\n", line_end[: len(line_end) // 2])
-    )
-    mended = mend(source, CONFIG, None, FixPolicy())
-    assert mended.report.problem is None
-    assert mended.after is not None
-    assert names(mended.after) == names(source)
-    again = mend(mended.after, CONFIG, None, FixPolicy())
-    assert again.after is not None
-    assert again.after.text == mended.after.text
-    assert again.applied == 0
+    text = line_end.join(pieces).replace("\r\n", "\n").replace("\n", line_end[: len(line_end) // 2])
+    once = fixed(path, text)
+    assert keys(path, once) == keys(path, text)
+    assert fixed(path, once) == once
+
+
+def apply(path: str, text: str) -> tuple[str, bool]:
+    """Return a text after the safe fixes that ``check`` lists, and whether there are any."""
+    words = "check", "--isolated", "--offline", "--no-lock", "-q", "-", "--stdin-filename", path
+    sarif, listed = (doiuri(*words, "-o", name, stdin=text.encode()).stdout for name in ("sarif", "json"))
+    results = json.loads(sarif)["runs"][0]["results"]
+    spans = []
+    for result, finding in zip(results, json.loads(listed), strict=True):
+        if finding["fix"] and finding["fix"]["safe"]:
+            ((change,),) = (one["replacements"] for one in result["fixes"][0]["artifactChanges"])
+            start, length = (change["deletedRegion"][name] for name in ("charOffset", "charLength"))
+            spans.append((start, start + length, change["insertedContent"]["text"]))
+    last = -1
+    pieces, place = [], 0
+    for start, end, new in sorted(spans):
+        if start > last:
+            pieces += [text[place:start], new]
+            place = last = end
+    return "".join([*pieces, text[place:]]), bool(pieces)
 
 
 @given(FILES)
-def test_each_fix_touches_only_its_span(file: tuple[str, list[str], str]) -> None:
+def test_a_fix_changes_what_check_says_and_nothing_else(file: tuple[str, list[str], str]) -> None:
     path, pieces, _ = file
-    source = Source(path, "\n\n".join(pieces))
-    fixes = compatible(one.fix for one in examine(source, CONFIG).findings if one.fix is not None)
-    text = apply(source.text, fixes)
-    for first, second in zip([None, *fixes], [*fixes, None], strict=True):
-        kept = source.text[first.end if first else 0 : second.start if second else None]
-        assert text.startswith(kept)
-        text = text[len(kept) + (len(second.replacement) if second else 0) :]
-    assert text == ""
+    text = fixing = "\n\n".join(pieces)
+    run = doiuri("fix", "--isolated", "-", "--stdin-filename", path, stdin=text.encode())
+    assume("a fix was left out" not in run.stderr)
+    for _ in range(10):
+        fixing, is_changed = apply(path, fixing)
+        if not is_changed:
+            break
+    assert run.stdout == fixing
+
+
+REGISTERED = {"10.1000/182", "10.1000/978-3", "10.1000/x"}
 
 
 @given(FILES)
-def test_unsafe_fixes_are_proved_too(file: tuple[str, list[str], str]) -> None:
-    """If the registry knows every suggested name and no other, the fixes can still be proved."""
+def test_an_unsafe_fix_changes_an_unknown_name_to_a_registered_one(file: tuple[str, list[str], str]) -> None:
     path, pieces, _ = file
-    source = Source(path, "\n\n".join(pieces))
-    wanted = {one.fix.name for one in examine(source, CONFIG).findings if one.fix and one.fix.name}
-    policy = FixPolicy(
-        lambda asked: {DOI(name).key: "found" if name in wanted else "not-found" for name in asked}
-    )
-    mended = mend(source, CONFIG, None, policy)
-    assert mended.report.problem is None
+    text = "\n\n".join(pieces)
+    before = names(path, text)
+    with tempfile.TemporaryDirectory() as folder:
+        cache = Path(folder, "cache")
+        remember(cache, {name: name in REGISTERED for name in {*before, *REGISTERED}})
+        after = names(path, fixed(path, text, "--unsafe-fixes", "--offline", "--cache", cache))
+    wrong = [
+        f"{old} became {new}"
+        for old, new in zip(before, after, strict=True)
+        if html.unescape(old) != html.unescape(new) and (new not in REGISTERED or old in REGISTERED)
+    ]
+    assert not wrong, wrong
 
 
 PIECES = [
@@ -197,11 +213,11 @@ def test_nothing_of_a_field_is_lost(path: str, value: str) -> None:
     """All that follows the head is in the field afterwards, escaped or not; of a link, a query may go."""
     assume("\x7f" not in value or path != "a.md")  # YAML has no such character
     written = json.dumps(value, ensure_ascii=False) if path in QUOTED else value
-    source = Source(path, FIELDS[path].format(written))
-    mended = mend(source, CONFIG, None, FixPolicy())
-    if mended.after is None or not mended.applied:
+    text = FIELDS[path].format(written)
+    better = fixed(path, text)
+    if better == text:
         return
-    before, after = plain(value), plain(value_of(path, mended.after.text))
+    before, after = plain(value), plain(value_of(path, better))
     dropped = before.removeprefix(after)
     is_link = "/" in value[: value.index("10.1000")]
     assert not dropped or (before != dropped and dropped[0] in "#?" and is_link)
@@ -234,6 +250,5 @@ def test_restructuredtext_keeps_its_structure(blocks: list[tuple[str, str]]) -> 
     """Tables, titles and references are the same for docutils, in a file and in a docstring."""
     text = "\n".join(form.format(row, row, "=" * len(row), "-" * len(row)) for form, row in blocks)
     for path, form in {"a.rst": "{}", "a.py": '"""\n{}"""\n'}.items():
-        mended = mend(Source(path, form.format(text)), CONFIG, None, FixPolicy())
-        assert mended.after is not None
-        assert shape(mended.after.text.replace('"""', "")) == shape(text)
+        better = fixed(path, form.format(text))
+        assert shape(better.replace('"""', "")) == shape(text)

@@ -5,12 +5,11 @@ from __future__ import annotations
 import html
 import json
 import re
+from itertools import product
 from urllib.parse import unquote
 
 import pytest
-from doiuri_cli._config import Config
-from doiuri_cli._fixes import FixPolicy, mend
-from doiuri_cli.files import Source
+from support.cli.command import fixed
 
 SICI = "10.1002/(SICI)1097-4679(199901)55:1<89::AID-JCLP9>3.0.CO;2-"
 # A query or a fragment that links really have may go; none of these is one
@@ -39,25 +38,26 @@ SPELLINGS: dict[str, dict[str, str]] = {
     "backslashes": {character: f"\\{character}" for character in "<>#?&_"},
 }
 FORMS = {
-    "doi.bib": "@a{{k,\n  doi = {{{}}}\n}}\n",
-    "url.bib": "@a{{k,\n  url = {{{}}}\n}}\n",
-    "do.ris": "TY  - JOUR\nDO  - {}\nER  - \n",
-    "ur.ris": "TY  - JOUR\nUR  - {}\nER  - \n",
-    "csl.json": '[{{"id": "k", "type": "book",\n "DOI": "{}"\n}}]',
-    "CITATION.cff": 'doi: "{}"\n',
-    "a.yml": 'doi: "{}"\n',
-    "field.md": '---\ndoi: "{}"\n---\n',
-    "link.md": "[x]({})\n",
-    "a.rst": "`x <{}>`__\n",
-    "a.html": '<a href="{}">x</a>\n',
-    "a.tex": "\\href{{{}}}{{x}}\n",
-    "a.txt": "{}\n",
+    "doi.bib": ("", "@a{{k{n},\n  doi = {{{}}}\n}}\n", ""),
+    "url.bib": ("", "@a{{k{n},\n  url = {{{}}}\n}}\n", ""),
+    "do.ris": ("", "TY  - JOUR\nDO  - {}\nER  - \n", ""),
+    "ur.ris": ("", "TY  - JOUR\nUR  - {}\nER  - \n", ""),
+    "csl.json": ("[", '{{"id": "k{n}", "type": "book",\n "DOI": "{}"\n}},', "0]"),
+    "CITATION.cff": ("references:\n", '- doi: "{}"\n', ""),
+    "a.yml": ("", '- doi: "{}"\n', ""),
+    "field.md": ("---\nx:\n", '- doi: "{}"\n', "---\n"),
+    "link.md": ("", "[x]({})\n\n", ""),
+    "a.rst": ("", "`x <{}>`__\n\n", ""),
+    "a.html": ("", '<a href="{}">x</a>\n', ""),
+    "a.tex": ("", "\\href{{{}}}{{x}}\n", ""),
+    "a.txt": ("", "{}\n", ""),
 }
+"""What a file begins with, an entry in it, and what it ends with."""
 
 
-def plain(text: str) -> str:
-    """Return the line of the name, from the name on and without escapes."""
-    text = text[text.index("10.1") :].partition("\n")[0]
+def plain(line: str) -> str:
+    """Return the name in a line and what follows it, without escapes."""
+    text = line[line.index("10.1") :]
     text = unquote(unquote(re.sub(r"\\(?=%)", "", text)))
     text = re.sub(r"[\\{}$\"]", "", text).replace("textless", "<").replace("textgreater", ">")
     return html.unescape(html.unescape(text))
@@ -66,10 +66,17 @@ def plain(text: str) -> str:
 @pytest.mark.parametrize("spelling", SPELLINGS)
 @pytest.mark.parametrize("path", FORMS)
 def test_the_name_stays(path: str, spelling: str) -> None:
-    for name in NAMES:
-        for head in HEADS:
-            value = head + "".join(SPELLINGS[spelling].get(character, character) for character in name)
-            written = json.dumps(value)[1:-1] if '"{}"' in FORMS[path] else value
-            text = FORMS[path].format(written)
-            fixed = mend(Source(path, text), Config(), None, FixPolicy()).after
-            assert fixed is None or plain(fixed.text) == plain(text), (text, fixed.text)
+    before, form, after = FORMS[path]
+    entries = []
+    for number, (head, name) in enumerate(product(HEADS, NAMES)):
+        value = head + "".join(SPELLINGS[spelling].get(character, character) for character in name)
+        entries.append(form.format(json.dumps(value)[1:-1] if '"{}"' in form else value, n=number))
+    text = f"{before}{''.join(entries)}{after}"
+    lines, better = text.split("\n"), fixed(path, text).split("\n")
+    wrong = [
+        f"{new} instead of {old}"
+        for old, new in zip(lines, better, strict=True)
+        if old != new and plain(old) != plain(new)
+    ]
+    assert not wrong, "\n".join(wrong)
+    assert better != lines or path == "a.txt"

@@ -1,164 +1,277 @@
-"""``json``, ``jsonl``, ``github``, ``gitlab`` and ``markdown``."""
+"""All formats say the same about the same run, and are valid, whatever files are named and hold."""
 
 from __future__ import annotations
 
 import json
 import os
 import re
+import tempfile
+import unicodedata
+from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote_to_bytes
+from xml.etree import ElementTree
 
-import pytest
-from doiuri_cli.output import FORMATS, Report
-from doiuri_cli.rules import Fix
+from hypothesis import given
+from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from markdown_it import MarkdownIt
-from support.cli.findings import finding, for_any_report, report, written
+from support.cli.command import doiuri
+
+if TYPE_CHECKING:
+    from xmlschema import XMLSchema
 
 SCHEMAS = Path(__file__).parent / "schemas"
+FORMATS = ("full", "concise", "json", "jsonl", "github", "gitlab", "sarif", "junit", "markdown")
+# What breaks formats: ends of CDATA, attributes, cells and commands, and what no format can hold as it is
+PIECES = [
+    *("]]>", "<!--", '"', "'", "&amp;", "::error::", "##vso[task.x]", "##[error]", "%0A", "\t", "\x1b[31m"),
+    *("\x85", "\u2028", "\u202e", "\udcff", "\ufffe", "\U0001f600", "e\u0301", "漢", "|", "`", "\\", "*"),
+    *("@all", "[x](y)", "a:b,c", " ", "docs", "\n", "\r"),
+]
+TEXTS = st.lists(st.sampled_from(PIECES), max_size=6).map("".join)
+LINKS = st.sampled_from(["http://doi.org/10.1000/1{}", "https://doi.org/doi:10.1000/1{}", "10.1000/978–{}"])
+LINES = st.builds(lambda before, link, inner: before + link.format(inner), TEXTS, LINKS, TEXTS)
+CONTENTS = st.lists(LINES, min_size=1, max_size=3).map("\n".join)
+FILES = st.dictionaries(
+    st.tuples(TEXTS, st.sampled_from([".txt", ".md", ".ipynb", ".bib"])).map("a".join), CONTENTS, max_size=3
+)
 
 
 def schema(name: str) -> Draft202012Validator:
-    return Draft202012Validator(json.loads((SCHEMAS / name).read_text("utf-8")))
-
-
-FINDING, CODE_QUALITY = schema("findings.json"), schema("code-quality.json")
-
-
-@for_any_report
-def test_json_and_jsonl_say_the_same(many: Report) -> None:
-    listed = json.loads(written(many, "json"))
-    lines = written(many, "jsonl").splitlines()
-    assert listed == [json.loads(line) for line in lines]
-    assert written(many, "json").isascii()
-    for value, found in zip(listed, many.findings, strict=True):
-        FINDING.validate(value)
-        json.dumps(value, ensure_ascii=False).encode("utf-8")
-        assert (value["line"], value["end_column"]) == (found.line, found.end_column)
-
-
-def test_json_has_these_members() -> None:
-    fix = Fix(0, 9, "https://doi.org/10.1000/182", safe=True)
-    found = finding(
-        "not-https", path="caf\udce9.bib", entry="smith", doi="10.1000/182", message='"]', cell=1, fix=fix
+    return Draft202012Validator(
+        json.loads((SCHEMAS / name).read_text("utf-8")), format_checker=Draft202012Validator.FORMAT_CHECKER
     )
-    assert json.loads(written(report(found), "json")) == [
-        {
-            "path": r"caf\xe9.bib",
-            "line": 41,
-            "column": 21,
-            "end_line": 41,
-            "end_column": 64,
-            "cell": 1,
-            "entry": "smith",
-            "code": "not-https",
-            "severity": "warning",
-            "message": '"]',
-            "doi": "10.1000/182",
-            "fix": {"replacement": "https://doi.org/10.1000/182", "safe": True},
-        }
-    ]
-    assert written(report(), "json") == "[]\n"
-    assert written(report(), "jsonl") == ""
+
+
+FINDING, CODE_QUALITY, SARIF = schema("findings.json"), schema("code-quality.json"), schema("sarif.json")
+
+
+@cache
+def junit() -> XMLSchema:
+    from xmlschema import XMLSchema  # takes a second, in each worker of pytest
+
+    return XMLSchema(SCHEMAS / "junit.xsd")
+
+
+def written(folder: Path, *options: object) -> dict[str, str]:
+    """Return what each format says about the files in a folder."""
+    with tempfile.TemporaryDirectory() as place:
+        outputs = [f"-o{name}:{place}/{name}" for name in FORMATS]
+        words = "check", "--isolated", "--offline", "--no-lock", "-q", *options, *outputs
+        run = doiuri(*words, cwd=folder)
+        assert run.returncode in {0, 1}, run
+        return {name: Path(place, name).read_text("utf-8") for name in FORMATS}
+
+
+def in_folder(files: dict[str, str], *options: object) -> dict[str, str]:
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in files.items():
+            content = text
+            if name.endswith(".ipynb"):
+                cell = {"cell_type": "markdown", "source": text.splitlines(keepends=True)}
+                content = json.dumps({"cells": [cell], "nbformat": 4}, indent=1)
+            Path(folder, name).write_bytes(content.encode(errors="surrogateescape"))
+        return written(Path(folder), *options)
+
+
+def escaped(path: str) -> str:
+    """Return a path as JSON has it: a byte that is not UTF-8 as an escape."""
+    return re.sub("[\udc80-\udcff]", lambda byte: f"\\x{ord(byte[0]) - 0xDC00:02x}", path)
 
 
 def unescaped(text: str) -> str:
-    """What GitHub's runner reads."""
+    """Return what GitHub's runner reads."""
     for sign, code in ((":", "%3A"), (",", "%2C"), ("\r", "%0D"), ("\n", "%0A"), ("%", "%25")):
         text = text.replace(code, sign)
     return text
 
 
-@for_any_report
-def test_every_finding_is_one_command_for_github(many: Report) -> None:
-    lines = written(many, "github").split("\n")
-    assert lines.pop() == ""
-    assert len(lines) == len(many.findings)
-    for line, found in zip(lines, many.findings, strict=True):
-        match = re.fullmatch(r"::(error|warning|notice) ([^:\r]*)::([^\r]*)", line)
-        assert match
-        properties = dict(item.split("=", 1) for item in match[2].split(","))
-        assert properties["title"] == f"doiuri ({found.code})"
-        assert int(properties["line"]) == (found.in_file or (found.line,))[0]
-        if found.path.isprintable() or found.path.replace("\n", "").isprintable():
-            assert unescaped(properties["file"]) == os.path.normpath(found.path)
+@given(FILES)
+def test_all_formats_are_valid_and_say_the_same_of_any_files(files: dict[str, str]) -> None:
+    said = in_folder(files)
+    listed: list[dict[str, Any]] = json.loads(said["json"])
+    assert listed == [json.loads(line) for line in said["jsonl"].splitlines()]
+    assert said["json"].isascii()
+    for one in listed:
+        FINDING.validate(one)
+    what = [(one["code"], one["severity"]) for one in listed]
+    assert {one["path"] for one in listed} <= {*map(escaped, files)}
 
+    github = said["github"].split("\n")[:-1]
+    commands = [re.fullmatch(r"::(error|warning|notice) ([^:\r]*)::([^\r]*)", line) for line in github]
+    properties = [dict(one.split("=", 1) for one in match[2].split(",")) for match in commands if match]
+    assert [one["title"] for one in properties] == [f"doiuri ({code})" for code, _ in what]
+    assert [match and match[1] for match in commands] == [severity for _, severity in what]
+    for one, value in zip(properties, listed, strict=True):
+        if value["path"].isprintable():
+            assert unescaped(one["file"]) == value["path"]
 
-@for_any_report
-def test_no_format_holds_a_command_for_another_ci_system(many: Report) -> None:
-    for name in FORMATS:
-        if name != "github":  # a line is one command there, and the file keeps its name
-            text = written(many, name)
-            assert not re.search(r"##(\[|vso\[)|^\s*::", text, re.MULTILINE), name
+    gitlab = json.loads(said["gitlab"])
+    CODE_QUALITY.validate(gitlab)
+    assert [(one["check_name"], one["location"]["path"]) for one in gitlab] == [
+        (one["code"], one["path"]) for one in listed
+    ]
+    assert len({one["fingerprint"] for one in gitlab}) == len(listed)
 
+    sarif = json.loads(said["sarif"])
+    SARIF.validate(sarif)
+    ((driver, results),) = ((run["tool"]["driver"], run["results"]) for run in sarif["runs"])
+    assert [driver["rules"][one["ruleIndex"]]["id"] for one in results] == [code for code, _ in what]
+    places = [one["locations"][0]["physicalLocation"] for one in results]
+    uris = [os.fsdecode(unquote_to_bytes(one["artifactLocation"]["uri"])) for one in places]
+    assert [*map(escaped, uris)] == [one["path"] for one in listed]
+    starts = [one["region"]["startLine"] for one in places]
+    assert starts == [int(one["line"]) for one in properties]
+    assert starts == [one["location"]["lines"]["begin"] for one in gitlab]
+    in_files = [n for n, one in enumerate(listed) if one["cell"] is None]
+    assert [starts[n] for n in in_files] == [listed[n]["line"] for n in in_files]
 
-def test_a_command_for_github() -> None:
-    found = finding(path="a,b:c%\n.md", message="50%\r\nno")
-    assert written(report(found), "github") == (
-        "::error title=doiuri (not-found),file=a%2Cb%3Ac%25%0A.md,line=41,endLine=41,col=21,endColumn=64"
-        "::a,b:c%25\\n.md:41:21: not-found: 50%25\\r\\nno\n"
-    )
-    assert "col=" not in written(report(found._replace(end_line=42)), "github")
+    root = ElementTree.fromstring(said["junit"])
+    junit().validate(root)
+    failed = root.findall(".//failure")
+    assert [one.get("type") for one in failed] == [one["severity"] for one in listed]
+    assert int(root.get("failures", "")) == len(failed)
+    assert len(root) == (len({one["path"] for one in listed}) or 1)
 
-
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        ("full", "docs/methods.md:41:21: info[preprint-published] a preprint"),
-        ("concise", "docs/methods.md:41:21: info[preprint-published] a preprint"),
-        ("json", '"severity": "info"'),
-        ("jsonl", '"severity": "info"'),
-        ("github", "::notice title=doiuri (preprint-published)"),
-        ("gitlab", '"severity": "info"'),
-        ("sarif", '"level": "note",\n     "message"'),
-        ("junit", 'tests="1" failures="0"'),
-        ("junit", '<skipped message="a preprint">'),
-        ("markdown", "| docs/methods.md:41:21 | info | preprint-published | a preprint |"),
-        ("markdown", "1 info."),
-    ],
-)
-def test_every_format_has_a_word_for_information(name: str, text: str) -> None:
-    assert text in written(report(finding("preprint-published", message="a preprint")), name)
-
-
-@for_any_report
-def test_any_findings_make_a_valid_code_quality_report(many: Report) -> None:
-    issues = json.loads(written(many, "gitlab"))
-    CODE_QUALITY.validate(issues)
-    assert len({issue["fingerprint"] for issue in issues}) == len(many.findings)
-
-
-def test_an_issue_for_gitlab() -> None:
-    (issue,) = json.loads(written(report(finding(path="./docs/a.md")), "gitlab"))
-    assert issue.pop("fingerprint")
-    assert issue == {
-        "description": "10.1371/journal.pone.013187 is not registered",
-        "check_name": "not-found",
-        "severity": "major",
-        "location": {"path": "docs/a.md", "lines": {"begin": 41, "end": 41}},
-    }
-
-
-def rendered(many: Report) -> str:
-    return str(MarkdownIt("gfm-like", {"linkify": False}).render(written(many, "markdown")))
-
-
-@for_any_report
-def test_findings_stay_in_their_cells(many: Report) -> None:
-    html = rendered(many)
-    assert html.count("<tr>") == (len(many.findings) + 1 if many.findings else 0)
-    assert html.count("<td>") == 4 * len(many.findings)
+    html = MarkdownIt("gfm-like", {"linkify": False}).render(said["markdown"])
+    assert html.count("<td>") == 4 * len(listed)
     tags = {"table", "thead", "tbody", "tr", "th", "td", "p", "strong", "ul", "li"}
     assert set(re.findall(r"</?(\w+)", html)) <= tags
-    assert "@" not in written(many, "markdown")
+    assert "@" not in said["markdown"]
+
+    assert len(said["concise"].splitlines()) == len(listed)
+    for line, one in zip(said["concise"].splitlines(), listed, strict=True):
+        assert line.endswith(" [*]") == bool(one["fix"] and one["fix"]["safe"])
+    for name in ("full", "concise"):
+        kinds = {unicodedata.category(character) for character in said[name].replace("\n", "")}
+        assert kinds.isdisjoint({"Cf", "Cs", "Zl", "Zp"}), name
+    commands_elsewhere = [
+        name
+        for name, text in said.items()
+        if name != "github" and re.search(r"##(\[|vso\[)|^\s*::", text, re.MULTILINE)
+    ]
+    assert not commands_elsewhere
 
 
-def test_the_markdown_shows_what_stands_there() -> None:
-    html = rendered(report(finding(path="a|b`c*.md", message=r"<b> \| [x](y) &amp; a_b_c")))
-    assert "<td>a|b`c*.md:41:21</td>" in html
-    assert r"<td>&lt;b&gt; \| [x](y) &amp;amp; a_b_c</td>" in html
+OLD = "é http://dx.doi.org/10.1000/182\n"
 
 
-def test_a_summary_stays_below_the_size_that_github_shows() -> None:
-    text = written(report(*[finding(path="\\" * 5000, message="`" * 5000)] * 3000), "markdown")
-    assert len(text.encode()) < 2**20
-    assert "2000 more findings are not listed." in text
+def test_each_format_has_its_members(tmp_path: Path) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "a,b:c%.md").write_text(f"# T\n\n{OLD}")
+    said = written(tmp_path, "./docs/../docs")
+    place = "./docs/../docs/a,b:c%.md:3:3"
+    message = "http://dx.doi.org/10.1000/182"
+    assert json.loads(said["json"]) == [
+        {
+            "path": "./docs/../docs/a,b:c%.md",
+            "line": 3,
+            "column": 3,
+            "end_line": 3,
+            "end_column": 32,
+            "cell": None,
+            "entry": None,
+            "code": "not-https",
+            "severity": "warning",
+            "message": message,
+            "doi": "10.1000/182",
+            "fix": {"replacement": "https://doi.org", "safe": True},
+        }
+    ]
+    assert said["github"] == (
+        "::warning title=doiuri (not-https),file=docs/a%2Cb%3Ac%25.md,line=3,endLine=3,col=3,endColumn=32"
+        f"::{place.replace('%', '%25')}: not-https: {message}\n"
+    )
+    (issue,) = json.loads(said["gitlab"])
+    assert issue.pop("fingerprint")
+    assert issue == {
+        "description": message,
+        "check_name": "not-https",
+        "severity": "minor",
+        "location": {"path": "docs/a,b:c%.md", "lines": {"begin": 3, "end": 3}},
+    }
+    (result,) = json.loads(said["sarif"])["runs"][0]["results"]
+    assert result["level"] == "warning"
+    assert result["locations"][0]["physicalLocation"] == {
+        "artifactLocation": {"uri": "docs/a%2Cb%3Ac%25.md", "uriBaseId": "%SRCROOT%"},
+        "region": {"startLine": 3, "startColumn": 3, "endLine": 3, "endColumn": 32},
+    }
+    (change,) = result["fixes"][0]["artifactChanges"]
+    assert change["replacements"] == [
+        {"deletedRegion": {"charOffset": 7, "charLength": 17}, "insertedContent": {"text": "https://doi.org"}}
+    ]
+    assert said["full"] == said["concise"] == f"{place}: warning[not-https] {message} [*]\n"
+    assert "<td>./docs/../docs/a,b:c%.md:3:3</td>" in MarkdownIt("gfm-like", {"linkify": False}).render(
+        said["markdown"]
+    )
+
+
+def test_a_run_without_findings_is_valid(tmp_path: Path) -> None:
+    said = written(tmp_path)
+    assert (said["json"], said["jsonl"], said["full"], said["github"]) == ("[]\n", "", "", "")
+    root = ElementTree.fromstring(said["junit"])
+    assert (root.get("tests"), root.get("failures")) == ("1", "0")
+    assert root.find("testsuite/testcase") is not None
+    rules = json.loads(said["sarif"])["runs"][0]["tool"]["driver"]["rules"]
+    assert len(rules) > 25
+    assert all("Example: " in rule["help"]["text"] for rule in rules)
+
+
+def test_a_file_elsewhere_is_named_by_its_address(tmp_path: Path) -> None:
+    here = tmp_path / "here"
+    here.mkdir()
+    for folder in (here, tmp_path):
+        (folder / "a b.md").write_text(OLD)
+    said = written(here, here / "a b.md", "../a b.md")
+    results = json.loads(said["sarif"])["runs"][0]["results"]
+    places = [one["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for one in results]
+    assert places == ["a%20b.md", "../a%20b.md"]
+    said = written(here, tmp_path / "a b.md")
+    (result,) = json.loads(said["sarif"])["runs"][0]["results"]
+    address = result["locations"][0]["physicalLocation"]["artifactLocation"]
+    assert address == {"uri": f"file://{tmp_path}/a%20b.md"}
+
+
+def prints(text: str, name: str = "a.md") -> list[str]:
+    results = json.loads(in_folder({name: text})["sarif"])["runs"][0]["results"]
+    return [one["partialFingerprints"]["primaryLocationLineHash"] for one in results]
+
+
+def test_fingerprints_stay_if_lines_move_and_differ_otherwise() -> None:
+    assert prints(OLD) == prints(f"more\n\n{OLD}") == prints(f"> 1\n   {OLD}")[-1:]
+    assert prints(OLD) == prints(OLD + OLD)[:1]
+    others = [
+        prints(OLD, "b.md"),
+        prints(OLD.replace("182", "183")),
+        prints(f"x {OLD}"),
+        prints(OLD + OLD)[1:],
+    ]
+    assert len({print_ for each in (prints(OLD), *others) for print_ in each}) == 5
+
+
+def test_a_finding_in_a_cell_has_the_place_in_the_file_and_the_cell() -> None:
+    said = in_folder({"a.ipynb": "# Title\n<http://doi.org/10.1000/182>\n"})
+    ((result, line),) = (
+        (one, one["locations"][0]["physicalLocation"]["region"]["startLine"])
+        for one in json.loads(said["sarif"])["runs"][0]["results"]
+    )
+    assert result["locations"][0]["logicalLocations"] == [{"name": "cell 1"}]
+    assert line == 7
+    assert said["concise"].startswith("a.ipynb:cell 1:2:2: ")
+    assert 'name="not-https cell 1:2:2"' in said["junit"]
+
+
+def test_a_finding_on_several_lines_has_no_columns_for_github(tmp_path: Path) -> None:
+    (tmp_path / "a.tex").write_text("see \\url{http://doi.org/%\n10.1000/182}\n")
+    said = written(tmp_path)
+    assert "line=1,endLine=2::" in said["github"]
+
+
+def test_a_summary_stays_below_the_size_that_github_shows(tmp_path: Path) -> None:
+    name = "`" * 200 + ".md"
+    (tmp_path / name).write_text(f"https://doi.org/doi:10.1000/{'_' * 900}\n\n" * 3000)
+    said = written(tmp_path)
+    assert len(said["markdown"].encode()) < 2**20
+    assert re.search(r"\d000 more findings are not listed\.", said["markdown"])

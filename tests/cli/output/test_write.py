@@ -5,85 +5,60 @@ from __future__ import annotations
 import json
 import os
 import stat
+import subprocess
+import sys
 from pathlib import Path
-from typing import TextIO
 
-import click
 import pytest
-from click.testing import CliRunner, Result
-from doiuri_cli import output as module
-from doiuri_cli.output import FORMATS, Output, output_option, write_report
 from support.cli.command import doiuri
-from support.cli.findings import finding, report, written
 
 
 @pytest.fixture(autouse=True)
-def _no_colours(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("FORCE_COLOR", raising=False)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a.md").write_text("<http://doi.org/10.1000/182>")
+    monkeypatch.chdir(tmp_path)
 
 
-@click.command()
-@output_option
-def command(outputs: list[Output]) -> None:
-    write_report(report(finding()), outputs)
-
-
-def run(*arguments: str) -> Result:
-    return CliRunner().invoke(command, arguments)
-
-
-def test_each_format_on_standard_output() -> None:
-    for name in FORMATS:
-        result = run("-o", name)
-        assert (result.exit_code, result.stdout) == (0, written(report(finding()), name))
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return doiuri("check", "--isolated", "--offline", "-q", "a.md", *arguments)
 
 
 def test_files_come_besides_the_standard_output(tmp_path: Path) -> None:
-    sarif, table = tmp_path / "a.sarif", tmp_path / "a:b.md"
-    result = run("-o", f"sarif:{sarif}", "--output-format", f"markdown:{table}")
-    assert result.stdout == written(report(finding()), "full")
-    assert json.loads(sarif.read_text("utf-8"))["version"] == "2.1.0"
-    assert table.read_text("utf-8").startswith("| Place")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.sarif", "a:b.md"]
+    done = run("-o", "sarif:a.sarif", "--output-format", "markdown:a:b.md")
+    assert done.stdout == run("-o", "full").stdout
+    assert json.loads(Path("a.sarif").read_text("utf-8"))["version"] == "2.1.0"
+    assert Path("a:b.md").read_text("utf-8").startswith("| Place")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.md", "a.sarif", "a:b.md"]
 
 
-def test_wrong_use_is_said_before_anything_is_written() -> None:
-    for words, message in (
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
         ("-o xml", "'xml' is not a format; choose from full, concise,"),
         ("-o sarif:", "'sarif:' names no file; write sarif:FILE, or sarif for standard output"),
         ("-o json -o github", "two formats for standard output; write FORMAT:FILE"),
         ("-o json:a -o sarif:a", "two formats for a; write FORMAT:FILE"),
-    ):
-        result = run(*words.split())
-        assert (result.exit_code, result.stdout) == (2, "")
-        assert message in result.stderr
+        ("-o json:none/a.json", "cannot write none/a.json: there is no folder "),
+        ("-o json:.", "cannot write .: it is a folder"),
+    ],
+)
+def test_wrong_use_is_said_before_anything_is_written(words: str, message: str, tmp_path: Path) -> None:
+    done = run(*words.split())
+    assert (done.returncode, done.stdout) == (2, "")
+    assert message in done.stderr
+    assert [*tmp_path.iterdir()] == [tmp_path / "a.md"]
 
 
-def test_a_file_that_cannot_be_written(tmp_path: Path) -> None:
-    result = run("-o", f"json:{tmp_path / 'none' / 'a.json'}")
-    assert result.exit_code != 0
-    assert (
-        f"cannot write {tmp_path / 'none' / 'a.json'}: there is no folder {tmp_path / 'none'}"
-        in result.stderr
+def test_a_file_is_whole_or_as_it_was(tmp_path: Path) -> None:
+    Path("a.json").write_text("before")
+    limited = (
+        f"ulimit -f 0; exec {sys.executable} -m doiuri_cli check --isolated --offline a.md -o json:a.json"
     )
-    assert result.stdout == ""
-    assert "it is a folder" in run("-o", f"json:{tmp_path}").stderr
-
-
-def test_a_file_is_whole_or_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "a.json"
-    path.write_text("before")
-
-    def fail(_report: object, stream: TextIO) -> None:
-        stream.write("half")
-        raise OSError(28, "No space left on device")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(module, "_writer", lambda _name: fail)
-        result = run("-o", f"json:{path}")
-    assert "No space left on device" in result.stderr
-    assert path.read_text() == "before"
-    assert list(tmp_path.iterdir()) == [path]
+    done = subprocess.run(["sh", "-c", limited], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "doiuri: cannot write a.json: File too large" in done.stderr
+    assert Path("a.json").read_text() == "before"
+    assert sorted(tmp_path.iterdir()) == [tmp_path / "a.json", tmp_path / "a.md"]
 
 
 def test_a_pipe_is_written_to(tmp_path: Path) -> None:
@@ -91,8 +66,8 @@ def test_a_pipe_is_written_to(tmp_path: Path) -> None:
     os.mkfifo(pipe)
     reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
     try:
-        assert run("-o", f"json:{pipe}").exit_code == 0
-        assert json.loads(os.read(reader, 65536))[0]["code"] == "not-found"
+        assert run("-o", f"json:{pipe}").returncode == 0
+        assert json.loads(os.read(reader, 65536))[0]["code"] == "not-https"
     finally:
         os.close(reader)
     assert stat.S_ISFIFO(pipe.stat().st_mode)

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 import csv
 import io
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from doiuri_cli import ReadError, Source
-from doiuri_cli._mentions import mentions_in
-from doiuri_cli.readers import configure, parts_of
-from doiuri_cli.rules import finding_at
 from doiuri_proxy.pytest_plugin import Proxies
 from hypothesis import given
 from hypothesis import strategies as st
-from support.cli.command import doiuri, doiuri_process
+from support.cli.command import doiuri, doiuri_process, findings
 from support.cli.library import BAD, BARE, KAHN, RECORDS
 from support.growth import is_linear
 
@@ -75,59 +69,67 @@ CASES = {
 }  # fmt: skip
 
 
-@pytest.fixture(autouse=True)
-def read_columns() -> Iterator[None]:
-    """Read only the column "doi" in this process."""
-    configure((), ["doi"])
-    yield
-    configure(())
+@pytest.fixture(scope="module")
+def lock(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A lock file without answers, so that each DOI is told at its place."""
+    path = tmp_path_factory.mktemp("lock") / "doi.lock.json"
+    path.write_text('{"doiuri-lock": 1, "entries": {}}')
+    return path
 
 
-def mentions(name: str, text: str) -> list[tuple[str, str, str, str | None]]:
-    source = Source.from_bytes(name, text.encode())
-    found = []
-    for part in parts_of(source):
-        for one in mentions_in(part):
-            at = finding_at(source, part, one.span, "", "")
-            places = f"{at.line}:{at.column}", f"{at.end_line}:{at.end_column}"
-            found.append((*places, part.entry, one.doi.name if one.doi else None))
-    return found
+def read(lock: Path, name: str, text: str) -> list[tuple[str, str, str | None, str | None]]:
+    options = "--columns=doi", "--locked", "--lock", lock, "--select=lock-missing,syntax"
+    return [
+        (
+            f"{one['line']}:{one['column']}",
+            f"{one['end_line']}:{one['end_column']}",
+            one["entry"],
+            one["doi"],
+        )
+        for one in findings(name, text, *options)
+    ]
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_cells_are_fields_at_their_places(case: str) -> None:
+def test_cells_are_fields_at_their_places(case: str, lock: Path) -> None:
     name, text, expected = CASES[case]
-    assert mentions(name, text) == expected
+    assert read(lock, name, text) == expected
 
 
-@given(st.lists(st.lists(st.text('a,;\t"\r\n é', max_size=5), min_size=3, max_size=3), max_size=4))
-def test_a_table_is_read_as_the_csv_module_writes_it(rows: list[list[str]]) -> None:
-    for name, delimiter in (("a.csv", ","), ("a.csv", ";"), ("a.tsv", "\t")):
-        table = io.StringIO()
-        csv.writer(table, delimiter=delimiter).writerows([["x", "doi", "y,;"], *rows])
-        cells = [part.text for part in parts_of(Source(name, table.getvalue())) if part.field]
-        assert cells == [row[1] for row in rows]
+OTHER = st.text('a,;\t"\r\n é', max_size=5)
+DOI = st.text('a,;"é', max_size=5).map("10.1000/{}z".format)
 
 
-def test_what_is_no_table_is_said_with_its_place() -> None:
-    for name, text, message in (
+@pytest.mark.parametrize(("name", "delimiter"), [("a.csv", ","), ("a.csv", ";"), ("a.tsv", "\t")])
+@given(st.lists(st.tuples(OTHER, DOI, OTHER), max_size=4))
+def test_a_table_is_read_as_the_csv_module_writes_it(
+    name: str, delimiter: str, lock: Path, rows: list[tuple[str, str, str]]
+) -> None:
+    table = io.StringIO()
+    csv.writer(table, delimiter=delimiter).writerows([["x", "doi", "y,;"], *rows])
+    found = [doi for _, _, _, doi in read(lock, name, table.getvalue())]
+    assert found == [doi for _, doi, _ in rows]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
         ("a.csv", 'doi\n10.1000/1\n"10.1000/2\n', "line 3, column 1: this quotation mark is not closed"),
         ("a.jsonl", '{"doi": "10.1000/1"}\n{"doi": }\n', "line 2, column 9: Expecting value"),
         ("a.json", "", "line 1, column 1: Expecting value"),
         ("a.md", "doi", "no columns in this type of file: not CSV, "),
-    ):
-        with pytest.raises(ReadError) as caught:
-            list(parts_of(Source(name, text)))
-        assert str(caught.value).startswith(message)
+    ],
+)
+def test_what_is_no_table_is_said_with_its_place(name: str, text: str, message: str) -> None:
+    run = doiuri("check", "--offline", "--columns=doi", "-", "--stdin-filename", name, stdin=text.encode())
+    assert run.returncode == 2
+    assert run.stderr.splitlines()[-1].startswith(f"doiuri: {name}: {message}")
 
 
 @pytest.mark.parametrize("unit", ['"', " ", '" ', ',"', "\r"])
 def test_a_table_is_read_in_linear_time(unit: str) -> None:
-    def read(size: int) -> None:
-        with contextlib.suppress(ReadError):
-            mentions("a.csv", f"doi\n{unit * size}")
-
-    assert is_linear(read, 6_000, 50_000)
+    words = "check", "-q", "--offline", "--columns=doi", "-", "--stdin-filename=a.csv"
+    assert is_linear(lambda size: doiuri(*words, stdin=b"doi\n" + unit.encode() * size), 6_000, 50_000)
 
 
 def write(folder: Path) -> None:

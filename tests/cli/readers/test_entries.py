@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING
 
 import pytest
-from doiuri import DOI
-from doiuri.tex import plain_text
-from doiuri_cli import Source
-from doiuri_cli.readers._bibliography import CitedWork as Entry
-from doiuri_cli.readers._bibliography import Lacking, entries
+from support.cli.command import doiuri, findings
+from support.cli.library import CSL, item, work
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from doiuri_proxy.pytest_plugin import Proxies
 
 BIB = r"""
 % @article{no, doi = {10.1000/no}}
@@ -22,7 +26,7 @@ BIB = r"""
   year   = then,
 }
 @book{smith2020, DOI = "https://doi.org/10.1000/2", editor = {Ludwig van der Beek}, date = {2001-02-03}}
-@misc{group, author = {{The Group of Many}}, doi = {10.1000/3}, year = {in press}}
+@misc{group, author = {{Many Group}}, doi = {10.1000/3}, year = {in press}}
 @string{five = "5"}
 @inbook{Smith(1999)
   doi = "10.1000/" # five, author = "de la Tour, A.", title = {Part } # 2 # { of } # {two}, title = {Other}}
@@ -33,9 +37,9 @@ BIB = r"""
 """
 CFF = """\
 title: Software
-doi: 10.5281/zenodo.1
+doi: 10.1000/6
 date-released: 2021-05-06
-authors: [{name: The Group}]
+authors: [{name: Many Group}]
 preferred-citation:
   title: 'It''s a paper'
   year: 2020
@@ -46,7 +50,7 @@ references:
   - title: Two
     doi: 10.1000/2
 """
-CSL: list[dict[str, object]] = [
+WORKS: list[dict[str, object]] = [
     {
         "id": "a",
         "type": "book",
@@ -59,75 +63,74 @@ CSL: list[dict[str, object]] = [
     {"id": 8, "type": "book"},
 ]
 RIS = "TY  - JOUR\r\nID  - a\r\nAU  - Smith, J\r\nT1  - On x\r\nPY  - 2020/01//\r\nDO  - 10.1000/1\r\n"
+AS_LIST, BY_KEY = json.dumps(WORKS, indent=1), json.dumps({str(one["id"]): one for one in WORKS}, indent=1)
+CSL_JSON = [("a", True, 2020, "van der Beek"), ("7", False, 1999, "X")]
+READ: dict[str, tuple[str, str, Sequence[tuple[str | None, bool, int | None, str | None]]]] = {
+    "BibTeX": (
+        "a.bib",
+        BIB,
+        [
+            ("smith2020", True, 1999, "Smith"),
+            ("smith2020", False, 2001, "van der Beek"),
+            ("group", False, None, None),
+            ("Smith(1999)", True, None, "de la Tour"),
+            ("protected", False, None, "Dam"),
+        ],
+    ),
+    "CITATION.cff": (
+        "CITATION.cff",
+        CFF,
+        [
+            (None, True, 2021, None),
+            ("preferred-citation", True, 2020, "van der Beek"),
+            ("references[1]", True, None, None),
+        ],
+    ),
+    "CSL-JSON, a list": ("a.json", AS_LIST, CSL_JSON),
+    "CSL-JSON, by key": ("a.json", BY_KEY, CSL_JSON),
+    "RIS": ("a.ris", RIS, [("a", True, 2020, "Smith")]),
+    "BibTeX in Markdown": ("a.md", BIB, []),
+    "no JSON": ("a.json", '{"DOI": "10.1000/1"', []),
+    "no work": ("a.json", '{"type": "DOI"}', []),
+    "an empty file": ("a.bib", "", []),
+}
+OTHERS = [
+    item(f"10.1000/{suffix}", metadata={CSL: work("Neither of these", "Zoe", "Zapf", 1700)})
+    for suffix in ("a_b", *range(1, 7))
+]
 
 
-def read(path: str, text: str) -> list[Entry]:
-    return [one for one in entries(Source(path, text)) if isinstance(one, Entry)]
-
-
-def short(path: str, text: str) -> list[tuple[str, DOI, str, int | None, str, str]]:
-    return [
-        (one.key, one.doi, one.title, one.year, one.first_author_family, text[slice(*one.span)])
-        for one in read(path, text)
-    ]
-
-
-def test_bibtex() -> None:
-    assert short("a.bib", BIB) == [
-        ("smith2020", DOI("10.1000/a_b"), "Über Drosophila – a study", 1999, "Smith", r"10.1000/a\_b"),
-        ("smith2020", DOI("10.1000/2"), "", 2001, "van der Beek", "https://doi.org/10.1000/2"),
-        ("group", DOI("10.1000/3"), "", None, "The Group of Many", "10.1000/3"),
-        ("Smith(1999)", DOI("10.1000/5"), "Part 2 of two", None, "de la Tour", '10.1000/" # five'),
-        ("protected", DOI("10.1000/5"), "", None, "Dam", '10.1000/" # five'),
-    ]
-
-
-def test_entries_of_bibtex_without_a_doi() -> None:
-    lacking = [one for one in entries(Source("a.bib", BIB)) if isinstance(one, Lacking)]
-    assert lacking == [Lacking("No DOI", None)]
-
-
-def test_cff() -> None:
-    assert short("CITATION.cff", CFF) == [
-        ("", DOI("10.5281/zenodo.1"), "Software", 2021, "The Group", "10.5281/zenodo.1"),
-        ("preferred-citation", DOI("10.1000/1"), "It's a paper", 2020, "van der Beek", "10.1000/1"),
-        ("references[1]", DOI("10.1000/2"), "Two", None, "", "10.1000/2"),
-    ]
-
-
-@pytest.mark.parametrize("by_key", [False, True])
-def test_csl_json(by_key: bool) -> None:
-    text = json.dumps({str(item["id"]): item for item in CSL} if by_key else CSL, indent=1)
-    assert short("a.json", text) == [
-        ("a", DOI("10.1000/1"), "On x", 2020, "van der Beek", "10.1000/1"),
-        ("7", DOI("10.1000/2"), "", 1999, "X", "10.1000/2"),
-    ]
-
-
-def test_ris() -> None:
-    assert short("a.ris", RIS) == [("a", DOI("10.1000/1"), "On x", 2020, "Smith", "10.1000/1")]
+@pytest.mark.doi_records(OTHERS)
+@pytest.mark.parametrize("case", READ)
+def test_title_year_and_first_author_of_each_entry_are_compared(case: str, doi_proxy: Proxies) -> None:
+    """Whatever an entry has differs from these works, and the message names what it has."""
+    path, text, entries = READ[case]
+    expected = []
+    for key, has_title, year, author in entries:
+        expected += [(key, "author-differs", author)] if author else []
+        expected += [(key, "title-differs", '"Neither of these"')] if has_title else []
+        expected += [(key, "year-differs", str(year))] if year else []
+    options = "--records", "--online", "--resolver", doi_proxy.url, "--select"
+    found = findings(path, text, *options, "title-differs,year-differs,author-differs")
+    assert [
+        (
+            one["entry"],
+            one["code"],
+            one["message"].rpartition(" not " if "not" in one["message"] else " is ")[2],
+        )
+        for one in found
+    ] == expected
 
 
 @pytest.mark.parametrize(
-    ("path", "text"), [("a.md", BIB), ("a.json", "{"), ("a.json", '{"type": "DOI"}'), ("a.bib", "")]
-)
-def test_other_files_have_no_entries(path: str, text: str) -> None:
-    assert read(path, text) == []
-
-
-def test_nothing_is_printed_about_broken_entries(capfd: pytest.CaptureFixture[str]) -> None:
-    read("a.bib", BIB)
-    assert capfd.readouterr() == ("", "")
-
-
-@pytest.mark.parametrize(
-    ("tex", "text"),
+    ("text", "title"),
     [
-        (r"\'{e}t\'e \c{c}a \v{S} \aa{} {\o} \ss", "été ça Š å ø ß"),
-        (r"a~b \& c\_d 10\,\% $\alpha$-\textit{x} --- \LaTeX{} \i", "a b & c_d 10 % α-x — LaTeX ı"),
-        (r"{The {DNA} of} \unknown{this}", "The DNA of this"),
-        ("two\n  lines", "two lines"),
+        ('@misc{a, title = {{\\"U}ber \\emph{Flies} --\n a \\textbf{study}}}', "Über Flies – a study"),
+        ("@misc{a, title = {Part } # 2 # { of } # {two}, title = {Other}}", "Part 2 of two"),
+        ("@string{x = {On }}\n@misc{a, title = x # \"dikes\"}", "On dikes"),
     ],
-)
-def test_tex_as_text(tex: str, text: str) -> None:
-    assert plain_text(tex) == text
+)  # fmt: skip
+def test_the_title_of_an_entry_without_a_doi_is_listed(text: str, title: str, tmp_path: Path) -> None:
+    (tmp_path / "a.bib").write_text(text, "utf-8")
+    run = doiuri("check", "--isolated", "--offline", "--records", "-o", "markdown", cwd=tmp_path)
+    assert f"No DOI given for title: {title}\n" in run.stdout

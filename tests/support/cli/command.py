@@ -5,17 +5,23 @@ from __future__ import annotations
 import contextlib
 import gc
 import io
+import json
 import os
+import re
 import subprocess
 import sys
+import time
 import warnings
+from collections.abc import Mapping, Sequence
+from importlib.metadata import entry_points
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
-from doiuri.resolver import _process
-from doiuri_cli._main import main
-from doiuri_cli.readers import configure
+from doiuri import DOI
+from doiuri.resolver import Entry, Key, SQLiteStore, _process
 
+MAIN = entry_points(group="console_scripts")["doiuri"].load()
 COMMAND = [sys.executable, "-m", "doiuri_cli"]
 
 
@@ -36,12 +42,11 @@ def doiuri(
     ):
         warnings.simplefilter("default")
         try:
-            main(words)
+            MAIN(words)
         except SystemExit as end:
             code = end.code or 0
         finally:
             gc.set_threshold(*threshold)
-            configure(())
     said = []
     for stream in streams[1:]:
         stream.flush()
@@ -67,3 +72,70 @@ def doiuri_process(
     )
     decoded = (stream.decode(errors="surrogateescape") for stream in (run.stdout, run.stderr))
     return subprocess.CompletedProcess(words, run.returncode, *decoded)
+
+
+def findings(path: str, text: str | bytes, *options: object, **environ: str) -> list[dict[str, Any]]:
+    """Return what ``doiuri check`` finds in a text, as a file of this name; nobody is asked."""
+    lock = () if "--lock" in options else ("--no-lock",)
+    return _listed("check", path, text, "--offline", "-q", *lock, *options, **environ)
+
+
+def codes(path: str, text: str | bytes, *options: object, **environ: str) -> list[str]:
+    """Return the codes of what ``doiuri check`` finds in a text."""
+    return [one["code"] for one in findings(path, text, *options, **environ)]
+
+
+def places(path: str, text: str | bytes, *options: object) -> list[dict[str, Any]]:
+    """Return where ``doiuri find`` finds DOIs in a text, as a file of this name."""
+    return _listed("find", path, text, *options)
+
+
+def names(path: str, text: str | bytes) -> list[str]:
+    """Return the DOIs that ``doiuri find`` finds in a text."""
+    return [one["doi"] for one in places(path, text)]
+
+
+def _listed(
+    command: str, path: str, text: str | bytes, *options: object, **environ: str
+) -> list[dict[str, Any]]:
+    words = "-o", "jsonl", "--stdin-filename", path, *_options(options), "-"
+    run = doiuri(command, *words, stdin=_encoded(text), **environ)
+    assert run.returncode in {0, 1}, run
+    assert "cannot be read" not in run.stderr, run
+    return [json.loads(line) for line in run.stdout.splitlines()]
+
+
+def fixed(path: str, text: str, *options: object, **environ: str) -> str:
+    """Return a text after ``doiuri fix``, as a file of this name."""
+    words = "fix", "-q", "--stdin-filename", path, *_options(options), "-"
+    run = doiuri(*words, stdin=_encoded(text), **environ)
+    assert run.returncode in {0, 1}, run
+    return run.stdout
+
+
+def _options(options: Sequence[object]) -> Sequence[object]:
+    return options if "--config" in options else ("--isolated", *options)
+
+
+def _encoded(text: str | bytes) -> bytes:
+    return text if isinstance(text, bytes) else text.encode(errors="surrogateescape")
+
+
+def remember(
+    cache: Path, answers: Mapping[str, bool], base: str = "https://doi.org", *, fresh: bool = True
+) -> None:
+    """Write into a cache which names are registered, as the resolver of this address answered."""
+    store = SQLiteStore(str(cache))
+    for name, is_found in answers.items():
+        answer: dict[str, object] = {"responseCode": 1 if is_found else 100, "handle": name, "values": []}
+        expires = time.time() + 3600 if fresh else 1.0
+        body = json.dumps(answer).encode()
+        store.put_many({Key("record", base, DOI(name).key): Entry(body, "application/json", expires)})
+    store.close()
+
+
+def piece(text: str, place: dict[str, Any]) -> str:
+    """Return the piece of a text at a place that ``check`` or ``find`` names; not for cells of notebooks."""
+    starts = [0, *(end.end() for end in re.finditer(r"\r\n?|\n", text))]
+    first, last = (starts[place[f"{end}line"] - 1] + place[f"{end}column"] - 1 for end in ("", "end_"))
+    return text[first:last]

@@ -1,0 +1,167 @@
+"""All at once is one by one, in any order and from anywhere; spelling does not matter."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from doiuri.resolver import LockFile
+from support.cli.command import codes, doiuri, findings, fixed, names, places, remember
+
+LINK = "http://dx.doi.org/10.1000/{}"
+FORMS = {
+    "a.txt": "See {}\nand {} there.\n",
+    "a.md": "<{}>\n\n- {}\n",
+    "a.rst": "`x <{}>`__\n\n{}\n",
+    "a.html": '<a href="{}">x</a>\n<p>{}</p>\n',
+    "a.tex": "\\href{{{}}}{{x}}\n100\\% {}\n",
+    "a.bib": "@misc{{a, url = {{{}}}}}\n@misc{{b, note = {{{}}}}}\n",
+    "a.ris": "TY - JOUR\nUR - {}\nN1  - {}\nER  - \n",
+    "a.yaml": "a: &b x\nc: *b\nd: {}\ne: [*b, '{}']\n",
+    "b.json": '[{{"id": "a", "type": "book", "doi": "10.1000/0", "URL": "{}", "note": "{}"}}]',
+    "a.py": "# {}\ndef f():\n    '''See {} there.'''\n",
+    "a.ipynb": '{{"cells": [{{"cell_type": "markdown", "source": ["<{}>\\n", "{}"]}}], "nbformat": 4}}',
+    "a.R": "#' {}\nf(x)\n  # {}\n",
+}
+
+
+@pytest.mark.parametrize("path", FORMS)
+def test_the_same_dois_are_found_and_fixed_in_each_syntax(path: str) -> None:
+    """Each link is told at its place, and a fix changes its head only."""
+    text = FORMS[path].format(LINK.format("a"), LINK.format("b"))
+    assert [name for name in names(path, text) if name != "10.1000/0"] == ["10.1000/a", "10.1000/b"]
+    found = findings(path, text)
+    assert [(one["code"], one["doi"]) for one in found] == [
+        ("not-https", "10.1000/a"),
+        ("not-https", "10.1000/b"),
+    ]
+    located = [(one["line"], one["column"]) for one in places(path, text) if one["doi"] != "10.1000/0"]
+    assert [(one["line"], one["column"]) for one in found] == located
+    once = fixed(path, text)
+    assert once == text.replace("http://dx.", "https://")
+    assert fixed(path, once) == once
+
+
+SPELLINGS = [
+    "10.1000/AbC",
+    "10.1000/abc",
+    "doi:10.1000/ABC",
+    "DOI:10.1000/abc",
+    "https://doi.org/10.1000/aBC",
+]
+SPELLINGS += ["HTTPS://DOI.ORG/10.1000/abc", "https://doi.org/10.1000/a%62c", "doi:DOI:10.1000/abc"]
+
+
+@pytest.mark.parametrize("spelling", SPELLINGS)
+def test_a_spelling_has_the_same_answer_acceptance_and_duplicate(spelling: str, tmp_path: Path) -> None:
+    remember(tmp_path / "cache", {"10.1000/abc": False})
+    told = findings("a.txt", spelling, "--cache", tmp_path / "cache", "--select=not-found")
+    assert [one["code"] for one in told] == ["not-found"]
+    for accepted in ("10.1000/abc", "10.1000/ABC"):
+        lock = tmp_path / f"{accepted[-3:]}.json"
+        LockFile(lock).edit(lambda content, name=accepted: content.accepted.update({name: "an example"}))  # type: ignore[misc]
+    lock = tmp_path / "ABC.json"
+    options = "--cache", tmp_path / "cache", "--lock", lock, "--locked", "--select=not-found,lock-missing"
+    assert codes("a.txt", spelling, *options) == []
+    text = f"@misc{{a, doi = {{10.1000/abc}}}}\n@misc{{b, doi = {{{spelling}}}}}\n"
+    assert codes("a.bib", text, "--select=duplicate") == ["duplicate"]
+    (tmp_path / "a.txt").write_text(f"{spelling} 10.1000/ABC\n")
+    assert len(doiuri("find", "--unique", tmp_path / "a.txt").stdout.splitlines()) == 1
+    (tmp_path / "doiuri.toml").write_text('[ignore]\n"10.1000/aBc" = ["not-found"]\n')
+    config = "--config", tmp_path / "doiuri.toml"
+    assert codes("a.txt", spelling, "--cache", tmp_path / "cache", *config, "--select=not-found") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "better"),
+    [
+        ("DOI:doi:10.1000/1", "doubled", "doi:10.1000/1"),
+        ("HTTP://DX.DOI.ORG/10.1000/1", "not-https", "https://doi.org/10.1000/1"),
+        ("HTTPS://DOI.ORG/DOI:10.1000/1", "doubled", "https://doi.org/10.1000/1"),
+    ],
+)
+def test_labels_and_hosts_are_told_and_fixed_in_any_case(text: str, code: str, better: str) -> None:
+    for spelled in (text, text.lower(), text.upper()):
+        assert (codes("a.txt", spelled), fixed("a.txt", spelled)) == ([code], better)
+
+
+def test_a_link_and_its_text_may_differ_in_case() -> None:
+    assert codes("a.md", "[10.1000/ABC](https://doi.org/10.1000/abc)") == []
+    assert codes("a.md", "[10.1000/ABC](https://doi.org/10.1000/abd)") == ["text-differs"]
+
+
+@pytest.fixture
+def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository with a submodule, files that git ignores in both, a configuration and a lock file."""
+    for name in ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"):
+        monkeypatch.setenv(name, os.devnull)
+    top = tmp_path / "tree"
+    for name in (
+        "a.md",
+        "docs/b.md",
+        "docs-old/c.md",
+        "sub/d.md",
+        "sub/ignored.md",
+        "z/ignored.md",
+        "z/e.f90",
+    ):
+        (top / name).parent.mkdir(parents=True, exist_ok=True)
+        (top / name).write_text(f"{LINK.format(len(name))} doi:10.1000/x{name[0]}\n")
+    (top / ".gitignore").write_text("/z/ignored.md\n")
+    (top / "sub" / ".gitignore").write_text("ignored.md\n")
+    (top / "doiuri.toml").write_text(
+        'extensions = { ".f90" = "text" }\n[per-file-ignores]\n"/docs/" = ["not-https"]\n'
+    )
+    (top / "doi.lock.json").write_text('{"doiuri-lock": 1, "entries": {}}')
+    for folder in (top, top / "sub"):
+        subprocess.run(["git", "init", "-q"], cwd=folder, check=True)
+    return top
+
+
+def listed(folder: Path, *words: object) -> list[tuple[str, ...]]:
+    run = doiuri("check", "--offline", "-q", "-o", "json", *words, cwd=folder)
+    found: list[dict[str, Any]] = json.loads(run.stdout)
+    members = "line", "column", "end_line", "end_column", "code", "doi"
+    top = next(path for path in (folder, *folder.parents) if path.name == "tree")
+    return sorted(
+        (os.path.relpath(folder / one["path"], top), *(str(one[name]) for name in members)) for one in found
+    )
+
+
+@pytest.mark.parametrize("start", [".", "docs", "sub", "z"])
+def test_where_one_stands_does_not_matter(tree: Path, start: str) -> None:
+    everything = listed(tree, "--ignore=lock-unused")
+    files = {"a.md", "docs/b.md", "docs-old/c.md", "sub/d.md", "z/e.f90"}
+    assert {one[0] for one in everything} == files
+    assert {one[0] for one in everything if one[5] == "not-https"} == files - {"docs/b.md"}
+    here = tree / start
+    for path in (tree, os.path.relpath(tree, here), f"../{tree.name}" if start == "." else "../"):
+        assert listed(here, path) == everything
+    assert sorted(one for name in files for one in listed(here, tree / name)) == everything
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_all_at_once_is_one_by_one_in_any_order(tree: Path, jobs: int) -> None:
+    files = ["z/e.f90", "a.md", "sub/d.md", "docs/b.md", "docs-old/c.md"]
+    everything = listed(tree, "-j", jobs, *files, "a.md")
+    assert everything == listed(tree, *reversed(files))
+    assert everything == sorted(one for name in files for one in listed(tree, name))
+    found = [doiuri("find", name, cwd=tree).stdout for name in files]
+    assert doiuri("find", *files, "-j", jobs, cwd=tree).stdout == "".join(found)
+    doiuri("fix", "-q", "-j", jobs, *files, cwd=tree)
+    at_once = [(tree / name).read_text() for name in files]
+    for name in files:
+        (tree / name).write_text((tree / name).read_text().replace("https://", "http://dx."))
+        doiuri("fix", "-q", name, cwd=tree)
+    assert [(tree / name).read_text() for name in files] == at_once
+
+
+def test_only_a_search_of_the_whole_tree_tells_what_no_file_uses(tree: Path) -> None:
+    accepted = "lock", "--offline", "--accept", "10.1000/unused", "--reason", "a test"
+    assert doiuri(*accepted, cwd=tree).returncode == 0
+    for words, is_told in (((".",), True), (("docs",), False), (("a.md",), False), ((tree,), True)):
+        assert any(one[5] == "lock-unused" for one in listed(tree, *words)) == is_told, words

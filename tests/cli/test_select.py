@@ -43,10 +43,12 @@ class Selection(NamedTuple):
 
 
 def selected(*arguments: str, include: str = "", exclude: str = "") -> Selection:
-    patterns = [f"--include={line}" for line in include.split()] + [
-        f"--exclude={line}" for line in exclude.split()
-    ]
+    patterns = [f"--exclude={line}" for line in exclude.split()]
+    if include:
+        Path("doiuri.toml").write_text(f"include = {include.split()}\n")
     run = doiuri("find", "-o", "jsonl", *patterns, *arguments)
+    if include:
+        Path("doiuri.toml").unlink()
     places = [os.fsdecode(eval_path(line)) for line in run.stdout.splitlines()]
     messages = [tuple(line.split(": ", 2)[1:]) for line in run.stderr.splitlines()]
     return Selection(places, messages)

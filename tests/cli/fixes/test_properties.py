@@ -103,7 +103,7 @@ def test_safe_fixes_keep_the_dois_and_leave_nothing_to_a_second_run(file: tuple[
 
 def apply(path: str, text: str) -> tuple[str, bool]:
     """Return a text after the safe fixes that ``check`` lists, and whether there are any."""
-    words = "check", "--isolated", "--offline", "--no-lock", "-q", "-", "--stdin-filename", path
+    words = "check", "--isolated", "--offline", "--lock=", "-q", "-", "--stdin-filename", path
     sarif, listed = (doiuri(*words, "-o", name, stdin=text.encode()).stdout for name in ("sarif", "json"))
     results = json.loads(sarif)["runs"][0]["results"]
     spans = []

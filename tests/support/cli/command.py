@@ -76,7 +76,7 @@ def doiuri_process(
 
 def findings(path: str, text: str | bytes, *options: object, **environ: str) -> list[dict[str, Any]]:
     """Return what ``doiuri check`` finds in a text, as a file of this name; nobody is asked."""
-    lock = () if "--lock" in options else ("--no-lock",)
+    lock = () if any(str(one).startswith("--lock") for one in options) else ("--lock=",)
     return _listed("check", path, text, "--offline", "-q", *lock, *options, **environ)
 
 

@@ -21,7 +21,7 @@ from sphinx_doiuri._compat import (
     report_two_numberings,
 )
 from sphinx_doiuri._config import PRODUCT, add_options, check_options
-from sphinx_doiuri._environment import VERSION, DOICollector, shows_pages
+from sphinx_doiuri._environment import VERSION, DOICollector, doi_data, shows_pages
 from sphinx_doiuri._listings import documents_shown_anew
 from sphinx_doiuri._locale import CATALOG
 from sphinx_doiuri._lock import LockBuilder, check_lock
@@ -60,13 +60,16 @@ _POST_TRANSFORMS = (
 def _finish_reading(app: Sphinx, env: BuildEnvironment) -> list[str]:
     """Look up the DOIs of all documents, and report what is wrong; return the documents to write again."""
     collect_bibtex_uses(env)
+    data = doi_data(env)
+    before = data.source, data.day
     verify(app, env)
     changed = documents_shown_anew(app, env)
     if shows_pages(app):
         report_works(app, env)
         report_two_numberings(app, env)
     copy_style(app, env)
-    return changed
+    # Sphinx keeps the environment, with the answers, only if a page is written
+    return changed if (data.source, data.day) == before else [*changed, env.config.root_doc]
 
 
 def setup(app: Sphinx) -> ExtensionMetadata:

@@ -17,6 +17,7 @@ from doiuri.plugins import with_suggestion
 from doiuri.records import Work
 from sphinx import addnodes
 from sphinx.domains import Domain
+from sphinx.util import docname_join
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 from sphinx.util.logging import get_node_location
 
@@ -39,7 +40,7 @@ Scope = Literal["page", "project"]
 """Whose citations a list contains: those of its page, or of all documents."""
 
 _DIGEST_BYTES = 4
-_REFERENCES = frozenset({"ref", "any", "myst"})  # the roles that show titles
+_REFERENCES = frozenset({"ref", "doc", "any", "myst"})  # the roles that show titles
 
 # What a process reads of documents, by document name
 _READ = ("citations", "places", "titles", "targets")
@@ -114,10 +115,11 @@ def _copy(title: nodes.TextElement) -> nodes.TextElement:
     return copied
 
 
-def _targets_of(document: nodes.document) -> set[str]:
-    """Return the labels to which a document refers."""
+def _targets_of(document: nodes.document, docname: str) -> set[str]:
+    """Return the labels and documents to which a document refers; any name may be either."""
     references = document.findall(addnodes.pending_xref)
-    return {node["reftarget"] for node in references if node["reftype"] in _REFERENCES}
+    names = {node["reftarget"] for node in references if node["reftype"] in _REFERENCES}
+    return names | {docname_join(docname, name) for name in names}
 
 
 def entry_id(key: Key, docname: str, scope: Scope) -> str:
@@ -249,8 +251,8 @@ class DOIDomain(Domain):
     label = "DOI"
     roles: ClassVar = {form: CitationRole(form) for form in get_args(Form)}
     directives: ClassVar = {"bibliography": BibliographyDirective}
-    initial_data: ClassVar = {name: {} for name in (*_READ, "rendered", "warned", "labels")}
-    data_version = 6
+    initial_data: ClassVar = {name: {} for name in (*_READ, "rendered", "warned")}
+    data_version = 7
 
     def __init__(self, env: BuildEnvironment) -> None:
         super().__init__(env)
@@ -261,11 +263,9 @@ class DOIDomain(Domain):
         self.titles: dict[str, dict[str, nodes.TextElement]] = self.data["titles"]
         """The titles, captions and rubrics with citations, by document name and by the ids they belong to."""
         self.targets: dict[str, set[str]] = self.data["targets"]
-        """The labels to which documents refer, by document name."""
-        self.labels: dict[str, str] = self.data["labels"]
-        """What references to labels of such titles show, by label."""
-        self.rendered: dict[str, str] = self.data["rendered"]
-        """A digest of what the citations and lists of a document show, by document name."""
+        """The labels and documents to which documents refer, by document name."""
+        self.rendered: dict[str, dict[str, str]] = self.data["rendered"]
+        """Digests of what the pages of each builder show, by document name and builder."""
         self.warned: dict[str, set[tuple[str, DOI | str]]] = self.data["warned"]
         """The codes of warnings that were given, with their DOIs or fields of BibTeX, by document name."""
 
@@ -297,7 +297,7 @@ class DOIDomain(Domain):
             found_here = {"docname": docname, "location": location, "conditions": conditions}
             place["doi_place"] = place["doi_place"]._replace(**found_here)
             lists.append(place["doi_place"])
-        found = citations, lists, _titles_with_citations(document), _targets_of(document)
+        found = citations, lists, _titles_with_citations(document), _targets_of(document, docname)
         for name, value in zip(_READ, found, strict=True):
             if value:
                 self.data[name][docname] = value

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     Conditions = tuple[tuple[str, str], ...]  # names of directives, and their expressions
 
-VERSION = 9  # of DOIData, and of the nodes in doctrees
+VERSION = 10  # of DOIData, and of the nodes in doctrees
 LOCK_BUILDER = "doi-lock"
 
 
@@ -92,9 +92,9 @@ class DOIData:
         """Return a copy in which answers can be changed."""
         return replace(self, outcomes={**self.outcomes}, works={**self.works})
 
-    def discard_stale(self, source: tuple[object, ...]) -> None:
-        """Discard the answers about DOIs that are no longer used; all answers if the source changed."""
-        if source != self.source:
+    def discard_stale(self, source: tuple[object, ...], *, anew: bool) -> None:
+        """Discard the answers about DOIs that are no longer used; all if the source changed, or ``anew``."""
+        if anew or source != self.source:
             self.outcomes, self.reported, self.source = {}, {}, source
             self.works, self.meant = {}, {}
         used = set(self.dois())

@@ -134,15 +134,15 @@ class Listings:
         """Return the text of a citation in a document, for places without links."""
         return "".join(part.text for part in self.parts(docname, form, cites))
 
-    def digest(self, docname: str) -> str:
-        """Return a digest of what the citations, the lists and the links of a document show."""
+    def digest(self, docname: str, titles: list[tuple[str, str]]) -> str:
+        """Return a digest of what a document shows: citations, lists, links, and titles of other places."""
         citations = [self._shown(citation) for citation in self.citations.get(docname, ())]
         lists = [self._list(place) for place in self.places.get(docname, ())]
         dois = dict.fromkeys(use.doi for use in self._data.uses.get(docname, ()))
         works = [work and work.to_json() for work in map(self.works.get, dois)]
         answers = [*zip(map(str, dois), map(self._data.outcomes.get, dois), works, strict=True)]
         return hashlib.blake2s(
-            repr((citations, lists, answers)).encode(errors="backslashreplace")
+            repr((citations, lists, answers, titles)).encode(errors="backslashreplace")
         ).hexdigest()
 
     def keep_entries(self) -> None:
@@ -235,26 +235,29 @@ def documents_shown_anew(app: Sphinx, env: BuildEnvironment) -> list[str]:
         for element in collected.values():
             for citation in citations_in(element):
                 show_text(citation, listings)
-    changed = []
-    for name in sorted(domain.citations.keys() | domain.places.keys() | data.uses.keys()):
-        digest = listings.digest(name)
-        if domain.rendered.get(name) != digest:
-            domain.rendered[name] = digest
+    titles, changed = _update_labels(env, domain, listings), []
+    showing = domain.citations.keys() | domain.places.keys() | data.uses.keys() | domain.targets.keys()
+    for name in sorted(showing):
+        targets = domain.targets.get(name, set()) & titles.keys()
+        digest = listings.digest(name, [(target, titles[target]) for target in sorted(targets)])
+        of_builders = domain.rendered.setdefault(name, {})
+        if of_builders.get(app.builder.name) != digest:
+            of_builders[app.builder.name] = digest
             changed.append(name)
     for problem in [*citing(app.config).problems][:1]:  # of a style, others are alike
         place = min([*listings.places, *listings.citations], default=None)
         logger.warning("%s", problem, type="doi", subtype="extra", location=place)
     listings.keep_entries()
-    return [*changed, *_update_labels(env, domain, listings)]
+    return changed
 
 
-def _update_labels(env: BuildEnvironment, domain: DOIDomain, listings: Listings) -> list[str]:
-    """Show the labels of citations in cross-references to titles; return the documents with changed ones.
+def _update_labels(env: BuildEnvironment, domain: DOIDomain, listings: Listings) -> dict[str, str]:
+    """Show citations in cross-references to titles; return the texts of these, by label or document.
 
     The ids of these titles contain the names, whatever the metadata is.
     """
     labels = env.domaindata["std"]["labels"]
-    shown = {}
+    shown = {name: clean_astext(title) for name, title in env.titles.items() if any(citations_in(title))}
     for name, (docname, address, _title) in labels.items():
         title = domain.titles.get(docname, {}).get(address)
         if title is not None:
@@ -262,10 +265,7 @@ def _update_labels(env: BuildEnvironment, domain: DOIDomain, listings: Listings)
                 show_text(citation, listings)
             shown[name] = clean_astext(title)
             labels[name] = docname, address, shown[name]
-    changed = {name for name, text in shown.items() if domain.labels.get(name) != text}
-    domain.labels.clear()
-    domain.labels.update(shown)
-    return [docname for docname, targets in sorted(domain.targets.items()) if targets & changed]
+    return shown
 
 
 def show_text(citation: nodes.inline, listings: Listings) -> None:

@@ -1,0 +1,277 @@
+"""After any history of edits and answers, a build shows, tells and locks what a first build would."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+from support.references import RETRACTED
+from support.servers.metadata import metadata_proxy
+from support.servers.web import Answer, Asked, site
+from support.sphinx_build import Build, build, write
+
+CSL = "application/vnd.citationstyles.csl+json"
+KAHN = {"type": "book", "author": [{"family": "Kahn"}], "issued": {"date-parts": [[2001]]}, "title": "First"}
+STATES: dict[str, dict[str, Any] | None] = {
+    "dead": None,
+    "registered": {},
+    "by Kahn": {"metadata": {CSL: KAHN}},
+    "by Abel": {"metadata": {CSL: {**KAHN, "author": [{"family": "Abel"}]}}},
+    "retracted": {"metadata": RETRACTED["metadata"]},
+}
+TEXTS = {
+    "nothing": "Text",
+    "links": ":doi:`10.5555/a`, :doi:`10.5555/kept,`, :doi:`10.5555`\n\n:doi:`10.5555/b`",
+    "dead": ":doi:`10.5555/dead`, :doi:`T <10.5555/DEAD>`\nhttps://doi.org/10.5555/dead",
+    "cites a": ":doi:p:`10.5555/a`",
+    "cites b, a": ":doi:t:`10.5555/b, 10.5555/a, p. 3` :doi:p:`10.5555/dead`",
+    "cites own": ":doi:p:`@own`",
+    "lists": ":doi:p:`10.5555/b`, :doi:p:`10.5555/a`\n\n.. doi:bibliography::",
+    "lists books": ":doi:p:`10.5555/b`, :doi:p:`@own`, :doi:p:`10.5555/a`\n\n"
+    ".. doi:bibliography::\n   :filter: type=book",
+    "lists all": ".. doi:bibliography::\n   :scope: project\n   :nocite: 10.5555/none",
+    "title": "After :doi:t:`10.5555/a`\n------------------------\n\nText",
+    "refers": ":ref:`l-t1`",
+    "refers to t1": ":doc:`t1`",
+    "hidden": ".. only:: latex\n\n   :doi:`10.5555/dead`\n   :doi:p:`10.5555/b`",
+}
+OPTIONS = {
+    "doi_text": ("'name'", "'link'", "'{authors} ({year})'"),
+    "doi_citation": ("'author-year'", "'number'"),
+    "doi_details": ("False", "True"),
+    "doi_resolve": ("True", "False"),
+    "doi_link": ("'https://doi.org'", "'https://mirror.example'"),
+    "doi_hardcoded_links": ("False", "True"),
+    "doi_works": ("'works.json'", "['works.json', 'more.json']"),
+}
+REREADS = {"doi_text", "doi_link", "doi_hardcoded_links", "doi_works"}  # all documents
+RENEWS = {"doi_details", "doi_resolve"}  # all answers
+FILES = {
+    "index.rst": "T\n=\n\n.. toctree::\n   :glob:\n\n   t*\n",
+    "tp.rst": "P\n=\n\n.. include:: part.txt\n",
+    "works.json": '[{"id": "own", "type": "report", "title": "Own"}]',
+    "more.json": '[{"DOI": "10.5555/B", "title": "Corrected"}]',
+}
+Told = dict[str, Counter[str]]
+
+
+@dataclass(frozen=True)
+class Step:
+    """What happens before a build, and how it is started."""
+
+    texts: dict[str, str] = field(default_factory=dict)
+    """Documents, or "part", and the names of their new texts; "" deletes a document."""
+    states: dict[str, str] = field(default_factory=dict)
+    """DOIs and their new states, which the first build of the next day finds that is not offline."""
+    options: dict[str, int] = field(default_factory=dict)
+    """Options of conf.py, and the numbers of their values."""
+    moves: bool = False
+    """Whether another resolver is asked from now on."""
+    offline: bool = False
+    builder: str = "html"
+    processes: str = "1"
+    unlocks: bool = False
+    """Whether the lock file is deleted."""
+
+
+class Project:
+    """A project that is built again after each step, and also for the first time."""
+
+    def __init__(self, folder: Path, urls: list[str]) -> None:
+        self._folder, self._urls = folder, urls
+        self._source = write(folder / "src", FILES)
+        self._lock = self._source / "doi.lock.json"
+        self.states = {"a": "by Kahn", "b": "by Kahn", "kept,": "registered"}
+        self._options = {name: values[0] for name, values in OPTIONS.items()}
+        self._texts = {"part": ""}
+        self._told: Told = {}
+        self._builds, self._day, self._is_new = 0, 0, False
+
+    def after(self, step: Step) -> None:
+        """Do what a step says, build, and compare."""
+        for name, text in step.texts.items():
+            self._write(name, text)
+        self.states |= step.states
+        self._is_new = self._is_new or bool(step.states)
+        if self._is_new and not step.offline:
+            self._day, self._is_new = self._day + 1, False
+        options = {name: OPTIONS[name][number % len(OPTIONS[name])] for name, number in step.options.items()}
+        if changed := dict(options.items() - self._options.items()):
+            self._options |= changed
+            self._forget(
+                "" if changed.keys() & REREADS else "not-found" if changed.keys() & RENEWS else "none"
+            )
+        if step.moves:
+            self._urls.reverse()
+        if step.unlocks:
+            self._lock.unlink()
+        if step.moves or step.unlocks or step.builder == "doi-lock" or self._lock.exists():
+            self._forget("lock|not-found")
+        conf = "".join(f"{name} = {value}\n" for name, value in self._options.items())
+        write(self._source, {"conf.py": f'extensions = ["sphinx_doiuri"]\nhtml_theme = "basic"\n{conf}'})
+        with pytest.MonkeyPatch.context() as patch:
+            self._build(step, patch)
+
+    def _write(self, name: str, text: str) -> None:
+        if self._texts.get(name) == text:
+            return  # Sphinx would read it again
+        self._texts[name] = text
+        self._told.pop("tp" if name == "part" else name, None)
+        path = self._source / ("part.txt" if name == "part" else f"{name}.rst")
+        title = f"On :doi:t:`10.5555/b`\n{'=' * 30}" if text == "title" else f"{name}\n=="
+        orphan = "" if name.startswith("t") else ":orphan:"
+        head = "" if name == "part" else f"{orphan}\n\n.. _l-{name}:\n\n{title}\n\n"
+        path.unlink(missing_ok=True)
+        if text or name == "part":
+            path.write_text(f"{head}{TEXTS.get(text, '')}\n", "utf-8")
+
+    def _forget(self, codes: str) -> None:
+        """Expect the warnings with these codes again."""
+        for name, told in self._told.items():
+            kept = {line: times for line, times in told.items() if not re.search(rf"\[doi\.({codes})", line)}
+            self._told[name] = Counter(kept)
+
+    def _build(self, step: Step, patch: pytest.MonkeyPatch) -> None:
+        strftime, day = time.strftime, time.gmtime(86_400 * self._day)
+        patch.setattr(time, "strftime", lambda form, when=day: strftime(form, when))
+        patch.setenv("DOIURI_RESOLVER", self._urls[0])
+        patch.setenv("DOIURI_CACHE", str(self._folder / f"{self._day}.sqlite"))
+        patch.setenv("DOIURI_OFFLINE", str(step.offline))
+        kept = build(self._source, self._folder / "kept", step.builder, "-j", step.processes)
+        told = told_in(kept)
+        if step.offline:  # it may know more than a first build
+            for name, lines in told.items():
+                self._told[name] = self._told.get(name, Counter()) + lines
+            return
+        locked = self._locked()
+        if step.builder == "doi-lock":
+            self._lock.unlink(missing_ok=True)
+        self._builds += 1
+        fresh = build(self._source, self._folder / f"fresh {self._builds}", step.builder)
+        assert locked == self._locked(), step
+        expected = told_in(fresh)
+        for name in {*expected, *told, *self._told}:
+            before, now = self._told.get(name, Counter()), expected.get(name, Counter())
+            assert told.get(name, Counter()) == now - before, (name, step)
+            # a DOI that exists again may be lost again
+            lasting = {line: n for line, n in before.items() if line in now or "[doi.not-found" not in line}
+            self._told[name] = Counter(lasting) + told.get(name, Counter())
+        shown = pages(kept)
+        for name, page in pages(fresh).items():
+            assert shown[name] == page, (name, step)
+
+    def _locked(self) -> bytes:
+        return self._lock.read_bytes() if self._lock.exists() else b""
+
+
+def told_in(built: Build) -> Told:
+    """The warnings of a build by document; ``tp`` includes the file "part"."""
+    found: Told = {}
+    for line in built.told:
+        if "[doi." in line:
+            name = line.partition(".")[0]
+            found.setdefault("tp" if name == "part" else name, Counter())[line] += 1
+    return found
+
+
+def pages(built: Build) -> dict[str, list[str]]:
+    """The titles and bodies of pages; Sphinx itself does not keep up what themes show around them."""
+    parts = re.compile(r'<title>.*?</title>|<div class="body".*?<div class="clearer">', re.DOTALL)
+    found = {str(path.relative_to(built.out)): path.read_text("utf-8") for path in built.out.rglob("*.html")}
+    return {name: parts.findall(text) for name, text in found.items()}
+
+
+@contextmanager
+def project() -> Iterator[Project]:
+    def answer(asked: Asked) -> Answer:
+        states = {name: STATES[state] for name, state in made.states.items()}
+        found = [{"handle": f"10.5555/{name}", **of} for name, of in states.items() if of is not None]
+        return metadata_proxy(found)(asked)
+
+    with TemporaryDirectory() as folder, site(answer) as one, site(answer) as other:
+        made = Project(Path(folder), [one.url, other.url])
+        yield made
+
+
+ALL = {"t1": "title", "t2": "cites a", "t3": "lists all", "o1": "cites b, a", "o2": "dead", "o3": "lists"}
+MANY = {f"o{number}": "cites a" for number in range(3, 9)}
+HISTORIES = {
+    "a dead DOI is registered, and dies again": [
+        Step(ALL), Step(states={"dead": "registered"}), Step(states={"dead": "dead"})
+    ],
+    "works become known on the same day": [Step({**ALL, "o4": "links"}, offline=True), Step(), Step()],
+    "works change and are retracted": [
+        Step({**ALL, "o4": "lists books"}, {"b": "registered"}),
+        Step(states={"a": "by Abel", "b": "by Kahn"}),
+        Step(states={"b": "retracted"}), Step({"t2": "refers", "o1": "dead"}, {"a": "dead"}),
+    ],
+    "another resolver has other answers, or the same": [Step(ALL), Step(moves=True), Step()],
+    "numbered lists gain and lose entries": [
+        Step({"o1": "cites a", "o2": "lists books"}, options={"doi_citation": 1}), Step({"t2": "lists all"}),
+        Step({"o2": "cites own", "t3": "cites b, a"}), Step({"o1": ""}),
+    ],
+    "documents are deleted and renamed": [
+        Step({**ALL, "t2": "refers to t1"}), Step({"o1": "", "o2": ""}),
+        Step({"t1": "cites b, a", "o4": "title"}),
+    ],
+    "an included file changes": [
+        Step({"part": "dead"}), Step({"part": "links", "o1": "lists"}), Step({"part": "dead"})
+    ],
+    "two processes read and write": [
+        Step(ALL, processes="2"), Step({**MANY, "t1": "links", "t3": "dead"}, processes="2")
+    ],
+    "another builder finds the changes first": [
+        Step({**ALL, "t2": "refers", "o4": "refers to t1"}),
+        Step(states={"a": "by Abel"}, builder="dirhtml"), Step(),
+    ],
+    "titles with citations become known": [
+        Step({"t1": "title", "t2": "refers", "t3": "refers to t1", "o1": "lists all"}, offline=True), Step(),
+        Step(states={"b": "by Abel"}),
+    ],
+    "a lock file is written, out of date, and deleted": [
+        Step(ALL, builder="doi-lock"), Step(), Step({"t2": "nothing", "o3": "", "o4": "links"}),
+        Step(builder="doi-lock"), Step({"o1": "dead"}), Step(unlocks=True), Step(),
+    ],
+    **{f"{name} changes": [Step(ALL), Step(options={name: 1}), Step(options={name: 0})] for name in OPTIONS},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("history", HISTORIES.values(), ids=HISTORIES)
+def test_a_build_is_that_of_a_fresh_project(history: list[Step]) -> None:
+    with project() as made:
+        for step in history:
+            made.after(step)
+
+
+STEPS = st.builds(
+    Step,
+    texts=st.dictionaries(st.sampled_from([*ALL]), st.sampled_from([*TEXTS]), max_size=3)
+    | st.just({"o1": ""}),
+    states=st.dictionaries(st.sampled_from(["a", "b", "dead"]), st.sampled_from([*STATES]), max_size=2),
+    options=st.dictionaries(st.sampled_from([*OPTIONS]), st.integers(0, 2), max_size=1),
+    moves=st.sampled_from([False, False, False, True]),
+    offline=st.sampled_from([False, False, False, True]),
+    builder=st.sampled_from(["html", "html", "html", "dirhtml"]),
+    processes=st.just("1"),
+    unlocks=st.just(False),
+)
+
+
+@settings(
+    max_examples=6 if settings().derandomize else 200, phases=[Phase.generate]
+)  # shrinking takes minutes
+@given(st.lists(STEPS, min_size=4, max_size=6))
+def test_any_history_ends_with_the_build_of_a_fresh_project(history: list[Step]) -> None:
+    with project() as made:
+        for step in [Step(ALL), *history]:
+            made.after(step)

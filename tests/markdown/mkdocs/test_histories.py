@@ -1,0 +1,166 @@
+"""After any history of edits and answers, a served site shows and reports what its first build would."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mkdocs.commands.build import build
+from mkdocs.config import load_config
+from mkdocs.config.defaults import MkDocsConfig
+from support.references import RETRACTED
+from support.servers.metadata import metadata_proxy
+from support.servers.web import Answer, Asked, site
+
+CSL = "application/vnd.citationstyles.csl+json"
+KAHN = {"author": [{"family": "Kahn"}], "issued": {"date-parts": [[2001]]}, "title": "First"}
+STATES: dict[str, dict[str, Any] | None] = {
+    "dead": None,
+    "registered": {},
+    "by Kahn": {"metadata": {CSL: KAHN}},
+    "by Abel": {"metadata": {CSL: {**KAHN, "author": [{"family": "Abel"}]}}},
+    "retracted": {"metadata": RETRACTED["metadata"]},
+}
+TEXTS = {
+    "nothing": "Text",
+    "links": "[](doi:10.5555/a) doi:10.5555/b, `doi:10.5555/code`, [x](doi:10.5555)",
+    "dead": "doi:10.5555/dead <doi:10.5555/DEAD>\n\nhttps://doi.org/10.5555/dead 10.5555/dead",
+    "cites a": "[@doi:10.5555/a]",
+    "cites b, a": "## On @doi:10.5555/b\n\n[@doi:10.5555/b; @doi:10.5555/a, p. 3] @doi:10.5555/dead",
+    "cites own": "[@own]",
+    "lists": "[@doi:10.5555/b] and [@doi:10.5555/a]\n\n///References Go Here///\n\nEnd",
+}
+OPTIONS: dict[str, list[object]] = {
+    "bibliography": ["references.md", ""],
+    "citation": ["author-year", "number"],
+    "details": [False, True],
+    "resolve": [True, False],
+    "bare_names": [False, True],
+    "text": ["name", "{authors} ({year})"],
+    "nocite": [[], ["10.5555/c"]],
+}
+WORKS = (
+    '[{"id": "own", "title": "Own"}]',
+    '[{"id": "own", "title": "Mine"}, {"DOI": "10.5555/A", "title": "A"}]',
+)
+
+PLUGINS: Any = MkDocsConfig.plugins  # keeps plugins for later builds of the process
+
+
+@dataclass(frozen=True)
+class Step:
+    """What happens before a build."""
+
+    texts: dict[str, str] = field(default_factory=dict)
+    """Pages and the names of their new texts; "" deletes a page."""
+    states: dict[str, str] = field(default_factory=dict)
+    """DOIs and their new states; an hour passes, otherwise a minute."""
+    options: dict[str, int] = field(default_factory=dict)
+    works: int = 0
+    hurries: bool = False
+    """Whether the budget allows no request."""
+
+
+class Served:
+    """A site that is built again after each step by the same plugin, and also for the first time."""
+
+    def __init__(self, folder: Path, log: pytest.LogCaptureFixture, url: str) -> None:
+        self._folder, self._log, self._url = folder, log, url
+        self.states = {"a": "by Kahn", "b": "by Kahn", "c": "by Abel"}
+        self.later = 0.0
+        self._options = {name: values[0] for name, values in OPTIONS.items()}
+        self._plugins: dict[str, Any] = {}
+        self._builds = 0
+        (folder / "docs").mkdir()
+
+    def after(self, step: Step) -> None:
+        """Do what a step says, build, and compare."""
+        for name, text in step.texts.items():
+            path = self._folder / "docs" / f"{name}.md"
+            path.unlink(missing_ok=True)
+            if text:
+                path.write_text(f"# {name}\n\n{TEXTS[text]}\n", "utf-8")
+        (self._folder / "works.json").write_text(WORKS[step.works], "utf-8")
+        self.states |= step.states
+        self._builds += 1
+        self.later += 3_700 if step.states else 61
+        cache = self._folder / "cache"  # the answers of caches have not expired
+        cache.unlink(missing_ok=True)
+        cache.symlink_to(self._folder / f"cache {self._builds}")
+        self._options |= {name: OPTIONS[name][number] for name, number in step.options.items()}
+        kept = self._build("kept", self._plugins, **({"budget": 1e-6} if step.hurries else {}))
+        if step.hurries:  # it may know more than a first build
+            return
+        fresh = self._build(f"fresh {self._builds}", {}, timeout=30 + self._builds)
+        for told, expected, name in zip(kept, fresh, ("page", "message"), strict=True):
+            assert told == expected, (name, step)
+
+    def _build(self, name: str, plugins: dict[str, Any], **more: object) -> tuple[dict[str, str], list[str]]:
+        options = {**self._options, "works": "works.json", "cache": str(self._folder / "cache"), **more}
+        theme = {"name": "mkdocs", "highlightjs": False}
+        plugin = {"doiuri": {"resolver": self._url, **options}}
+        file = self._folder / "mkdocs.yml"
+        file.write_text(json.dumps({"site_name": "Test", "theme": theme, "plugins": [plugin]}), "utf-8")
+        PLUGINS.plugin_cache = plugins
+        self._log.clear()
+        config = load_config(str(file), site_dir=str(self._folder / name))
+        config.plugins.on_startup(command="serve", dirty=False)
+        build(config)
+        said = [record.getMessage() for record in self._log.records if record.name == "mkdocs.plugins.doiuri"]
+        found = {
+            str(path.relative_to(config.site_dir)): path for path in Path(config.site_dir).rglob("*.html")
+        }
+        return {
+            name: re.sub("Build Date.*", "", path.read_text("utf-8")) for name, path in found.items()
+        }, said
+
+
+@pytest.fixture
+def served(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Served]:
+    def answer(asked: Asked) -> Answer:
+        states = {name: STATES[state] for name, state in made.states.items()}
+        found = [{"handle": f"10.5555/{name}", **of} for name, of in states.items() if of is not None]
+        return metadata_proxy(found)(asked)
+
+    monkeypatch.setattr(PLUGINS, "plugin_cache", {})
+    caplog.set_level("INFO", logger="mkdocs")
+
+    with site(answer) as server:
+        made = Served(tmp_path, caplog, server.url)
+        monotonic = time.monotonic
+        monkeypatch.setattr(time, "monotonic", lambda: monotonic() + made.later)
+        yield made
+
+
+ALL = {"index": "cites a", "b": "cites b, a", "c": "dead", "d": "lists"}
+HISTORIES = {
+    "pages gain and lose citations": [
+        Step({"index": "cites a", "b": "nothing", "c": "cites own"}), Step({"b": "cites b, a"}),
+        Step({"index": "links"}), Step({"b": "", "c": "cites a"}),
+    ],
+    "numbers follow": [
+        Step(ALL, options={"citation": 1}), Step({"index": "cites own"}), Step({"b": "nothing", "d": "dead"})
+    ],
+    "a dead DOI is registered, and dies again": [
+        Step(ALL), Step(states={"dead": "registered"}), Step(states={"dead": "dead", "a": "dead"})
+    ],
+    "works change, and are retracted": [
+        Step(ALL), Step(states={"a": "by Abel"}), Step(states={"b": "retracted"}, works=1), Step(works=0)
+    ],
+    "works become known": [Step(ALL, hurries=True), Step(), Step({"e": "cites b, a"}, hurries=True), Step()],
+    **{f"{name} changes": [Step(ALL), Step(options={name: 1}), Step(options={name: 0})] for name in OPTIONS},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("history", HISTORIES.values(), ids=HISTORIES)
+def test_a_rebuilt_site_is_that_of_a_first_build(history: list[Step], served: Served) -> None:
+    for step in history:
+        served.after(step)

@@ -45,15 +45,6 @@ def test_typed_forms(tmp_path: Path) -> None:
         assert only_link(item) == (case.url, f"doi:{case.name}"), case
 
 
-def test_names_with_a_title(tmp_path: Path) -> None:
-    able = [name for name in NAMES if not NOT_IN_A_ROLE.search(name) and parsed(name) == name]
-    written = [":doi:`A < b <" + re.sub(r"([\\`])", r"\\\1", name) + ">`" for name in able]
-    items, _ = sections(tmp_path, written)
-    assert len(able) > 50
-    for name, item in zip(able, items, strict=True):
-        assert only_link(item) == (DOI(name).url, "A < b"), name
-
-
 @pytest.mark.parametrize("form", [":doi:`{}`", ":doi:`Title <{}>`", "`Title <{}>`__"])
 def test_every_uri(tmp_path: Path, form: str) -> None:
     # a final "_" would make an embedded URI a reference to a name

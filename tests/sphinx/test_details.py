@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import pickle
 from collections.abc import Callable
 from pathlib import Path
 
@@ -111,10 +110,6 @@ def test_cards_are_fetched_once_if_asked_for_and_kept_with_their_dois(
     book = build(tmp_path / "src", tmp_path / "out", "epub", "-D", "doi_details=1")
     assert "doi-card" not in book.text("index.xhtml")
     assert book.links("index.xhtml")[0].href == "https://doi.org/10.1000/1"
-    write(tmp_path / "src", {"index.rst": "T\n=\n\nNow :doi:`10.1000/2`\n"})
-    build(tmp_path / "src", tmp_path / "out", "html", "-D", "doi_details=1")
-    data = pickle.loads((tmp_path / "out" / "doctrees" / "environment.pickle").read_bytes()).doiuri
-    assert list(data.works) == [DOI("10.1000/2")]
 
 
 def test_the_lock_file_has_the_cards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

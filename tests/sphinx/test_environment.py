@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import pickle
 import re
 from importlib.metadata import version
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from docutils_doiuri.nodes import doi_references
 from doiuri import DOI
-from sphinx_doiuri._environment import DOIData
 from support.servers.web import resolver, site
 from support.sphinx_build import build, write
 
@@ -22,31 +19,6 @@ TEXT = "T\n=\n\n:doi:`10.1000/A<b>`, `x <doi:10.1000/%C3%A1>`_ and :doi:`10.1000
 @pytest.fixture
 def source(tmp_path: Path) -> Path:
     return write(tmp_path / "src", {"index.rst": TEXT})
-
-
-@pytest.mark.parametrize("builder", ["html", "dummy", "gettext"])
-def test_doctrees_hold_dois(source: Path, tmp_path: Path, builder: str) -> None:
-    build(source, tmp_path, builder, "-D", "doi_resolve=False")
-    doctree = pickle.loads((tmp_path / "doctrees" / "index.doctree").read_bytes())
-    found = [link["doi"] for link in doi_references(doctree)]
-    assert all(type(doi) is DOI for doi in found)
-    assert [doi.name for doi in found] == ["10.1000/A<b>", "10.1000/á", "10.1000/lost"]
-    assert not any("doi_typed" in link for link in doi_references(doctree))
-
-
-def test_the_environment_holds_dois_and_answers(
-    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with site(
-        resolver({"10.1000/A<b>": "https://example.org/", "10.1000/á": "https://example.org/"})
-    ) as server:
-        monkeypatch.setenv("DOIURI_RESOLVER", server.url)
-        build(source, tmp_path)
-    data = pickle.loads((tmp_path / "doctrees" / "environment.pickle").read_bytes()).doiuri
-    assert isinstance(data, DOIData)
-    assert data.dois() == DOIS
-    assert data.outcomes == dict(zip(DOIS, ["found", "found", "not-found"], strict=True))
-    assert data.reported == {"index": {DOI("10.1000/lost")}}
 
 
 @pytest.mark.parametrize("builder", ["xml", "pseudoxml"])

@@ -214,6 +214,12 @@ HISTORIES = {
         Step({**ALL, "o4": "lists books"}, {"b": "registered"}),
         Step(states={"a": "by Abel", "b": "by Kahn"}),
         Step(states={"b": "retracted"}), Step({"t2": "refers", "o1": "dead"}, {"a": "dead"}),
+        Step(states={"b": "registered"}),
+        Step({"o3": "cites b, a"}),
+    ],
+    "works in links and cards change": [
+        Step({**ALL, "o4": "links"}, options={"doi_text": 2}), Step(states={"b": "by Abel"}),
+        Step(options={"doi_text": 0, "doi_details": 1}), Step(states={"b": "by Kahn"}),
     ],
     "another resolver has other answers, or the same": [Step(ALL), Step(moves=True), Step()],
     "numbered lists gain and lose entries": [
@@ -228,7 +234,8 @@ HISTORIES = {
         Step({"part": "dead"}), Step({"part": "links", "o1": "lists"}), Step({"part": "dead"})
     ],
     "two processes read and write": [
-        Step(ALL, processes="2"), Step({**MANY, "t1": "links", "t3": "dead"}, processes="2")
+        Step({**ALL, "t2": "refers"}, processes="2"),
+        Step({**MANY, "t1": "links", "t3": "dead"}, processes="2"),
     ],
     "another builder finds the changes first": [
         Step({**ALL, "t2": "refers", "o4": "refers to t1"}),

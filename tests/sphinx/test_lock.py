@@ -89,17 +89,6 @@ def test_dois_that_are_known_not_to_exist_are_unused_only_if_no_document_has_the
     assert unused.startswith("doi.lock.json:6: WARNING: 10.1000/OTHER is in the lock file but in no document")
 
 
-def test_writing_it_anew_drops_what_is_unused_and_learns_what_changed(
-    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    lock(source, tmp_path, monkeypatch)
-    write(source, {"index.rst": "T\n=\n\n:doi:`10.1000/lost` :doi:`10.1000/3`\n"})
-    assert lock(source, tmp_path, monkeypatch, **{"10.1000/lost": "https://example.org/"}).told == []
-    keys = list(json.loads((source / "doi.lock.json").read_text())["entries"])
-    assert [key.split()[-1] for key in keys] == ["10.1000/3", "10.1000/LOST"]
-    assert build(source, tmp_path / "out").told == []
-
-
 def test_without_an_answer_the_old_entry_stays_and_a_new_doi_is_told(
     source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -74,11 +74,6 @@ def test_what_is_no_doi_keeps_its_target_in_the_page(tmp_path: Path) -> None:
     assert built.warnings.count("[doi.syntax]") == len(REFUSED)
 
 
-def test_lines_of_roles(tmp_path: Path) -> None:
-    built = page(tmp_path, "One\n{doi}`10.1000` and\n{doi}`10.2000`")
-    assert [line.split(":")[1] for line in built.warnings.splitlines()] == ["4", "5"]
-
-
 HARDCODED = [
     ("One [Title](https://doi.org/10.1000/1)", "{doi}`Title <10.1000/1>`"),
     ("One <https://doi.org/10.1000/1>", "{doi}`10.1000/1`"),

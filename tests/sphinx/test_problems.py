@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import docutils
 import pytest
-from docutils import nodes
 from support.sphinx_build import Build, build, write
 
 
@@ -71,54 +68,6 @@ def test_an_error_in_a_substitution_is_reported_once(tmp_path: Path) -> None:
     # Before 0.22, docutils drops the messages of a substitution that is not used
     reported = ["1", "2"] if docutils.__version_info__ >= (0, 22) else ["1"]
     assert [line.split("'")[1] for line in warnings(built)] == reported
-
-
-@pytest.mark.parametrize(
-    ("text", "lines"),
-    [
-        (":doi:`1` and\n:doi:`2`\nand :doi:`1`,\n*emphasis\nand* :doi:`3`", "4 5 6 8"),
-        ("`x <doi:1>`__,\n`x <doi:1>`__\nand `x <doi:1>`__", "4 5 6"),
-        (
-            "`x <doi:1>`__, `x\n<doi:1>`__,\n:doi:`12`, :doi:`1`, :doi:`x`\nand :doi:`12`,\n:doi:`1`",
-            "4 4 6 6 6 7 8",
-        ),
-    ],
-    ids=["roles", "written alike", "that begin alike"],
-)
-def test_each_of_several_in_a_paragraph_has_its_own_line(tmp_path: Path, text: str, lines: str) -> None:
-    assert [line.split(":")[1] for line in warnings(page(tmp_path, text))] == lines.split()
-
-
-def test_a_paragraph_and_its_file_are_searched_once_for_all_their_roles(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    searched: Counter[str] = Counter()
-    findall, read_text = nodes.Element.findall, Path.read_text
-
-    def counted_findall(node: nodes.Element, *arguments: Any, **options: Any) -> Any:
-        searched["paragraph"] += isinstance(node, nodes.paragraph)
-        return findall(node, *arguments, **options)
-
-    def counted_read(path: Path, *arguments: Any, **options: Any) -> str:
-        searched["file"] += path.name == "index.rst"
-        return read_text(path, *arguments, **options)
-
-    monkeypatch.setattr(nodes.Element, "findall", counted_findall)
-    monkeypatch.setattr(Path, "read_text", counted_read)
-    built = page(tmp_path, "\n".join(f":doi:`{number}`" for number in range(100)))
-    assert [line.split(":")[1] for line in warnings(built)] == [str(number + 4) for number in range(100)]
-    assert [1 <= searched[kind] < 10 for kind in ("paragraph", "file")] == [True, True], searched
-
-
-def test_lines_in_lists_and_directives(tmp_path: Path) -> None:
-    text = "- one\n  two :doi:`1`\n\n.. note:: a\n   b :doi:`2`\n\n   c\n   :doi:`3`\n\n"
-    text += "  * :doi:`4`\n\nTerm :doi:`5`\n   Text\n   :doi:`6`\n\n   More :doi:`7`\n\n"
-    text += "Term : class :doi:`8`\n   Text\n\n   More\n"
-    lines = {line.split("'")[1]: line.split(":")[1] for line in warnings(page(tmp_path, text))}
-    source = f"Title\n=====\n\n{text}".splitlines()
-    assert lines == {
-        str(n): str(next(i for i, s in enumerate(source, 1) if f"`{n}`" in s)) for n in range(1, 9)
-    }
 
 
 def test_what_docutils_reads_without_white_space_is_told(tmp_path: Path) -> None:
@@ -218,28 +167,3 @@ def test_extlinks_give_way_and_the_author_is_told(tmp_path: Path) -> None:
     (warning,) = warnings(built)
     assert warning.startswith("conf.py:5: WARNING: extlinks['doi']")
     assert warning.endswith("[doi.extlinks]")
-
-
-def test_a_copied_doi_role_gives_way(tmp_path: Path) -> None:
-    module = (
-        "from docutils import nodes\n"
-        "def role(typ, rawtext, text, lineno, inliner, options={}, content=[]):\n"
-        "    return [nodes.reference(text, text, internal=False, refuri='https://doi.org/' + text)], []\n"
-        "def setup_roles(app):\n"
-        "    app.add_role('doi', role, override=True)\n"
-        "    app.add_role('DOI', role, override=True)\n"
-        "    app.add_role('arxiv', role)\n"
-        "def setup(app):\n"
-        "    app.connect('builder-inited', setup_roles)\n"
-    )
-    conf = "import sys; sys.path.insert(0, '.')\nfrom pathlib import Path\n"
-    conf += "sys.path.insert(0, str(Path(__file__).parent))\nextensions += ['doi_role']\n"
-    text = ":doi:`10.1000/a#b` :DOI:`10.1000/c#d` :arxiv:`theirs`"
-    built = page(tmp_path, text, conf, **{"doi_role.py": module})
-    assert "https://doi.org/theirs" in built.text()
-    assert [link.href for link in built.links()] == [
-        "https://doi.org/10.1000/a%23b",
-        "https://doi.org/10.1000/c%23d",
-    ]
-    (warning,) = warnings(built)
-    assert warning.endswith("[doi.role]")

@@ -101,12 +101,6 @@ def setup(app):
 
 
 # In the shapes of projects that have such a copy
-PLAIN = """
-import sys
-from pathlib import Path
-sys.path.insert(0, str(Path(__file__).parent / "ext"))
-extensions = ["doi_role"]
-"""
 SCIPY = """
 import os, sys, warnings
 from docutils import nodes
@@ -147,7 +141,7 @@ def setup(app):
 ISSUES = "def setup(app):\n    return {'parallel_read_safe': True}\n"
 
 
-@pytest.mark.parametrize("conf", [PLAIN, SCIPY, SCIKIT_LEARN], ids=["plain", "SciPy", "scikit-learn"])
+@pytest.mark.parametrize("conf", [SCIPY, SCIKIT_LEARN], ids=["SciPy", "scikit-learn"])
 def test_the_extension_in_place_of_a_copied_doi_role(
     conf: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

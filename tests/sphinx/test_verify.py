@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 import time
 from collections import Counter
 from collections.abc import Iterable
@@ -65,25 +64,6 @@ def test_each_doi_is_asked_once_and_each_use_is_told(
     assert not any("doi-not-found" in link.classes for link in others)
 
 
-def test_rebuilds_ask_nothing_keep_the_marks_and_drop_them_without_a_look_up(
-    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("DOIURI_CACHE", ":memory:")  # only Sphinx's environment keeps answers
-    with site(resolver(FOUND)) as server:
-        ask(monkeypatch, server)
-        first = build(source, tmp_path / "out")
-        pages = first.bytes()
-        server.seen.clear()
-        again = build(source, tmp_path / "out")
-        assert again.warnings == ""
-        assert again.bytes() == pages
-        other = build(source, tmp_path / "out", "dirhtml")
-        off = build(source, tmp_path / "out", "html", "-D", "doi_resolve=False")
-    assert asked(server) == []
-    assert [link.text for link in other.links() if "doi-not-found" in link.classes] == ["doi:10.1000/lost"]
-    assert not any("doi-not-found" in link.classes for link in off.links())
-
-
 def test_answers_are_renewed_on_the_next_day_and_kept_if_they_cannot_be(
     source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -115,8 +95,6 @@ def test_only_what_is_new_is_asked(source: Path, tmp_path: Path, monkeypatch: py
         built = build(source, tmp_path / "out")
     assert asked(server) == ["10.1000/77"]
     assert built.told == ["b.rst:6: WARNING: DOI not found: 10.1000/lost [doi.not-found]"]
-    data = pickle.loads((tmp_path / "out" / "doctrees" / "environment.pickle").read_bytes()).doiuri
-    assert data.outcomes.keys() == {DOI(f"10.1000/{name}") for name in ("1", "77", "lost")}  # not 2
 
 
 def test_without_a_network_the_first_cause_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -128,32 +106,6 @@ def test_without_a_network_the_first_cause_is_told(tmp_path: Path, monkeypatch: 
         built = build(source, tmp_path / "out")
     assert (built.status, built.warnings) == (0, "")
     assert f"60 of 60 DOIs could not be checked: 127.0.0.1:{port}: Connection refused\n" in built.said
-
-
-def test_a_page_that_did_not_change_is_written_again_when_its_doi_turns_out_to_be_missing(
-    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    away = build(source, tmp_path / "out")  # the resolver does not answer
-    assert (away.status, away.warnings) == (0, "")
-    assert "of 3 DOIs could not be checked" in away.said
-    assert not any("doi-not-found" in link.classes for link in away.links())
-    with site(resolver(FOUND)) as server:
-        ask(monkeypatch, server)
-        there = build(source, tmp_path / "out")
-    assert "0 added, 0 changed, 0 removed" in there.said
-    assert there.told == NOT_FOUND
-    assert [link.text for link in there.links() if "doi-not-found" in link.classes] == ["doi:10.1000/lost"]
-
-
-def test_removed_pages_are_forgotten(source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with site(resolver(FOUND)) as server:
-        ask(monkeypatch, server)
-        write(source, {"c.rst": ":orphan:\n\nC\n=\n\n:doi:`10.1000/gone`\n"})
-        assert len(build(source, tmp_path / "out").told) == 3
-        (source / "c.rst").unlink()
-        write(source, {"index.rst": "T\n=\n\n.. toctree::\n\n   b\n"})
-        built = build(source, tmp_path / "out", "html", "-E")
-    assert built.told == NOT_FOUND[:1]
 
 
 FAULTY = {"index.rst": f"T\n=\n\n:doi:`{NAME}` and :doi:`T <{NAME}>`\n"}
@@ -178,16 +130,6 @@ def test_fault_changes_no_byte_and_fails_no_build(
     assert (built.status, built.warnings) == (0, "")
     assert built.bytes() == plain
     assert ("could not be checked" in built.said) == (fault.status == "unknown")
-
-
-def test_another_resolver_is_asked_anew(
-    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with site(resolver({})) as first, site(resolver({})) as second:
-        for server in (first, second, second):
-            monkeypatch.setenv("DOIURI_RESOLVER", server.url)
-            build(source, tmp_path)
-        assert asked(second) == asked(first) != []
 
 
 def test_the_dois_of_all_pages_are_checked_in_one_call(

@@ -57,15 +57,6 @@ def test_a_web_page_is_no_metadata(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     ]
 
 
-def test_a_later_build_has_what_was_missing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server: Site
-) -> None:
-    build_with(UNAVAILABLE[0], tmp_path, monkeypatch)
-    monkeypatch.setenv("DOIURI_RESOLVER", server.url)
-    built = build(tmp_path / "src", tmp_path)
-    assert built.links()[0].text == "Kahn et al., 2001"
-
-
 def test_hostile_metadata_is_text_in_citations_cards_and_entries(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

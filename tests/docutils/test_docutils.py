@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import subprocess
 import sys
 from importlib.metadata import version
@@ -12,9 +11,7 @@ import docutils_doiuri
 import pytest
 from docutils import nodes
 from docutils.parsers.rst import roles
-from doiuri_proxy import running
 from support.docutils_page import body, command
-from support.proxy_records import link as record
 from support.servers.web import resolver, site
 from support.sphinx_build import Link, links
 
@@ -52,31 +49,6 @@ def test_a_role_arxiv_of_ones_own_is_kept() -> None:
     assert "<em>2301.00001</em>" in body(":arxiv:`2301.00001`")
 
 
-def test_class_options_of_a_role_of_ones_own() -> None:
-    text = ".. role:: paper(doi)\n\n.. role:: book(doi)\n   :class: one two\n\n"
-    text += ":paper:`10.1/1` :book:`B <10.1/2>`"
-    paper, book = links(body(text))
-    assert paper.classes == {"doi", "paper", "reference", "external"}
-    assert book.classes == {"doi", "one", "two", "reference", "external"}
-    assert (paper.text, book.text) == ("doi:10.1/1", "B")
-
-
-def test_exclamation_mark_makes_no_link() -> None:
-    assert links(body(":doi:`!Title <10.1000/1>` :doi:`!10.1000/2` :doi:`!none`")) == []
-    assert "Title doi:10.1000/2 none" in re.sub(
-        "<.*?>", "", body(":doi:`!Title <10.1000/1>` :doi:`!10.1000/2` :doi:`!none`")
-    )
-
-
-@pytest.mark.parametrize("written", [":doi:`{}`", ":doi:`Title <{}>`"])
-def test_a_publisher_s_url_comes_with_its_doi(written: str, capsys: pytest.CaptureFixture[str]) -> None:
-    body(written.format("https://example.org/doi/10.1002/abc.1/full"), report_level=2)
-    assert (
-        "the host 'example.org' is not a DOI proxy (position 8); write doi:10.1002/abc.1"
-        in capsys.readouterr().err
-    )
-
-
 def test_what_is_no_doi_is_problematic_with_its_line(capsys: pytest.CaptureFixture[str]) -> None:
     page = body("One.\n\nTwo :doi:`10.1000` and :doi:`10.1000/1`.", report_level=2)
     assert 'class="problematic"' in page
@@ -86,12 +58,6 @@ def test_what_is_no_doi_is_problematic_with_its_line(capsys: pytest.CaptureFixtu
         "<string>:3: (ERROR/3) '10.1000' is not a DOI: no \"/\" after the prefix (position 7)"
         in capsys.readouterr().err
     )
-
-
-def test_settings_choose_text_and_link() -> None:
-    link = only(":doi:`10.1000/a#b`", doi_text="link", doi_link="https://dx.example")
-    assert link.href == "https://dx.example/10.1000/a%23b"
-    assert only(":doi:`10.1000/a#b`", doi_text="DOI {name}").text == "DOI 10.1000/a#b"
 
 
 def test_wrong_setting_is_one_error_and_links_stay(capsys: pytest.CaptureFixture[str]) -> None:
@@ -109,37 +75,6 @@ def test_wrong_variable_is_named(monkeypatch: pytest.MonkeyPatch, capsys: pytest
 
 def test_dashes_and_quotes_of_a_name_are_not_typeset() -> None:
     assert only(':doi:`10.1000/a--b"c"`', smart_quotes=True).text == 'doi:10.1000/a--b"c"'
-
-
-def test_the_table_of_contents_has_the_names_of_the_titles() -> None:
-    text = """
-T
-=
-
-.. contents::
-.. sectnum::
-
-A "q" *x* :doi:`10.1000/a--b"c"`
---------------------------------
-
-B :doi:`"t" <10.1000/d--e>`
----------------------------
-
-`my "own" <C_>`__
-
-C
--
-"""
-    page = body(text, smart_quotes=True)
-    entries = re.findall(r'<a class="reference internal"[^>]*>(.*?)</a>', page)
-    assert [" ".join(re.sub("<.*?>", "", entry).replace("\xa0", " ").split()) for entry in entries] == [
-        "Contents",
-        "1 A “q” x doi:10.1000/a--b&quot;c&quot;",
-        "2 B “t”",
-        "3 C",
-        "my “own”",
-    ]
-    assert "<em>x</em>" in entries[1]
 
 
 def test_requests_name_this_package_and_its_version() -> None:
@@ -180,12 +115,3 @@ def test_settings_come_from_docutils_conf(tmp_path: Path, monkeypatch: pytest.Mo
     (tmp_path / "docutils.conf").write_text("[general]\ndoi_resolve: no\ndoi_text: link\n")
     (tmp_path / "page.rst").write_text(":doi:`10.1000/1`\n")
     assert links(command("page.rst"))[0].text == "https://doi.org/10.1000/1"
-
-
-def test_lock_file_answers_in_place_of_the_network(tmp_path: Path) -> None:
-    lock = tmp_path / "doi.lock.json"
-    with running([record("10.1000/1", "https://example.org/")]) as proxy:
-        settings = {"doi_resolve": True, "doi_resolver": proxy.url}
-        body(":doi:`10.1000/1` :doi:`10.1000/2`", doi_cache=str(lock), **settings)
-    page = body(":doi:`10.1000/1` :doi:`10.1000/2`", doi_lock=str(lock), **settings)
-    assert ["doi-not-found" in link.classes for link in links(page)] == [False, True]

@@ -20,20 +20,6 @@ from support.proxy_records import link as record
 from support.sphinx_build import links
 
 
-def test_not_found_is_marked_and_told_with_its_line(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with running([record("10.1000/1", "https://example.org/")]) as proxy:
-        settings = {"doi_resolve": True, "doi_resolver": proxy.url, "doi_cache": str(tmp_path / "cache")}
-        text = ":doi:`10.1000/1` and\n\n:doi:`10.1000/2`\n\n:arxiv:`2301.99999v1`, :arxiv:`1`"
-        page = body(text, report_level=2, **settings)
-    assert ["doi-not-found" in link.classes for link in links(page)] == [False, True, True]
-    said = capsys.readouterr().err
-    assert "<string>:3: (WARNING/2) DOI not found: 10.1000/2\n" in said
-    assert "<string>:5: (WARNING/2) DOI not found: 10.48550/arXiv.2301.99999\n" in said
-    assert "<string>:5: (ERROR/3) '1' is not a valid arXiv identifier: expected one such as" in said
-
-
 @pytest.mark.parametrize("halt_level", [1, 2])
 def test_reports_about_dois_do_not_halt_docutils(
     tmp_path: Path, halt_level: int, caplog: pytest.LogCaptureFixture
@@ -71,13 +57,6 @@ def test_a_typo_still_halts_where_errors_do_and_the_log_says_why(
     assert 'is not a DOI: no "/" after the prefix' in line
 
 
-def test_a_handle_that_is_no_doi_stays_a_link_with_a_warning(capsys: pytest.CaptureFixture[str]) -> None:
-    page = body("Text\n\n:doi:`Title <11681/5671>`", report_level=2, halt_level=2)
-    assert '<a class="reference external" href="https://doi.org/11681/5671">Title</a>' in page
-    page = body("Text\n\n:doi:`11681/5671`", report_level=2)
-    assert "<string>:3: (WARNING/2) '11681/5671' is not a DOI" in capsys.readouterr().err
-
-
 def test_pelican_publishes_an_article_with_dead_and_doubtful_dois(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -97,38 +76,11 @@ def test_pelican_publishes_an_article_with_dead_and_doubtful_dois(
     assert "10.1000/3,: the name ends in ','" in said
 
 
-def test_the_parser_reports_each_use_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    text = ":doi:`10.1000/1`\n:doi:`10.1000/1` `x <DOI:10.1000/2,>`_ |s| |s|\n\n"
-    (tmp_path / "page.rst").write_text(f"{text}.. |s| replace:: :doi:`10.1000/3`\n")
-    with running([]) as proxy:
-        command("--doi-cache=:memory:", f"--doi-resolver={proxy.url}", str(tmp_path / "page.rst"))
-        assert len(proxy.log) == 3
-    told = capsys.readouterr().err
-    assert sorted(re.findall(r"DOI not found: 10\.1000/(\d)", told)) == ["1", "1", "2", "3"]
-    assert "DOI not found: 10.1000/2,; did you mean 10.1000/2?" in told
-
-
-def test_the_registered_doi_that_was_probably_meant_is_proposed(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with running([record("10.1038/nphys1170", "https://example.org/")]) as proxy:
-        settings = {"doi_resolve": "on", "doi_resolver": proxy.url, "doi_cache": str(tmp_path / "cache")}
-        body(":doi:`10.1038/nphys117O`", report_level=2, **settings)
-    assert "DOI not found: 10.1038/nphys117O; did you mean 10.1038/nphys1170?" in capsys.readouterr().err
-
-
 def test_every_construct_of_restructuredtext_is_reported_where_it_is_written(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     command("--doi-resolve=no", str(FOLDER / "shared.rst"))
     assert told(capsys.readouterr().err) == written("shared.rst", "table.csv", "a.txt", "b.txt")
-
-
-def test_unknown_changes_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    off = body(":doi:`10.1000/1`")
-    settings = {"doi_resolve": True, "doi_resolver": "http://127.0.0.1:9", "doi_cache": ":memory:"}
-    assert body(":doi:`10.1000/1`", report_level=2, **settings) == off
-    assert capsys.readouterr().err == ""
 
 
 def reports(capsys: pytest.CaptureFixture[str]) -> list[str]:

@@ -4,14 +4,9 @@ from __future__ import annotations
 
 import textwrap
 
-import pytest
-from doiuri import find
-from doiuri.testing import resolver_for
+from doiuri_proxy import running
 from hypothesis import given
 from hypothesis import strategies as st
-from markdown_doiuri import _verification
-from markdown_doiuri._code import without_code
-from support.growth import is_linear
 
 from .conftest import convert
 from .page import Page
@@ -80,35 +75,11 @@ def linked(source: str) -> set[str]:
     return {href.rpartition("/")[2] for href, _, _ in Page(html).links if "doi.org" in href}
 
 
-@pytest.mark.parametrize("block", BLOCKS, ids=ascii)
-def test_what_is_left_are_the_links_of_the_page(block: str) -> None:
-    source = numbered(block)
-    left = without_code(source)
-    assert [len(line) for line in left.split("\n")] == [len(line) for line in source.split("\n")]
-    assert all(kept in (written, " ") for kept, written in zip(left, source, strict=True))
-    assert {match.doi.suffix for match in find(left, "markdown")} == linked(source)
-
-
 @given(documents())
 def test_every_line_with_a_link_is_reported_and_no_other(template: str) -> None:
     """Problems are reported once for each line that has them, in the order of lines."""
     expected = sorted({int(name[:-1]) for name in linked(numbered(template))})
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_verification, "open_resolver", lambda *_: resolver_for([]))
-        problems = convert(template.replace("%", "10.5555/dead"), *EXTENSIONS, resolve=True).problems
+    with running([]) as proxy:
+        source = template.replace("%", "10.5555/dead")
+        problems = convert(source, *EXTENSIONS, resolve=True, resolver=proxy.url).problems
     assert [problem.line for problem in problems] == expected
-
-
-@given(st.text(alphabet=st.sampled_from(list("`~ \t\n>-1.#<!-/precod$ax:\\[^]|")), max_size=200))
-def test_positions_stay(source: str) -> None:
-    left = without_code(source)
-    pairs = zip(left, source, strict=True)
-    assert all(kept == written or (kept == " " and written != "\n") for kept, written in pairs)
-
-
-OPEN = ["`", "` ``\n", "<!--", "<!-- ", "<pre>", "<code>", "$", "$a ", "```\n", "~~~ x\n", "```` ", "- `"]
-
-
-@pytest.mark.parametrize("text", [*OPEN, "\\`"])
-def test_time_is_linear(text: str) -> None:
-    assert is_linear(lambda times: without_code(text * times), 1_000, 16_000)

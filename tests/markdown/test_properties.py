@@ -4,12 +4,10 @@ import html
 import re
 
 import markdown
-import pytest
 from doiuri import DOI
 from doiuri.testing.strategies import dois, spelled_uris
 from hypothesis import given
 from hypothesis import strategies as st
-from markdown_doiuri._mentions import Mentions
 
 from .conftest import convert
 from .page import Page
@@ -38,16 +36,6 @@ def test_a_bare_uri_comes_back_once(before: str, doi: DOI, after: str) -> None:
     doi = DOI(doi.name + "x")
     page = Page(convert(f"{before} {doi.uri} {after}").html)
     assert [found.name for found in page.dois] == [doi.name]
-
-
-@given(st.lists(st.sampled_from([*WORDS, *MENTIONS]), max_size=12), st.sampled_from(["", " "]))
-def test_what_one_look_tells_is_what_the_whole_text_tells(words: list[str], glue: str) -> None:
-    """The shortcut for plain mentions finds and reports the same as the full search."""
-    text = glue.join(words)
-    at_once = convert(text, bare_names=True)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Mentions, "plain", lambda *_: None)
-        assert convert(text, bare_names=True) == at_once
 
 
 @given(dois())

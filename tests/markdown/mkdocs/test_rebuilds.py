@@ -28,45 +28,6 @@ def entries(page: str) -> list[str]:
     return re.findall(r'<li id="ref-([^"]*)"', page)
 
 
-def contents(requests: list[bytes]) -> list[bytes]:
-    return [path for path in requests if not path.startswith(b"/api/")]
-
-
-def test_a_served_site_has_the_new_citation_in_its_list(
-    site: MakeSite, doi_proxy: Proxies, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    proxy = doi_proxy(RECORDS)
-    monkeypatch.setenv("DOIURI_RESOLVER", proxy.url)
-    monkeypatch.setenv("DOIURI_CACHE", ":memory:")
-    built = site(PAGES)
-
-    def pages() -> dict[str, str]:
-        names = {"A": "", "B": "b/", "C": "c/", "list": "references/"}
-        files = {name: built.folder / "site" / path / "index.html" for name, path in names.items()}
-        return {name: re.sub("Build Date.*", "", path.read_text("utf-8")) for name, path in files.items()}
-
-    built.build(**SETTINGS)
-    before, asked = pages(), len(proxy.log)
-    assert entries(before["list"]) == ["10.5555_2fkahn-a", "10.5555_2fberg-1999"]
-    assert ">KAHN, 2001</a>" in before["A"]
-    (built.folder / "docs" / "b.md").write_text(CITED)
-    built.rebuild("serve")
-    after = pages()
-    assert entries(after["list"]) == ["10.5555_2fkahn-a", "10.5555_2fkahn-b", "10.5555_2fberg-1999"]
-    assert ">KAHN, 2001a</a>" in after["A"]
-    assert ">Kahn, 2001b</a>" in after["B"]
-    assert after["C"] == before["C"]
-    new = [request.path for request in proxy.log[asked:]]
-    assert set(new) <= {b"/10.5555/kahn-b", b"/api/handles/10.5555/kahn-b"}
-    assert len(contents(new)) == 1
-    (built.folder / "docs" / "b.md").write_text(PAGES["b.md"])
-    built.rebuild("serve")
-    assert pages() == before
-    assert len(proxy.log) == asked + len(new)
-    written = {path.name for path in (built.folder / "docs").iterdir()}
-    assert written == {*PAGES}  # or the server would build for ever
-
-
 def build_changed(site: Site) -> set[str]:
     """Build what changed, as ``mkdocs build --dirty`` does; return the pages that were written."""
     pages = [path for path in (site.folder / "site").rglob("*.html") if path.name != "404.html"]

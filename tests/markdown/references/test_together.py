@@ -5,7 +5,6 @@ from html.parser import HTMLParser
 from typing import Any
 
 import pytest
-from support.growth import is_linear
 from support.references import AUTHORS, HOSTILE, RECORDS, hostile_records
 
 from ..conftest import Render
@@ -134,20 +133,6 @@ def test_names_of_any_form_in_ids_and_links(name: str, serve: Serve, render: Ren
     assert len(ids) == len(set(ids)) == 3
     assert all(re.fullmatch(r"(?:ref|cite)-[\w.-]{1,110}", one, re.ASCII) for one in ids)
     assert [doi.name for doi in Page(html).dois] == [name]
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "[@doi:", "[@doi:10.1000/a", "[@doi:10.1000/a[", "@{doi:", "@{doi:10.1000/a{", "@doi:10.1000/a(",
-        "[@doi:10.1000/a; ", "[@doi:10.1000/a;@doi:10.1000/b", "[@doi:10.1000/[[a]b]",
-        "[", "@", "@doi:10.1000/1 ", "[see @", "[@a{", "[@doi:10.1000/a, p. 3",
-    ],
-)  # fmt: skip
-def test_open_brackets_take_linear_time(text: str) -> None:
-    from markdown_doiuri import _mentions
-
-    assert is_linear(lambda times: sum(1 for _ in _mentions._CITATION.finditer(text * times)), 1_000, 32_000)
 
 
 HEADINGS = [

@@ -6,7 +6,6 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import markdown
 import markdown_doiuri
 import pytest
 from doiuri import DOI
@@ -199,18 +198,6 @@ def test_a_request_ends_with_its_timeout_not_with_the_budget(
     with hanging.serve() as server:
         render(f"<doi:{NAME}>", resolve=True, resolver=server.url, budget=100, timeout=0.3)
     assert caplog.text.endswith(" within 0.3 s\n")
-
-
-def test_an_instance_converts_many_documents(doi_proxy: Proxies) -> None:
-    problems: list[markdown_doiuri.Problem] = []
-    extension = markdown_doiuri.makeExtension(resolver=doi_proxy(KNOWN).url, warn=problems.append)
-    md = markdown.Markdown(extensions=[extension])
-    pages = [
-        md.reset().convert(f"{'x ' * n}doi:10.1000/none doi:10.1000/182 doi:10.1000/none") for n in range(4)
-    ]
-    assert [page.count("doi-not-found") for page in pages] == [2] * 4
-    assert [page.count('class="doi"') for page in pages] == [1] * 4
-    assert len(problems) == 4
 
 
 @pytest.mark.parametrize(

@@ -112,19 +112,6 @@ def test_cards_are_fetched_once_if_asked_for_and_kept_with_their_dois(
     assert book.links("index.xhtml")[0].href == "https://doi.org/10.1000/1"
 
 
-def test_the_lock_file_has_the_cards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    source = write(tmp_path / "src", PAGE)
-    with site(answering(csl)) as server:
-        monkeypatch.setenv("DOIURI_RESOLVER", server.url)
-        build(source, tmp_path / "lock", "doi-lock", "-D", "doi_details=1")
-    lock = json.loads((source / "doi.lock.json").read_text("utf-8"))
-    assert list(lock["works"]) == ["10.1000/1", "10.1000/2"]
-    monkeypatch.setenv("DOIURI_CACHE", ":memory:")
-    built = build(source, tmp_path / "out", "html", "-D", "doi_details=1")
-    assert built.text().count('class="doi-card"') == 2
-    assert built.warnings.count("WARNING") == 1  # the one that does not exist
-
-
 def test_translated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     page, _ = cards(tmp_path, monkeypatch, csl, "-D", "doi_details=1", "-D", "language=de")
     assert 'aria-label="Über doi:10.1000/1"' in page

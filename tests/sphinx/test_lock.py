@@ -43,19 +43,6 @@ def test_builds_with_a_lock_file_need_no_network(
     assert built.bytes() == build(source, tmp_path / "again").bytes()
 
 
-def test_the_same_answers_give_the_same_bytes_sorted_and_without_the_resolver(
-    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    lock(source, tmp_path, monkeypatch)
-    first = (source / "doi.lock.json").read_bytes()
-    lock(source, tmp_path / "other", monkeypatch)
-    assert (source / "doi.lock.json").read_bytes() == first
-    keys = list(json.loads(first)["entries"])
-    assert keys == sorted(keys)
-    assert [key.split()[-1] for key in keys] == ["10.1000/1", "10.1000/LOST"]
-    assert b"127.0.0.1" not in first
-
-
 def test_missing_and_unused_entries_are_told(
     source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

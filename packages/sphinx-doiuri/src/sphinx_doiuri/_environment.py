@@ -120,7 +120,6 @@ class DOICollector(EnvironmentCollector):
     def clear_doc(self, app: Sphinx, env: BuildEnvironment, docname: str) -> None:  # noqa: ARG002
         """Remove the uses in a document."""
         doi_data(env).uses.pop(docname, None)
-        doi_data(env).reported.pop(docname, None)
         doi_data(env).seen.pop(docname, None)
 
     def merge_other(

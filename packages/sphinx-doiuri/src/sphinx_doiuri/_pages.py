@@ -158,8 +158,7 @@ def depart_link_with_card(self: HTML5Translator, node: link_with_card) -> None:
 
 def copy_style(app: Sphinx, env: BuildEnvironment) -> None:
     """Make Sphinx copy the style sheet if there are cards or lists of references."""
-    is_needed = switch(app.config, "doi_details") or bool(domain_of(env).places)
-    if app.builder.format == "html" and is_needed:
+    if app.builder.format == "html" and (switch(app.config, "doi_details") or domain_of(env).places):
         app.config.html_static_path = [*app.config.html_static_path, str(STYLE_SHEET.parent)]
 
 

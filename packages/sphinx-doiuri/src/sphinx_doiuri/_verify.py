@@ -166,8 +166,7 @@ def _progress(app: Sphinx, summary: str, dois: Sequence[DOI]) -> Iterator[Callab
             next(line, None)
 
     yield show
-    for _ in line:  # ends the line
-        pass
+    list(line)  # ends the line
 
 
 def _report_uses(app: Sphinx, data: DOIData) -> None:

@@ -249,7 +249,7 @@ HISTORIES = {
         Step(ALL, builder="doi-lock"), Step(), Step({"t2": "nothing", "o3": "", "o4": "links"}),
         Step(builder="doi-lock"), Step({"o1": "dead"}), Step(unlocks=True), Step(),
     ],
-    **{f"{name} changes": [Step(ALL), Step(options={name: 1}), Step(options={name: 0})] for name in OPTIONS},
+    **{f"{name} changes": [Step(ALL), Step(options={name: 1})] for name in OPTIONS},
 }  # fmt: skip
 
 
@@ -275,9 +275,9 @@ STEPS = st.builds(
 
 
 @settings(
-    max_examples=6 if settings().derandomize else 200, phases=[Phase.generate]
+    max_examples=3 if settings().derandomize else 200, phases=[Phase.generate]
 )  # shrinking takes minutes
-@given(st.lists(STEPS, min_size=4, max_size=6))
+@given(st.lists(STEPS, min_size=3, max_size=5))
 def test_any_history_ends_with_the_build_of_a_fresh_project(history: list[Step]) -> None:
     with project() as made:
         for step in [Step(ALL), *history]:

@@ -156,7 +156,7 @@ HISTORIES = {
         Step(ALL), Step(states={"a": "by Abel"}), Step(states={"b": "retracted"}, works=1), Step(works=0)
     ],
     "works become known": [Step(ALL, hurries=True), Step(), Step({"e": "cites b, a"}, hurries=True), Step()],
-    **{f"{name} changes": [Step(ALL), Step(options={name: 1}), Step(options={name: 0})] for name in OPTIONS},
+    **{f"{name} changes": [Step(ALL), Step(options={name: 1})] for name in OPTIONS},
 }  # fmt: skip
 
 

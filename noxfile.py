@@ -125,7 +125,7 @@ def tests(session: nox.Session) -> None:
 @nox.session
 def light(session: nox.Session) -> None:
     """Test what works without the extra ``citations``: the role, checking, and the labels of citations."""
-    roles = ["doiuri", "docutils-doiuri", "sphinx-doiuri", "markdown-doiuri"]
+    roles = ["doiuri", "docutils-doiuri", "sphinx-doiuri", "markdown-doiuri", "doiuri-cli"]
     install(session, "light", packages=roles, extra="")
     session.run("pytest", *chosen(session, "tests/light"))
 

@@ -157,7 +157,7 @@ def test_reload_on_sighup(tmp_path: Path) -> None:
         assert target(proxy.url) == "https://example.org/new"
         wrong = {
             "[\n{]": ":2: not JSON",
-            json.dumps([NEW, NEW]): ":1: 10.1000/x already exists",
+            json.dumps([NEW, NEW]): ": record 2: 10.1000/x already exists",
             None: ": No such file",
         }
         for content, reason in wrong.items():

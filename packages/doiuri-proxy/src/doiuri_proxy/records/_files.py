@@ -1,21 +1,19 @@
 """Records files: JSON lists of REST answers (bare, or beside agencies), JSON Lines, and folders of these.
 
-They are read and validated; the error names the file, the line and the reason.
+Errors name the file, the line or the number of the record, and the reason.
 """
 
 from __future__ import annotations
 
-import difflib
 import itertools
 import json
 import logging
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
-from functools import lru_cache
 from pathlib import Path
-from typing import Any, NoReturn, TypeGuard
+from typing import Any, NamedTuple, NoReturn, TypeGuard
 
 from doiuri import DOI, DOISyntaxError
 from doiuri.records import Record, Value
@@ -24,14 +22,7 @@ from doiuri_proxy.records._metadata import read_metadata
 
 DEFAULT_TTL = 86400  # seconds: how long the DOI proxy caches a value that states no TTL
 
-_RECORD_MEMBERS = frozenset({"handle", "values", "responseCode", "metadata"})
-_VALUE_MEMBERS = frozenset({"index", "type", "data", "permissions", "ttl", "timestamp", "references"})
-_DATA_MEMBERS = frozenset({"format", "value"})
-_DOCUMENT_MEMBERS = frozenset({"records", "agencies"})
-_LONGEST_NAME = 20  # characters of a member's name that are compared
-
 RecordsInput = str | os.PathLike[str] | Iterable[Mapping[str, Any] | Record] | Mapping[str, Any]
-Agencies = dict[str, str]
 _log = logging.getLogger("doiuri_proxy")
 _JSON_LINES = frozenset({".jsonl", ".ndjson"})
 _EXTENSIONS = _JSON_LINES | {".json"}
@@ -56,43 +47,28 @@ class RecordsError(ValueError):
         return f"{self.source}:{self.line}: {self.reason}" if self.line else f"{self.source}: {self.reason}"
 
 
-@dataclass(frozen=True, slots=True)
-class Position:
-    """Where a record stands: on a line of a file, or at an index of a document's list.
-
-    ``text`` is the whole document, "" for Python data. Its lines are counted only for an error.
-    """
+class Position(NamedTuple):
+    """Where an item stands: on a line of a file, or at a number in a list; 0 if that does not apply."""
 
     source: str
     line: int = 0
-    index: int = 0
-    text: str = ""
+    number: int = 0
 
     def error(self, reason: str) -> RecordsError:
         """Return the error that names this position."""
-        if self.line:
-            return RecordsError(self.source, self.line, reason)
-        if self.text:
-            return RecordsError(self.source, _line_of(self.text, self.index), reason)
-        return RecordsError(self.source, 0, f"record {self.index + 1}: {reason}")
+        return RecordsError(
+            self.source, self.line, f"record {self.number}: {reason}" if self.number else reason
+        )
 
 
-@dataclass(frozen=True, slots=True)
-class HandleRecord:
-    """A handle with all its values and its metadata by media type, and the position where it was read."""
+def read_items(records: RecordsInput) -> Iterator[tuple[Position, object]]:
+    """Yield what a file, a folder or Python data contains: records, and objects with ``agencies`` alone.
 
-    handle: str
-    values: tuple[Value, ...]
-    metadata: Mapping[str, bytes]
-    position: Position
-
-
-def read_records(records: RecordsInput) -> Iterator[HandleRecord | Agencies]:
-    """Yield what a file, a folder or Python data contains; agencies by prefix. Raises RecordsError."""
+    They are not validated. Raises RecordsError.
+    """
     if not isinstance(records, (str, os.PathLike)):
         is_list = not isinstance(records, Mapping) and hasattr(records, "__iter__")
-        document: object = list(records) if is_list else records
-        yield from _from_document(document, "records", "")
+        yield from _items(list(records) if is_list else records, Position("records"))
         return
     path = Path(records)
     for file in _files(path) if path.is_dir() else [path]:
@@ -118,103 +94,57 @@ def _files(folder: Path) -> list[Path]:
     return files
 
 
-def _from_file(path: Path) -> Iterator[HandleRecord | Agencies]:
+def _from_file(path: Path) -> Iterator[tuple[Position, object]]:
     if path.exists() and not path.is_file():  # opening a pipe blocks, and it cannot be read twice
         raise RecordsError(str(path), 0, "neither a file nor a folder")
-    if path.suffix in _JSON_LINES:
-        yield from _from_lines(path)
-        return
-    text = _read_text(path)
-    yield from _from_document(_parse(text, str(path)), str(path), text)
-
-
-def _read_text(path: Path) -> str:
     try:
-        raw = path.read_bytes()
-    except OSError as error:
-        raise _unreadable(path, error) from None
-    return _decode(raw, str(path))
-
-
-def _from_lines(path: Path) -> Iterator[HandleRecord | Agencies]:
-    try:
+        if path.suffix not in _JSON_LINES:
+            yield from _items(_parse(path.read_bytes(), str(path)), Position(str(path)))
+            return
         with path.open("rb") as lines:
             for number, raw in enumerate(lines, 1):
-                line = _decode(raw, str(path), number).strip()
-                if line:
-                    yield from _from_line(line, Position(str(path), number))
+                if raw.strip():
+                    yield Position(str(path), number), _parse(raw, str(path), number)
     except OSError as error:
         raise _unreadable(path, error) from None
 
 
-def _from_line(line: str, position: Position) -> Iterator[HandleRecord | Agencies]:
-    document = _parse(line, position.source, position.line)
-    if isinstance(document, dict) and document.keys() == {"agencies"}:
-        yield _agencies(document["agencies"], position.source, position.line)
-    else:
-        yield from _from_item(document, position)
-
-
-def _from_document(document: object, source: str, text: str) -> Iterator[HandleRecord | Agencies]:
-    """Read a whole document; ``text`` is its JSON, "" for Python data."""
-    line = 1 if text else 0
-    items: object = document
+def _items(document: object, position: Position) -> Iterator[tuple[Position, object]]:
+    """Yield the items of a whole document: a record, a list of them, or such a list beside agencies."""
     if isinstance(document, Mapping):
         if "handle" in document:
-            yield from _from_item(document, Position(source, line))
+            yield position, document
             return
-        try:
-            _check_members(document, _DOCUMENT_MEMBERS)
-        except ValueError as error:
-            raise RecordsError(source, line, str(error)) from None
         if "agencies" in document:
-            yield _agencies(document["agencies"], source, line)
-        items = document.get("records", [] if "agencies" in document else None)
-    if not isinstance(items, list | tuple):
-        raise RecordsError(source, line, 'neither a list of records nor an object with "records"')
-    for index, item in enumerate(items):
-        yield from _from_item(item, Position(source, 0, index, text))
+            yield position, {"agencies": document["agencies"]}
+        document = document.get("records", [] if "agencies" in document else None)
+    if not isinstance(document, list | tuple):
+        raise position.error('neither a list of records nor an object with "records"')
+    for number, item in enumerate(document, 1):
+        yield position._replace(number=number), item
 
 
-def _from_item(item: object, position: Position) -> Iterator[HandleRecord]:
-    try:
-        if isinstance(item, Record):
-            item = json.loads(item.to_json())
-        if isinstance(item, Mapping):
-            _check_spelling(item)
-        record = check_record(item)
-    except ValueError as error:
-        raise position.error(str(error)) from None
-    if record is not None:
-        yield HandleRecord(*record, position)
-
-
-def _agencies(names: object, source: str, line: int) -> Agencies:
+def check_agencies(names: object) -> dict[str, str]:
+    """Return the names of agencies by prefix. Raises ValueError if they are something else."""
     if not isinstance(names, Mapping) or not all(
         isinstance(part, str) for item in names.items() for part in item
     ):
-        raise RecordsError(source, line, '"agencies" is not an object of prefix: agency')
+        raise ValueError('"agencies" is not an object of prefix: agency')
     for text in itertools.chain.from_iterable(names.items()):
         if not text.isprintable():  # among others, a lone surrogate, which UTF-8 cannot express
-            raise RecordsError(source, line, f'"agencies" contains unprintable characters: {text!r}')
+            raise ValueError(f'"agencies" contains unprintable characters: {text!r}')
     return dict(names)
 
 
-def _decode(raw: bytes, source: str, line: int = 0) -> str:
+def _parse(raw: bytes, source: str, line: int = 0) -> object:
     try:
-        return raw.decode("utf-8-sig")
+        document: object = json.loads(raw.decode("utf-8-sig"), parse_constant=_refuse_constant)
     except UnicodeDecodeError as error:
         line = line or raw.count(b"\n", 0, error.start) + 1
         raise RecordsError(source, line, f"not UTF-8: {error.reason}") from None
-
-
-def _parse(text: str, source: str, line: int = 0) -> object:
-    try:
-        document: object = json.loads(text, parse_constant=_refuse_constant)
     except json.JSONDecodeError as error:
-        raise RecordsError(
-            source, line or error.lineno, f"not JSON: {error.msg} (column {error.colno})"
-        ) from None
+        reason = f"not JSON: {error.msg} (column {error.colno})"
+        raise RecordsError(source, line or error.lineno, reason) from None
     except ValueError as error:  # a number of too many digits
         raise RecordsError(source, line, f"not JSON: {error}") from None
     except RecursionError:
@@ -230,29 +160,6 @@ def _unreadable(path: Path, error: OSError) -> RecordsError:
     return RecordsError(str(path), 0, error.strerror or str(error))
 
 
-def _line_of(text: str, index: int) -> int:
-    """Return the line on which the record at ``index`` of a valid document's list starts."""
-    decoder = json.JSONDecoder()
-    start = _skip(text, 0)
-    if text[start] == "{":
-        key, start = decoder.raw_decode(text, _skip(text, start + 1))
-        while key != "records":
-            _, start = decoder.raw_decode(text, _skip(text, start))
-            key, start = decoder.raw_decode(text, _skip(text, start))
-        start = _skip(text, start)
-    start += 1  # after the list's bracket
-    for _ in range(index):
-        _, start = decoder.raw_decode(text, _skip(text, start))
-    return text.count("\n", 0, _skip(text, start)) + 1
-
-
-def _skip(text: str, start: int) -> int:
-    """Return the position after what separates two JSON values."""
-    while text[start] in " \t\r\n,:":
-        start += 1
-    return start
-
-
 def is_handle(text: object) -> TypeGuard[str]:
     """Return whether ``text`` has the form of a handle: a prefix, a slash and a suffix."""
     return isinstance(text, str) and all(text.partition("/")[::2])
@@ -263,9 +170,11 @@ def check_record(item: object) -> tuple[str, tuple[Value, ...], Mapping[str, byt
 
     Raises ValueError if the record is not valid.
     """
+    if isinstance(item, Record):
+        item = json.loads(item.to_json())
     if not isinstance(item, Mapping):
         raise ValueError("a record is an object with handle and values")  # noqa: TRY004 - callers expect one type
-    handle = check_handle(item.get("handle"))
+    handle = _check_handle(item.get("handle"))
     code = item.get("responseCode", 1)
     if code == 100:
         return None
@@ -284,39 +193,7 @@ def check_record(item: object) -> tuple[str, tuple[Value, ...], Mapping[str, byt
     return handle, read, metadata
 
 
-def _check_spelling(record: Mapping[str, Any]) -> None:
-    """Refuse a record in which a member, of a value or its data, too, is misspelt. Raises ValueError."""
-    handle = record.get("handle")
-    where = f"{handle}: " if isinstance(handle, str) else ""
-    _check_members(record, _RECORD_MEMBERS, where)
-    values = record.get("values")
-    for value in values if isinstance(values, list | tuple) else ():
-        if isinstance(value, Mapping):
-            _check_members(value, _VALUE_MEMBERS, where)
-            data = value.get("data")
-            if isinstance(data, Mapping):
-                _check_members(data, _DATA_MEMBERS, where)
-
-
-def _check_members(members: Mapping[str, Any], known: frozenset[str], where: str = "") -> None:
-    """Refuse a member whose name is nearly that of a missing one; others are ignored. Raises ValueError."""
-    for name in members.keys() - known:
-        if near := _nearest(str(name).lower()[:_LONGEST_NAME], known.difference(members)):
-            raise ValueError(f'{where}unknown member {name!r}; did you mean "{near}"?')
-
-
-@lru_cache(maxsize=256)  # millions of records may have the same undocumented member
-def _nearest(name: str, missing: frozenset[str]) -> str | None:
-    for near in difflib.get_close_matches(name, sorted(missing), len(missing) or 1, 0.66):
-        # "title" is not a misspelt "ttl", nor "time" a misspelt "timestamp"
-        if len(near) > 4 and difflib.SequenceMatcher(None, name, near).ratio() > 0.7:
-            return near
-        if len(near) <= 4 and abs(len(name) - len(near)) <= 1:
-            return near
-    return None
-
-
-def check_handle(handle: object) -> str:
+def _check_handle(handle: object) -> str:
     """Return ``handle`` if it is one; below ``10.`` it must be a DOI name. Raises ValueError."""
     if not is_handle(handle):
         raise ValueError(f"handle {handle!r} is not a name with a prefix, a slash and a suffix")

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from doiuri.records import Value, ascii_upper
 
-from doiuri_proxy.records._files import read_records
+from doiuri_proxy.records._files import check_agencies, check_record, read_items
 from doiuri_proxy.records._metadata import write_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
-    from doiuri_proxy.records._files import HandleRecord, RecordsInput
+    from doiuri_proxy.records._files import RecordsInput
 
 MAX_CACHED = 8192  # bytes of a record: caches of N records hold at most N times as much
 WAIT_TIME = 8  # seconds that a request may wait for upstream: clients have a timeout of 10
@@ -75,24 +76,29 @@ class Records:
         self._records: dict[str, PublicValues] = {}
         self._metadata: dict[str, Mapping[str, bytes]] = {}
         self._agencies: dict[str, str] = {}
-        for item in read_records(records):
-            if isinstance(item, dict):
-                self._agencies.update((ascii_upper(prefix), name) for prefix, name in item.items())
-            else:
+        for position, item in read_items(records):
+            try:
                 self._add(item)
+            except (TypeError, ValueError, RecursionError) as error:
+                raise position.error(str(error)) from None
         self._prefixes = {key.partition("/")[0] for key in self._records}
 
-    def _add(self, record: HandleRecord) -> None:
-        key = ascii_upper(record.handle)
-        if key in self._records:
-            # Z39.84 §4: names that differ in ASCII case only are the same name
-            raise record.position.error(f"{record.handle} already exists")
-        try:
-            self._records[key] = PublicValues.of(record.values, has_metadata=bool(record.metadata))
-        except (TypeError, ValueError, RecursionError) as error:  # Python data that JSON cannot express
-            raise record.position.error(f"{record.handle}: {error}") from None
-        if record.metadata:
-            self._metadata[key] = record.metadata
+    def _add(self, item: object) -> None:
+        if isinstance(item, Mapping) and item.keys() == {"agencies"}:
+            agencies = check_agencies(item["agencies"])
+            self._agencies.update((ascii_upper(prefix), name) for prefix, name in agencies.items())
+        elif record := check_record(item):
+            handle, values, metadata = record
+            key = ascii_upper(handle)
+            if key in self._records:
+                # Z39.84 §4: names that differ in ASCII case only are the same name
+                raise ValueError(f"{handle} already exists")
+            try:
+                self._records[key] = PublicValues.of(values, has_metadata=bool(metadata))
+            except (TypeError, ValueError, RecursionError) as error:  # Python data that JSON cannot express
+                raise ValueError(f"{handle}: {error}") from None
+            if metadata:
+                self._metadata[key] = metadata
 
     async def lookup(self, handle: str, *, auth: bool = False, cert: bool = False) -> PublicValues | None:  # noqa: ARG002
         """Return the values of a handle; None if it is not registered.

@@ -5,7 +5,6 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,6 @@ from doiuri_proxy import Running, running
 from doiuri_proxy.pytest_plugin import Proxies
 from doiuri_proxy.records import _upstream
 from doiuri_proxy.records._source import Records
-from doiuri_proxy.records._upstream import Queue
 from support.command import command
 from support.http import Answer, ask
 from support.proxy_records import AGENCIES, FIGURE_1, RECORDS, link, record, value
@@ -205,7 +203,8 @@ CSL = "application/vnd.citationstyles.csl+json"
 def test_cached_names_are_answered_however_many_new_ones_wait(
     limit: int, gate: Gate, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(_upstream, "Queue", partial(Queue, threads=1, limit=limit))
+    monkeypatch.setattr(_upstream, "THREADS", 1)
+    monkeypatch.setattr(_upstream, "MAX_LOOKUPS", limit)
     url = "https://example.org/"
     known = link("10.1000/known", url) | {"metadata": {CSL: {"type": "book"}}}
     cached = [
@@ -269,6 +268,8 @@ def test_a_fleet_is_told_to_ask_a_slow_upstream_again(
             assert statuses() == {(503, "20")}
         gate.opened.set()
         assert statuses() == {(404, None)}
+    asked = [request.target for request in chain[0].log]
+    assert len(asked) == len(set(asked)) == 8, asked  # look-ups continue when their clients have gone
 
 
 def test_loading_other_records_keeps_what_was_cached_in_memory(chain: Chain) -> None:

@@ -8,7 +8,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
-from weakref import WeakKeyDictionary
 
 from doiuri import BadRecord, DOINotFound, DOISyntaxError, Handle, NoValues, Prefix, ResolutionError
 from doiuri.plugins import Settings, user_agent
@@ -25,8 +24,8 @@ from doiuri_proxy.records._source import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Mapping, Sequence
-    from concurrent.futures import Future
+    from asyncio import Future
+    from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 
     from doiuri.resolver import Entry, Key, LockFile, Store
 
@@ -68,12 +67,13 @@ class UpstreamSource:
             raise ValueError(f"DOIURI_CACHE: {error}" if cache is None else str(error)) from None
         agent = user_agent("doiuri-proxy", settings.mailto)
         self._resolver = Resolver(base, store=store, user_agent=agent)
-        self._fresh = Resolver(base, store=_FreshEntries(store), offline=True)
         self._cached = Resolver(base, store=store, offline=True)  # stale answers, too
+        self._fresh = self._cached if offline else Resolver(base, store=_FreshEntries(store), offline=True)
         self._close_store = store.close
         # these answer within microseconds, less than a thread takes to start
         self._is_fast = isinstance(store, MemoryStore | SQLiteStore)
-        self._queue = Queue()
+        self._pool = ThreadPoolExecutor(THREADS, "upstream")
+        self._waiting: dict[Hashable, Future[Any]] = {}
 
     def with_local(self, local: Records) -> UpstreamSource:
         """Use other local records from now on, with the same cache and queue."""
@@ -108,53 +108,72 @@ class UpstreamSource:
 
     def close(self) -> None:
         """Close the cache; requests under way end by themselves."""
-        self._queue.close()
+        self._pool.shutdown(wait=False, cancel_futures=True)
         self._close_store()
 
-    async def _answer(
-        self, key: Hashable, ask: Callable[[Resolver, float | None], T], *, bypass: bool = False
-    ) -> T:
-        """Return what ``ask`` returns for a Resolver and a budget: from the cache, else from upstream.
+    async def _answer(self, key: Hashable, ask: Callable[[Resolver], T], *, bypass: bool = False) -> T:
+        """Return what ``ask`` returns for a Resolver: from the cache, else from upstream, else a stale one.
 
         :param key: look-ups of the same key share a request
         :param bypass: do not read the cache
         """
-        if self._offline:
+        if self._offline or not bypass:
             try:
-                return await self._read(partial(ask, self._cached, None))
-            except BusyError as error:  # to ask again does not help
-                raise SourceError(str(error)) from None
-        if not bypass:
-            with suppress(SourceError):  # not in the cache
-                return await self._read(partial(ask, self._fresh, None))
+                return await self._read(ask, self._fresh)
+            except SourceError as error:  # not in the cache
+                if self._offline:  # to ask again does not help
+                    raise SourceError(str(error)) from None
         try:
-            return await self._queue.run(key, partial(ask, self._resolver))
+            return await self._request(key, ask)
         except BusyError:
             if not bypass:
                 with suppress(SourceError):  # no stale answer
-                    return await self._read(partial(ask, self._cached, None))
+                    return await self._read(ask, self._cached)
             raise
 
-    async def _read(self, read: Callable[[], T]) -> T:
-        """Return what ``read`` returns, which reads the cache."""
-        return read() if self._is_fast else await asyncio.to_thread(read)
+    async def _read(self, ask: Callable[[Resolver], T], cache: Resolver) -> T:
+        return ask(cache) if self._is_fast else await asyncio.to_thread(ask, cache)
+
+    async def _request(self, key: Hashable, ask: Callable[[Resolver], T]) -> T:
+        """Return upstream's answer; clients that wait for the same ``key`` share it.
+
+        Raises BusyError if too many look-ups wait, or after WAIT_TIME; then the look-up continues, and
+        clients that ask again get its answer.
+        """
+        answer: Future[T] | None = self._waiting.get(key)
+        if answer is None:
+            if len(self._waiting) >= MAX_LOOKUPS:
+                raise BusyError("too many look-ups are waiting for upstream")
+            job = self._pool.submit(ask, self._resolver)
+            answer = self._waiting[key] = asyncio.wrap_future(job)
+            answer.add_done_callback(partial(self._forget, key))
+        done, _ = await asyncio.wait([answer], timeout=WAIT_TIME)
+        if not done:
+            raise BusyError(f"upstream did not answer within {WAIT_TIME} s")
+        return answer.result()
+
+    def _forget(self, key: Hashable, answer: Future[Any]) -> None:
+        del self._waiting[key]
+        if not answer.cancelled():
+            answer.exception()  # nobody may be left to take it, which asyncio would log
 
     async def _ask_agencies(self, names: Sequence[str]) -> list[Registration]:
         """Return the registration of each name: from the cache, else from upstream, else a stale one."""
-        handles = [Handle.from_name(name) for name in names]
-        found = dict(zip(names, await asyncio.to_thread(_agencies, handles, self._fresh, None), strict=True))
-        missing = [handle for handle in handles if found[handle.name].exists is None]
-        if missing and self._offline:
-            asked = await asyncio.to_thread(_agencies, missing, self._cached, None)
-            found.update(zip((handle.name for handle in missing), asked, strict=True))
-        elif missing:
-            key = ("agencies", *(handle.name for handle in missing))
+        known: dict[str, Registration] = {}
+        missing = names
+
+        async def add(answers: Awaitable[list[Registration]]) -> None:
+            nonlocal missing
+            known.update(zip(missing, await answers, strict=True))
+            missing = [name for name in missing if known[name].exists is None]
+
+        await add(asyncio.to_thread(_agencies, missing, self._fresh))
+        if missing and not self._offline:
             try:
-                asked = await self._queue.run(key, partial(_agencies, missing, self._resolver))
+                await add(self._request(("agencies", *missing), partial(_agencies, missing)))
             except SourceError:
-                asked = await asyncio.to_thread(_agencies, missing, self._cached, None)
-            found.update(zip((handle.name for handle in missing), asked, strict=True))
-        return [found[name] for name in names]
+                await add(asyncio.to_thread(_agencies, missing, self._cached))
+        return [known[name] for name in names]
 
 
 class _FreshEntries:
@@ -168,11 +187,9 @@ class _FreshEntries:
         return {key: entry for key, entry in self._store.get_many(keys).items() if entry.expires > now}
 
 
-def _resolve(
-    doi: Handle, auth: bool, cert: bool, resolver: Resolver, budget: float | None
-) -> PublicValues | None:
+def _resolve(doi: Handle, auth: bool, cert: bool, resolver: Resolver) -> PublicValues | None:
     try:
-        record = resolver.resolve(doi, auth=auth, cert=cert, follow=False, budget=budget)
+        record = resolver.resolve(doi, auth=auth, cert=cert, follow=False, budget=LOOKUP_TIME)
         return PublicValues.of(record.values)
     except DOINotFound:
         return None
@@ -182,12 +199,12 @@ def _resolve(
         raise (SourceError if isinstance(error, BadRecord) else BusyError)(str(error)) from error
 
 
-def _negotiate(doi: Handle, accept: str, resolver: Resolver, budget: float | None) -> Mapping[str, bytes]:
+def _negotiate(doi: Handle, accept: str, resolver: Resolver) -> Mapping[str, bytes]:
     media_type = citation_type(accept)
     if media_type is None:
         return {}
     try:
-        metadata = resolver.metadata(doi, accept, budget=budget)
+        metadata = resolver.metadata(doi, accept, budget=LOOKUP_TIME)
     except (DOINotFound, NoValues, BadRecord, ValueError):
         return {}
     except ResolutionError as error:
@@ -198,9 +215,9 @@ def _negotiate(doi: Handle, accept: str, resolver: Resolver, budget: float | Non
     return {} if own is None else {own: metadata.content}
 
 
-def _agencies(handles: Sequence[Handle], resolver: Resolver, budget: float | None) -> list[Registration]:
+def _agencies(names: Sequence[str], resolver: Resolver) -> list[Registration]:
     exists = {"found": True, "no-values": True, "not-found": False}
-    outcomes = resolver.agencies(handles, budget=budget)
+    outcomes = resolver.agencies(map(Handle.from_name, names), budget=LOOKUP_TIME)
     return [Registration(exists.get(outcome.status), outcome.agency) for outcome in outcomes]
 
 
@@ -211,71 +228,3 @@ def _resolvable(handle: str) -> Handle | None:
     except DOISyntaxError:
         return None
     return None if isinstance(name, Prefix) else name
-
-
-class Queue:
-    """Runs look-ups in threads: one for all clients that wait for the same answer.
-
-    Look-ups that no client waits for any more are not begun, unless it was told to ask again.
-    """
-
-    def __init__(self, threads: int = THREADS, limit: int = MAX_LOOKUPS) -> None:
-        """Prepare ``threads`` threads for at most ``limit`` look-ups, waiting ones included."""
-        self._pool = ThreadPoolExecutor(threads, "upstream")
-        self._limit = limit
-        self._lookups: dict[Hashable, _Lookup] = {}
-        self._deadlines: WeakKeyDictionary[asyncio.Task[Any], float] = WeakKeyDictionary()
-
-    async def run(self, key: Hashable, function: Callable[[float], T]) -> T:
-        """Return what ``function`` returns for the seconds that it may take.
-
-        Look-ups of the same ``key`` share a call. Raises BusyError if the queue is full, or the client's
-        time is up; then the call goes on, for the client will ask again.
-        """
-        lookup = self._lookups.get(key) or self._submit(key, function)
-        lookup.clients += 1
-        try:
-            async with asyncio.timeout(self._time_left()):
-                # The call goes on for the other clients if this one disconnects.
-                answer: T = await asyncio.shield(lookup.answer)
-        except TimeoutError:
-            lookup.clients += 1  # never subtracted: the client will ask again
-            raise BusyError(f"upstream did not answer within {WAIT_TIME} s") from None
-        finally:
-            lookup.clients -= 1
-            if not lookup.clients and lookup.job.cancel():
-                self._forget(key, lookup)
-        return answer
-
-    def close(self) -> None:
-        """Begin no more calls; those under way end by themselves."""
-        self._pool.shutdown(wait=False, cancel_futures=True)
-
-    def _submit(self, key: Hashable, function: Callable[[float], T]) -> _Lookup:
-        if len(self._lookups) >= self._limit:
-            raise BusyError("too many look-ups are waiting for upstream")
-        deadline = time.monotonic() + LOOKUP_TIME
-        job = self._pool.submit(lambda: function(max(deadline - time.monotonic(), 0.01)))
-        lookup = self._lookups[key] = _Lookup(job)
-        lookup.answer.add_done_callback(lambda _: self._forget(key, lookup))
-        return lookup
-
-    def _forget(self, key: Hashable, lookup: _Lookup) -> None:
-        if self._lookups.get(key) is lookup:
-            del self._lookups[key]
-        if lookup.answer.done() and not lookup.answer.cancelled():
-            lookup.answer.exception()  # nobody may be left to take it, which asyncio would log
-
-    def _time_left(self) -> float:
-        """Return the seconds that are left for this client: one request may need several look-ups."""
-        now, task = time.monotonic(), asyncio.current_task()
-        return WAIT_TIME if task is None else self._deadlines.setdefault(task, now + WAIT_TIME) - now
-
-
-class _Lookup:
-    """A call under way or waiting, its answer, and how many clients wait for it."""
-
-    def __init__(self, job: Future[Any]) -> None:
-        self.job = job
-        self.answer = asyncio.wrap_future(job)
-        self.clients = 0

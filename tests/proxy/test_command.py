@@ -257,6 +257,16 @@ def test_uvicorn_runs_the_application_that_the_environment_configures(tmp_path: 
                 process.terminate()
 
 
+def test_uvicorn_says_what_is_wrong_with_the_records(tmp_path: Path) -> None:
+    environ = {**os.environ, "DOIURI_PROXY_RECORDS": str(tmp_path / "none.json")}
+    words = [sys.executable, "-m", "uvicorn", "doiuri_proxy:app"]
+    done = subprocess.run(words, env=environ, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (
+        1,
+        f"doiuri-proxy: {tmp_path}/none.json: No such file or directory\n",
+    )
+
+
 def test_country_pick_and_access_log(tmp_path: Path) -> None:
     file, words = write(tmp_path / "r.json", OLD), "--country gb --pick highest --access-log"
     with command(tmp_path, "--records", file, *words.split()) as proxy:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -144,3 +145,9 @@ def test_records_answer_where_requests_are_switched_off(monkeypatch: pytest.Monk
     assert resolver.resolve("10.5555/1").url == "https://example.org/"
     with pytest.raises(ResolverUnavailable):
         resolver_for([], offline=True).resolve("10.5555/1")
+
+
+def test_a_missing_proxy_is_told_with_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "doiuri_proxy", None)
+    with pytest.raises(ModuleNotFoundError, match=r"doiuri_proxy.*: pip install 'doiuri\[testing\]'"):
+        resolver_for(RECORDS)

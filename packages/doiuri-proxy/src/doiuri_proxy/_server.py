@@ -40,7 +40,10 @@ _log = logging.getLogger("doiuri_proxy")
 def app_of_environ() -> App:
     """Return the application with the source that environment variables name, for uvicorn's own command."""
     records, upstream = (os.environ.get(f"DOIURI_PROXY_{name}") or None for name in ("RECORDS", "UPSTREAM"))
-    return App(open_source(records, upstream=upstream), Choice(random.Random()))  # noqa: S311
+    try:
+        return App(open_source(records, upstream=upstream), Choice(random.Random()))  # noqa: S311
+    except (ValueError, OSError) as error:
+        raise SystemExit(f"doiuri-proxy: {error}") from None  # uvicorn would write a traceback
 
 
 def configure(app: App, *, access_log: bool = False) -> uvicorn.Config:

@@ -52,7 +52,10 @@ def resolver_for(records: Records, **options: Any) -> Resolver:
     >>> resolver_for([{"handle": "10.1000/182", "values": [url], "metadata": bibtex}]).bibtex("10.1000/182")
     '@misc{doi:10.1000/182}'
     """
-    import doiuri_proxy  # the only function that needs it
+    try:
+        import doiuri_proxy  # the only function that needs it
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(f"{error}: pip install 'doiuri[testing]'", name=error.name) from None
 
     transport = _RecordsTransport(partial(doiuri_proxy.answer, doiuri_proxy.Records(records)))
     defaults = {"store": None, "rate": None, "offline": False, "transport": transport}

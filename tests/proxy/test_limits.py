@@ -1,15 +1,11 @@
-"""Limits of memory, and of the time for a request."""
+"""Limits of memory."""
 
 import asyncio
-import threading
 import tracemalloc
 
-import pytest
-from doiuri_proxy import running
 from doiuri_proxy.http import _redirect
 from doiuri_proxy.http._http import Request
 from doiuri_proxy.records._source import PublicValues, Records
-from support.http import ask
 from support.proxy_records import link
 
 
@@ -37,21 +33,3 @@ def test_big_records_do_not_fill_the_memory() -> None:
         assert tracemalloc.get_traced_memory()[0] < 3_000_000
     finally:
         tracemalloc.stop()
-
-
-def test_a_client_that_leaves_ends_its_look_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    ended = threading.Event()
-
-    async def lookup(*_args: object, **_options: object) -> None:
-        try:
-            await asyncio.sleep(60)
-        finally:
-            ended.set()
-
-    with running([]) as proxy:
-        monkeypatch.setattr(Records, "lookup", lookup)
-        with pytest.raises(TimeoutError):
-            ask(proxy.url, "/10.1000/1", timeout=0.3)
-        assert ended.wait(20)
-        monkeypatch.undo()
-        assert ask(proxy.url, "/10.1000/1").status == 404

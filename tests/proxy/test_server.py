@@ -192,11 +192,12 @@ def test_a_refusal_is_not_written_into_a_response(first: bytes, second: bytes, s
 
 
 def test_a_broken_body_ends_the_answer_under_way(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = threading.Event()
+    asked, over = threading.Event(), threading.Event()
 
     async def lookup(*_args: object, **_options: object) -> None:
         asked.set()
-        await asyncio.sleep(60)
+        while not over.is_set():
+            await asyncio.sleep(0.01)
 
     monkeypatch.setattr(Records, "lookup", lookup)
     with running([]) as proxy, connect(proxy.url) as connection:
@@ -204,6 +205,7 @@ def test_a_broken_body_ends_the_answer_under_way(monkeypatch: pytest.MonkeyPatch
         assert asked.wait(60)
         connection.sendall(b"zz\r\n")
         answer = b"".join(iter(lambda: connection.recv(65536), b""))
+        over.set()
         assert status(answer) == 400
         assert answer.count(b"HTTP/1.1") == 1
 

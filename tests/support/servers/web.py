@@ -113,7 +113,7 @@ def record(name: str, *urls: str) -> dict[str, object]:
     return {"handle": name, "values": values}
 
 
-def answering(records: Iterable[Mapping[str, Any]]) -> Answering:
+def answering(records: Mapping[str, Any] | Iterable[Mapping[str, Any]]) -> Answering:
     """Answer as the DOI proxy does that has these records."""
     known = Records(records)
 

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
-import sys
 from collections.abc import Awaitable, Callable, MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from doiuri_proxy.http._answer import error, refusal, respond
@@ -23,11 +20,6 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 
 _CLOSE = ("connection", "close")  # the rest of the request is not read
-if sys.version_info >= (3, 12):
-    # Answers that wait for nothing need no other turn of the event loop.
-    _start_task = partial(asyncio.Task, eager_start=True)
-else:
-    _start_task = asyncio.Task
 
 
 @dataclass(slots=True)
@@ -64,25 +56,12 @@ class App:
                 return None
             if len(body) > MAX_FORM:
                 return error(request, 413, f"the body is longer than {MAX_FORM} bytes").with_headers(_CLOSE)
-            return await self._wait(_with_form(request, body), receive)
-        response = await self._wait(request, receive)
-        if response is not None and "expect" in request.headers:
+            request = _with_form(request, body)
+        response = await respond(request, self.source, self.choice)
+        if request.method != "POST" and "expect" in request.headers:
             # RFC 9110 §10.1.1: the client may leave out the body, so where the next request starts is unknown
             return response.with_headers(_CLOSE)
         return response
-
-    async def _wait(self, request: Request, receive: Receive) -> Response | None:
-        """Return the response, or None if the client leaves; then its look-ups are cancelled."""
-        task = _start_task(respond(request, self.source, self.choice), loop=asyncio.get_running_loop())
-        if task.done():
-            return task.result()
-        left = asyncio.create_task(_wait_for_end(receive))
-        try:
-            await asyncio.wait((task, left), return_when=asyncio.FIRST_COMPLETED)
-            return task.result() if task.done() else None
-        finally:
-            task.cancel()
-            left.cancel()
 
 
 def _request(scope: Message) -> Request:
@@ -126,12 +105,6 @@ async def _read_body(receive: Receive) -> bytes | None:
         body += message.get("body", b"")
         more = message.get("more_body", False)
     return body
-
-
-async def _wait_for_end(receive: Receive) -> None:
-    """Return when the client has closed the connection; ignore the body."""
-    while (await receive())["type"] != "http.disconnect":
-        pass
 
 
 def _with_form(request: Request, body: bytes) -> Request:

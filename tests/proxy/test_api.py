@@ -180,22 +180,6 @@ def test_utf8_is_not_escaped(url: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "path",
-    [
-        "10.1000%2F1",
-        "%31%30.1000/%31",
-        "10.1000/..",
-        "10.1000%2F..",
-        "10.1000/456%23789",
-        "10.1000/x;y&z%3F+%C3%BC",
-    ],
-)
-def test_spellings_of_one_name(url: str, path: str) -> None:
-    """The proxy decodes the name (N-148)."""
-    assert ask(url, f"/api/handles/{path}").json()["responseCode"] == 1
-
-
-@pytest.mark.parametrize(
     "path", ["doi:10.1000/1", "urn:doi:10.1000:1", "/10.1000/1", "10.1000/1/", "https://doi.org/10.1000/1"]
 )
 def test_nothing_is_stripped(url: str, path: str) -> None:

@@ -2,10 +2,7 @@
 
 import html
 
-import pytest
-from doiuri.records import Location, Locations
 from doiuri_proxy import running
-from doiuri_proxy.http import _targets
 from support.http import ask
 from support.proxy_records import link
 
@@ -46,17 +43,3 @@ def test_the_page_of_a_redirect_keeps_to_its_text() -> None:
             target = answer.headers["location"]
             written = html.escape(target).replace("&#x27;", "&#39;")
             assert f'<p>This DOI leads to <a href="{written}">{written}</a>.</p>'.encode() in answer.body
-
-
-def test_only_related_locations_are_written_as_links(monkeypatch: pytest.MonkeyPatch) -> None:
-    written = list[str]()
-
-    def write(href: str) -> str:
-        written.append(href)
-        return href
-
-    monkeypatch.setattr(_targets, "header_url", write)
-    relations: list[dict[str, str]] = [{}, {"rel": "item"}, {"rel": 'no "name"'}]
-    locations = [Location(f"https://example.org/{n}", 1.0, rel) for n, rel in enumerate(relations)]
-    assert _targets.link_header(Locations(tuple(locations))) == '<https://example.org/1>; rel="item"'
-    assert written == ["https://example.org/1"]

@@ -66,6 +66,16 @@ def test_folder(tmp_path: Path) -> None:
     assert names(tmp_path) == ["x", "y"]
 
 
+def test_a_link_to_a_folder_is_said(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    folder = tmp_path / "records"
+    folder.mkdir()
+    (folder / "r.json").write_text("[]")
+    (folder / "more").symlink_to(tmp_path / "elsewhere")
+    with running(folder):
+        assert f"{folder}/more: a symbolic link to a folder, not followed" in caplog.text
+
+
 def test_a_folder_without_records_is_refused(tmp_path: Path) -> None:
     """Otherwise every name would be "not found" when a volume is not mounted."""
     written(tmp_path, "README.md", "not records")

@@ -25,7 +25,7 @@ from doiuri_proxy.records._source import (
 
 if TYPE_CHECKING:
     from asyncio import Future
-    from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Mapping, Sequence
 
     from doiuri.resolver import Entry, Key, LockFile, Store
 
@@ -159,21 +159,14 @@ class UpstreamSource:
 
     async def _ask_agencies(self, names: Sequence[str]) -> list[Registration]:
         """Return the registration of each name: from the cache, else from upstream, else a stale one."""
-        known: dict[str, Registration] = {}
-        missing = names
-
-        async def add(answers: Awaitable[list[Registration]]) -> None:
-            nonlocal missing
-            known.update(zip(missing, await answers, strict=True))
-            missing = [name for name in missing if known[name].exists is None]
-
-        await add(asyncio.to_thread(_agencies, missing, self._fresh))
-        if missing and not self._offline:
-            try:
-                await add(self._request(("agencies", *missing), partial(_agencies, missing)))
-            except SourceError:
-                await add(asyncio.to_thread(_agencies, missing, self._cached))
-        return [known[name] for name in names]
+        ask = partial(_agencies, names)
+        fresh = await asyncio.to_thread(ask, self._fresh)
+        if self._offline or all(registration.exists is not None for registration in fresh):
+            return fresh
+        try:
+            return await self._request(("agencies", *names), ask)
+        except SourceError:
+            return await asyncio.to_thread(ask, self._cached)
 
 
 class _FreshEntries:

@@ -14,8 +14,7 @@ from doiuri_proxy.records._source import SourceError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from doiuri_proxy.records._open import Source
-    from doiuri_proxy.records._source import Records
+    from doiuri_proxy.records._source import Records, Source
 
 MAX_TARGET = 8192  # bytes of path and query
 

@@ -7,10 +7,8 @@ from support.proxy_records import link, record, value
 
 
 def test_big_records_do_not_fill_the_memory() -> None:
-    padding = value(2, "X", "x" * 100_000)
-    records = Records(
-        [record(f"10.1000/{n}", *link("", "https://example.org/")["values"], padding) for n in range(100)]
-    )
+    url = link("", "https://example.org/")["values"]
+    records = Records([record(f"10.1000/{n}", *url, value(2, "X", f"{n:03}" * 30_000)) for n in range(100)])
     tracemalloc.start()
     try:
         for number in range(100):

@@ -49,6 +49,7 @@ class Redis(socketserver.ThreadingTCPServer):
 
 class _Connection(socketserver.StreamRequestHandler):
     server: Redis
+    disable_nagle_algorithm = True  # several replies are not waited for
 
     def handle(self) -> None:
         while head := self.rfile.readline():

@@ -330,11 +330,11 @@ class Locked(RuleBasedStateMachine):
 
 WEEKLY = settings().max_examples > 1000
 for machine, examples in {
-    Stored: 25,
-    StoredInSQLite: 25,
-    StoredInRedis: 10,
-    StoredInALockFile: 15,
-    Locked: 120,
+    Stored: 8,
+    StoredInSQLite: 10,
+    StoredInRedis: 8,
+    StoredInALockFile: 8,
+    Locked: 40,
 }.items():
     machine.TestCase.settings = settings(
         settings(), max_examples=(20 if WEEKLY else 1) * examples, stateful_step_count=20

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import os
 import random
@@ -16,7 +15,7 @@ import pytest
 from doiuri import DOI, NoValues, ResolverUnavailable
 from doiuri.records import Work
 from doiuri.resolver import Entry, Key, LockFile, Resolver, StoreWarning
-from doiuri.rest import CSL_JSON, read_record
+from doiuri.rest import CSL_JSON
 from doiuri.testing import resolver_for
 from support.store_contract import BASE, JSON, key
 
@@ -152,28 +151,6 @@ def test_it_answers_offline_for_every_resolver(path: Path, base: str) -> None:
     assert path.read_text("utf-8") == CONTENT
 
 
-def test_the_answers_of_every_resolver_are_kept_as_those_of_doi_org(path: Path) -> None:
-    entries = {one._replace(base="http://127.0.0.1:8053"): entry for one, entry in answers().items()}
-    store = LockFile(path)
-    store.put_many(entries)
-    assert path.read_text("utf-8") == CONTENT
-    assert store.get_many(list(entries)).keys() == entries.keys()
-    assert {one.base for one in store.read().keys} == {BASE}
-
-
-def test_entries_of_a_lock_file_never_expire(path: Path) -> None:
-    path.write_text(CONTENT, "utf-8")
-    entries = answers()
-    found = LockFile(path).get_many(list(entries))
-    assert {one: entry.media_type for one, entry in found.items()} == {
-        one: entry.media_type for one, entry in entries.items()
-    }
-    assert {entry.expires for entry in found.values()} == {math.inf}
-    assert found[TEXT].body == b"Knuth\n"
-    record = read_record(KAHN, 200, found[RECORD].body)
-    assert (record.url, record.ttl) == ("https://a.example/", None)
-
-
 @pytest.mark.parametrize("body", [b"1.10", b' {"b":1, "a":2}\n', b"null", b"", "\u2028\n\r\0".encode()])
 def test_bodies_that_are_not_json_are_kept_byte_for_byte(path: Path, body: bytes) -> None:
     LockFile(path).put_many({TEXT: Entry(body, "text/x-bibliography", 0)})
@@ -205,55 +182,6 @@ def test_dois_are_read_in_any_case(path: Path) -> None:
 
 
 # Editing
-
-
-def test_edit_changes_what_the_file_has_by_then(path: Path) -> None:
-    store = LockFile(path)
-    path.write_text(CONTENT, "utf-8")
-
-    def change(content: Any) -> None:
-        assert content.keys == LockFile(path).read().keys
-        content.remove({"10.1000/1"})
-        content.remove({KAHN.key}, ["work"])
-        content.accepted["10.1000/GONE"] = "withdrawn"
-
-    differences = store.edit(change)
-    assert [set(dois) for dois in differences] == [{"10.1000/GONE"}, {KAHN.key}, {"10.1000/1"}]
-    assert LockFile(path).read().dois() == {KAHN.key, EMPTY.key, "10.1000/GONE"}
-    assert LockFile(path).read().accepted == {"10.1000/GONE": "withdrawn"}
-    assert '"accepted": {\n"10.1000/GONE": "withdrawn"\n}}' in path.read_text("utf-8")
-    before = path.stat().st_mtime_ns
-    assert not any(store.edit(lambda _content: None))
-    assert path.stat().st_mtime_ns == before
-
-
-def test_the_status_of_each_doi_in_a_lock_file(path: Path) -> None:
-    alias = {"index": 1, "type": "HS_ALIAS", "data": {"format": "string", "value": KAHN.name}}
-    record = {"responseCode": 1, "handle": "10.1000/a", "values": [alias]}
-    absent = b'{"responseCode":100,"handle":"10.1000/b"}'
-    agency = b'{"DOI":"10.1000/c","RA":"Crossref"}'
-    path.write_text(CONTENT, "utf-8")
-    store = LockFile(path)
-    store.put_many({key("10.1000/A"): Entry(json.dumps(record).encode(), JSON, 1.0)})
-    store.put_many({key("10.1000/B"): Entry(absent, JSON, 1.0)})
-    store.put_many({key("10.1000/C", "exists"): Entry(agency, JSON, 1.0)})
-    store.edit(lambda content: content.accepted.update({"10.1000/D": "a reason"}))
-    content = store.read()
-    said = {doi: content.status(doi) for doi in content.dois()}
-    assert said == {
-        "10.1000/1": None,
-        EMPTY.key: "found",
-        KAHN.key: "found",
-        "10.1000/A": "found",
-        "10.1000/B": "not-found",
-        "10.1000/C": "found",
-        "10.1000/D": None,
-    }
-    used = ["10.1000/A", "10.1000/B"]
-    assert content.unused(used) == {"10.1000/1", EMPTY.key, "10.1000/C", "10.1000/D"}, "aliases are used"
-    assert content.names()["10.1000/B"] == "record https://doi.org 10.1000/B"
-    content.add({key("10.1000/1", "files"): Entry(b"{}", JSON, 1.0)})
-    assert content.unused(used) == {EMPTY.key, "10.1000/C", "10.1000/D"}, "a program opens its files"
 
 
 def test_processes_that_write_at_once_lose_nothing(path: Path) -> None:
@@ -344,16 +272,6 @@ def test_a_folder_or_a_device_is_refused_as_a_lock_file(tmp_path: Path) -> None:
     for path in (tmp_path, device):
         with pytest.raises(ValueError, match=f"{path} cannot be read as a lock file: not a regular file"):
             LockFile(path)
-
-
-def test_a_lock_file_that_cannot_be_written_warns(tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-    store = LockFile(tmp_path / "file" / "doi.lock")
-    with pytest.warns(StoreWarning, match="cannot be written"):
-        store.put_many({TEXT: Entry(b"", "", 0)})
-    with pytest.raises(OSError, match="file"):
-        store.edit(lambda content: content.accepted.update({"10.1000/1": "gone"}))
-    assert store.get_many([TEXT]) == {}
 
 
 def test_writing_keeps_symbolic_links_and_permissions(path: Path, tmp_path: Path) -> None:

@@ -12,53 +12,30 @@ from support.ports import refusing
 from support.servers.fake_redis import Redis
 from support.store_contract import CONTRACT, ENTRIES, KEYS, NONE, AnyStore
 
-
-@pytest.mark.parametrize(
-    "url",
-    [
-        "redis://user:secret@localhost:6379/0?foo=bar",
-        "redis://localhost?password=secret&db=secret",
-        "redis://user:secret@localhost/0?socket_timeout=secret",
-        "redis://localhost/0?foo=bar",
-    ],
-)
-def test_a_url_with_impossible_options_is_refused_at_once_and_without_the_password(url: str) -> None:
-    with pytest.raises(ValueError, match="not a URL of a Redis server: redis://localhost") as caught:
-        RedisStore(url)
-    assert "secret" not in str(caught.value)
-    assert caught.value.__cause__ is None
+URLS = {
+    "redis://user:secret@localhost:6379/0?foo=bar": "refused",
+    "redis://localhost?password=secret&db=secret": "refused",
+    "redis://user:secret@localhost/0?socket_timeout=secret": "refused",
+    "redis://user:sec/ret@localhost/0": "",
+    "redis://:12/ret@localhost/0": "",
+    "redis://:p@ss/ret@localhost": "",
+    "redis://:sec?ret@localhost": "",
+    "redis://localhost?password=sec@ret": "",
+    "unix://:sec/ret@/run/redis.sock": "",
+    "valkeys://me:secret@localhost:1/0?password=secret": "",
+}
 
 
-@pytest.mark.parametrize(
-    "url",
-    [
-        "redis://user:sec/ret@localhost/0",
-        "redis://:12/ret@localhost/0",
-        "redis://:p@ss/ret@localhost",
-        "redis://:sec?ret@localhost",
-        "redis://localhost?password=sec@ret",
-        "unix://:sec/ret@/run/redis.sock",
-        "valkeys://me:secret@localhost:1/0?password=secret",
-    ],
-)
-def test_no_part_of_an_unescaped_password_is_shown(url: str) -> None:
+@pytest.mark.parametrize(("url", "is_refused"), URLS.items())
+def test_no_part_of_a_password_is_shown_and_impossible_options_are_refused(url: str, is_refused: str) -> None:
+    cause = None
     try:
         shown = RedisStore(url).address
     except ValueError as error:
-        shown = str(error)
+        shown, cause = str(error), error.__cause__
+    assert shown.startswith("not a URL of a Redis server: ") or not is_refused
+    assert cause is None, "it would show the password"
     assert not any(part in shown for part in ("sec", "ret", "12", "ss"))
-
-
-def test_no_password_in_a_warning_or_an_error() -> None:
-    with (
-        refusing() as port,
-        closing(RedisStore(f"redis://user:secret@127.0.0.1:{port}/0?password=secret")) as store,
-    ):
-        with pytest.warns(StoreWarning, match="redis://127.* cannot be written") as caught:
-            store.put_many({NONE: Entry(b"", "", 0)})
-        with pytest.raises(OSError, match=r"cannot read the store at redis://127") as error:
-            store.usage()
-    assert not any("secret" in text for text in (str(caught[0].message), str(error.value)))
 
 
 @pytest.fixture
@@ -80,11 +57,7 @@ def test_a_store_on_redis_keeps_the_contract(
     "stored",
     [
         b"",
-        b"x\n",
-        b"[1]\n",
-        b'["a", "b"]\n',
         b'["a", null]\n',
-        b"[1, 2, 3]\n",
         b"[1, 2]\n",
         b"7\n",
         b"\xff\n",
@@ -122,9 +95,15 @@ def test_a_server_that_takes_no_answers_is_still_read(server: Redis, monkeypatch
 
 def test_a_server_that_is_away_costs_one_warning(monkeypatch: pytest.MonkeyPatch) -> None:
     begun = time.monotonic()
-    with refusing() as port, closing(RedisStore(f"redis://127.0.0.1:{port}")) as store:
-        with pytest.warns(StoreWarning, match="cannot be read .*not used for 30 s"):
+    with (
+        refusing() as port,
+        closing(RedisStore(f"redis://u:secret@127.0.0.1:{port}?username=secret")) as store,
+    ):
+        with pytest.warns(StoreWarning, match="redis://127.* cannot be read .*not used for 30 s") as told:
             assert store.get_many(KEYS) == {}
+        with pytest.raises(OSError, match="cannot read the store at redis://127") as error:
+            store.usage()
+        assert "secret" not in f"{told[0].message} {error.value}"
         assert store.get_many(KEYS) == {}
         store.put_many(ENTRIES)  # no second warning, which would be an error
         monkeypatch.setattr(time, "monotonic", lambda: begun + 100)

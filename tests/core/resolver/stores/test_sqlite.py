@@ -20,6 +20,7 @@ from pathlib import Path
 
 import pytest
 from doiuri.resolver import Entry, Key, Resolver, SQLiteStore, StoreWarning
+from support.processes import forked, status_of
 from support.store_contract import json_entries, key
 
 APPLICATION_ID, FORMAT = 0x444F4931, 3  # "DOI1", and that of the table
@@ -119,75 +120,44 @@ def test_four_processes_at_once_on_a_fresh_file(tmp_path: Path) -> None:
             assert store.usage().entries == 800
 
 
-def test_kill_9_in_the_middle_of_writing_loses_nothing_that_was_acknowledged(path: Path) -> None:
+def test_kill_9_loses_nothing_that_was_acknowledged(path: Path) -> None:
     text = """
         store = SQLiteStore(sys.argv[1])
-        for turn in range(int(sys.argv[2]), sys.maxsize):
+        for turn in range(sys.maxsize):
             store.put_many(entries(str(turn), 20, 300))
             print(turn, flush=True)
     """
-    forks = f"""
-        import random, signal
-        source, turn = random.Random(11), 0
-        for _ in range(30):
-            reading, writing = os.pipe()
-            child = os.fork()
-            if child == 0:
-                os.dup2(writing, 1)
-                sys.argv = ["", sys.argv[1], str(turn)]
-                exec({textwrap.dedent(text)!r})
-            os.close(writing)
-            with open(reading) as acknowledged:
-                turn = int(acknowledged.readline()) + 1
-                time.sleep(source.random() / 50)
-                os.kill(child, signal.SIGKILL)
-                for line in acknowledged:
-                    turn = int(line) + 1
-            os.waitpid(child, 0)
-        print(turn)
-    """
-    turns = int(run(forks, path))
-    assert turns >= 30
+    with subprocess.Popen([*script(text), str(path)], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "0\n"
+        process.kill()
+        turns = 1 + len([*process.stdout])
     with closing(SQLiteStore(path)) as store:
         keys = theirs(*map(str, range(turns)), count=20)
         assert len(store.get_many(keys)) == len(keys)
         assert len(store.get_many(theirs(str(turns), count=20))) in {0, 20}, "all or none"
-    with closing(sqlite3.connect(path)) as db:
-        assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
 
 
-def test_a_fork_while_another_thread_writes(path: Path) -> None:
+def test_a_fork_while_another_thread_writes(stored: Path) -> None:
     """As Sphinx does."""
-    text = """
-        import threading
-        store = SQLiteStore(sys.argv[1], timeout=60)
-        store.put_many(entries("before", 10))
-        stop = threading.Event()
-        def busy():
-            while not stop.is_set():
-                begun = time.monotonic()
-                store.put_many(entries("busy", 500))
-                time.sleep(time.monotonic() - begun)  # half of the time is for the others
-        thread = threading.Thread(target=busy)
+    stop = threading.Event()
+
+    def write() -> None:
+        while not stop.wait(0.001):
+            store.put_many(NEW)
+
+    def use() -> None:
+        assert store.get_many(KEYS) == ENTRIES
+        store.put_many(json_entries(["child"]))
+
+    with closing(SQLiteStore(stored, timeout=60)) as store:
+        thread = threading.Thread(target=write, daemon=True)
         thread.start()
-        warnings.simplefilter("ignore", DeprecationWarning)
-        children = []
-        for number in range(10):
-            child = os.fork()
-            if child == 0:
-                assert len(store.get_many(list(entries("before", 10)))) == 10
-                store.put_many(entries(f"child-{number}", 10))
-                os._exit(0)
-            children.append(child)
-        statuses = [os.waitpid(child, 0)[1] for child in children]
+        children = [forked(use) for _ in range(10)]
+        assert [status_of(child) for child in children] == [0] * 10
         stop.set()
         thread.join()
-        assert statuses == [0] * 10, statuses
-        for number in range(10):
-            assert len(store.get_many(list(entries(f"child-{number}", 10)))) == 10
-        store.close()
-    """
-    run(text, path)
+        assert len(store.get_many([*json_entries(["child"]), *NEW])) == 2
 
 
 def test_an_unclosed_store_does_not_warn_at_exit(path: Path) -> None:
@@ -208,7 +178,6 @@ def damage_schema(content: bytes) -> bytes:
 
 DAMAGES: dict[str, Callable[[bytes], bytes]] = {
     "only the header": lambda _: GARBAGE,
-    "cut off in the first page": lambda _: HEAD + b"x" * 50,
     "binary": lambda _: HEAD + b"\xff" * 5000,
     "half of it": lambda content: content[: len(content) // 2],
     "noise in all pages but the first": damage_pages,
@@ -229,26 +198,19 @@ def test_a_damaged_file_is_a_miss_and_a_warning_that_says_to_delete_it(
     what: str,
     now: list[float],
 ) -> None:
-    stored.write_bytes(damage(stored.read_bytes()))
+    damaged = damage(stored.read_bytes())
+    stored.write_bytes(damaged)
     with closing(SQLiteStore(stored)) as store:
         with pytest.warns(StoreWarning, match=f"{stored} cannot be {what} .*; it is damaged: delete it"):
             assert not use(store)
-        stored.unlink()
+        for _ in range(2):
+            now[0] += 10
+            assert not use(store)  # no second warning, which would be an error
+        assert stored.read_bytes() == damaged
         now[0] += 10
+        stored.unlink()
         store.put_many(ENTRIES)
         assert store.get_many(KEYS) == ENTRIES
-
-
-def test_the_same_failure_warns_once(path: Path, now: list[float]) -> None:
-    path.write_bytes(GARBAGE)
-    with closing(SQLiteStore(path)) as store, warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        for _ in range(3):
-            assert store.get_many(KEYS) == {}
-            store.put_many(ENTRIES)
-            now[0] += 10
-    assert len(caught) == 1
-    assert path.read_bytes() == GARBAGE
 
 
 @pytest.mark.parametrize("content", [b"The only copy of a thesis.\n" * 999, b"x", GARBAGE[1:]], ids=len)
@@ -295,21 +257,6 @@ def test_an_empty_file_is_a_fresh_one(path: Path) -> None:
         assert store.get_many(KEYS) == ENTRIES
 
 
-@pytest.mark.parametrize("where", ["file/store", "folder"])
-def test_a_path_that_cannot_be_a_file(tmp_path: Path, where: str) -> None:
-    (tmp_path / "file").touch()
-    (tmp_path / "folder").mkdir()
-    with closing(SQLiteStore(tmp_path / where)) as store:
-        with pytest.warns(StoreWarning, match="cannot be written"):
-            store.put_many(ENTRIES)
-        assert store.get_many(KEYS) == {}
-
-
-def test_a_path_with_a_nul_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="null"):
-        SQLiteStore(tmp_path / "a\0b")
-
-
 def test_a_file_that_is_deleted_while_it_is_open(stored: Path) -> None:
     with closing(SQLiteStore(stored)) as store:
         assert store.get_many(KEYS) == ENTRIES
@@ -324,7 +271,7 @@ def test_a_file_that_is_deleted_while_it_is_open(stored: Path) -> None:
 # Full disks and read-only folders
 
 
-@pytest.mark.parametrize("limit", [0, 1000, 40_000, 300_000])
+@pytest.mark.parametrize("limit", [0, 40_000, 300_000])
 def test_a_full_disk_costs_nothing_but_new_answers(path: Path, limit: int) -> None:
     text = """
         path, limit = sys.argv[1:]
@@ -403,13 +350,6 @@ def test_a_read_only_folder_that_its_owner_writes() -> None:
         assert len(store.get_many([*theirs("later", count=1), *KEYS])) == len(KEYS) + 1
 
 
-def test_a_read_only_folder_without_a_store() -> None:
-    with read_only() as path, closing(SQLiteStore(path.parent / "other" / "store")) as store:
-        with pytest.warns(StoreWarning, match="cannot be written"):
-            store.put_many(ENTRIES)
-        assert store.usage() == (0, 0)
-
-
 # Locks
 
 
@@ -435,25 +375,23 @@ def now(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     return now
 
 
-def test_writes_pause_after_the_file_was_locked(stored: Path, now: list[float]) -> None:
+@pytest.mark.parametrize(
+    ("how", "use", "what"),
+    [
+        ("IMMEDIATE", lambda store: store.put_many(NEW), "written"),
+        ("EXCLUSIVE", lambda store: store.get_many(KEYS), "read"),
+    ],
+)
+def test_it_pauses_after_the_file_was_locked(
+    stored: Path, how: str, use: Callable[[SQLiteStore], object], what: str, now: list[float]
+) -> None:
     with closing(SQLiteStore(stored, timeout=0.1)) as store:
-        with locking(stored), pytest.warns(StoreWarning, match="cannot be written .database is locked"):
-            store.put_many(NEW)
-        assert store.get_many([*NEW, *KEYS]) == ENTRIES
-        store.put_many(NEW)  # no attempt
-        assert store.get_many([*NEW, *KEYS]) == ENTRIES
+        with locking(stored, how), pytest.warns(StoreWarning, match=f"cannot be {what} .database is locked"):
+            assert not use(store)
+        assert not use(store)  # no attempt
         now[0] += 10
-        store.put_many(NEW)
-        assert store.get_many([*NEW, *KEYS]) == NEW | ENTRIES
-
-
-def test_reads_pause_after_the_file_was_locked(stored: Path, now: list[float]) -> None:
-    with closing(SQLiteStore(stored, timeout=0.1)) as store:
-        with locking(stored, "EXCLUSIVE"), pytest.warns(StoreWarning, match="cannot be read .database is lo"):
-            assert store.get_many(KEYS) == {}
-        assert store.get_many(KEYS) == {}  # no attempt
-        now[0] += 10
-        assert store.get_many(KEYS) == ENTRIES
+        use(store)
+        assert store.get_many([*NEW, *KEYS]) == ({} if what == "read" else NEW) | ENTRIES
 
 
 def test_explicit_operations_on_a_locked_file_raise_oserror(stored: Path) -> None:
@@ -472,19 +410,6 @@ def test_explicit_operations_on_a_locked_file_raise_oserror(stored: Path) -> Non
         ):
             store.usage()
         assert store.clear().entries == len(ENTRIES)
-
-
-def test_an_interrupt_leaves_no_transaction_behind(path: Path) -> None:
-    class Interrupting(dict[object, Entry]):
-        def items(self):  # type: ignore[no-untyped-def]
-            raise KeyboardInterrupt
-
-    with closing(SQLiteStore(path)) as store:
-        store.put_many(ENTRIES)
-        with pytest.raises(KeyboardInterrupt):
-            store.put_many(Interrupting(NEW))  # type: ignore[arg-type]
-        store.put_many(NEW)
-        assert store.get_many(list(NEW)) == NEW
 
 
 def test_a_reentrant_write_does_not_break_the_transaction(path: Path) -> None:

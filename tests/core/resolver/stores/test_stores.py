@@ -78,29 +78,25 @@ def test_the_store_at_an_address(
     assert list(tmp_path.iterdir()) == [], "opened, but nothing is written before it is needed"
 
 
-def test_a_path_may_begin_with_a_tilde(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("HOME", str(tmp_path))
-    store = open_store("~/x.sqlite3")
-    assert isinstance(store, SQLiteStore)
-    assert store.path == tmp_path / "x.sqlite3"
-
-
 def test_a_path_stays_where_it_was_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
-    stores = [open_store("x.sqlite3"), open_store("x.json"), open_store("new/")]
+    monkeypatch.setenv("HOME", str(tmp_path))
+    stores = [open_store(where) for where in ("x.sqlite3", "x.json", "new/", "~/home.sqlite3")]
     monkeypatch.chdir("/")
     for store in stores:
         store.put_many(ENTRIES)
         store.close()
     files = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file()}
-    assert files == {"x.sqlite3", "x.json", "new/doiuri.sqlite3"}
+    assert files == {"x.sqlite3", "x.json", "new/doiuri.sqlite3", "home.sqlite3"}
 
 
-def test_an_impossible_path_warns_and_does_not_raise() -> None:
-    store = open_store("/" + "x" * 1000)
-    with pytest.warns(StoreWarning, match="cannot be written"):
-        store.put_many(ENTRIES)
-    assert store.get_many(KEYS) == {}
+@pytest.mark.parametrize("where", ["x" * 1000, "file/store", "file/doi.lock"])
+def test_an_impossible_path_warns_and_does_not_raise(where: str, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with closing(open_store(tmp_path / where)) as store:
+        with pytest.warns(StoreWarning, match="cannot be written"):
+            store.put_many(ENTRIES)
+        assert store.get_many(KEYS) == {}
 
 
 def test_the_store_of_the_user(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -106,10 +106,26 @@ def test_a_broken_lock_file_is_named_and_written_anew_also_where_builds_ask_nobo
     assert "doi.lock.json cannot be read as a lock file" in built.warnings
     assert "; run sphinx-build -b doi-lock to rewrite it" in built.warnings
     assert "reading sources" not in built.said
+    assert build(source, tmp_path / "away", "doi-lock").status == 2
+    assert (source / "doi.lock.json").read_text() == "<<<<<<< HEAD\n", "nobody answered"
     assert build(source, tmp_path / "off", "html", "-W", "-D", "doi_resolve=no").status == 0
     write(source, {"conf.py": 'extensions = ["sphinx_doiuri"]\ndoi_resolve = False\n'})
     assert lock(source, tmp_path, monkeypatch).status == 0
     assert len(json.loads((source / "doi.lock.json").read_text())["entries"]) == 2
+
+
+def test_the_files_of_data_sets_stay_and_what_no_document_needs_goes(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lock(source, tmp_path, monkeypatch)
+    file = LockFile(source / "doi.lock.json")
+    before = file.read().keys
+    kept = Key("files", "https://doi.org", "10.1000/5")
+    dropped = [kept._replace(kind="work", doi="10.1000/1"), kept._replace(kind="record", doi="10.1000/6")]
+    file.put_many(dict.fromkeys([kept, *dropped], Entry(b"{}", "application/json", 0.0)))
+    assert {*file.read().keys} == {*before, kept, *dropped}
+    lock(source, tmp_path, monkeypatch)
+    assert {*file.read().keys} == {*before, kept}
 
 
 def test_another_name_and_none(source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

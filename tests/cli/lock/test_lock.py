@@ -9,14 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from doiuri import DOI
-from doiuri.resolver import Entry, Key, LockContent, LockFile, MemoryStore, Reply, Request, Resolver
-from doiuri_cli._config import Config
-from doiuri_cli.registry._locking import Draft, Wanted
+from doiuri.resolver import Entry, Key, LockContent, LockFile
 from doiuri_proxy.pytest_plugin import Proxies
 from support.cli.command import doiuri
 from support.cli.library import ALIAS, BAD, BARE, DEAD, DIKES, KAHN, RECORDS
 from support.servers.faults import FAULTS
+from support.servers.web import JSON, Answer, Asked, answering, site
 
 pytestmark = pytest.mark.doi_records(RECORDS)
 
@@ -141,19 +139,6 @@ def test_refresh_asks_for_all(folder: Path, doi_proxy: Proxies) -> None:
     assert code != 100
 
 
-class Registry:
-    """Answers with a code for each name, or with what is no answer."""
-
-    def __init__(self, codes: dict[str, int | None]) -> None:
-        self.codes = codes
-
-    def get(self, request: Request) -> Reply:
-        name = request.url.partition("/api/handles/")[2]
-        code = self.codes[name]
-        body = json.dumps({"responseCode": code, "handle": name, "values": []}) if code else "<html>"
-        return Reply(200, {"Content-Type": "application/json"}, body.encode(), request.url)
-
-
 FOUND, GONE = 1, 100
 LOOK_UPS = {
     # what is in the file, and the answer: what is in the file then, without and with --refresh
@@ -172,30 +157,32 @@ LOOK_UPS = {
 
 
 @pytest.mark.parametrize("refresh", [False, True])
-@pytest.mark.parametrize("name", LOOK_UPS)
-def test_a_look_up_replaces_only_what_has_a_new_answer(
-    name: str, refresh: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    before, answer, *after = LOOK_UPS[name]
-    other = "10.1000/OTHER"
-    content = LockContent()
-    for key, code in ((name, GONE if before == "accepted" else before), (other, FOUND)):
-        body = json.dumps({"responseCode": code, "handle": key, "values": []}).encode()
-        content.add(
-            {Key("record", "https://doi.org", key): Entry(body, "application/json", inf)} if code else {}
-        )
-    content.accepted = {name: "an example"} if before == "accepted" else {}
-    draft, unread = Draft(content.copy()), content.render()
-    registry = Resolver(transport=Registry({name: answer, other: FOUND}), store=MemoryStore(), rate=None)
-    monkeypatch.setattr("doiuri_cli.registry._locking.open_resolver", lambda _: registry)
-    draft.look_up([DOI(name), DOI(other)], Wanted(refresh=refresh), Config(), None)
-    status = "accepted" if name in draft.content.accepted else draft.content.status(name)
-    assert (status, draft.content.status(other)) == (after[refresh], "found")
-    is_asked = refresh or before in {None, GONE}
-    assert len(draft.unknown) == (is_asked and answer is None)
-    draft.redo(content)
-    assert content.render() == draft.content.render()
-    assert unread == content.render() or is_asked
+def test_a_look_up_replaces_only_what_has_a_new_answer(refresh: bool, tmp_path: Path) -> None:
+    def body(name: str, code: object) -> bytes:
+        return json.dumps({"responseCode": code, "handle": name, "values": []}).encode() if code else b"<"
+
+    def reply(asked: Asked) -> Answer:
+        name = asked.target.partition("/api/handles/")[2]
+        return Answer(200, JSON, body(name, LOOK_UPS[name][1]))
+
+    def fill(content: LockContent) -> None:
+        for name, (before, *_) in LOOK_UPS.items():
+            if before == "accepted":
+                content.accepted[name] = "an example"
+            code = GONE if before == "accepted" else before
+            key = Key("record", "https://doi.org", name)
+            content.add({key: Entry(body(name, code), "application/json", inf)} if code else {})
+
+    file = LockFile(tmp_path / "doi.lock.json")
+    file.edit(fill)
+    (tmp_path / "a.md").write_text("".join(f"doi:{name}\n" for name in LOOK_UPS))
+    with site(reply) as server:
+        options = ["--resolver", server.url, "--cache", ":memory:", *["--refresh"] * refresh]
+        run = doiuri("lock", *options, cwd=tmp_path)
+    content = file.read()
+    said = {name: "accepted" if name in content.accepted else content.status(name) for name in LOOK_UPS}
+    assert said == {name: row[2 + refresh] for name, row in LOOK_UPS.items()}
+    assert f" {4 if refresh else 2} without an answer" in run.stderr
 
 
 def test_existence_takes_few_requests(folder: Path, doi_proxy: Proxies) -> None:
@@ -315,6 +302,8 @@ def test_the_place_of_the_lock_file(folder: Path, doi_proxy: Proxies) -> None:
     (folder / "deep" / "c.md").write_text(f"doi:{BARE}\n")
     lock(doi_proxy, folder / "deep", "--cache", ":memory:")
     assert names(folder) == ["10.5555/BARE"]
+    offline = ("--offline", "--cache", ":memory:")
+    assert doiuri("lock", *offline, "--check", cwd=folder / "deep").returncode == 0, "it is read, too"
     lock(doi_proxy, folder, "--lock", "other.json")
     assert (folder / "other.json").is_file()
 
@@ -373,16 +362,16 @@ def test_a_bibliography_of_other_entries_is_not_overwritten(folder: Path, doi_pr
         assert (folder / "mine.bib").read_text() == text
 
 
-def test_a_draft_is_redone_on_what_another_process_wrote(folder: Path) -> None:
-    file = LockFile(folder / "doi.lock.json")
-    entry = Entry(b'{"responseCode":1}', "application/json", inf)
-    draft = Draft(file.read())
-    draft.accept(DOI(DEAD), "a reason")
-    LockFile(file.path).put_many({Key("record", "https://doi.org", KAHN.upper()): entry})
-    assert file.edit(draft.redo).added == {DEAD.upper()}
-    assert names(folder) == [KAHN.upper(), DEAD.upper()]
-    draft.prune([])
-    assert file.edit(draft.redo).removed == {KAHN.upper(), DEAD.upper()}
+def test_what_another_process_writes_meanwhile_is_kept(folder: Path) -> None:
+    file, key = LockFile(folder / "doi.lock.json"), Key("record", "https://doi.org", BARE.upper())
+
+    def reply(asked: Asked) -> Answer:
+        file.put_many({key: Entry(b'{"responseCode":1}', "application/json", inf)})
+        return answering([{"handle": name, "values": []} for name in (KAHN, ALIAS)])(asked)
+
+    with site(reply) as server:
+        doiuri("lock", "--resolver", server.url, "--cache", ":memory:", cwd=folder)
+    assert {BARE.upper(), KAHN.upper(), DEAD.upper()} <= {*names(folder)}
 
 
 def test_a_doi_without_an_answer_is_counted_once(folder: Path) -> None:

@@ -35,7 +35,6 @@ FORMAT = 1
 _LARGEST = 500_000_000  # bytes
 _SECTIONS = ("entries", "works", "accepted")
 _NAME = re.compile(r"(\w+)(?: (.+?))?? https?://\S+ (.+)", re.DOTALL)
-_TIMES = ("ttl", "timestamp")
 _STATUSES = {1: "found", 200: "found", 100: "not-found"}
 
 
@@ -104,8 +103,7 @@ class LockContent:
     def copy(self) -> LockContent:
         """Return a copy."""
         copy = LockContent()
-        copy._values, copy.accepted = dict(self._values), dict(self.accepted)
-        copy.retrieved = dict(self.retrieved)
+        copy._values, copy.accepted, copy.retrieved = {**self._values}, {**self.accepted}, {**self.retrieved}
         return copy
 
     @property
@@ -121,7 +119,7 @@ class LockContent:
     def add(self, entries: Mapping[Key, Entry]) -> None:
         """Add or replace entries; one that is neither text nor what its key says is left out."""
         for key, entry in entries.items():
-            with suppress(ValueError):
+            with suppress(ValueError, TypeError, AttributeError):
                 self._values[key._replace(base=DOI_ORG)] = _described(key, entry)
                 if key.kind == "work" and not entry.says_none and math.isfinite(entry.expires):
                     received = time.gmtime(max(entry.expires - MAX_AGE, 0))
@@ -134,7 +132,7 @@ class LockContent:
 
     def dois(self) -> set[str]:
         """Return the keys of all DOIs in it."""
-        return {key.doi for key in self._values} | self.accepted.keys()
+        return {key.doi for key in self._lines()}
 
     def status(self, doi: str) -> str | None:
         """Return whether a DOI, given by its key, is registered: "found" or "not-found".
@@ -175,18 +173,12 @@ class LockContent:
 
     def differences(self, new: LockContent) -> Differences:
         """Return how another content differs from this one; days do not count."""
-        before, after = self._by_doi(), new._by_doi()
-        changed = {doi for doi in before.keys() & after.keys() if before[doi] != after[doi]}
-        added, removed = after.keys() - before.keys(), before.keys() - after.keys()
-        return Differences(*map(frozenset, (added, changed, removed)))
+        before, after, old, now = self._lines(), new._lines(), self.dois(), new.dois()
+        changed = {key.doi for key in before.keys() | after.keys() if before.get(key, 0) != after.get(key, 0)}
+        return Differences(*map(frozenset, (now - old, changed & old & now, old - now)))
 
-    def _by_doi(self) -> dict[str, dict[object, Any]]:
-        values: dict[str, dict[object, Any]] = {}
-        for key, value in self._values.items():
-            values.setdefault(key.doi, {})[key] = value
-        for doi, reason in self.accepted.items():
-            values.setdefault(doi, {})["accepted"] = reason
-        return values
+    def _lines(self) -> dict[Key, Any]:
+        return self._values | {Key("accepted", DOI_ORG, doi): why for doi, why in self.accepted.items()}
 
     def _alias(self, doi: str) -> str | None:
         """Return the key of the name that a DOI is an alias of."""
@@ -237,8 +229,7 @@ class LockFile(ForkSafe):
                 self._refresh()
             except (OSError, ValueError) as error:
                 warn(f"the lock file {self.path} cannot be read ({error})")
-            found = ((key, self._content.get(key)) for key in keys)
-            return {key: entry for key, entry in found if entry is not None}
+            return {key: entry for key in keys if (entry := self._content.get(key)) is not None}
 
     def put_many(self, entries: Mapping[Key, Entry]) -> None:
         """Add or replace entries. The file is only written if that changes it."""
@@ -321,15 +312,8 @@ def _described(key: Key, entry: Entry) -> Any:
         return work and {name: member for name, member in work.items() if name != "DOI"}  # names the line
     if entry.media_type == JSON:
         content = load(entry.body)
-        if key.kind == "record":
-            _drop_times(content)
+        for value in content.get("values", ()) if key.kind == "record" else ():
+            for name in ("ttl", "timestamp"):  # they change often and mean nothing to a reviewer
+                value.pop(name, None)
         return {"json": content}
     return {"type": entry.media_type, "text": entry.body.decode()}
-
-
-def _drop_times(record: Any) -> None:
-    """Drop the times of a record's values: they change often and mean nothing to a reviewer."""
-    values = record.get("values") if isinstance(record, dict) else None
-    for value in values if isinstance(values, list) else ():
-        for name in _TIMES if isinstance(value, dict) else ():
-            value.pop(name, None)

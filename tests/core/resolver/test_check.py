@@ -5,10 +5,9 @@ from __future__ import annotations
 import socket
 import time
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 import pytest
-from doiuri.resolver import LockFile, MemoryStore, Outcome, Resolver
+from doiuri.resolver import MemoryStore, Outcome, Resolver
 from support.servers.faults import Server, serving, value
 from support.servers.rest import found, handling, not_found, proxy, targets
 
@@ -164,18 +163,3 @@ def test_without_which_ra_every_name_is_asked_about_alone() -> None:
     with handling(proxy()) as server:
         outcomes = list(Resolver(server.url, store=None, rate=None).check(NAMES[:50]))
     assert {outcome.record is None for outcome in outcomes} == {False}
-
-
-@pytest.mark.parametrize("number", [10, 100])
-def test_a_lock_file_of_such_a_build_answers_every_name(tmp_path: Path, number: int) -> None:
-    names = [*NAMES[:number], DEAD, "10.1000/alias-0001", "10.1000/alias-dead"]
-    with handling(handle) as server:
-        store = LockFile(tmp_path / "doi.lock")
-        list(Resolver(server.url, store=store, rate=None).resolve_many(names[-2:]))
-        online = list(Resolver(server.url, store=store, rate=2, budget=20).check(names))
-        locked = LockFile(tmp_path / "doi.lock")
-        new = [f"10.1000/new{number}" for number in range(30)]
-        offline = list(Resolver(server.url, store=locked, offline=True).check([*names, *new]))
-    assert [one.status for one in offline[: len(names)]] == [one.status for one in online]
-    assert [one.reason for one in offline[len(names) :]] == ["offline: request not sent"] * 30
-    assert {one.record is None for one in offline[2:number]} == {number == 100}

@@ -214,17 +214,6 @@ def test_a_stale_record_serves_while_the_server_hangs(limits: dict[str, float]) 
         assert (outcome.status, outcome.stale) == ("found", True)
 
 
-def test_a_stale_alias_leads_to_the_end_offline() -> None:
-    store = outdated(AWAY, {"responseCode": 1, "handle": "10/abcd", "values": alias("10.1000/A")}, "10/ABCD")
-    with pytest.raises(ResolverUnavailable):
-        Resolver(AWAY, store=store, offline=True).resolve("10/abcd")
-    end = {"responseCode": 1, "handle": "10.1000/A", "values": [value("URL", TARGET)]}
-    store.put_many(dict(outdated(AWAY, end)._entries))
-    assert Resolver(AWAY, store=store, offline=True).resolve("10/abcd").url == TARGET
-    (outcome,) = Resolver(AWAY, store=store, offline=True).resolve_many(["10/abcd"])
-    assert (outcome.status, outcome.stale) == ("found", True)
-
-
 def test_offline_sends_no_requests() -> None:
     with handling(proxy()) as server:
         resolver = Resolver(server.url, store=MemoryStore(), offline=True)

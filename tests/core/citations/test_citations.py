@@ -91,6 +91,7 @@ LI: dict[Handle | str, Work] = {
     C: work(C, "Li", year=2016, title="C"),
     D: work(D, "Kahn", "Wilensky", year=None),
     "three": work("three", "Łoś", "Kahn", "Li"),
+    "more": work("more", "Łoś", "others", year=1999),
     "part": work(
         "part", title="Part 6<sup>1</sup> of a title that is longer than forty characters", container="J"
     ),
@@ -110,6 +111,7 @@ def shown(text: str, style: str, form: Form, locale: str = "en-US") -> str:
         ("10.1000/d", "author-date", "p", "(Kahn & Wilensky, n.d.)"),
         ("10.1000/d", "author-date", "t", "Kahn and Wilensky (n.d.)"),
         ("@three, p. 3", "author-date", "t", "Łoś et al. (2001, p. 3)"),
+        ("@more", "author-date", "t", "Łoś et al. (1999)"),
         ("10.1000/b, 10.1000/a", "author-date", "p", "(Li, 2014, 2016a)"),
         ("10.1000/c; 10.1000/a; @three", "author-date", "p", "(Li, 2014, 2016b; Łoś et al., 2001)"),
         ("10.1000/c, p. 3-4; 10.1000/a", "author-date", "p", "(Li, 2014; Li, 2016b, pp. 3–4)"),
@@ -126,12 +128,12 @@ def shown(text: str, style: str, form: Form, locale: str = "en-US") -> str:
         ("@part", "author-date", "p", "(Part 61 of a title that is longer than forty characters, 2001)"),
         ("10.1000/a; 10.1000/x", "author-date", "p", "(Li, 2014; doi:10.1000/x)"),
         ("10.1000/x", "author-date", "t", "doi:10.1000/x"),
-        ("10.1000/d, 10.1000/a, 10.1000/b, 10.1000/c, @part", "numeric", "p", "[1–4, 6]"),
+        ("10.1000/d, 10.1000/a, 10.1000/b, 10.1000/c, @part", "numeric", "p", "[1–4, 7]"),
         ("10.1000/a, 10.1000/d", "numeric", "p", "[1, 2]"),
         ("10.1000/d, p. 12", "numeric", "p", "[1, p. 12]"),
         ("10.1000/d, p. 12; 10.1000/a", "numeric", "p", "[1, p. 12; 2]"),
         ("10.1000/d", "numeric", "t", "Kahn and Wilensky [1]"),
-        ("@case", "numeric", "t", "“Does it?” [7]"),
+        ("@case", "numeric", "t", "“Does it?” [8]"),
         ("@three", "numeric", "year", "2001"),
     ],
 )
@@ -294,6 +296,7 @@ WORKS = {
     "z": Work("z", {**PEOPLE, "issued": "2001", "title": "First"}),
     "y": Work("y", {**PEOPLE, "issued": "2001", "title": "Second"}),
     "n": Work("n", {"title": "A name", "issued": "1999"}),
+    "o": Work("o", {"author": [{"family": "Aalto"}, {"literal": "others"}], "issued": "1998"}),
 }
 
 
@@ -319,6 +322,7 @@ WORKS = {
         ),
         ("", YEAR, [Cite("z", "see", "page", "3", ", etc.")], "t", "see Zhou and Aalto (2001a:3, etc.)"),
         ("", YEAR, [Cite("n")], "t", "A name (1999)"),
+        ("", YEAR, [Cite("o")], "p", "(Aalto et al. 1998)"),
         ("", YEAR, [Cite("z", no_author=True)], "p", "(2001a)"),
         ("", YEAR, [Cite("z")], "year", "2001a"),
         ("", YEAR, [Cite("z")], "author", "Zhou and Aalto"),

@@ -41,6 +41,7 @@ def text(parts: tuple[Part, ...]) -> str:
             "numeric",
             "A. de los R. von Angel, T.",
         ),
+        ({"title": "T", "author": [*AUTHOR, "others"]}, "author-date", "Kahn, R. E. et al. (n.d.). T."),
         ({"title": "T", "author": ["NASA"], "page": "123-9, 140"}, "numeric", "NASA, T, pp. 123–129, 140."),
         ({"title": "T", "publisher": "bioRxiv", "container-title": "BioRxiv"}, "numeric", "“T,” BioRxiv."),
         ({"title": "T", "URL": "https://e.example/a?b"}, "numeric", "T. https://e.example/a?b"),

@@ -49,16 +49,15 @@ def test_works_without_a_doi_and_corrections(tmp_path: Path) -> None:
         ("a.json", "[\n{]", "a.json:2: not JSON"),
         ("a.json", '{"id": "a"}', "a.json:1: expected a list of works"),
         ("a.json", '[{"id": "a"},\n\n 3]', "a.json:3: expected the object of a work, not 3"),
-        ("a.json", '[{"id": "a"},\n {"id": "a"}]', "a.json:2: 'a' occurs twice"),
+        ("a.json", '[{"id": "a"},\n {"id": "a", "title": "T"}]', "a.json:2: 'a' occurs twice"),
         (
             "a.json",
             '[{"DOI": "10.1000/a"},\n {"id": "x", "DOI": "doi:10.1000/A"}]',
             "a.json:2: 'x' occurs twice",
         ),
         ("a.json", '[\n{"title": "T"}]', "a.json:2: the work has neither an id nor a DOI"),
-        ("a.json", '[\n{"id": "a", "DOI": "10.1000"}]', "a.json:2: a: '10.1000' is not a DOI"),
+        ("a.json", '[\n{"DOI": "10.1000"}]', "a.json:2: the work: '10.1000' is not a DOI"),
         ("a.yaml", "- id: a\n  title: [", "a.yaml:2: not YAML"),
-        ("a.yaml", "- id: a\n- id: a\n", "a.yaml:2: 'a' occurs twice"),
         ("a.yml", "a: b", "a.yml:1: expected a list of works"),
         ("a.json", b"[\xff]", "a.json: not UTF-8 at byte 1"),
         ("b.json", "", "cannot be read"),
@@ -67,10 +66,9 @@ def test_works_without_a_doi_and_corrections(tmp_path: Path) -> None:
         ("a.bib", "@book{a, title}\n", "a.bib:1: a: expected a field or the end of the entry; is a brace"),
         ("a.bib", "@comment{\n@book{a,}}\n\n@book [x]\n", "a.bib:4: expected an entry such as @book{key, …}"),
         ("a.bib", "@book{a,}\n@book\n", "a.bib:2: expected an entry"),
-        ("a.bib", "@book{a,}\n@book{a,}", "a.bib:2: 'a' occurs twice"),
+        ("a.bib", "@book{a,}\n@book{a, title = {A}}", "a.bib:2: 'a' occurs twice"),
         ("a.bib", "\n@book{, title = {T}}", "a.bib:2: the work has neither an id nor a DOI"),
         ("a.bib", "@book{a, crossref = {b}}", "a.bib:1: a: crossref names no entry of the file: 'b'"),
-        ("a.bib", "@book{a, doi = {n/a}}", "a.bib:1: a: 'n/a' is not a DOI"),
     ],
 )  # fmt: skip
 def test_a_file_that_is_wrong(name: str, content: str | bytes, message: str, tmp_path: Path) -> None:
@@ -97,6 +95,25 @@ def test_bibtex_beside_other_files_and_the_registry(tmp_path: Path) -> None:
     assert library.ids == {"knuth1984": "knuth1984", "kahn": A, "z": doi}
     work = library.complete({doi: Work(doi, {"title": "T", "publisher": "P"})})[doi]
     assert (work.title, work.publisher) == ("Own", "P")
+
+
+@pytest.mark.parametrize(
+    ("doi", "url"),
+    [
+        ("http://hdl.handle.net/2027/a~b", "http://hdl.handle.net/2027/a~b"),
+        ("10/aabbe", "https://doi.org/10/aabbe"),
+        ("n/a", None),
+    ],
+)
+def test_a_doi_that_is_invalid_is_reported_and_may_be_the_url(
+    doi: str, url: str | None, tmp_path: Path
+) -> None:
+    (tmp_path / "a.bib").write_text(f"\n@book{{k, doi = {{{doi}}}}}\n" * 2)
+    library = read_works(["a.bib"], tmp_path)
+    assert library.complete({})["k"].csl.get("URL") == url
+    assert [problem.partition(" is not a DOI")[0] for problem in library.problems] == [
+        f"{tmp_path / 'a.bib'}:{line}: k: {doi!r}" for line in (2, 4)
+    ]
 
 
 def test_a_long_file_of_bibtex_takes_linear_time(tmp_path: Path) -> None:

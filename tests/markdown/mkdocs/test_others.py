@@ -89,11 +89,12 @@ def test_works_of_a_file_stand_in_the_list_of_the_site(site: MakeSite) -> None:
 @pytest.mark.parametrize("bibliography", [None, "references.md"])
 def test_a_style_that_citeproc_cannot_render_is_one_warning(bibliography: str | None, site: MakeSite) -> None:
     built = site({"index.md": "# A\n\n[@knuth]", "b.md": "# B\n\n[@knuth]"})
-    (built.folder / "works.bib").write_text(BIB)
+    (built.folder / "works.bib").write_text(f"@book{{b, doi = {{10/abc}}}}\n{BIB}")
     (built.folder / "bad.csl").write_text(FAILING)
     options = {"resolve": False, "works": "works.bib", "reference_style": "bad.csl"}
     built.build(plugins=[{"doiuri": {**options, **({"bibliography": bibliography} if bibliography else {})}}])
-    (message,) = built.messages()
+    invalid, message = built.messages()
+    assert "works.bib:1: b: '10/abc' is not a DOI" in invalid
     assert "bad.csl: citeproc-py cannot format knuth in this style" in message
     assert "(Knuth, 1984)" in built.page("index.html").text
     assert (

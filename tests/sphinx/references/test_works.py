@@ -99,16 +99,17 @@ def test_what_a_build_removes_is_neither_listed_nor_counted(
 def test_a_style_that_citeproc_cannot_render_is_one_warning(tmp_path: Path) -> None:
     files = {
         "conf.py": "extensions = ['sphinx_doiuri']\ndoi_works = 'a.bib'\ndoi_reference_style = 'bad.csl'\n",
-        "a.bib": BIBTEX + "@book{b, author = {Abel, B.}, doi = {10.1000/b}, title = {B}, year = 2004}\n",
+        "a.bib": f"{BIBTEX}@book{{c, doi = {{10/abc}}}}\n@book{{b, author = {{Abel}}, doi = {{10.1000/b}}}}\n",
         "bad.csl": FAILING,
         "index.rst": "T\n=\n\n:doi:p:`@a`, :doi:p:`@b`\n\n.. doi:bibliography::\n",
     }
     built = build(write(tmp_path / "src", files), tmp_path, "html", "-D", "doi_resolve=0")
-    (warning,) = built.warnings.splitlines()
+    invalid, warning = built.warnings.splitlines()
+    assert re.search("a.bib:2: c: '10/abc' is not a DOI.*the work is read without a DOI .*doi.works", invalid)
     assert "bad.csl: citeproc-py cannot format" in warning
     assert warning.endswith("[doi.extra]")
     shown = re.sub("<[^>]*>", "", built.text())
-    assert "(Zorn, 2003), (Abel, 2004)" in shown
+    assert "(Zorn, 2003), (Abel, n.d.)" in shown
     assert sorted(text for _, text in items(built)) == ["A", "https://doi.org/10.1000/b"]
 
 

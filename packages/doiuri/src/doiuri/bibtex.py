@@ -10,7 +10,7 @@ from doiuri.tex import plain_text
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["ENTRY", "NEXT_ENTRY", "SHORT_FIELDS", "Field", "Piece", "Reader", "closing", "names"]
+__all__ = ["ENTRY", "NEXT_ENTRY", "SHORT_FIELDS", "EntryScanner", "Field", "Piece", "closing", "names"]
 
 # Outside of entries all is comment; after a percent sign, entries too
 ENTRY = re.compile(
@@ -67,8 +67,8 @@ class Field(NamedTuple):
     """The pieces of its value."""
 
 
-class Reader:
-    """Reads one file.
+class EntryScanner:
+    """Finds the entries of one file, and their fields.
 
     An entry ends with its brace. If that is missing, or the entry is broken in another way, it ends before
     the next line that begins with an entry, and what is left of it is read as one text.
@@ -187,7 +187,7 @@ def closing(text: str, start: int, limit: int) -> int | None:
 
 
 def names(value: str) -> list[dict[str, str]]:
-    r"""Return the names in a field such as ``author`` as CSL-JSON, without "others".
+    r"""Return the names in a field such as ``author`` as CSL-JSON; the last may be "others" (et al.).
 
     Family names have their particles; what braces enclose is a ``literal``.
 
@@ -195,7 +195,7 @@ def names(value: str) -> list[dict[str, str]]:
     [{'family': 'van der Berg', 'given': 'Anna'}, {'literal': 'Unicode Consortium'}]
     """
     texts = (text.strip() for text in _split(value, _AND))
-    return [_name(text) for text in texts if text and text.lower() != "others"]
+    return [_name(text) for text in texts if text]
 
 
 def _name(text: str) -> dict[str, str]:

@@ -137,7 +137,7 @@ class ReferencesTreeprocessor(Treeprocessor):
         page = self._writer(self._citations, used)
         entries = page.write() if page is not None else None
         if page is not None:
-            self._report.plain(page.problems)
+            self._report.plain(page.citing.problems)
         places = marked_places(root)
         if page is not None and entries is not None and not places:
             page.add_heading(root, entries)
@@ -170,6 +170,7 @@ class Writer:
 
     def __init__(self, options: Options, citations: Citations, used: set[str]) -> None:
         self._options, self._citations, self._used = options, citations, used
+        self.citing = options.citing
         self._references = self._list(citations.listed)
         self._bibliography = self._references.bibliography
         references = self._bibliography.references if citations.page else ()
@@ -177,18 +178,13 @@ class Writer:
         self._back: dict[Key, list[str]] = {}  # the ids of the citations
 
     def _list(self, listed: tuple[Key, ...]) -> References:
-        return References.of(listed, self._citations.answers, self._options.citing)
+        return References.of(listed, self._citations.answers, self.citing)
 
     def _entry_id(self, key: Key) -> str:
         return toc.unique(f"ref-{self._options.place}{slug(key)}", self._used)
 
     def _entry_url(self, key: Key) -> str:
         return f"#{self._ids[key]}"
-
-    @property
-    def problems(self) -> list[str]:
-        """Why some entries are only links, or citations plain; of a style, others are alike."""
-        return [*self._options.citing.problems][:1]
 
     def write(self) -> Element | None:
         """Turn the elements that stand for citations into citations; return the list, or None if empty."""

@@ -244,9 +244,12 @@ def documents_shown_anew(app: Sphinx, env: BuildEnvironment) -> list[str]:
         if of_builders.get(app.builder.name) != digest:
             of_builders[app.builder.name] = digest
             changed.append(name)
-    for problem in [*citing(app.config).problems][:1]:  # of a style, others are alike
-        place = min([*listings.places, *listings.citations], default=None)
-        logger.warning("%s", problem, type="doi", subtype="extra", location=place)
+    for problem in citing(app.config).problems:
+        if problem in citing(app.config).library.problems:
+            logger.warning("%s", problem, type="doi", subtype="works")
+        else:
+            place = min([*listings.places, *listings.citations], default=None)
+            logger.warning("%s", problem, type="doi", subtype="extra", location=place)
     listings.keep_entries()
     return changed
 

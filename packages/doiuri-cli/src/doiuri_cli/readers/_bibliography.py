@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from doiuri import DOI, DOISyntaxError, find
-from doiuri.bibtex import Reader, names
+from doiuri.bibtex import EntryScanner, names
 from doiuri.tex import plain_text
 
 from doiuri_cli.readers import type_of
@@ -118,22 +118,22 @@ def entries(source: Source) -> Iterator[CitedWork | Lacking]:
 
 def _bibtex(source: Source) -> Iterator[Fields]:
     """Return the entries; one without a DOI has an empty text, and its own place."""
-    reader = Reader(source.text)
-    for entry, limit in reader.entries():
+    scanner = EntryScanner(source.text)
+    for entry, limit in scanner.entries():
         values: dict[str, str] = {}
         span = 0, 0
-        for field in reader.fields(limit):
+        for field in scanner.fields(limit):
             if field.name == "doi" and "doi" not in values:
                 first, last = field.value[0], field.value[-1]
                 span = first.start + (first.text is None), last.end - (last.text is None)
-            values.setdefault(field.name, reader.text_of(field.value))  # BibTeX ignores a second one
+            values.setdefault(field.name, scanner.text_of(field.value))  # BibTeX ignores a second one
         doi = plain_text(values.get("doi", ""))
-        if not (doi or reader.is_closed):
+        if not (doi or scanner.is_closed):
             continue  # a broken entry may have one
         published = values.get("year") or values.get("date", "")
         family = _family(names(values.get("author") or values.get("editor", "")))
         title = plain_text(values.get("title", ""))
-        yield span if doi else (entry.start(), reader.end), doi, entry["key"], title, published, family
+        yield span if doi else (entry.start(), scanner.end), doi, entry["key"], title, published, family
 
 
 def _cff(source: Source) -> Iterator[Fields]:

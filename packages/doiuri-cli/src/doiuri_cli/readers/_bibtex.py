@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from doiuri.bibtex import SHORT_FIELDS, Reader, closing
+from doiuri.bibtex import SHORT_FIELDS, EntryScanner, closing
 
 from doiuri_cli.readers._part import Part, blanked, may_mention
 
@@ -29,18 +29,18 @@ def read_bibtex(source: Source) -> Iterator[Part]:
 
 def parts(text: str) -> Iterator[Part]:
     """Yield the fields of entries: one for a DOI as a part of its own, what is between as one part."""
-    reader = Reader(text)
-    for entry, limit in reader.entries():
-        if text.find("@", reader.end, limit) < 0 and not may_mention(text[reader.end : limit]):
-            reader.end = limit
+    scanner = EntryScanner(text)
+    for entry, limit in scanner.entries():
+        if text.find("@", scanner.end, limit) < 0 and not may_mention(text[scanner.end : limit]):
+            scanner.end = limit
             continue
         last = entry.end()
-        for field in reader.fields(limit, SHORT_FIELDS):
+        for field in scanner.fields(limit, SHORT_FIELDS):
             if field.name == "doi" and (part := _field(text, field.value, entry["key"])):
                 yield from _between(text, last, field.start, entry["key"])
                 yield part
                 last = field.value[-1].end
-        yield from _between(text, last, reader.end, entry["key"])
+        yield from _between(text, last, scanner.end, entry["key"])
 
 
 def _field(text: str, value: list[Piece], key: str) -> Part | None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from doiuri import DOI, DOISyntaxError
-from doiuri.bibtex import Reader
+from doiuri.bibtex import EntryScanner
 from doiuri.plugins.survey import tally
 
 from doiuri_cli.registry._check import open_resolver
@@ -47,13 +47,13 @@ def read_bib(path: str) -> dict[str, str]:
 
 def _entries(text: str) -> Iterator[tuple[str, str]]:
     """Yield the key and the text of each entry; the key is empty for what is no complete entry."""
-    reader, last = Reader(text), 0
-    for entry, limit in reader.entries():
+    scanner, last = EntryScanner(text), 0
+    for entry, limit in scanner.entries():
         if text[last : entry.start()].strip():
             yield "", text[last : entry.start()]
-        deque(reader.fields(limit), 0)
-        last = reader.end
-        yield entry["key"] if reader.is_closed else "", text[entry.start() : last]
+        deque(scanner.fields(limit), 0)
+        last = scanner.end
+        yield entry["key"] if scanner.is_closed else "", text[entry.start() : last]
     if rest := text[last:].strip():
         yield "", rest
 

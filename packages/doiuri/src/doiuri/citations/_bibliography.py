@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, TypeVar
 from doiuri._doi import DOI
 from doiuri.citations._locale import terms_of
 from doiuri.citations._parts import LINK, Part, from_rich, marked, parts_of, tidied
-from doiuri.records._csl import NAMES
+from doiuri.records._csl import NAMES, is_shortened
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -372,10 +372,11 @@ class Bibliography:
         cited = None if style.numbered else self._cited(reference, in_sentence=in_sentence)
         if cited and cited.author:
             return cited.author
-        names = [from_rich(name.family) for name in work.authors or work.editors]
+        people = work.authors or work.editors
+        names = [from_rich(name.family) for name in people]
         if not names:
             return self._title(work)
-        if len(names) > 2:
+        if is_shortened(people, 2):
             return f"{names[0]} {self._terms.get('et-al')}"
         return f" {self._terms.get('and') if in_sentence or style.numbered else '&'} ".join(names)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from doiuri.bibtex import Reader, names
+from doiuri.bibtex import EntryScanner, names
 from doiuri.tex import plain_text, rich_text
 
 if TYPE_CHECKING:
@@ -128,20 +128,20 @@ def bibtex_items(file: Path, text: str) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def _entries(file: Path, text: str) -> Iterator[_Entry]:
-    reader, line, last = Reader(text), 1, 0
-    for match, limit in reader.entries():
+    scanner, line, last = EntryScanner(text), 1, 0
+    for match, limit in scanner.entries():
         _check_between(file, text, last, match.start(), line)
         line += text.count("\n", last, match.start())
         place = f"{file}:{line}: {match['key'] or 'the entry'}"
         fields: dict[str, str] = {}
-        for field in reader.fields(limit):
-            fields.setdefault(field.name, reader.text_of(field.value))  # BibTeX ignores a second one
-        if not reader.is_closed:
+        for field in scanner.fields(limit):
+            fields.setdefault(field.name, scanner.text_of(field.value))  # BibTeX ignores a second one
+        if not scanner.is_closed:
             after = f" after the field {[*fields][-1]!r}" if fields else ""
             raise ValueError(f"{place}: expected a field or the end of the entry{after}; is a brace missing?")
         yield _Entry(place, line, match["type"].lower(), match["key"], fields)
-        line += text.count("\n", match.start(), reader.end)
-        last = reader.end
+        line += text.count("\n", match.start(), scanner.end)
+        last = scanner.end
     _check_between(file, text, last, len(text), line)
 
 

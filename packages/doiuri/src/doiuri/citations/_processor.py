@@ -136,7 +136,7 @@ class Names(model.Names):
 
 
 class Name(model.Name):
-    """Initials also where ``initialize`` is inherited; "and" for "&" in a sentence."""
+    """Initials also where ``initialize`` is inherited; "and" for "&" in a sentence; "et al." for "others"."""
 
     def process(
         self, item: Item, variable: str, context: Any = None, sort_options: Any = None, **kwargs: Any
@@ -145,6 +145,14 @@ class Name(model.Name):
             sort_options = item["sort"]
         elif item.get("in_sentence") and self.get_option("and", context) == "symbol":
             sort_options = {"and": "text"}
+        names = item.reference.get(variable, [])
+        if len(names) > 1 and names[-1].get("literal") == "others":
+            least, first = (
+                self.get_option(f"et-al-{name}", context, sort_options) for name in ("min", "use-first")
+            )
+            shown = min(first if least and len(names) >= least else len(names), len(names) - 1)
+            sort_options = {**(sort_options or {}), "et-al-min": len(names), "et-al-use-first": shown}
+            sort_options["et-al-use-last"] = "false"
         return super().process(item, variable, context=context, sort_options=sort_options, **kwargs)
 
     def initialize(self, given: str, mark: str, context: Any) -> str:

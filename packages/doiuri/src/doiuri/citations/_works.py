@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from doiuri._doi import DOI
 from doiuri._errors import DOISyntaxError
 from doiuri._json import Malformed, brief, load
+from doiuri._names import short_doi_flaw
 from doiuri.citations._bibtex import bibtex_items
 from doiuri.citations._locale import needs_extra
 from doiuri.records._work import Work
@@ -38,6 +39,9 @@ class Library:
     ids: Mapping[str, Handle | str] | None
     """What each id stands for: the DOI of its item, or, without one, the id itself; None without files."""
 
+    problems: tuple[str, ...]
+    """What is wrong with works that were read nevertheless, with the files and lines."""
+
     _items: Mapping[Handle | str, Mapping[str, Any]]
 
     def complete(
@@ -62,6 +66,8 @@ def read_works(paths: Iterable[str], folder: str | os.PathLike[str] = ".") -> Li
 
     :param paths: the files
     :param folder: the folder of relative paths
+    A work whose DOI is invalid is one without a DOI. One that is repeated as it is counts once.
+
     :raises ValueError: if a file cannot be read or is not such a file, an id or a DOI occurs twice, or an
         item has neither
     :raises ModuleNotFoundError: for YAML, if PyYAML is not installed
@@ -69,21 +75,25 @@ def read_works(paths: Iterable[str], folder: str | os.PathLike[str] = ".") -> Li
     files = tuple(Path(folder, path) for path in paths)
     ids: dict[str, Handle | str] = {}
     items: dict[Handle | str, Mapping[str, Any]] = {}
+    problems: list[str] = []
     for file in files:
         for line, item in _read(file):
             place = f"{file}:{line}"
             if not isinstance(item, dict):
                 raise ValueError(f"{place}: expected the object of a work, not {brief(item)}")  # noqa: TRY004
-            id_, key = str(item.get("id") or ""), _key(item, place)
+            id_, key = str(item.get("id") or ""), _key(item, place, problems)
+            if items.get(key) == item:
+                continue
             if key in items or id_ in ids:
                 raise ValueError(f"{place}: {id_ or item['DOI']!r} occurs twice in the files of works")
             items[key] = item
             if id_:
                 ids[id_] = key
-    return Library(files, ids if files else None, items)
+    return Library(files, ids if files else None, tuple(dict.fromkeys(problems)), items)
 
 
-def _key(item: Mapping[str, Any], place: str) -> Handle | str:
+def _key(item: dict[str, Any], place: str, problems: list[str]) -> Handle | str:
+    """Return the DOI of an item, or else its id; an invalid DOI that is a URL becomes its URL."""
     name, id_ = item.get("DOI"), str(item.get("id") or "")
     if not name and not id_:
         raise ValueError(f"{place}: the work has neither an id nor a DOI")
@@ -92,7 +102,12 @@ def _key(item: Mapping[str, Any], place: str) -> Handle | str:
     try:
         return DOI.parse(str(name))
     except DOISyntaxError as error:
-        raise ValueError(f"{place}: {id_ or 'the work'}: {error}") from None
+        problem = f"{place}: {id_ or 'the work'}: {error}"
+    if not id_:
+        raise ValueError(problem)
+    problems.append(f"{problem}; the work is read without a DOI")
+    item.setdefault("URL", f"https://doi.org/{name}" if short_doi_flaw(str(name)) is None else str(name))
+    return id_
 
 
 def _read(file: Path) -> Items:

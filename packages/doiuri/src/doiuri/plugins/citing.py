@@ -40,8 +40,7 @@ class Citing:
     ) -> None:
         self.folder = folder
         self._needs_extra = needs_extra(package)
-        self.problems: dict[str, None] = {}
-        """Why some entries are only links, or citations plain: the extra is missing, or citeproc-py fails."""
+        self._failures: dict[str, None] = {}
         self._numbered = None if options.citation is None else options.citation == "number"
         self._style = options.reference_style
         self.locale, self.no_language = self._locale_of(language)
@@ -61,6 +60,11 @@ class Citing:
             raise ValueError(f"{prefix}{name}: {self._needs_extra}") from None
         except ValueError as error:
             raise ValueError(f"{prefix}{name}: {error}") from None
+
+    @property
+    def problems(self) -> list[str]:
+        """What is wrong with the files of works, and why some entries are only links, or citations plain."""
+        return [*self.library.problems, *[*self._failures][:1]]  # of a style, others are alike
 
     def _locale_of(self, language: str) -> tuple[str, str]:
         try:
@@ -89,7 +93,7 @@ class Citing:
         self, cited: Iterable[Handle | str], works: Mapping[Handle | str, Work], style: Style
     ) -> Bibliography:
         """Return what is cited, in the language of citations; see ``Bibliography``."""
-        return Bibliography(cited, works, style, self.locale, self.problems)
+        return Bibliography(cited, works, style, self.locale, self._failures)
 
     def entries(
         self,
@@ -109,9 +113,9 @@ class Citing:
         try:
             return format_entries([reference], style, self.entry_locale, known)[0]
         except ModuleNotFoundError:
-            self.problems[self._needs_extra] = None
+            self._failures[self._needs_extra] = None
         except ValueError as error:
-            self.problems[str(error)] = None
+            self._failures[str(error)] = None
         work = reference.work
         if work.doi:
             return (Part(work.doi.url, link=work.doi),)

@@ -16,6 +16,7 @@ from doiuri._find import find
 from doiuri._names import OTHER_HANDLE
 from doiuri._settings import OF_WORKS, check_display
 from doiuri._urls import DOI_ORG
+from doiuri.records._csl import is_shortened
 
 if TYPE_CHECKING:
     from doiuri._doi import DOI
@@ -116,10 +117,10 @@ def display(
 
 def _authors(work: Work, words: Words) -> str:
     """Return one or two family names, or the first of three and more; of editors if there are no authors."""
-    names = [name.family for name in work.authors or work.editors]
-    if len(names) > 2:
-        return f"{names[0]} {words.et_al}"
-    return f" {words.conjunction} ".join(names)
+    names = work.authors or work.editors
+    if is_shortened(names, 2):
+        return f"{names[0].family} {words.et_al}"
+    return f" {words.conjunction} ".join(name.family for name in names)
 
 
 def retraction_mark(work: Work, words: Words | None = None) -> tuple[Part, ...]:
@@ -166,7 +167,7 @@ def details_of(work: Work, words: Words | None = None) -> Details | None:
     if not work.title:
         return None
     parts = [_shown(str(name)) for name in work.authors]
-    if len(parts) > _AUTHORS_SHOWN:
+    if is_shortened(work.authors, _AUTHORS_SHOWN):
         parts[1:] = ["et al."]
     if work.year is not None:
         parts.append(str(work.year))

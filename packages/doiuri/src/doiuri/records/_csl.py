@@ -15,7 +15,7 @@ from doiuri._json import integer
 from doiuri.records._text import is_web, plain_text, rich_text, shortened
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     Date = list[int]  # year, month, day; the last ones may be missing
 
@@ -246,6 +246,11 @@ def read_names(value: object) -> tuple[Name, ...]:
     if len(people) > MAX_NAMES == len(names):  # the last one is shown by many styles
         names[-1] = next(filter(None, map(_read_name, reversed(people))), names[-1])
     return tuple(names)
+
+
+def is_shortened(names: Sequence[Name], most: int) -> bool:
+    """Return whether the first name and "et al." are shown, since there are more or the last is "others"."""
+    return len(names) > most or (len(names) > 1 and str(names[-1]) == "others")
 
 
 def known_text(value: object, limit: int, read: Callable[[object, int], str] = plain_text) -> str:

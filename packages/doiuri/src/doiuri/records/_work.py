@@ -8,7 +8,7 @@ from doiuri._doi import Handle
 from doiuri._errors import BadRecord
 from doiuri._immutable import Immutable
 from doiuri._json import Malformed, brief, dump, load
-from doiuri.records._csl import MAX_TEXT, MAX_TITLE, Name, read_names, reduce_csl
+from doiuri.records._csl import MAX_TEXT, MAX_TITLE, Name, is_shortened, read_names, reduce_csl
 from doiuri.records._notices import RETRACTIONS, read_notices, read_published_version
 from doiuri.records._text import html_link, html_table, html_text, plain_text
 
@@ -174,8 +174,8 @@ class Work(Immutable):
 
     def _repr_html_(self) -> str:
         """Return a table for notebooks, in which everything is escaped."""
-        names = [str(name) for name in self.authors or self.editors]
-        shown = names if len(names) <= _AUTHORS_SHOWN else [names[0], "et al."]
+        names = self.authors or self.editors
+        shown = [str(names[0]), "et al."] if is_shortened(names, _AUTHORS_SHOWN) else map(str, names)
         year = "" if self.year is None else str(self.year)
         cells = {"title": self.title, "authors": ", ".join(shown), "year": year}
         cells |= {"container": self.container, "publisher": self.publisher, "type": self.type}

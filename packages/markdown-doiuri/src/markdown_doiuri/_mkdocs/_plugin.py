@@ -232,7 +232,7 @@ class DOIPlugin(BasePlugin[LegacyConfig]):  # type: ignore[no-untyped-call]  # _
             return
         page = file.page
         page.content = references.write(file, file.page.content, everything=self._dirty)
-        for problem in [*self._extension.options.citing.problems][:1]:
+        for problem in self._extension.options.citing.problems:
             self._extension.scope.found.append((Problem("citations", problem), self._warn))
         self._extension.scope.report()
         page.present_anchor_ids = (page.present_anchor_ids or set()) | references.ids

@@ -271,7 +271,6 @@ def test_a_style_of_the_author(layout: str, group: str, expected: tuple[str, str
 @pytest.mark.parametrize(
     ("label", "expected"),
     [
-        ('<label variable="locator" form="short"/>', "[2, p. 3]"),
         ('<label variable="locator" form="long"/>', "[2, page 3]"),
         ("", "[2, 3]"),
     ],
@@ -304,15 +303,6 @@ WORKS = {
     ("sort", "year", "cites", "form", "expected"),
     [
         ("", YEAR, [Cite("z", label="page", locator="3-9")], "p", "(Zhou & Aalto 2001a:3–9)"),
-        ("", YEAR, [Cite("z"), Cite("y")], "p", "(Zhou & Aalto 2001a, 2001b)"),
-        ("", YEAR, [Cite("z"), Cite("n")], "p", "(Zhou & Aalto 2001a; A name 1999)"),
-        (
-            '<sort><key variable="issued"/></sort>',
-            YEAR,
-            [Cite("z"), Cite("n")],
-            "p",
-            "(A name 1999; Zhou & Aalto 2001a)",
-        ),
         (
             '<sort><key macro="who"/></sort>',
             YEAR,

@@ -108,7 +108,7 @@ def test_citeproc_is_imported_for_a_list_only(monkeypatch: pytest.MonkeyPatch) -
     bibliography = Bibliography(["a"], {"a": Work("a", {"title": "T"})}, Style.load())
     assert not format_entries([], Style.load())
     assert "citeproc" not in sys.modules
-    monkeypatch.setattr("doiuri.citations._locale.find_spec", lambda name: None)
+    monkeypatch.setitem(sys.modules, "citeproc", None)
     with pytest.raises(ModuleNotFoundError, match=r'pip install "doiuri\[citations\]"'):
         format_entries(bibliography.references, Style.load())
 

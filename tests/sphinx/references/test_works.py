@@ -99,7 +99,7 @@ def test_what_a_build_removes_is_neither_listed_nor_counted(
 def test_a_style_that_citeproc_cannot_render_is_one_warning(tmp_path: Path) -> None:
     files = {
         "conf.py": "extensions = ['sphinx_doiuri']\ndoi_works = 'a.bib'\ndoi_reference_style = 'bad.csl'\n",
-        "a.bib": f"{BIBTEX}@book{{c, doi = {{10/abc}}}}\n@book{{b, author = {{Abel}}, doi = {{10.1000/b}}}}\n",
+        "a.bib": f"{BIBTEX}@book{{c, doi = {{10/abc}}}}\n@book{{b, author={{Abel}}, doi = {{10.1000/b}}}}\n",
         "bad.csl": FAILING,
         "index.rst": "T\n=\n\n:doi:p:`@a`, :doi:p:`@b`\n\n.. doi:bibliography::\n",
     }

@@ -1,7 +1,8 @@
-"""Citations in a text: their labels, letters and order; ranges and collapsing."""
+"""Citations in a text and entries of a list: labels, letters and order; ranges and collapsing."""
 
 from __future__ import annotations
 
+import hashlib
 import re
 import unicodedata
 from collections import Counter, defaultdict
@@ -10,23 +11,26 @@ from itertools import count, groupby
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, TypeVar
 
 from doiuri._doi import DOI
-from doiuri.citations._locale import terms_of
-from doiuri.citations._parts import LINK, Part, from_rich, marked, parts_of, tidied
+from doiuri.citations._locale import citeproc_folder, terms_of
+from doiuri.citations._parts import LINK, Part, from_rich, link_of, linked_parts, marked, parts_of, tidied
 from doiuri.records._csl import NAMES, is_shortened
+from doiuri.records._work import Work
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
 
     from doiuri._doi import Handle
     from doiuri.citations._cites import Cite
     from doiuri.citations._processor import Cited
     from doiuri.citations._style import SortKey, Style
-    from doiuri.records._work import Work
 
     Key: TypeAlias = Handle | str
     AnyKey = TypeVar("AnyKey", bound=Key)  # a Mapping's keys are invariant
     _T = TypeVar("_T")
     Piece: TypeAlias = tuple[str, Key | None]
+
+EntryKey: TypeAlias = tuple[Work, str, bytes, str]
+"""What an entry depends on: the work, its letter, a digest of the style, and the locale."""
 
 Form = Literal["p", "t", "year", "author"]
 """A citation in brackets, as part of the sentence, or only the year or author of it."""
@@ -86,11 +90,6 @@ def collation(text: str) -> str:
         c if c.isalnum() else " " for c in decomposed if not unicodedata.combining(c) and c not in _IN_WORDS
     )
     return " ".join("".join(kept).split())
-
-
-def _link_text(work: Work) -> str:
-    """Return what a style shows as the DOI or the URL of a work."""
-    return work.doi.name if work.doi else str(work.csl.get("URL", ""))
 
 
 def _key_text(key: Key) -> str:
@@ -250,7 +249,8 @@ class Bibliography:
     def _parts(self, text: str, key: Key | None, display: Callable[[DOI], str] | None) -> tuple[Part, ...]:
         if key is None or key in self._by_key:
             parts = parts_of(tidied(text, self._terms), key)
-            shown = "" if key is None else _link_text(self._by_key[key].work)
+            link = None if key is None else link_of(self._by_key[key].work)
+            shown = link or "" if isinstance(link, str | None) else link.name
             return tuple(part._replace(text=part.text.replace(LINK, shown)) for part in parts)
         return (Part(display(key) if display and isinstance(key, DOI) else _key_text(key), link=key),)
 
@@ -388,6 +388,37 @@ class Bibliography:
         if work.container:
             return f"{self._terms.get('open-quote')}{title}{self._terms.get('close-quote')}"
         return marked("emphasis", title)
+
+
+def format_entries(
+    references: Iterable[Reference],
+    style: Style,
+    locale: str = "en-US",
+    known: MutableMapping[EntryKey, tuple[Part, ...]] | None = None,
+) -> list[tuple[Part, ...]]:
+    """Return the entries of references, without their numbers.
+
+    :param references: entries of a ``Bibliography``
+    :param style: their style
+    :param locale: the language, such as "de-DE"
+    :param known: entries of earlier calls, which are not formatted again; all of this call are set in it
+    :raises ValueError: if there is no such locale, or citeproc-py cannot use the style
+    :raises ModuleNotFoundError: if the extra ``citations`` is not installed
+    """
+    citeproc_folder()
+    known = {} if known is None else known
+    digest = hashlib.blake2s(style.xml).digest()
+    keys = {(one.work, one.letter, digest, locale): one for one in references}
+    for key, reference in keys.items():
+        known[key] = known[key] if key in known else _formatted(reference, style, locale)
+    return [known[key] for key in keys]
+
+
+def _formatted(reference: Reference, style: Style, locale: str) -> tuple[Part, ...]:
+    from doiuri.citations._processor import entry
+
+    text = entry(reference.work, reference.letter, style, locale)
+    return linked_parts(tidied(text, terms_of(locale)).strip(), link_of(reference.work))
 
 
 def _pieces(cite: Cite, label: str, more: str) -> list[Piece]:

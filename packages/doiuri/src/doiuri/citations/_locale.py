@@ -30,11 +30,6 @@ def needs_extra(package: str = "doiuri") -> str:
     )
 
 
-def has_citeproc() -> bool:
-    """Return whether citeproc-py is installed; it is not imported."""
-    return find_spec("citeproc") is not None
-
-
 def citeproc_folder() -> Path:
     """Return the folder of citeproc-py.
 
@@ -55,7 +50,7 @@ def _own_locales() -> Mapping[str, Mapping[str, Any]]:
 @cache
 def _locales() -> tuple[Mapping[str, Path], Mapping[str, str]]:
     """Return the file of each locale, and the locale of each language; without citeproc-py, of our table."""
-    if not has_citeproc():
+    if find_spec("citeproc") is None:
         return dict.fromkeys(_own_locales(), _TABLE), {name[:2]: name for name in _own_locales()}
     folder = citeproc_folder() / "data" / "locales"
     files = {file.stem.removeprefix("locales-"): file for file in folder.glob("locales-*.xml")}

@@ -16,6 +16,7 @@ from doiuri.records._text import RICH_TAGS, SMALL_CAPS, closing
 if TYPE_CHECKING:
     from doiuri._doi import Handle
     from doiuri.citations._locale import Terms
+    from doiuri.records._work import Work
 
 Format = Literal["emphasis", "strong", "subscript", "superscript", "small-caps"]
 """How a part looks."""
@@ -124,6 +125,11 @@ def parts_of(text: str, link: Handle | str | None = None) -> tuple[Part, ...]:
         Part("".join(character for _, character in run), formats, link)
         for formats, run in groupby(characters, key=lambda pair: pair[0])
     )
+
+
+def link_of(work: Work) -> Handle | str | None:
+    """Return what the entry of a work links to: its DOI, or else its URL; None for neither."""
+    return work.doi or work.csl.get("URL")
 
 
 def linked_parts(text: str, link: Handle | str | None) -> tuple[Part, ...]:

@@ -10,6 +10,7 @@ import re
 from contextlib import contextmanager
 from functools import lru_cache, partial
 from io import BytesIO
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import citeproc
@@ -20,9 +21,9 @@ from citeproc.source import VariableError
 from citeproc.source.json import CiteProcJSON
 from lxml import etree
 
-from doiuri.citations._items import csl_item
 from doiuri.citations._locale import NAMESPACE, check_locale
-from doiuri.citations._parts import marked
+from doiuri.citations._parts import LINK, SPACE, from_rich, link_of, marked
+from doiuri.records._csl import NAMES, OTHER_DATES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,6 +42,10 @@ _SMALL = frozenset(
 )
 _MARKS = "\ue000-\ue01f"
 _WORD = re.compile(rf"(?<![^\s\-\u2013/(“\"‘{_MARKS}])[^\W\d_][^\s\-\u2013/{_MARKS}]*")
+_AFTER_HYPHEN = re.compile(r"(?<=-)[^\W\d_]")
+_RANGE = re.compile(r"(?<=\w)\s*[-\u2010-\u2015]+\s*(?=\w)")
+_SHORT_RANGE = re.compile(r"(?<!\S)(\d+)-(\d+)(?![^\s,])")
+_DATES = ("issued", *OTHER_DATES)
 
 
 class Item(citeproc.CitationItem):
@@ -70,11 +75,71 @@ class Item(citeproc.CitationItem):
 
 @lru_cache(maxsize=1024)
 def _source(work: Work, letter: str, style: Style) -> Source:
-    item = csl_item(work, letter, style)
+    item = _csl_item(work, letter, style)
     (source,) = CiteProcJSON([{"id": "work", **item}]).values()
     if "event" in item:  # "event-title" is unknown to citeproc-py, which warns
         source["event_title"] = source["event"]
     return source
+
+
+def _csl_item(work: Work, letter: str, style: Style) -> dict[str, Any]:
+    """Return a work as citeproc-py can read it: it escapes nothing and fails on members of other types."""
+    csl = work.csl
+    item: dict[str, Any] = {
+        member: value if member == "type" else from_rich(value)
+        for member, value in csl.items()
+        if isinstance(value, str) and member not in ("URL", "event-title")
+    }
+    for member in ("volume", "issue"):
+        if member in item:
+            item[member] = _RANGE.sub("–", item[member])
+    if "page" in item:  # citeproc-py reads only hyphens, and does not complete "123-9"
+        item["page"] = _RANGE.sub("-", item["page"])
+        if style.formats_pages:
+            item["page"] = _SHORT_RANGE.sub(_completed, item["page"])
+    if style.is_shipped and item.get("publisher", "").casefold() == work.container.casefold():
+        item.pop("publisher", None)  # bioRxiv is both
+    if "event-title" in csl:
+        item["event"] = from_rich(csl["event-title"])
+    item |= {member: [_name(name) for name in csl[member]] for member in NAMES if member in csl}
+    item |= {member: _date(csl[member]) for member in _DATES if member in csl}
+    if letter:
+        item["year-suffix"] = letter
+    if link_of(work):
+        item["URL" if work.doi is None else "DOI"] = LINK
+    return item
+
+
+def _name(name: dict[str, str]) -> dict[str, str]:
+    """Return a name whose initials citeproc-py can make: it expects one lower-case word between others."""
+    given, family = name.get("given", ""), name.get("family", "")
+    if given and given.upper() == given.lower():  # a script without case has no initials
+        return {"literal": from_rich(f"{family}{given}" if _is_east_asian(family) else f"{family}, {given}")}
+    name = {part: from_rich(text) for part, text in name.items()}
+    if given:
+        capitals = _AFTER_HYPHEN.sub(lambda letter: letter[0].upper(), given)
+        if given.islower():
+            capitals = " ".join(word[:1].upper() + word[1:] for word in capitals.split())
+        words = [(low, [*run]) for low, run in groupby(capitals.split(), lambda word: word[0].islower())]
+        if words[-1][0]:
+            name["dropping-particle"] = " ".join(words.pop()[1])
+        name["given"] = " ".join((SPACE if low else " ").join(run) for low, run in words)
+    return name
+
+
+def _date(date: dict[str, list[list[int]]]) -> dict[str, Any]:
+    """Return a date; one before 1000, after which citeproc-py writes "AD", as text."""
+    year = date["date-parts"][0][0]
+    return date if year >= 1000 else {"literal": str(year)}
+
+
+def _completed(pages: re.Match[str]) -> str:
+    first, last = pages.groups()
+    return f"{first}-{first[: max(0, len(first) - len(last))]}{last}"
+
+
+def _is_east_asian(text: str) -> bool:
+    return any("\u3040" <= character <= "\u9fff" or "\uac00" <= character <= "\ud7a3" for character in text)
 
 
 class _Noting(Source):
@@ -335,6 +400,7 @@ class _Formatter:
     SmallCaps = partial(marked, "small-caps")
 
 
+@lru_cache(maxsize=16)
 class _Processor:
     """A style and a language."""
 
@@ -352,11 +418,6 @@ class _Processor:
         return layout.render_children(item)
 
 
-@lru_cache(maxsize=16)
-def _processor(style: Style, locale: str) -> _Processor:
-    return _Processor(style, locale)
-
-
 @contextmanager
 def _explained(work: Work, style: Style) -> Iterator[None]:
     try:
@@ -370,7 +431,7 @@ def _explained(work: Work, style: Style) -> Iterator[None]:
 def entry(work: Work, letter: str, style: Style, locale: str) -> str:
     """Return the entry of a work, with marks."""
     with _explained(work, style):
-        processor = _processor(style, locale)
+        processor = _Processor(style, locale)
         layout = processor.entries
         return str(layout.format(layout.wrap(processor.render(layout, Item(work, letter, style)))) or "")
 
@@ -403,7 +464,7 @@ def cited(
     :param in_sentence: whether "&" between names is "and"
     """
     with _explained(work, style):
-        processor = _processor(style, locale)
+        processor = _Processor(style, locale)
         options = {"locator": citeproc.Locator(*locator)} if locator[1] else {}
         item = Item(work, letter, style, number, no_author=no_author, in_sentence=in_sentence, **options)
         text = str(processor.render(processor.layout, item) or "")
@@ -414,7 +475,7 @@ def cited(
 def sort_text(work: Work, letter: str, style: Style, locale: str, key: SortKey) -> str:
     """Return the text of the macro that is a key to sort by, with marks."""
     with _explained(work, style):
-        processor = _processor(style, locale)
+        processor = _Processor(style, locale)
         layout = processor.layout if key.area == "citation" else processor.entries
         item = Item(work, letter, style, sort={"name-as-sort-order": "all", **dict(key.names)})
         layout.repressed = {}

@@ -191,9 +191,8 @@ class Bibliography:
             return _sort_value(work, key)
         from doiuri.citations._processor import sort_text
 
-        reference = self._by_key.get(work.key)
-        letter = reference.letter if reference else ""
-        sortable = self._tried(lambda: sort_text(work, letter, self._style, self._locale, key))
+        reference = self._by_key.get(work.key, Reference(work, 0))
+        sortable = self._tried(lambda: sort_text(reference, self._style, self._locale, key))
         text = collation(sortable or "")
         return [text] if text else []
 
@@ -341,16 +340,10 @@ class Bibliography:
             return None
         from doiuri.citations._processor import cited
 
+        locator = (cite.label, cite.locator) if cite else ("", "")
         return self._tried(
             lambda: cited(
-                reference.work,
-                reference.letter,
-                str(reference.number),
-                (cite.label, cite.locator) if cite else ("", ""),
-                self._style,
-                self._locale,
-                no_author=no_author,
-                in_sentence=in_sentence,
+                reference, locator, self._style, self._locale, no_author=no_author, in_sentence=in_sentence
             )
         )
 
@@ -417,7 +410,7 @@ def format_entries(
 def _formatted(reference: Reference, style: Style, locale: str) -> tuple[Part, ...]:
     from doiuri.citations._processor import entry
 
-    text = entry(reference.work, reference.letter, style, locale)
+    text = entry(reference, style, locale)
     return linked_parts(tidied(text, terms_of(locale)).strip(), link_of(reference.work))
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from doiuri.bibtex import EntryScanner, names
 from doiuri.tex import plain_text, rich_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
     Fields = Mapping[str, str]
@@ -68,17 +69,8 @@ _MEMBERS = _table("""
     event-place venue
 """)
 _PUBLISHERS = ["school", "institution", "organization", "howpublished", "publisher"]
-_ROLES = _table("""
-    author author
-    editor editor
-    translator translator
-    container-author bookauthor
-""")
-_DATES = _table("""
-    accessed urldate
-    event-date eventdate
-    original-date origdate
-""")
+_ROLES = {role: role for role in ("author", "editor", "translator")} | {"bookauthor": "container-author"}
+_DATES = {"urldate": "accessed", "eventdate": "event-date", "origdate": "original-date"}
 _GENRES = {
     "phdthesis": "PhD thesis",
     "mathesis": "Master’s thesis",
@@ -128,10 +120,10 @@ def bibtex_items(file: Path, text: str) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def _entries(file: Path, text: str) -> Iterator[_Entry]:
-    scanner, line, last = EntryScanner(text), 1, 0
+    scanner, last, line_of = EntryScanner(text), 0, line_finder(text)
     for match, limit in scanner.entries():
-        _check_between(file, text, last, match.start(), line)
-        line += text.count("\n", last, match.start())
+        _check_between(file, text, last, match.start())
+        line = line_of(match.start())
         place = f"{file}:{line}: {match['key'] or 'the entry'}"
         fields: dict[str, str] = {}
         for field in scanner.fields(limit):
@@ -140,15 +132,20 @@ def _entries(file: Path, text: str) -> Iterator[_Entry]:
             after = f" after the field {[*fields][-1]!r}" if fields else ""
             raise ValueError(f"{place}: expected a field or the end of the entry{after}; is a brace missing?")
         yield _Entry(place, line, match["type"].lower(), match["key"], fields)
-        line += text.count("\n", match.start(), scanner.end)
         last = scanner.end
-    _check_between(file, text, last, len(text), line)
+    _check_between(file, text, last, len(text))
 
 
-def _check_between(file: Path, text: str, start: int, end: int, line: int) -> None:
+def line_finder(text: str) -> Callable[[int], int]:
+    """Return a function that returns the line of a place in a text."""
+    ends = [match.start() for match in re.finditer("\n", text)]
+    return lambda place: bisect_left(ends, place) + 1
+
+
+def _check_between(file: Path, text: str, start: int, end: int) -> None:
     """Raise an error if a line between entries begins like one."""
     if found := _NO_ENTRY.search(text[start:end]):
-        line += text.count("\n", start, start + found.start())
+        line = text.count("\n", 0, start + found.start()) + 1
         raise ValueError(
             f"{file}:{line}: expected an entry such as @book{{key, …}}, not {found[0].strip()!r}"
         )
@@ -192,8 +189,8 @@ def _item(entry: _Entry, fields: Fields) -> dict[str, Any]:
     item["publisher"] = "; ".join(
         rich_text(fields[name]) for name in _PUBLISHERS if name in fields and not _URL.search(fields[name])
     )
-    item |= {role: names(fields[source]) for role, (source,) in _ROLES.items() if source in fields}
-    item |= {member: _date(fields.get(source, "")) for member, (source,) in _DATES.items()}
+    item |= {role: names(fields[source]) for source, role in _ROLES.items() if source in fields}
+    item |= {member: _date(fields.get(source, "")) for source, member in _DATES.items()}
     item |= _numbers(item["type"], fields) | {"language": language, "issued": _issued(fields)}
     genre = fields.get("type", "") or (entry.kind if entry.kind.endswith("thesis") else "")
     item["genre"] = _GENRES.get(genre, plain_text(genre)) if genre != "thesis" else ""

@@ -38,6 +38,9 @@ class Part(NamedTuple):
 LINK = "\ue020"
 """Stands for the DOI or the URL of a work."""
 
+MARKS = "\ue000-\ue01f"
+"""The range of the marks of formats, as in a set of a regular expression."""
+
 SPACE = "\ue021"
 """Stands for a space in what citeproc-py takes for one word."""
 
@@ -51,7 +54,6 @@ _TAGS: dict[str, Format] = {
     SMALL_CAPS: "small-caps",
 }
 _FORMATS = tuple(_TAGS.values())
-_MARKS = "\ue000-\ue01f"
 _OPEN = {name: chr(0xE000 + number) for number, name in enumerate(_FORMATS)}
 _CLOSE = {name: chr(0xE010 + number) for number, name in enumerate(_FORMATS)}
 _MARK_OF = {tag: _OPEN[name] for tag, name in _TAGS.items()} | {
@@ -59,9 +61,9 @@ _MARK_OF = {tag: _OPEN[name] for tag, name in _TAGS.items()} | {
 }
 _APOSTROPHE = re.compile(r"(?<=\w)['ʼ](?=\w)")
 _STRAIGHT_END = re.compile(r'(?<=[^\s(\[“])"')
-_STOPPED = re.compile(rf"(\.\.\.|(?<!\.)[.!?…])(?P<marks>[{_MARKS}”’»“]*)\.(?![.\w])")
-_DOUBLE = re.compile(rf"([,;:])([{_MARKS}]*)\1")
-_SPACES = re.compile(rf" ([{_MARKS}]*) +")
+_STOPPED = re.compile(rf"(\.\.\.|(?<!\.)[.!?…])(?P<marks>[{MARKS}”’»“]*)\.(?![.\w])")
+_DOUBLE = re.compile(rf"([,;:])([{MARKS}]*)\1")
+_SPACES = re.compile(rf" ([{MARKS}]*) +")
 _BEFORE_LINK = re.compile(rf"(?:https?://(?:dx\.)?doi\.org/)?{LINK}")
 
 
@@ -82,7 +84,7 @@ def tidied(text: str, terms: Terms) -> str:
     text = _with_quotes(text, terms)
     if terms.quotes_enclose:
         closing_quotes = "".join(terms.get(name) for name in ("close-quote", "close-inner-quote"))
-        text = re.sub(rf"([{closing_quotes}][{_MARKS}{closing_quotes}]*)([.,])", r"\2\1", text)
+        text = re.sub(rf"([{closing_quotes}][{MARKS}{closing_quotes}]*)([.,])", r"\2\1", text)
     text = _STOPPED.sub(r"\1\g<marks>", text)
     return _SPACES.sub(r" \1", _DOUBLE.sub(r"\1\2", text))
 

@@ -22,12 +22,13 @@ from citeproc.source.json import CiteProcJSON
 from lxml import etree
 
 from doiuri.citations._locale import NAMESPACE, check_locale
-from doiuri.citations._parts import LINK, SPACE, from_rich, link_of, marked
+from doiuri.citations._parts import LINK, MARKS, SPACE, from_rich, link_of, marked
 from doiuri.records._csl import NAMES, OTHER_DATES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from doiuri.citations._bibliography import Reference
     from doiuri.citations._style import SortKey, Style
     from doiuri.records._work import Work
 
@@ -40,8 +41,7 @@ _SMALL = frozenset(
     " per so since than the through throughout till to toward towards under until up upon versus via vs v"
     " with within without yet".split()
 )
-_MARKS = "\ue000-\ue01f"
-_WORD = re.compile(rf"(?<![^\s\-\u2013/(“\"‘{_MARKS}])[^\W\d_][^\s\-\u2013/{_MARKS}]*")
+_WORD = re.compile(rf"(?<![^\s\-\u2013/(“\"‘{MARKS}])[^\W\d_][^\s\-\u2013/{MARKS}]*")
 _AFTER_HYPHEN = re.compile(r"(?<=-)[^\W\d_]")
 _RANGE = re.compile(r"(?<=\w)\s*[-\u2010-\u2015]+\s*(?=\w)")
 _SHORT_RANGE = re.compile(r"(?<!\S)(\d+)-(\d+)(?![^\s,])")
@@ -51,17 +51,11 @@ _DATES = ("issued", *OTHER_DATES)
 class Item(citeproc.CitationItem):
     """A work in a citation or a list, and what is noted while it is rendered."""
 
-    def __init__(self, work: Work, letter: str, style: Style, number: str = "", **options: Any) -> None:
+    def __init__(self, reference: Reference, style: Style, **options: Any) -> None:
         super().__init__("work")
-        self.update(
-            source=_Noting(_source(work, letter, style)),
-            shown_number=number,
-            author="",
-            names=None,
-            sort=None,
-        )
-        self.update(options)
-        self["implicit_letter"] = "" if style.names_letters else letter
+        self["source"] = _Noting(_source(reference.work, reference.letter, style))
+        self["implicit_letter"] = "" if style.names_letters else reference.letter
+        self.update({"shown_number": "", "author": "", "names": None, "sort": None, **options})
 
     @property
     def reference(self) -> _Noting:
@@ -299,10 +293,6 @@ class Label(_Cased, model.Label):
         return super().process(item, variable, *args, **kwargs)
 
 
-class Number(_Cased, _Numbered, model.Number):
-    """A number."""
-
-
 class Name_Part(_Cased, model.Name_Part):  # noqa: N801 (citeproc-py's names are those of the elements)
     """A part of a name, which may be missing."""
 
@@ -360,20 +350,14 @@ class _Condition:
         return found
 
 
-class If(_Condition, model.If):
-    """A condition."""
-
-
-class Else_If(_Condition, model.Else_If):  # noqa: N801 (citeproc-py's names are those of the elements)
-    """Another condition."""
-
-
 @lru_cache(maxsize=1)
 def _lookup() -> etree.ElementNamespaceClassLookup:
     lookup = etree.ElementNamespaceClassLookup()
     namespace = lookup.get_namespace(model.CitationStylesElement.nsmap["cs"])
     namespace[None] = model.CitationStylesElement
-    own = (Substitute, Names, Name, Name_Part, Text, Macro, Label, Number, Date, If, Else_If)
+    mixed = ((_Cased, _Numbered, model.Number), (_Condition, model.If), (_Condition, model.Else_If))
+    own: list[Any] = [Substitute, Names, Name, Name_Part, Text, Macro, Label, Date]
+    own.extend(type(bases[-1].__name__, bases, {}) for bases in mixed)
     for element in (*model.CitationStylesElement.__subclasses__(), *own):
         namespace[element.__name__.replace("_", "-").lower()] = element
     return lookup
@@ -381,7 +365,7 @@ def _lookup() -> etree.ElementNamespaceClassLookup:
 
 def _titled(text: str, match: re.Match[str]) -> str:
     word, before = match[0], text[: match.start()].rstrip('“"‘( ')
-    before = re.sub(rf"[{_MARKS}]+$", "", before).rstrip()
+    before = re.sub(rf"[{MARKS}]+$", "", before).rstrip()
     if not word.islower():
         return word
     if word.strip(".,;:)") in _SMALL and before and before[-1] not in ":?!.—" and match.end() < len(text):
@@ -419,21 +403,21 @@ class _Processor:
 
 
 @contextmanager
-def _explained(work: Work, style: Style) -> Iterator[None]:
+def _explained(reference: Reference, style: Style) -> Iterator[None]:
     try:
         yield
     except (AttributeError, LookupError, RuntimeError, TypeError, ValueError, VariableError) as error:
         raise ValueError(
-            f"{style.name}: citeproc-py cannot format {work.key} in this style ({error!r})"
+            f"{style.name}: citeproc-py cannot format {reference.key} in this style ({error!r})"
         ) from error
 
 
-def entry(work: Work, letter: str, style: Style, locale: str) -> str:
+def entry(reference: Reference, style: Style, locale: str) -> str:
     """Return the entry of a work, with marks."""
-    with _explained(work, style):
+    with _explained(reference, style):
         processor = _Processor(style, locale)
         layout = processor.entries
-        return str(layout.format(layout.wrap(processor.render(layout, Item(work, letter, style)))) or "")
+        return str(layout.format(layout.wrap(processor.render(layout, Item(reference, style)))) or "")
 
 
 class Cited(NamedTuple):
@@ -448,9 +432,7 @@ class Cited(NamedTuple):
 
 @lru_cache(maxsize=4096)
 def cited(
-    work: Work,
-    letter: str,
-    number: str,
+    reference: Reference,
     locator: tuple[str, str],
     style: Style,
     locale: str,
@@ -463,20 +445,22 @@ def cited(
     :param locator: CSL's name for its kind, and the locator; both "" if there is none
     :param in_sentence: whether "&" between names is "and"
     """
-    with _explained(work, style):
+    with _explained(reference, style):
         processor = _Processor(style, locale)
-        options = {"locator": citeproc.Locator(*locator)} if locator[1] else {}
-        item = Item(work, letter, style, number, no_author=no_author, in_sentence=in_sentence, **options)
+        options = {"shown_number": str(reference.number), "no_author": no_author, "in_sentence": in_sentence}
+        item = Item(reference, style, **options)
+        if locator[1]:
+            item["locator"] = citeproc.Locator(*locator)
         text = str(processor.render(processor.layout, item) or "")
     return Cited(item["author"], text)
 
 
 @lru_cache(maxsize=4096)
-def sort_text(work: Work, letter: str, style: Style, locale: str, key: SortKey) -> str:
+def sort_text(reference: Reference, style: Style, locale: str, key: SortKey) -> str:
     """Return the text of the macro that is a key to sort by, with marks."""
-    with _explained(work, style):
+    with _explained(reference, style):
         processor = _Processor(style, locale)
         layout = processor.layout if key.area == "citation" else processor.entries
-        item = Item(work, letter, style, sort={"name-as-sort-order": "all", **dict(key.names)})
+        item = Item(reference, style, sort={"name-as-sort-order": "all", **dict(key.names)})
         layout.repressed = {}
         return str(layout.get_macro(key.macro).render(item, context=layout) or "")

@@ -12,7 +12,7 @@ from doiuri._doi import DOI
 from doiuri._errors import DOISyntaxError
 from doiuri._json import Malformed, brief, load
 from doiuri._names import short_doi_flaw
-from doiuri.citations._bibtex import bibtex_items
+from doiuri.citations._bibtex import bibtex_items, line_finder
 from doiuri.citations._locale import needs_extra
 from doiuri.records._work import Work
 
@@ -136,14 +136,12 @@ def _json_items(file: Path, text: str) -> Items:
         raise ValueError(f"{file}{place}: {error}") from None
     if not isinstance(items, list):
         raise ValueError(f"{file}:1: expected a list of works, not {brief(items)}")  # noqa: TRY004
-    decoder, line, end = json.JSONDecoder(), 1, 0
+    decoder, line_of, end = json.JSONDecoder(), line_finder(text), 0
     for item in items:
         before = _BETWEEN.match(text, end)
         start = before.end() if before else end
-        line += text.count("\n", end, start)
-        yield line, item
+        yield line_of(start), item
         _, end = decoder.raw_decode(text, start)
-        line += text.count("\n", start, end)
 
 
 def _yaml_items(file: Path, text: str) -> Items:

@@ -12,7 +12,7 @@ import pytest
 from doiuri.plugins import DOI_ORG
 from doiuri.resolver import Entry, Key, LockContent, LockFile, Resolver, SQLiteStore
 from doiuri_cli._config import Config
-from doiuri_cli.registry._check import check_names
+from doiuri_cli.registry import check_names
 from doiuri_cli.registry._lock import read_lock
 from doiuri_cli.rules import LOCK_CODES
 from doiuri_proxy.pytest_plugin import Proxies

@@ -24,21 +24,13 @@ if TYPE_CHECKING:
     Codes = frozenset[str]
     Values = dict[str, object]
 
-NAMES = ("doiuri.toml", "pyproject.toml")
-"""The files that are looked for."""
-
-LOCK_NAME = "doi.lock.json"
-"""The lock file that is used if it exists and no other is named."""
-
+NAMES = ("doiuri.toml", "pyproject.toml")  # the files that are looked for
+LOCK_NAME = "doi.lock.json"  # the lock file that is used if it exists and no other is named
 _EXTENSION = re.compile(r"\.[^./\\]+")
 _NO_STAR = re.compile(r"[?\[]")  # what else fnmatch takes for a pattern
 
-DEFAULT_MAX_AGE = 30
-"""Days for which works are fresh, in the lock file and in the cache."""
-
-GONE = frozenset({"kind-differs"})
-"""Codes that a configuration may still name."""
-
+DEFAULT_MAX_AGE = 30  # days for which works are fresh, in the lock file and in the cache
+GONE = frozenset({"kind-differs"})  # codes that a configuration may still name
 FAIL_ON = ("error", "warning", "never")
 
 
@@ -47,28 +39,23 @@ class ConfigError(ValueError):
 
 
 class Config(NamedTuple):
-    """What to check, and how: the values of ``OPTIONS``, and what is no option of its own.
+    """What to check, and how: the values of ``OPTIONS``, and what is no option of its own."""
 
-    :ivar folders: the absolute paths of the folders that are searched.
-    :ivar ignored_dois: the codes not to report of DOIs that match a pattern; ``*`` in it is any text.
-    :ivar columns: if there are any, only the columns with these names are read.
-    """
-
-    folders: tuple[str, ...] = ()
+    folders: tuple[str, ...] = ()  # the absolute paths of those that are searched
     include: tuple[Patterns, ...] = ()
     exclude: tuple[Patterns, ...] = ()
     extensions: tuple[tuple[str, str], ...] = ()
     force_exclude: bool = False
     select: Codes | None = None
     ignore: Codes = frozenset()
-    ignored_dois: tuple[tuple[str, Codes], ...] = ()
+    ignored_dois: tuple[tuple[str, Codes], ...] = ()  # patterns of names, each with codes
     per_file_ignores: tuple[tuple[Patterns, Codes], ...] = ()
     fail_on: str = "error"
     max_size: int = 50_000_000
     tex_escape: str = "any"
     records: bool = False
     max_age: int = DEFAULT_MAX_AGE
-    columns: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()  # if there are any, nothing else is read
     lock: str | None = None
     locked: bool = False
     resolver: str | None = None
@@ -132,7 +119,6 @@ def read_config(file: str | None, *, isolated: bool = False) -> Values:
     """Return the arguments of ``Config`` that a configuration file gives.
 
     :param file: the file; None: the nearest one in the current folder and those above it.
-    :param isolated: read no file; only the default lock file in the current folder counts.
     :raises ConfigError: if the file cannot be read, or contains an unknown key or a wrong value.
     """
     path, table = _table_for(file, isolated=isolated)
@@ -145,11 +131,7 @@ def read_config(file: str | None, *, isolated: bool = False) -> Values:
 
 
 def default_lock(file: str | None, *, isolated: bool = False) -> str:
-    """Return the path of the lock file that is used if none is named: beside the configuration file.
-
-    :param file: the configuration file; None: the nearest one.
-    :param isolated: read no file.
-    """
+    """Return the path of the lock file that is used if none is named: beside the configuration file."""
     return _relative(_table_for(file, isolated=isolated)[0].parent / LOCK_NAME)
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from doiuri_cli._mentions import Mention
     from doiuri_cli.files import Source
     from doiuri_cli.readers._bibliography import CitedWork, Lacking
-    from doiuri_cli.registry._check import Answers
+    from doiuri_cli.registry import Answers
     from doiuri_cli.rules._ignores import Ignore
 
 # Folders of what tests read, or compare with; "sample" alone may be a package
@@ -38,9 +38,7 @@ _TEST_DATA = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 _RECORDED_HTTP = re.compile(r"^(?:http_)?interactions:", re.MULTILINE)
-NOTHING: Mapping[str, Any] = {}
-"""What is known of no DOI."""
-
+NOTHING: Mapping[str, Any] = {}  # what is known of no DOI
 _FROM_ANSWERS = frozenset({"not-found", "lock-missing"})
 """The codes that depend on the answers about a file's DOIs."""
 
@@ -100,13 +98,11 @@ def examine(source: Source, config: Config) -> FileReport:
         kinds.append((part.syntax, part.cell, part.entry, part.field, part.ignored))
         mentions = list(mentions_in(part))
         places += (place_of(source, mention) for mention in mentions)
-        found = [
-            one
-            for mention in mentions
-            for one in written_findings(source, mention, tex_escape=config.tex_escape)
-        ]
-        found += part_findings(source, part, mentions)
-        findings += (one for one in found if not _is_ignored(one, _ignored(part)))
+        flaws = [*part_findings(part, mentions)]
+        for mention in mentions:
+            flaws += written_findings(source.path, mention, tex_escape=config.tex_escape)
+        shown = (one for one in flaws if not _is_ignored(one.code, _ignored(part)))
+        findings += (finding_at(source, part, *one) for one in shown)
     fields = [place for place in places if place.field]
     entries, lacking = _entries(source, config, codes, fields)
     if not config.columns:
@@ -145,8 +141,8 @@ def _ignored(part: Part) -> frozenset[str]:
     return part.ignored if part.cell is None else frozenset()
 
 
-def _is_ignored(finding: Finding, codes: frozenset[str]) -> bool:
-    return not codes.isdisjoint({"*", finding.code})
+def _is_ignored(code: str, ignored: frozenset[str]) -> bool:
+    return not ignored.isdisjoint({"*", code})
 
 
 def judge(
@@ -163,7 +159,7 @@ def judge(
             one
             for place in report.places
             for one in _answered(place, config, answers)
-            if not _is_ignored(one, place.ignored)
+            if not _is_ignored(one.code, place.ignored)
         ]
         if works and report.entries:
             from doiuri_cli.rules._records import record_findings  # rarely needed

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from doiuri_cli._config import Config
     from doiuri_cli._run import Content
-    from doiuri_cli.registry._check import Answers
+    from doiuri_cli.registry import Answers
     from doiuri_cli.rules import Finding, Place
 
 _MOST_ROUNDS = 10  # a fix makes way for another one a few times at most
@@ -29,8 +29,8 @@ class ProofError(ValueError):
     """The fixes change more than they should."""
 
 
-class Draft(NamedTuple):
-    """A file, and what was found in it."""
+class Version(NamedTuple):
+    """The text of a file before or after fixes, and what was found in it."""
 
     source: Source
     report: FileReport
@@ -104,8 +104,6 @@ def fix_file(
     """Fix a file, and return what became of it.
 
     :param answers: what is known about the DOIs; None if nobody was asked.
-    :param dry: leave the file as it is.
-    :param keep: return its text, too.
     """
     fixed = attempt(content, lambda source: mend(source, config, answers, policy))
     if isinstance(fixed, FileReport):
@@ -127,49 +125,49 @@ def mend(source: Source, config: Config, answers: Answers | None, policy: FixPol
 
     :param answers: what is known about the DOIs; None if nobody was asked.
     """
-    draft, count, refused = Draft(source, examine(source, config)), 0, dict[Fix, str]()
-    first = report = judge(draft.report, config, answers)
+    version, count, refused = Version(source, examine(source, config)), 0, dict[Fix, str]()
+    first = report = judge(version.report, config, answers)
     for _ in range(_MOST_ROUNDS):
         policy.look_up(report.findings)
         allowed = [one.fix for one in report.findings if one.fix is not None and policy.allows(one)]
         refused.clear()
-        fixes, again = _proved(draft, compatible(allowed), config, refused)
+        fixes, again = _proved(version, compatible(allowed), config, refused)
         if not fixes:
             break
-        draft, count = again, count + len(fixes)
-        report = judge(draft.report, config, answers)
+        version, count = again, count + len(fixes)
+        report = judge(version.report, config, answers)
     left = (one._replace(fix=None) if one.fix in refused else one for one in report.findings)
     reason = next(reversed(refused.values()), None)
-    return Fixed(first, report._replace(findings=tuple(left)), source, draft.source, count, reason)
+    return Fixed(first, report._replace(findings=tuple(left)), source, version.source, count, reason)
 
 
 def _proved(
-    draft: Draft,
+    version: Version,
     fixes: Sequence[Fix],
     config: Config,
     refused: dict[Fix, str],
     kept: Sequence[Fix] = (),
-    proven: Draft | None = None,
-) -> tuple[Sequence[Fix], Draft]:
+    proven: Version | None = None,
+) -> tuple[Sequence[Fix], Version]:
     """Return ``kept`` and each fix that can be proved with those before it, and the file with them.
 
     The others are added to ``refused``.
 
     :param proven: the file with ``kept``.
     """
-    proven = proven or draft
+    proven = proven or version
     if not fixes:
         return kept, proven
     together = [*kept, *fixes]
     try:
-        return together, prove(draft, together, config)
+        return together, prove(version, together, config)
     except ProofError as error:
         if len(fixes) == 1:
             refused[fixes[0]] = str(error)
             return kept, proven
     middle = len(fixes) // 2  # one by one would take quadratic time
-    kept, proven = _proved(draft, fixes[:middle], config, refused, kept, proven)
-    return _proved(draft, fixes[middle:], config, refused, kept, proven)
+    kept, proven = _proved(version, fixes[:middle], config, refused, kept, proven)
+    return _proved(version, fixes[middle:], config, refused, kept, proven)
 
 
 def compatible(fixes: Iterable[Fix]) -> list[Fix]:
@@ -194,14 +192,14 @@ def apply(text: str, fixes: Sequence[Fix]) -> str:
     return "".join([*parts, text[position:]])
 
 
-def prove(draft: Draft, fixes: Sequence[Fix], config: Config) -> Draft:
+def prove(version: Version, fixes: Sequence[Fix], config: Config) -> Version:
     """Return the file with the fixes, read again: the same DOIs are in it in the same order.
 
     :param fixes: the fixes, in order and without overlaps.
     :raises ProofError: if the encoding cannot represent the text, or if the reader reads other parts or other
         DOIs, or in another order.
     """
-    source = draft.source
+    source = version.source
     text = apply(source.text, fixes)
     try:
         again = Source.from_bytes(source.path, source.to_bytes(text))
@@ -213,16 +211,16 @@ def prove(draft: Draft, fixes: Sequence[Fix], config: Config) -> Draft:
         report = examine(again, config)
     except Exception as error:  # noqa: BLE001 - readers may be others'
         raise ProofError(f"the fixed text could not be read: {type(error).__name__}: {error}") from None
-    if report.note != draft.report.note:
+    if report.note != version.report.note:
         raise ProofError(f"the fixed text could not be read: {report.note}")
-    if report.parts != draft.report.parts or _outline(again) != _outline(source):
+    if report.parts != version.report.parts or _outline(again) != _outline(source):
         raise ProofError("the fixed text has other parts")
-    expected, names = _expected(draft.report.places, fixes), [place.at.doi for place in report.places]
+    expected, names = _expected(version.report.places, fixes), [place.at.doi for place in report.places]
     if expected != names:
         differing = ((one, other) for one, other in zip(expected, names, strict=False) if one != other)
         what = next((f": {other or 'none'} instead of {one or 'none'}" for one, other in differing), "")
         raise ProofError(f"the fixed text would mention other DOIs{what}")
-    return Draft(again, report)
+    return Version(again, report)
 
 
 def _outline(source: Source) -> list[tuple[object, ...]]:

@@ -91,10 +91,7 @@ def doiuri() -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
-    """Run the command and exit.
-
-    :param arguments: the arguments; by default those of the process.
-    """
+    """Run the command and exit."""
     gc.set_threshold(_GARBAGE)
     _prepare_streams()
     try:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from doiuri.resolver import LockContent
 
     from doiuri_cli._config import Config
-    from doiuri_cli.registry._check import Answers
+    from doiuri_cli.registry import Answers
 
     R = TypeVar("R")
     ShowProgress = Callable[[str, int, int | None], None]
@@ -78,7 +78,7 @@ class Run(NamedTuple):
 
         :raises ValueError: if the resolver or the cache is not configured rightly, or a column is missing.
         """
-        from doiuri_cli.registry._check import check_names
+        from doiuri_cli.registry import check_names
 
         reports = self.read(contents)
         names = dict.fromkeys(chain.from_iterable(report.names for report in reports))
@@ -92,7 +92,7 @@ class Run(NamedTuple):
         names = dict.fromkeys(entry.doi.name for report in reports for entry, _ in report.entries)
         if not names:
             return NOTHING
-        from doiuri_cli.registry._check import look_up_works
+        from doiuri_cli.registry import look_up_works
 
         progress = partial(self.progress, "Fetching metadata")
         return look_up_works(names, answers, self.config, progress)
@@ -199,7 +199,6 @@ def attempt(content: Content, work: Callable[[Source], R]) -> R | FileReport:
 def contents_of(paths: Iterable[str], stdin_filename: str | None = None) -> list[Content]:
     """Return the files to read; standard input and what the shell opened are read at once.
 
-    :param paths: the paths; "-" stands for standard input.
     :param stdin_filename: the name of standard input, which decides how it is read.
     """
     return [

@@ -22,14 +22,9 @@ if TYPE_CHECKING:
     from doiuri_cli.rules import Finding
 
 
-PROBLEM = 2
-"""The exit code if a file cannot be read or written."""
-
-_DELAY = 1.0
-"""Seconds before any progress is shown."""
-
-_INTERVAL = 0.1
-"""Seconds before it is redrawn."""
+PROBLEM = 2  # the exit code if a file cannot be read or written
+_DELAY = 1.0  # seconds before any progress is shown
+_INTERVAL = 0.1  # seconds before it is redrawn
 
 
 def write_message(path: str, reason: str) -> None:

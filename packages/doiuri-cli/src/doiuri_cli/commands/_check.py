@@ -55,13 +55,7 @@ if TYPE_CHECKING:
 @config_options
 @output_option
 @click.option("-q", "--quiet", is_flag=True, help="Write no progress and no summary.")
-def check(
-    files: FileOptions,
-    outputs: Sequence[Output],
-    *,
-    quiet: bool,
-    **options: object,
-) -> int:
+def check(files: FileOptions, outputs: Sequence[Output], *, quiet: bool, **options: object) -> int:
     """Report DOIs that do not exist or are written wrongly.
 
     Without PATHS, the current folder is checked. Exit codes: 0 no errors, 1 errors (with --fail-on warning,
@@ -104,12 +98,7 @@ def _unused(
 
 
 def make_report(selection: Selection, result: Result, more: Sequence[Finding] = ()) -> Report:
-    """Return the report on a run.
-
-    :param selection: the files.
-    :param result: what was found in them.
-    :param more: findings that are in none of these files.
-    """
+    """Return the report on a run."""
     findings = [finding for report in result.reports for finding in report.findings] + [*more]
     skipped = selection.skipped.copy()
     skipped.update(report.skipped for report in result.reports if report.skipped is not None)

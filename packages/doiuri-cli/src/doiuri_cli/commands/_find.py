@@ -38,13 +38,7 @@ _MEMBERS = ("path", "line", "column", "end_line", "end_column", "cell", "entry")
     default="concise",
     help="Format of the list.",
 )
-def find(
-    files: FileOptions,
-    output: str,
-    *,
-    unique: bool,
-    **options: object,
-) -> int:
+def find(files: FileOptions, output: str, *, unique: bool, **options: object) -> int:
     """List the DOIs in files and folders.
 
     Without PATHS, the current folder is searched.

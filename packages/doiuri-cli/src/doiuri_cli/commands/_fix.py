@@ -115,7 +115,7 @@ def _fixed(
     """Yield what became of each file, in order; for unsafe fixes, the registry is asked about all at once."""
     answers, policy, run = None, FixPolicy(), Run(config, jobs)
     if unsafe:
-        from doiuri_cli.registry._check import check_names
+        from doiuri_cli.registry import check_names
 
         reports, answers = run.check(contents)
         policy = FixPolicy(lambda names: check_names(names, config).statuses)

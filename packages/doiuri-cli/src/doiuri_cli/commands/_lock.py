@@ -13,15 +13,10 @@ from doiuri import DOISyntaxError, Handle
 from doiuri_cli._config import default_lock
 from doiuri_cli._run import Run, contents_of
 from doiuri_cli.commands import PROBLEM, show_progress, write_notes, write_problems
-from doiuri_cli.commands._options import (
-    config_options,
-    file_options,
-    make_config,
-    registry_options,
-)
+from doiuri_cli.commands._options import config_options, file_options, make_config, registry_options
 from doiuri_cli.files import replace_file
 from doiuri_cli.output import visible
-from doiuri_cli.registry._check import handle
+from doiuri_cli.registry import handle
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -34,20 +29,12 @@ if TYPE_CHECKING:
     from doiuri_cli.commands._options import FileOptions
     from doiuri_cli.registry._locking import Draft, Wanted
 
-_DUE = 1
-"""The exit code of ``--check`` if the file would change."""
+_DUE = 1  # the exit code of ``--check`` if the file would change
 
 
 @dataclass(slots=True)
 class Locking:
-    """One run of the command.
-
-    :ivar config: the configuration.
-    :ivar file: the lock file.
-    :ivar wanted: what to lock.
-    :ivar dois: the DOIs that the files mention, by their keys.
-    :ivar progress: called with what is being done, the number done, and that of all.
-    """
+    """One run of the command; ``dois`` has the DOIs that the files mention, by their keys."""
 
     config: Config
     file: LockFile

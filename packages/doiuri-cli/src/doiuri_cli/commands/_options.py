@@ -37,7 +37,6 @@ def _decorate(*options: Callable[[F], F]) -> Callable[[F], F]:
 def option(name: str, metavar: str | None = None, *words: str) -> Callable[[F], F]:
     """Return the option of the command line for one of the table; ``make_config`` checks its value.
 
-    :param metavar: what its value is called.
     :param words: how it is written, if not like its name in the table.
     """
     declared = _TABLE[name]
@@ -53,8 +52,7 @@ def option(name: str, metavar: str | None = None, *words: str) -> Callable[[F], 
     )
 
 
-columns_option = option("columns", "NAME,…")
-"""The option that limits reading to columns."""
+columns_option = option("columns", "NAME,…")  # the option that limits reading to columns
 
 _file_options = _decorate(
     click.argument("paths", nargs=-1, type=click.Path(path_type=str)),
@@ -104,15 +102,12 @@ registry_options = _decorate(
 )
 """The options that say whom to ask, and how."""
 
-lock_options = _decorate(option("lock", "FILE"), option("locked"))
-"""The options about the lock file."""
+lock_options = _decorate(option("lock", "FILE"), option("locked"))  # the options about the lock file
 
 
 def make_config(config_file: str | None, *, isolated: bool = False, **options: object) -> Config:
     """Return the configuration: the options, and for those left out the environment, else the file.
 
-    :param config_file: the file to read; None: the nearest one.
-    :param isolated: read no file.
     :param options: values by the names of the fields of ``Config``, as written; None or empty: not given.
     :raises ValueError: if an option, a variable or the file is wrong; the message begins with its name.
     """

@@ -22,9 +22,7 @@ if TYPE_CHECKING:
 
 
 FORMS = ("url", "json", "agency", "csl", "bibtex", "ris", "citation")
-SPARSE = frozenset({"bibtex", "json", "ris"})
-"""The forms that leave out names without an answer."""
-
+SPARSE = frozenset({"bibtex", "json", "ris"})  # the forms that leave out names without an answer
 RIS = "application/x-research-info-systems"
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _STDIN = "-"
@@ -55,7 +53,7 @@ def resolve(names: tuple[str, ...], form: str, style: str, locale: str, **option
     """
     if not names and sys.stdin is not None and sys.stdin.isatty():
         raise click.UsageError("expected a DOI, or DOIs on standard input")
-    from doiuri_cli.registry._check import open_resolver  # imports requests
+    from doiuri_cli.registry import open_resolver  # imports requests
 
     formatter = _formatter(style, locale) if form == "citation" else None
     with open_resolver(make_config(**options)) as resolver:  # type: ignore[arg-type]

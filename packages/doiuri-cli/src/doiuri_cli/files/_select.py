@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
 
-_WAIT = 60.0
-"""Seconds for one call of git."""
+_WAIT = 60.0  # seconds for one call of git
 
 # In the expression of a pattern: a star that another one follows in the same name; a pair that a pair follows
 _CHARACTER = r"(?:\\.|\[\^?\]?[^\]]*\](?![*+])|[^\\\[(/.^$*+?])"
@@ -84,8 +83,6 @@ def ignored_in(folder: str) -> set[str]:
     """Return the absolute paths of the files and folders below a folder that git ignores, and does not track.
 
     There are none if git is not installed, or the folder is not in a repository.
-
-    :param folder: an absolute path.
     """
     try:
         names = _git(
@@ -151,12 +148,8 @@ def _git(*arguments: str) -> str:
     return os.fsdecode(run.stdout)
 
 
-STDIN = "-"
-"""The argument that stands for standard input."""
-
-_MADE = {"_build", "node_modules", "venv"}
-"""Folders that hold what programs made or installed."""
-
+STDIN = "-"  # the argument that stands for standard input
+_MADE = {"_build", "node_modules", "venv"}  # folders that hold what programs made or installed
 OPENED = re.compile(r"/dev/stdin|(?:/dev|/proc/self)/fd/[0-9]+")
 """What the shell opened for this process, which may be a pipe."""
 

@@ -180,10 +180,7 @@ def _issue(finding: Finding, fingerprint: str) -> dict[str, object]:
         "check_name": finding.code,
         "fingerprint": fingerprint,
         "severity": _LEVELS[finding.severity][1],
-        "location": {
-            "path": encodable(relative(finding.path)),
-            "lines": {"begin": line, "end": end_line},
-        },
+        "location": {"path": encodable(relative(finding.path)), "lines": {"begin": line, "end": end_line}},
     }
 
 

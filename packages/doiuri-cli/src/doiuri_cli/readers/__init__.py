@@ -55,8 +55,7 @@ _TABLES = {".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".jsonl": "jsonl", ".ndj
 _added: dict[str, str] = {}  # what the configuration adds
 _wanted: set[str] = set()  # if there are any, only these are read
 
-TYPES = tuple(_READERS)
-"""The types that we read."""
+TYPES = tuple(_READERS)  # the types that we read
 
 
 def configure(extensions: Iterable[tuple[str, str]], columns: Iterable[str] = ()) -> None:

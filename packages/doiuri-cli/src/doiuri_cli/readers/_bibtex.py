@@ -60,11 +60,7 @@ def _field(text: str, value: list[Piece], key: str) -> Part | None:
         places += range(start + 1, end - 1) if macro is None else [start] * len(macro)
     last = value[-1]
     return Part(
-        "".join(content),
-        _SYNTAX,
-        places=(*places, last.end - (last.text is None)),
-        entry=key,
-        field=True,
+        "".join(content), _SYNTAX, places=(*places, last.end - (last.text is None)), entry=key, field=True
     )
 
 

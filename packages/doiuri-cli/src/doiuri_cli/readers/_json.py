@@ -194,8 +194,6 @@ def strings(source: Source, skip: Container[str] = (), keys: set[str] | None = N
     """Return the strings that are values, in order.
 
     :param source: a file that ``loaded`` has found to be JSON, or of which it has found each line to be.
-    :param skip: keys whose values are passed over.
-    :param keys: gets the keys that are read.
     :raises ReadError: if it is nested too deeply.
     """
     text, place, is_key = source.text, 0, False

@@ -1,1 +1,157 @@
-"""What the registry says: existence, records and the lock file."""
+"""Whether DOIs are registered, and what they name: by the lock file, the store and the registry."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, cast
+
+from doiuri import Handle
+
+from doiuri_cli._config import DEFAULT_MAX_AGE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from typing import Any
+
+    from doiuri import DOI
+    from doiuri.records import Work
+    from doiuri.resolver import Cause, LockContent, Resolver
+
+    from doiuri_cli._config import Config
+
+    Progress = Callable[[int, int | None], None]
+
+
+def handle(name: str) -> DOI:
+    """Return the DOI of a name, or a short DOI: the registry is asked about both in the same way."""
+    return cast("DOI", Handle.from_name(name))
+
+
+@dataclass(slots=True)
+class Answers:
+    """What is known about the DOIs of a run. The keys are those of the DOIs."""
+
+    dois: int  # how many there are
+    statuses: dict[str, str] = field(default_factory=dict)
+    missing: frozenset[str] = (
+        frozenset()
+    )  # those that are not in the lock file; empty if it need not have them
+    known: int = 0  # how many answers are from the lock file and the store
+    asked: int = 0  # for how many DOIs the registry was asked
+    requests: int = 0  # how many were sent
+    unknown: list[Cause] = field(default_factory=list)  # for each DOI that could not be checked, why
+    old: list[Cause] = field(default_factory=list)  # for each outdated work that could not be renewed, why
+    meant: dict[str, str] = field(default_factory=dict)  # registered names that were probably meant
+
+
+def check_names(
+    names: Iterable[str], config: Config, lock: LockContent | None = None, progress: Progress | None = None
+) -> Answers:
+    """Return what is known about some DOIs, each by its name.
+
+    :raises ValueError: if the resolver or the cache is not configured rightly.
+    """
+    dois = {doi.key: doi for doi in map(handle, names)}
+    answers = Answers(dois=len(dois))
+    if lock is not None:
+        found = ((key, "accepted" if key in lock.accepted else lock.status(key)) for key in dois)
+        answers.statuses = {key: status for key, status in found if status is not None}
+        answers.known = len(answers.statuses)
+        if config.needs_lock:
+            answers.missing = frozenset(dois.keys() - answers.statuses.keys())
+    left = [doi for key, doi in dois.items() if key not in answers.statuses]
+    if config.locked:
+        from doiuri.resolver import Cause
+
+        answers.unknown = [Cause("lock", detail="not in the lock file")] * len(left)
+    elif left:
+        _ask(left, config, answers, progress)
+    # a name without values exists
+    answers.statuses = {k: "found" if v == "no-values" else v for k, v in answers.statuses.items()}
+    return answers
+
+
+def look_up_works(
+    names: Iterable[str], answers: Answers, config: Config, progress: Progress | None = None
+) -> dict[str, Work]:
+    """Return what is known of the works that names name, by the DOI's key.
+
+    :param answers: what is known about the DOIs; those that do not exist name no work. Requests and the works
+        in the lock file that could not be renewed are added.
+    :raises ValueError: if the resolver or the cache is not configured rightly.
+    """
+    from doiuri.plugins import DOI_ORG
+    from doiuri.plugins.survey import Survey
+    from doiuri.records import Work
+    from doiuri.resolver import Cause, Key, LockContent, MemoryStore
+
+    from doiuri_cli.registry._lock import read_lock
+
+    lock = LockContent() if config.lock is None else read_lock(config.lock)
+    oldest = time.strftime("%Y-%m-%d", time.gmtime(max(time.time() - config.max_age * 86400, 0)))
+    works: dict[str, Work] = {}
+    left: dict[str, DOI] = {}
+    for doi in map(handle, names):
+        if answers.statuses.get(doi.key) not in {"not-found", "accepted"}:
+            entry = lock.get(Key("work", DOI_ORG, doi.key))
+            if entry is not None and not entry.says_none:
+                works[doi.key] = Work.from_json(entry.body, doi=doi)
+            is_fresh = config.max_age and lock.retrieved.get(doi.key, "") >= oldest
+            if entry is None or not (entry.says_none or is_fresh):
+                left[doi.key] = doi
+    if not left:
+        return works
+    old = [left[key] for key in left.keys() & works.keys()]
+    if config.locked:
+        answers.old = [Cause("lock", detail="--locked sends no requests")] * len(old)
+        return works
+    replies: list[None] = []  # one for each request
+    # the cache keeps works for so many days
+    store = MemoryStore() if config.max_age < DEFAULT_MAX_AGE and not config.offline else None
+    with open_resolver(config, store=store, on_reply=lambda _: replies.append(None)) as resolver:
+        survey = Survey(resolver, config.budget)
+        survey.look_up_works([*left.values()], progress=progress)
+    new = {doi: work for doi, work in survey.works.items() if not (doi in survey.stale and doi.key in works)}
+    works |= {doi.key: work for doi, work in new.items() if work is not None}
+    unanswered = Cause("unknown", detail="no answer")
+    answers.old = [survey.incomplete.get(doi, unanswered) for doi in old if doi not in new]
+    answers.requests += len(replies)
+    return works
+
+
+def open_resolver(config: Config, **arguments: Any) -> Resolver:
+    """Return a Resolver for the configuration, as ``doiuri.plugins.open_resolver`` does."""
+    from doiuri import plugins
+
+    if config.rate is not None:
+        arguments["rate"] = config.rate
+    return plugins.open_resolver(config.shared, "doiuri-cli", budget=config.budget, **arguments)
+
+
+def _ask(dois: Sequence[DOI], config: Config, answers: Answers, progress: Progress | None) -> None:
+    """Add what the store knows, and what the registry answers for the others."""
+    from doiuri.plugins.survey import Survey
+
+    with open_resolver(config, offline=True) as stored:
+        survey = Survey(stored, None)
+        survey.check(dois)
+    left = [doi for doi in dois if doi in survey.unknown or doi in survey.stale]
+    answers.statuses |= {doi.key: survey.statuses.get(doi, "unknown") for doi in dois}
+    answers.known += len(dois) - len(left)
+    if config.offline or not (left or _dead(dois, answers)):
+        answers.unknown += survey.unknown.values()
+        return
+    replies: list[None] = []  # one for each request
+    with open_resolver(config, on_reply=lambda _: replies.append(None)) as resolver:
+        survey = Survey(resolver, config.budget)
+        survey.check(left, progress)
+        answers.statuses |= {doi.key: survey.statuses.get(doi, "unknown") for doi in left}
+        answers.unknown += survey.unknown.values()
+        meant = survey.look_for_meant(_dead(dois, answers))
+    answers.asked, answers.requests = len(left), len(replies)
+    answers.meant = {doi.key: one.name for doi, one in meant.items()}
+
+
+def _dead(dois: Iterable[DOI], answers: Answers) -> list[DOI]:
+    return [doi for doi in dois if answers.statuses[doi.key] == "not-found"]

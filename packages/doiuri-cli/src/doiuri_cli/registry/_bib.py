@@ -11,7 +11,7 @@ from doiuri import DOI, DOISyntaxError
 from doiuri.bibtex import EntryScanner
 from doiuri.plugins.survey import tally
 
-from doiuri_cli.registry._check import open_resolver
+from doiuri_cli.registry import open_resolver
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -74,9 +74,6 @@ def keyed(name: str, text: str) -> str | None:
 def look_up_entries(dois: Iterable[DOI], entries: dict[str, str], config: Config) -> Iterator[str]:
     """Add the entries of DOIs; yield the problems. An entry stays if there is no answer.
 
-    :param dois: the DOIs.
-    :param entries: the entries by the DOI's key.
-    :param config: the configuration.
     :raises ValueError: if the resolver or the cache is not configured rightly.
     """
     fit = []

@@ -29,12 +29,7 @@ def read_lock(path: str) -> LockContent:
 
 
 def unused_findings(lock: LockContent, path: str, keys: Iterable[str]) -> Iterator[Finding]:
-    """Yield a finding for each DOI that is in the lock file only.
-
-    :param lock: the content of the file.
-    :param path: the file.
-    :param keys: the keys of the DOIs that are used.
-    """
+    """Yield a finding for each DOI that is in the lock file only."""
     unused = lock.unused(keys)
     if not unused:
         return

@@ -12,7 +12,7 @@ from doiuri.plugins import DOI_ORG
 from doiuri.plugins.survey import Survey
 from doiuri.resolver import Entry, Key
 
-from doiuri_cli.registry._check import open_resolver
+from doiuri_cli.registry import open_resolver
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from doiuri.resolver import Cause, LockContent
 
     from doiuri_cli._config import Config
-    from doiuri_cli.registry._check import Progress
+    from doiuri_cli.registry import Progress
 
     Change = Callable[[LockContent], None]
 
@@ -30,28 +30,19 @@ _NOT_FOUND = '{{"responseCode":100,"handle":{},"values":[]}}'
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What to lock.
+    """What to lock."""
 
-    :ivar records: whether to lock whole records, or only that the DOIs exist.
-    :ivar works: whether to lock works, too.
-    :ivar refresh: whether to ask for what the file has already.
-    """
-
-    records: bool = True
-    works: bool = False
-    refresh: bool = False
+    records: bool = True  # whole records, or only that the DOIs exist
+    works: bool = False  # works, too
+    refresh: bool = False  # also what the file has already
 
 
 @dataclass(slots=True)
 class Draft:
-    """The new content of a lock file.
-
-    :ivar content: what the file will say.
-    :ivar unknown: why DOIs have no answer, one cause for each.
-    """
+    """The new content of a lock file."""
 
     content: LockContent
-    unknown: list[Cause] = field(default_factory=list)
+    unknown: list[Cause] = field(default_factory=list)  # for each DOI without an answer, why
     _changes: list[Change] = field(default_factory=list)
 
     def redo(self, content: LockContent) -> None:

@@ -19,21 +19,9 @@ from doiuri_cli.rules._keep import is_fixed_text, keeps_name
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from doiuri_cli._mentions import Mention
     from doiuri_cli.files import Source
     from doiuri_cli.readers import Part
-
-
-__all__ = [
-    "LOCK_CODES",
-    "RECORD_CODES",
-    "RULES",
-    "Finding",
-    "Fix",
-    "Rule",
-    "Severity",
-    "finding_at",
-    "fix_at",
-]
 
 
 class Severity(IntEnum):
@@ -108,6 +96,23 @@ def fix_at(part: Part, span: tuple[int, int], text: str, name: str | None = None
     return Fix(*part.span(*span), written, name is None, name)
 
 
+class Flaw(NamedTuple):
+    """What a rule finds in a part, before its place in the file is known."""
+
+    span: tuple[int, int]  # offsets in the part's text: of its first character, and after its last
+    code: str
+    message: str
+    doi: str | None = None
+    fix: Fix | None = None
+
+
+def flaw(
+    mention: Mention, code: str, message: str, fix: Fix | None = None, span: tuple[int, int] | None = None
+) -> Flaw:
+    """Return what is wrong with a mention; ``span`` is for a piece other than the mention."""
+    return Flaw(span or mention.span, code, message, mention.doi.name if mention.doi else None, fix)
+
+
 class Finding(NamedTuple):
     """A finding. Lines and columns count characters from 1, in a notebook within the cell."""
 
@@ -150,7 +155,6 @@ def finding_at(
     span: tuple[int, int],
     code: str,
     message: str,
-    *,
     doi: str | None = None,
     fix: Fix | None = None,
 ) -> Finding:

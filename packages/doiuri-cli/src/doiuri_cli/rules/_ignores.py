@@ -85,7 +85,6 @@ def tag_of(path: str, cell: int, codes: Iterable[str], excerpt: str) -> Ignore:
     """Return what the tags of a notebook's cell let be ignored.
 
     :param codes: the codes; "*" stands for all.
-    :param excerpt: the first line of the cell.
     """
     found = sorted(codes)
     at = Finding(path, 1, 1, 1, 1, "unused-ignore", "the tag of the cell: ", cell=cell, excerpt=excerpt)

@@ -15,9 +15,7 @@ if TYPE_CHECKING:
 
 
 _SITE = r"(?:(?:https?:)?//)?(?:dx\.|www\.)?doi\.org\.?(?::[0-9]{0,5})?"
-WEB = rf"{_SITE}/+(?:api/handles/)?"
-"""What a link to a DOI proxy starts with."""
-
+WEB = rf"{_SITE}/+(?:api/handles/)?"  # what a link to a DOI proxy starts with
 _OTHER_SITE = r"https?://[^\s/?#:]+/(?:[\w.~-]+/)*?(?=10\.)"
 _HEADS = re.compile(
     rf"\s*(?:{WEB}|{_SITE}\Z|{_OTHER_SITE}|info:(?:doi|hdl)/|urn:doi:|hdl:|doi\s*:?\s*)*", re.IGNORECASE
@@ -48,11 +46,7 @@ _DEFINITION = re.compile(r"^[ \t>]*\[([^\[\]\n]+)\]:", re.MULTILINE)
 
 
 def is_usual(name: str, rest: str) -> bool:
-    """Return whether what follows a link is a query or a fragment such as links have, and not of the name.
-
-    :param name: the name in the link, without escapes.
-    :param rest: what follows it.
-    """
+    """Return whether what follows a link is a query or a fragment such as links have, and not of the name."""
     may_be_check = rest.startswith("#") or rest == "?"
     return _USUAL.fullmatch(rest) is not None and not (may_be_check and _SICI.search(name))
 
@@ -151,12 +145,7 @@ _RST_MARKS = re.compile(r"[\\`*|]|_(?![A-Za-z0-9])")
 
 
 def escape(text: str, syntax: str, *, field: bool = False) -> str:
-    """Return the text as a file in a syntax has to write it.
-
-    :param text: what readers of the file are to see.
-    :param syntax: the syntax, as for ``doiuri.find``.
-    :param field: whether it is the whole value of a field; if not, it is running text.
-    """
+    """Return the text as a file in a syntax has to write it."""
     match syntax:
         case "html" | "xml":
             return html.escape(text, quote=field)

@@ -19,9 +19,7 @@ if TYPE_CHECKING:
 LEAST_SIMILARITY = 0.8
 """How similar two titles have to be, from 0 to 1: so typing errors and other words in a few places pass."""
 
-LEAST_BEGINNING = 15
-"""Letters of a title that may stand for a longer one that begins with it."""
-
+LEAST_BEGINNING = 15  # letters of a title that may stand for a longer one that begins with it
 YEARS_APART = 1
 """Years between the publication online, which the registry often has, and that in print, which is cited."""
 
@@ -62,11 +60,7 @@ _LONGEST = 80  # characters of a title in a message
 def record_findings(
     entries: Iterable[tuple[CitedWork, Finding]], works: Mapping[str, Work]
 ) -> Iterator[Finding]:
-    """Yield a finding for each difference between an entry and the work that its DOI names.
-
-    :param entries: the entries, each with its place.
-    :param works: the works by the DOI's key; an entry without one is not compared.
-    """
+    """Yield a finding for each difference between an entry and the work that its DOI names."""
     for entry, at in entries:
         if (work := works.get(entry.doi.key)) is not None:
             yield from (at._replace(code=code, message=text) for code, text in _differences(entry, work))

@@ -10,7 +10,7 @@ from doiuri import DOI, LINK, DOISyntaxError, advise, encode
 
 from doiuri_cli._mentions import mentions_in
 from doiuri_cli.readers import Part
-from doiuri_cli.rules import finding_at, fix_at
+from doiuri_cli.rules import fix_at, flaw
 from doiuri_cli.rules._keep import WEB, escape, is_usual, keeps_name
 
 if TYPE_CHECKING:
@@ -19,9 +19,8 @@ if TYPE_CHECKING:
     from doiuri import Advice
 
     from doiuri_cli._mentions import Mention
-    from doiuri_cli.files import Source
     from doiuri_cli.readers import Part
-    from doiuri_cli.rules import Finding, Fix
+    from doiuri_cli.rules import Fix, Flaw
 
 
 _HEAD = rf"(?:{WEB}|info:(?:doi|hdl)/|urn:doi:|hdl:|doi:)"
@@ -61,8 +60,8 @@ _LONGEST_REST = 1000  # characters; more belong to no name, and looking at all w
 _REST = re.compile(rf"[?#][^\s<>\"'`|\\^{{}}\[\])]{{0,{_LONGEST_REST}}}+")
 _PUNCTUATION = ".,;:!?"
 _FAR = 300  # characters between the two
-_MARKUP = r"(?:[*_`]|\\texttt\{|\\nolinkurl\{|<(?:code|span|small|b|i|em|strong|tt)\b[^<>]*>\s*){0,4}"
-_END = r"(?:[*_`}]|</(?:code|span|small|b|i|em|strong|tt)>\s*){0,4}"
+_MARKUP = r"(?:[*_]|\\texttt\{|\\nolinkurl\{|<(?:span|small|b|i|em|strong|tt)\b[^<>]*>\s*){0,4}"
+_END = r"(?:[*_}]|</(?:span|small|b|i|em|strong|tt)>\s*){0,4}"
 # What stands before the first mention, between them and after the second: title first, then target first
 _TITLE_FIRST = {
     "markdown": (rf"(?<![\\!])\[{_MARKUP}\Z", rf"{_END}\]\(\s*<?\Z", r""),
@@ -85,12 +84,11 @@ def is_web_link(text: str) -> bool:
     return _WEB.match(text) is not None
 
 
-def link_findings(source: Source, mention: Mention) -> Iterator[Finding]:
+def link_findings(mention: Mention) -> Iterator[Flaw]:
     """Return what is wrong with how a link is written: ``doubled``, or ``not-https`` and ``raw-link``."""
     if is_embedded(mention):
         return
-    doubled = _doubled(source, mention)
-    if doubled is not None:
+    if doubled := _doubled(mention):
         yield doubled
         return
     if old := _OLD.match(mention.text):
@@ -98,19 +96,11 @@ def link_findings(source: Source, mention: Mention) -> Iterator[Finding]:
         if port := _PORT.match(mention.part.text, end):
             end = port.end()
         fix = _link_fix(mention, (mention.start, end), "https://doi.org")
-        yield _finding(source, mention, "not-https", mention.text, fix)
+        yield flaw(mention, "not-https", mention.text, fix)
     if is_web_link(mention.text):
-        yield from _raw(source, mention)
+        yield from _raw(mention)
     elif rest := _after_uri(mention):
-        yield _cut(source, mention, rest)
-
-
-def _finding(
-    source: Source, mention: Mention, code: str, message: str, fix: Fix | None, end: int | None = None
-) -> Finding:
-    span = mention.start, mention.end if end is None else end
-    name = mention.doi.name if mention.doi else None
-    return finding_at(source, mention.part, span, code, message, doi=name, fix=fix)
+        yield _cut(mention, rest)
 
 
 def is_embedded(mention: Mention) -> bool:
@@ -139,28 +129,25 @@ def heads_before(mention: Mention) -> int:
     return start - len(before[1]) if before else start
 
 
-def _doubled(source: Source, mention: Mention) -> Finding | None:
+def _doubled(mention: Mention) -> Flaw | None:
     start, own = heads_before(mention), head_length(mention.text)
     heads = mention.part.text[start : mention.start + own]
     if not _DOUBLED.fullmatch(heads):
         return None
     label = "https://doi.org/" if "doi.org" in heads.lower() else "doi:"
     fix = _link_fix(mention, (start, mention.start + own), label)
-    span, name = (start, mention.end), mention.doi.name if mention.doi else None
-    message = f"one label or address before the name is enough: {mention.part.text[slice(*span)]}"
-    return finding_at(source, mention.part, span, "doubled", message, doi=name, fix=fix)
+    message = f"one label or address before the name is enough: {mention.part.text[start : mention.end]}"
+    return flaw(mention, "doubled", message, fix, (start, mention.end))
 
 
-def _raw(source: Source, mention: Mention) -> Iterator[Finding]:
+def _raw(mention: Mention) -> Iterator[Flaw]:
     """Yield the finding on a link that browsers read as another DOI."""
     part, doi = mention.part, mention.doi
     if doi is None:
         return
-    if part.text[mention.end : mention.end + 1] in {"#", "?"}:
-        rest = dropped(mention)
-        if rest:
-            yield _cut(source, mention, rest)
-            return
+    if rest := dropped(mention):
+        yield _cut(mention, rest)
+        return
     if not _is_plain(mention):
         return
     if (asked := _asked_for(mention.text)) != doi.name:
@@ -171,7 +158,7 @@ def _raw(source: Source, mention: Mention) -> Iterator[Finding]:
         return
     start = mention.start + head_length(mention.text)
     fix = fix_at(part, (start, mention.end), doi.url.removeprefix("https://doi.org/"))
-    yield _finding(source, mention, "raw-link", message, fix)
+    yield flaw(mention, "raw-link", message, fix)
 
 
 def dropped(mention: Mention) -> str:
@@ -203,12 +190,12 @@ def _escaped(rest: str) -> str:
     return rest.replace("#", "%23").replace("?", "%3F")
 
 
-def _cut(source: Source, mention: Mention, rest: str) -> Finding:
+def _cut(mention: Mention, rest: str) -> Flaw:
     end = mention.end + len(rest)
     name = longer_name(mention, rest)
     fix = fix_at(mention.part, (mention.end, end), _escaped(rest), name) if name else None
     message = f"the link ends before {rest!r}; if that belongs to the name, write {_escaped(rest)}"
-    return _finding(source, mention, "raw-link", message, fix, end)
+    return flaw(mention, "raw-link", message, fix, (mention.start, end))
 
 
 def _is_plain(mention: Mention) -> bool:
@@ -243,7 +230,7 @@ def _asked_for(link: str) -> str:
         return unquote(asked)
 
 
-def title_findings(source: Source, mentions: Sequence[Mention]) -> Iterator[Finding]:
+def title_findings(mentions: Sequence[Mention]) -> Iterator[Flaw]:
     """Return a finding for each link whose visible text is one DOI and whose target is another."""
     for first, second in pairwise(mentions):
         if first.doi is None or second.doi is None or first.doi == second.doi:
@@ -252,9 +239,9 @@ def title_findings(source: Source, mentions: Sequence[Mention]) -> Iterator[Find
             continue
         syntax = first.part.syntax
         if _fits(_TITLE_FIRST.get(syntax), first, second):
-            yield _differs(source, first, first.doi, second.doi)
+            yield _differs(first, first.doi, second.doi)
         elif _fits(_TARGET_FIRST.get(syntax), first, second) and is_web_link(first.text):
-            yield _differs(source, second, second.doi, first.doi)
+            yield _differs(second, second.doi, first.doi)
 
 
 def _fits(patterns: tuple[str, str, str] | None, first: Mention, second: Mention) -> bool:
@@ -269,16 +256,16 @@ def _fits(patterns: tuple[str, str, str] | None, first: Mention, second: Mention
     )
 
 
-def _differs(source: Source, title: Mention, shown: DOI, target: DOI) -> Finding:
+def _differs(title: Mention, shown: DOI, target: DOI) -> Flaw:
     message = f"the text says {shown.name}, the link leads to {target.name}"
-    return finding_at(source, title.part, title.span, "text-differs", message, doi=target.name)
+    return flaw(title, "text-differs", message)._replace(doi=target.name)
 
 
 # Their suggestions drop text, or guess at what is lost
 _NOT_FIXED = frozenset({"run-on", "lost-character", "placeholder", "dropped-query", "dropped-fragment"})
 
 
-def advice_findings(source: Source, mention: Mention) -> Iterator[Finding]:
+def advice_findings(mention: Mention) -> Iterator[Flaw]:
     """Return the advice on a mention: on its name, and on its spelling if the part has no escapes there."""
     doi = mention.doi
     if doi is None:
@@ -288,7 +275,7 @@ def advice_findings(source: Source, mention: Mention) -> Iterator[Finding]:
         # A decoded name is usually meant, and the message says what to do if not
         is_doubtful = advice.suggestion and advice.code != "decoded-escape"
         message = advice.message + (f"; did you mean {advice.suggestion}?" if is_doubtful else "")
-        yield finding_at(source, mention.part, mention.span, advice.code, message, doi=doi.name, fix=fix)
+        yield flaw(mention, advice.code, message, fix)
 
 
 def _advice(text: str, doi: DOI) -> tuple[Advice, ...]:
@@ -352,7 +339,7 @@ _ESCAPED = re.compile(r"\\([_#&$])")
 _BARE = re.compile(r"(?<!\\)[_#&$]")
 
 
-def field_findings(source: Source, mention: Mention, tex_escape: str) -> Iterator[Finding]:
+def field_findings(mention: Mention, tex_escape: str) -> Iterator[Flaw]:
     """Return what is wrong with a field: its first flaw, and the advice on the name if the field is a name.
 
     :param tex_escape: "escape" or "raw": how a DOI field of BibTeX has to write ``_``; "any": either.
@@ -360,18 +347,18 @@ def field_findings(source: Source, mention: Mention, tex_escape: str) -> Iterato
     part = mention.part
     before, after = _around(mention)
     if mention.doi is None:
-        yield _no_doi(source, mention)
+        yield _no_doi(mention)
     elif "10." in before or "10." in after:
-        yield from advice_findings(source, mention)
+        yield from advice_findings(mention)
     elif before or after:
-        yield _not_all(source, mention, mention.doi, before, after)
+        yield _not_all(mention, mention.doi, before, after)
     elif length := head_length(mention.text):
         kind = "link" if "doi.org" in mention.text[:length].lower() else "label"
-        yield _form(source, mention, f"holds a {kind}", _bare(mention, mention.doi, mention.span))
+        yield _form(mention, f"holds a {kind}", _bare(mention, mention.doi, mention.span))
     else:
-        yield from advice_findings(source, mention)
+        yield from advice_findings(mention)
         if part.syntax == "bibtex" and tex_escape != "any":
-            yield from _tex_escape(source, mention, tex_escape)
+            yield from _tex_escape(mention, tex_escape)
 
 
 def _around(mention: Mention) -> tuple[str, str]:
@@ -384,10 +371,10 @@ def _value_span(part: Part) -> tuple[int, int]:
     return start, start + len(part.text.strip())
 
 
-def _no_doi(source: Source, mention: Mention) -> Finding:
+def _no_doi(mention: Mention) -> Flaw:
     reason = mention.error.reason if mention.error else "not a DOI"
     message = f"{_shown(mention.text)} is not a DOI: {reason}"
-    return _field_finding(source, mention, "syntax", message, _restored(mention), mention.text)
+    return flaw(mention, "syntax", message, _restored(mention), _value_span(mention.part))
 
 
 def _shown(text: str) -> str:
@@ -407,7 +394,7 @@ def _restored(mention: Mention) -> Fix | None:
     return fix_at(mention.part, mention.span, written, doi.name) if written else None
 
 
-def _not_all(source: Source, mention: Mention, doi: DOI, before: str, after: str) -> Finding:
+def _not_all(mention: Mention, doi: DOI, before: str, after: str) -> Flaw:
     """Return the finding on a field that holds more than the mention."""
     part = mention.part
     span = _value_span(part)
@@ -416,17 +403,17 @@ def _not_all(source: Source, mention: Mention, doi: DOI, before: str, after: str
         longer = longer_name(mention, rest)
         written = _written(part, longer, DOI(longer)) if longer else None
         fix = fix_at(part, span, written, longer) if written else None
-        return _form(source, mention, "holds a link", fix)
+        return _form(mention, "holds a link", fix)
     if not before and not head_length(mention.text) and _NOT_OF_NAME.fullmatch(after):
         fix = fix_at(part, span, mention.text, doi.name)
         message = f"the name ends in {after[-9:]!r}"
-        return _field_finding(source, mention, "trailing-punctuation", message, fix, _typed(value))
+        return flaw(mention, "trailing-punctuation", message, fix, span)._replace(doi=_typed(value))
     if not after and head_length(before) == len(before):
         what = "holds a link" if "doi.org" in before else "holds a label"
     else:
         is_link = len(value.split()) == 1 and (is_web_link(value) or _URL.match(before))
         what = "holds a link" if is_link else "holds more than a DOI"
-    return _form(source, mention, what, _bare(mention, doi, span))
+    return _form(mention, what, _bare(mention, doi, span))
 
 
 def _typed(value: str) -> str:
@@ -437,17 +424,8 @@ def _typed(value: str) -> str:
         return value
 
 
-def _form(source: Source, mention: Mention, what: str, fix: Fix | None) -> Finding:
-    name = mention.doi.name if mention.doi else None
-    return _field_finding(source, mention, "field-form", f"the DOI field {what}", fix, name)
-
-
-def _field_finding(
-    source: Source, mention: Mention, code: str, message: str, fix: Fix | None, name: str | None
-) -> Finding:
-    part = mention.part
-    name = None if mention.doi is None else name
-    return finding_at(source, part, _value_span(part), code, message, doi=name, fix=fix)
+def _form(mention: Mention, what: str, fix: Fix | None) -> Flaw:
+    return flaw(mention, "field-form", f"the DOI field {what}", fix, _value_span(mention.part))
 
 
 def _bare(mention: Mention, doi: DOI, span: tuple[int, int]) -> Fix | None:
@@ -466,17 +444,14 @@ def _written(part: Part, name: str, doi: DOI) -> str | None:
     return None
 
 
-def _tex_escape(source: Source, mention: Mention, tex_escape: str) -> Iterator[Finding]:
+def _tex_escape(mention: Mention, tex_escape: str) -> Iterator[Flaw]:
     """Return the finding on escapes that the bibliography's program does not want, or wants."""
     text = mention.text
     if tex_escape == "raw":
         better, message = _ESCAPED.sub(r"\1", text), "an escape, which biblatex takes literally"
     else:
-        better, message = (
-            _BARE.sub(r"\\\g<0>", text),
-            "not escaped, as BibTeX styles need it",
-        )
+        better, message = (_BARE.sub(r"\\\g<0>", text), "not escaped, as BibTeX styles need it")
     if better == text or mention.doi is None or not reads_as(mention.part, better, mention.doi):
         return
     fix = fix_at(mention.part, mention.span, better)
-    yield _field_finding(source, mention, "tex-escape", message, fix, mention.doi.name)
+    yield flaw(mention, "tex-escape", message, fix, _value_span(mention.part))

@@ -30,15 +30,14 @@ from typing import TYPE_CHECKING
 from doiuri import advise
 
 from doiuri_cli.readers import reads_columns, type_of
-from doiuri_cli.rules import finding_at
+from doiuri_cli.rules import flaw
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from doiuri_cli._mentions import Mention
-    from doiuri_cli.files import Source
     from doiuri_cli.readers import Part
-    from doiuri_cli.rules import Finding, Place
+    from doiuri_cli.rules import Finding, Flaw, Place
 
 _USUAL = re.compile(r"(?:https://doi\.org/|doi:|DOI:? ?)?10\.[0-9]+/[A-Za-z0-9._:;()/-]+")
 _USUAL_NAME = re.compile(r"10\.[0-9]+/[A-Za-z0-9.:;()/-]+")  # needs no escape in TeX
@@ -48,7 +47,7 @@ _ATTEMPT = re.compile(r"10\.|/|doi\s*:", re.IGNORECASE)
 _BIBLIOGRAPHIES = frozenset({"bibtex", "json", "ris"})
 
 
-def written_findings(source: Source, mention: Mention, *, tex_escape: str = "any") -> Iterator[Finding]:
+def written_findings(path: str, mention: Mention, *, tex_escape: str = "any") -> Iterator[Flaw]:
     """Return what is wrong with how a mention is written.
 
     :param tex_escape: how DOI fields of BibTeX have to write ``_``: "raw", "escape" or "any".
@@ -58,27 +57,26 @@ def written_findings(source: Source, mention: Mention, *, tex_escape: str = "any
         return
     if mention.doi is None and (short := mention.handle) is not None:
         message = f"{short.name} is a short DOI; write the DOI that {short.url}?noredirect shows"
-        yield finding_at(source, part, mention.span, "short-doi", message, doi=short.name)
+        yield flaw(mention, "short-doi", message)._replace(doi=short.name)
     elif part.field:
-        if mention.doi is None and _is_loose(source.path, part) and not _ATTEMPT.search(mention.text):
+        if mention.doi is None and _is_loose(path, part) and not _ATTEMPT.search(mention.text):
             return
         if mention.doi is None or not _is_usual_field(mention) or advise(mention.doi):
             from doiuri_cli.rules._spelling import field_findings  # rarely needed, as those below
 
-            yield from field_findings(source, mention, tex_escape)
+            yield from field_findings(mention, tex_escape)
     elif mention.doi is None:
-        reason = mention.error.reason if mention.error else "not a DOI"
-        yield finding_at(source, part, mention.span, "syntax", reason)
+        yield flaw(mention, "syntax", mention.error.reason if mention.error else "not a DOI")
     else:
         usual = _is_usual(mention)
         if not usual:
             from doiuri_cli.rules._spelling import link_findings
 
-            yield from link_findings(source, mention)
+            yield from link_findings(mention)
         if not usual or advise(mention.doi):
             from doiuri_cli.rules._spelling import advice_findings
 
-            yield from advice_findings(source, mention)
+            yield from advice_findings(mention)
 
 
 def _is_loose(path: str, part: Part) -> bool:
@@ -104,12 +102,12 @@ def _is_usual_field(mention: Mention) -> bool:
     return mention.text == mention.part.text.strip() and _USUAL_NAME.fullmatch(mention.text) is not None
 
 
-def part_findings(source: Source, part: Part, mentions: Sequence[Mention]) -> Iterator[Finding]:
+def part_findings(part: Part, mentions: Sequence[Mention]) -> Iterator[Flaw]:
     """Return what is wrong with the mentions of a part together."""
     if not part.field and len(mentions) > 1:
         from doiuri_cli.rules._spelling import title_findings
 
-        yield from title_findings(source, mentions)
+        yield from title_findings(mentions)
 
 
 def file_findings(path: str, fields: Iterable[Place]) -> Iterator[Finding]:

@@ -34,10 +34,6 @@ GONE = frozenset({"kind-differs"})  # codes that a configuration may still name
 FAIL_ON = ("error", "warning", "never")
 
 
-class ConfigError(ValueError):
-    """The configuration is wrong; the message says where."""
-
-
 class Config(NamedTuple):
     """What to check, and how: the values of ``OPTIONS``, and what is no option of its own."""
 
@@ -119,7 +115,7 @@ def read_config(file: str | None, *, isolated: bool = False) -> Values:
     """Return the arguments of ``Config`` that a configuration file gives.
 
     :param file: the file; None: the nearest one in the current folder and those above it.
-    :raises ConfigError: if the file cannot be read, or contains an unknown key or a wrong value.
+    :raises ValueError: if the file cannot be read, or contains an unknown key or a wrong value.
     """
     path, table = _table_for(file, isolated=isolated)
     values = _values(table, path)
@@ -150,7 +146,7 @@ def _table_for(file: str | None, *, isolated: bool) -> tuple[Path, Values]:
         path = Path(file)
         table = _table(path)
         if table is None:
-            raise ConfigError(f"{file}: there is no [tool.doiuri] in it")
+            raise ValueError(f"{file}: there is no [tool.doiuri] in it")
         return path, table
     here = Path.cwd()
     for folder in () if isolated else (here, *here.parents):
@@ -168,15 +164,15 @@ def _table(path: Path) -> Values | None:
     try:
         content: Values = tomllib.loads(path.read_text("utf-8"))
     except OSError as error:
-        raise ConfigError(f"{path}: {error.strerror or error}") from None
+        raise ValueError(f"{path}: {error.strerror or error}") from None
     except (ValueError, RecursionError) as error:  # no TOML, no UTF-8, or nested too deeply
-        raise ConfigError(f"{path}: {error}") from None
+        raise ValueError(f"{path}: {error}") from None
     if path.name != "pyproject.toml":
         return content
     tools = content.get("tool")
     table = tools.get("doiuri") if isinstance(tools, dict) else None
     if table is not None and not isinstance(table, dict):
-        raise ConfigError(f"{path}: tool.doiuri must be a table")
+        raise ValueError(f"{path}: tool.doiuri must be a table")
     return table
 
 
@@ -187,11 +183,8 @@ def _values(table: Values, file: Path) -> Values:
     for key, value in table.items():
         where = f"{prefix}{key}"
         if key not in OPTIONS:
-            raise ConfigError(f"{where}: unknown key{hint(key, OPTIONS)}")
-        try:
-            checked = OPTIONS[key].read({where: value}, prefix, environ={})
-        except ValueError as error:
-            raise ConfigError(str(error)) from None
+            raise ValueError(f"{where}: unknown key{hint(key, OPTIONS)}")
+        checked = OPTIONS[key].read({where: value}, prefix, environ={})
         if checked and key in _INSTEAD and checked != ":memory:":
             checked = _below(checked, folder, where, _INSTEAD[key])
         # as a table, it is for DOIs
@@ -204,7 +197,7 @@ def _below(address: str, folder: str, where: str, instead: str) -> str:
     """Return a path that a stranger may have named: nothing outside of the tree is written because of it."""
     path = Path(folder, address)
     if ":" in address or not path.resolve().is_relative_to(Path(folder).resolve()):
-        raise ConfigError(f"{where}: {address!r} is not a path below {folder}; name it with {instead}")
+        raise ValueError(f"{where}: {address!r} is not a path below {folder}; name it with {instead}")
     return _relative(path) if instead == "--lock" else str(path.absolute())
 
 

@@ -121,10 +121,7 @@ def fix_file(
 
 
 def mend(source: Source, config: Config, answers: Answers | None, policy: FixPolicy) -> Fixed:
-    """Return a file with its fixes, as far as they can be proved.
-
-    :param answers: what is known about the DOIs; None if nobody was asked.
-    """
+    """Return a file with its fixes, as far as they can be proved."""
     version, count, refused = Version(source, examine(source, config)), 0, dict[Fix, str]()
     first = report = judge(version.report, config, answers)
     for _ in range(_MOST_ROUNDS):
@@ -152,8 +149,6 @@ def _proved(
     """Return ``kept`` and each fix that can be proved with those before it, and the file with them.
 
     The others are added to ``refused``.
-
-    :param proven: the file with ``kept``.
     """
     proven = proven or version
     if not fixes:
@@ -180,10 +175,7 @@ def compatible(fixes: Iterable[Fix]) -> list[Fix]:
 
 
 def apply(text: str, fixes: Sequence[Fix]) -> str:
-    """Return the text with all fixes applied.
-
-    :param fixes: the fixes, in order and without overlaps.
-    """
+    """Return the text with fixes, which are in order and do not overlap."""
     parts: list[str] = []
     position = 0
     for fix in fixes:
@@ -195,7 +187,6 @@ def apply(text: str, fixes: Sequence[Fix]) -> str:
 def prove(version: Version, fixes: Sequence[Fix], config: Config) -> Version:
     """Return the file with the fixes, read again: the same DOIs are in it in the same order.
 
-    :param fixes: the fixes, in order and without overlaps.
     :raises ProofError: if the encoding cannot represent the text, or if the reader reads other parts or other
         DOIs, or in another order.
     """

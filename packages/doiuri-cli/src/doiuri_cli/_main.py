@@ -129,7 +129,7 @@ def _show_warning(message: Warning | str, category: type[Warning], *_: object, *
 
 
 def _write_message(text: str) -> None:
-    from doiuri_cli.output import visible  # names of files, keys and values are not ours
+    from doiuri_cli.output._report import visible
 
     shown = visible(text, kept="\n\t")
     click.echo(f"doiuri: {shown}", err=True)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from doiuri import DOI, DOISyntaxError, Handle, ShortDOI, find
 
-from doiuri_cli.readers import may_mention
+from doiuri_cli.readers._part import may_mention
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

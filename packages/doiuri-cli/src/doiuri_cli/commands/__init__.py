@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from doiuri_cli.output import visible
+from doiuri_cli.output._report import visible
 from doiuri_cli.rules import Severity
 
 if TYPE_CHECKING:

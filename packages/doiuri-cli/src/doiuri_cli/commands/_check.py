@@ -22,15 +22,8 @@ from doiuri_cli.commands._options import (
     option,
     registry_options,
 )
-from doiuri_cli.output import (
-    Counts,
-    References,
-    Report,
-    check_outputs,
-    output_option,
-    summary_lines,
-    write_report,
-)
+from doiuri_cli.output import check_outputs, output_option, write_report
+from doiuri_cli.output._report import Counts, References, Report, summary_lines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -13,8 +13,7 @@ from doiuri_cli._examine import FileReport
 from doiuri_cli._run import Run, contents_of, examined
 from doiuri_cli.commands import PROBLEM, write_notes, write_problems
 from doiuri_cli.commands._options import config_options, file_options, make_config
-from doiuri_cli.output import visible
-from doiuri_cli.output._report import encodable, to_json
+from doiuri_cli.output._report import members, to_json, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from doiuri_cli.rules import Finding
 
 FORMATS = ("concise", "json", "jsonl")
-_MEMBERS = ("path", "line", "column", "end_line", "end_column", "cell", "entry")
 
 
 @click.command()
@@ -73,20 +71,15 @@ def _unique(places: Iterable[Finding]) -> Iterator[Finding]:
 
 def _write(places: Iterable[Finding], output: str, *, unique: bool) -> None:
     if output == "json":
-        sys.stdout.write(f"{to_json(list(map(_members, places)), indent=2)}\n")
+        listed = [members(place, text=place.message, doi=place.doi) for place in places]
+        sys.stdout.write(f"{to_json(listed, indent=2)}\n")
         return
     for place in places:
         if output == "jsonl":
-            line = to_json(_members(place))
+            line = to_json(members(place, text=place.message, doi=place.doi))
         elif unique:
             line = str(place.doi)
         else:
             cell = "" if place.cell is None else f"cell {place.cell}:"
             line = f"{visible(place.path)}:{cell}{place.line}:{place.column}: {place.doi}"
         sys.stdout.write(f"{line}\n")
-
-
-def _members(place: Finding) -> dict[str, object]:
-    """Return what JSON says of a place, without the lone surrogates of file names and texts."""
-    members = {name: getattr(place, name) for name in _MEMBERS} | {"text": place.message, "doi": place.doi}
-    return {name: encodable(value) if isinstance(value, str) else value for name, value in members.items()}

@@ -22,8 +22,8 @@ from doiuri_cli.commands._options import (
     make_config,
     registry_options,
 )
-from doiuri_cli.output import Counts, Report, check_outputs, output_option, recorded_lines, write_report
-from doiuri_cli.output._report import number, severities
+from doiuri_cli.output import check_outputs, output_option, write_report
+from doiuri_cli.output._report import Counts, Report, number, recorded_lines, severities
 from doiuri_cli.rules import RECORD_CODES
 
 if TYPE_CHECKING:

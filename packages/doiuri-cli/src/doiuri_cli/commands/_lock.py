@@ -15,7 +15,7 @@ from doiuri_cli._run import Run, contents_of
 from doiuri_cli.commands import PROBLEM, show_progress, write_notes, write_problems
 from doiuri_cli.commands._options import config_options, file_options, make_config, registry_options
 from doiuri_cli.files import replace_file
-from doiuri_cli.output import visible
+from doiuri_cli.output._report import visible
 from doiuri_cli.registry import handle
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import click
 
 from doiuri_cli.commands._options import config_options, make_config, registry_options
-from doiuri_cli.output import visible
+from doiuri_cli.output._report import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

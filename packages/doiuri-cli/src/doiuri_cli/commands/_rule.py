@@ -27,31 +27,20 @@ def _complete(_ctx: click.Context, _param: click.Parameter, incomplete: str) -> 
 @click.argument("code", shell_complete=_complete)
 def rule(code: str) -> None:
     """Explain a code: what it reports and why, with an example."""
-    click.echo(_text(_named(code)))
-
-
-def _named(code: str) -> Rule:
-    """Return the rule of a code.
-
-    :raises click.UsageError: if there is none; it names the code that is most like it, or all.
-    """
-    if code in RULES:
-        return RULES[code]
-    raise click.UsageError(f"{code!r} is not a code{hint(code.lower().replace('_', '-'), RULES)}")
+    if code not in RULES:
+        raise click.UsageError(f"{code!r} is not a code{hint(code.lower().replace('_', '-'), RULES)}")
+    click.echo(_text(RULES[code]))
 
 
 def _text(rule: Rule) -> str:
-    lines = [f"{rule.code} ({rule.severity.label})", "", *_wrapped(f"{rule.summary} {rule.reason}")]
+    from textwrap import wrap
+
+    words = wrap(f"{rule.summary} {rule.reason}", 80, break_long_words=False, break_on_hyphens=False)
+    lines = [f"{rule.code} ({rule.severity.label})", "", *words]
     lines += ["", "Example:", *_indented(rule.example)]
     if rule.instead:
         lines += ["Write:", *_indented(rule.instead)]
     return "\n".join([*lines, "", f"Fix: {_FIXES[rule.fix]}"])
-
-
-def _wrapped(text: str) -> list[str]:
-    from textwrap import wrap
-
-    return wrap(text, 80, break_long_words=False, break_on_hyphens=False)
 
 
 def _indented(text: str) -> list[str]:

@@ -11,27 +11,14 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from doiuri_cli.files import replace_file
-from doiuri_cli.output._report import Counts, References, Report, recorded_lines, summary_lines, visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from typing import TextIO
 
-    Writer = Callable[[Report, TextIO], None]
+    from doiuri_cli.output._report import Report
 
-__all__ = [
-    "FORMATS",
-    "Counts",
-    "Output",
-    "References",
-    "Report",
-    "check_outputs",
-    "output_option",
-    "recorded_lines",
-    "summary_lines",
-    "visible",
-    "write_report",
-]
+    Writer = Callable[[Report, TextIO], None]
 
 FORMATS = ("full", "concise", "json", "jsonl", "github", "gitlab", "sarif", "junit", "markdown")
 

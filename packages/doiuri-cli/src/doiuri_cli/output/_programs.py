@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from doiuri_cli.output._report import (
     encodable,
     label,
+    members,
     message,
     place,
     printable,
@@ -47,22 +48,9 @@ def write_jsonl(report: Report, stream: TextIO) -> None:
 
 def _line(finding: Finding) -> str:
     fix = finding.fix
-    return to_json(
-        {
-            "path": encodable(finding.path),
-            "line": finding.line,
-            "column": finding.column,
-            "end_line": finding.end_line,
-            "end_column": finding.end_column,
-            "cell": finding.cell,
-            "entry": None if finding.entry is None else encodable(finding.entry),
-            "code": finding.code,
-            "severity": finding.severity.label,
-            "message": encodable(finding.message),
-            "doi": None if finding.doi is None else encodable(finding.doi),
-            "fix": None if fix is None else {"replacement": encodable(fix.replacement), "safe": fix.safe},
-        }
-    )
+    change = None if fix is None else {"replacement": encodable(fix.replacement), "safe": fix.safe}
+    told = {"code": finding.code, "severity": finding.severity.label, "message": finding.message}
+    return to_json(members(finding, **told, doi=finding.doi, fix=change))
 
 
 # What XML 1.0 §2.2 has no way to write

@@ -172,6 +172,15 @@ def encodable(text: str) -> str:
     return _SURROGATE.sub(lambda match: shown(match[0]), text)
 
 
+_MEMBERS = ("path", "line", "column", "end_line", "end_column", "cell", "entry")
+
+
+def members(finding: Finding, **more: object) -> dict[str, object]:
+    """Return what JSON says of a place and more, without the lone surrogates of file names and texts."""
+    found = {name: getattr(finding, name) for name in _MEMBERS} | more
+    return {name: encodable(value) if isinstance(value, str) else value for name, value in found.items()}
+
+
 def place(finding: Finding) -> str:
     """Return where a finding is, such as ``docs/a.md:41:12`` or ``a.ipynb:cell 7:3:18``."""
     cell = "" if finding.cell is None else f"cell {finding.cell}:"

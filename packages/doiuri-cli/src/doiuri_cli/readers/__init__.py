@@ -11,7 +11,7 @@ from functools import cache, partial
 from importlib import import_module
 from typing import TYPE_CHECKING, cast
 
-from doiuri_cli.readers._part import Part, Reader, ReadError, may_mention, read_text
+from doiuri_cli.readers._part import Part, Reader, ReadError, read_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -19,19 +19,7 @@ if TYPE_CHECKING:
 
     from doiuri_cli.files import Source
 
-__all__ = [
-    "TYPES",
-    "Part",
-    "ReadError",
-    "Reader",
-    "configure",
-    "is_read",
-    "may_mention",
-    "parts_of",
-    "reader_for",
-    "reads_columns",
-    "type_of",
-]
+__all__ = ["Part", "ReadError", "Reader"]
 
 # The module that has the function "read_…", and the extensions; a module is loaded when it is first needed
 _READERS = {

@@ -35,10 +35,7 @@ _COMMENT = 5000  # characters before a place in which a comment around it begins
 
 
 def quoted(text: str, shown: str) -> Iterator[Part]:
-    """Return the entries of BibTeX, and the fields of CFF and other YAML, that are in code.
-
-    :param shown: the text with blanks in the place of code.
-    """
+    """Return the entries of BibTeX, and the fields of CFF and other YAML, that are in code."""
     if shown is text:
         return
     for line in _LINE_WITH_ENTRY.finditer(text):

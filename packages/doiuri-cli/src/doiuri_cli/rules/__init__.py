@@ -80,10 +80,6 @@ def fix_at(part: Part, span: tuple[int, int], text: str, name: str | None = None
     """Return the fix that replaces a piece of a part; None if it would lose or break something.
 
     It is safe if the DOI stays the same, and then only labels, links and escapes may change.
-
-    :param span: offsets in the part's text: of the piece's first character, and after its last.
-    :param text: the text in its place, in the syntax of the part.
-    :param name: the name that it changes the DOI to.
     """
     if is_fixed_text(part, *span):
         return None
@@ -158,10 +154,7 @@ def finding_at(
     doi: str | None = None,
     fix: Fix | None = None,
 ) -> Finding:
-    """Return a finding about a piece of a part.
-
-    :param span: offsets in the part's text: of the piece's first character, and after its last.
-    """
+    """Return a finding about a piece of a part."""
     lines = source.lines if part.cell is None else _lines(part.cell_text or part.text)
     first, last = part.span(*span) if part.cell is None else part.span_in_cell(*span)
     start, end = lines.position(first), lines.position(last)

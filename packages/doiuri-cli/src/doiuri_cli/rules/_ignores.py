@@ -157,7 +157,6 @@ def unused_ignores(
     """Yield a finding for each comment with codes that it is not needed for.
 
     :param is_checked: whether a code was checked on the lines that a comment is for.
-    :param usual: the codes that must have been checked before a comment for all codes counts as unused.
     """
     needed = {one for one, _ in used}
     for one in ignores:

@@ -340,10 +340,7 @@ _BARE = re.compile(r"(?<!\\)[_#&$]")
 
 
 def field_findings(mention: Mention, tex_escape: str) -> Iterator[Flaw]:
-    """Return what is wrong with a field: its first flaw, and the advice on the name if the field is a name.
-
-    :param tex_escape: "escape" or "raw": how a DOI field of BibTeX has to write ``_``; "any": either.
-    """
+    """Return the first flaw of a field, and the advice on its name if it holds nothing else."""
     part = mention.part
     before, after = _around(mention)
     if mention.doi is None:

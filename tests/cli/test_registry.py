@@ -6,18 +6,17 @@ import json
 import re
 import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import pytest
 from doiuri.plugins import DOI_ORG
-from doiuri.resolver import Entry, Key, LockContent, LockFile, Resolver, SQLiteStore
-from doiuri_cli._config import Config
-from doiuri_cli.registry import check_names
-from doiuri_cli.registry._lock import read_lock
-from doiuri_cli.rules import LOCK_CODES
+from doiuri.resolver import Entry, Key, LockFile, Resolver, SQLiteStore
 from doiuri_proxy.pytest_plugin import Proxies
 from support.cli.command import doiuri
 from support.servers.faults import FAULTS, NAME, Fault
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 DEAD = "10.5555/nope"
 JSON = "application/json"
@@ -30,20 +29,24 @@ RECORDS = {
 pytestmark = pytest.mark.doi_records(RECORDS)
 
 
-def lock_of(path: Path, names: list[str], url: str) -> LockContent:
-    """Write a lock file as Sphinx does, and read it."""
-    with Resolver(url, store=LockFile(path)) as resolver:
-        list(resolver.check(names))
-    return read_lock(str(path))
+def check(folder: Path, names: Iterable[str], *options: object) -> tuple[dict[str, list[str]], list[int]]:
+    """Return the messages about names by their code, and how many names are known, asked and unknown."""
+    (folder / "a.txt").write_text("".join(f"doi:{name}\n" for name in names))
+    words = "check", "-o", "jsonl", *options
+    run = doiuri(*words, cwd=folder)
+    told: dict[str, list[str]] = {}
+    for one in map(json.loads, run.stdout.splitlines()):
+        told.setdefault(one["code"], []).append(one["message"])
+    figures = r"(\d+) known(?:, (\d+) asked in \d+ requests?)?(?:\. (\d+) could not be checked: .{1,150})?\."
+    found = re.search(figures, run.stderr)
+    return told, [int(figure or 0) for figure in found.groups()] if found else []
 
 
-def test_each_name_once_in_few_requests(doi_proxy: Proxies) -> None:
+def test_each_name_once_in_few_requests(doi_proxy: Proxies, tmp_path: Path) -> None:
     names = [*KNOWN, *(name.lower() for name in KNOWN), DEAD, DEAD.upper()]
-    answers = check_names(names, Config(resolver=doi_proxy.url))
-    assert (answers.dois, answers.known, answers.asked) == (11, 0, 11)
-    assert answers.requests == len(doi_proxy.log) == 11
-    assert answers.statuses == dict.fromkeys(KNOWN, "found") | {DEAD.upper(): "not-found"}
-    assert not answers.unknown
+    told, figures = check(tmp_path, names, "--resolver", doi_proxy.url)
+    assert told == {"not-found": [f"{name} is not registered" for name in (DEAD, DEAD.upper())]}
+    assert (figures, len(doi_proxy.log)) == ([0, 11, 0], 11)
 
 
 def test_a_registered_name_that_was_probably_meant_is_suggested(doi_proxy: Proxies, tmp_path: Path) -> None:
@@ -55,18 +58,16 @@ def test_a_registered_name_that_was_probably_meant_is_suggested(doi_proxy: Proxi
         "10.1000/184/fulltext.pdf": "10.1000/184",
         "10.1000/185/supplement": "10.1000/185",
         "10.1000/nope/data": None,
-        "10.1000/186": None,
     }
-    config = Config(resolver=doi_proxy.url, cache=str(tmp_path / "answers.sqlite"))
-    answers = check_names(meant, config)
-    expected = {name.upper(): guess for name, guess in meant.items() if guess}
-    assert answers.meant == expected
-    assert len(meant) < answers.requests == len(doi_proxy.log)
-    assert check_names(meant, config).meant == expected
-    assert len(doi_proxy.log) == answers.requests + 1  # about the guesses that are not registered
-    (tmp_path / "a.txt").write_text("doi:10.1000/18O")
-    run = doiuri("check", "-o", "concise", "--resolver", doi_proxy.url, "--cache", config.cache, cwd=tmp_path)
-    assert run.stdout.endswith("10.1000/18O is not registered; did you mean 10.1000/180?\n")
+    options = "--resolver", doi_proxy.url, "--cache", tmp_path / "answers.sqlite", "--select=not-found"
+    told = check(tmp_path, meant, *options)[0]
+    assert told["not-found"] == [
+        f"{name} is not registered" + (f"; did you mean {guess}?" if guess else "")
+        for name, guess in meant.items()
+    ]
+    requests = len(doi_proxy.log)
+    assert check(tmp_path, meant, *options)[0] == told
+    assert len(doi_proxy.log) == requests + 1  # about the guess that is not registered
 
 
 FRESH, STALE = time.time() + 3600, 1.0
@@ -95,80 +96,71 @@ STORED = [
 """DOI, answer, expiry, and whether it is that of the resolver which is asked."""
 SOURCES = ["10.1000/LOCKED", "10.1000/180", "10.1000/ACCEPTED", "10.1000/FRESH", "10.1000/181", "10.1000/182"]
 SOURCES += ["10.1000/STALE", "10.1000/183", "10.1000/184", DEAD.upper()]
-BY_LOCK = ["found", "not-found", "accepted"]
+DEAD_ONES = ["10.1000/180", "10.1000/181", "10.1000/STALE", DEAD.upper()]
 
 
 @pytest.mark.parametrize(
-    ("mode", "statuses", "figures", "missing"),
+    ("options", "dead", "figures", "missing"),
     [
-        (
-            {},
-            [*BY_LOCK, "found", "not-found", "found", "not-found", "found", "found", "not-found"],
-            (5, 5, 0),
-            0,
-        ),
-        ({"offline": True}, [*BY_LOCK, "found", "not-found", None, "found", None, None, None], (5, 0, 4), 7),
-        ({"locked": True}, [*BY_LOCK, *[None] * 7], (3, 0, 7), 7),
-        (
-            {"resolver": "http://127.0.0.1:1"},
-            [*BY_LOCK, "found", "not-found", None, "found", None, None, None],
-            (5, 5, 4),
-            0,
-        ),
+        ((), DEAD_ONES, [5, 5, 0], 0),
+        (("--offline",), DEAD_ONES[:2], [5, 0, 4], 7),
+        (("--locked",), DEAD_ONES[:1], [3, 0, 7], 7),
+        (("--resolver=http://127.0.0.1:1",), DEAD_ONES[:2], [5, 5, 4], 0),
     ],
     ids=["online", "offline", "locked", "no network"],
 )
 def test_the_lock_file_answers_first_then_the_store_then_the_registry(
-    mode: dict[str, Any],
-    statuses: list[str | None],
-    figures: tuple[int, int, int],
+    options: tuple[str, ...],
+    dead: list[str],
+    figures: list[int],
     missing: int,
     doi_proxy: Proxies,
     tmp_path: Path,
 ) -> None:
-    config = Config(
-        resolver=doi_proxy.url, cache=str(tmp_path / "a.sqlite"), lock=str(tmp_path / "doi.lock.json")
-    )
-    config = config._replace(**mode)
-    file, store = LockFile(str(config.lock)), SQLiteStore(str(config.cache))
+    words = f"--resolver={doi_proxy.url}", *options
+    address = next(word[11:] for word in reversed(words) if word.startswith("--resolver="))
+    file, store = LockFile(tmp_path / "doi.lock.json"), SQLiteStore(str(tmp_path / "a.sqlite"))
     file.put_many({Key("record", DOI_ORG, key): entry(key, code, FRESH) for key, code in LOCKED.items()})
     file.edit(lambda content: content.accepted.update({"10.1000/ACCEPTED": "an example"}))
     for key, code, expires, is_ours in STORED:
-        base = str(config.resolver) if is_ours else "https://other.example"
+        base = address if is_ours else "https://other.example"
         store.put_many({Key("record", base, key): entry(key, code, expires)})
     store.close()
-    answers = check_names(SOURCES, config, read_lock(str(config.lock)))
-    assert [answers.statuses.get(name) for name in SOURCES] == [
-        status or ("unknown" if not config.locked else None) for status in statuses
+    told, found = check(
+        tmp_path, SOURCES, *words, "--cache", tmp_path / "a.sqlite", "--select=not-found,lock-missing"
+    )
+    assert [message.split()[0] for message in told.get("not-found", [])] == dead
+    assert [message.split()[0] for message in told.get("lock-missing", [])] == SOURCES[
+        len(SOURCES) - missing :
     ]
-    assert (answers.known, answers.asked, len(answers.unknown)) == figures
-    assert answers.missing == {*SOURCES[len(SOURCES) - missing :]}
-    assert answers.requests == len(doi_proxy.log) or mode
+    assert found == figures
 
 
 @pytest.mark.parametrize(
     "answer", [{"json": {"responseCode": 2}}, {"json": {"responseCode": [1]}}, {"text": ""}]
 )
 def test_an_entry_without_an_answer_is_missing_and_used(answer: object, tmp_path: Path) -> None:
-    path = tmp_path / "doi.lock.json"
-    path.write_text(json.dumps({"doiuri-lock": 1, "entries": {"record https://doi.org 10.1000/182": answer}}))
-    lock = read_lock(str(path))
-    answers = check_names(["10.1000/182"], Config(lock=str(path), locked=True), lock)
-    assert answers.missing == {"10.1000/182"}
-    assert not [*lock.unused(answers.statuses.keys() | answers.missing)]
-    assert lock.status("10.1000/182") is None
+    content = {"doiuri-lock": 1, "entries": {"record https://doi.org 10.1000/182": answer}}
+    (tmp_path / "doi.lock.json").write_text(json.dumps(content))
+    assert [*check(tmp_path, ["10.1000/182"], "--locked")[0]] == ["lock-missing"]
 
 
-def test_a_lock_file_that_does_not_exist_or_is_none(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("bad.json", "bad.json cannot be read as a lock file"),
+        ("gone.json", "does not exist; run doiuri lock"),
+    ],
+)
+def test_a_lock_file_that_does_not_exist_or_is_none(name: str, message: str, tmp_path: Path) -> None:
     (tmp_path / "bad.json").write_text("[" * 100_000)
-    with pytest.raises(ValueError, match=re.escape(f"{tmp_path / 'bad.json'} cannot be read as a lock file")):
-        read_lock(str(tmp_path / "bad.json"))
-    with pytest.raises(ValueError, match="does not exist; run doiuri lock"):
-        read_lock(str(tmp_path / "gone.json"))
+    run = doiuri("check", "--isolated", "--lock", name, cwd=tmp_path)
+    assert (run.returncode, run.stdout, message in run.stderr) == (2, "", True), run.stderr
 
 
 def test_differences_to_the_lock_file_are_findings(doi_proxy: Proxies, tmp_path: Path) -> None:
-    lock_of(tmp_path / "doi.lock.json", KNOWN[:3], doi_proxy.url)
+    with Resolver(doi_proxy.url, store=LockFile(tmp_path / "doi.lock.json")) as resolver:
+        list(resolver.check(KNOWN[:3]))  # as Sphinx does
     (tmp_path / "a.txt").write_text(f"doi:{KNOWN[0]} doi:{KNOWN[5]}")
     options = ("check", "--locked", "-o", "concise", "--resolver", f"{doi_proxy.url}/")
     run = doiuri(*options, cwd=tmp_path)
@@ -185,7 +177,7 @@ def test_differences_to_the_lock_file_are_findings(doi_proxy: Proxies, tmp_path:
     # offline, the same findings; the explanation of each says so
     offline = doiuri("check", "--offline", *options[2:], cwd=tmp_path)
     assert offline.stdout == run.stdout
-    for code in sorted(LOCK_CODES):
+    for code in ("lock-missing", "lock-unused"):
         text = " ".join(doiuri("rule", code, cwd=tmp_path).stdout.split())
         assert "Reported only with `--locked`, or with `--offline` if there is a lock file." in text
 
@@ -195,11 +187,11 @@ NO_ANSWERS = {"refused", "reset", "403", "429 in seconds", "500", "HTML in place
 
 @pytest.mark.parametrize("fault", [fault for fault in FAULTS if str(fault) in NO_ANSWERS], ids=str)
 def test_no_answer_is_no_finding(fault: Fault, tmp_path: Path) -> None:
+    (tmp_path / "doiuri.toml").write_text("budget = 20\n")
     with fault.serve() as server:
-        answers = check_names([NAME, DEAD], Config(resolver=server.url, budget=20))
-    assert {*answers.statuses.values()} == {"unknown"}
-    assert len(answers.unknown) == 2
-    assert all(str(cause).isprintable() and len(str(cause)) < 150 for cause in answers.unknown)
+        options = "--config", tmp_path / "doiuri.toml", "--resolver", server.url
+        told, figures = check(tmp_path, [NAME, DEAD], *options)
+    assert (told, figures) == ({}, [0, 2, 2])
 
 
 def test_one_line_about_what_could_not_be_checked(tmp_path: Path) -> None:

@@ -71,8 +71,9 @@ def test_what_is_unknown_is_counted_once_with_its_cause() -> None:
 def test_an_expired_answer_counts_but_is_marked() -> None:
     store = MemoryStore()
     with resolver_for(RECORDS, store=store) as resolver:
-        list(resolver.resolve_many([BARE]))
-        store.put_many({key: entry._replace(expires=0.0) for key, entry in store._entries.items()})
+        first = Survey(resolver, budget=10, record=True)
+        first.check([BARE])
+        store.put_many({key: entry._replace(expires=0.0) for key, entry in first.entries.items()})
         list(resolver.resolve_many([BOOK]))
     survey = Survey(Resolver(store=store, offline=True), budget=10)
     survey.check([BOOK, BARE])

@@ -12,12 +12,12 @@ from xml.etree import ElementTree
 import pytest
 from doiuri import DOI, BadRecord, Prefix, Record, ShortDOI
 from doiuri.records import Data, Value
-from doiuri.records._record import MAX_TTL
 from hypothesis import given
 from hypothesis import strategies as st
 from support.proxy_records import FIGURE_1
 
 X = DOI("10.1000/x")
+MAX_TTL = 2**31 - 1  # seconds: the greatest that the protocol can send
 TEMPLATE = "<locations><location href_template='https://a.example/{hdl:path}'/></locations>"
 LOC = "<locations><location href='{}' weight='{}'/></locations>"
 

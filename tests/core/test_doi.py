@@ -172,7 +172,7 @@ def test_urn_examples() -> None:
     """The Handbook's two examples (L-30, L-34), and colons of the suffix, which stay colons (L-33)."""
     assert DOI("10.123/456").urn == "urn:doi:10.123:456"
     assert DOI("10.123/456ABC/zyz").urn == "urn:doi:10.123:456ABC%2Fzyz"
-    assert DOI("10.123/a:b/c d").urn == "urn:doi:10.123:a:b%2Fc%20d"
+    assert DOI("10.123/a:b/c/ d").urn == "urn:doi:10.123:a:b%2Fc%2F%20d"
 
 
 @pytest.mark.parametrize(

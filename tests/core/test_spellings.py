@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 
 from doiuri import DOI, FINAL, LINK, URI, Handle, encode, find
 from doiuri.testing.strategies import case_pairs, dois, names
-from hypothesis import example, given
+from hypothesis import Phase, example, given, settings
 from hypothesis import strategies as st
 from support import naive
 from support.adversary import SYNTAXES
@@ -29,6 +29,9 @@ PLACES = {
     "rst": ("`x <{}>`_", ":doi:`x <{}>`", ".. _x: {}\n"),
     "bibtex": ("url = {{{}}}", 'DOI = "{}"', "\\url{{{}}}"),
 }
+as_they_are = settings(
+    phases=[Phase.explicit, Phase.generate]
+)  # shrinking hundreds of spellings takes minutes
 PRINTABLE = "".join(map(chr, range(0x20, 0x7F)))
 
 
@@ -58,6 +61,7 @@ def spellings(name: str) -> Iterator[tuple[Callable[[str], Handle], str]]:
     yield from ((DOI.parse, start + urn) for start in ("urn:", "URN:", "https://doi.org/Urn:"))
 
 
+@as_they_are
 @given((case_pairs() | st.tuples(names(), names())).map(lambda pair: (DOI(pair[0]), DOI(pair[1]))))
 @example((DOI("10.1000/" + PRINTABLE), DOI("10.1000/" + PRINTABLE.upper())))
 @example((DOI("10.1000/aZ%41%2F%2541%zz"), DOI("10.1000/aZ%2541")))
@@ -67,7 +71,7 @@ def spellings(name: str) -> Iterator[tuple[Callable[[str], Handle], str]]:
 def test_every_spelling_is_the_same_doi(pair: tuple[DOI, DOI]) -> None:
     """ASCII letters fold, nothing else does; labels and links fall away; escapes are undone once.
 
-    It proves C-06 C-31 G-08 L-32 N-008 N-009 N-074 N-076 N-079 P-06 S-22.
+    It proves C-06 C-13 C-31 G-08 L-32 N-008 N-009 N-074 N-076 N-079 P-06 S-22 U-33 U-34 U-39.
     """
     doi, other = pair
     key, other_key = naive.key(doi.name), naive.key(other.name)
@@ -84,13 +88,14 @@ def test_every_spelling_is_the_same_doi(pair: tuple[DOI, DOI]) -> None:
                 found = error
             if found != expected:
                 wrong.append(f"{found} of {door.__qualname__}({text!r})")
-    assert not wrong, "\n".join(wrong)
+    assert not wrong, "\n".join(wrong[:5])
 
 
 def compared(one: Handle | str, other: Handle | str) -> tuple[bool, ...]:
     return one == other, one < other, one <= other, one > other, one >= other  # type: ignore[operator]
 
 
+@as_they_are
 @given(dois(12))
 @example(DOI("10.1000/" + PRINTABLE))
 def test_every_spelling_is_found_whole(doi: DOI) -> None:
@@ -105,4 +110,4 @@ def test_every_spelling_is_found_whole(doi: DOI) -> None:
                     found = [(match.text, match.doi.name, match.doi.key) for match in find(text, syntax)]
                     if found != [(html.unescape(written), name, naive.key(name))]:
                         wrong.append(f"{found} in {syntax}: {text}")
-    assert not wrong, "\n".join(wrong)
+    assert not wrong, "\n".join(wrong[:5])

@@ -40,8 +40,9 @@ def test_messages_are_printable() -> None:
     assert error_of("doi:10.1000/a\xa0#b").reason == reason
 
 
-def test_invisible_characters_come_with_the_name_without_them() -> None:
-    repaired = {
+@pytest.mark.parametrize(
+    ("text", "repaired"),
+    {
         "10.1000/a\u200bb\xad": "doi:10.1000/ab",
         "https://doi.org/10.1000/a\x7f%23": "doi:10.1000/a%23",
         "10.1000/a%25b\u200b": "doi:10.1000/a%25b",
@@ -57,8 +58,11 @@ def test_invisible_characters_come_with_the_name_without_them() -> None:
         "10.1000/a\nb": None,
         "10.1000/\u200b": None,
         "10.1000/a\ue000": None,
-    }
-    assert {text: error_of(text).suggestion for text in repaired} == repaired
+    }.items(),
+    ids=ascii,
+)
+def test_invisible_characters_come_with_the_name_without_them(text: str, repaired: str | None) -> None:
+    assert error_of(text).suggestion == repaired
 
 
 @pytest.mark.parametrize(
@@ -124,15 +128,6 @@ def test_odd_characters_are_visible_in_messages() -> None:
     assert "U+202E" in message
 
 
-def test_reasons_of_refused_links_coach() -> None:
-    assert "not a DOI proxy" in str(error_of("https://notadoi.org/10.1000/182"))
-    assert "user" in str(error_of("https://me@doi.org/10.1000/182"))
-    assert "doi:" in str(error_of("hello"))
-    for text in ("11.1000/182", "[10.1000/182]", "see doi:10.1000/182", "doi.10.1000/182"):
-        assert "host" not in str(error_of(text))
-    assert "Handle.parse" in str(error_of("10/abcd"))
-
-
 @pytest.mark.parametrize(
     ("read", "text", "message"),
     [
@@ -147,6 +142,11 @@ def test_reasons_of_refused_links_coach() -> None:
         (DOI.parse, "doi://10.1/x", "'doi://10.1/x' is not a DOI: no slash may precede \"10.\" (position 4)"),
         (DOI.parse, "https:///10.1/x", 'is not a DOI: no host after "//" (position 8)'),
         (DOI.parse, "x", '\'x\' is not a DOI: expected "10.", a label such as "doi:", or a link to doi.org'),
+        (DOI.parse, "https://me@doi.org/10.1/x", "a link to a DOI has no user name before the host"),
+        (DOI.parse, "https://notadoi.org/10.1/x", "the host 'notadoi.org' is not a DOI proxy"),
+        (DOI.parse, "[10.1000/182]", 'expected "10.", a label such as "doi:"'),
+        (DOI.parse, "see doi:10.1000/182", 'expected "10.", a label such as "doi:"'),
+        (DOI.parse, "10/abcd", "this is a short DOI, use Handle.parse"),
         (DOI.from_uri, "doi:", "'doi:' is not a DOI: the name is missing (position 4)"),
         (DOI.from_url, "", "'' is not a link to a DOI: the text is empty (position 0)"),
         (

@@ -29,11 +29,7 @@ def test_environment() -> None:
 
 def test_options_win() -> None:
     settings = Settings.from_environ(
-        "https://proxy.example/doi/",
-        False,
-        "mailto:you@example.org",
-        Path("here"),
-        FULL,
+        "https://proxy.example/doi/", False, "mailto:you@example.org", Path("here"), FULL
     )
     assert settings == Settings("https://proxy.example/doi", False, "you@example.org", "here")
 

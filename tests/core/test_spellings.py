@@ -66,7 +66,7 @@ def spellings(name: str) -> Iterator[tuple[Callable[[str], Handle], str]]:
 @example((DOI("10.1000/" + PRINTABLE), DOI("10.1000/" + PRINTABLE.upper())))
 @example((DOI("10.1000/aZ%41%2F%2541%zz"), DOI("10.1000/aZ%2541")))
 @example((DOI("10.1.5/\u00e9\u00c9\u03c3\u00df\u017f\u212a\ufb01"), DOI("10.1.5/\u00c9\u00c9\u03a3SSSKFI")))
-@example((DOI("10.1000/./a//../b:c/"), DOI("10.1000/a/b:c")))
+@example((DOI("10.1000/a//../b:c/.."), DOI("10.1000/a/b:c")))
 @example((DOI("10.1000/x_"), DOI("10.1000/xa")))
 def test_every_spelling_is_the_same_doi(pair: tuple[DOI, DOI]) -> None:
     """ASCII letters fold, nothing else does; labels and links fall away; escapes are undone once.

@@ -195,6 +195,8 @@ def test_each_step_counts_once() -> None:
     """A step that is repeated can't multiply the work with the number of locations."""
     locations = parse_locations("<locations chooseby='country, locatt,country,,locatt,x'/>")
     assert locations.steps == ("country", "locatt", "x")
+    both = parse_locations("<locations choose_by='locatt' chooseby='country'/>")
+    assert both.steps == ("country",), "the documented spelling counts, not the older one"
     steps = "locatt,country," * 20_000
     locations = parse_locations(f"<locations chooseby='{steps}'>{MANY}</locations>")
     assert is_fast(lambda: choose(locations, country="gb", locatt="y"), 5)

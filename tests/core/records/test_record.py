@@ -343,6 +343,11 @@ def test_several_loc_values_count_as_one() -> None:
     values = [value("10320/loc", LOC.format(f"https://{w}.example/", w)) for w in (1, 3, 2)]
     assert record(*values).url == "https://3.example/"
     assert len(record(*values).locations.candidates) == 3
+    first, second = (
+        value("10320/loc", f"<locations http_sc='{sc}' {more}/>")
+        for sc, more in (("301", ""), ("303", "a='b'"))
+    )
+    assert record(first, second).locations.attributes == {"http_sc": "301", "a": "b"}
 
 
 def test_empty_locations_still_say_how_to_redirect() -> None:

@@ -269,16 +269,7 @@ def test_two_answers_for_a_name_count_only_if_they_agree() -> None:
 
 @pytest.mark.parametrize(
     "body",
-    [
-        b"",
-        b"<html>",
-        b"null",
-        b"{}",
-        b'{"DOI":"10.1000/x","RA":"A"}',
-        b'[{"RA":"A"}]',
-        b'[{"DOI":1}]',
-        b"[",
-    ],
+    [b"", b"<html>", b"null", b"{}", b'{"DOI":"10.1000/x","RA":"A"}', b'[{"RA":"A"}]', b'[{"DOI":1}]', b"["],
 )
 def test_an_invalid_answer_of_which_ra_raises_bad_record(body: bytes) -> None:
     """Which RA answers in JSON (P-74)."""

@@ -8,13 +8,27 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from enum import Enum
 from functools import cache
 from importlib.util import find_spec
 from math import inf
-from typing import Any, Literal
+from typing import Any, Final, Literal
 from urllib.parse import urlsplit
 
+from doiuri._hosts import is_loopback
 from doiuri._urls import DOI_ORG, read_base
+
+
+class Default(Enum):
+    """The type of an argument that was left out."""
+
+    DEFAULT = "default"
+
+
+DEFAULT: Final = Default.DEFAULT
+
+DEFAULT_RATE = 10.0
+"""Requests per second to a server that is not on this machine."""
 
 MEMORY = ":memory:"
 """The value of ``cache`` for a store in memory."""
@@ -261,6 +275,20 @@ def option(name: str, /, **changes: Any) -> Option:
     return replace(found, **changes)
 
 
+BUDGET = option("budget", default=None)
+"""The ``budget`` of a Resolver and of its methods, which have none by default."""
+
+_OF_RESOLVERS = (
+    option("resolver", name="base"),
+    option("offline"),
+    option("mailto"),
+    option("cache", name="store"),
+    option("timeout"),
+    BUDGET,
+    *map(option, ("concurrency", "rate", "private", "user_agent")),
+)
+
+
 def with_defaults(**defaults: object) -> tuple[Option, ...]:
     """Return ``OPTIONS``, some with other defaults."""
     return tuple(replace(one, default=defaults.get(one.name, one.default)) for one in OPTIONS)
@@ -304,6 +332,39 @@ class Settings:
         """
         given = {"resolver": resolver, "offline": offline, "mailto": mailto, "cache": cache}
         return cls(*(option.read(given, environ=environ) for option in SETTINGS))
+
+
+@dataclass(frozen=True, slots=True)
+class ResolverSettings(Settings):
+    """The settings of a Resolver: its arguments, with the defaults of those that were left out.
+
+    They are ``base``, ``offline``, ``mailto``, ``cache``, ``timeout``, ``budget``, ``concurrency``, ``rate``,
+    ``private`` and ``user_agent``.
+    """
+
+    timeout: float = 10
+    budget: float | None = None
+    concurrency: int = 3
+    rate: float | None = None
+    private: bool = False
+    user_agent: str = ""
+
+    @classmethod
+    def read(cls, **given: object) -> ResolverSettings:
+        """Return the settings that arguments of a Resolver give.
+
+        :raises ValueError: if one is invalid; the message begins with the argument or variable.
+        """
+        values = {one.name: one.read(given) for one in _OF_RESOLVERS if one.name in given}
+        values["cache"] = values.pop("store", None)
+        local = is_loopback(urlsplit(values["base"]).hostname or "")
+        values.setdefault("rate", None if local else DEFAULT_RATE)
+        values["user_agent"] = values["user_agent"] or user_agent(mailto=values["mailto"])
+        return cls(**values)
+
+    def deadline(self, budget: float | Default | None) -> float:
+        """Return when a call that starts now ends, on the clock of ``time.monotonic``; check its budget."""
+        return deadline_in(self.budget if budget is DEFAULT else BUDGET.read({"budget": budget}))
 
 
 def store_kind(address: str) -> tuple[Literal["memory", "redis", "lock", "sqlite"], str]:

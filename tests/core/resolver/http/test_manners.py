@@ -11,7 +11,6 @@ from itertools import cycle
 import pytest
 from doiuri import DOI, ResolverUnavailable
 from doiuri.resolver import MemoryStore, Resolver, _process
-from doiuri.resolver._arguments import default_rate
 from doiuri.resolver.http._limiter import Limiter
 from support.clock import Clock
 from support.processes import all_threads_ended
@@ -40,7 +39,7 @@ def names(number: int) -> list[DOI]:
     ],
 )
 def test_only_remote_servers_have_a_default_rate(base: str, rate: float | None) -> None:
-    assert default_rate(base) == rate
+    assert Resolver(base, store=None).settings.rate == rate
 
 
 def test_the_rate_is_that_of_all_resolvers_and_threads(clock: Clock) -> None:

@@ -8,7 +8,7 @@ import pytest
 import requests
 from doiuri._hosts import is_private
 from doiuri.resolver import Reply, Request, Resolver, TransportError
-from doiuri.resolver.http._request import is_elsewhere
+from doiuri.resolver.http import is_elsewhere
 from doiuri.resolver.http._transport import HTTPTransport
 from requests.adapters import BaseAdapter
 from urllib3.exceptions import ProtocolError

@@ -4,10 +4,18 @@ What a document needs from the registry is in ``doiuri.plugins.survey``, the tex
 ``doiuri.plugins.display``, and what HTTP clients need in ``doiuri.plugins.clients``.
 """
 
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING
+
 from doiuri._advice import unescape_html
+from doiuri._errors import DOISyntaxError
 from doiuri._files import replacing
 from doiuri._settings import (
     OPTIONS,
+    SETTINGS,
     Option,
     Settings,
     choice,
@@ -22,10 +30,14 @@ from doiuri._settings import (
 )
 from doiuri._urls import DOI_ORG
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from doiuri.plugins._options import Options, open_resolver
-    from doiuri.plugins.display import with_suggestion
+    from collections.abc import Iterable, Mapping
+    from typing import Any, Literal
+
+    from doiuri._doi import DOI
+    from doiuri.plugins.display import Words
+    from doiuri.records import Work
+    from doiuri.resolver import Resolver, Store
 
 __all__ = [
     "DOI_ORG",
@@ -48,12 +60,108 @@ __all__ = [
     "with_suggestion",
 ]
 
+_LONGEST_URL = 2_000  # characters
 
-def __getattr__(name: str) -> object:  # what a command that shows no links does not need is slow to import
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from doiuri.plugins import _options, display
 
-    value = getattr(display if name == "with_suggestion" else _options, name)
-    globals()[name] = value
-    return value
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The options of a plugin that shows, links and looks up DOIs: an attribute for each in ``OPTIONS``.
+
+    >>> options = Options.read({"doi_text": "link", "doi_timeout": "2.5"}, prefix="doi_", environ={})
+    >>> options.timeout, options.display(DOI("10.1000/182"))
+    (2.5, 'https://doi.org/10.1000/182')
+    """
+
+    settings: Settings
+    """The options ``resolver`` (its ``base``), ``offline``, ``mailto`` and ``cache``."""
+
+    resolve: bool
+    timeout: float
+    budget: float
+    lock: str | None
+    text: str
+    link: str
+    citation: Literal["author-year", "number"] | None
+    reference_style: str | None
+    reference_locale: str | None
+    works: tuple[str, ...]
+
+    @classmethod
+    def read(
+        cls,
+        given: Mapping[str, object],
+        prefix: str = "",
+        environ: Mapping[str, str] | None = None,
+        options: Iterable[Option] = OPTIONS,
+    ) -> Options:
+        """Return the options, checked; all values may be strings.
+
+        An option that is missing or None has its default, but None turns ``resolve`` off. ``resolver``,
+        ``offline``, ``mailto`` and ``cache`` default to their environment variables. An empty string means
+        "not given" for these and for options without a default.
+
+        :param given: values by the names that users write; others are ignored.
+        :param prefix: what all these names begin with, such as ``"doi_"``.
+        :param environ: variables to read instead of the process's environment.
+        :param options: the table, if the host changes defaults; see ``with_defaults``.
+        :raises ValueError: if a value is invalid; the message begins with the name of the option or variable.
+        """
+        values = {option.name: option.read(given, prefix, environ) for option in options}
+        return cls(Settings(*(values.pop(option.name) for option in SETTINGS)), **values)
+
+    def display(self, doi: DOI, work: Work | None = None, words: Words | None = None) -> str:
+        """Return the visible text of a link without a title; see the function ``display``."""
+        from doiuri.plugins.display import display  # slow to import
+
+        return display(doi, self.text, base=self.link, work=work, words=words)
+
+
+def open_resolver(
+    options: Options, distribution: str, store: Store | None = None, **arguments: Any
+) -> Resolver:
+    """Return a Resolver for a plugin's options; it needs ``doiuri[resolver]``.
+
+    If the options name a lock file and ``store`` is None, all answers come from the lock file; no request is
+    sent.
+
+    :param distribution: the name of the plugin's distribution, for the User-Agent header.
+    :param store: the store to use; by default the lock file's, else the cache's.
+    :param arguments: other arguments of the Resolver, or values that win over the options'.
+    :raises ValueError: if the lock file or the cache cannot be used.
+    """
+    from doiuri.resolver import LockFile, Resolver  # slow to import
+
+    settings = options.settings
+    offline = arguments.pop("offline", settings.offline)
+    if store is None and options.lock:
+        store, offline = LockFile(options.lock), True
+    if store is not None or settings.cache is not None:
+        arguments["store"] = settings.cache if store is None else store
+    # to read versions is slow, and without requests nobody sees them
+    agent = distribution if offline else user_agent(distribution, settings.mailto)
+    given = {"timeout": options.timeout, "budget": options.budget, "mailto": settings.mailto} | arguments
+    return Resolver(settings.base, offline=offline, user_agent=agent, **given)
+
+
+def with_suggestion(error: DOISyntaxError) -> DOISyntaxError:
+    """Return an error about a URL, such as a publisher's, with the DOI in it as its suggestion.
+
+    Any other error is returned as it is, and so is one that has a suggestion.
+
+    >>> from doiuri import DOI
+    >>> try:
+    ...     DOI.parse("https://onlinelibrary.wiley.com/doi/10.1002/abc.123/full")
+    ... except DOISyntaxError as error:
+    ...     with_suggestion(error).suggestion
+    'doi:10.1002/abc.123'
+
+    :param error: what ``DOI.parse`` raised.
+    """
+    from doiuri._find import find  # slow to import
+
+    if error.suggestion is not None or "://" not in error.text or len(error.text) > _LONGEST_URL:
+        return error
+    found = list(islice(find(error.text), 2))
+    if len(found) != 1:
+        return error
+    return DOISyntaxError(error.text, error.position, error.reason, found[0].doi.uri, error.kind)

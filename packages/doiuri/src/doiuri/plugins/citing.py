@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from doiuri import Handle
     from doiuri.citations import EntryKey, Reference
-    from doiuri.plugins._options import Options
+    from doiuri.plugins import Options
     from doiuri.records import Work
 
 __all__ = ["Citing"]

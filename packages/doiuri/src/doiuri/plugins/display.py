@@ -1,18 +1,16 @@
-"""What plugins show: texts of links, marks of retracted works, hover cards, and suggestions."""
+"""What plugins show: texts of links, marks of retracted works, hover cards, and links to other handles."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
 from html import escape
-from itertools import islice
 from pathlib import Path
 from string import Formatter
 from typing import TYPE_CHECKING, NamedTuple
 
 from doiuri._encoding import LINK, encode, unescape
 from doiuri._errors import DOISyntaxError
-from doiuri._find import find
 from doiuri._names import OTHER_HANDLE
 from doiuri._settings import OF_WORKS, check_display
 from doiuri._urls import DOI_ORG
@@ -33,7 +31,6 @@ STYLE_SHEET = Path(__file__).parent / "static" / "doiuri.css"
 _BREAK = re.compile(r"(?<=[/.:;,)>_])(?<!doi:)(?<!10\.)(?<!https:)(?<!http:)(?<!:/)(?<!//doi\.)|(?=[(<])")
 _WIDTH = 36  # characters: what fits into a line on a phone
 
-_LONGEST_URL = 2_000  # characters
 _LONGEST = 300  # characters of a title or a name in a card
 _AUTHORS_SHOWN = 3  # in a card
 
@@ -209,29 +206,6 @@ def breakable(text: str, width: int = _WIDTH) -> list[str]:
     if len(text) <= width or max(map(len, text.split()), default=0) <= width:
         return [text]
     return [part for part in _BREAK.split(text) if part]
-
-
-def with_suggestion(error: DOISyntaxError) -> DOISyntaxError:
-    """Return an error about a URL, such as a publisher's, with the DOI in it as its suggestion.
-
-    Any other error is returned as it is, and so is one that has a suggestion.
-
-    >>> from doiuri import DOI
-    >>> try:
-    ...     DOI.parse("https://onlinelibrary.wiley.com/doi/10.1002/abc.123/full")
-    ... except DOISyntaxError as error:
-    ...     with_suggestion(error).suggestion
-    'doi:10.1002/abc.123'
-
-    :param error: what ``DOI.parse`` raised.
-    """
-    text = error.text
-    if error.suggestion is not None or "://" not in text or len(text) > _LONGEST_URL:
-        return error
-    found = list(islice(find(text), 2))
-    if len(found) != 1:
-        return error
-    return DOISyntaxError(text, error.position, error.reason, found[0].doi.uri, error.kind)
 
 
 def link_to_handle(error: DOISyntaxError, base: str = DOI_ORG) -> str | None:

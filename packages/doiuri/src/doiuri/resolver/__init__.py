@@ -4,6 +4,8 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
+from doiuri._settings import ResolverSettings
+
 for _needed in ("requests", "platformdirs"):
     if find_spec(_needed) is None:  # found, not imported: that takes long, and stored answers need neither
         raise ModuleNotFoundError(
@@ -11,11 +13,10 @@ for _needed in ("requests", "platformdirs"):
         )
 
 if TYPE_CHECKING:
-    from doiuri.resolver._arguments import ResolverSettings
     from doiuri.resolver._outcome import Cause, Metadata, Outcome
     from doiuri.resolver._process import open_store
     from doiuri.resolver._resolver import Resolver
-    from doiuri.resolver.http._request import Reply, Request, Transport, TransportError
+    from doiuri.resolver.http import Reply, Request, Transport, TransportError
     from doiuri.resolver.stores._lock_file import LockContent, LockFile
     from doiuri.resolver.stores._memory import MemoryStore
     from doiuri.resolver.stores._redis import RedisStore
@@ -48,8 +49,7 @@ __all__ = [
 _MODULES = {
     **dict.fromkeys(("Cause", "Metadata", "Outcome"), "_outcome"),
     "Resolver": "_resolver",
-    "ResolverSettings": "_arguments",
-    **dict.fromkeys(("Reply", "Request", "Transport", "TransportError"), "http._request"),
+    **dict.fromkeys(("Reply", "Request", "Transport", "TransportError"), "http"),
     **dict.fromkeys(("LockContent", "LockFile"), "stores._lock_file"),
     "MemoryStore": "stores._memory",
     "open_store": "_process",

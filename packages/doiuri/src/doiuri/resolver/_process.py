@@ -24,8 +24,8 @@ from doiuri.resolver.stores._sqlite import SQLiteStore
 if TYPE_CHECKING:
     import requests
 
-    from doiuri.resolver._arguments import ResolverSettings
-    from doiuri.resolver.http._request import OnReply, Transport
+    from doiuri._settings import ResolverSettings
+    from doiuri.resolver.http import OnReply, Transport
 
     AnyStore = MemoryStore | SQLiteStore | LockFile | RedisStore
 

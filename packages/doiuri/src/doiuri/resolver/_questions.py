@@ -29,8 +29,8 @@ from doiuri.records._negotiation import BIBTEX, CSL_JSON, is_accepted
 from doiuri.records._record import Record, ascii_upper
 from doiuri.records._work import Work
 from doiuri.resolver._outcome import Cause, Metadata, Outcome, Unanswered
+from doiuri.resolver.http import Request
 from doiuri.resolver.http._client import host_of
-from doiuri.resolver.http._request import Request
 from doiuri.resolver.stores._store import JSON, MAX_AGE, NOTHING, Key, new_entry
 from doiuri.rest._client import (
     MAX_AGENCY_URL,
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Any
 
-    from doiuri.resolver.http._request import Reply
+    from doiuri.resolver.http import Reply
     from doiuri.resolver.stores._store import Entry
     from doiuri.rest._client import Agency
 

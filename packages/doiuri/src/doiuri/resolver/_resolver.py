@@ -8,18 +8,11 @@ from collections.abc import Sized
 from math import inf
 from typing import TYPE_CHECKING
 
+from doiuri._doi import Handle
+from doiuri._errors import DOISyntaxError
+from doiuri._settings import BUDGET, DEFAULT, Default, ResolverSettings
 from doiuri.resolver import _process
-from doiuri.resolver._arguments import (
-    DEFAULT,
-    Default,
-    ResolverSettings,
-    as_handle,
-    as_handles,
-    check_batch,
-    check_callable,
-    check_method,
-)
-from doiuri.resolver._outcome import Outcome
+from doiuri.resolver._outcome import Cause, Outcome
 from doiuri.resolver._pipeline import Pipeline
 from doiuri.resolver._questions import (
     FEW,
@@ -40,12 +33,11 @@ if TYPE_CHECKING:
 
     import requests
 
-    from doiuri._doi import Handle
     from doiuri.records._record import Record
     from doiuri.records._work import Work
     from doiuri.resolver._outcome import Metadata
     from doiuri.resolver._questions import Question
-    from doiuri.resolver.http._request import OnReply, Transport
+    from doiuri.resolver.http import OnReply, Transport
     from doiuri.resolver.stores._store import Entry, Key, ReadStore, Store
 
     Progress = Callable[[int, int | None], None]
@@ -388,3 +380,54 @@ class Resolver:
         entries = read(self._store, [key for own in keys.values() for key in own])
         stored = {doi: [entries.get(key) for key in own] for doi, own in keys.items()}
         return sum(question.read(doi, own, now) is None for doi, own in stored.items()) > allowed
+
+
+def check_method(method: str, **arguments: object) -> None:
+    """Raise TypeError unless the arguments have a method or are None."""
+    for name, value in arguments.items():
+        if value is not None and not callable(getattr(value, method, None)):
+            raise TypeError(f"{name} cannot be {value!r:.80}: it has no {method}()")
+
+
+def check_callable(**arguments: object) -> None:
+    """Raise TypeError unless the arguments are callable or None."""
+    for name, value in arguments.items():
+        if value is not None and not callable(value):
+            raise TypeError(f"{name} must be callable, not {value!r:.80}")
+
+
+def check_batch(dois: object, budget: object) -> None:
+    """Raise TypeError unless ``dois`` is an iterable of DOIs, and ValueError for an invalid budget."""
+    if isinstance(dois, (str, bytes, Handle)):
+        raise TypeError(f"expected an iterable of DOIs; pass [{dois!r}]")
+    if not hasattr(dois, "__iter__") and not hasattr(dois, "__getitem__"):
+        raise TypeError(f"expected an iterable of DOIs, not {dois!r:.80}")
+    if budget is not DEFAULT:
+        BUDGET.read({"budget": budget})
+
+
+def as_handle(doi: object) -> Handle:
+    """Return a DOI as it is, or parsed from text; raise DOISyntaxError or TypeError."""
+    if isinstance(doi, Handle):
+        return doi
+    if isinstance(doi, str):
+        return Handle.parse(doi)
+    raise TypeError(_not_a_doi(doi))
+
+
+def as_handles(dois: Iterable[object]) -> Iterator[Handle | Outcome]:
+    """Yield a DOI, or an outcome with the status ``"invalid"``, for each item."""
+    for doi in dois:
+        if isinstance(doi, Handle):
+            yield doi
+        elif isinstance(doi, str):
+            try:
+                yield Handle.parse(doi)
+            except DOISyntaxError as error:
+                yield Outcome(None, "invalid", text=error.text, cause=Cause("invalid", detail=error.reason))
+        else:
+            yield Outcome(None, "invalid", text=repr(doi), cause=Cause("invalid", detail=_not_a_doi(doi)))
+
+
+def _not_a_doi(item: object) -> str:
+    return f"expected a DOI or a str, not {item!r:.80}"

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from doiuri._advice import suggest
 from doiuri._doi import DOI
 from doiuri._errors import DOISyntaxError
-from doiuri.plugins.display import with_suggestion
+from doiuri.plugins import with_suggestion
 from doiuri.plugins.survey import Survey, unchecked
 from doiuri.resolver import LockContent, Resolver
-from doiuri.resolver._arguments import check_batch
+from doiuri.resolver._resolver import check_batch
 
 if TYPE_CHECKING:
     import os

@@ -1,1 +1,156 @@
-"""HTTP for the resolver: requests and connections, rate limit, retries."""
+"""HTTP for the resolver; here the interface of transports: a request, its reply, an error."""
+
+from __future__ import annotations
+
+import time
+from math import inf
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+from urllib.parse import urlsplit
+
+from doiuri._urls import server_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from doiuri._connections import Guard
+
+    OnReply = Callable[["Reply | TransportError | TimeoutError"], object]
+
+MAX_TIMEOUT = 86_400.0
+"""Seconds that a request may take at most: sockets refuse timeouts of any length."""
+
+
+class Reply(NamedTuple):
+    """The reply to a request.
+
+    >>> Reply(200, {"Content-Type": "application/json"}, b"[]", "https://doi.org/doiRA/").status
+    200
+    """
+
+    status: int
+    """The HTTP status."""
+
+    headers: Mapping[str, str]
+    """The headers; names are compared without regard to case."""
+
+    body: bytes
+    """The body, decoded according to its Content-Encoding."""
+
+    url: str
+    """The URL that answered, after redirects."""
+
+
+class TransportError(Exception):
+    """A request got no usable reply.
+
+    :param reason: what went wrong; the reason of the ResolverUnavailable that the user gets.
+    :param transient: whether the same request may succeed when it is repeated.
+    :param counts: whether this is a failure of the resolver; after several in a row it gets no requests for
+        a while.
+    :param host: the host that failed, if it is not the resolver.
+    """
+
+    def __init__(self, reason: str, *, transient: bool = False, counts: bool = True, host: str = "") -> None:
+        super().__init__(reason)
+        self.transient = transient
+        self.counts = counts
+        self.host = host
+
+
+class Request:
+    """One GET request.
+
+    :param url: the URL.
+    :param accept: the Accept header.
+    :param max_size: bytes that the body may have, as sent and decoded.
+    :param any_host: whether redirects to another host may be followed.
+    :param timeout: seconds that it may take, from now.
+    """
+
+    url: str
+    """The URL."""
+
+    accept: str
+    """The Accept header."""
+
+    max_size: int
+    """Bytes that the body may have, as sent and decoded."""
+
+    any_host: bool
+    """Whether redirects to another host may be followed."""
+
+    timeout: float
+    """Seconds that the request may take."""
+
+    def __init__(
+        self, url: str, accept: str, max_size: int, any_host: bool = False, timeout: float = inf
+    ) -> None:
+        self.url = url
+        self.accept = accept
+        self.max_size = max_size
+        self.any_host = any_host
+        self.timeout = timeout
+        self._deadline = time.monotonic() + min(timeout, MAX_TIMEOUT)
+        self._guard: Guard | None = None  # of the connection that carries it
+        self._hop = url  # the URL of the redirect that is being followed
+
+    def remaining(self) -> float:
+        """Return the seconds that are left.
+
+        :raises TimeoutError: if there are none.
+        """
+        left = self._deadline - time.monotonic()
+        if left <= 0:
+            raise TimeoutError(self.timeout_reason)
+        return left
+
+    def _end(self) -> None:
+        """Have it end now, from another thread."""
+        self._deadline = -inf
+        if self._guard is not None:
+            self._guard.close()
+
+    @property
+    def timeout_reason(self) -> str:
+        """What to say when no time is left."""
+        return f"no answer from {self._host} within {self.timeout:.3g} s"
+
+    @property
+    def _host(self) -> str:
+        """The host and port that are asked."""
+        return f"{urlsplit(self._hop).netloc:.260}"
+
+    @property
+    def _elsewhere(self) -> bool:
+        """Whether a redirect led to another server, whose behaviour says nothing about the first one."""
+        return is_elsewhere(self._hop, self.url)
+
+
+def is_elsewhere(url: str, first: str) -> bool:
+    """Return whether two URLs are on different servers; http and https on their default ports are one."""
+    return server_of(url) != server_of(first)
+
+
+class Transport(Protocol):
+    """An object that sends a Resolver's requests instead of HTTP.
+
+    >>> from doiuri.resolver import Reply, Resolver
+    >>> class Canned:
+    ...     def get(self, request):
+    ...         name = request.url.partition("/api/handles/")[2]
+    ...         body = b'{"responseCode":100,"handle":"%b"}' % name.encode()
+    ...         return Reply(404, {"Content-Type": "application/json"}, body, request.url)
+    >>> resolver = Resolver(store=None, transport=Canned(), rate=None)
+    >>> [outcome.status for outcome in resolver.resolve_many(["10.1000/1"])]
+    ['not-found']
+    """
+
+    def get(self, request: Request) -> Reply:
+        """Send the request and return the reply, whatever its HTTP status.
+
+        It is called in several threads at once. It must return within ``request.remaining()`` seconds, and
+        respect ``request.max_size`` and ``request.any_host``.
+
+        :raises TransportError: if there is no usable reply.
+        :raises TimeoutError: if there is no reply in time.
+        """

@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 from doiuri._errors import BadRecord, ResolverUnavailable
 from doiuri._json import load
 from doiuri.resolver._outcome import BUDGET, Cause, Unanswered
+from doiuri.resolver.http import Request, TransportError, is_elsewhere
 from doiuri.resolver.http._limiter import REFUSED, RETRIED, UNUSABLE, Paused
-from doiuri.resolver.http._request import Request, TransportError, is_elsewhere
 from doiuri.rest._client import retry_after
 
 if TYPE_CHECKING:
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     from doiuri._doi import Handle
-    from doiuri.resolver._arguments import ResolverSettings
+    from doiuri._settings import ResolverSettings
+    from doiuri.resolver.http import OnReply, Reply, Transport
     from doiuri.resolver.http._limiter import Limiter
-    from doiuri.resolver.http._request import OnReply, Reply, Transport
 
     T = TypeVar("T")
 

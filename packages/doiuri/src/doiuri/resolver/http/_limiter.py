@@ -13,9 +13,6 @@ from doiuri.resolver._outcome import Cause
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-DEFAULT_RATE = 10.0
-"""Requests per second to a server that is not on this machine."""
-
 REFUSED, RETRIED, UNUSABLE = 4, 2, 1
 """Weights of a failure: in full; if it is retried; if a single DOI may be to blame."""
 

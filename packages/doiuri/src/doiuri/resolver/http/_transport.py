@@ -20,14 +20,14 @@ from doiuri._connections import (
 )
 from doiuri._hosts import TargetCheck, TargetError
 from doiuri._urls import origin
-from doiuri.resolver.http._request import Reply, TransportError
+from doiuri.resolver.http import Reply, TransportError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from requests.adapters import BaseAdapter
 
-    from doiuri.resolver.http._request import Request
+    from doiuri.resolver.http import Request
 
 MAX_REDIRECTS = 10
 

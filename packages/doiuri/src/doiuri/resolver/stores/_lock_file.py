@@ -24,8 +24,7 @@ from doiuri._json import dump, load, read_object
 from doiuri._urls import DOI_ORG
 from doiuri.records._negotiation import CSL_JSON
 from doiuri.records._record import Record, ascii_upper
-from doiuri.resolver._fork import ForkSafe
-from doiuri.resolver.stores._store import JSON, MAX_AGE, NOTHING, Entry, Key, warn
+from doiuri.resolver.stores._store import JSON, MAX_AGE, NOTHING, Entry, ForkSafe, Key, warn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from doiuri.resolver._fork import ForkSafe
-from doiuri.resolver.stores._store import Usage, read, write
+from doiuri.resolver.stores._store import ForkSafe, Usage, read, write
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -11,8 +11,7 @@ from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from doiuri.resolver._fork import ForkSafe
-from doiuri.resolver.stores._store import Entry, Key, Usage, warn
+from doiuri.resolver.stores._store import Entry, ForkSafe, Key, Usage, warn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -7,13 +7,15 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from doiuri import DOI
-from doiuri.resolver import MemoryStore, Resolver, SQLiteStore
+from doiuri.resolver import MemoryStore, Outcome, Reply, Request, Resolver, SQLiteStore
 from support.processes import all_threads_ended, in_child
-from support.servers.faults import FAULTS
+from support.servers.faults import FAULTS, record
 from support.servers.rest import handling, proxy
 from support.waiting import until
 
@@ -93,6 +95,56 @@ def test_a_fork_in_the_middle_of_a_request_does_no_harm() -> None:
         assert in_child(lambda: resolver.resolve(DOI_)) == 0
         gate.set()
         asking.join()
+
+
+class _Gated:
+    """A transport that answers about a name that ends in "slow" only when its gate is open."""
+
+    def __init__(self) -> None:
+        self.asked, self.gate = threading.Event(), threading.Event()
+
+    def get(self, request: Request) -> Reply:
+        if request.url.endswith("slow"):
+            self.asked.set()
+            self.gate.wait()
+        return Reply(200, {}, record(request.url.partition("/api/handles/")[2]), request.url)
+
+
+def test_a_fork_in_the_middle_of_a_request_over_a_transport_does_no_harm() -> None:
+    transport = _Gated()
+    resolver = Resolver(store=None, transport=transport, concurrency=1)
+    asking = threading.Thread(target=lambda: list(resolver.resolve_many([DOI("10.1000/slow")])))
+    asking.start()
+    assert transport.asked.wait(60)
+    assert in_child(lambda: resolver.resolve(DOI_)) == 0
+    transport.gate.set()
+    asking.join()
+
+
+def _goes_on(stream: Iterator[Outcome]) -> None:
+    with pytest.raises(RuntimeError, match="parent"):
+        next(stream)
+
+
+@pytest.mark.parametrize("use", [Generator.close, _goes_on], ids=["closed", "continued"])
+def test_a_batch_belongs_to_the_process_that_began_it(use: Callable[[Any], object]) -> None:
+    """The child of a fork does not wait for threads that it has not, and ends no request of its parent."""
+    gate = threading.Event()
+    usual = proxy()
+
+    def slow(target: str) -> bytes:
+        if target.endswith("slow"):
+            gate.wait()
+        return usual(target)
+
+    with handling(slow) as server:
+        resolver = Resolver(server.url, store=None, timeout=100)
+        stream = resolver.resolve_many([DOI_, DOI("10.1000/slow")])
+        assert next(stream).status == "found"
+        until(lambda: len(server.requests) == 2)
+        assert in_child(lambda: use(stream)) == 0
+        gate.set()
+        assert next(stream).status == "found"
 
 
 ASK = """

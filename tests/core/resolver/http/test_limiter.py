@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import time
+from contextlib import ExitStack
+from itertools import chain, count, repeat
+from math import inf
 
 import pytest
 from doiuri.resolver import Cause
@@ -41,11 +44,18 @@ def limiter(clock: Clock) -> Limiter:
 
 def admitted(limiter: Limiter, rate: float | None = None, *, within: float = 0.01) -> bool:
     """Return whether a request may be sent at once; a later one would have to wait beyond its deadline."""
+    now = limiter._clock()
     try:
-        with limiter.slot(rate, 3, limiter._clock() + within):
+        with limiter.slot(rate, 3, lambda: now + within):
             return True
     except TimeoutError:
         return False
+
+
+def check_full(limiter: Limiter, concurrency: int) -> None:
+    soon = time.monotonic() + 0.05
+    with pytest.raises(TimeoutError), limiter.slot(None, concurrency, lambda: soon):
+        pass
 
 
 def pause(limiter: Limiter) -> Paused:
@@ -144,20 +154,28 @@ def test_no_more_requests_in_flight_than_failures_that_are_left(failures: int, l
     limiter = Limiter()
     for _ in range(failures):
         limiter.failed(AWAY)
-    for _ in range(left):
-        limiter._acquire(0.0, 4, time.monotonic() + 20)
-    with pytest.raises(TimeoutError):
-        limiter._acquire(0.0, 4, time.monotonic() + 0.05)
+    with ExitStack() as stack:
+        for _ in range(left):
+            stack.enter_context(limiter.slot(None, 4, lambda: inf))
+        check_full(limiter, 4)
 
 
 def test_before_a_pause_one_request_at_a_time_is_sent_until_there_is_an_answer() -> None:
     limiter = Limiter()
     for _ in range(MAX_FAILURES // REFUSED - 1):
         limiter.failed(AWAY)
-    later = time.monotonic() + 20
-    with limiter.slot(None, 3, later), pytest.raises(TimeoutError):  # noqa: SIM117
-        with limiter.slot(None, 3, time.monotonic() + 0.05):
+    with limiter.slot(None, 3, lambda: inf):
+        check_full(limiter, 3)
+        limiter.succeeded()
+        with limiter.slot(None, 3, lambda: inf):
             pass
-    limiter.succeeded()
-    with limiter.slot(None, 3, later), limiter.slot(None, 3, later):
+
+
+def test_a_call_that_ends_while_it_waits_takes_no_turn_from_others() -> None:
+    ticks = count(1000.0, 0.01)
+    limiter = Limiter(lambda: next(ticks))
+    assert admitted(limiter, 10.0, within=0.1)
+    ends = chain([inf], repeat(-inf))
+    with pytest.raises(TimeoutError), limiter.slot(10.0, 3, lambda: next(ends)):
         pass
+    assert admitted(limiter, 10.0, within=0.1)

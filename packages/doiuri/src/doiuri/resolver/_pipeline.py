@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 import time
@@ -68,6 +69,7 @@ class Pipeline:
         self._store = store
         self._budget = Budget(deadline)
         self._threads = 0
+        self._process = os.getpid()
         self._tasks: SimpleQueue[tuple[Sequence[_Pending], Ask] | None] = SimpleQueue()
         self._answered: SimpleQueue[tuple[Sequence[_Pending], Sequence[Answer]]] = SimpleQueue()
         self._waiting: deque[tuple[Handle | Outcome, Outcome | _Pending]] = deque()
@@ -99,8 +101,9 @@ class Pipeline:
             if self._failure is not None:
                 raise self._failure
         finally:
-            # when the interpreter exits, the threads are gone, maybe with a lock that we would wait for
-            if not sys.is_finalizing():
+            # when the interpreter exits, the threads are gone, maybe with a lock that we would wait for;
+            # after a fork, the sockets are the parent's
+            if not sys.is_finalizing() and self._process == os.getpid():
                 self._close()
                 self._flush()
 
@@ -194,6 +197,8 @@ class Pipeline:
     def _settled(self, pending: _Pending) -> Outcome:
         """Wait for an outcome, but not past the deadline."""
         while pending.outcome is None:
+            if self._process != os.getpid():  # whose threads did not survive the fork
+                raise RuntimeError("the batch belongs to the parent process; call the method again")
             left = min(max(self._budget.deadline - time.monotonic(), 0), threading.TIMEOUT_MAX)
             try:
                 names, answers = self._answered.get(timeout=left)

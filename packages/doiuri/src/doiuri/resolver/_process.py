@@ -69,7 +69,12 @@ def new_client(
     on_reply: OnReply | None,
 ) -> Client:
     """Return a client; with a transport of its own it has a limiter of its own, too."""
-    own = None if transport is None else Limiter()
+    own: dict[int, Limiter] = {}  # by process: the child of a fork has no requests in flight
+
+    def limiter() -> Limiter:
+        if transport is None:
+            return server(settings.base).limiter
+        return own.get(os.getpid()) or own.setdefault(os.getpid(), Limiter())
 
     @cache
     def opened() -> Transport:
@@ -81,7 +86,7 @@ def new_client(
             lambda: server(settings.base).session, session, settings.user_agent, private=settings.private
         )
 
-    return Client(settings, opened, lambda: own or server(settings.base).limiter, on_reply)
+    return Client(settings, opened, limiter, on_reply)
 
 
 def shared_store(where: str | os.PathLike[str] | None) -> AnyStore:

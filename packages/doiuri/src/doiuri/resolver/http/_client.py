@@ -173,7 +173,7 @@ class Client:
         transport = self._transport()  # before the timeout starts: it may have to be imported
         try:
             with (
-                self._limiter().slot(self._settings.rate, self.concurrency, budget.deadline),
+                self._limiter().slot(self._settings.rate, self.concurrency, lambda: budget.deadline),
                 budget.attempt(request, self._settings.timeout) as attempt,
             ):
                 result = _send(transport, attempt)

@@ -66,12 +66,12 @@ class Limiter:
         self._first_pause = self._next_pause = pause
 
     @contextmanager
-    def slot(self, rate: float | None, concurrency: int, deadline: float) -> Iterator[None]:
+    def slot(self, rate: float | None, concurrency: int, deadline: Callable[[], float]) -> Iterator[None]:
         """Wait for permission to send a request; within, the request is in flight.
 
         :param rate: requests per second; None: no limit.
         :param concurrency: requests in flight.
-        :param deadline: how long to wait, on the limiter's clock.
+        :param deadline: returns how long to wait, on the limiter's clock: a call may end early.
         :raises Paused: if the server gets no requests now.
         :raises TimeoutError: if there is no slot before the deadline.
         """
@@ -83,14 +83,14 @@ class Limiter:
                 self._in_flight -= 1
                 self._changed.notify_all()
 
-    def _acquire(self, interval: float, concurrency: int, deadline: float) -> None:
+    def _acquire(self, interval: float, concurrency: int, deadline: Callable[[], float]) -> None:
         with self._changed:
             while True:
-                now = self._clock()
+                now, end = self._clock(), deadline()
                 if now < self._paused_until:
                     raise Paused(self._paused_until - now, self._cause)
                 wait = max(self._last_sent + interval, self._held_until) - now
-                if now + max(wait, 0) >= deadline:
+                if now + max(wait, 0) >= end:
                     raise TimeoutError
                 # no more requests than failures that are left; one before the pause, and after it
                 left = max((MAX_FAILURES - self._failures) // REFUSED, 1)
@@ -100,7 +100,7 @@ class Limiter:
                     self._last_sent = now
                     return
                 # a free slot is notified; the rate and a Retry-After end by time alone
-                self._changed.wait(min(wait if wait > 0 else deadline - now, threading.TIMEOUT_MAX))
+                self._changed.wait(min(wait if wait > 0 else end - now, threading.TIMEOUT_MAX))
 
     def hold(self, seconds: float) -> None:
         """Send nothing for so many seconds, as the server asked."""

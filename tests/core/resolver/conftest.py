@@ -21,6 +21,12 @@ def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 
 @pytest.fixture
+def _long_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The pause for a server on this machine is longer than any test."""
+    monkeypatch.setattr(_process, "LOCAL_PAUSE", 3600.0)
+
+
+@pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     """The clock of all limiters: what they wait for, they skip."""
     made = Clock()

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 from doiuri import DOI, Handle, Prefix, ResolverUnavailable, ShortDOI
 from doiuri.resolver import MemoryStore, Outcome, Resolver, _pipeline
-from doiuri.resolver._questions import AHEAD
 from support.processes import all_threads_ended
 from support.servers.faults import FAULTS, reply, value
 from support.servers.rest import found, handling, not_found, proxy, targets
@@ -74,12 +73,12 @@ def test_streams_may_be_endless(method: str) -> None:
         stream = getattr(Resolver(server.url, store=None), method)(endless())
         assert taken == 0
         first = next(stream)
-        assert taken <= (16 if method == "resolve_many" else AHEAD)
+        assert taken <= (16 if method == "resolve_many" else 256)
         rest = list(islice(stream, 500))
         stream.close()
     assert first.doi == DOI("10.1000/0")
     assert [outcome.status for outcome in rest] == ["found"] * 500
-    assert taken <= 501 + 2 * AHEAD
+    assert taken <= 501 + 2 * 256
 
 
 def test_closing_a_batch_stops_its_requests() -> None:

@@ -145,6 +145,7 @@ def test_a_batch_belongs_to_the_process_that_began_it(use: Callable[[Any], objec
         assert in_child(lambda: use(stream)) == 0
         gate.set()
         assert next(stream).status == "found"
+        assert len(server.requests) == 2
 
 
 ASK = """

@@ -17,6 +17,7 @@ from urllib3.connection import HTTPConnection
 from urllib3.exceptions import ProxyError
 
 from doiuri._hosts import TargetError
+from doiuri._urls import host_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -271,15 +272,6 @@ def pieces(raw: BaseHTTPResponse, limit: int) -> Iterator[bytes]:
         if max(size, raw.tell()) > limit:
             raise TooLongError(f"the answer is longer than {limit:,} bytes")
         yield piece
-
-
-def host_of(url: str) -> str:
-    """Return the host and port of a URL, without user and password.
-
-    >>> host_of("https://me:secret@example.org:8000/data")
-    'example.org:8000'
-    """
-    return f"{urlsplit(url).netloc.rpartition('@')[2]:.260}"
 
 
 def chain_of(error: BaseException) -> list[BaseException]:

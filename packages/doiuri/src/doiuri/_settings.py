@@ -275,8 +275,7 @@ def option(name: str, /, **changes: Any) -> Option:
     return replace(found, **changes)
 
 
-BUDGET = option("budget", default=None)
-"""The ``budget`` of a Resolver and of its methods, which have none by default."""
+_BUDGET = option("budget", default=None)
 
 _OF_RESOLVERS = (
     option("resolver", name="base"),
@@ -284,7 +283,7 @@ _OF_RESOLVERS = (
     option("mailto"),
     option("cache", name="store"),
     option("timeout"),
-    BUDGET,
+    _BUDGET,
     *map(option, ("concurrency", "rate", "private", "user_agent")),
 )
 
@@ -362,9 +361,9 @@ class ResolverSettings(Settings):
         values["user_agent"] = values["user_agent"] or user_agent(mailto=values["mailto"])
         return cls(**values)
 
-    def deadline(self, budget: float | Default | None) -> float:
-        """Return when a call that starts now ends, on the clock of ``time.monotonic``; check its budget."""
-        return deadline_in(self.budget if budget is DEFAULT else BUDGET.read({"budget": budget}))
+    def seconds(self, budget: float | Default | None) -> float | None:
+        """Return the seconds of a call: of its ``budget``, which is checked, or else of ours."""
+        return self.budget if budget is DEFAULT else _BUDGET.read({"budget": budget})
 
 
 def store_kind(address: str) -> tuple[Literal["memory", "redis", "lock", "sqlite"], str]:

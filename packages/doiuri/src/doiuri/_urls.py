@@ -65,6 +65,17 @@ def server_of(url: str) -> "tuple[str | None, int | None]":
     return host, None if port == _PORTS.get(scheme) else port
 
 
+def host_of(url: str) -> str:
+    """Return the host and port of a URL, without user and password.
+
+    >>> host_of("https://me:secret@example.org:8000/data")
+    'example.org:8000'
+    """
+    from urllib.parse import urlsplit
+
+    return f"{urlsplit(url).netloc.rpartition('@')[2]:.260}"
+
+
 def query_string(query: "Iterable[tuple[object, object]]", safe: str = "") -> str:
     """Return the parameters percent-encoded and joined by ``&``; characters in ``safe`` stay in values.
 

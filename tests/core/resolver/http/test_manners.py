@@ -11,7 +11,7 @@ from math import inf
 
 import pytest
 from doiuri import DOI, ResolverUnavailable
-from doiuri.resolver import MemoryStore, Resolver, _process
+from doiuri.resolver import MemoryStore, Resolver
 from doiuri.resolver.http._limiter import Limiter
 from support.clock import Clock
 from support.processes import all_threads_ended
@@ -130,12 +130,6 @@ def test_a_retry_after_holds_back_everybody(clock: Clock) -> None:
         outcomes = list(Resolver(server.url, store=None, concurrency=1).resolve_many(names(5)))
     assert {outcome.status for outcome in outcomes} == {"found"}
     assert seen[1] - seen[0] >= 1
-
-
-@pytest.fixture
-def _long_rest(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The pause for a server on this machine is longer than any test."""
-    monkeypatch.setattr(_process, "LOCAL_PAUSE", 3600.0)
 
 
 @pytest.mark.parametrize(
@@ -261,9 +255,12 @@ def test_leaving_early_is_no_refusal() -> None:
 
 
 def test_spellings_of_a_base_are_one_server() -> None:
-    bases = "https://doi.org", "https://DOI.org:443", "https://doi.org/some/path"
-    assert len({_process.server(base).limiter for base in bases}) == 1
-    assert _process.server("https://doi.org:444") is not _process.server("https://doi.org")
+    with handling(lambda _target: reply("403 Forbidden", b"")) as server, handling(proxy()) as other:
+        _, port = server.url.rsplit(":", 1)
+        list(Resolver(f"http://localhost:{port}", store=None, concurrency=1).resolve_many(names(5)))
+        (late,) = Resolver(f"http://LOCALHOST:{port}/some/path", store=None).resolve_many(names(1))
+        assert "not asked again" in late.reason
+        assert Resolver(other.url.replace("127.0.0.1", "localhost"), store=None).resolve(DOI_).url
 
 
 @pytest.mark.parametrize("fault", [fault for fault in FAULTS if fault.hangs], ids=str)

@@ -4,10 +4,10 @@ from doiuri._connections import (
     Guard,
     TooLongError,
     guarding,
-    host_of,
     pieces,
     redirect_target,
     sentence,
 )
+from doiuri._urls import host_of
 
 __all__ = ["Guard", "TooLongError", "guarding", "host_of", "pieces", "redirect_target", "sentence"]

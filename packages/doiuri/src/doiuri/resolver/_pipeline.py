@@ -13,6 +13,7 @@ from itertools import islice
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
+from doiuri._settings import deadline_in
 from doiuri.resolver._outcome import BUDGET, Outcome
 from doiuri.resolver._questions import AHEAD, Call
 from doiuri.resolver.http._client import Budget
@@ -58,16 +59,16 @@ class Pipeline:
     :param question: what is asked.
     :param client: the client of the server.
     :param store: where answers are kept, if anywhere; a ReadStore is only read.
-    :param deadline: when the call ends, on the clock of ``time.monotonic``.
+    :param seconds: the budget, from the first ``next``; None: no limit.
     """
 
     def __init__(
-        self, question: Question, client: Client, store: Store | ReadStore | None, deadline: float
+        self, question: Question, client: Client, store: Store | ReadStore | None, seconds: float | None
     ) -> None:
         self._question = question
         self._client = client
         self._store = store
-        self._budget = Budget(deadline)
+        self._seconds = seconds
         self._threads = 0
         self._process = os.getpid()
         self._tasks: SimpleQueue[tuple[Sequence[_Pending], Ask] | None] = SimpleQueue()
@@ -89,6 +90,7 @@ class Pipeline:
             the items before it.
         :param progress: called with the number of items done.
         """
+        self._budget = Budget(deadline_in(self._seconds))
         source = self._until_failure(items)
         done = 0
         try:

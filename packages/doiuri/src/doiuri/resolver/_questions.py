@@ -24,13 +24,13 @@ from doiuri._errors import (
     ResolverUnavailable,
 )
 from doiuri._json import dump, load
+from doiuri._urls import host_of
 from doiuri.records import select
 from doiuri.records._negotiation import BIBTEX, CSL_JSON, is_accepted
 from doiuri.records._record import Record, ascii_upper
 from doiuri.records._work import Work
 from doiuri.resolver._outcome import Cause, Metadata, Outcome, Unanswered
 from doiuri.resolver.http import Request
-from doiuri.resolver.http._client import host_of
 from doiuri.resolver.stores._store import JSON, MAX_AGE, NOTHING, Key, new_entry
 from doiuri.rest._client import (
     MAX_AGENCY_URL,
@@ -496,12 +496,12 @@ class ContentQuestion(Question):
         request = Request(doi.link(self.base), self.accept, MAX_SIZE, any_host=True)
         reply: Reply = call.get(doi, request, lambda reply: reply)
         if reply.status in _ABSENT:
-            place = f"HTTP status {reply.status} from {host_of(reply)}"
+            place = f"HTTP status {reply.status} from {host_of(reply.url)}"
             raise NoValues(doi, f"not available as {self.accept} ({place})")
         if reply.status != 200:
             wait = retry_after(reply.headers, time.time())
             detail = f"HTTP status {reply.status}"
-            raise Unanswered(doi, Cause("status", host_of(reply), reply.status, detail, wait))
+            raise Unanswered(doi, Cause("status", host_of(reply.url), reply.status, detail, wait))
         if not self.any_format and _PAGE.match(reply.body[:1000].removeprefix(b"\xef\xbb\xbf")):
             raise NoValues(doi, f"not available as {self.accept} (the answer is a web page)")
         if not self.any_format and not reply.body.strip():
@@ -565,7 +565,7 @@ class MetadataQuestion(ContentQuestion):
         content_type = _content_type(reply)
         if not is_accepted(content_type, self.accept):
             received = repr(content_type[:100]) if content_type else "no media type"
-            raise BadRecord(doi, f"{host_of(reply)} sent {received} in place of {self.accept!r:.200}")
+            raise BadRecord(doi, f"{host_of(reply.url)} sent {received} in place of {self.accept!r:.200}")
         return reply.body
 
     def outcome(self, doi: Handle, entry: Entry) -> Outcome:

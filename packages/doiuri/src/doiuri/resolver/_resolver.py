@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from doiuri._doi import Handle
 from doiuri._errors import DOISyntaxError
-from doiuri._settings import BUDGET, DEFAULT, Default, ResolverSettings
+from doiuri._settings import DEFAULT, Default, ResolverSettings
 from doiuri.resolver import _process
 from doiuri.resolver._outcome import Cause, Outcome
 from doiuri.resolver._pipeline import Pipeline
@@ -334,9 +334,8 @@ class Resolver:
 
         :raises ResolutionError: unless it is found.
         """
-        items = [as_handle(doi)]
-        pipeline = Pipeline(question, self._client, self._store, self._settings.deadline(budget))
-        (outcome,) = pipeline.outcomes(items)
+        seconds = self._settings.seconds(budget)
+        (outcome,) = Pipeline(question, self._client, self._store, seconds).outcomes([as_handle(doi)])
         outcome.raise_for_status()
         return outcome
 
@@ -347,24 +346,13 @@ class Resolver:
         budget: float | Default | None,
         progress: Progress | None,
     ) -> Iterator[Outcome]:
-        check_batch(dois, budget)
+        check_batch(dois)
+        seconds = self._settings.seconds(budget)
         check_callable(progress=progress)
         total = len(dois) if isinstance(dois, Sized) else None
         report = progress or self._progress
         counted = None if report is None else lambda done: report(done, total)
-        return self._outcomes(question, dois, budget, counted)
-
-    def _outcomes(
-        self,
-        question: Question,
-        dois: Iterable[Handle | str],
-        budget: float | Default | None,
-        progress: Callable[[int], None] | None,
-    ) -> Iterator[Outcome]:
-        deadline = self._settings.deadline(budget)  # a generator: counted from the first next()
-        yield from Pipeline(question, self._client, self._store, deadline).outcomes(
-            as_handles(dois), progress
-        )
+        return Pipeline(question, self._client, self._store, seconds).outcomes(as_handles(dois), counted)
 
     def _too_many_works(self, dois: Sequence[Handle], others: Collection[Handle], deadline: float) -> bool:
         """Return whether the metadata of DOIs, and checking others, take too many requests."""
@@ -396,14 +384,12 @@ def check_callable(**arguments: object) -> None:
             raise TypeError(f"{name} must be callable, not {value!r:.80}")
 
 
-def check_batch(dois: object, budget: object) -> None:
-    """Raise TypeError unless ``dois`` is an iterable of DOIs, and ValueError for an invalid budget."""
+def check_batch(dois: object) -> None:
+    """Raise TypeError unless ``dois`` is an iterable of DOIs."""
     if isinstance(dois, (str, bytes, Handle)):
         raise TypeError(f"expected an iterable of DOIs; pass [{dois!r}]")
     if not hasattr(dois, "__iter__") and not hasattr(dois, "__getitem__"):
         raise TypeError(f"expected an iterable of DOIs, not {dois!r:.80}")
-    if budget is not DEFAULT:
-        BUDGET.read({"budget": budget})
 
 
 def as_handle(doi: object) -> Handle:

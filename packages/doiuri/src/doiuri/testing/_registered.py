@@ -51,7 +51,7 @@ def assert_registered(
     :raises OSError: if the lock file cannot be read.
     """
     __tracebackhide__ = True  # pytest shows the line of the test
-    check_batch(dois, None)
+    check_batch(dois)
     items = [_read(item) for item in dois]
     valid = [found for _, found in items if isinstance(found, DOI)]
     missing = _missing([*dict.fromkeys(valid)], lock, resolver)

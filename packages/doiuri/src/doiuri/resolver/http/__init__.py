@@ -5,9 +5,8 @@ from __future__ import annotations
 import time
 from math import inf
 from typing import TYPE_CHECKING, NamedTuple, Protocol
-from urllib.parse import urlsplit
 
-from doiuri._urls import server_of
+from doiuri._urls import host_of, server_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -58,14 +57,7 @@ class TransportError(Exception):
 
 
 class Request:
-    """One GET request.
-
-    :param url: the URL.
-    :param accept: the Accept header.
-    :param max_size: bytes that the body may have, as sent and decoded.
-    :param any_host: whether redirects to another host may be followed.
-    :param timeout: seconds that it may take, from now.
-    """
+    """One GET request."""
 
     url: str
     """The URL."""
@@ -80,7 +72,7 @@ class Request:
     """Whether redirects to another host may be followed."""
 
     timeout: float
-    """Seconds that the request may take."""
+    """Seconds that the request may take, from when it was made."""
 
     def __init__(
         self, url: str, accept: str, max_size: int, any_host: bool = False, timeout: float = inf
@@ -113,12 +105,7 @@ class Request:
     @property
     def timeout_reason(self) -> str:
         """What to say when no time is left."""
-        return f"no answer from {self._host} within {self.timeout:.3g} s"
-
-    @property
-    def _host(self) -> str:
-        """The host and port that are asked."""
-        return f"{urlsplit(self._hop).netloc:.260}"
+        return f"no answer from {host_of(self._hop)} within {self.timeout:.3g} s"
 
     @property
     def _elsewhere(self) -> bool:

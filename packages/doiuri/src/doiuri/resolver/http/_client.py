@@ -7,10 +7,10 @@ from contextlib import contextmanager
 from itertools import count
 from math import inf
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 from doiuri._errors import BadRecord, ResolverUnavailable
 from doiuri._json import load
+from doiuri._urls import host_of
 from doiuri.resolver._outcome import BUDGET, Cause, Unanswered
 from doiuri.resolver.http import Request, TransportError, is_elsewhere
 from doiuri.resolver.http._limiter import REFUSED, RETRIED, UNUSABLE, Paused
@@ -104,7 +104,7 @@ class Client:
     ) -> None:
         self.concurrency = settings.concurrency
         self._settings = settings
-        self._host = urlsplit(settings.base).netloc
+        self._host = host_of(settings.base)
         self._transport = transport
         self._limiter = limiter
         self._on_reply = on_reply
@@ -154,7 +154,7 @@ class Client:
             return read(result)
         except ResolverUnavailable as error:
             usable = False
-            raise Unanswered(doi, Cause.of(error, host_of(result))) from None
+            raise Unanswered(doi, Cause.of(error, host_of(result.url))) from None
         except BadRecord:
             usable = False
             raise
@@ -165,7 +165,7 @@ class Client:
         if isinstance(result, TransportError):
             kind = "timeout" if isinstance(result, _NoReplyError) else "connection"
             return Cause(kind, result.host or self._host, detail=str(result))
-        return Cause("status", host_of(result), result.status, f"HTTP status {result.status}")
+        return Cause("status", host_of(result.url), result.status, f"HTTP status {result.status}")
 
     def _attempt(self, doi: Handle, request: Request, budget: Budget) -> Reply | TransportError:
         if self._settings.offline:
@@ -188,7 +188,7 @@ class Client:
             # a server that had less time than usual did not fail
             long_enough = attempt.timeout >= min(self._settings.timeout, MIN_TIMEOUT)
             counts = long_enough and not attempt._elsewhere
-            return _NoReplyError(attempt.timeout_reason, counts=counts, host=attempt._host)
+            return _NoReplyError(attempt.timeout_reason, counts=counts, host=host_of(attempt._hop))
         return result
 
     def _pause_cause(self, pause: Paused) -> Cause:
@@ -229,11 +229,6 @@ class Client:
 
 class _NoReplyError(TransportError):
     """There was no reply in time."""
-
-
-def host_of(reply: Reply) -> str:
-    """Return the host and port that answered."""
-    return f"{urlsplit(reply.url).netloc:.260}"
 
 
 def _send(transport: Transport, request: Request) -> Reply | TransportError | TimeoutError:

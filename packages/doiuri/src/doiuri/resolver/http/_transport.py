@@ -13,13 +13,12 @@ from doiuri._connections import (
     TooLongError,
     chain_of,
     guarding,
-    host_of,
     pieces,
     redirect_target,
     sentence,
 )
 from doiuri._hosts import TargetCheck, TargetError
-from doiuri._urls import origin
+from doiuri._urls import host_of, origin
 from doiuri.resolver.http import Reply, TransportError
 
 if TYPE_CHECKING:

@@ -7,12 +7,10 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from email.utils import formatdate
 from itertools import cycle
-from math import inf
 
 import pytest
 from doiuri import DOI, ResolverUnavailable
 from doiuri.resolver import MemoryStore, Resolver
-from doiuri.resolver.http._limiter import Limiter
 from support.clock import Clock
 from support.processes import all_threads_ended
 from support.servers.faults import FAULTS, reply
@@ -309,19 +307,6 @@ def test_any_length_of_time_will_do(seconds: float) -> None:
     ):
         assert {o.status for o in resolver.resolve_many(names(5))} == {"found"}
         assert resolver.resolve(DOI_).url
-
-
-@pytest.mark.parametrize(("hold", "rate"), [(100.0, None), (0.0, 0.01)], ids=["hold", "rate"])
-def test_a_wait_beyond_the_budget_is_not_begun(hold: float, rate: float | None) -> None:
-    limiter = Limiter()
-    with limiter.slot(rate, 1, deadline=lambda: inf):
-        pass
-    if hold:
-        limiter.hold(hold)
-    begun = time.monotonic()
-    with pytest.raises(TimeoutError), limiter.slot(rate, 1, deadline=lambda: begun + 60):
-        pass
-    assert time.monotonic() - begun < 50
 
 
 def test_a_retry_beyond_the_budget_is_not_waited_for() -> None:

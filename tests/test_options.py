@@ -103,7 +103,7 @@ VALUES = {
     ],
     "citation": [*right("number", "", None), *wrong("is not one of author-year, number", "numbers", 1)],
     "reference_style": [*right("numeric", ""), *wrong(NO_TEXT, 7)],
-    "works": [*right([]), *wrong(NO_TEXTS, [1], 7)],
+    "works": [*right([], ""), *wrong(NO_TEXTS, [1], 7)],
     "details": [*right("no"), *wrong(NO_FLAG, "maybe")],
     "linkcheck": [*right("no"), *wrong(NO_FLAG, 2)],
     "hardcoded_links": [*right("Yes"), *wrong(NO_FLAG, [])],

@@ -13,6 +13,13 @@ from support.growth import is_linear
 
 A = DOI("10.1000/a")
 BIBTEX = json.loads((Path(__file__).parents[2] / "cases" / "bibtex.json").read_text("utf-8"))
+BIBTEX["macros of macros do not fill the memory"] = (
+    f'@string{{a0 = "{" " * 10}"}}\n'
+    + "".join(f"@string{{a{n + 1} = a{n} # a{n}}}\n" for n in range(12))
+    + '@string{b = a12 # "too long"}\n@book{k, title = "a" # b}',
+    {"title": "a"},
+)
+BEFORE = "% @book{no,}\nAny text\n@comment{@book{no,}}\n@Comment Any text\n"
 JSON = """[
   {"id": "knuth1984", "type": "book", "title": "The TeXbook", "URL": "https://tex.example/"},
   {"id": "kahn", "DOI": "10.1000/A", "author": [{"family": "Rasheed"}]}]"""
@@ -59,6 +66,7 @@ def test_works_without_a_doi_and_corrections(tmp_path: Path) -> None:
         ("a.json", '[\n{"DOI": "10.1000"}]', "a.json:2: the work: '10.1000' is not a DOI"),
         ("a.yaml", "- id: a\n  title: [", "a.yaml:2: not YAML"),
         ("a.yml", "a: b", "a.yml:1: expected a list of works"),
+        ("a.yml", "- id: a\n  title: \x01\n", "a.yml:2: not YAML: special characters are not allowed"),
         ("a.json", b"[\xff]", "a.json: not UTF-8 at byte 1"),
         ("b.json", "", "cannot be read"),
         ("a.bib", "@book{a,}\n@book{b, title = {B}, author = {C\n}\n@book{c,}",
@@ -81,7 +89,7 @@ def test_a_file_that_is_wrong(name: str, content: str | bytes, message: str, tmp
 
 @pytest.mark.parametrize(("entry", "expected"), BIBTEX.values(), ids=BIBTEX)
 def test_an_entry_of_bibtex(entry: str, expected: dict[str, object], tmp_path: Path) -> None:
-    (tmp_path / "a.bib").write_text(f"% @book{{no,}}\nAny text\n@comment{{@book{{no,}}}}\n{entry}\n", "utf-8")
+    (tmp_path / "a.bib").write_text(f"{BEFORE}{entry}\n", "utf-8")
     csl = read_works(["a.bib"], tmp_path).complete({})["k"].csl
     assert {member: csl.get(member) for member in expected} == expected
 

@@ -85,7 +85,7 @@ class Option:
         """
         where = prefix + self.name
         value = given.get(where, None if self.variable else self.default)
-        if value == "" and (self.variable or self.default is None):
+        if value == "" and (self.variable or self.default in (None, ())):
             value = None
         if value is None and self.variable:
             where = self.variable

@@ -31,6 +31,7 @@ SHORT_FIELDS = re.compile(  # that hold no DOI by their name
     rf"(?:\{{[^{{}}\\]{{0,100}}+(?>(?:\{{[^{{}}\\]{{0,100}}+\}}[^{{}}\\]{{0,100}}+){{0,9}})\}}|\"[^\"{{}}\\]{{0,100}}+\"|[0-9A-Za-z]++)"
     r"[ \t]*(?=[,}\r\n])(?!\s*\#)){0,200})"
 )
+_LONGEST_MACRO = 10_000  # so that macros of macros do not fill the memory
 _NOTHING = re.compile("")
 _JOINED = re.compile(r"\s*#\s*")
 _INITIAL = re.compile(r"(?<=\b\w\.)(?=\w)")  # of "D.E."
@@ -170,7 +171,7 @@ class EntryScanner:
         value = self._value(name.end(), limit) if name and name["name"] else None
         if name is None or not value:
             return limit
-        self._macros[name["name"].lower()] = self.text_of(value)
+        self._macros[name["name"].lower()] = self.text_of(value)[:_LONGEST_MACRO]
         return value[-1].end
 
 

@@ -95,7 +95,9 @@ _MONTH = re.compile("|".join(_MONTHS), re.IGNORECASE)
 _DAY = re.compile(r"\b[0-3]?[0-9]\b")
 _ISO = re.compile(r"(\d{4})(?:-(\d\d))?(?:-(\d\d))?[?~%]?(?:/.*)?")
 _DASHES = re.compile(r"\s*[-–—]+\s*")
-_NO_ENTRY = re.compile(r"^[ \t]*@(?![ \t]*[A-Za-z][\w-]*\s*[{(])[^\r\n]*", re.MULTILINE)
+_NO_ENTRY = re.compile(
+    r"^[ \t]*@(?![ \t]*(?:comment\b|[A-Za-z][\w-]*\s*[{(]))[^\r\n]*", re.MULTILINE | re.IGNORECASE
+)
 _URL = re.compile(r"https?://[^\s{}]+")
 _EPRINTS = {"arxiv": "https://arxiv.org/abs/", "pubmed": "https://pubmed.ncbi.nlm.nih.gov/"}
 
@@ -147,7 +149,7 @@ def _check_between(file: Path, text: str, start: int, end: int) -> None:
     if found := _NO_ENTRY.search(text[start:end]):
         line = text.count("\n", 0, start + found.start()) + 1
         raise ValueError(
-            f"{file}:{line}: expected an entry such as @book{{key, …}}, not {found[0].strip()!r}"
+            f"{file}:{line}: expected an entry such as @book{{key, …}}, not {found[0].strip()!r:.80}"
         )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from contextlib import suppress
+from errno import ENOSPC
 from pathlib import Path
 
 import pytest
@@ -101,10 +102,13 @@ def test_a_name_may_be_as_long_as_the_file_system_allows(tmp_path: Path, charact
 
 
 def test_an_error_names_the_file_and_not_the_draft(tmp_path: Path) -> None:
-    file = tmp_path / "missing" / "a.txt"
-    with pytest.raises(FileNotFoundError) as caught, replacing(file):
+    missing, full = tmp_path / "missing" / "a.txt", tmp_path / "a.txt"
+    with pytest.raises(FileNotFoundError) as caught, replacing(missing):
         pass
-    assert caught.value.filename == str(file)
+    assert caught.value.filename == str(missing)
+    with pytest.raises(OSError, match="No space") as caught_full, replacing(full):
+        raise OSError(ENOSPC, "No space left on device")
+    assert caught_full.value.filename == str(full)
 
 
 def test_a_draft_stays_where_it_is_if_the_current_folder_changes(

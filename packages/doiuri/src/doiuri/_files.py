@@ -6,7 +6,7 @@ import os
 import stat
 import time
 from contextlib import contextmanager, suppress
-from errno import EBUSY
+from errno import EBUSY, ENOSPC
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -62,6 +62,10 @@ def replacing(path: str | os.PathLike[str], *, expected: bytes | None = None) ->
         if expected is not None and target.read_bytes() != expected:
             raise OSError(EBUSY, "the file was changed in the meantime", os.fspath(path))
         draft.replace(target)
+    except OSError as error:
+        if error.errno == ENOSPC:  # then a write names no file
+            error.filename = os.fspath(path)
+        raise
     finally:
         draft.unlink(missing_ok=True)
 

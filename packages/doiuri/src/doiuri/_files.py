@@ -60,7 +60,7 @@ def replacing(path: str | os.PathLike[str], *, expected: bytes | None = None) ->
                     draft.chmod(stat.S_IMODE(status.st_mode))
             os.fsync(file.fileno())  # so that a power failure does not lose it
         if expected is not None and target.read_bytes() != expected:
-            raise OSError(EBUSY, "the file was changed in the meantime", os.fspath(path))
+            raise OSError(EBUSY, "the file was changed in the meantime", os.fspath(path))  # noqa: TRY301
         draft.replace(target)
     except OSError as error:
         if error.errno == ENOSPC:  # then a write names no file

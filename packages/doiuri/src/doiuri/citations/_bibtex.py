@@ -95,9 +95,7 @@ _MONTH = re.compile("|".join(_MONTHS), re.IGNORECASE)
 _DAY = re.compile(r"\b[0-3]?[0-9]\b")
 _ISO = re.compile(r"(\d{4})(?:-(\d\d))?(?:-(\d\d))?[?~%]?(?:/.*)?")
 _DASHES = re.compile(r"\s*[-–—]+\s*")
-_NO_ENTRY = re.compile(
-    r"^[ \t]*@(?![ \t]*(?:comment\b|[A-Za-z][\w-]*\s*[{(]))[^\r\n]*", re.MULTILINE | re.IGNORECASE
-)
+_NO_ENTRY = re.compile(r"(?im)^[ \t]*@(?![ \t]*(?:comment\b|[a-z][\w-]*\s*[{(]))[^\r\n]*")
 _URL = re.compile(r"https?://[^\s{}]+")
 _EPRINTS = {"arxiv": "https://arxiv.org/abs/", "pubmed": "https://pubmed.ncbi.nlm.nih.gov/"}
 

@@ -162,5 +162,5 @@ def _yaml_items(file: Path, text: str) -> Items:
         line = "" if error.problem_mark is None else f":{error.problem_mark.line + 1}"
         raise ValueError(f"{file}{line}: not YAML: {error.problem}") from None
     except yaml.reader.ReaderError as error:  # which has no mark
-        line = text.count("\n", 0, error.position) + 1
-        raise ValueError(f"{file}:{line}: not YAML: {error.reason}") from None
+        before = text.count("\n", 0, error.position)
+        raise ValueError(f"{file}:{before + 1}: not YAML: {error.reason}") from None

@@ -92,7 +92,7 @@ class Options:
         given: Mapping[str, object],
         prefix: str = "",
         environ: Mapping[str, str] | None = None,
-        options: Iterable[Option] = OPTIONS,
+        options: Iterable[Option] | None = None,
     ) -> Options:
         """Return the options, checked; all values may be strings.
 
@@ -103,10 +103,10 @@ class Options:
         :param given: values by the names that users write; others are ignored.
         :param prefix: what all these names begin with, such as ``"doi_"``.
         :param environ: variables to read instead of the process's environment.
-        :param options: the table, if the host changes defaults; see ``with_defaults``.
+        :param options: a table in place of ``OPTIONS``, if the host changes defaults; see ``with_defaults``.
         :raises ValueError: if a value is invalid; the message begins with the name of the option or variable.
         """
-        values = {option.name: option.read(given, prefix, environ) for option in options}
+        values = {option.name: option.read(given, prefix, environ) for option in options or OPTIONS}
         return cls(Settings(*(values.pop(option.name) for option in SETTINGS)), **values)
 
     def display(self, doi: DOI, work: Work | None = None, words: Words | None = None) -> str:

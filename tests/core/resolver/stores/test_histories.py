@@ -270,6 +270,7 @@ class Locked(RuleBasedStateMachine):
     )
     def renew_records(self, dois: list[DOI], number: int, up: bool, ask: Ask) -> None:
         before, accepted = self.said(), self.file.read().accepted
+        records = self.records()
         survey, resolver = self.survey(self.caches[number], up=up)
         survey.check(dois, ask=partial(ask, resolver))
         self.file.edit(lambda content: survey.renew(content, dois))
@@ -284,7 +285,7 @@ class Locked(RuleBasedStateMachine):
             elif doi in survey.stale and status is None:
                 assert after[doi] == ("found", work)
             elif doi not in dois or doi in survey.unknown or doi in survey.stale:
-                assert after[doi] == before[doi]
+                assert (after[doi], self.records()[doi]) == (before[doi], records[doi] or self.records()[doi])
 
     @rule(dois=several, number=cache, up=st.booleans())
     def renew_works(self, dois: list[DOI], number: int, up: bool) -> None:
@@ -317,6 +318,10 @@ class Locked(RuleBasedStateMachine):
         content = self.file.read()
         works = {doi: content.get(Key("work", "https://doi.org", doi.key)) for doi in DOIS}
         return {doi: (content.status(doi.key), entry and entry.body) for doi, entry in works.items()}
+
+    def records(self) -> dict[DOI, Entry | None]:
+        content = self.file.read()
+        return {doi: content.get(Key("record", "https://doi.org", doi.key)) for doi in DOIS}
 
     def true(self, what: str, doi: DOI) -> Outcome:
         (outcome,) = ASKS[what](registry(self.facts), [doi])

@@ -59,8 +59,8 @@ def test_white_space_around_a_text_changes_no_advice(text: str) -> None:
 def test_of_a_doi_only_the_name_is_judged() -> None:
     assert advise(DOI.parse("https://doi.org/10.1000/182?x")) == ()
     assert [advice.code for advice in advise(DOI("10.1000/x."))] == ["trailing-punctuation"]
-    assert advise(DOI("10.1000/%41")) == (
-        Advice("literal-escape", "%41 in the name looks like an escape that was not decoded", "10.1000/A"),
+    assert advise(DOI("10.1000/%41%41")) == (
+        Advice("literal-escape", "%41 in the name looks like an escape that was not decoded", "10.1000/AA"),
     )
 
 

@@ -144,6 +144,7 @@ def test_strict_refuses_reserved_suffixes_in_every_constructor() -> None:
     It also proves N-084.
     """
     assert DOI("10.1000/a/b").suffix == "a/b"
+    assert DOI("10.1000//x", strict=True).suffix == "/x"
     with pytest.raises(DOISyntaxError, match="reserved"):
         DOI("10.1000/a/b", strict=True)
     for door, text in [

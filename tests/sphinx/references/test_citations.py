@@ -252,7 +252,11 @@ def test_what_is_missing_is_reported_at_its_line(tmp_path: Path, server: Site) -
 def test_a_wrong_option_stops_the_build_and_names_the_file(
     option: str, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    files = {"bad.csl": "<style", "bad.json": '[{"id": "a"},\n\n{"id": "a"}]', "index.rst": "T\n=\n"}
+    files = {
+        "bad.csl": "<style",
+        "bad.json": '[{"id": "a"},\n\n{"id": "a", "title": "T"}]',
+        "index.rst": "T\n=\n",
+    }
     built = build(project(tmp_path, files), tmp_path, "html", "-D", option)
     assert built.status == 2
     assert told in built.warnings + built.said

@@ -4,10 +4,10 @@ Lists, ``.csl`` styles, works in YAML and most languages need the extra ``citati
 from which a host makes its own nodes or elements; they are never markup.
 """
 
-from doiuri.citations._bibliography import Bibliography, EntryKey, Form, Reference, format_entries
+from doiuri.citations._bibliography import Bibliography, EntryKey, Form, format_entries
 from doiuri.citations._cites import Cite, parse_citation, parse_locator
 from doiuri.citations._locale import check_locale
-from doiuri.citations._parts import Format, Part
+from doiuri.citations._parts import Format, Part, Reference
 from doiuri.citations._style import Style
 from doiuri.citations._works import Library, read_works
 

@@ -12,7 +12,17 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, TypeVar
 
 from doiuri._doi import DOI
 from doiuri.citations._locale import citeproc_folder, terms_of
-from doiuri.citations._parts import LINK, Part, from_rich, link_of, linked_parts, marked, parts_of, tidied
+from doiuri.citations._parts import (
+    LINK,
+    Part,
+    Reference,
+    from_rich,
+    link_of,
+    linked_parts,
+    marked,
+    parts_of,
+    tidied,
+)
 from doiuri.records._csl import NAMES, is_shortened
 from doiuri.records._work import Work
 
@@ -41,24 +51,6 @@ _IN_WORDS = "'’ʼ-"
 _SEVERAL = re.compile(r"[-–,&]")
 _RANGE = re.compile(r"(?<=\d)-(?=\d)")
 _SHORTEST_RANGE = 3  # "[1, 2]", but "[1–3]"
-
-
-class Reference(NamedTuple):
-    """An entry in a list of references."""
-
-    work: Work
-    """The work."""
-
-    number: int
-    """Its place in the list, from 1."""
-
-    letter: str = ""
-    """The letter after the year, such as "a"; "" if no other work has the same label."""
-
-    @property
-    def key(self) -> Key:
-        """The DOI of the work, or its id in a works file."""
-        return self.work.key
 
 
 def letters(number: int) -> str:

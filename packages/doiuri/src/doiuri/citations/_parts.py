@@ -35,6 +35,24 @@ class Part(NamedTuple):
     """In an entry: the DOI or URL that it links to. In a citation: the key of the work that it cites."""
 
 
+class Reference(NamedTuple):
+    """An entry in a list of references."""
+
+    work: Work
+    """The work."""
+
+    number: int
+    """Its place in the list, from 1."""
+
+    letter: str = ""
+    """The letter after the year, such as "a"; "" if no other work has the same label."""
+
+    @property
+    def key(self) -> Handle | str:
+        """The DOI of the work, or its id in a works file."""
+        return self.work.key
+
+
 LINK = "\ue020"
 """Stands for the DOI or the URL of a work."""
 

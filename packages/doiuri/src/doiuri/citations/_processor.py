@@ -28,7 +28,7 @@ from doiuri.records._csl import NAMES, OTHER_DATES
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from doiuri.citations._bibliography import Reference
+    from doiuri.citations._parts import Reference
     from doiuri.citations._style import SortKey, Style
     from doiuri.records._work import Work
 

@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
 MAX_LISTING = 64 * 2**20
 """Bytes of all answers for one listing."""
+MAX_UNSIZED = 64 * 2**20
+"""Bytes of a file whose size neither the listing nor the answer says: it might never end."""
 TIMEOUT = (10, 60)
 """Seconds to connect, and to wait for more of an answer: large listings take a repository long."""
 MAX_REDIRECTS = 10
@@ -102,14 +104,18 @@ class Web:
         """
         digest, size = new_digest(file.checksum), 0
         with self._answer(file.url, dataset.repository, {}, 200, file=file) as response:
+            limit = response.raw.length_remaining if file.size is None else file.size
             while piece := response.raw.read(_CHUNK, decode_content=False):
                 size += len(piece)
-                if file.size is not None and size > file.size:
+                if size > (MAX_UNSIZED if limit is None else limit):
                     break
                 out.write(piece)
                 if digest is not None:
                     digest.update(piece)
                 progress(len(piece))
+        if limit is None and size > MAX_UNSIZED:
+            reason = f"sent more than {MAX_UNSIZED:,} bytes without saying how many there are"
+            raise OSError(f"{file.path}: {host_of(file.url)} {reason}")
         if file.size is not None and size != file.size:
             sent = f"more than {file.size:,}" if size > file.size else f"{size:,}"
             raise _mismatch(file, dataset, f"sent {sent} bytes, expected {file.size:,}")

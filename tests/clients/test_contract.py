@@ -126,11 +126,6 @@ def test_a_doi_is_read_only(client: Client, method: str, anything: Site) -> None
     assert anything.seen == []
 
 
-def test_head(client: Client, anything: Site) -> None:
-    reply = client.open(anything.url)(URI, method="HEAD")
-    assert (reply.status, reply.body, anything.seen[-1].method) == (200, b"", "HEAD")
-
-
 def test_a_missing_doi_is_a_404(client: Client) -> None:
     with running([]) as proxy:
         reply = client.open(proxy.url)("doi:10.1000/nope")
@@ -282,16 +277,6 @@ def test_cookies_that_the_resolver_sets_stay_with_it(client: Client) -> None:
         kept = None if client.kind == "urllib" else "seen=1"
         assert [one.headers.get("cookie") for one in proxy.seen] == [None, kept]
         assert all("cookie" not in one.headers for one in landing.seen)
-
-
-def test_redirects_within_the_resolver_keep_the_credentials(client: Client) -> None:
-    def answer(asked: Asked) -> Answer:
-        moved = asked.target == "/api/handles/10.1000/1"
-        return Answer(301, {"Location": "/v2/10.1000/1"}) if moved else Answer(200, JSON, b"{}")
-
-    with site(answer) as proxy:
-        client.open(proxy.url)(URI, headers={"Authorization": "Bearer s3cret"})
-        assert [one.headers["authorization"] for one in proxy.seen] == ["Bearer s3cret"] * 2
 
 
 # ---- faults

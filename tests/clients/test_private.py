@@ -6,7 +6,7 @@ import pytest
 from support.clients.contract import CLIENTS, PAGE, REFUSED, Client
 from support.servers.httpproxy import http_proxy
 from support.servers.tls import Authority
-from support.servers.web import Answer, Asked, resolver, site
+from support.servers.web import resolver, site
 from support.targets import PRIVATE_HOSTS, resolve_as
 
 URI = "doi:10.1000/1"
@@ -29,19 +29,6 @@ def test_a_private_target_is_refused(client: Client, host: str, accept: str) -> 
             # httpx cannot read some of these hosts
             with pytest.raises(client.errors.failed, match=f"{REFUSED}|(?i:invalid URL)"):
                 get(URI, headers={"Accept": accept})
-        assert not landing.seen
-
-
-def test_each_redirect_is_checked_and_the_resolvers_own_are_followed(client: Client) -> None:
-    with site(lambda _: PAGE) as landing:
-
-        def moved(asked: Asked) -> Answer:
-            place = f"{landing.url}/a" if asked.target == "/moved" else "/moved"
-            return Answer(302, {"Location": place})
-
-        with site(moved) as proxy, pytest.raises(client.errors.failed, match=REFUSED):
-            client.open(proxy.url, follow="target", private=False)(URI)
-        assert [asked.target for asked in proxy.seen] == ["/10.1000/1", "/moved"]
         assert not landing.seen
 
 

@@ -32,15 +32,6 @@ def test_the_record_comes_by_a_redirect_that_history_shows() -> None:
         assert (first.request.url, first.content, first.is_redirect) == ("doi:10.1000/182", b"", True)
 
 
-@pytest.mark.parametrize("body", [{"data": b"x"}, {"json": {}}, {"files": {"a": b"x"}}])
-def test_a_body_is_refused_not_dropped(body: dict[str, object], anything: Site) -> None:
-    anything.seen.clear()
-    session = mount(requests.Session(), anything.url)
-    with pytest.raises(requests.exceptions.InvalidSchema, match=r"10\.1000/1: a DOI is read-only"):
-        session.get("doi:10.1000/1", **body)  # type: ignore[arg-type]
-    assert anything.seen == []
-
-
 def test_head() -> None:
     with running([record("10.1000/182", "http://x.example/")]) as proxy:
         session = mount(requests.Session(), proxy.url)
@@ -277,17 +268,6 @@ def test_other_requests_keep_the_sessions_cookies() -> None:
         session.cookies.set("a", "b")
         session.get(other.url)
         assert [one.headers["cookie"] for one in other.seen] == ["a=b"] * 2
-
-
-@pytest.mark.parametrize(
-    "host", ["[::1]:9", "[2001:DB8::1]", "[::ffff:127.0.0.1]", "localhost:9", "r.example"]
-)
-def test_cookies_reach_a_resolver_whatever_its_host(host: str) -> None:
-    session = mount(requests.Session(), f"http://{host}")
-    for given in ({"cookies": {"a": "b"}}, {"headers": {"Cookie": "a=b"}}):
-        response = session.get("doi:10.1000/1", allow_redirects=False, **given)  # type: ignore[arg-type]
-        assert response.next is not None
-        assert response.next.headers["Cookie"] == "a=b"
 
 
 def test_each_redirect_is_checked_with_the_adapter_alone() -> None:

@@ -137,9 +137,16 @@ class Client:
             handlers.append(ProxyHandler({"http": proxy, "https": proxy}))
         opener = build_opener(*handlers)
 
-        def get(uri: str, method: str = "GET", headers: Mapping[str, str] = {}, timeout: float = 20) -> Reply:
+        def get(
+            uri: str,
+            method: str = "GET",
+            headers: Mapping[str, str] = {},
+            timeout: float = 20,
+            data: Any = None,
+        ) -> Reply:
             try:
-                response = opener.open(Request(uri, headers=dict(headers), method=method), timeout=timeout)
+                request = Request(uri, data, dict(headers), method=method)
+                response = opener.open(request, timeout=timeout)
             except HTTPError as error:
                 if error.code < 400:  # a redirect that urllib refuses
                     error.close()

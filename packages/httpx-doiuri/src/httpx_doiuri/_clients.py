@@ -220,6 +220,7 @@ class DOIClient(Generic[RequestT, ResponseT]):
             message = f"{doi.name}: a DOI is read-only; use GET or HEAD without a body, not {request.method}"
             raise httpx.UnsupportedProtocol(message, request=request)
         request.url = httpx.URL(location)  # without the client's params, as httpx encodes them
+        request.headers["Host"] = request.url.netloc.decode("ascii")  # a doi: URI has no other
         if request.headers.get("User-Agent") in {None, f"python-{httpx.__name__}/{httpx.__version__}"}:
             request.headers["User-Agent"] = user_agent("httpx-doiuri", self.doi_options.settings.mailto)
         Chain(doi).set_on(request)

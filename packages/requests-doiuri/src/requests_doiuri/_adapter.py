@@ -154,6 +154,7 @@ class DOIAdapter(HTTPAdapter):
         redirects.set_on(request)
         # At a redirect requests would send cookies without a domain to every host, and a header to none
         request.headers.pop("Cookie", None)
+        request.headers.pop("Host", None)  # which it would send to all
         request.prepare_cookies(redirects.cookies)
         location = self.options.request_url(doi, request.headers.get("Accept"), query)
         return self._redirect(request, {"Location": location, "Content-Length": "0"})

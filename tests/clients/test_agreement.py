@@ -1,0 +1,217 @@
+"""The clients agree with each other and with the Resolver: the same requests, or the same refusal."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+import pytest
+from doiuri import ResolutionError
+from doiuri.resolver import Resolver
+from support.clients.contract import CLIENTS, Client, client_of
+from support.clients.internet import Internet, internet
+from support.servers.tls import Authority
+from support.servers.web import Site
+
+URI = "doi:10.1000/1"
+INSIDE = r"redirected to .*, in a private network; private=True allows it"
+NO_HTTP = "not an http or https URL"
+ALL, COOKIE, OWN = " +authorization +cookie +x-own", " +cookie +x-own", " +x-own"
+BASE, LANDING = "http://doi.example", "http://landing.example/a"
+FIRST = f"{BASE}/…{ALL}"
+BACK = [FIRST, LANDING + OWN, f"{BASE}/c{COOKIE}"]
+COOKIES = r" \+cookie"  # which know no ports
+UPGRADED = r" \+(cookie|authorization)"  # clients know this host
+
+
+class Case(NamedTuple):
+    """A resolver, where it and others redirect to, and the requests that are sent, with their secrets.
+
+    ``…`` is the path of the DOI at the resolver. The caller may have made a request ``before``.
+    """
+
+    name: str
+    base: str
+    hops: list[str]
+    sent: list[str]
+    refused: str = ""
+    private: bool = False
+    before: str = ""
+    method: str = "GET"
+    host: str = ""  # a Host header of the caller
+    status: int = 302
+    may: str = r"\0"
+    """Secrets that a client may send or not."""
+
+
+def own(url: str, name: str) -> Case:
+    """Return a case of a redirect within the resolver, which keeps the secrets."""
+    return Case(name, BASE, [url], [FIRST, f"{BASE}/b{ALL}"])
+
+
+def away(url: str, name: str, seen: str = "", **more: Any) -> Case:
+    """Return a case of a redirect to somewhere else, which gets no secrets of the resolver's."""
+    base = more.pop("base", BASE)
+    return Case(name, base, [url], [f"{base}/…{ALL}", (seen or url) + OWN], **more)
+
+
+def refused(url: str, name: str, why: str = INSIDE, base: str = BASE, **more: Any) -> Case:
+    return Case(name, base, [url], [f"{base}/…{ALL}"], why, **more)
+
+
+CASES = [
+    *(Case(f"resolver at {base}", base, [], [f"{seen or base}/…{ALL}"]) for base, seen in {
+        BASE: "", f"{BASE}:80": BASE, "http://DOI.EXAMPLE": BASE, f"{BASE}:8080": "", f"{BASE}/p": "",
+        "http://8.8.8.8": "", "http://[2001:4860::8]": "", "http://[2001:4860::8]:81": "",
+        "http://[2001:4860::8]:80": "http://[2001:4860::8]", "http://intranet": "", "http://127.0.0.1:81": "",
+        "https://doi.example": "", "https://doi.example:443": "https://doi.example",
+        "https://10.0.0.9:8443": "",
+    }.items()),
+    own("/b", "a path"),
+    own("//doi.example/b", "without the scheme"),
+    own("http://doi.example:80/b", "the default port given"),
+    own("HTTP://DOI.EXAMPLE/b", "in capitals"),
+    own("http://DOI.example:80/b#c", "capitals, port and fragment"),
+    away(LANDING, "another host"),
+    away("//landing.example/a", "another host without the scheme", LANDING),
+    away("http://LANDING.example:80/a", "another host in capitals with its port", LANDING),
+    away("http://8.8.4.4/a", "an address"),
+    away("http://[2001:4860::9]:80/a", "an IPv6 address", "http://[2001:4860::9]/a"),
+    away("https://[2001:4860::9]:8443/a", "an IPv6 address with a port"),
+    away("http://doi.example:81/a", "another port", may=COOKIES),
+    away("https://doi.example/a", "TLS at the same host", may=UPGRADED),
+    away("https://landing.example/a", "TLS at another host"),
+    away("http://doi.example/a", "TLS is left at the same host", base="https://doi.example", may=COOKIES),
+    away(LANDING, "TLS is left for another host", base="https://doi.example"),
+    away("http://doi.example.evil.landing.example/a", "a longer name"),
+    Case("away and back", BASE, [LANDING, f"{BASE}/c"], BACK),
+    Case("away and back in capitals", BASE, [LANDING, "http://DOI.EXAMPLE:80/c"], BACK),
+    refused("http://10.0.0.1/", "inside"),
+    refused("http://10.0.0.1:80/", "inside with the default port"),
+    refused("http://10.0.0.1:81/", "inside with a port"),
+    refused("https://10.0.0.1/", "inside with TLS"),
+    refused("http://intranet/", "a name inside"),
+    refused("http://INTRANET./", "a name inside in capitals with a dot"),
+    refused("http://localhost:80/", "this machine with the default port"),
+    refused("http://[::1]/", "this machine's IPv6 address"),
+    refused("http://[fd00::1]:80/", "an IPv6 address inside with the default port"),
+    refused("http://[::ffff:10.0.0.1]/", "an IPv4 address in an IPv6 one"),
+    refused("http://inside.example/", "a name that resolves inside"),
+    refused("http://inside.example:80/", "a name that resolves inside with the default port"),
+    refused("http://inside.example:81/", "a name that resolves inside with a port"),
+    refused("https://inside.example/", "a name that resolves inside with TLS"),
+    refused("https://inside.example:443/", "a name that resolves inside with TLS and the default port"),
+    refused("https://INSIDE.example:8443/", "a name in capitals that resolves inside with TLS and a port"),
+    refused("http://six.example/", "a name that resolves to an IPv6 address inside"),
+    refused("http://intranet:81/", "another port of a resolver inside", base="http://intranet"),
+    refused("http://inside.example/", "a host beside a resolver inside", base="http://intranet"),
+    away("https://intranet/a", "TLS at a resolver inside", base="http://intranet", may=UPGRADED),
+    Case("away and inside", BASE, [LANDING, "http://inside.example/"], [FIRST, LANDING + OWN], INSIDE),
+    away("http://inside.example/a", "inside where that is allowed", private=True),
+    away("http://10.0.0.1/a", "an address inside where that is allowed", private=True),
+    refused("http://inside.example/", "inside where the caller was before", before="http://inside.example/"),
+    refused("ftp://landing.example/a", "FTP", NO_HTTP),
+    refused("file:///etc/passwd", "a file", "."),
+    refused("doi:10.1000/2", "a DOI", "."),
+    Case("the caller's Host", BASE, [LANDING], [FIRST, LANDING + OWN], host="evil.example"),
+    Case("HEAD", BASE, [], [FIRST], method="HEAD"),
+    *(away(LANDING, f"status {status}", status=status) for status in (301, 303, 307, 308)),
+]  # fmt: skip
+ASYNC = ["httpx AsyncClient on trio", "httpx2 AsyncClient on asyncio"]
+DOORS = [(kind, follow) for kind in CLIENTS for follow in ("record", "target")]
+DOORS += [(kind, "target") for kind in ASYNC]
+# httpx has no place to check a connection that the caller's own request has opened before
+ASKED = [(case, *door) for case in CASES for door in DOORS if not (case.before and "httpx" in door[0])]
+
+
+@pytest.fixture
+def net(authority: Authority, monkeypatch: pytest.MonkeyPatch) -> Iterator[Internet]:
+    with internet(authority, monkeypatch) as opened:
+        yield opened
+
+
+def told(net: Internet, case: Case, ask: Callable[[], object], failed: type[Exception]) -> list[object]:
+    """Return what is requested, and whether it is refused as it should be, of each of two calls."""
+    found: list[object] = []
+    net.status = case.status
+    for _ in range(2):
+        net.seen, net.hops, said = [], case.hops, ""
+        try:
+            ask()
+        except failed as error:
+            said = str(error)
+        seen = [re.sub(case.may, "", one) for one in net.seen]
+        found.append((seen, bool(case.refused and re.search(case.refused, said)) or said))
+    return found
+
+
+def expected(case: Case, path: str) -> list[object]:
+    sent = [f"{case.method} {re.sub(case.may, '', one).replace('…', path)}" for one in case.sent]
+    return [(sent, bool(case.refused) or "")] * 2
+
+
+@pytest.mark.filterwarnings("ignore:Unverified HTTPS request")
+@pytest.mark.parametrize(
+    ("case", "kind", "follow"), ASKED, ids=lambda part: part.name if isinstance(part, Case) else part
+)
+def test_every_client_sends_the_same_requests_or_refuses(
+    net: Internet, case: Case, kind: str, follow: str
+) -> None:
+    with client_of(kind) as client:
+        jar = {} if kind == "urllib" else {"cookie": "s3cret"}  # urllib's cookies always have a domain
+        get = client.open(case.base, follow=follow, insecure=True, private=case.private, **jar)
+        headers = {"Authorization": "Bearer s3cret", "X-Own": "1"}
+        headers |= ({} if jar else {"Cookie": "s3cret"}) | ({"Host": case.host} if case.host else {})
+        if case.before:
+            assert get(case.before).status == 200
+        found = told(net, case, lambda: get(URI, case.method, headers=headers), client.errors.failed)
+    assert found == expected(case, "api/handles/10.1000/1" if follow == "record" else "10.1000/1")
+
+
+def of_the_resolver(case: Case) -> Case:
+    """Return what the Resolver makes of a case: it leaves its host for no other, and has no secrets."""
+    sent = [re.sub(r" \+.*", "", one) for one in case.sent]
+    host = urlsplit(sent[0]).hostname
+    kept = [one for one in sent if urlsplit(one).hostname == host][: 1 if "landing" in str(sent) else None]
+    return case._replace(sent=kept, refused="redirected to" if kept != sent or case.refused else "")
+
+
+@pytest.mark.parametrize(
+    "case",
+    [of_the_resolver(case) for case in CASES if not re.search("HEAD|https|intranet:81", str(case))],
+    ids=lambda case: case.name,
+)
+def test_the_resolver_sends_the_same_requests_and_leaves_its_host_for_no_other(
+    net: Internet, case: Case
+) -> None:
+    resolver = Resolver(case.base, store=None, rate=None, private=case.private)
+    found = told(net, case, lambda: resolver.resolve("10.1000/1"), ResolutionError)
+    assert found == expected(case, "api/handles/10.1000/1")
+
+
+BODIES: dict[str, Callable[[], dict[str, Any]]] = {
+    "octets": lambda: {"data": b"x"},
+    "pieces": lambda: {"data": iter([b"x"])},
+    "an open file": lambda: {"data": io.BytesIO(b"x")},
+    "a form": lambda: {"data": {"a": "b"}},
+    "JSON": lambda: {"json": {}},
+    "files": lambda: {"files": {"a": b"x"}},
+}
+
+
+@pytest.mark.parametrize("body", BODIES)
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_a_body_is_refused_not_lost(client: Client, method: str, body: str, anything: Site) -> None:
+    given = BODIES[body]()
+    if client.kind == "urllib" and "data" not in given:
+        return
+    if "httpx" in client.kind and not isinstance(given.get("data", {}), dict):
+        given = {"content": given["data"]}
+        if "Async" in client.kind and body != "octets":
+            return  # these pieces are not asynchronous
+    with pytest.raises(client.errors.read_only, match=r"10\.1000/1: a DOI is read-only"):
+        client.open(anything.url)(URI, method=method, **given)
+    assert anything.seen == []

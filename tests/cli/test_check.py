@@ -47,26 +47,6 @@ def test_fail_on(tmp_path: Path, doi_proxy: Proxies) -> None:
     assert doiuri("check", "--offline", "--fail-on=warning", cwd=tmp_path).returncode == 1
 
 
-def test_select_and_ignore(tmp_path: Path) -> None:
-    (tmp_path / "a.md").write_text("<http://dx.doi.org/10.1000/182>\n")
-    assert "not-https" in doiuri("check", "--offline", "--select=not-https", cwd=tmp_path).stdout
-    assert doiuri("check", "--offline", "--select=syntax,duplicate", cwd=tmp_path).stdout == ""
-    assert doiuri("check", "--offline", "--ignore", "not-https", cwd=tmp_path).stdout == ""
-    run = doiuri("check", "--ignore", "not-http", cwd=tmp_path)
-    assert (run.returncode, run.stdout) == (2, "")
-    assert run.stderr.startswith("doiuri: ")
-    assert "not-https" in run.stderr
-
-
-def test_what_cannot_be_read_is_said_and_the_others_are_checked(tmp_path: Path) -> None:
-    (tmp_path / "b.md").write_text("<http://doi.org/10.1000/182>")
-    run = doiuri("check", "--offline", "gone.md", "b.md", cwd=tmp_path)
-    assert run.returncode == 2
-    assert "not-https" in run.stdout
-    assert "doiuri: gone.md: no such file or folder" in run.stderr
-    assert "Traceback" not in run.stderr
-
-
 def test_a_file_that_cannot_be_parsed_is_read_as_text_and_can_be_ignored(tmp_path: Path) -> None:
     (tmp_path / "a.ipynb").write_text('{"cells": 1\n http://doi.org/10.1000/182')
     run = doiuri("check", "--offline", "-o", "concise", cwd=tmp_path)

@@ -9,24 +9,6 @@ from pathlib import Path
 import pytest
 from support.cli.command import doiuri
 
-TEXT = "See https://doi.org/10.1000/182,\ndoi:10.1000/ABC and doi:10.1000/abc.\n"
-
-
-def test_places(tmp_path: Path) -> None:
-    (tmp_path / "a.txt").write_text(TEXT)
-    run = doiuri("find", "a.txt", cwd=tmp_path)
-    assert (run.returncode, run.stderr) == (0, "")
-    assert run.stdout.splitlines() == [
-        "a.txt:1:5: 10.1000/182",
-        "a.txt:2:1: 10.1000/ABC",
-        "a.txt:2:21: 10.1000/abc",
-    ]
-
-
-def test_each_doi_once(tmp_path: Path) -> None:
-    (tmp_path / "a.txt").write_text(TEXT)
-    assert doiuri("find", "--unique", cwd=tmp_path).stdout == "10.1000/182\n10.1000/ABC\n"
-
 
 def test_json(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("See doi:10.1000/182.")

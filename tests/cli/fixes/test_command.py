@@ -204,14 +204,6 @@ def test_unsafe_fixes(tmp_path: Path, doi_proxy: Proxies) -> None:
     assert done.returncode == 1
 
 
-def test_unsafe_fixes_without_an_answer(tmp_path: Path) -> None:
-    path = tmp_path / "a.txt"
-    path.write_text("10.5555/978–3\n")
-    done = fix("--unsafe-fixes", "--offline", path, DOIURI_CACHE=str(tmp_path / "cache"))
-    assert done.returncode == 0
-    assert path.read_text() == "10.5555/978–3\n"
-
-
 KILLED = """
 import os, signal, sys
 from importlib.metadata import entry_points

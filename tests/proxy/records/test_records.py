@@ -1,12 +1,14 @@
 """Records from files, folders and Python data; errors give place and reason."""
 
+import asyncio
 import json
 import os
 from pathlib import Path
 from typing import Any
 
 import pytest
-from doiuri_proxy import Records, RecordsError, answer, running
+from doiuri_proxy import RecordsError, running
+from doiuri_proxy.records._open import open_source
 from support.http import ask
 from support.proxy_records import link, record, value
 
@@ -15,8 +17,8 @@ X, Y = link("10.1000/x", "https://example.org/x"), link("10.1000/y", "https://ex
 
 def names(records: Any) -> list[str]:
     """Which of two names the records have."""
-    known = Records(records)
-    return [name for name in "xyz" if answer(known, "GET", f"/10.1000/{name}").status == 302]
+    source = open_source(records)
+    return [name for name in "xyz" if asyncio.run(source.lookup(f"10.1000/{name}"))]
 
 
 def written(folder: Path, name: str, text: str) -> Path:

@@ -45,7 +45,7 @@ def _serve(options: argparse.Namespace) -> None:
     from doiuri_proxy._server import bind, configure, hold_hang_ups, reload, serve
     from doiuri_proxy.http._app import App
     from doiuri_proxy.http._redirect import Choice
-    from doiuri_proxy.records._source import open_source
+    from doiuri_proxy.records._open import open_source
 
     hold_hang_ups()
     records = options.records or None

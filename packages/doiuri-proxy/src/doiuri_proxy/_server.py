@@ -18,7 +18,8 @@ import uvicorn
 from doiuri_proxy.http._app import App
 from doiuri_proxy.http._redirect import Choice
 from doiuri_proxy.records._files import RecordsError
-from doiuri_proxy.records._source import Records, is_cache, open_source
+from doiuri_proxy.records._open import is_cache, open_source
+from doiuri_proxy.records._source import Records
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -14,7 +14,8 @@ from doiuri_proxy.records._source import SourceError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from doiuri_proxy.records._source import Records, Source
+    from doiuri_proxy.records._open import Source
+    from doiuri_proxy.records._source import Records
 
 MAX_TARGET = 8192  # bytes of path and query
 

@@ -11,7 +11,7 @@ from doiuri_proxy.http._http import FORM, Request, Response, origin_form
 from doiuri_proxy.http._redirect import Choice
 
 if TYPE_CHECKING:
-    from doiuri_proxy.records._source import Source
+    from doiuri_proxy.records._open import Source
 
 MAX_FORM = 65_536  # bytes of a POST request's body
 

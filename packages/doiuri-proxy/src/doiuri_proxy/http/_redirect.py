@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from doiuri.records import Locations, Value
 
     from doiuri_proxy.http._http import Headers, Params, Request
-    from doiuri_proxy.records._source import Source
+    from doiuri_proxy.records._open import Source
 
 MAX_ALIASES = 20  # followed in a chain
 MAX_LIFETIME = 2 * 86400  # seconds from Date to Expires

@@ -18,7 +18,8 @@ from doiuri_proxy.records._source import SourceError
 
 if TYPE_CHECKING:
     from doiuri_proxy.http._http import Params, Request
-    from doiuri_proxy.records._source import Registration, Source
+    from doiuri_proxy.records._open import Source
+    from doiuri_proxy.records._source import Registration
 
 JSON_TYPE = "application/json;charset=utf-8"
 

@@ -1,33 +1,25 @@
-"""Records in memory, what all sources of records return, and how to open a source."""
+"""Records in memory, and what all sources of records return."""
 
 from __future__ import annotations
 
 import json
-import os
-import sqlite3
 from collections.abc import Mapping
-from contextlib import closing
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
-from doiuri.plugins import DOI_ORG
 from doiuri.records import Value, ascii_upper
 
-from doiuri_proxy.records._files import RecordsError, check_agencies, check_record, read_items
+from doiuri_proxy.records._files import check_agencies, check_record, read_items
 from doiuri_proxy.records._metadata import write_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from doiuri_proxy.records._files import RecordsInput
-    from doiuri_proxy.records._upstream import UpstreamSource
-
-    Source: TypeAlias = "Records | UpstreamSource"
 
 MAX_CACHED = 8192  # bytes of a record: caches of N records hold at most N times as much
-WAIT_TIME = 8  # seconds that a look-up may wait for upstream: clients have a timeout of 10
+WAIT_TIME = 8  # seconds that a request may wait for upstream: clients have a timeout of 10
 RETRY_AFTER = 20  # seconds after which a client may ask again
 
 _DEFAULT_PERMISSIONS = "1110"  # administrators may read and write, the public may read; omitted in answers
@@ -175,57 +167,3 @@ def _prefixes(name: str) -> list[str]:
     """Return the prefixes that a name or a prefix belongs to, the longest first."""
     parts = name.partition("/")[0].split(".")
     return [".".join(parts[:count]) for count in range(len(parts), 0, -1)]
-
-
-def open_source(
-    records: RecordsInput | None,
-    *,
-    base: str = DOI_ORG,
-    upstream: str | None = None,
-    cache: str | None = None,
-) -> Source:
-    """Return a source for records and, with ``upstream``, for those of another proxy.
-
-    :param records: a file, a folder, Python data, or the path of a build's cache; None is no records
-    :param base: the base URL whose records to read from a build's cache
-    :param upstream: the base URL of the proxy to ask for what is not in the records
-    :param cache: the store for upstream's answers; None takes the Resolver's default
-    :raises RecordsError: if the records cannot be read or are not valid
-    :raises ValueError: for a bad URL
-    """
-    is_stored = is_cache(records)
-    if is_stored and upstream is not None:
-        raise RecordsError(str(records), 0, "a cache: with an upstream, give it as the cache, not as records")
-    local = Records([] if is_stored or records is None else records)
-    if upstream is None and not is_stored:
-        return local
-    from doiuri_proxy.records._upstream import UpstreamSource  # imports this module
-
-    return UpstreamSource(local, upstream or base, str(records) if is_stored else cache, offline=is_stored)
-
-
-def is_cache(records: object) -> bool:
-    """Return whether an address is that of a store with a build's answers: an SQLite file.
-
-    Raises RecordsError for another SQLite file, and for a URL. SQLite looks at the file, because to close the
-    file of a store that this process has open would release the locks on it (sqlite.org, How To Corrupt An
-    SQLite Database File, 2.2).
-    """
-    if not isinstance(records, (str, os.PathLike)):
-        return False
-    if "://" in str(records):
-        raise RecordsError(str(records), 0, "records are read from a file or a folder, not from a URL")
-    path = Path(records)
-    try:
-        # opening a pipe would block; SQLite takes a file of one octet for an empty database
-        if not path.is_file() or path.stat().st_size < 2:
-            return False
-        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as db:
-            db.execute("SELECT kind, doi FROM entries LIMIT 1").fetchone()
-    except sqlite3.Error as error:
-        if error.sqlite_errorcode & 0xFF in {sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CANTOPEN}:
-            return False
-        raise RecordsError(str(path), 0, f"an SQLite file, but not a cache of records: {error}") from None
-    except OSError:
-        return False
-    return True

@@ -64,10 +64,10 @@ class Library:
 def read_works(paths: Iterable[str], folder: str | os.PathLike[str] = ".") -> Library:
     """Read files of works: BibTeX (``.bib``), CSL-YAML (``.yaml``, ``.yml``), or CSL-JSON (any other name).
 
-    :param paths: the files
-    :param folder: the folder of relative paths
     A work whose DOI is invalid is one without a DOI. One that is repeated as it is counts once.
 
+    :param paths: the files
+    :param folder: the folder of relative paths
     :raises ValueError: if a file cannot be read or is not such a file, an id or a DOI occurs twice, or an
         item has neither
     :raises ModuleNotFoundError: for YAML, if PyYAML is not installed

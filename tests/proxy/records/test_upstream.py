@@ -262,6 +262,20 @@ def test_a_fleet_is_told_to_ask_a_slow_upstream_again(
     assert len(gate.targets) == len(set(gate.targets)) == 8, gate.targets
 
 
+def test_the_look_ups_of_a_request_share_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The record and the metadata take upstream longer together than a client waits."""
+    there = answering(THERE)
+
+    def slowly(asked: Asked) -> web.Answer:
+        time.sleep(0.4)
+        return there(asked)
+
+    monkeypatch.setattr(_upstream, "WAIT_TIME", 0.6)
+    with site(slowly) as upstream, running(upstream=upstream.url, cache=":memory:") as here:
+        answer = ask(here.url, "/10.1000/1", headers={"Accept": CSL})
+    assert (answer.status, answer.headers.get("retry-after")) == (503, "20")
+
+
 def test_loading_other_records_keeps_what_was_cached_in_memory(chain: Chain) -> None:
     there = chain[0]
     with running(upstream=there.url, cache=":memory:") as here:

@@ -6,6 +6,7 @@ import asyncio
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from contextvars import ContextVar
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
 THREADS = 32  # look-ups at a time; the Resolver sends only a few of their requests at a time
 MAX_LOOKUPS = 2000  # under way and waiting
 LOOKUP_TIME = 60  # seconds for a look-up; clients that ask again get its answer
+
+_deadline: ContextVar[float] = ContextVar("deadline")  # of a request, with all its look-ups
 
 
 class UpstreamSource:
@@ -137,8 +140,8 @@ class UpstreamSource:
     async def _request(self, key: Hashable, ask: Callable[[Resolver], T]) -> T:
         """Return upstream's answer; clients that wait for the same ``key`` share it.
 
-        Raises BusyError if too many look-ups wait, or after WAIT_TIME; then the look-up continues, and
-        clients that ask again get its answer.
+        Raises BusyError if too many look-ups wait, or WAIT_TIME after the first one of a request; then the
+        look-up continues, and clients that ask again get its answer.
         """
         answer: Future[T] | None = self._waiting.get(key)
         if answer is None:
@@ -147,7 +150,9 @@ class UpstreamSource:
             job = self._pool.submit(ask, self._resolver)
             answer = self._waiting[key] = asyncio.wrap_future(job)
             answer.add_done_callback(partial(self._forget, key))
-        done, _ = await asyncio.wait([answer], timeout=WAIT_TIME)
+        now = time.monotonic()
+        _deadline.set(deadline := _deadline.get(now + WAIT_TIME))
+        done, _ = await asyncio.wait([answer], timeout=max(deadline - now, 0))
         if not done:
             raise BusyError(f"upstream did not answer within {WAIT_TIME} s")
         return answer.result()

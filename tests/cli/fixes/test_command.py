@@ -95,7 +95,7 @@ def test_read_only_file(tmp_path: Path) -> None:
 
 FREE = [  # one folder, and no test data in it
     *("a.md", "sample/a.md", "tests/sample/a.rst", "tests/test_a.py", "docs/data/a.md", "unit-tests/a.md"),
-    *("latest/data/a.md", "contests/input/a.md", "fixtures.md", "tests/data.md"),
+    *("latest/data/a.md", "contests/input/a.md", "fixtures.md", "tests/data.md", "drug.yaml"),
 ]
 KEPT = [
     *("tests/fixtures/a.md", "cassettes/a.txt", "a/testdata/b/a.bib", "ruby.yml", "python.yaml"),
@@ -131,7 +131,7 @@ def test_test_data_stays_as_it_is(tmp_path: Path, above: str, start: str, argume
         ".py": '"""{}"""\n',
         "ruby.yml": "---\nhttp_interactions:\n- uri: {}\n",
     }
-    forms |= {"python.yaml": "interactions:\n- uri: {}\n"}
+    forms |= {"python.yaml": "interactions:\n- uri: {}\n", "drug.yaml": "drug_interactions:\n- uri: {}\n"}
     for name in [*FREE, *KEPT]:
         path = tmp_path / above / name
         path.parent.mkdir(parents=True, exist_ok=True)

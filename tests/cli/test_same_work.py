@@ -23,14 +23,15 @@ def entry(kind: str, written: Any) -> dict[str, Any]:
     return {"author": [{"literal": written}]} if kind == "authors" else {"issued": {"raw": str(written)}}
 
 
-def registered(kind: str, known: Any, whole: str = "") -> dict[str, Any]:
+def registered(kind: str, known: Any, whole: str = "", *editors: str) -> dict[str, Any]:
     """Return what the registry has."""
     if kind == "titles":
         return {"title": known}
     if kind == "years":
         return {"issued": {"date-parts": [[known]]}}
     given = whole.removesuffix(f" {known}")
-    return {"author": [{"literal": known} if given == whole else {"family": known, "given": given}]}
+    author = {"literal": known} if given == whole else {"family": known, "given": given}
+    return {"author": [author], "editor": [{"family": family} for family in editors]}
 
 
 RECORDS = [

@@ -11,6 +11,7 @@ class Redis(socketserver.ThreadingTCPServer):
     """A server with values of strings; it refuses to store more while it is full."""
 
     daemon_threads = True
+    request_queue_size = 128  # with 5, of eight threads one would wait a second to be connected
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Connection)

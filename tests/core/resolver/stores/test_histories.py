@@ -201,7 +201,7 @@ class StoredInRedis(Stored):
 
     def open(self) -> list[AnyStore]:
         self.server = Redis().__enter__()
-        return [RedisStore(self.server.url) for _ in range(2)]
+        return [RedisStore(self.server.url, timeout=60) for _ in range(2)]
 
     def teardown(self) -> None:
         super().teardown()

@@ -49,7 +49,7 @@ def server() -> Iterator[Redis]:
 def test_a_store_on_redis_keeps_the_contract(
     server: Redis, options: str, check: Callable[[AnyStore], None]
 ) -> None:
-    with closing(RedisStore(f"{server.url}{options}")) as store:
+    with closing(RedisStore(f"{server.url}{options}", timeout=60)) as store:
         check(store)
 
 
@@ -68,7 +68,7 @@ def test_a_store_on_redis_keeps_the_contract(
     ids=lambda stored: repr(stored)[:20],
 )
 def test_values_of_other_programs_are_misses(server: Redis, stored: bytes) -> None:
-    with closing(RedisStore(server.url)) as store:
+    with closing(RedisStore(server.url, timeout=60)) as store:
         store.put_many(ENTRIES)
         (name, *_) = server.values
         server.values[name] = stored
@@ -79,7 +79,7 @@ def test_values_of_other_programs_are_misses(server: Redis, stored: bytes) -> No
 
 def test_a_server_that_takes_no_answers_is_still_read(server: Redis, monkeypatch: pytest.MonkeyPatch) -> None:
     begun = time.monotonic()
-    with closing(RedisStore(server.url)) as store:
+    with closing(RedisStore(server.url, timeout=60)) as store:
         store.put_many(ENTRIES)
         server.is_full = True
         with pytest.warns(StoreWarning, match="cannot be written .*maxmemory") as caught:

@@ -8,6 +8,7 @@ import markdown
 import markdown_doiuri
 import pytest
 from doiuri import DOI, DOISyntaxError, suggest
+from doiuri.plugins import with_suggestion
 from doiuri_proxy import running
 from support.docutils_page import command
 from support.sphinx_build import build, links, write
@@ -16,7 +17,7 @@ FOUND = "10.1000/182", "10.1000/456#789", "10.1000/á", "10.1000/a<b>"
 TYPED = [
     *(DOI(name).uri for name in FOUND),
     *("doi:10.1000/lost", "DOI:10.1000/LOST", "doi:10.1000/lost.", "doi:10.1000/1%E2%80%9382"),
-    *("doi:10.1000", "doi:10/x", "doi:10.1000/%zz", "doi:hello"),
+    *("doi:10.1000", "doi://10.1000/182", "doi:10/x", "doi:10.1000/%zz", "doi:hello"),
 ]
 
 
@@ -46,7 +47,7 @@ def test_a_doi_has_the_same_link_and_finding_in_each_host(
     try:
         doi = DOI.parse(typed)
     except DOISyntaxError as error:
-        expected, reasons = [], [error.reason, *filter(None, [error.suggestion])]
+        expected, reasons = [], [error.reason, *filter(None, [with_suggestion(error).suggestion])]
     else:
         dead = doi.name not in FOUND
         expected = [(doi.url, "T", dead)]

@@ -88,9 +88,10 @@ def reports(capsys: pytest.CaptureFixture[str]) -> list[str]:
 
 
 def test_advice_and_not_found_are_one_message(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    text = ":doi:`10.1000/1,` |s| :doi:`T <10.1000/2>`\n\n.. |s| replace:: :doi:`10.1000/3–4.`\n\n"
-    text += ".. |unused| replace:: :doi:`10.1000/5;`\n\n:doi:`10.1000/6;` :doi:`10.1000/%41`\n"
-    with running([record("10.1000/6;", "https://example.org/")]) as proxy:
+    text = ":doi:`10.1000/1,` |s| :doi:`T <10.1000/2O>`\n\n.. |s| replace:: :doi:`10.1000/3–4.`\n\n"
+    text += ".. |unused| replace:: :doi:`10.1000/5;`\n\n"
+    text += ":doi:`10.1000/6;` :doi:`10.1000/%41` :doi:`10.1000/a`\n"
+    with running([record(name, "https://example.org/") for name in ("10.1000/6;", "10.1000/20")]) as proxy:
         settings = {"doi_resolve": True, "doi_resolver": proxy.url, "doi_cache": str(tmp_path / "cache")}
         page = body(text, report_level=2, **settings)
     decoded = "%41 was decoded; if it belongs to the name, escape the percent sign"
@@ -100,8 +101,9 @@ def test_advice_and_not_found_are_one_message(tmp_path: Path, capsys: pytest.Cap
         "7: (WARNING/2) 10.1000/6;: the name ends in ';'; did you mean 10.1000/6?",
         "1: (WARNING/2) DOI not found: 10.1000/1,: the name ends in ','; did you mean 10.1000/1?",
         f"3: (WARNING/2) DOI not found: {typed}; did you mean 10.1000/3-4?",
-        "1: (WARNING/2) DOI not found: 10.1000/2",
+        "1: (WARNING/2) DOI not found: 10.1000/2O; did you mean 10.1000/20?",
         f"7: (WARNING/2) DOI not found: 10.1000/%41 is read as 10.1000/A: {decoded}",
+        "7: (WARNING/2) DOI not found: 10.1000/a",
     ]
     told = reports(capsys)
     assert sorted(told) == sorted(expected)

@@ -1,5 +1,6 @@
 """Looking up DOIs: marks, warnings, one request each, and the budget."""
 
+import json
 import logging
 import time
 from importlib.metadata import version
@@ -139,10 +140,12 @@ def test_a_locked_build_reports_what_the_lock_file_lacks(
     tmp_path: Path, doi_proxy: Proxies, render: Render
 ) -> None:
     proxy, lock = doi_proxy(KNOWN), tmp_path / "doi.lock.json"
-    render("<doi:10.1000/182> <doi:10.1000/none>", resolve=True, resolver=proxy.url, lock=lock)
+    source = "<doi:10.1000/182> <doi:10.1000/none> <doi:10.1000/lost>"
+    render(source, resolve=True, resolver=proxy.url, lock=lock)
     markdown_doiuri.forget()
+    lock.write_text(json.dumps(json.loads(lock.read_text()) | {"accepted": {"10.1000/LOST": "withdrawn"}}))
     asked, content = len(proxy.log), lock.read_bytes()
-    source = "<doi:10.1000/182> <doi:10.1000/none>\n\n[@doi:10.1000/Mixed]"
+    source += "\n\n[@doi:10.1000/Mixed]"
     rendered = render(source, resolve=True, resolver=proxy.url, lock=lock, locked=True)
     assert [str(problem) for problem in rendered.problems] == [
         "line 1: doi:10.1000/none: not found",

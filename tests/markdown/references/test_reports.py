@@ -25,7 +25,7 @@ doi:{DEAD}
 
 <!-- doi:{DEAD} -->
 `doi:{DEAD}` then [@doi:{DEAD}],
-https://doi.org/{GONE} and <https://doi.org/{DEAD}>
+https://doi.org/{GONE} and <https://doi.org/{DEAD.upper()}>
 [](doi:{GONE}) <doi:{GONE}> doi:{DEAD}2
 """
 

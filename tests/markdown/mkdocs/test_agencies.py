@@ -17,6 +17,7 @@ KAHN, THREE = "10.5555/kahn-2006", "10.5555/three"
 PAGES = {
     "index.md": f"# A\n\n[@doi:{KAHN}; @doi:{THREE}]\n\ndoi:10.5555/kahn-a\n",
     "b.md": f"# B\n\n@doi:{THREE}\n",
+    "c.md": f"# C\n\ndoi:{KAHN}\n",
 }
 PLUGIN = {"bibliography": "references.md", "budget": 20}
 

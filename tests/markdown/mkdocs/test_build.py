@@ -44,16 +44,17 @@ def test_lines_are_those_of_the_file(front_matter: str, site: MakeSite) -> None:
     assert built.messages() == [f"index.md:{front_matter.count(chr(10)) + 3}: {DEAD}: not found"]
 
 
-def test_all_dois_are_verified_in_one_batch(site: MakeSite, doi_proxy: Proxies) -> None:
+@pytest.mark.parametrize("label", ["doi:", ""])
+def test_all_dois_are_verified_in_one_batch(label: str, site: MakeSite, doi_proxy: Proxies) -> None:
     names = [182, 456, 789, *range(20)]
-    built = site({f"{name}.md": f"See doi:10.1000/{name} [](doi:10.1000/182)" for name in names})
+    built = site({f"{name}.md": f"See {label}10.1000/{name} [](doi:10.1000/182)" for name in names})
     doi_proxy.load(
         {
             "records": [{"handle": f"10.1000/{name}", "values": []} for name in names],
             "agencies": {"10.1000": "x"},
         }
     )
-    built.build()
+    built.build(plugins=[{"doiuri": {"bare_names": not label}}])
     [request] = doi_proxy.log
     assert request.path.startswith(b"/doiRA/")
     assert request.path.count(b"10.1000") == 23

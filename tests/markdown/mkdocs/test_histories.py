@@ -48,6 +48,7 @@ OPTIONS: dict[str, list[object]] = {
 WORKS = (
     '[{"id": "own", "title": "Own"}]',
     '[{"id": "own", "title": "Mine"}, {"DOI": "10.5555/A", "title": "A"}]',
+    "[]",
 )
 
 PLUGINS: Any = MkDocsConfig.plugins  # keeps plugins for later builds of the process
@@ -154,6 +155,9 @@ HISTORIES = {
     ],
     "works change, and are retracted": [
         Step(ALL), Step(states={"a": "by Abel"}), Step(states={"b": "retracted"}, works=1), Step(works=0)
+    ],
+    "a work is named": [
+        Step({"index": "cites own", "b": "cites a"}, works=2, options={"citation": 1}), Step()
     ],
     "works become known": [Step(ALL, hurries=True), Step(), Step({"e": "cites b, a"}, hurries=True), Step()],
     **{f"{name} changes": [Step(ALL), Step(options={name: 1})] for name in OPTIONS},

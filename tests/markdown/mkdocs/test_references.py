@@ -75,12 +75,14 @@ def test_citations_link_to_the_list_and_entries_back_to_pages(
 
 
 def test_numbers_are_those_of_the_list(site: MakeSite) -> None:
-    built = site(PAGES)
-    built.build(plugins=options(citation="number"), nav=["last.md", "sub/one & two.md", "index.md"])
+    built = site({**PAGES, "last.md": "# Last\n\n[@own]", "works.json": '[{"id": "own", "title": "Own"}]'})
+    plugins = options(citation="number", works="docs/works.json")
+    built.build(plugins=plugins, nav=["last.md", "sub/one & two.md", "index.md"])
     links = [text for href, _, text in built.page("sub/one & two/index.html").links if "#ref-" in href]
-    assert links == ["Kahn [1]", "2", "3", "Kahn [1]"]
-    assert ("references/#ref-10.1000_2fb", "", "2") in built.page("index.html").links
+    assert links == ["Kahn [2]", "3", "4", "Kahn [2]"]
+    assert ("references/#ref-10.1000_2fb", "", "3") in built.page("index.html").links
     assert re.findall(r'<li id="ref-([^"]*)"', built.source("references/index.html")) == [
+        "own",
         "10.1000_2fa",
         "10.1000_2fb",
         "10.1000_2fc_231",

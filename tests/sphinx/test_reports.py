@@ -67,7 +67,7 @@ def test_the_registered_doi_that_was_probably_meant_is_proposed(tmp_path: Path) 
         "5: DOI not found: 10.1000/l2; did you mean 10.1000/12? [doi.not-found]",
     ]
     assert sorted(warnings(build(source, tmp_path / "out"))) == expected
-    write(source, {"index.rst": f"T\n=\n\nNew\n{text}"})
+    write(source, {"index.rst": f"T\n=\n\nNew :doi:`10.1000/new`\n{text}"})
     told = sorted(warnings(build(source, tmp_path / "out", "html", "-D", "doi_offline=1")))
     assert [line.partition(": ")[2] for line in told] == [line.partition(": ")[2] for line in expected]
 

@@ -19,6 +19,7 @@ def test_a_doi_has_one_request_one_number_and_one_entry(name: str, tmp_path: Pat
     files = {"index.rst": f"T\n=\n\n{cited}\n\n.. doi:bibliography::\n   :nocite: {name}\n"}
     built = build(write(tmp_path / "src", files), tmp_path, "html", "-D", "doi_citation=number")
     assert [link.text for link in built.links()][:3] == ["1", "2", "Kahn [2]"]
+    assert len({link.href for link in built.links()[1:3]}) == 1
     assert built.text().count('<li id="doi-') == 2
     assert len(server.seen) == 2
     assert [line for line in built.told if "not found" in line] == []

@@ -131,7 +131,7 @@ HARDCODED = [
         ":doi:`10.1002/(SICI)1(97)40:5<789>3.0.CO;2-7`",
     ),
     ("(https://doi.org/10.1016/0771(80)90013-3), <b", ":doi:`10.1016/0771(80)90013-3`"),
-    ("`<https://doi.org/10.1000/1>`__:b", ":doi:`10.1000/1`"),
+    ("`<https://DOI.org/10.1000/1>`__:b", ":doi:`10.1000/1`"),
     ("https://doi.org/10.1000/a%5Cb", ":doi:`doi:10.1000/a%5Cb`"),
     ("`The\nDOI  *Handbook*\n<https://doi.org/10.1000/1>`__", ":doi:`The DOI *Handbook* <10.1000/1>`"),
 ]

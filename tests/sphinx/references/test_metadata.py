@@ -123,3 +123,5 @@ def test_a_citation_without_metadata_is_counted_once(tmp_path: Path, server: Sit
     assert [asked.target for asked in server.seen if "/api/" not in asked.target] == ["/10.5555/no-metadata"]
     again = build(source, tmp_path, "html", "-D", "doi_details=1")
     assert "without metadata" not in again.said
+    write(source, {"works.json": '[{"DOI": "10.5555/no-metadata", "title": "Own"}]'})
+    assert build(source, tmp_path / "own", "html", "-D", "doi_works=works.json").warnings == ""

@@ -77,16 +77,21 @@ def test_a_fork_starts_afresh(tmp_path: Path) -> None:
         assert len(server.requests) == 2
 
 
-def test_a_fork_in_the_middle_of_a_request_does_no_harm() -> None:
-    gate = threading.Event()
+def _gated(gate: threading.Event) -> Callable[[str], bytes]:
+    """Answer about a name that ends in "slow" only when the gate is open."""
     usual = proxy()
 
-    def slow(target: str) -> bytes:
+    def answer(target: str) -> bytes:
         if target.endswith("slow"):
             gate.wait()
         return usual(target)
 
-    with handling(slow) as server:
+    return answer
+
+
+def test_a_fork_in_the_middle_of_a_request_does_no_harm() -> None:
+    gate = threading.Event()
+    with handling(_gated(gate)) as server:
         resolver = Resolver(server.url, store=None, timeout=100, concurrency=1, rate=1000)
         asking = threading.Thread(target=lambda: list(resolver.resolve_many([DOI("10.1000/slow")])))
         asking.start()
@@ -130,14 +135,7 @@ def _goes_on(stream: Iterator[Outcome]) -> None:
 def test_a_batch_belongs_to_the_process_that_began_it(use: Callable[[Any], object]) -> None:
     """The child of a fork does not wait for threads that it has not, and ends no request of its parent."""
     gate = threading.Event()
-    usual = proxy()
-
-    def slow(target: str) -> bytes:
-        if target.endswith("slow"):
-            gate.wait()
-        return usual(target)
-
-    with handling(slow) as server:
+    with handling(_gated(gate)) as server:
         resolver = Resolver(server.url, store=None, timeout=100)
         stream = resolver.resolve_many([DOI_, DOI("10.1000/slow")])
         assert next(stream).status == "found"

@@ -10,25 +10,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
-from support.references import RETRACTED
-from support.servers.metadata import metadata_proxy
-from support.servers.web import Answer, Asked, site
+from support.servers.metadata import STATES, changing_proxy
+from support.servers.web import site
 from support.sphinx_build import Build, build, write
 
-CSL = "application/vnd.citationstyles.csl+json"
-KAHN = {"type": "book", "author": [{"family": "Kahn"}], "issued": {"date-parts": [[2001]]}, "title": "First"}
-STATES: dict[str, dict[str, Any] | None] = {
-    "dead": None,
-    "registered": {},
-    "by Kahn": {"metadata": {CSL: KAHN}},
-    "by Abel": {"metadata": {CSL: {**KAHN, "author": [{"family": "Abel"}]}}},
-    "retracted": {"metadata": RETRACTED["metadata"]},
-}
 TEXTS = {
     "nothing": "Text",
     "links": ":doi:`10.5555/a`, :doi:`10.5555/kept,`, :doi:`10.5555`\n\n:doi:`10.5555/b`",
@@ -193,12 +182,8 @@ def pages(built: Build) -> dict[str, list[str]]:
 
 @contextmanager
 def project() -> Iterator[Project]:
-    def answer(asked: Asked) -> Answer:
-        states = {name: STATES[state] for name, state in made.states.items()}
-        found = [{"handle": f"10.5555/{name}", **of} for name, of in states.items() if of is not None]
-        return metadata_proxy(found)(asked)
-
-    with TemporaryDirectory() as folder, site(answer) as one, site(answer) as other:
+    proxy = changing_proxy(lambda: made.states)
+    with TemporaryDirectory() as folder, site(proxy) as one, site(proxy) as other:
         made = Project(Path(folder), [one.url, other.url])
         yield made
 

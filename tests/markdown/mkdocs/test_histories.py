@@ -14,19 +14,9 @@ import pytest
 from mkdocs.commands.build import build
 from mkdocs.config import load_config
 from mkdocs.config.defaults import MkDocsConfig
-from support.references import RETRACTED
-from support.servers.metadata import metadata_proxy
-from support.servers.web import Answer, Asked, site
+from support.servers.metadata import changing_proxy
+from support.servers.web import site
 
-CSL = "application/vnd.citationstyles.csl+json"
-KAHN = {"author": [{"family": "Kahn"}], "issued": {"date-parts": [[2001]]}, "title": "First"}
-STATES: dict[str, dict[str, Any] | None] = {
-    "dead": None,
-    "registered": {},
-    "by Kahn": {"metadata": {CSL: KAHN}},
-    "by Abel": {"metadata": {CSL: {**KAHN, "author": [{"family": "Abel"}]}}},
-    "retracted": {"metadata": RETRACTED["metadata"]},
-}
 TEXTS = {
     "nothing": "Text",
     "links": "[](doi:10.5555/a) doi:10.5555/b, `doi:10.5555/code`, [x](doi:10.5555)",
@@ -126,15 +116,9 @@ class Served:
 def served(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Served]:
-    def answer(asked: Asked) -> Answer:
-        states = {name: STATES[state] for name, state in made.states.items()}
-        found = [{"handle": f"10.5555/{name}", **of} for name, of in states.items() if of is not None]
-        return metadata_proxy(found)(asked)
-
     monkeypatch.setattr(PLUGINS, "plugin_cache", {})
     caplog.set_level("INFO", logger="mkdocs")
-
-    with site(answer) as server:
+    with site(changing_proxy(lambda: made.states)) as server:
         made = Served(tmp_path, caplog, server.url)
         monotonic = time.monotonic
         monkeypatch.setattr(time, "monotonic", lambda: monotonic() + made.later)

@@ -4,18 +4,43 @@ from __future__ import annotations
 
 import json
 import socket
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from support.references import RETRACTED
 from support.servers.faults import FAULTS, Fault, Server, reply
-from support.servers.web import Answering, Asked, answering, record
+from support.servers.web import Answer, Answering, Asked, answering, record
 
 UNAVAILABLE = [fault for fault in FAULTS if fault.name in {"403", "truncated body"}]
 """What agencies do that have metadata but do not send it."""
 [WEB_PAGE] = [fault for fault in FAULTS if fault.name == "HTML in place of JSON"]
 """What agencies without content negotiation do: their proxy leads to the web page."""
+
+
+_CSL = "application/vnd.citationstyles.csl+json"
+_KAHN = {"type": "book", "author": [{"family": "Kahn"}], "issued": {"date-parts": [[2001]]}, "title": "First"}
+STATES: dict[str, dict[str, Any] | None] = {
+    "dead": None,
+    "registered": {},
+    "by Kahn": {"metadata": {_CSL: _KAHN}},
+    "by Abel": {"metadata": {_CSL: {**_KAHN, "author": [{"family": "Abel"}]}}},
+    "retracted": {"metadata": RETRACTED["metadata"]},
+}
+"""What a DOI may be in a history."""
+
+
+def changing_proxy(states: Callable[[], Mapping[str, str]]) -> Answering:
+    """Answer for DOIs below 10.5555, each with the one of ``STATES`` that it has at the time."""
+
+    def answer(asked: Asked) -> Answer:
+        found = [(name, STATES[state]) for name, state in states().items()]
+        return metadata_proxy([{"handle": f"10.5555/{name}", **of} for name, of in found if of is not None])(
+            asked
+        )
+
+    return answer
 
 
 def metadata_proxy(records: Path | Sequence[Mapping[str, Any]]) -> Answering:

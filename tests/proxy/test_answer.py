@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import tracemalloc
+from typing import Any
 from urllib.parse import quote
 
 import pytest
 from doiuri import DOI, Handle
 from doiuri.records import Data, Value
 from doiuri.rest import read_agencies, read_record
-from doiuri_proxy import Records, answer
+from doiuri_proxy import Records, answer, running
 from hypothesis import given
 from hypothesis import strategies as st
 from support.http import ask
-from support.proxy_records import AGENCIES, RECORDS, link
+from support.proxy_records import AGENCIES, RECORDS, link, record, value
 
 X = DOI("10.1000/x")
 KNOWN = Records({"records": RECORDS, "agencies": AGENCIES})
@@ -103,3 +105,62 @@ def test_the_longest_prefix_names_the_agency(name: str, agency: str | None) -> N
     found = answer(Records({"records": records, "agencies": agencies}), "GET", f"/doiRA/{quote(name)}")
     (said,) = read_agencies([Handle.from_name(name)], found.status, found.body)
     assert said.name == agency
+
+
+SAID: dict[str, dict[str, Any]] = {
+    "10.1000/1": {"RA": "Crossref"},
+    "10.1000/none": {"status": "DOI does not exist"},
+    "10.123/abc": {"status": "Unknown"},
+    "10.1045": {"RA": "Crossref"},
+    "10.1000": {"RA": "Crossref"},
+    "10.2000": {"RA": "DataCite"},
+    "10.2000/x": {"RA": "DataCite"},
+    "10.2000/X": {"RA": "DataCite"},
+    "10.1000.10/x": {"RA": "mEDRA"},
+    "10.1000.10": {"RA": "mEDRA"},
+    "10.3000/x": {"status": "Unknown"},
+    "10.3000": {"status": "Unknown"},
+    "10.4000": {"status": "DOI does not exist"},
+    "10.4000/x": {"status": "DOI does not exist"},
+    "10.1000/alias": {"RA": "Crossref"},
+    "10.1000/a,b": {"RA": "Crossref"},
+    **{
+        name: {"status": "Invalid DOI"}
+        for name in ("x", "10/abcd", "doi:10.1000/1", "10.1000/", "", "10", "10.")
+    },
+}
+
+
+@pytest.mark.parametrize("path", ["doiRA", "ra"])
+def test_names_asked_together_or_alone_get_the_same_answers_in_order(url: str, path: str) -> None:
+    expected = [{"DOI": name, **said} for name, said in SAID.items()]
+    written = [quote(name) for name in SAID]
+    together = ask(url, f"/{path}/{','.join([*written, *written])}")
+    assert (together.status, together.headers["content-type"]) == (200, "application/json;charset=UTF-8")
+    assert together.json() == expected * 2
+    assert [ask(url, f"/{path}/{name}").json() for name in written] == [[one] for one in expected]
+
+
+def test_which_ra_takes_as_many_names_as_a_request_may_hold(url: str) -> None:
+    names = ",".join(f"10.1000/{number:04}" for number in range(400))
+    assert len(ask(url, f"/doiRA/{names}").json()) == 400
+    assert ask(url, f"/doiRA/{names},{names}").status == 414
+
+
+def test_an_agency_that_cannot_be_asked_for_is_unknown() -> None:
+    with running([], upstream="http://127.0.0.1:9") as proxy:
+        found = ask(proxy.url, "/doiRA/10.1000/1,10.1000")
+    assert (found.status, [item["status"] for item in found.json()]) == (200, ["Unknown", "Unknown"])
+
+
+def test_big_records_do_not_fill_the_memory() -> None:
+    url = link("", "https://example.org/")["values"]
+    records = Records([record(f"10.1000/{n}", *url, value(2, "X", f"{n:03}" * 30_000)) for n in range(100)])
+    tracemalloc.start()
+    try:
+        for number in range(100):
+            for query in ("", "?auth"):
+                assert answer(records, "GET", f"/10.1000/{number}{query}").status == 302
+        assert tracemalloc.get_traced_memory()[0] < 3_000_000
+    finally:
+        tracemalloc.stop()

@@ -2,7 +2,7 @@
 
 import json
 import re
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 import pytest
 from doiuri.resolver import Resolver
@@ -19,66 +19,49 @@ def indices(url: str, query: str, name: str = "10.1000/many") -> list[int]:
     return [value["index"] for value in ask(url, f"/api/handles/{name}?{query}").json()["values"]]
 
 
-def test_found(url: str) -> None:
-    """DOI resolution documentation §5: 1 is success, HTTP 200 OK (P-106 P-81)."""
-    answer = ask(url, "/api/handles/10.1000/1")
-    assert (answer.status, answer.headers["content-type"]) == (200, JSON)
-    assert list(answer.json()) == ["responseCode", "handle", "values"]
-    assert answer.json()["responseCode"] == 1
+BAD_ESCAPES = ("%", "%4", "%zz", "%FF", "%C0%AF", "%ED%A0%80")
+ANSWERS = [
+    ("handles/10.1000/1", 200, 1),
+    ("handles/10.1000/none", 404, 100),
+    *((f"handles/10.1000/{name}", 200, 200) for name in ("empty", "hidden", "1?type=EMAIL", "1?index=7")),
+    ("handles", 400, 102),
+    ("handles/", 400, 102),
+    ("handles?type=URL", 400, 102),
+    *((f"handles/10.1000/1?index={quote(index)}", 400, 4) for index in ("x", "", "1.0", "٣", "1 ", "0x1")),
+    ("handles/10.1000/1?index=1;index=2", 400, 4),
+    (f"handles/10.1000/1?index={'9' * 11}", 400, 4),
+    *((f"handles/10.1000/{escape}", 400, 4) for escape in BAD_ESCAPES),
+    *((f"handles/10.1000/1?type={escape}", 400, 4) for escape in BAD_ESCAPES),
+    *((path, 404, 4) for path in ("", "x", "handle/10.1000/1", "Handles/10.1000/1")),
+    # nothing is stripped from a name
+    *((f"handles/{name}", 404, 100) for name in ("doi:10.1000/1", "urn:doi:10.1000:1", "/10.1000/1")),
+    ("handles/10.1000/1/", 404, 100),
+    ("handles/https://doi.org/10.1000/1", 404, 100),
+]
+
+
+@pytest.mark.parametrize(("path", "status", "code"), ANSWERS, ids=[path for path, *_ in ANSWERS])
+def test_each_answer_has_its_status_and_response_code(url: str, path: str, status: int, code: int) -> None:
+    """§5: 1 is success, 100 Handle Not Found, 200 Values Not Found (P-81 P-106 P-108 P-109)."""
+    answer = ask(url, f"/api/{path}")
+    said = answer.json()
+    assert (answer.status, answer.headers["content-type"]) == (status, JSON)
+    handle = unquote(path.partition("?")[0].removeprefix("handles").removeprefix("/"))
+    members = {1: {"handle", "values"}, 100: {"handle"}, 102: {"handle"}, 200: {"handle", "values"}}
+    assert said.keys() == members.get(code, {"message"}) | {"responseCode"}
+    assert (said["responseCode"], said.get("handle", handle)) == (code, handle)
+    assert bool(said.get("values")) == (code == 1)
 
 
 def test_figure_1_comes_back_member_for_member(url: str) -> None:
+    """With its members in order, and restricted as the example of §5 (P-118)."""
     assert ask(url, "/api/handles/10.1000/182").text == json.dumps(FIGURE_1, separators=(",", ":"))
-
-
-def test_example_of_a_restricted_answer(url: str) -> None:
-    """The example of section 5, restricted to its URL (P-118)."""
-    expected = [FIGURE_1["values"][0]]
     for query in ("type=URL", "index=1"):
-        assert ask(url, f"/api/handles/10.1000/182?{query}").json()["values"] == expected
+        assert ask(url, f"/api/handles/10.1000/182?{query}").json()["values"] == [FIGURE_1["values"][0]]
 
 
 def test_all_formats_come_back_as_they_were_written(url: str) -> None:
     assert ask(url, "/api/handles/10.1000/formats").json()["values"] == FORMATS["values"]
-
-
-def test_not_found(url: str) -> None:
-    """DOI resolution documentation §5: 100 is Handle Not Found, HTTP 404 (P-108)."""
-    answer = ask(url, "/api/handles/10.1000/none")
-    assert (answer.status, answer.headers["content-type"]) == (404, JSON)
-    assert answer.json() == {"responseCode": 100, "handle": "10.1000/none"}
-
-
-@pytest.mark.parametrize(
-    "target", ["10.1000/empty", "10.1000/hidden", "10.1000/1?type=EMAIL", "10.1000/1?index=7"]
-)
-def test_values_not_found(url: str, target: str) -> None:
-    """§5: 200 is Values Not Found, HTTP 200: none at all, or none requested (P-109)."""
-    answer = ask(url, f"/api/handles/{target}")
-    assert answer.status == 200
-    assert answer.json() == {"responseCode": 200, "values": [], "handle": target.partition("?")[0]}
-
-
-@pytest.mark.parametrize("path", ["/api/handles", "/api/handles/", "/api/handles?type=URL"])
-def test_empty_name(url: str, path: str) -> None:
-    answer = ask(url, path)
-    assert (answer.status, answer.json()["responseCode"]) == (400, 102)
-
-
-@pytest.mark.parametrize(
-    "path", ["/api", "/api/", "/api/x", "/api/handle/10.1000/1", "/api/Handles/10.1000/1"]
-)
-def test_unknown_endpoint(url: str, path: str) -> None:
-    answer = ask(url, path)
-    assert (answer.status, answer.json()["responseCode"]) == (404, 4)
-    assert answer.json()["message"]
-
-
-@pytest.mark.parametrize("index", ["x", "", "1;index=2", "1.0", "٣", "1 ", "0x1", "9" * 11])
-def test_malformed_index(url: str, index: str) -> None:
-    answer = ask(url, f"/api/handles/10.1000/1?index={quote(index)}")
-    assert (answer.status, answer.json()["responseCode"]) == (400, 4)
-    assert answer.json()["message"]
 
 
 @pytest.mark.parametrize("method", ["PUT", "DELETE", "PATCH", "TRACE", "PROPFIND"])
@@ -174,30 +157,8 @@ def test_case_of_other_letters_counts(url: str) -> None:
     assert ask(url, "/api/handles/" + quote(name.replace("Á", "A\u0301"))).status == 404
 
 
-def test_utf8_is_not_escaped(url: str) -> None:
-    name = "10.26321/Á.GUTIÉRREZ.ZARZA.02.2018.03"
-    assert f'"handle":"{name}"' in ask(url, "/api/handles/" + quote(name)).text
-
-
-@pytest.mark.parametrize(
-    "path", ["doi:10.1000/1", "urn:doi:10.1000:1", "/10.1000/1", "10.1000/1/", "https://doi.org/10.1000/1"]
-)
-def test_nothing_is_stripped(url: str, path: str) -> None:
-    answer = ask(url, f"/api/handles/{path}")
-    assert (answer.status, answer.json()["handle"]) == (404, path)
-
-
 def test_aliases_are_not_followed(url: str) -> None:
     assert ask(url, "/api/handles/10/abcd").json()["values"][0]["type"] == "HS_ALIAS"
-
-
-@pytest.mark.parametrize(
-    "path", ["10.1000/%", "10.1000/%4", "10.1000/%zz", "10.1000/%FF", "10.1000/%C0%AF", "10.1000/%ED%A0%80"]
-)
-def test_bad_escapes_and_bad_utf8(url: str, path: str) -> None:
-    answer = ask(url, f"/api/handles/{path}")
-    assert (answer.status, answer.json()["responseCode"]) == (400, 4)
-    assert ask(url, f"/api/handles/10.1000/1?type={path}").status == 400
 
 
 def test_values_without_public_read_are_withheld(url: str) -> None:

@@ -1,11 +1,9 @@
 """The command: options, signals; reloads lose no request, and stops finish those under way."""
 
-import asyncio
 import http.client
 import json
 import os
 import re
-import resource
 import signal
 import socket
 import subprocess
@@ -18,9 +16,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from doiuri_proxy import running
-from doiuri_proxy._cli import main
-from doiuri_proxy._server import reload_at_hang_ups
-from support.command import command, run
+from support.command import READY, command, open_files, run
 from support.http import ask, send
 from support.ports import free_port
 from support.proxy_records import link
@@ -57,15 +53,6 @@ def test_ready_serve_stop(tmp_path: Path, stop: signal.Signals) -> None:
         assert (proxy.process.stdout.read(), proxy.errors) == ("", "")
 
 
-def test_ready_in_time(tmp_path: Path) -> None:
-    """Starting takes little more processor time than importing the libraries."""
-    before = sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2])
-    subprocess.run([sys.executable, "-c", "import asyncio, uvicorn, requests"], check=True)
-    libraries = sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2]) - before
-    with command(tmp_path, "--records", write(tmp_path / "r.json", OLD)) as proxy:
-        assert proxy.processor_time() < 4 * libraries
-
-
 def test_a_port_that_is_taken_is_said_with_a_hint(tmp_path: Path) -> None:
     with running([]) as other:
         port = urlsplit(other.url).port
@@ -76,70 +63,36 @@ def test_a_port_that_is_taken_is_said_with_a_hint(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "reason"),
+    ("words", "status", "reason"),
     [
-        (["--records", "none.json"], "none.json: No such file"),
-        (["--records", "bad.jsonl"], "bad.jsonl:2: 10.1000/x: no list"),
+        (["--version"], 0, f"doiuri-proxy {version('doiuri-proxy')}"),
+        (["--records", "none.json"], 1, "none.json: No such file"),
+        (["--records", "bad.jsonl"], 1, "bad.jsonl:2: 10.1000/x: no list"),
+        # TEST-NET-1, RFC 5737; no DNS look-up
+        (["--records", "good.json", "--host", "192.0.2.1"], 1, "cannot listen at 192.0.2.1:8053: "),
+        (["--records", "good.json", "--upstream", "doi.org"], 1, "doi.org"),
+        (["--records", "ftp://example.org/x"], 1, "not from a URL"),
         (
-            ["--records", "good.json", "--host", "192.0.2.1"],  # TEST-NET-1, RFC 5737; no DNS look-up
-            "cannot listen at 192.0.2.1:8053: ",
+            ["--upstream", "http://127.0.0.1:9", "--cache", "redis://127.0.0.1:9"],
+            1,
+            "a store on Redis needs redis-py: pip install 'doiuri[redis]'",
         ),
-        (["--records", "good.json", "--upstream", "doi.org"], "doi.org"),
-        (["--records", "ftp://example.org/x"], "ftp"),
+        ([], 2, "nothing to serve: give --records FILE, --upstream URL or both"),
+        (["--records", ""], 2, "nothing to serve: give --records FILE, --upstream URL or both"),
+        (["--records", "r", "--cache", "c"], 2, "--cache stores the answers of --upstream: give --upstream"),
+        *((["--port", text], 2, f"{text!r} is not a port number") for text in ("x", "-1", "65536")),
+        *((["--country", text], 2, f"{text!r} is not a country code") for text in ("", "GBR", "1a")),
     ],
 )
 def test_what_cannot_be_served_is_said(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], reason: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], status: int, reason: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(sys.modules, "redis", None)
     write(tmp_path / "good.json", OLD)
     (tmp_path / "bad.jsonl").write_text(json.dumps(OLD) + '\n{"handle": "10.1000/x"}\n')
     done = run(*words)
-    assert (done.returncode, done.stdout) == (1, "")
-    assert reason in done.stderr
-
-
-@pytest.mark.parametrize(
-    ("words", "reason"),
-    [
-        *(
-            (words, "nothing to serve: give --records FILE, --upstream URL or both")
-            for words in ([], ["--records", ""])
-        ),
-        (["--records", "r", "--cache", "c"], "--cache stores the answers of --upstream: give --upstream"),
-        *((["--port", text], f"{text!r} is not a port number") for text in ("x", "-1", "65536")),
-        *((["--country", text], f"{text!r} is not a country code") for text in ("", "GBR", "1a")),
-    ],
-)
-def test_wrong_options_end_with_status_2_and_what_to_do(
-    words: list[str], reason: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with pytest.raises(SystemExit) as end:
-        main(words)
-    assert end.value.code == 2
-    assert reason in capsys.readouterr().err
-
-
-def test_version(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit, match=r"^0$"):
-        main(["--version"])
-    assert capsys.readouterr().out == f"doiuri-proxy {version('doiuri-proxy')}\n"
-
-
-def test_help_offers_no_url_for_records(capsys: pytest.CaptureFixture[str]) -> None:
-    """Records are read from files and folders only."""
-    with pytest.raises(SystemExit, match=r"^0$"):
-        main(["--help"])
-    (said,) = re.findall(r"--records RECORDS\s+(.*?)\n +--", capsys.readouterr().out, re.DOTALL)
-    assert "://" not in said
-
-
-def test_a_missing_redis_py_is_told(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setitem(sys.modules, "redis", None)
-    assert main(["--upstream", "http://127.0.0.1:1", "--cache", "redis://127.0.0.1:1"]) == 1
-    assert "a store on Redis needs redis-py: pip install 'doiuri[redis]'" in capsys.readouterr().err
+    assert (done.returncode, reason in (done.stderr if status else done.stdout)) == (status, True), done
 
 
 def test_a_wrong_cache_is_told_with_the_name_of_the_variable() -> None:
@@ -168,32 +121,6 @@ def test_reload_on_sighup(tmp_path: Path) -> None:
         write(file, OLD)
         proxy.process.send_signal(signal.SIGHUP)
         until(lambda: target(proxy.url) == "https://example.org/old")
-
-
-def test_many_hangups_reload_once_more_at_most() -> None:
-    """Not once each: the reload that has not begun reads what has changed until then."""
-    go_on, reloads = threading.Event(), list[int]()
-
-    def reload() -> None:
-        reloads.append(1)
-        go_on.wait(60)
-
-    async def hang_up() -> None:
-        task = asyncio.create_task(reload_at_hang_ups(reload))
-        await asyncio.sleep(0)
-        for _ in range(100):
-            os.kill(os.getpid(), signal.SIGHUP)
-            await asyncio.sleep(0)
-        go_on.set()
-        await asyncio.sleep(0.1)
-        task.cancel()
-
-    handler = signal.getsignal(signal.SIGHUP)
-    try:
-        asyncio.run(hang_up())
-    finally:
-        signal.signal(signal.SIGHUP, handler)
-    assert 1 <= len(reloads) <= 2
 
 
 def test_requests_under_way_are_finished_at_the_stop(tmp_path: Path) -> None:
@@ -278,3 +205,22 @@ def test_country_pick_and_access_log(tmp_path: Path) -> None:
         'doiuri-proxy: 127.0.0.1 - "GET /10.1000/%22%0A%22?a=b HTTP/1.1" 404',
         'doiuri-proxy: 127.0.0.1 - "HEAD /10.1000/x HTTP/1.1" 302',
     ]
+
+
+def test_a_hang_up_waits_until_the_proxy_has_started(tmp_path: Path) -> None:
+    records = tmp_path / "r.jsonl"
+    lines = (json.dumps(link(f"10.1000/{n}", "https://example.org/")) for n in range(4000))
+    records.write_text("\n".join(lines))
+    words = ["--port", "0", "--records", records]
+    command = [sys.executable, "-m", "doiuri_proxy", *map(str, words)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+        try:
+            until(lambda: str(records) in open_files(process.pid, str(records)))
+            process.send_signal(signal.SIGHUP)
+            assert process.stdout is not None
+            line = process.stdout.readline()
+            assert line.startswith(READY)
+            assert ask(line.removeprefix(READY).strip(), "/10.1000/1").status == 302
+        finally:
+            process.terminate()
+        assert process.wait(30) == 0

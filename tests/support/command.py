@@ -26,18 +26,6 @@ class Command:
     def errors(self) -> str:
         return self._errors.read_text()
 
-    def processor_time(self) -> float:
-        """The processor time that it has used, in seconds."""
-        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-    def memory(self) -> int:
-        """Its resident memory in bytes."""
-        line = next(
-            x for x in Path(f"/proc/{self.process.pid}/status").read_text().splitlines() if "VmRSS" in x
-        )
-        return int(line.split()[1]) * 1024
-
 
 def open_files(pid: int, beginning: str) -> list[str]:
     """The files that a process has open whose names begin so."""
@@ -84,6 +72,8 @@ def run(*arguments: object, **environ: str) -> subprocess.CompletedProcess[str]:
     ):
         try:
             status = entry.load()(words)
+        except SystemExit as end:
+            status = end.code
         finally:
             logging.captureWarnings(capture=False)
     return subprocess.CompletedProcess(words, status, said.getvalue(), errors.getvalue())

@@ -1,6 +1,5 @@
 """Content negotiation: metadata from the records, the redirect for those who prefer a page, else 406."""
 
-import json
 from collections.abc import Iterator
 from email.utils import parsedate_to_datetime
 from pathlib import Path
@@ -9,8 +8,7 @@ from typing import Any
 import pytest
 from doiuri.resolver import Metadata, Resolver
 from doiuri.rest import BIBTEX, CSL_JSON, reference_type
-from doiuri_proxy import RecordsError, running
-from doiuri_proxy.pytest_plugin import Proxies
+from doiuri_proxy import running
 from support.http import Answer, ask
 from support.proxy_records import alias, link, loc
 from support.servers import web
@@ -188,12 +186,6 @@ def test_upstream_may_use_another_name_of_a_type(tmp_path: Path, monkeypatch: py
         assert accepting(proxy.url, reference_type("apa")).text == "Kahn, R. (n.d.)."
 
 
-@pytest.mark.doi_records([CITED])
-def test_the_fixture_has_metadata(doi_proxy: Proxies) -> None:
-    with Resolver(doi_proxy.url, store=None) as resolver:
-        assert resolver.bibtex("10.1000/cited") == METADATA[BIBTEX]
-
-
 def test_upstream_is_asked_for_what_is_not_here(tmp_path: Path) -> None:
     mine = {**link("10.1000/mine", URL), "metadata": {BIBTEX: "@misc{mine}"}}
     with (
@@ -209,43 +201,3 @@ def test_upstream_is_asked_for_what_is_not_here(tmp_path: Path) -> None:
         assert ask(proxy.url, "/10.1000/cited").headers["location"] == URL
         asked = [request.headers.get("accept") for request in there.log if request.path == b"/10.1000/cited"]
     assert asked == [reference_type("apa", "de-DE"), reference_type("nature")]
-
-
-@pytest.mark.parametrize(
-    ("more", "reason"),
-    [
-        ({"metadata": []}, r"metadata is \[\]"),
-        ({"metadata": {"bibtex": "x"}}, "not a media type in metadata: 'bibtex'"),
-        ({"metadata": {"a/b, c/d": "x"}}, "not a media type in metadata"),
-        ({"metadata": {"text/*": "x"}}, "not a media type in metadata"),
-        ({"metadata": {"": "x"}}, "not a media type in metadata"),
-        ({"metadata": {CSL_JSON: None}}, "metadata as .* is None, expected text or an object"),
-        ({"metadata": {"*/*": "x"}}, r"not a media type in metadata: '\*/\*'"),
-        ({"metadata": {BIBTEX: 7}}, "metadata as application/x-bibtex is 7"),
-    ],
-)
-def test_records_that_are_wrong_are_named_with_their_line(
-    tmp_path: Path, more: dict[str, Any], reason: str
-) -> None:
-    file = tmp_path / "records.jsonl"
-    file.write_text(f"{json.dumps(RECORDS[1])}\n{json.dumps(link('10.1000/x', URL) | more)}\n")
-    with (
-        pytest.raises(RecordsError, match=rf"records\.jsonl:2: 10\.1000/x: {reason}"),
-        running(file),
-    ):
-        pass
-
-
-def test_python_data_that_json_cannot_express_is_refused() -> None:
-    loop: dict[str, Any] = {}
-    loop["self"] = loop
-    for content in (loop, {"year": {1999}}):
-        with pytest.raises(RecordsError, match=r"record 1: 10\.1000/1: "):
-            running([{**link("10.1000/1", URL), "metadata": {CSL_JSON: content}}]).__enter__()
-
-
-def test_lone_surrogates_are_sent_as_something_else() -> None:
-    item = {**link("10.1000/1", URL), "metadata": {BIBTEX: "a\ud800", CSL_JSON: {"title": "\ud800"}}}
-    with running([item]) as proxy:
-        assert accepting(proxy.url, BIBTEX, "/10.1000/1").body == b"a?"
-        assert accepting(proxy.url, CSL_JSON, "/10.1000/1").body == b'{"title":"\\ud800"}'

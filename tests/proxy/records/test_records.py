@@ -1,14 +1,13 @@
 """Records from files, folders and Python data; errors give place and reason."""
 
-import asyncio
 import json
 import os
 from pathlib import Path
 from typing import Any
 
 import pytest
-from doiuri_proxy import RecordsError, running
-from doiuri_proxy.records._open import open_source
+from doiuri.rest import BIBTEX, CSL_JSON
+from doiuri_proxy import Records, RecordsError, answer, running
 from support.http import ask
 from support.proxy_records import link, record, value
 
@@ -16,9 +15,9 @@ X, Y = link("10.1000/x", "https://example.org/x"), link("10.1000/y", "https://ex
 
 
 def names(records: Any) -> list[str]:
-    """Which of two names the records have."""
-    source = open_source(records)
-    return [name for name in "xyz" if asyncio.run(source.lookup(f"10.1000/{name}"))]
+    """Which of three names the records have."""
+    found = Records(records)
+    return [name for name in "xyz" if answer(found, "GET", f"/api/handles/10.1000/{name}").status == 200]
 
 
 def written(folder: Path, name: str, text: str) -> Path:
@@ -72,8 +71,8 @@ def test_a_link_to_a_folder_is_said(tmp_path: Path, caplog: pytest.LogCaptureFix
     folder.mkdir()
     (folder / "r.json").write_text("[]")
     (folder / "more").symlink_to(tmp_path / "elsewhere")
-    with running(folder):
-        assert f"{folder}/more: a symbolic link to a folder, not followed" in caplog.text
+    Records(folder)
+    assert f"{folder}/more: a symbolic link to a folder, not followed" in caplog.text
 
 
 def test_a_folder_without_records_is_refused(tmp_path: Path) -> None:
@@ -145,6 +144,18 @@ def bad(**changes: Any) -> dict[str, Any]:
         (bad(timestamp=5), "timestamp"),
         (bad(ttl="9999-12-31T23:59:59-14:00"), "outside the years"),
         ({**X, "handle": "10.1000/X"}, "10.1000/X already exists"),
+        *(
+            ({"handle": "10.1000/z", "values": [], "metadata": metadata}, f"10.1000/z: {reason}")
+            for metadata, reason in (
+                ([], r"metadata is \[\]"),
+                ({"bibtex": "x"}, "not a media type in metadata: 'bibtex'"),
+                ({"a/b, c/d": "x"}, "not a media type in metadata"),
+                ({"text/*": "x"}, "not a media type in metadata"),
+                ({"": "x"}, "not a media type in metadata"),
+                ({CSL_JSON: None}, "metadata as .* is None, expected text or an object"),
+                ({BIBTEX: 7}, "metadata as application/x-bibtex is 7"),
+            )
+        ),
     ],
 )
 def test_bad_records_are_refused_with_place_and_reason(tmp_path: Path, item: Any, reason: str) -> None:
@@ -155,8 +166,8 @@ def test_bad_records_are_refused_with_place_and_reason(tmp_path: Path, item: Any
         (written(tmp_path, "b.json", f'{{"agencies": {{}}, "records": {listed}}}'), 0, ": record 2"),
         (written(tmp_path, "c.jsonl", lines), 2, ":2"),
     ):
-        with pytest.raises(RecordsError, match=rf"^{path}{place}: .*{reason}") as caught, running(path):
-            pass
+        with pytest.raises(RecordsError, match=rf"^{path}{place}: .*{reason}") as caught:
+            Records(path)
         assert (caught.value.source, caught.value.line) == (str(path), line)
         assert "\n" not in str(caught.value)
 
@@ -194,8 +205,8 @@ def test_bad_records_are_refused_with_place_and_reason(tmp_path: Path, item: Any
 def test_bad_files(tmp_path: Path, name: str, content: bytes | None, reason: str) -> None:
     if content is not None:
         (tmp_path / name).write_bytes(content)
-    with pytest.raises(RecordsError, match=f"{name}(?:{reason})"), running(tmp_path / name):
-        pass
+    with pytest.raises(RecordsError, match=f"{name}(?:{reason})"):
+        Records(tmp_path / name)
 
 
 def test_names_that_differ_in_other_case_are_different() -> None:
@@ -205,21 +216,27 @@ def test_names_that_differ_in_other_case_are_different() -> None:
         assert ask(proxy.url, "/10.123/%C3%A9").headers["location"] == urls[1]
 
 
-@pytest.mark.parametrize("data", [b"x", float("nan"), {1, 2}])
+LOOP: dict[str, Any] = {}
+LOOP["self"] = LOOP
+
+
+@pytest.mark.parametrize("data", [b"x", float("nan"), {1, 2}, LOOP], ids=["bytes", "NaN", "a set", "a loop"])
 def test_python_data_that_is_not_json_is_refused(data: Any) -> None:
-    with (
-        pytest.raises(RecordsError, match=r"10\.1000/x: "),
-        running([record("10.1000/x", value(1, "X", data, "new"))]),
-    ):
-        pass
+    in_a_value = record("10.1000/x", value(1, "X", data, "new"))
+    in_metadata = {"handle": "10.1000/x", "values": [], "metadata": {CSL_JSON: {"title": data}}}
+    for wrong in (in_a_value, in_metadata):
+        with pytest.raises(RecordsError, match=r"record 1: 10\.1000/x: "):
+            Records([wrong])
 
 
-def test_a_lone_surrogate_is_escaped() -> None:
-    with running([record("10.1000/x", value(1, "X", "\ud800é"))]) as proxy:
-        text = ask(proxy.url, "/api/handles/10.1000/x").text
-        assert "\\ud800\\u00e9" in text
-        assert ask(proxy.url, "/api/handles/10.1000/x?callback=f&pretty").status == 200
-        assert ask(proxy.url, "/10.1000/x").status == 200
+def test_a_lone_surrogate_is_escaped_or_replaced() -> None:
+    metadata = {BIBTEX: "a\ud800", CSL_JSON: {"title": "\ud800"}}
+    records = Records([record("10.1000/x", value(1, "X", "\ud800é")) | {"metadata": metadata}])
+    assert b"\\ud800\\u00e9" in answer(records, "GET", "/api/handles/10.1000/x").body
+    for target in ("/api/handles/10.1000/x?callback=f&pretty", "/10.1000/x"):
+        assert answer(records, "GET", target).status == 200
+    for accept, body in ((BIBTEX, b"a?"), (CSL_JSON, b'{"title":"\\ud800"}')):
+        assert answer(records, "GET", "/10.1000/x", {"Accept": accept}).body == body
 
 
 def test_what_is_not_known_is_carried_through() -> None:

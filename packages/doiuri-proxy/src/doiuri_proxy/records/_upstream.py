@@ -63,11 +63,8 @@ class UpstreamSource:
         """
         self.local = local
         self._offline = offline
-        settings = Settings.from_environ()
-        try:
-            store = open_store(settings.cache if cache is None else cache)
-        except ValueError as error:
-            raise ValueError(f"DOIURI_CACHE: {error}" if cache is None else str(error)) from None
+        settings = Settings.from_environ(cache=cache)
+        store = open_store(settings.cache)
         agent = user_agent("doiuri-proxy", settings.mailto)
         self._resolver = Resolver(base, store=store, user_agent=agent)
         self._cached = Resolver(base, store=store, offline=True)  # stale answers, too

@@ -11,9 +11,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from doiuri import advise, find
+from doiuri.markdown import without_code
 from doiuri.plugins import DOI_ORG, unescape_html, with_suggestion
-
-from markdown_doiuri._code import without_code
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

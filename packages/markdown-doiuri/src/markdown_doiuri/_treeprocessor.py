@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from doiuri import DOI, DOISyntaxError
+from doiuri.markdown import NO_LINKS
 from doiuri.plugins import unescape_html
 from doiuri.plugins.display import details_of, needs_work
 from markdown.treeprocessors import Treeprocessor
 from markdown.util import HTML_PLACEHOLDER_RE, STX, AtomicString
 
-from markdown_doiuri._code import NO_LINKS
 from markdown_doiuri._links import proxy_doi, proxy_dois, tidy, unlink
 from markdown_doiuri._references import HEADINGS, Citations, add_text, toc_of, works_of
 from markdown_doiuri._stash import literal, unescaped

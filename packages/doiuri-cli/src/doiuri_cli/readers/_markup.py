@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from functools import cache, lru_cache
+from functools import cache
 from heapq import merge
 from typing import TYPE_CHECKING
 
 from doiuri.bibtex import ENTRY, NEXT_ENTRY, closing
+from doiuri.markdown import without_code
 
 from doiuri_cli.readers._bibtex import parts as parts_of_bibtex
-from doiuri_cli.readers._part import Closers, Part, blanked, holds_sign, moved, paragraphs, stretches
+from doiuri_cli.readers._part import Closers, Part, blanked, moved, paragraphs, stretches
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -70,41 +71,6 @@ _LINK = re.compile(r"(?:https?:)?//[^\s#?]*?10\.", re.IGNORECASE)
 # What YAML or TOML may read otherwise, with or without quotes
 _NOT_PLAIN = re.compile(r"[^\w./()<>%+=~;: -]|:(?: |\Z)|\A[ <>%-]")
 _COMMENT_LINE = re.compile(r"^[ \t]*#[^\r\n]*", re.MULTILINE)
-_RUNS = (re.compile("````*"), re.compile("~~~~*"))
-_BEFORE_FENCE = re.compile(r"[ \t>]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+)*\Z")
-# What MyST, pandoc, Quarto and R Markdown take for code; other names in braces are MyST's directives
-_IS_CODE_FENCE = re.compile(
-    r"""[ \t]*(?:
-        (?!\{)                          # a language, or nothing
-      | \{(?:
-            [.#=\ ]                     # attributes of pandoc
-          | (?i:r|python3?|julia|bash|sh|zsh|sql|ojs|js|javascript|css|html|stan|rcpp|cpp|c|fortran|octave
-              |scala|rust|go|perl|ruby|dot|graphviz|mermaid|plantuml     # languages that are run
-              |code|code-block|code-cell|sourcecode|literalinclude|parsed-literal|highlight|math|doctest
-              |testcode|testsetup|testcleanup|testoutput|prompt|ipython3?|jupyter-execute|raw  # directives
-            )[\s,}]
-        )
-    )""",
-    re.VERBOSE,
-)
-_TICKS = re.compile("``*")
-_QUIET = re.compile(  # text, and code spans without a DOI
-    r"(?>(?:[^`\\]+|\\(?s:.)|(?<!\})`(?!`)(?>(?:[^`1dD]+|1(?!0)|[dD](?![oO]))*)`(?!`)){0,500})"
-)
-_LONGEST_SPAN = 5000  # characters
-_FENCE = 3  # backticks of the shortest fence
-# After a blank line; the text before decides whether it is code or belongs to a list
-_INDENTED = re.compile(r"\n[ \t\r]*\n(?:(?: {4}| {0,3}\t)[^\n]*(?:\n|\Z)|[ \t\r]*\n)+")
-_HOLDS_BLOCKS = re.compile(
-    r"""^(?:
-        [ \t]+\S | >                            # indented, or a quotation
-      | [-*+][ \t] | [0-9]{1,9}[.)][ \t]        # an item of a list
-      | \[\^[^\]\n]+\]: | :[ \t]               # a footnote, or a definition
-      | !!! | \?\?\? | === | /// | ::: | <      # an admonition, a tab, a block of another extension, or HTML
-    )""",
-    re.MULTILINE | re.VERBOSE,
-)
-_PARAGRAPH = 2000  # characters before an indented block that are looked at
 
 
 def read_html(source: Source) -> Iterator[Part]:
@@ -148,7 +114,7 @@ def read_markdown(source: Source) -> Iterator[Part]:
 
 def parts_of_markdown(text: str) -> Iterator[Part]:
     """Return Markdown without code, and the entries and fields of bibliographies in its code."""
-    shown = markdown_without_code(text)
+    shown = without_code(text, myst=True)
     yield Part(shown, "markdown")
     yield from quoted(text, shown)
 
@@ -174,96 +140,6 @@ def _plain(text: str) -> str:
     if _NOT_PLAIN.search(text):
         raise ValueError(text)
     return text
-
-
-def markdown_without_code(text: str) -> str:
-    """Return Markdown with blanks in the place of code and HTML comments."""
-    text = blanked(text, _markdown_blocks(text))
-    text = blanked(text, _indented_blocks(text))
-    return blanked(text, _spans(text))
-
-
-def _markdown_blocks(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the fenced code blocks, and the comments and code in HTML; the first to start wins."""
-    last = 0
-    for start, end in merge(_fences(text), _html(text)):
-        if start >= last:
-            yield start, end
-            last = end
-
-
-def _html(text: str) -> Iterator[tuple[int, int]]:
-    for start, end in code_spans(text):
-        if text[start - 1 : start] != "`":
-            yield start, end
-
-
-def _fences(text: str) -> Iterator[tuple[int, int]]:
-    closers = Closers(text)
-    last = 0
-    ends: set[int] = set()  # of the fences of directives
-    for run in merge(*(runs.finditer(text) for runs in _RUNS), key=re.Match.start):
-        start = run.start()
-        line = text.rfind("\n", 0, start) + 1
-        if start < last or start in ends or not _BEFORE_FENCE.match(text[line : min(start, line + 100)]):
-            continue
-        line_end = text.find("\n", start)
-        line_end = line_end if line_end >= 0 else len(text)
-        if text.find("`", run.end(), line_end) >= 0 and run[0][0] == "`":
-            continue
-        end = closers.end(_fence_end(run[0][0], len(run[0])), run.end())
-        if _IS_CODE_FENCE.match(text, run.end(), line_end):
-            last = end or len(text)
-            yield start, last
-        elif end is not None:
-            ends.add(text.rfind("\n", 0, end) + len(text[text.rfind("\n", 0, end) : end].rstrip(run[0][0])))
-
-
-@lru_cache(64)
-def _fence_end(character: str, length: int) -> re.Pattern[str]:
-    return re.compile(rf"\n[ \t>]*{character}{{{length},}}(?=[ \t\r]*(?:\n|\Z))")
-
-
-def _indented_blocks(text: str) -> Iterator[tuple[int, int]]:
-    for block in _INDENTED.finditer(text):
-        start = block.start()
-        if not holds_sign(text, start, block.end()):
-            continue
-        before = text[max(0, start - _PARAGRAPH) : start].replace("\r\n", "\n").rstrip()
-        paragraph = before[before.rfind("\n\n") + 1 :]
-        if not _HOLDS_BLOCKS.search(paragraph):
-            yield block.span()
-
-
-def _spans(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the code spans in paragraphs that may mention a DOI; after a brace they are MyST's roles."""
-    for first, end in paragraphs(text) if "`" in text else ():
-        position = first
-        while (quiet := _QUIET.match(text, position, end)) and (run := _TICKS.search(text, quiet.end(), end)):
-            start, position = run.span()
-            closer = _span_end(text, run[0], position, min(end, position + _LONGEST_SPAN))
-            if closer is not None and not _is_fence(text, run):
-                position = closer
-                if text[start - 1 : start] != "}":
-                    yield start, closer
-
-
-def _span_end(text: str, ticks: str, start: int, limit: int) -> int | None:
-    """Return where the next run of as many backticks ends."""
-    while (start := text.find(ticks, start, limit)) >= 0:
-        end = start + len(ticks)
-        if text[end : end + 1] != "`":
-            return end
-        while text[end : end + 1] == "`":
-            end += 1
-        start = end
-    return None
-
-
-def _is_fence(text: str, run: re.Match[str]) -> bool:
-    """Return whether a directive begins or ends here."""
-    line = text.rfind("\n", 0, run.start()) + 1
-    return len(run[0]) >= _FENCE and not text[line : run.start()].strip(" \t>")
 
 
 _CODE = (

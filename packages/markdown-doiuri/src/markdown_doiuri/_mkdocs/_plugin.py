@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from doiuri import DOI, find
 from doiuri.citations import EntryKey, Part
+from doiuri.markdown import without_code
 from doiuri.plugins import hint
 from doiuri.plugins.display import STYLE_SHEET
 from mkdocs.config.base import LegacyConfig
@@ -18,7 +19,6 @@ from mkdocs.exceptions import PluginError
 from mkdocs.plugins import BasePlugin, CombinedEvent, event_priority, get_plugin_logger
 from mkdocs.structure.files import File
 
-from markdown_doiuri._code import without_code
 from markdown_doiuri._links import WORD_BREAK, without_cards
 from markdown_doiuri._mentions import ID
 from markdown_doiuri._mkdocs._config import beside, schema

@@ -16,8 +16,8 @@ _CODE = "code|kbd|pre|samp|script|style|textarea"
 _TAB = 4  # columns of a level of indentation
 _QUOTED = lazy(r"(?>(?:[ ]*+>[ ]?)*)")
 _FENCE = lazy(
-    r"(?P<margin>[ \t>]*+(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]++)*+)"  # in quotations and items of lists
-    r"(?P<run>(?P<mark>`){3,}+|~{3,}+)(?P<info>(?(mark)[^`\n]*|.*))$"
+    r"(?P<margin>[ \t>]*+(?>(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]++)*))"  # in quotations and items of lists
+    r"(?P<run>(?P<mark>`)`{2,}+|~{3,}+)(?P<info>(?(mark)[^`\n]*|.*))$"
 )
 # Python-Markdown: a language and options
 _INFO = lazy(r"[ \t]*+(?:[\w#.+-]++(?=\s|$))?(?:[ \t]*+(?:\{.*\}|[\w-]++=[^`]*+))?\s*+$")
@@ -53,7 +53,7 @@ _RAW = lazy(
     re.DOTALL | re.IGNORECASE | re.MULTILINE,
 )
 _NEW_BLOCK = r"\n(?=[ \t\r>]*+(?:\n|[*+-][ ]|[0-9]++\.[ ]|#|\Z))"
-_SPAN = lazy(rf"(?<![`\\])(?>(?:\\\\)*)(`++)(?:[^`\n]++|(?!{_NEW_BLOCK})\n|(?!\1(?!`))`++)*+\1(?!`)")
+_SPAN = lazy(rf"(?<![`\\])(?>(?:\\\\)*)(`++)(?>(?:[^`\n]++|(?!{_NEW_BLOCK})\n|(?!\1(?!`))`++)*)\1(?!`)")
 _COMMENT = lazy(rf"<!--(?:(?!<!--|{_NEW_BLOCK}).)*?-->", re.DOTALL)
 _ELEMENT = rf"<({NO_LINKS})(?=[\s/>])(?:[^<]++|<(?!\1\b))*?</\1\s*>"
 _ELEMENTS = {

@@ -1,4 +1,4 @@
-"""Guarded connections of urllib3 and requests: peers, redirects, sizes, and errors in plain words."""
+"""Guarded connections of urllib3 and requests: peers, times, sizes, and errors in plain words."""
 
 from __future__ import annotations
 
@@ -7,17 +7,16 @@ import re
 import socket
 import threading
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from functools import lru_cache, partial
 from http.client import HTTPResponse, IncompleteRead
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urljoin, urlsplit
 
 from urllib3.connection import HTTPConnection
 from urllib3.exceptions import ProxyError
 
 from doiuri._hosts import TargetError
-from doiuri._urls import host_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -36,40 +35,26 @@ class TooLongError(ValueError):
     """An answer is longer than allowed."""
 
 
-class _Current(threading.local):
-    guard: Guard | None = None  # of the request that this thread sends, inside guarding()
-
-
-_current = _Current()
-
-
 class Guard:
     """The connection that carries a request, and where it may lead."""
 
-    connection: HTTPConnection | None
-    """The last connection in use, from before it connects; None at first."""
-
-    reused: bool
+    reused: bool = False
     """Whether the connection was open before the request."""
 
-    remaining: Callable[[], float] | None
-    """Returns the seconds that are left; None: the timeouts of the sockets apply."""
-
     def __init__(
-        self, url: str, check: TargetCheck | None, remaining: Callable[[], float] | None = None
+        self, url: str = "", check: TargetCheck | None = None, remaining: Callable[[], float] | None = None
     ) -> None:
-        self.connection = None
-        self.reused = False
-        self.remaining = remaining
         self._url = url
         self._check = check
+        self._remaining = remaining
+        self._connection: HTTPConnection | None = None  # the last one in use, from before it connects
         self._looked_up = False
         self._ended: SimpleQueue[BaseException | None] = SimpleQueue()  # of _in_time
 
     def close(self) -> None:
         """Break off the request, from another thread, after its time was set to end."""
         self._ended.put(TimeoutError())
-        sock = getattr(self.connection, "sock", None)
+        sock = getattr(self._connection, "sock", None)
         if isinstance(sock, socket.socket):
             with suppress(OSError):
                 # not SSLSocket.shutdown, which frees the TLS state while the other thread reads
@@ -80,7 +65,7 @@ class Guard:
 
         :raises TimeoutError: at the deadline; the thread goes on.
         """
-        if self.remaining is None:
+        if self._remaining is None:
             function()
             return
 
@@ -94,7 +79,7 @@ class Guard:
 
         threading.Thread(target=call, name="doiuri", daemon=True).start()
         try:
-            error = self._ended.get(timeout=self.remaining())
+            error = self._ended.get(timeout=self._remaining())
         except Empty:
             raise TimeoutError from None
         if error is not None:
@@ -102,7 +87,7 @@ class Guard:
 
     def _before(self, connection: HTTPConnection) -> None:
         """Check the addresses of the host, once, before anything is sent, a TLS handshake included."""
-        self.connection = connection
+        self._connection = connection
         if self._check is not None and connection.proxy is None and not self._looked_up:
             self._looked_up = True
             self._check.check_addresses(self._url)
@@ -111,13 +96,16 @@ class Guard:
         """Check the peer, once it is connected; the socket of a recorder has none."""
         peer = getattr(connection.sock, "getpeername", None)
         try:
-            if self.remaining is not None:
-                self.remaining()  # nobody else closes what is connected too late
+            if self._remaining is not None:
+                self._remaining()  # nobody else closes what is connected too late
             if self._check is not None and connection.proxy is None and peer is not None:
                 self._check.check_peer(self._url, str(peer()[0]))
         except BaseException:
             connection.close()
             raise
+
+
+_current: ContextVar[Guard | None] = ContextVar("guard", default=None)  # inside guarding()
 
 
 @contextmanager
@@ -138,26 +126,22 @@ def guarding(
         it tries, and one for each piece of an answer.
     :raises TargetError: in the block, if a peer must not be connected to.
     """
-    classes = manager.pool_classes_by_scheme
-    if not isinstance(classes, _Pools):
-        manager.pool_classes_by_scheme = _Pools(
-            {scheme: _guarded_pool(kind) for scheme, kind in classes.items()}
-        )
+    classes = {scheme: _guarded_pool(kind) for scheme, kind in manager.pool_classes_by_scheme.items()}
+    if classes != manager.pool_classes_by_scheme:
+        manager.pool_classes_by_scheme = classes
         manager.clear()  # its pools make connections that are not guarded
-    before, guard = _current.guard, Guard(url, check, remaining)
-    _current.guard = guard
+    guard = Guard(url, check, remaining)
+    token = _current.set(guard)
     try:
         yield guard
     finally:
-        _current.guard = before
-
-
-class _Pools(dict[str, Any]):
-    """The classes of pools by scheme, whose connections are guarded."""
+        _current.reset(token)
 
 
 @lru_cache
 def _guarded_pool(kind: type[HTTPConnectionPool]) -> type[HTTPConnectionPool]:
+    if isinstance(vars(kind).get("ConnectionCls"), property):
+        return kind
     own = property(lambda _: _guarded(kind.ConnectionCls))
     return type(kind.__name__, (kind,), {"ConnectionCls": own})
 
@@ -170,41 +154,33 @@ def _guarded(kind: type[HTTPConnection]) -> type[HTTPConnection]:
 class _Guarded(HTTPConnection):
     """A connection that checks its peer before it sends a request."""
 
-    _used = False
-    _guard: Guard | None = None  # of the current request
+    _guard: Guard  # of the current request
 
     def connect(self) -> None:
-        self._used = False
-        self._guard = _current.guard
-        if self._guard is None:
-            super().connect()
-        else:
-            self._guard._in_time(partial(self._connect, self._guard))
+        guard = self._guard = _current.get() or Guard()
+        guard._in_time(partial(self._connect, guard))
 
     def _connect(self, guard: Guard) -> None:
         guard._before(self)
         super().connect()
-        guard.reused = False
         guard._after(self)
 
     def request(self, *args: Any, **kwargs: Any) -> None:
-        guard = self._guard = _current.guard
-        if guard is not None:
-            guard.reused = self._used
-            if self.sock is None:
-                # here, too: a recorder may call connect() when it is too late
-                guard._in_time(partial(guard._before, self))
-            else:
-                guard.connection = self
-                guard._after(self)
+        guard = self._guard = _current.get() or Guard()
+        guard.reused = self.sock is not None and guard._connection is not self
+        if self.sock is None:
+            # here, too: a recorder may call connect() when it is too late
+            guard._in_time(partial(guard._before, self))
+        else:
+            guard._connection = self
+            guard._after(self)
         super().request(*args, **kwargs)  # which may connect first
-        self._used = True
 
     def response_class(self, sock: Any, *args: Any, **kwargs: Any) -> HTTPResponse:  # type: ignore[override]
         """Return a response that is read within the time that is left."""
         response = super().response_class(sock, *args, **kwargs)
-        if self._guard is not None and self._guard.remaining is not None:
-            raw = _Timed(response.fp.detach(), sock, self._guard.remaining)
+        if self._guard._remaining is not None:
+            raw = _Timed(response.fp.detach(), sock, self._guard._remaining)
             response.fp = io.BufferedReader(raw)
         return response
 
@@ -227,36 +203,6 @@ class _Timed(io.RawIOBase):
     def close(self) -> None:
         self._raw.close()
         super().close()
-
-
-def redirect_target(
-    url: str, location: str, check: TargetCheck, *, same_host: bool = False, downgrade: bool = False
-) -> str:
-    """Return the URL that a redirect leads to.
-
-    :param url: the URL that answered with the redirect.
-    :param location: its header ``Location``.
-    :param check: where requests may lead.
-    :param same_host: whether it must stay on the host.
-    :param downgrade: whether it may lead from https to http.
-    :raises TargetError: if it must not be followed.
-    """
-    try:
-        target = urljoin(url, location.encode("latin-1").decode())  # as requests reads it
-        check.check_url(target)
-        parts, before = urlsplit(target), urlsplit(url)
-    except TargetError:
-        raise
-    except ValueError:
-        raise TargetError(f"redirected to an invalid URL: {location[:80]!r}") from None
-    if "@" in parts.netloc:
-        raise TargetError("redirected to a URL with a user")
-    if same_host and parts.hostname != before.hostname:
-        place = f"{parts.scheme}://{parts.netloc:.260}"
-        raise TargetError(f"redirected to {place}; if this is intended, set it as the resolver")
-    if not downgrade and before.scheme == "https" and parts.scheme == "http":
-        raise TargetError(f"redirected from https to http, to {host_of(target)}")
-    return parts._replace(fragment="").geturl()
 
 
 def pieces(raw: BaseHTTPResponse, limit: int) -> Iterator[bytes]:

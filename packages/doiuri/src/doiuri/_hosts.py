@@ -7,9 +7,9 @@ import re
 import socket
 import unicodedata
 from dataclasses import dataclass
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote, urljoin, urlsplit
 
-from doiuri._urls import server_of
+from doiuri._urls import host_of, server_of
 
 _LOCAL_DOMAINS = (".local", ".internal", ".home.arpa")  # RFC 6762, RFC 8375, and ICANN's reservation of 2024
 # Deprecated; Python takes them for global: IPv4-compatible (RFC 4291 §2.5.5.1) and site-local (RFC 3879)
@@ -78,6 +78,25 @@ class TargetError(ValueError):
     """A redirect is refused. ``str()`` says where it leads, and what to do."""
 
 
+def _host_to_request(url: str) -> str:
+    """Return the host that a URL means.
+
+    :raises TargetError: if it is not an http or https URL that all clients read alike.
+    """
+    try:
+        parts, _ = urlsplit(url), server_of(url)
+        host = decoded_host(parts.hostname)
+        if host.isascii():
+            host.encode("idna")  # checks the lengths of the labels
+    except ValueError:
+        raise TargetError(f"redirected to an invalid URL: {url[:80]!r}") from None
+    if parts.scheme not in {"http", "https"}:
+        raise TargetError(f"redirected to {url[:80]!r}, which is not an http or https URL")
+    if host in {"", "%"} or not parts.netloc.isprintable() or not _NOT_IN_NETLOC.isdisjoint(parts.netloc):
+        raise TargetError(f"redirected to an invalid URL: {url[:80]!r}")
+    return host
+
+
 @dataclass(frozen=True, slots=True)
 class TargetCheck:
     """Checks where the requests for DOIs lead: each URL by its name, and each new connection by its address.
@@ -104,18 +123,35 @@ class TargetCheck:
 
         :raises TargetError: if it is in a private network and must not be, or is not an http or https URL.
         """
-        try:
-            parts, _ = urlsplit(url), server_of(url)
-            host = decoded_host(parts.hostname)
-            if host.isascii():
-                host.encode("idna")  # checks the lengths of the labels
-        except ValueError:
-            raise TargetError(f"redirected to an invalid URL: {url[:80]!r}") from None
-        if parts.scheme not in {"http", "https"}:
-            raise TargetError(f"redirected to {url[:80]!r}, which is not an http or https URL")
-        if host in {"", "%"} or not parts.netloc.isprintable() or not _NOT_IN_NETLOC.isdisjoint(parts.netloc):
-            raise TargetError(f"redirected to an invalid URL: {url[:80]!r}")
+        host = _host_to_request(url)
         self._check(host, url, host)
+
+    def redirect_target(
+        self, url: str, location: str, *, same_host: bool = False, downgrade: bool = False
+    ) -> str:
+        """Return the URL that a redirect leads to.
+
+        :param url: the URL that answered with the redirect.
+        :param location: its header ``Location``.
+        :param same_host: whether it must stay on the host.
+        :param downgrade: whether it may lead from https to http.
+        :raises TargetError: if it must not be followed.
+        """
+        try:
+            target = urljoin(url, location.encode("latin-1").decode())  # as requests reads it
+            parts, before = urlsplit(target), urlsplit(url)
+        except ValueError:
+            raise TargetError(f"redirected to an invalid URL: {location[:80]!r}") from None
+        host = _host_to_request(target)
+        if "@" in parts.netloc:
+            raise TargetError("redirected to a URL with a user")
+        if same_host and parts.hostname != before.hostname:
+            place = f"{parts.scheme}://{parts.netloc:.260}"
+            raise TargetError(f"redirected to {place}; if this is intended, set it as the resolver")
+        if not downgrade and before.scheme == "https" and parts.scheme == "http":
+            raise TargetError(f"redirected from https to http, to {host_of(target)}")
+        self._check(host, target, host)
+        return parts._replace(fragment="").geturl()
 
     def check_addresses(self, url: str) -> None:
         """Look up the host of a URL before it is requested, and check its addresses.

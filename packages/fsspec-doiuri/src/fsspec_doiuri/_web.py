@@ -12,14 +12,7 @@ from urllib.parse import urlsplit
 
 import requests
 from doiuri.plugins.clients import TargetError
-from doiuri.plugins.connections import (
-    TooLongError,
-    guarding,
-    host_of,
-    pieces,
-    redirect_target,
-    sentence,
-)
+from doiuri.plugins.connections import TooLongError, guarding, host_of, pieces, sentence
 from doiuri.rest import retry_after
 from requests.adapters import HTTPAdapter
 from urllib3.exceptions import HTTPError
@@ -173,7 +166,7 @@ class Web:
             if not response.is_redirect:
                 return response
             response.close()
-            url = redirect_target(url, response.headers["Location"], self._check)
+            url = self._check.redirect_target(url, response.headers["Location"])
         raise TargetError(f"more than {MAX_REDIRECTS} redirects")
 
     def _send(self, url: str, headers: Mapping[str, str]) -> requests.Response:

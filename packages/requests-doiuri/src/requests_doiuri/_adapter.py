@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from doiuri import DOI
 from doiuri.plugins import user_agent
 from doiuri.plugins.clients import ClientOptions, TargetError
-from doiuri.plugins.connections import guarding, redirect_target
+from doiuri.plugins.connections import guarding
 from requests import exceptions
 from requests.adapters import HTTPAdapter
 from requests.cookies import RequestsCookieJar
@@ -65,7 +65,7 @@ class Redirects:
             return
         with self.refusals(response.request, response):
             location = response.headers["Location"]
-            target = redirect_target(response.url, location, self._check, downgrade=True)
+            target = self._check.redirect_target(response.url, location, downgrade=True)
             if not select_proxy(target, options.get("proxies")):
                 self._check.check_addresses(target)
 

@@ -17,7 +17,6 @@ import requests
 from doiuri import DOI, BadRecord, ResolutionError, ResolverUnavailable
 from doiuri._hosts import is_loopback
 from doiuri.plugins.clients import TargetCheck, TargetError
-from doiuri.plugins.connections import redirect_target
 from doiuri.resolver import MemoryStore, Resolver
 from support.processes import all_threads_ended
 from support.servers.faults import FAULTS, NAME, TARGET, Server, moved, record, reply, says, serving
@@ -83,8 +82,8 @@ def test_another_host_has_no_say_about_records() -> None:
 
 
 def go(before: str, location: str, *, elsewhere: bool = True) -> str:
-    check = TargetCheck(before, private=not elsewhere)
-    return redirect_target(before, location, check, same_host=not elsewhere, downgrade=elsewhere)
+    check = TargetCheck(before)
+    return check.redirect_target(before, location, same_host=not elsewhere, downgrade=elsewhere)
 
 
 @pytest.mark.parametrize(
@@ -150,6 +149,7 @@ def test_where_redirects_may_lead(before: str, location: str, after: str) -> Non
         ("http://resolver/", "http://agency.internal/", True),
         ("https://doi.org/", "http://doi.org/", False),
         ("https://doi.org/", "https://www.doi.org/", False),
+        ("http://resolver/", "http://resolver:8080/", False),
     ],
 )
 def test_where_redirects_may_not_lead(before: str, location: str, elsewhere: bool) -> None:

@@ -9,14 +9,7 @@ from requests.adapters import HTTPAdapter
 from requests.utils import prepend_scheme_if_needed, select_proxy
 from urllib3.exceptions import HTTPError, ProtocolError
 
-from doiuri._connections import (
-    TooLongError,
-    chain_of,
-    guarding,
-    pieces,
-    redirect_target,
-    sentence,
-)
+from doiuri._connections import TooLongError, chain_of, guarding, pieces, sentence
 from doiuri._hosts import TargetCheck, TargetError
 from doiuri._urls import host_of, origin
 from doiuri.resolver.http import Reply, TransportError
@@ -59,15 +52,15 @@ class HTTPTransport:
     def get(self, request: Request) -> Reply:
         """Send the request and follow its redirects; see ``Transport.get``."""
         url, anywhere = request.url, request.any_host
-        # the resolver's own redirects stay on its host
-        check = TargetCheck(url, self._private or not anywhere)
+        check = TargetCheck(url, self._private)
         try:
             for _ in range(MAX_REDIRECTS + 1):
                 request._hop = url
                 reply, location = self._hop(url, request, check)
                 if location is None:
                     return reply
-                url = redirect_target(url, location, check, same_host=not anywhere, downgrade=anywhere)
+                # the resolver's own redirects stay on its host
+                url = check.redirect_target(url, location, same_host=not anywhere, downgrade=anywhere)
         except (HTTPError, OSError, ValueError) as error:
             raise _failure(error, request) from error
         # an address in a record may loop: then the server is not to blame

@@ -8,7 +8,6 @@
 'https://doi.org/api/handles/10.1000/182'
 """
 
-from requests_doiuri._adapter import DOIAdapter
-from requests_doiuri._mount import mount
+from requests_doiuri._adapter import DOIAdapter, mount
 
 __all__ = ["DOIAdapter", "mount"]

@@ -33,14 +33,15 @@ class Redirects(dict[str, int]):
     """The URLs requested for one DOI, in order, each with the number of requests.
 
     It serves as ``redirect_dict`` of each request: urllib counts visits in it, and hands it on to the request
-    that follows a redirect. So each of them knows its DOI, and the caller's request shows the URLs.
+    that follows a redirect. So each of them knows its DOI, and the caller's request shows the URLs. The first
+    is that of the DOI's ``record``, or the link, which redirects to its target.
     """
 
     def __init__(self, doi: Handle, url: str, options: ClientOptions, *, record: bool) -> None:
-        """Start at ``url``: the DOI's record if ``record``, else the link, which redirects to its target."""
         super().__init__({url: 1})
         self.doi, self.options, self.record = doi, options, record
         self._credentials: dict[str, str] = {}
+        self.at_resolver = True  # whether the latest request goes there
         self._left = False  # whether a redirect has led to another host; a later one may lead back
 
     @staticmethod
@@ -58,54 +59,41 @@ class Redirects(dict[str, int]):
         request.redirect_dict = self  # type: ignore[attr-defined]
         return request
 
-    def is_at_resolver(self, request: Request) -> bool:
-        """Return whether ``request`` goes to the resolver."""
-        return self.options.is_at_resolver(request.full_url)
-
     def add_credentials(self, request: Request) -> None:
-        """Send the caller's credentials with ``request`` if it goes to the resolver.
-
-        They are made unredirected headers: urllib would repeat ordinary ones at every host.
-        """
-        at_resolver = self.is_at_resolver(request)
+        """Send the caller's credentials to the resolver only, in headers that are not redirected."""
+        self.at_resolver = self.options.is_at_resolver(request.full_url)
         # urllib makes the requests that follow redirects unverifiable; a first one may be opened again
-        self._left = not at_resolver or (self._left and request.unverifiable)
-        for name in _CREDENTIALS if at_resolver else ():
+        self._left = not self.at_resolver or (self._left and request.unverifiable)
+        for name in _CREDENTIALS if self.at_resolver else ():
             if name in request.headers:
                 self._credentials[name] = request.headers.pop(name)
-            if name in self._credentials and self.may_send(name, request):
+            if name in self._credentials and self.may_send(name):
                 request.add_unredirected_header(name, self._credentials[name])
 
-    def may_send(self, name: str, request: Request) -> bool:
-        """Return whether ``request`` goes to the resolver and, except for cookies, was chosen by it."""
-        return self.is_at_resolver(request) and (name == "Cookie" or not self._left)
+    def may_send(self, name: str) -> bool:
+        """Return whether the request goes to the resolver and, except for cookies, was chosen by it."""
+        return self.at_resolver and (name == "Cookie" or not self._left)
 
 
-def _checking(handler: AbstractHTTPHandler, check: Callable[[str], None]) -> AbstractHTTPHandler:
-    """Return a copy of a handler whose connections check their peer."""
-    copied = copy.copy(handler)
-
-    def do_open(http_class: Any, request: Request, **options: object) -> HTTPResponse:
-        # a proxy is no target, and urllib makes it the request's host; a function is the user's own business
-        is_direct = request.host == Request(request.full_url).host  # noqa: S310 - http or https
-        if is_direct and isinstance(http_class, type):
-            http_class = _checked(http_class, check)
-        return handler.do_open(http_class, request, **options)
-
-    copied.do_open = do_open  # type: ignore[assignment, method-assign]
-    return copied
-
-
-def _checked(kind: type[HTTPConnection], check: Callable[[str], None]) -> type[HTTPConnection]:
-    """Return a subclass that checks its peer once it is connected, before TLS and before the request."""
+def _checked(handler: Any, check: Callable[[str], None]) -> Any:
+    """Return a copy of a handler that checks the peer of a connection before TLS and before the request."""
 
     class Checked(HTTPConnection):
         def connect(self) -> None:
             super().connect()
             check(str(self.sock.getpeername()[0]))  # urllib closes the connection after an error
 
-    # HTTPSConnection.connect calls that of its superclass, and then starts TLS
-    return Checked if kind is HTTPConnection else type(kind.__name__, (kind, Checked), {})
+    def do_open(http_class: Any, request: Request, **options: object) -> HTTPResponse:
+        # a proxy is no target, and urllib makes it the request's host; a function is the user's own business
+        if isinstance(http_class, type) and request.host == Request(request.full_url).host:  # noqa: S310
+            # HTTPSConnection.connect calls that of its superclass, and then starts TLS
+            is_plain = http_class is HTTPConnection
+            http_class = Checked if is_plain else type(http_class.__name__, (http_class, Checked), {})
+        return handler.do_open(http_class, request, **options)  # type: ignore[no-any-return]
+
+    copied = copy.copy(handler)
+    copied.do_open = do_open
+    return copied
 
 
 class DOIHandler(BaseHandler):
@@ -147,14 +135,13 @@ class DOIHandler(BaseHandler):
             raise ValueError(f"{doi.name}: a DOI is read-only; use GET or HEAD without a body, not {method}")
         request = self._replacing(req, doi)
         try:
-            response: HTTPResponse = self.parent.open(request, timeout=req.timeout)
+            return self.parent.open(request, timeout=req.timeout)  # type: ignore[no-any-return]
         except URLError:
             raise
         except (OSError, HTTPException) as error:  # urllib lets these through
             raise URLError(error) from error
         except ValueError as error:
             raise URLError(f"{doi.name}: redirected to an invalid URL: {error}") from error
-        return response
 
     def _replacing(self, req: Request, doi: DOI) -> Request:
         """Return the http or https request that replaces the ``doi:`` request ``req``."""
@@ -178,8 +165,8 @@ class DOIHandler(BaseHandler):
         if redirects is not None:
             if self.options.settings.offline:
                 raise URLError(f"{redirects.doi.name}: offline: request not sent")
-            with _refusals(redirects):
-                self._check(redirects).check_url(req.full_url)
+            with self._checking(redirects) as check:
+                check.check_url(req.full_url)
             redirects.add_credentials(req)
         return req
 
@@ -195,19 +182,19 @@ class DOIHandler(BaseHandler):
             return None
         for name, value in ((key.capitalize(), value) for key, value in self.parent.addheaders):
             is_credential = name in _CREDENTIALS and req.get_header(name) == value
-            if is_credential and not redirects.may_send(name, req):
+            if is_credential and not redirects.may_send(name):
                 req.remove_header(name)
-        if redirects.is_at_resolver(req):
+        if redirects.at_resolver:
             return None
-        check = partial(self._check(redirects).check_peer, req.full_url)
-        handlers: list[BaseHandler] = self.parent.handlers  # type: ignore[attr-defined]
-        for handler in handlers[handlers.index(self) + 1 :]:
-            checking = _checking(handler, check) if isinstance(handler, AbstractHTTPHandler) else handler
-            method = getattr(checking, f"{req.type}_open", None)
-            with _refusals(redirects):
+        handlers: list[Any] = self.parent.handlers  # type: ignore[attr-defined]
+        with self._checking(redirects) as check:
+            for handler in handlers[handlers.index(self) + 1 :]:
+                is_http = isinstance(handler, AbstractHTTPHandler)
+                opening = _checked(handler, partial(check.check_peer, req.full_url)) if is_http else handler
+                method = getattr(opening, f"{req.type}_open", None)
                 response: HTTPResponse | None = method and method(req)
-            if response is not None:
-                return response
+                if response is not None:
+                    return response
         return None
 
     https_open = http_open
@@ -224,38 +211,31 @@ class DOIHandler(BaseHandler):
 
     https_response = http_response
 
-    def _check(self, redirects: Redirects) -> TargetCheck:
-        """Return the check of where a request leads: this handler's, with the request's resolver."""
-        from doiuri.plugins.clients import TargetCheck
+    @contextmanager
+    def _checking(self, redirects: Redirects) -> Iterator[TargetCheck]:
+        """Yield the check of where a request may lead; raise URLError, which names the DOI, if it refuses."""
+        from doiuri.plugins.clients import TargetCheck, TargetError
 
-        return TargetCheck(redirects.options.settings.base, self.options.private)
+        try:
+            yield TargetCheck(redirects.options.settings.base, self.options.private)
+        except TargetError as error:
+            raise URLError(f"{redirects.doi.name}: {error}") from error
 
     def http_error_default(self, req: Request, fp: IO[bytes], code: int, msg: str, hdrs: Message) -> None:
         """Raise an HTTPError that names the DOI, with the resolver's explanation as its cause."""
         redirects = Redirects.of(req)
         if redirects is None:
             return
-        if not redirects.record or not redirects.is_at_resolver(req):
-            raise HTTPError(req.full_url, code, f"{msg} (for {redirects.doi})", hdrs, fp)
-        from doiuri.rest import read_record
-
-        with fp:
-            body = fp.read(_MAX_ERROR_BODY)
         text, cause = f"{msg} (for {redirects.doi})", None
-        try:
-            if body:  # HEAD has none
-                read_record(redirects.doi, code, body, dict(hdrs.items()))
-        except ResolutionError as error:
-            text, cause = str(error), error
-        raise HTTPError(req.full_url, code, text, hdrs, io.BytesIO(body)) from cause
+        if redirects.record and redirects.at_resolver:
+            from doiuri.rest import read_record
 
-
-@contextmanager
-def _refusals(redirects: Redirects) -> Iterator[None]:
-    """Raise URLError, which names the DOI, for a target that is refused."""
-    from doiuri.plugins.clients import TargetError
-
-    try:
-        yield
-    except TargetError as error:
-        raise URLError(f"{redirects.doi.name}: {error}") from error
+            with fp:
+                body = fp.read(_MAX_ERROR_BODY)
+            fp = io.BytesIO(body)
+            try:
+                if body:  # HEAD has none
+                    read_record(redirects.doi, code, body, dict(hdrs.items()))
+            except ResolutionError as error:
+                text, cause = str(error), error
+        raise HTTPError(req.full_url, code, text, hdrs, fp) from cause

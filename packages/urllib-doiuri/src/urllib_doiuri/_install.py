@@ -29,8 +29,7 @@ _installed: tuple[DOIHandler, OpenerDirector, OpenerDirector | None] | None = No
 
 
 def _global_opener() -> OpenerDirector | None:
-    opener: OpenerDirector | None = urllib.request._opener  # type: ignore[attr-defined] # has no public reader
-    return opener
+    return urllib.request._opener  # type: ignore[attr-defined, no-any-return] # has no public reader
 
 
 def install(resolver: str | None = None, **options: Unpack[ClientArguments]) -> DOIHandler:
@@ -84,8 +83,8 @@ def urlopen(
     :raises urllib.error.URLError: if the request failed, or with ``offline``.
     """
     opener = _opener(copy.copy(_handler_for(resolver, **options)), context)
-    response: HTTPResponse = opener.open(url, data, *(() if timeout is _DEFAULT else (timeout,)))
-    return response
+    given = () if timeout is _DEFAULT else (timeout,)
+    return opener.open(url, data, *given)  # type: ignore[no-any-return]
 
 
 def record_request(
@@ -112,10 +111,9 @@ def record_request(
     from doiuri.rest import record_url
 
     handle = doiuri.Handle.parse(doi) if isinstance(doi, str) else doi
-    handler = _handler_for(resolver)
-    base = handler.options.settings.base
-    url = record_url(handle, base=base, type=type, index=index, auth=auth, cert=cert)
-    return Redirects(handle, url, handler.options, record=True).request()
+    options = _handler_for(resolver).options
+    url = record_url(handle, base=options.settings.base, type=type, index=index, auth=auth, cert=cert)
+    return Redirects(handle, url, options, record=True).request()
 
 
 def _handler_for(resolver: str | None, **options: Unpack[ClientArguments]) -> DOIHandler:
@@ -130,9 +128,9 @@ def _opener(handler: DOIHandler, context: ssl.SSLContext | None = None) -> Opene
     present, new = _global_opener() or _default_opener(tuple(getproxies().items())), OpenerDirector()
     new.addheaders = present.addheaders
     replaced = (DOIHandler,) if context is None else (DOIHandler, HTTPSHandler)
-    kept = [other for other in present.handlers if not isinstance(other, replaced)]  # type: ignore[attr-defined]
-    for other in kept:
-        new.add_handler(copy.copy(other))  # a handler belongs to one opener
+    for other in present.handlers:  # type: ignore[attr-defined]
+        if not isinstance(other, replaced):
+            new.add_handler(copy.copy(other))  # a handler belongs to one opener
     new.add_handler(handler)
     if context is not None:
         new.add_handler(HTTPSHandler(context=context))

@@ -9,8 +9,7 @@ from unittest import mock
 
 import pytest
 import urllib_doiuri
-from support.clients.contract import ALL_CLIENTS, TARGETS, Client, client_of
-from support.clients.httpx import KINDS, Clients
+from support.clients import ALL_CLIENTS, KINDS, TARGETS, Client, HTTPXClients, client_of
 from support.servers.tls import Authority
 from support.servers.web import JSON, Answer, Site, resolver, site
 
@@ -38,9 +37,9 @@ def client(request: pytest.FixtureRequest) -> Iterator[Client]:
 
 
 @pytest.fixture(params=KINDS)
-def clients(request: pytest.FixtureRequest) -> Iterator[Clients]:
+def clients(request: pytest.FixtureRequest) -> Iterator[HTTPXClients]:
     """httpx' clients: the synchronous one, and the asynchronous one on each of its event loops."""
-    with Clients(request.param) as opened:
+    with HTTPXClients(request.param) as opened:
         yield opened
 
 

@@ -3,23 +3,34 @@
 from __future__ import annotations
 
 import io
+import json
 import re
-from collections.abc import Callable, Iterator
+import socket
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 import pytest
 from doiuri import ResolutionError
 from doiuri.resolver import Resolver
-from support.clients.contract import CLIENTS, Client, client_of
-from support.clients.internet import Internet, internet
+from support.clients import CLIENTS, URI, Client, client_of
 from support.servers.tls import Authority
-from support.servers.web import Site
+from support.servers.web import JSON, Answer, Asked, Site, record, site
 
-URI = "doi:10.1000/1"
 INSIDE = r"redirected to .*, in a private network; private=True allows it"
 NO_HTTP = "not an http or https URL"
 ALL, COOKIE, OWN = " +authorization +cookie +x-own", " +cookie +x-own", " +x-own"
+RECORD = json.dumps({"responseCode": 1, **record("10.1000/1", "http://x.example/")}).encode()
+NAMES = {
+    "doi.example": "8.8.8.8",
+    "landing.example": "8.8.4.4",
+    "doi.example.evil.landing.example": "8.8.4.5",
+    "inside.example": "10.0.0.7",  # looks public
+    "intranet": "10.0.0.8",
+    "six.example": "fd00::2",
+    "localhost": "127.0.0.1",
+}
 BASE, LANDING = "http://doi.example", "http://landing.example/a"
 FIRST = f"{BASE}/…{ALL}"
 BACK = [FIRST, LANDING + OWN, f"{BASE}/c{COOKIE}"]
@@ -127,10 +138,58 @@ DOORS += [(kind, "target") for kind in ASYNC]
 ASKED = [(case, *door) for case in CASES for door in DOORS if not (case.before and "httpx" in door[0])]
 
 
+@dataclass
+class Internet:
+    """What was requested, as ``GET http://host/path``; `` +name`` for each secret that was sent."""
+
+    hops: Sequence[str] = ()
+    """Where the requests are redirected to, one after the other; the one after the last is answered."""
+    status: int = 302
+    seen: list[str] = field(default_factory=list)
+
+    def answer(self, scheme: str, asked: Asked) -> Answer:
+        number, host = len(self.seen), asked.headers["host"]
+        host = host.removesuffix(":443" if scheme == "https" else ":80").lower()
+        secrets = [f" +{name}" for name in ("authorization", "cookie", "x-own") if name in asked.headers]
+        self.seen.append(f"{asked.method} {scheme}://{host}{asked.target}{''.join(secrets)}")
+        if number < len(self.hops):
+            return Answer(self.status, {"Location": self.hops[number]})
+        return Answer(200, JSON, RECORD)
+
+
 @pytest.fixture
 def net(authority: Authority, monkeypatch: pytest.MonkeyPatch) -> Iterator[Internet]:
-    with internet(authority, monkeypatch) as opened:
-        yield opened
+    """An Internet on loopback: each connection leads to one server, with TLS for the ports 443 and 8443."""
+    net, peers = Internet(), dict[Any, Any]()
+    look_up, connect, getpeername = socket.getaddrinfo, socket.socket.connect, socket.socket.getpeername
+
+    def find(name: Any, *args: Any, **options: Any) -> Any:
+        host = name.decode() if isinstance(name, bytes) else name or ""
+        return look_up(NAMES.get(host.lower().rstrip("."), name), *args, **options)
+
+    with (
+        site(lambda asked: net.answer("http", asked)) as plain,
+        site(lambda asked: net.answer("https", asked), tls=authority.server()) as secure,
+    ):
+
+        def redirect(sock: socket.socket, address: Any) -> None:
+            if sock.family not in {socket.AF_INET, socket.AF_INET6}:
+                return connect(sock, address)
+            here = "127.0.0.1" if sock.family == socket.AF_INET else "::ffff:127.0.0.1"
+            try:
+                connect(sock, (here, (secure if address[1] in {443, 8443} else plain).port))
+            finally:
+                peers[sock.getsockname()] = address
+
+        def peer(sock: socket.socket) -> Any:
+            connected = getpeername(sock)
+            return peers.get(sock.getsockname(), connected)
+
+        monkeypatch.setattr(socket, "getaddrinfo", find)
+        monkeypatch.setattr(socket.socket, "connect", redirect)
+        monkeypatch.setattr(socket.socket, "getpeername", peer)
+        yield net
+        monkeypatch.undo()
 
 
 def told(net: Internet, case: Case, ask: Callable[[], object], failed: type[Exception]) -> list[object]:

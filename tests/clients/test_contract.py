@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import string
+import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from http.client import HTTPException
 from importlib.metadata import version
 from itertools import product
+from typing import Any
 from urllib.parse import unquote
 
 import httpx
@@ -20,14 +22,13 @@ from doiuri.testing.strategies import names
 from doiuri_proxy import running
 from hypothesis import given
 from hypothesis import strategies as st
-from support.cases import NO_URIS, ODD_NAMES, odd_cases
-from support.clients.contract import BIBTEX, CLIENTS, PAGE, SECRETS, Client, Get, client_of
-from support.proxy_records import value
+from support.cases import NO_URIS, ODD_NAMES
+from support.clients import ALL_CLIENTS, BIBTEX, CLIENTS, PAGE, REFUSED, URI, Client, Get, client_of
 from support.servers.faults import FAULTS, NAME, Fault
+from support.servers.httpproxy import http_proxy
+from support.servers.tls import Authority
 from support.servers.web import JSON, Answer, Asked, Site, record, resolver, site, speaking
-
-URI = "doi:10.1000/1"
-
+from support.targets import PRIVATE_HOSTS, resolve_as
 
 # ---- names and URIs
 
@@ -38,15 +39,6 @@ def test_each_name_is_asked_for_as_written_and_no_other_answers(client: Client) 
         for number, name in enumerate(ODD_NAMES):
             answer = read_record(DOI(name), 200, get(DOI(name).uri).body, JSON)
             assert (answer.doi.name, answer.url) == (name, f"http://x.example/{number}")
-
-
-@pytest.mark.parametrize("client", CLIENTS, indirect=True)
-def test_every_odd_name_is_asked_for_by_its_uri(client: Client, anything: Site) -> None:
-    odd, get = [str(case.name) for case in odd_cases()], client.open(anything.url)
-    for name in odd:
-        get(DOI(name).uri)
-    asked = [(one.method, unquote(one.target)) for one in anything.seen]
-    assert asked == [("GET", f"/api/handles/{name}") for name in odd]
 
 
 ENDS = [*string.punctuation, ";;", ";/", "/;", ";?", "/.;", "/..;", ";a", "%3B", "%3b", ";;x;"]
@@ -149,20 +141,16 @@ def test_options_come_from_the_environment_once(client: Client, monkeypatch: pyt
         assert client.open(first.url)(URI).url.startswith(first.url)
 
 
-@pytest.mark.parametrize("name", ["resolver", "offline", "mailto"])
+@pytest.mark.parametrize("name", ["resolver", "offline", "mailto", "follow"])
 def test_a_wrong_option_is_reported_at_once(
     client: Client, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(ValueError, match=name):
         client.options(**{name: "not right"})
-    monkeypatch.setenv(f"DOIURI_{name.upper()}", "not right")
-    with pytest.raises(ValueError, match=f"DOIURI_{name.upper()}"):
-        client.options()
-
-
-def test_follow_is_record_or_target(client: Client) -> None:
-    with pytest.raises(ValueError, match="follow: 'page'"):
-        client.options(follow="page")
+    if name != "follow":
+        monkeypatch.setenv(f"DOIURI_{name.upper()}", "not right")
+        with pytest.raises(ValueError, match=f"DOIURI_{name.upper()}"):
+            client.options()
 
 
 def test_offline_sends_no_requests(client: Client, anything: Site) -> None:
@@ -179,12 +167,6 @@ def test_the_user_agent_names_the_package_unless_the_caller_sets_one(client: Cli
     assert first.startswith(f"{client.package}/{version(client.package)} doiuri/{version('doiuri')} ")
     assert "mailto:me@x.example" in first
     assert second == "mine/1"
-
-
-@pytest.mark.parametrize("accept", ["*/*", "application/json", f"{BIBTEX};q=0.1, */*"])
-def test_json_or_anything_is_the_record(client: Client, accept: str, anything: Site) -> None:
-    client.open(anything.url)(URI, headers={"Accept": accept})
-    assert (anything.seen[0].target, anything.seen[0].headers["accept"]) == ("/api/handles/10.1000/1", accept)
 
 
 @pytest.mark.parametrize("accept", [BIBTEX, f"{BIBTEX}, application/json;q=0.5", "text/turtle"])
@@ -208,32 +190,48 @@ def test_many_threads_with_one_client(client: Client) -> None:
     assert statuses == [200, 404] * 20
 
 
+PARAMS: list[tuple[Any, str]] = [
+    ({}, ""),
+    ({"type": ["URL", "EMAIL"], "index": (1, 2)}, "?type=URL&type=EMAIL&index=1&index=2"),
+    ([("type", "URL"), ("type", "10320/loc")], "?type=URL&type=10320%2Floc"),
+    ({"auth": True, "cert": False, "type": None}, "?auth"),
+    ({"type": "a b+cÁ&d=e#f"}, "?type=a%20b%2Bc%C3%81%26d%3De%23f"),
+    ("type=URL&index=1", "?type=URL&index=1"),
+    (b"type=a b", "?type=a%20b"),
+]
+
+
+@pytest.mark.parametrize(("params", "query"), PARAMS)
+@pytest.mark.parametrize("client", CLIENTS[1:], indirect=True)
+def test_params_are_those_of_the_rest_api(client: Client, params: Any, query: str, anything: Site) -> None:
+    client.open(anything.url)("doi:10.1000/456%23789", params=params)
+    assert anything.seen[0].target == f"/api/handles/10.1000/456%23789{query}"
+
+
+@pytest.mark.parametrize("client", CLIENTS[1:], indirect=True)
+def test_for_the_target_params_are_those_of_the_proxy(client: Client) -> None:
+    with site(lambda _: PAGE) as landing, running([record("10.1000/1", f"{landing.url}/a?b=c")]) as proxy:
+        get = client.open(proxy.url, follow="target", private=True)
+        assert get(URI, params={"urlappend": "&d=e"}).url == f"{landing.url}/a?b=c&d=e"
+
+
+@pytest.mark.parametrize("client", CLIENTS[1:], indirect=True)
+def test_connections_are_kept(client: Client) -> None:
+    threads: set[int] = set()
+
+    def answer(asked: Asked) -> Answer:
+        threads.add(threading.get_ident())  # the server has one for each connection
+        moved = asked.target.startswith("/10.")
+        return Answer(302, {"Location": "/landing"}, b"moved") if moved else Answer(200, JSON, b"{}")
+
+    with site(answer) as server:
+        get = client.open(server.url, follow="target")
+        for _ in range(5):
+            get(URI)
+    assert len(threads) == 1
+
+
 # ---- redirects
-
-
-def test_the_target(client: Client) -> None:
-    with site(lambda _: PAGE) as landing:
-        page = landing.at("localhost") + "/a"
-        with site(resolver({"10.1000/456#789": page})) as proxy:
-            reply = client.open(proxy.url, follow="target", private=True)("doi:10.1000/456%23789")
-        assert (reply.url, reply.body) == (page, PAGE.body)
-        assert (proxy.seen[0].target, landing.seen[0].target) == ("/10.1000/456%23789", "/a")
-
-
-def test_aliases_and_locations_are_followed(client: Client) -> None:
-    with site(lambda _: PAGE) as landing:
-        places = (
-            f'<locations><location href="{landing.url}/low" weight="0"/>'
-            f'<location href="{landing.url}/high" weight="1"/></locations>'
-        )
-        records = [
-            {"handle": "10.1000/loc", "values": [value(1, "10320/loc", places)]},
-            {"handle": "10.1000/alias", "values": [value(1, "HS_ALIAS", "10.1000/LOC")]},
-        ]
-        with running(records) as proxy:
-            get = client.open(proxy.url, follow="target", private=True)
-            for uri in ("doi:10.1000/loc", "doi:10.1000/alias"):
-                assert get(uri).url == f"{landing.url}/high"
 
 
 def test_endless_redirects_end(client: Client) -> None:
@@ -243,40 +241,101 @@ def test_endless_redirects_end(client: Client) -> None:
         assert len(proxy.seen) <= 31
 
 
-@pytest.mark.parametrize("resolver_at", ["127.0.0.1", "localhost"])
-def test_credentials_go_to_the_resolver_and_to_no_other_host(client: Client, resolver_at: str) -> None:
-    with site(lambda _: PAGE) as landing:
-        away = landing.at("localhost") if resolver_at == "127.0.0.1" else landing.url
-        with site(resolver({"10.1000/1": away})) as proxy:
-            get = client.open(proxy.at(resolver_at), follow="target", private=True, cookie="s3cret")
-            get(URI, headers=SECRETS)
-        assert proxy.seen[0].headers["authorization"] == "Bearer s3cret"
-        assert "session=s3cret" in proxy.seen[0].headers["cookie"]
-        assert not landing.seen[0].headers.keys() & {"authorization", "cookie"}
-
-
-def test_the_clients_own_cookies_go_to_the_resolver_and_to_no_other_host(client: Client) -> None:
-    if client.kind == "urllib":
-        return  # its cookies always have a domain
-    with site(lambda _: PAGE) as landing, site(resolver({"10.1000/1": landing.at("localhost")})) as proxy:
-        get = client.open(proxy.url, follow="target", private=True, cookie="1")
-        get(URI)
-        assert proxy.seen[0].headers["cookie"] == "own=1"
-        assert "cookie" not in landing.seen[0].headers
-        get(landing.url)
-        assert landing.seen[1].headers["cookie"] == "own=1"
-
-
-def test_cookies_that_the_resolver_sets_stay_with_it(client: Client) -> None:
-    with site(lambda _: PAGE) as landing:
+@pytest.mark.parametrize("client", ALL_CLIENTS[1:], indirect=True)  # urllib's cookies always have a domain
+def test_each_site_gets_its_own_cookies(client: Client) -> None:
+    with site(lambda _: PAGE._replace(headers={"Set-Cookie": "landed=1"})) as landing:
         moved = Answer(302, {"Location": landing.at("localhost"), "Set-Cookie": "seen=1"})
         with site(lambda _: moved) as proxy:
-            get = client.open(proxy.url, follow="target", private=True)
+            get = client.open(proxy.url, follow="target", private=True, cookie="1")
             get(URI)
             get(URI)
-        kept = None if client.kind == "urllib" else "seen=1"
-        assert [one.headers.get("cookie") for one in proxy.seen] == [None, kept]
-        assert all("cookie" not in one.headers for one in landing.seen)
+            get(landing.at("localhost"))  # cookies without a domain are for all requests but those for DOIs
+        sent = [sorted(one.headers.get("cookie", "").split("; ")) for one in (*proxy.seen, *landing.seen)]
+    assert sent == [["own=1"], ["own=1", "seen=1"], [""], ["landed=1"], ["landed=1", "own=1"]]
+
+
+# ---- private networks
+
+
+@pytest.mark.parametrize("host", PRIVATE_HOSTS)
+@pytest.mark.parametrize("client", CLIENTS, indirect=True)
+def test_a_private_target_is_refused_however_it_is_written(client: Client, host: str) -> None:
+    """Even if the resolver is on this machine: strangers write the records that it serves."""
+    with site(lambda _: PAGE) as landing:
+        target = f"http://{host}:{landing.port}/a".encode().decode("latin-1")  # as http.server writes it
+        refused = f"{REFUSED}|(?i:invalid URL)"  # httpx cannot read some of these hosts
+        with (
+            site(resolver({"10.1000/1": target})) as proxy,
+            pytest.raises(client.errors.failed, match=refused),
+        ):
+            client.open(proxy.url)(URI, headers={"Accept": BIBTEX})
+        assert not landing.seen
+
+
+def test_a_name_that_is_rebound_gets_no_request(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The connection counts, not only an earlier look-up."""
+    looked_up = ["8.8.8.8"] if client.kind == "requests" else []
+    resolve_as(monkeypatch, "agency.example", *looked_up, "127.0.0.1")
+    with site(lambda _: PAGE) as landing:
+        place = landing.at("agency.example")
+        with (
+            site(resolver({"10.1000/1": place})) as proxy,
+            pytest.raises(client.errors.failed, match=REFUSED),
+        ):
+            client.open(proxy.url, follow="target")(URI)
+        assert not landing.seen
+        client.open(proxy.url)(place)  # other requests are not checked
+        assert len(landing.seen) == 1
+
+
+def test_a_refused_name_gets_no_tls_handshake(
+    client: Client, authority: Authority, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    resolve_as(monkeypatch, "agency.example", "127.0.0.1")
+    with (
+        site(lambda _: PAGE, tls=authority.server()) as landing,
+        site(resolver({"10.1000/1": landing.at("agency.example")})) as proxy,
+        pytest.raises(client.errors.failed, match=REFUSED),  # not an error about the certificate
+    ):
+        client.open(proxy.url, follow="target")(URI)
+
+
+@pytest.mark.filterwarnings("ignore:Unverified HTTPS request")
+@pytest.mark.parametrize("secure", [False, True], ids=["forwarded", "tunnelled"])
+def test_through_a_proxy_names_decide(
+    client: Client, secure: bool, authority: Authority, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    resolve_as(monkeypatch, "agency.example", "127.0.0.1")  # what the proxy connects to
+    with site(lambda _: PAGE, tls=authority.server() if secure else None) as landing, http_proxy() as proxy:
+        targets = {"10.1000/1": landing.at("agency.example"), "10.1000/2": landing.at("localhost")}
+        with site(resolver(targets)) as server:
+            get = client.open(server.url, follow="target", proxy=proxy.url, insecure=secure)
+            assert get(URI).body == PAGE.body
+            with pytest.raises(client.errors.failed, match="localhost, in a private network"):
+                get("doi:10.1000/2")
+        assert len(landing.seen) == 1
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        r"http://127.0.0.1:1\@public.example/",
+        "http://127.0.0.1:1 .public.example/",
+        "http://[::1",
+        "http://a:x/",
+        "http://a.example:65536/",
+        "http://a..example/",
+        f"http://{'a' * 64}.example/",
+        "javascript:alert(1)",
+    ],
+)
+@pytest.mark.parametrize("client", CLIENTS, indirect=True)
+def test_only_valid_http_and_https_urls_are_opened(client: Client, target: str) -> None:
+    with site(resolver({"10.1000/1": target})) as proxy:
+        for private in (False, True):
+            with pytest.raises(client.errors.failed):
+                client.open(proxy.url, follow="target", private=private)(URI)
+        assert len(proxy.seen) == 2
 
 
 # ---- faults

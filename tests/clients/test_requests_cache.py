@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 import requests
@@ -26,10 +25,6 @@ ALIKE = [
     "10.1000/á",
     "10.1000/a\u0301",
 ]
-
-
-def cached(base: str, **options: Any) -> requests_cache.CachedSession:
-    return mount(requests_cache.CachedSession(backend="memory"), base, **options)
 
 
 SESSIONS: dict[str, Callable[[str], requests.Session]] = {
@@ -71,7 +66,7 @@ def test_what_else_makes_an_answer_another_one() -> None:
         return Answer(200, JSON, text.encode())
 
     with site(answer) as server:
-        session = cached(server.url)
+        session = mount(requests_cache.CachedSession(backend="memory"), server.url)
         asked: list[tuple[dict[str, str], dict[str, object]]] = [
             ({}, {}),
             ({}, {"type": "URL"}),
@@ -112,11 +107,7 @@ def test_other_sites_keep_their_keys() -> None:
 
 
 def test_cachecontrol_keeps_a_record() -> None:
-    def answer(asked: Asked) -> Answer:
-        status, headers, body = resolver({"10.1000/1": "http://x.example/"})(asked)
-        return Answer(status, {**headers, "Cache-Control": "max-age=3600"}, body)
-
-    with site(answer) as server:
+    with site(lambda _: Answer(200, {**JSON, "Cache-Control": "max-age=3600"}, b"{}")) as server:
         session = mount(CacheControl(requests.Session()), server.url)
         assert session.get("doi:10.1000/1").json() == session.get("doi:10.1000/1").json()
         assert len(server.seen) == 1

@@ -9,9 +9,9 @@ from unittest import mock
 
 import pytest
 import urllib_doiuri
-from support.clients import ALL_CLIENTS, KINDS, TARGETS, Client, HTTPXClients, client_of
+from support.clients import ALL_CLIENTS, KINDS, Client, HTTPXClients, client_of
 from support.servers.tls import Authority
-from support.servers.web import JSON, Answer, Site, resolver, site
+from support.servers.web import JSON, Answer, Site, site
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -46,13 +46,6 @@ def clients(request: pytest.FixtureRequest) -> Iterator[HTTPXClients]:
 @pytest.fixture(scope="session")
 def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
     return Authority(tmp_path_factory.mktemp("tls"))
-
-
-@pytest.fixture
-def secure(authority: Authority) -> Iterator[Site]:
-    """A resolver behind TLS."""
-    with site(resolver(TARGETS), tls=authority.server()) as server:
-        yield server
 
 
 @pytest.fixture(scope="module")

@@ -27,7 +27,7 @@ PLUGIN_FILES = [file for file in FILES if file not in CORE]
 
 # The modules and packages of the core, "" being doiuri/__init__.py: each may import those in the lines above
 LAYERS = [
-    {"_errors", "_files", "_immutable", "_json", "_names", "_patterns", "_urls"},
+    {"_errors", "_files", "_json", "_names", "_patterns", "_urls"},
     {"_encoding", "_hosts", "markdown", "tex"},
     {"_connections", "bibtex"},
     {"_models", "_parse"},

@@ -3,8 +3,7 @@
 from doiuri import _parse
 from doiuri._encoding import LINK, encode, escape_dot_segments, escaped
 from doiuri._errors import DOISyntaxError
-from doiuri._immutable import Immutable
-from doiuri._names import doi_flaw, exact, is_plain, lone_prefix_flaw, short_doi_flaw
+from doiuri._names import Immutable, doi_flaw, exact, is_plain, lone_prefix_flaw, short_doi_flaw
 from doiuri._urls import DOI_ORG, HOSTS, check_base, query_string
 
 TYPE_CHECKING = False

@@ -1,8 +1,7 @@
 """Percent-encoding of DOI names, in the profiles of the specifications, and decoding."""
 
 from doiuri._errors import DOISyntaxError
-from doiuri._immutable import Immutable
-from doiuri._names import not_graphic
+from doiuri._names import Immutable, not_graphic
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,8 +1,8 @@
-"""The syntax of DOI names, prefixes and short DOIs (ANSI/NISO Z39.84-2005 §4)."""
+"""The base class of the values, and the syntax of DOI names, prefixes and short DOIs (Z39.84-2005 §4)."""
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import TypeAlias
+    from typing import Self, TypeAlias
 
     Flaw: TypeAlias = tuple[int, str]  # position in the name, and reason
 
@@ -30,6 +30,24 @@ INVISIBLE = _OTHERS["format character"] + r"\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f
 
 OTHER_HANDLE = 'a DOI begins with "10."; if this is another handle, link to it at https://hdl.handle.net/'
 _RESERVED = 'a suffix of one character followed by "/" is reserved (Z39.84 §4.3)'
+
+
+class Immutable:
+    """A value whose attributes cannot be set or deleted; copies are the value itself."""
+
+    __slots__ = ()
+
+    def __setattr__(self, attribute: str, value: object) -> None:
+        raise AttributeError(f"{type(self).__name__} is immutable: cannot set {attribute!r}")
+
+    def __delattr__(self, attribute: str) -> None:
+        raise AttributeError(f"{type(self).__name__} is immutable: cannot delete {attribute!r}")
+
+    def __copy__(self) -> "Self":
+        return self
+
+    def __deepcopy__(self, memo: object) -> "Self":
+        return self
 
 
 def exact(text: str) -> str:

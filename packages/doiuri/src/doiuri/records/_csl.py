@@ -19,23 +19,13 @@ if TYPE_CHECKING:
 
     Date = list[int]  # year, month, day; the last ones may be missing
 
-MAX_TITLE = 1000
-"""Characters of a title."""
-
-MAX_TEXT = 300
-"""Characters of any other member."""
-
-MAX_URL = 2000
-"""Characters of a URL."""
-
-MAX_NESTING = 5
-"""Lists around a date; there should be one."""
-
-DATES = ("issued", "published", "published-print", "published-online")
-"""The members that may hold the date of publication, the best first; only the first is CSL's.
-
-Crossref's ``created`` is the date on which the DOI was registered, often decades later."""
-
+# Characters of a title, of any other text, of a URL and of a name
+MAX_TITLE, MAX_TEXT, _MAX_URL, _MAX_NAME = 1000, 300, 2000, 200
+_MAX_NAMES = 100  # that are kept of a list, the last one among them; those of collaborations have thousands
+_MAX_NESTING = 5  # lists around a date; there should be one
+# The members that may hold the date of publication, the best first; only the first is CSL's. Crossref's
+# "created" is the date on which the DOI was registered, often decades later.
+_DATES = ("issued", "published", "published-print", "published-online")
 NAMES = tuple(
     "author editor translator container-author collection-editor interviewer recipient".split()  # noqa: SIM905
 )
@@ -57,22 +47,15 @@ _CSL_TYPES = frozenset(
     " review-book software song speech standard thesis treaty webpage".split()
 )
 _OTHER_TYPES = {
-    "book-chapter": "chapter",
-    "book-part": "chapter",
-    "book-section": "chapter",
-    "component": "document",
+    **dict.fromkeys(("book-chapter", "book-part", "book-section"), "chapter"),
+    **dict.fromkeys(("edited-book", "monograph", "proceedings", "reference-book"), "book"),
+    **dict.fromkeys(("journal", "journal-issue"), "periodical"),
     "database": "dataset",
     "dissertation": "thesis",
-    "edited-book": "book",
-    "journal": "periodical",
     "journal-article": "article-journal",
-    "journal-issue": "periodical",
-    "monograph": "book",
     "peer-review": "review",
     "posted-content": "article",
-    "proceedings": "book",
     "proceedings-article": "paper-conference",
-    "reference-book": "book",
     "reference-entry": "entry",
     "report-series": "report",
 }
@@ -89,12 +72,6 @@ _DATE_WORDS = frozenset(
 )
 _DATE_MARKS = frozenset(".,;:/-–—()[]?~©")
 
-MAX_NAMES = 100
-"""Names that are kept of a list, the last one among them; those of collaborations have thousands."""
-
-MAX_NAME = 200
-"""Characters of a name."""
-
 # What DataCite's schema puts in place of unknown text (appendix 3 of version 4)
 _UNKNOWN = re.compile(r"\(?:(?:unac|unal|unap|unas|unav|unkn|none|null|tba|etal)\)?", re.IGNORECASE)
 
@@ -104,7 +81,7 @@ def reduce_csl(csl: Mapping[str, Any]) -> dict[str, Any]:
     texts = {member: _text(csl.get(member), MAX_TEXT) for member in _TEXTS}
     texts["event-title"] = texts["event-title"] or _text(csl.get("event"), MAX_TEXT)
     texts["ISBN"] = texts["ISBN"].rpartition("/")[2]  # Crossref sends a URL
-    issued = next(filter(None, (read_date(csl.get(member)) for member in DATES)), None)
+    issued = next(filter(None, (read_date(csl.get(member)) for member in _DATES)), None)
     dates = {"issued": issued} | {member: read_date(csl.get(member)) for member in OTHER_DATES}
     url = csl.get("URL")
     reduced: dict[str, Any] = {
@@ -113,7 +90,7 @@ def reduce_csl(csl: Mapping[str, Any]) -> dict[str, Any]:
         "container-title": _text(csl.get("container-title"), MAX_TEXT, rich_text),
         **{member: [name.to_json() for name in read_names(csl.get(member))] for member in NAMES},
         **{member: {"date-parts": [date]} if date else None for member, date in dates.items()},
-        "URL": url if isinstance(url, str) and len(url) <= MAX_URL and is_web(url) else None,
+        "URL": url if isinstance(url, str) and len(url) <= _MAX_URL and is_web(url) else None,
     }
     return {member: value for member, value in (reduced | texts).items() if value}
 
@@ -135,7 +112,7 @@ def read_date(value: object) -> Date | None:
 
 
 def _date(value: object) -> Date | None:
-    for _ in range(MAX_NESTING):
+    for _ in range(_MAX_NESTING):
         if isinstance(value, list) and value and isinstance(value[0], list):
             value = value[0]
     if isinstance(value, str) and (iso := _ISO_DATE.fullmatch(_TIME.sub("", value))):
@@ -242,8 +219,8 @@ def read_names(value: object) -> tuple[Name, ...]:
     A ``literal`` or ``name`` stays whole, even "Kahn, Robert": nothing tells it from "NASA, Washington".
     """
     people = value if isinstance(value, list) else [value]
-    names = [*islice(filter(None, map(_read_name, people)), MAX_NAMES)]
-    if len(people) > MAX_NAMES == len(names):  # the last one is shown by many styles
+    names = [*islice(filter(None, map(_read_name, people)), _MAX_NAMES)]
+    if len(people) > _MAX_NAMES == len(names):  # the last one is shown by many styles
         names[-1] = next(filter(None, map(_read_name, reversed(people))), names[-1])
     return tuple(names)
 
@@ -261,8 +238,7 @@ def known_text(value: object, limit: int, read: Callable[[object, int], str] = p
 
 def _known_name(value: object) -> str:
     """Return known text without commas and semicolons at its end, which are left over from lists of names."""
-    text = plain_text(value, MAX_NAME).rstrip(" ,;")
-    return "" if _UNKNOWN.fullmatch(text) else text
+    return known_text(value, _MAX_NAME, lambda text, limit: plain_text(text, limit).rstrip(" ,;"))
 
 
 def _read_name(person: object) -> Name | None:
@@ -295,7 +271,7 @@ def _joined(person: Mapping[str, object], part: str) -> str:
     if len(texts) == 2 and part == "family" and texts[1].startswith(f"{texts[0]} "):
         return texts[1]  # the family name repeats the particle
     elided = part == "family" and len(texts) == 2 and texts[0].endswith(("'", "’", "-"))  # d'Alembert
-    return shortened(("" if elided else " ").join(texts), MAX_NAME)
+    return shortened(("" if elided else " ").join(texts), _MAX_NAME)
 
 
 def _texts(person: Mapping[str, object], *members: str) -> Iterator[str]:

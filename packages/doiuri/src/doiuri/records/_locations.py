@@ -16,15 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from random import Random
 
-MAX_XML = 1_000_000
-"""Longest 10320/loc value that is parsed, in characters or bytes. Real ones have a few thousand."""
-
-MAX_EXPANDED = 1_000_000
-"""Characters of all addresses of a record that templates expand to."""
-
-DEFAULT_STEPS = ("locatt", "country", "weighted")
-
+_MAX_XML = 1_000_000  # characters or bytes of a 10320/loc value; real ones have a few thousand
+_MAX_FILLED = 1_000_000  # characters of all addresses of a record that templates expand to
 _MAX_WEIGHT = 1e100  # the sum of weights must stay finite
+_DEFAULT_STEPS = ("locatt", "country", "weighted")
 BLANK = " \t\n\r\f\v"
 _ANY_TYPE = "*/*"
 _BROWSER_TYPES = frozenset({_ANY_TYPE, "text/*", "text/html", "application/xhtml+xml"})
@@ -78,7 +73,7 @@ class Locations:
         """The steps of the choice, each once, from ``chooseby`` or, in older records, ``choose_by``."""
         text = self.attributes.get("chooseby") or self.attributes.get("choose_by") or ""
         steps = (step for part in text.split(",") if (step := part.strip()))
-        return tuple(dict.fromkeys(steps)) or DEFAULT_STEPS  # a repeated step changes nothing
+        return tuple(dict.fromkeys(steps)) or _DEFAULT_STEPS  # a repeated step changes nothing
 
     @property
     def negotiable(self) -> bool:
@@ -115,73 +110,58 @@ def parse_locations(xml: str | bytes, handle: str = "") -> Locations:
     return read_locations(xml, Templates(handle))
 
 
-def read_locations(xml: str | bytes, templates: Templates) -> Locations:
-    """Parse one 10320/loc value; ``templates`` is shared by all values of a record."""
-    if len(xml) > MAX_XML:
-        raise ValueError(f"10320/loc is too large: length {len(xml)}, at most {MAX_XML} allowed")
-    reader = _Reader()
-    try:
-        reader.read(xml)
-    except (expat.ExpatError, UnicodeError, LookupError) as error:
-        raise ValueError(f"10320/loc is not well-formed XML: {error}") from None
-    return Locations(tuple(read_location(one, templates) for one in reader.locations), reader.attributes)
-
-
 class Templates:
-    """Fills in ``href_template`` for one handle, up to ``MAX_EXPANDED`` characters in all."""
+    """Fills in ``href_template`` for one handle, up to ``_MAX_FILLED`` characters in all."""
 
     def __init__(self, handle: str) -> None:
         self._path = encode(handle, PATH)
         self._name = self._path.replace("/", "%2F")
-        self._room = MAX_EXPANDED
+        self._room = _MAX_FILLED
 
     def expand(self, template: str) -> str:
         paths, names = template.count("{hdl:path}"), template.count("{hdl}")
         self._room -= len(template) + paths * len(self._path) + names * len(self._name)
         if self._room < 0:
-            raise ValueError(f"10320/loc is too large: at most {MAX_EXPANDED} characters in filled templates")
+            raise ValueError(f"10320/loc is too large: at most {_MAX_FILLED} characters in filled templates")
         return template.replace("{hdl:path}", self._path).replace("{hdl}", self._name)
 
 
-class _Reader:
-    """Collects the attributes of ``<locations>`` and of each ``<location>``, without building a tree."""
+def read_locations(xml: str | bytes, templates: Templates) -> Locations:
+    """Parse one 10320/loc value; ``templates`` is shared by all values of a record."""
+    if len(xml) > _MAX_XML:
+        raise ValueError(f"10320/loc is too large: length {len(xml)}, at most {_MAX_XML} allowed")
+    found: list[dict[str, str]] = []  # the attributes of <locations>, then those of each <location>
+    depth = 0
 
-    def __init__(self) -> None:
-        self.attributes: dict[str, str] = {}
-        self.locations: list[dict[str, str]] = []
-        self._depth = 0
-
-    def read(self, xml: str | bytes) -> None:
-        parser = expat.ParserCreate()
-        parser.buffer_text = False
-        parser.StartDoctypeDeclHandler = self._refuse
-        parser.StartElementHandler = self._start
-        parser.EndElementHandler = self._end
-        parser.Parse(xml.lstrip() if isinstance(xml, str) else xml, True)
-
-    @staticmethod
-    def _refuse(*_declaration: object) -> None:
+    def refuse(*_declaration: object) -> None:
         raise ValueError("10320/loc has a document type declaration; entities are refused")
 
-    def _start(self, name: str, attributes: dict[str, str]) -> None:
-        self._depth += 1
+    def start(name: str, attributes: dict[str, str]) -> None:
+        nonlocal depth
+        depth += 1
         local = name.rpartition(":")[2]  # some records use a namespace
-        if self._depth == 1:
-            if local != "locations":
-                raise ValueError(f"10320/loc holds <{local}>, not <locations>")
-            self.attributes = attributes
-        elif self._depth == 2 and local == "location":
-            self.locations.append(attributes)
+        if depth == 1 and local != "locations":
+            raise ValueError(f"10320/loc holds <{local}>, not <locations>")
+        if depth == 1 or (depth == 2 and local == "location"):
+            found.append(attributes)
 
-    def _end(self, _name: str) -> None:
-        self._depth -= 1
+    def end(_name: str) -> None:
+        nonlocal depth
+        depth -= 1
+
+    parser = expat.ParserCreate()  # no tree is built: values may be deep
+    parser.StartDoctypeDeclHandler, parser.StartElementHandler, parser.EndElementHandler = refuse, start, end
+    try:
+        parser.Parse(xml.lstrip() if isinstance(xml, str) else xml, True)
+    except (expat.ExpatError, UnicodeError, LookupError) as error:
+        raise ValueError(f"10320/loc is not well-formed XML: {error}") from None
+    common, *places = found
+    return Locations(tuple(_location(place, templates) for place in places), common)
 
 
-def read_location(attributes: dict[str, str], templates: Templates | None = None) -> Location:
-    href = attributes.get("href", "")
+def _location(attributes: dict[str, str], templates: Templates) -> Location:
     template = attributes.get("href_template")
-    if template is not None and templates is not None:
-        href = templates.expand(template)
+    href = attributes.get("href", "") if template is None else templates.expand(template)
     return Location(href.strip(BLANK), _weight(attributes.get("weight")), attributes)
 
 
@@ -264,16 +244,11 @@ def _negotiate(candidates: list[Location], accept: str | None) -> list[Location]
 
 def _roles(accept: str | None) -> list[tuple[str, str]]:
     """Return the attributes that content negotiation looks for, in order of preference."""
-    types = _accepted(accept or _ANY_TYPE)
+    wanted = [(name, quality) for name, _, quality in media_ranges(accept or _ANY_TYPE) if quality > 0]
+    types = [name for name, _ in sorted(wanted, key=lambda entry: -entry[1])]
     if not types or types[0] in _BROWSER_TYPES:
         return [("http_role", "browser"), ("http_role", "no_conneg")]
     return [(key, name) for name in types for key in ("ctype", "media-type")] + [("http_role", "conneg")]
-
-
-def _accepted(accept: str) -> list[str]:
-    """Return the media types of an Accept header in order of preference, without those of quality 0."""
-    wanted = [(name, quality) for name, _, quality in media_ranges(accept) if quality > 0]
-    return [name for name, _ in sorted(wanted, key=lambda entry: -entry[1])]
 
 
 def _by_weight(candidates: list[Location], pick: Literal["highest"] | Random) -> Location:

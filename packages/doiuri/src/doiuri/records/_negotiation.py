@@ -6,10 +6,6 @@ Specification: DOI Handbook, content negotiation.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    pass
 
 _RECORD_TYPE = "application/json"
 _WILDCARDS = {"*/*", "application/*"}
@@ -24,7 +20,6 @@ CSL_JSON = "application/vnd.citationstyles.csl+json"
 BIBTEX = "application/x-bibtex"
 """The media type of BibTeX entries."""
 
-_REFERENCE = "text/x-bibliography"
 _STYLE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")  # the file names of the CSL styles' repository
 _LOCALE = re.compile(r"[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8}){0,4}")  # RFC 5646 section 2.1
 _PARAMETER = re.compile(r';\s*([A-Za-z0-9_-]+)\s*=\s*("[^"]*"|[^\s;,"]*)')
@@ -98,38 +93,14 @@ def wants_record(accept: str | bytes | None) -> bool:
     """
     if not accept:
         return True
-    ranges = media_ranges(accept if isinstance(accept, str) else accept.decode("latin-1"))
-    json = max((quality for name, _, quality in ranges if name == _RECORD_TYPE), default=None)
-    wildcard = max((quality for name, _, quality in ranges if name in _WILDCARDS), default=0.0)
-    other = max(
-        (quality for name, _, quality in ranges if name != _RECORD_TYPE and name not in _WILDCARDS),
-        default=0.0,
-    )
-    if json is None:
+    best: dict[str, float] = {}
+    for name, _, quality in media_ranges(accept if isinstance(accept, str) else accept.decode("latin-1")):
+        kind = name if name == _RECORD_TYPE else "*" if name in _WILDCARDS else "other"
+        best[kind] = max(quality, best.get(kind, 0.0))
+    json, wildcard, other = (best.get(kind, 0.0) for kind in (_RECORD_TYPE, "*", "other"))
+    if _RECORD_TYPE not in best:
         return not other or wildcard > other
-    if json == 0:
-        return not other and not wildcard
-    return json >= other
-
-
-def check_style(style: str) -> str:
-    """Return the name of a CSL style if it can be requested.
-
-    :raises ValueError: if it is not such a name.
-    """
-    if not _STYLE.fullmatch(style):
-        raise ValueError(f"{style!r:.80} is not the name of a CSL style, such as apa")
-    return style
-
-
-def check_locale(locale: str) -> str:
-    """Return a locale if it can be requested.
-
-    :raises ValueError: if it is not such a name.
-    """
-    if not _LOCALE.fullmatch(locale):
-        raise ValueError(f"{locale!r:.80} is not a locale such as en-US")
-    return locale
+    return json >= other if json else not other and not wildcard
 
 
 def reference_type(style: str = "apa", locale: str = "en-US") -> str:
@@ -142,4 +113,8 @@ def reference_type(style: str = "apa", locale: str = "en-US") -> str:
     >>> reference_type("ieee", "de-DE")
     'text/x-bibliography; style=ieee; locale=de-DE'
     """
-    return f"{_REFERENCE}; style={check_style(style)}; locale={check_locale(locale)}"
+    if not _STYLE.fullmatch(style):
+        raise ValueError(f"{style!r:.80} is not the name of a CSL style, such as apa")
+    if not _LOCALE.fullmatch(locale):
+        raise ValueError(f"{locale!r:.80} is not a locale such as en-US")
+    return f"text/x-bibliography; style={style}; locale={locale}"

@@ -13,44 +13,28 @@ from typing import TYPE_CHECKING, Any
 
 from doiuri._doi import Handle
 from doiuri._errors import BadRecord
-from doiuri._immutable import Immutable
 from doiuri._json import Malformed, brief, dump, integer, load, read_object
-from doiuri.records._locations import (
-    BLANK,
-    Location,
-    Locations,
-    Templates,
-    choose,
-    read_location,
-    read_locations,
-)
+from doiuri._names import Immutable
+from doiuri.records._locations import BLANK, Location, Locations, Templates, choose, read_locations
 from doiuri.records._text import html_link, html_text, is_web
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
     from re import Match
+    from types import UnionType
 
     Content = tuple[tuple["Value", ...], Mapping[str, Any]]
 
-MAX_TTL = 2**31 - 1
-"""The longest TTL in seconds: a signed integer of 32 bits (RFC 3651 section 3.1)."""
-
+MAX_TTL = 2**31 - 1  # seconds: a signed integer of 32 bits (RFC 3651 section 3.1)
 _UPPER = {ord(letter): letter.upper() for letter in ascii_lowercase}
-_PYTHON_TYPES: dict[str, type] = {
-    "string": str,
-    "base64": str,
-    "hex": str,
-    "admin": dict,
-    "vlist": list,
-    "site": dict,
-}
+_FORMATS = {"string": str, "base64": str, "hex": str, "admin": dict, "vlist": list, "site": dict}
 _DATA_MEMBERS = frozenset({"format", "value"})
 _VALUE_MEMBERS = frozenset({"index", "type", "data", "permissions", "ttl", "timestamp", "references"})
 _RECORD_MEMBERS = frozenset({"responseCode", "handle", "values"})
 _set = object.__setattr__
 
-# Records as ``Record.to_json`` writes nearly all of them: checked, and their URL read, without parsing.
-# This makes a batch of stored answers fast. Anything else is parsed.
+# Records as ``Record.to_json`` writes nearly all of them: checked, and their URL read, without parsing. This
+# makes a batch of stored answers fast. One with an alias, several URLs or a 10320/loc value is parsed.
 _TEXT = r'"[^"\\\x00-\x1f]*+"'  # without escapes, so a quote always ends it
 _INTEGER = r"-?+(?:0|[1-9][0-9]{0,8}+)"
 _STRING = rf'\{{"format":"string","value":{_TEXT}\}}'
@@ -180,19 +164,18 @@ class Value:
         """
         if not isinstance(source, dict):
             raise Malformed(f"a value is {brief(source)}, expected an object")
-        index, kind, timestamp = integer(source.get("index")), source.get("type"), source.get("timestamp")
+        index, ttl = integer(source.get("index")), source.get("ttl")
         if index is None:
             raise Malformed(f"the index of a value is {brief(source.get('index'))}, expected an integer")
-        if not isinstance(kind, str):
-            raise Malformed(f"the type of a value is {brief(kind)}, expected a string")
-        if not isinstance(timestamp, str | None):
-            raise Malformed(f"the timestamp of a value is {brief(timestamp)}, expected a string")
+        seconds = ttl if isinstance(ttl, str | None) else integer(ttl)
+        if seconds is None and ttl is not None:
+            raise Malformed(f"the ttl of a value is {brief(ttl)}, expected seconds or a time")
         return cls(
             index,
-            kind,
-            _read_data(source.get("data")),
-            _read_ttl(source.get("ttl")),
-            timestamp,
+            _member(source, "type", str, "a string"),
+            _read_data(_member(source, "data", dict, "an object with format and value")),
+            seconds,
+            _member(source, "timestamp", str | None, "a string"),
             source.get("permissions"),
             source.get("references"),
             {name: member for name, member in source.items() if name not in _VALUE_MEMBERS},
@@ -224,23 +207,19 @@ def ascii_upper(text: str) -> str:
     return text.upper() if text.isascii() else text.translate(_UPPER)
 
 
-def _read_data(source: object) -> Data:
-    if not isinstance(source, dict) or "value" not in source:
-        raise Malformed(f"the data of a value is {brief(source)}, expected an object with format and value")
-    name, value = source.get("format"), source["value"]
-    if not isinstance(name, str):
-        raise Malformed(f"the data format of a value is {brief(name)}, expected a string")
-    kind = _PYTHON_TYPES.get(name, object)
-    if not isinstance(value, kind):
+def _member(source: Mapping[str, Any], name: str, kind: type | UnionType, expected: str) -> Any:
+    member = source.get(name)
+    if not isinstance(member, kind):
+        raise Malformed(f"the {name} of a value is {brief(member)}, expected {expected}")
+    return member
+
+
+def _read_data(source: Mapping[str, Any]) -> Data:
+    name, value = _member(source, "format", str, "a string"), source.get("value")
+    kind = _FORMATS.get(name, object)
+    if "value" not in source or not isinstance(value, kind):
         raise Malformed(f"the data of format {brief(name)} is {brief(value)}, expected a {kind.__name__}")
     return Data(name, value, {key: member for key, member in source.items() if key not in _DATA_MEMBERS})
-
-
-def _read_ttl(source: object) -> int | str | None:
-    ttl = source if isinstance(source, str | None) else integer(source)
-    if ttl is None and source is not None:
-        raise Malformed(f"the ttl of a value is {brief(source)}, expected seconds or a time")
-    return ttl
 
 
 def _base64(text: str) -> bytes:
@@ -294,8 +273,11 @@ class Record(Immutable):
         :param source: an answer of the REST API
         :raises BadRecord: if the answer is not the record of ``doi``
         """
-        plain = read_plain(doi, source)
-        if plain is None:
+        try:
+            plain = _PLAIN.fullmatch(source.decode())
+        except UnicodeDecodeError:
+            plain = None
+        if plain is None or (plain[1] != doi.name and ascii_upper(plain[1]) != doi.key):
             return cls.from_json(source, doi=doi)
         record = object.__new__(cls)
         _set(record, "doi", doi)
@@ -316,8 +298,11 @@ class Record(Immutable):
             code = answer.get("responseCode", 1)
             if integer(code) != 1:
                 raise Malformed(f"responseCode is {brief(code)}, expected 1, that of a record")
-            name = read_handle(answer.get("handle"), doi)
-            return record_of(doi or Handle.from_name(name), answer)
+            name, values = read_handle(answer.get("handle"), doi), answer.get("values")
+            if not isinstance(values, list):
+                raise Malformed(f"values is {brief(values)}, expected a list")
+            extra = {name: member for name, member in answer.items() if name not in _RECORD_MEMBERS}
+            return cls(doi or Handle.from_name(name), map(Value.from_json, values), extra)
         except ValueError as error:
             raise BadRecord(doi, str(error)) from None
 
@@ -356,13 +341,9 @@ class Record(Immutable):
 
         If there are several locations, it is the one that ``choose`` prefers, always the same one.
         """
-        content = self._content
-        if not isinstance(content, tuple):
-            url = (content[2] or "").strip(BLANK)
+        if not isinstance(self._content, tuple):
+            url = (self._content[2] or "").strip(BLANK)
             return url if is_web(url) else None
-        texts = _urls_of(content[0])
-        if texts is not None:
-            return next((url for text in texts if is_web(url := text.strip(BLANK))), None)
         location = choose(self.locations)
         return None if location is None else location.href
 
@@ -459,24 +440,9 @@ def locations_of(values: Iterable[Value], handle: str) -> Locations:
                 attributes.setdefault(name, attribute)
     for number, url in enumerate(urls):  # a 10320/loc value overrules them, and the first one the others
         weight = "0" if parsed or number else "1"
-        candidates.append(read_location({"href": url, "weight": weight, "mode": "legacy"}))
+        legacy = {"href": url, "weight": weight, "mode": "legacy"}
+        candidates.append(Location(url.strip(BLANK), float(weight), legacy))
     return Locations(tuple(candidates), attributes, problem)
-
-
-def _urls_of(values: Iterable[Value]) -> list[str] | None:
-    """Return the URL values, which is all that ``choose`` can choose from; None if there is a 10320/loc."""
-    if any(value.has_type("10320/loc") for value in values):
-        return None
-    return [value.data.text or "" for value in values if value.has_type("URL")]
-
-
-def record_of(doi: Handle, answer: Mapping[str, Any]) -> Record:
-    """Return the record in a successful answer about ``doi``; raises Malformed if its values are not."""
-    values = answer.get("values")
-    if not isinstance(values, list):
-        raise Malformed(f"values is {brief(values)}, expected a list")
-    extra = {name: member for name, member in answer.items() if name not in _RECORD_MEMBERS}
-    return Record(doi, map(Value.from_json, values), extra)
 
 
 def read_handle(handle: object, doi: Handle | None) -> str:
@@ -492,17 +458,3 @@ def _html_row(value: Value) -> str:
     text = value.data.text if value.data.text is not None else dump(value.data.value)
     cell = html_link(text, text) if value.has_type("URL") and is_web(text) else html_text(text)
     return f"<tr><td>{value.index}</td><td>{html_text(value.type)}</td><td>{cell}</td></tr>"
-
-
-def read_plain(doi: Handle, source: bytes) -> re.Match[str] | None:
-    """Return the plain record of a DOI, which can be parsed; None if it is anything else.
-
-    Its second group is the URL value. A record with an alias, several URLs or a 10320/loc value is not plain.
-    """
-    try:
-        plain = _PLAIN.fullmatch(source.decode())
-    except UnicodeDecodeError:
-        return None
-    if plain is None or (plain[1] != doi.name and ascii_upper(plain[1]) != doi.key):
-        return None
-    return plain

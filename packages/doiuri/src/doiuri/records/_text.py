@@ -17,12 +17,8 @@ from doiuri._names import NOT_GRAPHIC
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-MAX_SOURCE = 40_000
-"""Characters that are read of a text."""
-
-MAX_ROUNDS = 20
-"""Times that a level of markup is removed; text that is escaped twice needs three."""
-
+_MAX_SOURCE = 40_000  # characters that are read of a text
+_MAX_ROUNDS = 20  # times that a level of markup is removed; text that is escaped twice needs three
 # Elements of HTML and JATS that occur in titles. Others, such as <T> in "Vec<T>", are text.
 _BLOCKS = frozenset("br p div li title subtitle sec break tr td h1 h2 h3 h4 h5 h6".split())  # noqa: SIM905
 _INLINE = frozenset(
@@ -71,7 +67,7 @@ def plain_text(value: object, limit: int) -> str:
         return str(number)
     if not isinstance(value, str):
         return ""
-    return shortened(_without_markup(value[:MAX_SOURCE], rich=False), limit)
+    return shortened(_without_markup(value[:_MAX_SOURCE], rich=False), limit)
 
 
 def rich_text(value: object, limit: int) -> str:
@@ -83,8 +79,8 @@ def rich_text(value: object, limit: int) -> str:
     plain = plain_text(value, limit)
     if not isinstance(value, str) or ("<" not in value and "&" not in value) or len(plain) >= limit:
         return plain
-    text = _without_markup(value[:MAX_SOURCE], rich=True)
-    for _ in range(MAX_ROUNDS):
+    text = _without_markup(value[:_MAX_SOURCE], rich=True)
+    for _ in range(_MAX_ROUNDS):
         before, text = text, " ".join(_closed(text).split())
         if text == before:
             return text
@@ -115,7 +111,7 @@ def closing(tag: str) -> str:
 
 def _without_markup(source: str, *, rich: bool) -> str:
     text = _visible(source)
-    for _ in range(MAX_ROUNDS):
+    for _ in range(_MAX_ROUNDS):
         if "<" not in text and "&" not in text:
             break
         before, text = text, _visible(_decoded(text, rich=rich))

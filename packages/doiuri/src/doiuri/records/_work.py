@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from doiuri._doi import Handle
 from doiuri._errors import BadRecord
-from doiuri._immutable import Immutable
 from doiuri._json import Malformed, brief, dump, load
+from doiuri._names import Immutable
 from doiuri.records._csl import MAX_TEXT, MAX_TITLE, Name, is_shortened, read_names, reduce_csl
 from doiuri.records._notices import RETRACTIONS, read_notices, read_published_version
 from doiuri.records._text import html_link, html_table, html_text, plain_text

@@ -32,7 +32,7 @@ from doiuri.records._work import Work
 from doiuri.resolver._outcome import Cause, Metadata, Outcome, Unanswered
 from doiuri.resolver.http import Request
 from doiuri.resolver.stores._store import JSON, MAX_AGE, NOTHING, Key, new_entry
-from doiuri.rest._client import (
+from doiuri.rest import (
     MAX_AGENCY_URL,
     ResponseCode,
     agency_batches,
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
     from doiuri.resolver.http import Reply
     from doiuri.resolver.stores._store import Entry
-    from doiuri.rest._client import Agency
+    from doiuri.rest import Agency
 
     Ask = Callable[[Sequence[Handle], "Call"], Sequence[Outcome | None]]
     """Asks the server about DOIs; None: ask about this DOI alone."""

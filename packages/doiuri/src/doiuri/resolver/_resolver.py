@@ -25,7 +25,7 @@ from doiuri.resolver._questions import (
 )
 from doiuri.resolver.stores._memory import RecordingStore
 from doiuri.resolver.stores._store import read
-from doiuri.rest._client import agency_batches
+from doiuri.rest import agency_batches
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence

@@ -14,7 +14,7 @@ from doiuri._urls import host_of
 from doiuri.resolver._outcome import BUDGET, Cause, Unanswered
 from doiuri.resolver.http import Request, TransportError, is_elsewhere
 from doiuri.resolver.http._limiter import REFUSED, RETRIED, UNUSABLE, Paused
-from doiuri.rest._client import retry_after
+from doiuri.rest import retry_after
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

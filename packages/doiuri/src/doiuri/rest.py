@@ -1,4 +1,4 @@
-"""The client's half of the REST API and Which RA, without IO: request URLs, and what answers mean.
+"""The DOI proxy's REST API, Which RA and content negotiation, without IO: which URLs, and what answers mean.
 
 Specifications: draft-lemieux-doi-uri-scheme-00 section 3; DOI resolution documentation sections 4 and 5.
 """
@@ -18,19 +18,33 @@ from doiuri._encoding import PATH, encode
 from doiuri._errors import BadRecord, DOINotFound, NoValues, ResolverUnavailable
 from doiuri._json import Malformed, brief, integer, load, printable, read_object
 from doiuri._urls import DOI_ORG, check_base
-from doiuri.records._record import MAX_TTL, ascii_upper, read_handle, record_of
+from doiuri.records import Record, ascii_upper
+from doiuri.records._negotiation import BIBTEX, CSL_JSON, media_ranges, reference_type
+from doiuri.records._record import MAX_TTL, read_handle
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from doiuri._doi import Handle
-    from doiuri.records._record import Record
 
-MAX_MESSAGE = 1000
-"""Characters of a server's message that an error repeats."""
+__all__ = [
+    "BIBTEX",
+    "CSL_JSON",
+    "Agency",
+    "AgencyStatus",
+    "ResponseCode",
+    "agency_batches",
+    "agency_url",
+    "media_ranges",
+    "read_agencies",
+    "read_record",
+    "record_url",
+    "reference_type",
+    "retry_after",
+]
 
-MAX_AGENCY_URL = 3000
-"""Longest URL of a Which RA request in characters: servers answered 5,700 and refused 11,500."""
+_MAX_MESSAGE = 1000  # characters of a server's message that an error repeats
+MAX_AGENCY_URL = 3000  # characters: servers answered 5,700 and refused 11,500
 
 AgencyStatus = Literal["found", "not-found", "unknown", "invalid"]
 """What Which RA says about a name; "unknown" if its answer is not usable."""
@@ -144,10 +158,10 @@ def read_record(doi: Handle, status: int, body: bytes, headers: Mapping[str, str
         code = integer(answer.get("responseCode"))
         if code not in _OF_HTTP_STATUS[status]:
             raise Malformed(f"responseCode is {brief(answer.get('responseCode'))} with HTTP status {status}")
-        if code == ResponseCode.SUCCESS or "handle" in answer:
-            read_handle(answer.get("handle"), doi)
         if code == ResponseCode.SUCCESS:
-            return record_of(doi, answer)
+            return Record.from_json(answer, doi=doi)
+        if "handle" in answer:
+            read_handle(answer["handle"], doi)
     except ValueError as error:
         raise BadRecord(doi, str(error)) from None
     message = _message(answer)
@@ -275,7 +289,7 @@ def _unavailable(
     doi: Handle | None, status: int, body: bytes, headers: Mapping[str, str] | None
 ) -> ResolverUnavailable:
     try:
-        message = _message(read_object(load(body[:MAX_MESSAGE])))
+        message = _message(read_object(load(body[:_MAX_MESSAGE])))
     except ValueError:
         message = ""
     reason = f"HTTP status {status}" + (f": {message}" if message else "")
@@ -285,4 +299,4 @@ def _unavailable(
 def _message(answer: Mapping[str, Any]) -> str:
     """Return the ``message`` of an error, which is optional (section 5, response format), escaped."""
     message = answer.get("message")
-    return printable(message[:MAX_MESSAGE]) if isinstance(message, str) else ""
+    return printable(message[:_MAX_MESSAGE]) if isinstance(message, str) else ""

@@ -6,36 +6,35 @@ import collections
 import json
 import random
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 import pytest
 from doiuri.records import Data, Location, Locations, Value, choose, locations_of, parse_locations
 from hypothesis import given
 from hypothesis import strategies as st
+from support.cases import DATA
 from support.growth import is_fast, is_linear
 
 HANDLE = "10.1000/a#b/../c"
-CASES = json.loads((Path(__file__).parents[2] / "cases" / "locations.json").read_text("utf-8"))
-
+CASES = json.loads((DATA / "locations.json").read_text("utf-8"))
+ENTITIES = "".join(f"<!ENTITY {b} '{f'&{a};' * 20}'>" for a, b in zip("abcdefgh", "bcdefghi", strict=True))
 BOMB = (
-    "<!DOCTYPE locations [<!ENTITY a '"
-    + "x" * 1000
-    + "'>"
-    + "".join(f"<!ENTITY {b} '{f'&{a};' * 20}'>" for a, b in zip("abcdefgh", "bcdefghi", strict=True))
-    + "]><locations><location href='&i;'/></locations>"
+    f"<!DOCTYPE locations [<!ENTITY a '{'x' * 1000}'>{ENTITIES}]>"
+    "<locations><location href='&i;'/></locations>"
 )
+
+
+def located(*places: dict[str, object]) -> Locations:
+    """The locations with these attributes."""
+    written = (" ".join(f'{name}="{value}"' for name, value in place.items()) for place in places)
+    return parse_locations(f"<locations>{''.join(f'<location {text}/>' for text in written)}</locations>")
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["note"])
 def test_the_choice_among_locations(case: dict[str, Any]) -> None:
     """P-16, P-17, P-67 and the documented steps: locatt, country, weighted."""
-    place = choose(
-        parse_locations(case["xml"], HANDLE),
-        accept=case.get("accept"),
-        locatt=case.get("locatt", ()),
-        country=case.get("country"),
-    )
+    options = {name: case[name] for name in ("accept", "locatt", "country") if name in case}
+    place = choose(parse_locations(case["xml"], HANDLE), **options)
     assert (place and place.href) == case["href"]
 
 
@@ -49,7 +48,7 @@ def test_the_choice_among_locations(case: dict[str, Any]) -> None:
         ("<locations><location href=x/></locations>", "not well-formed"),
         ("<locations><location a='1' a='2'/></locations>", "duplicate attribute"),
         ("<places/>", "holds <places>, not <locations>"),
-        ("<html><body>503</body></html>", "holds <html>"),
+        ("<html><body>503<br></html>", "holds <html>"),
         ("<locations>&nbsp;</locations>", "undefined entity"),
         ("<locations>\x00</locations>", "not well-formed"),
         ("<locations>\ud800</locations>", "surrogates not allowed"),
@@ -63,6 +62,7 @@ def test_the_choice_among_locations(case: dict[str, Any]) -> None:
         (BOMB.encode("utf-16"), "entities are refused"),
         ("<locations>" + " " * 1_000_000 + "</locations>", "too large"),
     ],
+    ids=lambda text: ascii(text[:50]),
 )
 def test_an_invalid_10320_loc_is_refused_with_the_reason(xml: str | bytes, reason: str) -> None:
     """A 10320/loc value is XML that lists locations (P-17)."""
@@ -70,16 +70,15 @@ def test_an_invalid_10320_loc_is_refused_with_the_reason(xml: str | bytes, reaso
         parse_locations(xml)
 
 
-def test_octets_are_decoded_as_they_declare() -> None:
-    text = "<?xml version='1.0' encoding='ISO-8859-1'?><locations><location href='https://a.example/é'/></locations>"
-    assert parse_locations(text.encode("latin-1")).candidates[0].href == "https://a.example/é"
-    assert parse_locations(text.replace("ISO-8859-1", "UTF-8").encode()).candidates[0].href[-1] == "é"
-    assert (
-        parse_locations(text.replace("ISO-8859-1", "UTF-16").encode("utf-16")).candidates[0].href[-1] == "é"
-    )
+@pytest.mark.parametrize("encoding", ["ISO-8859-1", "UTF-8", "UTF-16"])
+def test_octets_are_decoded_as_they_declare(encoding: str) -> None:
+    xml = f"<?xml version='1.0' encoding='{encoding}'?><locations><location href='https://a.example/é'/></locations>"
+    assert parse_locations(xml.encode(encoding)).candidates[0].href == "https://a.example/é"
 
 
 def test_deep_nesting_and_many_locations_do_not_recurse() -> None:
+    inner = parse_locations("<locations>" + "<location>" * 9 + "</location>" * 9 + "</locations>")
+    assert len(inner) == 1, "only those right below the root"
     deep = parse_locations("<locations>" + "<a>" * 100_000 + "</a>" * 100_000 + "</locations>")
     assert deep.candidates == ()
     many = parse_locations("<locations>" + "<location href='http://a.example/'/>" * 20_000 + "</locations>")
@@ -88,8 +87,8 @@ def test_deep_nesting_and_many_locations_do_not_recurse() -> None:
 
 def test_attributes_are_kept_as_they_are_in_the_record() -> None:
     """P-68: an answer to action=showurls can be written from them."""
-    xml = "<locations http_sc='303' x='y'><location id='1' href_template='https://a.example/{hdl}' W='ä'/>"
-    locations = parse_locations(xml + "</locations>", "10.1000/1")
+    own = "id='1' href_template='https://a.example/{hdl}' W='ä'"
+    locations = parse_locations(f"<locations http_sc='303' x='y'><location {own}/></locations>", "10.1000/1")
     assert locations.attributes == {"http_sc": "303", "x": "y"}
     (place,) = locations.candidates
     assert place.attributes == {"id": "1", "href_template": "https://a.example/{hdl}", "W": "ä"}
@@ -104,47 +103,40 @@ def test_legacy_url_values_come_last_with_the_documented_weights() -> None:
     loc = "<locations><location href='https://a.example/'/></locations>"
     beside = locations_of([*values, Value(3, "10320/loc", Data("string", loc))], "")
     assert [place.weight for place in beside] == [1.0, 0.0, 0.0]
-    assert choose(beside, locatt=["mode:legacy"]) == beside.candidates[1]
-    assert choose(beside, locatt="mode:legacy") == beside.candidates[1]
+    for wanted in (["mode:legacy"], "mode:legacy"):
+        assert choose(beside, locatt=wanted) == beside.candidates[1]
     overruled = locations_of([Value(3, "10320/loc", Data("string", "<locations/>")), *values], "")
     assert [place.weight for place in overruled] == [0.0, 0.0]
     assert choose(overruled) == overruled.candidates[0]
 
 
 def test_a_random_choice_is_proportional_to_the_weights() -> None:
-    xml = "<locations>{}</locations>".format(
-        "".join(f"<location href='https://{w}.example/' weight='{w}'/>" for w in (0, 1, 3))
-    )
+    locations = located(*({"href": f"https://{w}.example/", "weight": w} for w in (0, 1, 3)))
     source = random.Random(7)
-    counts = collections.Counter(
-        place.href for _ in range(4000) if (place := choose(parse_locations(xml), pick=source))
-    )
+    counts = collections.Counter(place.href for _ in range(4000) if (place := choose(locations, pick=source)))
     assert counts["https://0.example/"] == 0
     assert 2.6 < counts["https://3.example/"] / counts["https://1.example/"] < 3.4
 
 
-def test_a_random_choice_among_zeros_takes_any() -> None:
-    places = "<location href='http://a.example/' weight='0'/><location href='http://b.example/' weight='0'/>"
-    xml = f"<locations>{places}</locations>"
+def test_a_random_choice_among_zeros_takes_any_page() -> None:
+    """What is for content negotiation is taken only if there is nothing else."""
+    pages = [{"href": f"http://{name}.example/", "weight": 0} for name in "ab"]
+    data = {"href": "http://c.example/", "weight": 0, "http_role": "conneg"}
     source = random.Random(7)
-    chosen = {choose(parse_locations(xml), pick=source) for _ in range(50)}
-    assert len(chosen) == 2
+    chosen = [choose(located(data, *pages), pick=source, accept="x/y;q=0, */*") for _ in range(50)]
+    assert {place and place.href for place in chosen} == {"http://a.example/", "http://b.example/"}
 
 
 def test_huge_weights_do_not_overflow() -> None:
-    xml = "<locations>" + "<location href='http://a.example/' weight='1e308'/>" * 3 + "</locations>"
-    assert choose(parse_locations(xml), pick=random.Random(7)) is not None
+    huge = {"href": "http://a.example/", "weight": "1e308"}
+    assert choose(located(huge, huge, huge), pick=random.Random(7)) is not None
 
 
 @pytest.mark.parametrize(
     ("own", "common", "status"),
     [
-        ("303", "301", 303),
-        (None, "307", 307),
-        (None, None, 302),
-        ("308", None, 308),
-        ("200", "301", 301),
-        ("x", "y", 302),
+        *(("303", "301", 303), (None, "307", 307), (None, None, 302), ("308", None, 308)),
+        *(("200", "301", 301), ("x", "y", 302)),
     ],
 )
 def test_the_status_of_the_redirect(own: str | None, common: str | None, status: int) -> None:
@@ -171,11 +163,10 @@ ATTRIBUTES = st.dictionaries(
     st.text(max_size=20),
 )
 def test_whatever_is_chosen_is_one_of_the_candidates_and_may_be_linked(
-    attributes: list[dict[str, str]], locatt: list[str], accept: str
+    attributes: list[dict[str, object]], locatt: list[str], accept: str
 ) -> None:
     """Only http and https targets are linked or opened, and the choice is always the same."""
-    inner = "".join("<location " + " ".join(f'{k}="{v}"' for k, v in a.items()) + "/>" for a in attributes)
-    locations = parse_locations(f"<locations>{inner}</locations>", HANDLE)
+    locations = located(*attributes)
     place = choose(locations, locatt=locatt, accept=accept)
     assert place == choose(locations, locatt=locatt, accept=accept)
     linkable = [one for one in locations.candidates if one.href.startswith("https://")]
@@ -191,64 +182,73 @@ def test_any_text_is_read_or_refused_with_a_value_error(xml: str | bytes) -> Non
 MANY = "<location href='http://a.example/' x='1'/>" * 10_000
 
 
-def test_each_step_counts_once() -> None:
-    """A step that is repeated can't multiply the work with the number of locations."""
-    locations = parse_locations("<locations chooseby='country, locatt,country,,locatt,x'/>")
-    assert locations.steps == ("country", "locatt", "x")
-    both = parse_locations("<locations choose_by='locatt' chooseby='country'/>")
-    assert both.steps == ("country",), "the documented spelling counts, not the older one"
-    steps = "locatt,country," * 20_000
-    locations = parse_locations(f"<locations chooseby='{steps}'>{MANY}</locations>")
-    assert is_fast(lambda: choose(locations, country="gb", locatt="y"), 5)
+@pytest.mark.parametrize(
+    ("attributes", "steps"),
+    [
+        ("chooseby='country, locatt,country,,locatt,x'", ("country", "locatt", "x")),
+        ("choose_by='locatt' chooseby='country'", ("country",)),  # the documented spelling
+        ("choose_by='country'", ("country",)),
+        ("chooseby=', '", ("locatt", "country", "weighted")),
+    ],
+)
+def test_each_step_counts_once(attributes: str, steps: tuple[str, ...]) -> None:
+    assert parse_locations(f"<locations {attributes}/>").steps == steps
 
 
 @pytest.mark.parametrize(
-    "request_",
+    ("steps", "request_"),
     [
-        {"locatt": [f"y:{number}" for number in range(10_000)]},
-        {"accept": ",".join(f"a/b{number}" for number in range(10_000))},
+        ("locatt,country," * 20_000, {"country": "gb", "locatt": "y"}),
+        ("locatt", {"locatt": [f"y:{number}" for number in range(10_000)]}),
+        ("locatt", {"accept": ",".join(f"a/b{number}" for number in range(10_000))}),
     ],
-    ids=["locatt", "accept"],
+    ids=["steps", "locatt", "accept"],
 )
-def test_the_time_of_a_choice_is_linear_in_record_and_request(request_: dict[str, Any]) -> None:
-    locations = parse_locations(f"<locations>{MANY}</locations>")
+def test_the_time_of_a_choice_is_linear_in_record_and_request(steps: str, request_: dict[str, Any]) -> None:
+    locations = parse_locations(f"<locations chooseby='{steps}'>{MANY}</locations>")
     assert is_fast(lambda: choose(locations, **request_), 5)
 
 
-def test_each_pair_narrows_those_that_the_pairs_before_it_left() -> None:
-    xml = "".join(
-        f"<location href='http://{a}{b}.example/' a='{a}' b='{b}'/>" for a in (1, 2) for b in (1, 2)
-    )
-    locations = parse_locations(f"<locations>{xml}</locations>")
-    for pairs, href in [
+@pytest.mark.parametrize(
+    ("pairs", "href"),
+    [
         (["a:2", "b:2"], "http://22.example/"),
         (["a:2", "a:1"], "http://21.example/"),
         (["c", "b:2", "a:9", "a"], "http://12.example/"),
         (["a", "a:"], "http://11.example/"),
-    ]:
-        place = choose(locations, locatt=pairs)
-        assert place is not None
-        assert place.href == href
+    ],
+)
+def test_each_pair_narrows_those_that_the_pairs_before_it_left(pairs: list[str], href: str) -> None:
+    places = ({"href": f"http://{a}{b}.example/", "a": a, "b": b} for a in (1, 2) for b in (1, 2))
+    place = choose(located(*places), locatt=pairs)
+    assert place is not None
+    assert place.href == href
 
 
-def test_templates_expand_to_a_bounded_length() -> None:
-    name = "10.1000/" + "/" * 1500
-    bomb = "<locations><location href_template='{}'/></locations>"
-    for template in ("{hdl}" * 180_000, "{hdl:path}" * 90_000):
-        with pytest.raises(ValueError, match="too large: at most 1000000 characters in filled templates"):
-            parse_locations(bomb.format(template), name)
-    many = "<location href_template='http://a.example/{hdl}'/>" * 10_000
-    with pytest.raises(ValueError, match="filled templates"):
-        parse_locations(f"<locations>{many}</locations>", name)
-    (place,) = parse_locations(bomb.format("http://a.example/?{hdl}&amp;" + "{hdl}" * 200), name)
+SLASHES = "10.1000/" + "/" * 1500
+TEMPLATE = "<locations><location href_template='{}'/></locations>"
+
+
+@pytest.mark.parametrize(
+    "xml",
+    [
+        TEMPLATE.format("{hdl}" * 180_000),
+        TEMPLATE.format("{hdl:path}" * 90_000),
+        "<locations>" + "<location href_template='http://a.example/{hdl}'/>" * 10_000 + "</locations>",
+    ],
+    ids=["names", "paths", "many"],
+)
+def test_templates_expand_to_a_bounded_length(xml: str) -> None:
+    with pytest.raises(ValueError, match="too large: at most 1000000 characters in filled templates"):
+        parse_locations(xml, SLASHES)
+    (place,) = parse_locations(TEMPLATE.format("http://a.example/?{hdl}&amp;" + "{hdl}" * 200), SLASHES)
     assert len(place.href) == 18 + 201 * (7 + 1501 * 3) + 1
 
 
 def test_the_templates_of_all_values_share_the_bound() -> None:
-    name = "10.1000/" + "/" * 1500
-    xml = "<locations><location href_template='http://a.example/{}'/></locations>".format("{hdl}" * 100)
+    xml = TEMPLATE.format("http://a.example/" + "{hdl}" * 100)
     values = [Value(index, "10320/loc", Data("string", xml)) for index in range(1, 5)]
-    locations = locations_of(values, name)
+    locations = locations_of(values, SLASHES)
     assert len(locations) == 2
     assert "filled templates" in locations.problem
 

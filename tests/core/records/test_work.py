@@ -1,4 +1,4 @@
-"""Works: CSL-JSON as agencies send it, reduced to plain text and proper types."""
+"""Works: CSL-JSON as agencies send it, reduced to plain text and proper types; the notices about them."""
 
 from __future__ import annotations
 
@@ -12,9 +12,11 @@ from doiuri import DOI, BadRecord
 from doiuri.records import Name, Work
 from hypothesis import given
 from hypothesis import strategies as st
+from support.cases import DATA
 from support.growth import is_fast
 
 X = DOI("10.1000/x")
+CASES = json.loads((DATA / "works.json").read_text("utf-8"))
 CROSSREF: dict[str, Any] = {
     "type": "journal-article",
     "DOI": "10.1000/X",
@@ -36,14 +38,9 @@ CROSSREF: dict[str, Any] = {
 }
 
 
-SOLITONS = """Optical Solitons in<mml:math xmlns:mml="http://www.w3.org/1998/Math/MathML" display="inline">
-    <mml:mi mathvariant="italic">N</mml:mi></mml:math>-Coupled Equations"""
-TRANSITION = """0 <mml:math>
-    <mml:msup>
-        <mml:mn>0</mml:mn>
-        <mml:mo>+</mml:mo>
-    </mml:msup>
-    <mml:annotation encoding="application/x-tex">0^+</mml:annotation></mml:math> x"""
+def each(group: str) -> pytest.MarkDecorator:
+    """Run a test for each case of a group of works.json."""
+    return pytest.mark.parametrize("case", CASES[group], ids=lambda case: ascii([*case.values()])[:100])
 
 
 def work(**csl: Any) -> Work:
@@ -52,30 +49,27 @@ def work(**csl: Any) -> Work:
 
 def test_an_answer_of_crossref() -> None:
     found = Work(X, CROSSREF)
-    assert found.title == "A framework for distributed digital object services: A sequel"
+    title, container = "A framework for distributed digital object services: A sequel", "container-title"
+    assert (found.title, found.year, found.publisher, found.editors) == (title, 2006, "", ())
+    assert found.container == CROSSREF[container][0]
     assert found.authors == (Name("Kahn", "Robert"), Name("Wilensky", "Robert", "Jr."), Name("CNRI"))
     assert [str(name) for name in found.authors] == ["Robert Kahn", "Robert Wilensky Jr.", "CNRI"]
-    assert (found.year, found.container, found.publisher, found.editors) == (
-        2006,
-        CROSSREF["container-title"][0],
-        "",
-        (),
-    )
     assert found.csl == {
         "type": "article-journal",
-        "title": found.title,
+        "title": title,
         "author": [
             {"family": "Kahn", "given": "Robert"},
             {"family": "Wilensky", "given": "Robert", "suffix": "Jr."},
             {"literal": "CNRI"},
         ],
         "issued": {"date-parts": [[2006, 4, 13]]},
-        "container-title": "International Journal on Digital Libraries",
+        container: CROSSREF[container][0],
         "event-title": "A conference",
         "volume": "6",
         "issue": "2",
         "ISBN": "9780000000000",
     }
+    assert work(**found.csl, event="Another").csl == found.csl, "the member of CSL goes before Crossref's"
 
 
 def test_it_is_a_value() -> None:
@@ -94,179 +88,69 @@ def test_it_is_a_value() -> None:
     assert eval(repr(found), {"Work": Work, "DOI": DOI}) == found
 
 
-@pytest.mark.parametrize(
-    ("title", "text"),
-    [
-        (SOLITONS, "Optical Solitons in N-Coupled Equations"),
-        (TRANSITION, "0 0+ x"),
-        ("A<math><mi>x</mi></math>b, 3<math><mi>y</mi></math>.", "A x b, 3y."),
-        ("CO<sub>2</sub> in <jats:italic>Homo sapiens</jats:italic>", "CO2 in Homo sapiens"),
-        ("Food &amp;amp; Function &lt;i&gt;in vivo&lt;/i&gt; &#8211; R&D", "Food & Function in vivo – R&D"),
-        ("p < 0.05 and Vec<T> & List<String>", "p < 0.05 and Vec<T> & List<String>"),
-        ("<!-- x --><![CDATA[a]]> b", "a b"),
-        ("a\n  b\tc\u2028d\u00a0e", "a b c d e"),
-        ("a\x00\x1b[2J\u202eb\u202c\u200e\u00ad\ufeffc\ud800", "a[2Jbc"),
-        ("می\u200cخواهم", "می\u200cخواهم"),
-        ("<scr<i>ipt>alert(1)</scr</i>ipt>", "alert(1)"),
-        (["", None, "Second"], "Second"),
-        (["One", "Two"], "One"),
-        ("a&#" + "9" * 5000 + ";b", "a&#" + "9" * 996 + "…"),
-        ([], ""),
-        (None, ""),
-        ({"name": "An object"}, "An object"),
-        (1984, "1984"),
-        (True, ""),
-        ("(:unav)", ""),
-        ("None", "None"),
-    ],
-)
-def test_titles(title: object, text: str) -> None:
-    assert work(title=title).title == text
+def test_a_work_without_a_doi_has_an_id_and_keeps_its_url() -> None:
+    found = Work("kahn 2006", CROSSREF | {"URL": "https://a.example/"})
+    assert (found.key, found.doi, found.csl["URL"]) == ("kahn 2006", None, "https://a.example/")
+    assert json.loads(found.to_json()) == {"id": "kahn 2006", **found.csl}
+    assert found != Work("another", CROSSREF | {"URL": "https://a.example/"})
+    assert pickle.loads(pickle.dumps(found)) == found
+    assert "URL" not in Work(X, {"URL": "https://a.example/"}).csl, "the DOI is the link"
 
 
-@pytest.mark.parametrize(
-    ("title", "rich"),
-    [
-        ("<em>a</em> <jats:sub>2</jats:sub> <bold>b</bold> &lt;sup&gt;c&lt;/sup&gt;",
-         "<i>a</i> <sub>2</sub> <b>b</b> <sup>c</sup>"),
-        ("<sc>a</sc> <span style='font-variant: small-caps'>b <span>c</span></span>",
-         '<span style="font-variant:small-caps;">a</span> <span style="font-variant:small-caps;">b c</span>'),
-        ("<i>open <b>x</i></b> </sub> <sup/>", "open <b>x</b>"),
-        ("<script>x</script> <T> 1 < 2", "x <T> 1 < 2"),
-        ("<<i>b>a", "a"),
-        ("<i>" + "a" * 1000 + "</i>", "a" * 1000),
-    ],
-)  # fmt: skip
-def test_formatting_of_titles_stays_in_csl(title: str, rich: str) -> None:
-    found = work(title=title)
-    assert found.csl["title"] == rich
-    assert work(title=rich) == found
+@each("titles")
+def test_titles_are_plain_text_with_their_subtitle(case: dict[str, Any]) -> None:
+    assert work(title=case["title"], subtitle=case.get("subtitle")).title == case["text"]
 
 
-@pytest.mark.parametrize(
-    ("title", "subtitle", "text"),
-    [
-        ("Why?", "Because", "Why? Because"),
-        ("A: b", ["B"], "A: b"),
-        ("", "Only", "Only"),
-        ("A", [], "A"),
-        ("A: B", "b", "A: B"),
-    ],
-)
-def test_subtitles(title: object, subtitle: object, text: str) -> None:
-    assert work(title=title, subtitle=subtitle).title == text
+@each("rich titles")
+def test_formatting_of_titles_stays_in_csl(case: dict[str, str]) -> None:
+    found = work(title=case["title"])
+    assert found.csl["title"] == case["rich"]
+    assert work(title=case["rich"]) == found
 
 
-@pytest.mark.parametrize(
-    ("person", "name"),
-    [
-        ({"family": "Berg", "given": "A.", "non-dropping-particle": "van der"}, Name("van der Berg", "A.")),
-        ({"family": "Humboldt", "given": "A.", "dropping-particle": "von"}, Name("Humboldt", "A. von")),
-        ({"family": "von Neumann", "given": "J.", "non-dropping-particle": "von"}, Name("von Neumann", "J.")),
-        ({"family": "Alembert", "given": "J.", "non-dropping-particle": "d'"}, Name("d'Alembert", "J.")),
-        ({"family": "Plato"}, Name("Plato")),
-        ({"given": "Plato"}, Name("Plato")),
-        ({"family": "", "given": None, "literal": "A group"}, Name("A group")),
-        ({"literal": "The <b>Group</b>"}, Name("The Group")),
-        ({"literal": "Office, A"}, Name("Office, A")),
-        ({"name": "University of X, Dept"}, Name("University of X, Dept")),
-        ({"family": "KAHN,,", "given": "Robert ;"}, Name("KAHN", "Robert")),
-        ({"family": "Berg", "non-dropping-particle": "van der,"}, Name("van der Berg")),
-        ({"family": "Kahn", "given": "R.,", "suffix": "Jr.,"}, Name("Kahn", "R.", "Jr.")),
-        ({"family": "King", "suffix": "Jr."}, Name("King", "", "Jr.")),
-        ({"family": ",", "given": ";"}, None),
-        ("KAHN,,", Name("KAHN")),
-        ("Kahn, Robert", Name("Kahn", "Robert")),
-        ("Smith, Jones, & Co", Name("Smith, Jones, & Co")),
-        ("A group", Name("A group")),
-        ({"family": "<i>Kahn</i>\u202e", "given": "&Eacute;."}, Name("Kahn", "É.")),
-        ({"family": "(:unav)"}, None),
-        ({"family": ["Kahn"]}, None),
-        ({"family": 7}, Name("7")),
-        ({}, None),
-        (None, None),
-        (7, None),
-        ([["Kahn"]], None),
-    ],
-)  # fmt: skip
-def test_names(person: object, name: Name | None) -> None:
-    expected = () if name is None else (name,)
-    assert work(author=[person]).authors == expected
+@each("names")
+def test_names_are_divided_as_the_agency_divides_them(case: dict[str, Any]) -> None:
+    person, expected = case["person"], [case["name"]] if case["name"] else None
+    assert work(author=[person]).csl.get("author") == expected
     if not isinstance(person, list):
-        assert work(author=person).authors == expected
-    assert work(editor=[person]).editors == expected
+        assert work(author=person).csl.get("author") == expected
+    found = work(editor=[person])
+    assert [name.to_json() for name in found.editors] == (expected or [])
 
 
-@pytest.mark.parametrize(
-    ("date", "parts"),
-    [
-        ({"date-parts": [[2006, 4, 13]]}, [2006, 4, 13]),
-        ({"date-parts": [["2006", "04"]]}, [2006, 4]),
-        ({"date-parts": [[2001, 1], [2002]]}, [2001, 1]),
-        ({"date-parts": [2006, 4]}, [2006, 4]),
-        ({"date-parts": [[2006.0, 13]]}, [2006]),
-        ({"date-parts": [[2006, None, 13]]}, [2006]),
-        ({"date-parts": [["2006-04-13"]]}, [2006]),
-        ([{"year": 2006, "month": "4"}], [2006, 4]),
-        ({"date-parts": [[None]]}, None),
-        ({"date-parts": [[]]}, None),
-        ({"date-parts": [[0]]}, None),
-        ({"date-parts": [[-44, 3]]}, None),
-        ({"date-parts": [[True]]}, None),
-        ({"date-parts": [[868]]}, [868]),
-        ({"date-parts": [[None]], "raw": "13 April 2006"}, [2006]),
-        ({"raw": "2006-04-13T00:00:00Z"}, [2006, 4, 13]),
-        ({"literal": "in press"}, None),
-        ({"literal": "pp. 1200-1300"}, None),
-        ({"literal": "10.5555/2006"}, None),
-        ({"literal": "June 2006" + " " * 300}, None),
-        ({"literal": "Thu, 13th of Sept. 2006"}, [2006]),
-        ({"literal": "c. 1998"}, [1998]),
-        ({"literal": "©1998-2001"}, [1998]),
-        ({"literal": "[2006?]"}, [2006]),
-        ({"literal": "Spring/Summer 2006"}, [2006]),
-        ({"literal": "2006-05"}, [2006, 5]),
-        ({"literal": "2006/07"}, [2006]),
-        ({"raw": "2006-04-13T10:20:30.123+02:00"}, [2006, 4, 13]),
-        ({"raw": "2006-05~/.."}, [2006]),
-        ({"literal": 7}, [7]),
-        ({"season": 2, "date-parts": [[1999]], "circa": True}, [1999]),
-        ({"date-parts": {"date-parts": [[2006]]}}, None),
-        ("Zotero-12345", None),
-        (2006, [2006]),
-        ([2006, "4"], [2006, 4]),
-        (float("nan"), None),
-        (None, None),
-    ],
-)
-def test_dates(date: object, parts: list[int] | None) -> None:
-    found = work(issued=date)
-    assert found.csl.get("issued") == (None if parts is None else {"date-parts": [parts]})
+@each("dates")
+def test_dates_are_read_as_far_as_they_are_dates(case: dict[str, Any]) -> None:
+    date, parts = case["date"], case["parts"]
+    found = work(issued=date, submitted=date)
+    for member in ("issued", "submitted"):
+        assert found.csl.get(member) == (None if parts is None else {"date-parts": [parts]})
     assert found.year == (None if parts is None else parts[0])
 
 
 def test_other_dates_of_crossref_count_if_issued_has_no_year() -> None:
     dates = {"issued": {"date-parts": [[None]]}, "created": {"date-parts": [[2001]]}}
     assert work(**dates).year is None, "the DOI was registered in 2001"
-    assert work(**dates, **{"published-print": {"date-parts": [[1999]]}}).year == 1999
+    printed = {"published-print": {"date-parts": [[1999]]}}
+    assert work(**dates, **printed).year == 1999
+    assert work(issued=2006, **printed, published=2005).year == 2006
+    assert work(issued=float("nan")).year is None
 
 
 @pytest.mark.parametrize(
     ("sent", "kind"),
     [
-        ("dissertation", "thesis"),
-        ("book", "book"),
-        (None, "document"),
-        ("other", "document"),
-        (["book"], "document"),
+        *(("dissertation", "thesis"), ("book-part", "chapter"), ("monograph", "book"), ("book", "book")),
+        *((None, "document"), ("component", "document"), ("other", "document"), (["book"], "document")),
     ],
 )
-def test_types(sent: object, kind: str) -> None:
+def test_types_are_those_of_csl(sent: object, kind: str) -> None:
     assert work(type=sent).type == work(type=sent).csl["type"] == kind
 
 
 def test_numbers_of_any_size_are_read() -> None:
     assert work(title=10**5000, volume=10**5000, issued=10**5000).is_empty
+    assert work(title="a&#" + "9" * 5000 + ";b").title == "a&#" + "9" * 996 + "…"
 
 
 def test_sizes_are_bounded() -> None:
@@ -278,6 +162,7 @@ def test_sizes_are_bounded() -> None:
     assert len(found.authors[0].given) == 200
     assert (len(found.title), len(found.publisher)) == (1000, 300)
     assert found.title.endswith("…")
+    assert work(title="<i>" + "a" * 1000 + "</i>").csl["title"] == "a" * 1000
     assert len(found.to_json()) < 30_000
 
 
@@ -302,12 +187,8 @@ _json = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_texts, inner, max_size=3),
     max_leaves=6,
 )
-_person = st.dictionaries(
-    st.sampled_from(
-        ["family", "given", "literal", "name", "suffix", "dropping-particle", "non-dropping-particle"]
-    ),
-    _json,
-)
+_parts = "family given literal name suffix dropping-particle non-dropping-particle".split()  # noqa: SIM905
+_person = st.dictionaries(st.sampled_from(_parts), _json)
 _csl = st.fixed_dictionaries(
     {},
     optional={
@@ -326,9 +207,8 @@ def test_whatever_is_sent_is_read_and_reading_it_again_changes_nothing(csl: dict
     found = Work(X, csl)
     again = Work.from_json(found.to_json(), doi=X)
     assert again == found
-    assert (again.title, again.authors, again.editors, again.year) == (
-        found.title, found.authors, found.editors, found.year,
-    )  # fmt: skip
+    for name in ("title", "authors", "editors", "year"):
+        assert getattr(again, name) == getattr(found, name)
     for text in (found.title, *map(str, found.authors)):
         assert text == " ".join(text.split())
         assert not set(text) & set("\x00\x1b\u202a\u202b\u202d\u202e\u2066\u2067\u200e\u200f")
@@ -339,16 +219,11 @@ def test_whatever_is_sent_is_read_and_reading_it_again_changes_nothing(csl: dict
 @pytest.mark.parametrize(
     ("source", "complaint"),
     [
-        ("7", "expected an object"),
-        ('"text"', "expected an object"),
-        ("<html>", "not JSON"),
-        (b"\xff", "not UTF-8"),
-        (b"", "not JSON"),
-        (b"[" * 100_000, "nested"),
-        ("{}", "names no DOI"),
-        ('{"DOI": 7}', "names no DOI"),
-        ('{"DOI": "x"}', "not a DOI"),
+        *(("7", "expected an object"), ('"text"', "expected an object"), ("[{},{}]", "expected an object")),
+        *(("<html>", "not JSON"), (b"\xff", "not UTF-8"), (b"", "not JSON"), (b"[" * 100_000, "nested")),
+        *(("{}", "names no DOI"), ('{"DOI": 7}', "names no DOI"), ('{"DOI": "x"}', "not a DOI")),
     ],
+    ids=lambda text: str(text)[:20],
 )
 def test_an_invalid_work_raises_bad_record(source: str | bytes, complaint: str) -> None:
     with pytest.raises(BadRecord, match=complaint):
@@ -357,14 +232,9 @@ def test_an_invalid_work_raises_bad_record(source: str | bytes, complaint: str) 
 
 def test_from_json_reads_lists_of_one_and_parsed_json_and_links() -> None:
     csl = {"DOI": "https://doi.org/10.1000/x", "title": "A"}
-    expected = Work(X, {"title": "A"})
-    assert (
-        Work.from_json(csl)
-        == Work.from_json(json.dumps([csl]))
-        == Work.from_json(json.dumps(csl).encode())
-        == expected
-    )
-    assert Work.from_json({"DOI": "10.1000/primary", "title": "A"}, doi=X) == expected, "an alias"
+    for source in (csl, json.dumps([csl]), json.dumps(csl).encode(), f"\ufeff{json.dumps(csl)}"):
+        assert Work.from_json(source) == Work(X, {"title": "A"})
+    assert Work.from_json({"DOI": "10.1000/primary", "title": "A"}, doi=X) == Work(X, csl), "an alias"
 
 
 def test_html_is_escaped() -> None:
@@ -378,8 +248,55 @@ def test_html_is_escaped() -> None:
     assert "F0, et al." in many
 
 
-def test_is_empty() -> None:
-    assert work().is_empty
-    assert work(title="(:unav)", issued=2006, volume="1").is_empty
-    assert not work(publisher="A").is_empty
-    assert not work(editor=["A"]).is_empty
+@pytest.mark.parametrize(
+    ("csl", "empty"),
+    [({}, True), ({"title": "(:unav)", "issued": 2006, "volume": "1"}, True)]
+    + [({member: "A"}, False) for member in ("title", "author", "editor", "container-title", "publisher")],
+)
+def test_a_work_is_empty_if_there_is_nothing_to_cite(csl: dict[str, Any], empty: bool) -> None:
+    assert work(**csl).is_empty is empty
+
+
+# Notices, and the published version of a preprint
+
+NAME = "10.1016/S0140-6736(20)31180-6"
+
+
+def read(**metadata: Any) -> Work:
+    defaults = {"type": "article-journal", "title": "On cold fusion", "DOI": NAME}
+    work = Work(DOI(NAME), defaults | metadata)
+    again = Work(DOI(NAME), work.csl)
+    assert (again.notices, again.published_version) == (work.notices, work.published_version)
+    assert again == work
+    return work
+
+
+@each("notices")
+def test_a_work_has_its_notices_the_gravest_first(case: dict[str, Any]) -> None:
+    """Some publishers also list notices in the wrong direction, and damaged metadata retract nothing."""
+    work = read(**case["metadata"])
+    assert [*map(str, work.notices)] == case["notices"]
+    assert work.retraction == (work.notices[0] if case["retracted"] else None)
+
+
+def test_only_a_thousand_notices_are_read() -> None:
+    notices = [{"type": "correction", "DOI": "10.5555/a"}] * 1000 + [{"type": "retraction"}]
+    assert read(**{"updated-by": notices}).retraction is None
+    assert read(**{"updated-by": notices[1:]}).retraction is not None
+
+
+def test_a_notice_says_who_says_so() -> None:
+    """Of two notices of the same gravity, that of Retraction Watch is the first, though it is later."""
+    of_publisher = {"type": "retraction", "DOI": "10.5555/b", "updated": {"date-parts": [[2020, 5, 22]]}}
+    of_watch = {"type": "retraction", "DOI": "10.5555/a", "updated": {"date-parts": [[2020, 6, 5]]}}
+    both = read(**{"updated-by": [of_publisher, of_watch | {"source": "retraction-watch"}]}).notices
+    assert [(one.type, one.date, one.source, one.doi and one.doi.name) for one in both] == [
+        ("retraction", "2020-06-05", "Retraction Watch", "10.5555/a"),
+        ("retraction", "2020-05-22", "publisher", "10.5555/b"),
+    ]
+
+
+@each("preprints")
+def test_a_preprint_names_its_published_version(case: dict[str, Any]) -> None:
+    found = read(relation=case["relation"]).published_version
+    assert (found and found.name) == case["published"]

@@ -8,47 +8,35 @@ from doiuri.rest import media_ranges, reference_type
 from support.servers.faults import reply
 from support.servers.rest import handling
 
+LONG = 'a/b;x="' + "\\" * 100_000
 RECORD = [
-    None,
-    "",
-    "*/*",
-    "application/json",
-    "APPLICATION/JSON; Charset=utf-8",
-    "application/*;q=0.2",
-    "application/json, text/plain, */*",
-    "text/html;q=0, */*",
-    "application/x-bibtex;q=0.5, */*",
-    "nonsense",
-    "application/json;q=nonsense",
+    *(None, "", "*/*", "application/json", b"application/json", "APPLICATION/JSON; Charset=utf-8"),
+    *("application/*;q=0.2", "application/json, text/plain, */*", "text/html;q=0, */*"),
+    *("application/x-bibtex;q=0.5, */*", "nonsense", "application/json;q=nonsense", '"' * 100_000),
 ]
 OTHER = [
+    *("application/x-bibtex", b"application/x-bibtex", "text/*", "application/json;q=0, */*", LONG),
     "application/vnd.citationstyles.csl+json",
     "application/vnd.citationstyles.csl+json, application/json;q=0.5",
     "text/x-bibliography; style=apa; locale=de-DE",
     'text/x-bibliography; style="a, application/json"',
     'text/x-bibliography; style="x;q=0"',
-    "application/x-bibtex",
     "application/x-bibtex;q=0.5, */*;q=0.1",
+    "application/x-bibtex, */*",
     "application/json;q=0.1, application/rdf+xml;q=0.2",
-    "application/json;q=0, */*",
     "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
-    "text/*",
 ]
 
 
 @pytest.mark.parametrize(
-    "accept", [*RECORD, b"application/json", '"' * 100_000], ids=lambda text: str(text)[:50]
+    ("accept", "wanted"),
+    [(accept, True) for accept in RECORD] + [(accept, False) for accept in OTHER],
+    ids=lambda text: str(text)[:50],
 )
-def test_content_with_the_record(accept: str | bytes | None) -> None:
-    assert ClientOptions.read().wants_record(accept)
-
-
-LONG = 'a/b;x="' + "\\" * 100_000
-
-
-@pytest.mark.parametrize("accept", [*OTHER, b"application/x-bibtex", LONG], ids=lambda text: str(text)[:50])
-def test_asks_for_something_else(accept: str | bytes) -> None:
-    assert not ClientOptions.read().wants_record(accept)
+def test_who_accepts_json_as_well_as_any_other_type_gets_the_record(
+    accept: str | bytes | None, wanted: bool
+) -> None:
+    assert ClientOptions.read().wants_record(accept) is wanted
 
 
 def test_media_ranges_are_read_in_order_with_their_quality() -> None:

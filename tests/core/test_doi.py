@@ -1,15 +1,41 @@
-"""DOI as a value: equal, hashable, ordered, unchangeable; and its kin."""
+"""DOI as a value: taken, equal, hashable, ordered, unchangeable; and its kin."""
 
 import copy
+import operator
 import pickle
 from enum import StrEnum
 from typing import Any
 
 import pytest
 from doiuri import DOI, DOISyntaxError, Handle, Prefix, ShortDOI
+from support.cases import Case, accepted, cases
 
 NAME = "10.26321/Á.GUTIÉRREZ.ZARZA.02.2018.03"
-NOT_TEXT = [None, 10, 10.1, b"10.1000/182", ["10.1000/182"], ...]
+DOORS = {"name": DOI.from_name, "uri": DOI.from_uri, "url": DOI.from_url, "parse": DOI.parse}
+
+
+def enter(case: Case) -> DOI:
+    if case.door == "url" and case.hosts is not None:
+        return DOI.from_url(case.input, hosts=case.hosts, strict=case.strict)
+    return DOORS[case.door](case.input, strict=case.strict)
+
+
+@pytest.mark.parametrize("case", accepted(), ids=str)
+def test_what_is_a_doi_is_taken_and_written(case: Case) -> None:
+    """Every name that the edition of 2000 allows stays valid (N-005)."""
+    doi = enter(case)
+    assert (doi.name, doi.uri, doi.url) == (case.name, case.uri, case.url)
+
+
+@pytest.mark.parametrize("case", [case for case in cases() if case.name is None], ids=str)
+def test_what_is_no_doi_is_refused_at_its_flaw(case: Case) -> None:
+    with pytest.raises(DOISyntaxError) as caught:
+        enter(case)
+    error = caught.value
+    assert (error.text, bool(error.reason)) == (case.input, True)
+    assert error.position == case.position or (
+        case.position is None and 0 <= error.position <= len(case.input)
+    )
 
 
 def test_parts() -> None:
@@ -55,12 +81,10 @@ def test_equality(one: str, other: str, equal: bool) -> None:
 @pytest.mark.parametrize("other", ["10.1000/182", None, 1, Prefix("10.1000"), ShortDOI("10/abc"), ...])
 def test_other_types_are_neither_equal_nor_ordered(other: object) -> None:
     doi = DOI("10.1000/182")
-    assert doi != other
-    assert (doi == other) is False
-    with pytest.raises(TypeError):
-        _ = doi < other  # type: ignore[operator]
-    with pytest.raises(TypeError):
-        _ = doi >= other  # type: ignore[operator]
+    assert (doi == other, doi != other) == (False, True)
+    for compare in (operator.lt, operator.ge):
+        with pytest.raises(TypeError):
+            compare(doi, other)
 
 
 def test_never_changes() -> None:
@@ -74,8 +98,16 @@ def test_never_changes() -> None:
     assert not hasattr(doi, "__dict__")
 
 
+class Article(DOI):
+    """A subclass of a user's."""
+
+
+class Page(DOI):
+    """Another one."""
+
+
 @pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
-@pytest.mark.parametrize("value", [DOI(NAME), Prefix("10.1000"), ShortDOI("10/abcd")], ids=repr)
+@pytest.mark.parametrize("value", [Article(NAME), Prefix("10.1000"), ShortDOI("10/abcd")], ids=repr)
 def test_pickle_and_copy(value: DOI | Prefix | ShortDOI, protocol: int) -> None:
     assert value.key  # computed once, and no part of the pickle
     again = pickle.loads(pickle.dumps(value, protocol))
@@ -108,15 +140,16 @@ def test_notebooks_show_a_link() -> None:
     )
 
 
-def test_subclass() -> None:
-    class Article(DOI):
-        pass
-
-    for article in (Article("10.1000/A"), Article.parse("doi:10.1000/A"), Article.from_uri("doi:10.1000/A")):
-        assert type(article) is Article
-        assert article == DOI("10.1000/a")
-        assert hash(article) == hash(DOI("10.1000/a"))
-        assert repr(article) == "Article('10.1000/A')"
+@pytest.mark.parametrize("text", ["10.1000/A", "doi:10.1000/A", " <10.1000/A>"])
+def test_a_subclass_reads_its_own_kind_and_equals_all_others(text: str) -> None:
+    article = Article.parse(text)
+    assert type(article) is Article
+    assert repr(article) == "Article('10.1000/A')"
+    for other in (DOI("10.1000/a"), Page("10.1000/a"), Article.from_uri("doi:10.1000/a")):
+        assert article == other
+        assert hash(article) == hash(other)
+        assert article <= other <= article
+    assert Article("10.1000/A") < Page("10.1000/b")
 
 
 class Word(StrEnum):
@@ -131,9 +164,9 @@ def test_a_str_subclass_becomes_a_plain_str() -> None:
         assert doi.name == "10.1000/182"
 
 
-@pytest.mark.parametrize("thing", NOT_TEXT, ids=repr)
+@pytest.mark.parametrize("thing", [None, 10, 10.1, b"10.1000/182", ["10.1000/182"], ...], ids=repr)
 def test_a_value_that_is_not_text_raises_type_error(thing: str) -> None:
-    for door in (DOI, DOI.parse, DOI.from_name, DOI.from_uri, DOI.from_url, Prefix, ShortDOI, Handle.parse):
+    for door in (DOI, *DOORS.values(), Prefix, ShortDOI, Handle.parse):
         with pytest.raises(TypeError, match="expected str"):
             door(thing)
 
@@ -193,17 +226,8 @@ def test_link_query(query: dict[str, Any], end: str) -> None:
 @pytest.mark.parametrize(
     "base",
     [
-        "",
-        "doi.org",
-        "ftp://doi.org",
-        "https://",
-        "https://doi.org?x",
-        "https://a b",
-        "https://a\ud800",
-        "https://me@a",
-        "https://a:65536",
-        "https://[a",
-        'https://a/"',
+        *("", "doi.org", "ftp://doi.org", "https://", "https://doi.org?x", "https://a b", "https://a\ud800"),
+        *("https://me@a", "https://@a", "https://a:65536", "https://[a", 'https://a/"', "https://münchen.de"),
     ],
 )
 def test_link_base_is_http(base: str) -> None:
@@ -212,7 +236,7 @@ def test_link_base_is_http(base: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "base", ["http://a", "HTTPS://a.b:8000/c/", " https://[::1]/ ", "https://xn--mnchen-3ya.example"]
+    "base", ["http://a", "HTTPS://a.b:8000/c//", " https://[::1]/ ", "https://xn--mnchen-3ya.example"]
 )
 def test_link_base(base: str) -> None:
     """The characters of a name are escaped whatever the base is (P-42, P-43)."""
@@ -238,34 +262,25 @@ def test_no_limit_of_length(suffix: str) -> None:
 @pytest.mark.parametrize(
     ("text", "handle"),
     [
-        ("10.1000/182", DOI("10.1000/182")),
-        ("doi:10.1000/182", DOI("10.1000/182")),
-        ("10.1000", Prefix("10.1000")),
-        ("https://doi.org/10.1000", Prefix("10.1000")),
-        ("doi:10.1000", Prefix("10.1000")),
-        ("10/abcd", ShortDOI("10/abcd")),
-        ("doi:10/p54k", ShortDOI("10/p54k")),
-        (" <10/p54k> ", ShortDOI("10/p54k")),
+        *((text, DOI("10.1000/182")) for text in ("10.1000/182", "doi:10.1000/182")),
+        *((text, Prefix("10.1000")) for text in ("10.1000", "https://doi.org/10.1000", "doi:10.1000")),
+        *((text, ShortDOI("10/p54k")) for text in ("10/p54k", "doi:10/p54k", " <10/p54k> ")),
     ],
 )
-def test_handles(text: str, handle: DOI | Prefix | ShortDOI) -> None:
+def test_the_form_of_a_name_tells_its_kind(text: str, handle: DOI | Prefix | ShortDOI) -> None:
     found = Handle.parse(text)
-    assert type(found) is type(handle)
+    assert type(found) is type(handle) is type(Handle.from_name(handle.name))
     assert found == handle
-    assert found.url == f"https://doi.org/{found.name}"
-    assert found.uri == f"doi:{found.name}"
+    assert (found.url, found.uri) == (f"https://doi.org/{found.name}", f"doi:{found.name}")
 
 
 @pytest.mark.parametrize(
     "text", ["", "10", "10.", "10/", "10/a/b", "10/a b", "10/é", "10.1000/", "11.1000", "10.1000#x", "10..1"]
 )
-def test_no_handles(text: str) -> None:
-    with pytest.raises(DOISyntaxError):
-        Handle.parse(text)
-    with pytest.raises(DOISyntaxError):
-        Prefix(text)
-    with pytest.raises(DOISyntaxError):
-        ShortDOI(text)
+def test_what_has_no_such_form_is_no_handle(text: str) -> None:
+    for read in (Handle.parse, Handle.from_name, Prefix, ShortDOI):
+        with pytest.raises(DOISyntaxError):
+            read(text)
 
 
 def test_prefix_and_short_doi_are_not_dois() -> None:
@@ -276,14 +291,6 @@ def test_prefix_and_short_doi_are_not_dois() -> None:
     assert "Handle.parse" not in str(caught.value)
     assert Prefix("10.1000") != ShortDOI("10/1000")
     assert not isinstance(Prefix("10.1000"), DOI)
-
-
-@pytest.mark.parametrize("handle", ["11681/5671", "20.500.12345/678", "hdl:2027/mdp.39015"])
-def test_the_error_about_another_handle_says_where_it_resolves(handle: str) -> None:
-    with pytest.raises(
-        DOISyntaxError, match=r'begins with "10\."; if this is another handle, .*hdl\.handle\.net'
-    ):
-        DOI.parse(handle)
 
 
 @pytest.mark.parametrize(

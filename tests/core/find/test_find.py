@@ -5,51 +5,31 @@ from __future__ import annotations
 import functools
 import json
 from collections.abc import Callable
-from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
 import pytest
 from doiuri import DOI, find
 from support.adversary import PATTERNS, SYNTAXES, repeated
+from support.cases import DATA
 from support.growth import is_linear
 
-DATA = Path(__file__).parents[2] / "cases" / "find"
-
-
-class Paragraph(NamedTuple):
-    about: str
-    syntax: str
-    text: str
-    found: list[tuple[str, str]]
-    notation: bool  # the mentions have escapes of a badge or of JSON, which DOI.parse does not undo
-
-
-def paragraphs() -> list[Paragraph]:
-    """Return the corpus; ``found`` lists each mention as written with the name it stands for, in order."""
-    entries = [entry for path in sorted(DATA.glob("*.json")) for entry in json.loads(path.read_text("utf-8"))]
-    return [
-        Paragraph(
-            entry["about"],
-            entry["syntax"],
-            entry["text"],
-            [(m, n) for m, n in entry["found"]],
-            entry.get("notation", False),
-        )
-        for entry in entries
-    ]
+PARAGRAPHS = [one for path in sorted(DATA.glob("find/*.json")) for one in json.loads(path.read_text("utf-8"))]
+"""``found`` lists each mention as written with the name it stands for; with ``notation``, mentions have
+escapes of a badge or of JSON, which ``DOI.parse`` does not undo."""
 
 
 def names(text: str, syntax: str = "text") -> list[str]:
     return [match.doi.name for match in find(text, syntax)]
 
 
-@pytest.mark.parametrize("paragraph", paragraphs(), ids=lambda paragraph: ascii(paragraph.about))
-def test_each_mention_is_found_as_written(paragraph: Paragraph) -> None:
-    matches = list(find(paragraph.text, paragraph.syntax))
-    assert [(match.text, match.doi.name) for match in matches] == paragraph.found
+@pytest.mark.parametrize("case", PARAGRAPHS, ids=lambda case: ascii(case["about"]))
+def test_each_mention_is_found_as_written(case: dict[str, Any]) -> None:
+    text, syntax = case["text"], case["syntax"]
+    matches = list(find(text, syntax))
+    assert [[match.text, match.doi.name] for match in matches] == case["found"]
     for match in matches:
-        assert paragraph.text[match.start : match.end] == match.text
-        assert paragraph.syntax != "text" or paragraph.notation or DOI.parse(match.text) == match.doi
+        assert text[match.start : match.end] == match.text
+        assert syntax != "text" or case.get("notation") or DOI.parse(match.text) == match.doi
 
 
 def test_a_match_has_start_end_text_and_doi() -> None:
@@ -61,17 +41,17 @@ def test_a_match_has_start_end_text_and_doi() -> None:
 def test_an_unknown_syntax_raises_before_iteration() -> None:
     with pytest.raises(ValueError, match=r"unknown syntax 'latex' \(known are text, html, xml, markdown"):
         find("10.1000/182", "latex")
-
-
-def test_tex_is_read_like_bibtex() -> None:
-    text = r"\url{https://doi.org/10.1000/a\_b}, \doi{10.1000/c}"
-    assert list(find(text, "tex")) == list(find(text, "bibtex"))
-    assert names(text, "tex") == ["10.1000/a_b", "10.1000/c"]
-
-
-def test_bytes_raise_a_type_error() -> None:
     with pytest.raises(TypeError, match="expected str, not bytes"):
         find(b"10.1000/182")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("syntax", "other", "text"),
+    [("tex", "bibtex", r"\url{https://doi.org/10.1000/a\_b}"), ("xml", "html", "<a>10.1000/a&#95;b</a>")],
+)
+def test_two_names_of_a_syntax_read_the_same(syntax: str, other: str, text: str) -> None:
+    assert list(find(text, syntax)) == list(find(text, other))
+    assert names(text, syntax) == ["10.1000/a_b"]
 
 
 @pytest.mark.parametrize(("count", "found"), [(1, ["10.12/a"]), (8, ["10.12/a"]), (9, [])])
@@ -136,31 +116,12 @@ def test_what_surrounds_a_mention_is_not_part_of_it(syntax: str) -> None:
 
 # Names in other notations, repeated too
 NOTATIONS = [
-    "shields.io/badge/10.1000/--",
-    "$$U10.1000/a",
-    "?a=10.1000/a%2C",
-    "%2210.1000/a",
-    '"10.1000\\/a(',
-    "10.1000/{{",
-    "<a-\n",
-    ":doi:`10.1000/a<10.1000/a",
-    '<pub-id pub-id-type="doi">10.1000/ ',
-    "{~",
-    "x ~~~ ",
-    "  [",
-    "[![a](b)](c) ",
-    "`a <b>` 10 ",
-    "\n.. _a: b",
-    "url={a},\n",
-    "\n  url = {",
-    "&#49",
-    "<pub-id>",
-    "10.5{}\n ",
-    "``&#49;```\n\\",
-    "| `a` | [b](c) | 10.1000/a* |\n",
-    "[a](b) `c` 10.1000/d* ",
-    "a `b\r\n10.1000/c* ",
-    "- a\r\n\r\n10.1000/b* `",
+    *("shields.io/badge/10.1000/--", "$$U10.1000/a", "?a=10.1000/a%2C", "%2210.1000/a"),
+    *('"10.1000\\/a(', "10.1000/{{", "<a-\n", ":doi:`10.1000/a<10.1000/a"),
+    *('<pub-id pub-id-type="doi">10.1000/ ', "{~", "x ~~~ ", "  [", "[![a](b)](c) ", "`a <b>` 10 "),
+    *("\n.. _a: b", "url={a},\n", "\n  url = {", "&#49", "<pub-id>", "10.5{}\n ", "``&#49;```\n\\"),
+    *("| `a` | [b](c) | 10.1000/a* |\n", "[a](b) `c` 10.1000/d* ", "a `b\r\n10.1000/c* "),
+    *("- a\r\n\r\n10.1000/b* `",),
 ]
 
 
@@ -171,12 +132,8 @@ def test_time_is_linear(syntax: str) -> None:
     def read(pattern: str, size: int) -> None:
         list(find(repeated(pattern, size), syntax))
 
-    slow = [
-        pattern
-        for pattern in (*PATTERNS, *NOTATIONS)
-        if not is_linear(functools.partial(read, pattern), 2_000, 16_000)
-    ]
-    assert slow == []
+    patterns = (*PATTERNS, *NOTATIONS)
+    assert not [one for one in patterns if not is_linear(functools.partial(read, one), 1_000, 8_000)]
 
 
 @pytest.mark.parametrize(

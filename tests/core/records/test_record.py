@@ -227,6 +227,9 @@ def test_a_loc_value_in_octets_is_decoded_as_it_declares() -> None:
     assert loc("hex", xml.encode("latin-1").hex()).url == "https://a.example/é"
     assert "damaged hex data" in loc("hex", "zz").locations.problem
     assert loc("site", {}).locations.problem
+    damaged = {"index": 1, "type": "URL", "data": {"format": "hex", "value": "zz"}}
+    (place,) = record(damaged, ["URL", "https://a.example/"]).locations
+    assert place.weight == 1.0, "the first URL that can be read"
 
 
 def test_octets_of_the_formats() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import socket
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,25 +12,20 @@ from doiuri import DOI, DOINotFound, NoValues, Prefix, Record, ResolverUnavailab
 from doiuri.resolver import Cause, _process
 from doiuri.testing import resolver_for
 
+
+def record(name: str, *values: tuple[str, str]) -> dict[str, Any]:
+    numbered = enumerate(values, 1)
+    data = [(index, kind, {"format": "string", "value": text}) for index, (kind, text) in numbered]
+    found = [{"index": index, "type": kind, "data": one, "ttl": 60} for index, kind, one in data]
+    return {"handle": name, "values": found}
+
+
+URL = ("URL", "https://example.org/")
 RECORDS: list[dict[str, Any]] = [
-    {
-        "handle": "10.1000/a b%c",
-        "values": [
-            {
-                "index": 1,
-                "type": "URL",
-                "data": {"format": "string", "value": "https://example.org/"},
-                "ttl": 60,
-            },
-            {"index": 2, "type": "EMAIL", "data": {"format": "string", "value": "a@example.org"}, "ttl": 60},
-        ],
-    },
-    {"handle": "0.NA/10.1000", "values": []},
+    record("10.1000/a b%c", URL, ("EMAIL", "a@example.org")),
+    record("0.NA/10.1000"),
     {"responseCode": 100, "handle": "10.1000/recorded-no"},
-    {
-        "handle": "10/short",
-        "values": [{"index": 1, "type": "HS_ALIAS", "data": {"format": "string", "value": "10.1000/A B%C"}}],
-    },
+    record("10/short", ("HS_ALIAS", "10.1000/A B%C")),
 ]
 DOI_ = DOI("10.1000/A b%c")
 
@@ -62,13 +56,8 @@ def test_records_resolve_and_the_rest_is_not_found() -> None:
 def test_agencies_are_those_of_the_longest_prefix() -> None:
     records = {"records": RECORDS, "agencies": {"10.1000": "Crossref", "10.1000.5": "EIDR"}}
     dois: list[DOI | Prefix] = [DOI_, DOI("10.1000/x"), Prefix("10.1000.5.3"), Prefix("10.2000")]
-    outcomes = list(resolver_for(records).agencies(dois))
-    assert [(outcome.status, outcome.agency) for outcome in outcomes] == [
-        ("found", "Crossref"),
-        ("not-found", None),
-        ("not-found", None),
-        ("not-found", None),
-    ]
+    outcomes = [(one.status, one.agency) for one in resolver_for(records).agencies(dois)]
+    assert outcomes == [("found", "Crossref"), *[("not-found", None)] * 3]
 
 
 def test_all_forms_of_records_are_taken(tmp_path: Path) -> None:
@@ -82,14 +71,10 @@ def test_all_forms_of_records_are_taken(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "bad",
     [
-        ["10.1000/1"],
-        [{"values": []}],
-        [{"handle": "10.1000/1", "values": [{}]}],
-        [{"handle": "10.1000/1", "values": None}],
-        {"records": 1},
-        {"records": [], "agencies": ["Crossref"]},
-        None,
+        *(["10.1000/1"], [{"values": []}], [{"handle": "10.1000/1", "values": [{}]}], None, {"records": 1}),
+        *([{"handle": "10.1000/1", "values": None}], {"records": [], "agencies": ["Crossref"]}),
     ],
+    ids=str,
 )
 def test_an_invalid_record_is_refused(bad: Any) -> None:
     with pytest.raises(ValueError, match=r"^records: "):
@@ -104,8 +89,7 @@ def test_a_server_of_the_same_name_in_trouble_does_not_matter(monkeypatch: pytes
 
 @pytest.mark.parametrize("name", ["10.1000/api/handles/x", "10.1000/doiRA/x"])
 def test_names_that_contain_the_name_of_a_service(name: str) -> None:
-    record = RECORDS[0] | {"handle": name}
-    resolver = resolver_for({"records": [record], "agencies": {"10.1000": "Crossref"}})
+    resolver = resolver_for({"records": [record(name, URL)], "agencies": {"10.1000": "Crossref"}})
     assert resolver.resolve(name).doi == DOI(name)
     assert [outcome.agency for outcome in resolver.agencies([name])] == ["Crossref"]
 
@@ -117,10 +101,7 @@ def test_metadata_of_records() -> None:
         "application/x-bibtex": "@misc{a}",
         "text/x-bibliography; style=apa": "A &amp; B",
     }
-    items: list[dict[str, Any]] = [
-        {"handle": name, "values": [], "metadata": metadata},
-        {"handle": "10.1000/none", "values": []},
-    ]
+    items = [record(name) | {"metadata": metadata}, record("10.1000/none")]
     for resolver in (resolver_for(items), resolver_for(items, base="https://example.org/doi")):
         doi = DOI(name)
         assert resolver.work(doi).title == "A title"
@@ -135,19 +116,11 @@ def test_metadata_of_records() -> None:
 @pytest.mark.parametrize("metadata", [None, [], {"nonsense": "x"}, {"text/plain": 7}])
 def test_metadata_that_cannot_be_read(metadata: object) -> None:
     with pytest.raises(ValueError, match="metadata"):
-        resolver_for([{"handle": "10.1000/1", "values": [], "metadata": metadata}])
+        resolver_for([record("10.1000/1") | {"metadata": metadata}])
 
 
 def test_records_answer_where_requests_are_switched_off(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DOIURI_OFFLINE", "1")
-    url = {"index": 1, "type": "URL", "data": {"format": "string", "value": "https://example.org/"}}
-    resolver = resolver_for([{"handle": "10.5555/1", "values": [url]}])
-    assert resolver.resolve("10.5555/1").url == "https://example.org/"
+    assert resolver_for([record("10.5555/1", URL)]).resolve("10.5555/1").url == "https://example.org/"
     with pytest.raises(ResolverUnavailable):
         resolver_for([], offline=True).resolve("10.5555/1")
-
-
-def test_a_missing_proxy_is_told_with_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "doiuri_proxy", None)
-    with pytest.raises(ModuleNotFoundError, match=r"doiuri_proxy.*: pip install 'doiuri\[testing\]'"):
-        resolver_for(RECORDS)

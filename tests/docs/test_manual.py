@@ -19,29 +19,12 @@ ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 PAGES = sorted([*DOCS.rglob("*.rst"), *DOCS.rglob("*.md")])
 PUBLIC = [
-    "dask_doiuri",
-    "doiuri",
-    "doiuri.plugins",
-    "doiuri.plugins.clients",
-    "doiuri.plugins.connections",
-    "doiuri.plugins.display",
-    "doiuri.plugins.survey",
-    "doiuri.records",
-    "doiuri.resolver",
-    "doiuri.rest",
-    "doiuri.testing",
-    "doiuri.testing.strategies",
-    "docutils_doiuri",
-    "docutils_doiuri.nodes",
-    "doiuri_cli",
-    "doiuri_proxy",
-    "fsspec_doiuri",
-    "httpx_doiuri",
-    "httpx_doiuri.httpx2",
-    "markdown_doiuri",
-    "requests_doiuri",
-    "sphinx_doiuri",
-    "urllib_doiuri",
+    *("dask_doiuri", "doiuri", "doiuri.plugins", "doiuri.plugins.clients"),
+    *("doiuri.plugins.connections", "doiuri.plugins.display", "doiuri.plugins.survey"),
+    *("doiuri.records", "doiuri.resolver", "doiuri.rest", "doiuri.testing"),
+    *("doiuri.testing.strategies", "docutils_doiuri", "docutils_doiuri.nodes", "doiuri_cli"),
+    *("doiuri_proxy", "fsspec_doiuri", "httpx_doiuri", "httpx_doiuri.httpx2", "markdown_doiuri"),
+    *("requests_doiuri", "sphinx_doiuri", "urllib_doiuri"),
 ]
 
 

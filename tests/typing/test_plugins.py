@@ -1,5 +1,6 @@
-"""What type checkers infer in a plugin's code; mypy reads this, pytest runs it."""
+"""What type checkers infer in plugins and in a reader for the command; mypy reads this, pytest runs it."""
 
+from collections.abc import Iterator, Sequence
 from typing import Literal, assert_type
 
 import httpx
@@ -11,6 +12,7 @@ from doiuri.plugins import Options, Settings, open_resolver, user_agent
 from doiuri.plugins.clients import ClientOptions
 from doiuri.plugins.display import check_display, display
 from doiuri.resolver import Resolver
+from doiuri_cli import Part, Reader, ReadError, Source
 from httpx_doiuri import AsyncClient, Client
 
 
@@ -60,3 +62,25 @@ def test_wrong_use() -> None:
         Options()  # type: ignore[call-arg]
     with pytest.raises(AttributeError):
         display("10.1000/182")  # type: ignore[arg-type]
+
+
+def read(source: Source) -> Iterator[Part]:
+    """Return the lines that are not comments."""
+    if not source.text:
+        raise ReadError("the file is empty")
+    start = 0
+    for line in source.text.splitlines(keepends=True):
+        if not line.startswith("# "):
+            yield Part(line, "text", start)
+        start += len(line)
+
+
+def test_a_function_is_a_reader() -> None:
+    reader: Reader = read
+    (part,) = reader(Source.from_bytes("a.org", b"# 10.1000/1\nSee 10.1000/182.\n"))
+    assert_type(part, Part)
+    assert_type((part.text, part.syntax), tuple[str, str])
+    assert_type(part.places, Sequence[int] | None)
+    assert part.span(4, 15) == (16, 27)
+    with pytest.raises(ReadError):
+        list(reader(Source("a.org", "")))

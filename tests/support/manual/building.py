@@ -14,18 +14,8 @@ def built_manual() -> Path:
     """The folder of the manual, brought up to date as by ``nox -s docs``; a warning is an error."""
     folder = ROOT / "build" / "docs"
     folder.mkdir(parents=True, exist_ok=True)
-    command = [
-        sys.executable,
-        "-m",
-        "sphinx",
-        "-W",
-        "-n",
-        "-q",
-        "-b",
-        "html",
-        str(ROOT / "docs"),
-        str(folder),
-    ]
+    options = ["-W", "-n", "-q", "-b", "html"]
+    command = [sys.executable, "-m", "sphinx", *options, str(ROOT / "docs"), str(folder)]
     with (ROOT / "build" / "docs.lock").open("w") as lock:  # other workers of pytest
         fcntl.flock(lock, fcntl.LOCK_EX)
         build = subprocess.run(command, capture_output=True, text=True, check=False)

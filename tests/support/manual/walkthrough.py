@@ -42,14 +42,11 @@ def follow(page: str, folder: Path, cache: str) -> list[tuple[str, str]]:
                 (folder / name).write_text(text, encoding="utf-8")
                 continue
             run = subprocess.run(
-                ["/bin/sh", "-c", name],
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                text=True,
-                encoding="utf-8",
+                ["/bin/sh", "-c", f"exec 2>&1\n{name}"],
                 cwd=folder,
                 env=environment,
+                capture_output=True,
                 check=False,
             )
-            done.append((name, run.stdout.replace(str(folder), "/home/you/paper")))
+            done.append((name, run.stdout.decode().replace(str(folder), "/home/you/paper")))
     return done

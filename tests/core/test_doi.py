@@ -3,6 +3,7 @@
 import copy
 import operator
 import pickle
+from collections.abc import Callable
 from enum import StrEnum
 from typing import Any
 
@@ -84,7 +85,7 @@ def test_other_types_are_neither_equal_nor_ordered(other: object) -> None:
     assert (doi == other, doi != other) == (False, True)
     for compare in (operator.lt, operator.ge):
         with pytest.raises(TypeError):
-            compare(doi, other)
+            compare(doi, other)  # type: ignore[arg-type]
 
 
 def test_never_changes() -> None:
@@ -166,7 +167,8 @@ def test_a_str_subclass_becomes_a_plain_str() -> None:
 
 @pytest.mark.parametrize("thing", [None, 10, 10.1, b"10.1000/182", ["10.1000/182"], ...], ids=repr)
 def test_a_value_that_is_not_text_raises_type_error(thing: str) -> None:
-    for door in (DOI, *DOORS.values(), Prefix, ShortDOI, Handle.parse):
+    doors: list[Callable[[str], Handle]] = [DOI, *DOORS.values(), Prefix, ShortDOI, Handle.parse]
+    for door in doors:
         with pytest.raises(TypeError, match="expected str"):
             door(thing)
 

@@ -6,7 +6,7 @@ import collections
 import json
 import random
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from doiuri.records import Data, Location, Locations, Value, choose, locations_of, parse_locations
@@ -14,6 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.cases import DATA
 from support.growth import is_fast, is_linear
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 HANDLE = "10.1000/a#b/../c"
 CASES = json.loads((DATA / "locations.json").read_text("utf-8"))
@@ -24,7 +27,7 @@ BOMB = (
 )
 
 
-def located(*places: dict[str, object]) -> Locations:
+def located(*places: Mapping[str, object]) -> Locations:
     """The locations with these attributes."""
     written = (" ".join(f'{name}="{value}"' for name, value in place.items()) for place in places)
     return parse_locations(f"<locations>{''.join(f'<location {text}/>' for text in written)}</locations>")

@@ -121,7 +121,11 @@ class BibTeX(Scanner):
 
 
 def _unescaped(token: re.Match[str]) -> str:
-    """Return what TeX shows for an escape, and nothing for a brace or line break in a value."""
+    """Return what TeX shows for an escape, and nothing for a brace or line break in a value.
+
+    Not ``doiuri.tex.plain_text``: it strips the blank of ``\\,``, where a name ends, and drops the mark of
+    ``$_2$``, which programs write for "_2".
+    """
     if token["accent"]:
         return unicodedata.normalize("NFC", (token["letter"] or token["bare"]) + ACCENTS[token["accent"]])
     if token["symbol"]:

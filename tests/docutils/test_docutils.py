@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from importlib.metadata import version
@@ -50,20 +51,34 @@ def test_a_role_arxiv_of_ones_own_is_kept() -> None:
 
 
 def test_what_is_no_doi_is_problematic_with_its_line(capsys: pytest.CaptureFixture[str]) -> None:
-    page = body("One.\n\nTwo :doi:`10.1000` and :doi:`10.1000/1`.", report_level=2)
-    assert 'class="problematic"' in page
+    page = body("One.\n\nTwo :doi:`10.1000` and :doi:`10.1000/1`\n\n:doi:`T <10.2 <10.3>>`.", report_level=2)
+    assert page.count('class="problematic"') == 2
     assert ":doi:`10.1000`" in page
+    assert page.count("is not a DOI") == 2
     assert [link.href for link in links(page)] == ["https://doi.org/10.1000/1"]
-    assert (
-        "<string>:3: (ERROR/3) '10.1000' is not a DOI: no \"/\" after the prefix (position 7)"
-        in capsys.readouterr().err
-    )
+    first, second = capsys.readouterr().err.splitlines()
+    assert first == "<string>:3: (ERROR/3) '10.1000' is not a DOI: no \"/\" after the prefix (position 7)"
+    assert second.startswith("<string>:5: (ERROR/3) '10.2 <10.3>' is not a DOI")
 
 
 def test_wrong_setting_is_one_error_and_links_stay(capsys: pytest.CaptureFixture[str]) -> None:
     page = body(":doi:`10.1000/1` :doi:`10.1000/2`", doi_timeout="soon", report_level=2)
     assert len(links(page)) == 2
     assert capsys.readouterr().err.count("doi_timeout: 'soon' is not a number of seconds above 0") == 1
+
+
+def test_an_invalid_option_is_named_as_it_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "page.rst").write_text(":doi:`10.1000/1`\n")
+    with pytest.raises(SystemExit):
+        command("--doi-timeout=soon", "page.rst")
+    said = "'soon' is not a number of seconds above 0"
+    assert re.search(f'"--doi-timeout":\\s*ValueError: {said}', capsys.readouterr().err)
+    (tmp_path / "docutils.conf").write_text("[general]\ndoi_timeout: soon\n")
+    assert len(links(command("page.rst"))) == 1
+    assert f"(ERROR/3) doi_timeout: {said}" in capsys.readouterr().err
 
 
 def test_wrong_variable_is_named(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -88,7 +103,8 @@ def test_requests_name_this_package_and_its_version() -> None:
 def test_the_parser_has_the_role_doi_references_and_options_built_in(tmp_path: Path) -> None:
     source, page = tmp_path / "page.rst", tmp_path / "page.html"
     source.write_text(
-        ":doi:`10.1000/1`, `x <doi:10.1000/a%23b>`_, y_ and `z <doi:10.1000>`__\n\n.. _y: doi:10.1000/2\n"
+        ":doi:`10.1000/1`, `x <doi:10.1000/a%23b>`_, y_ and `z <doi:10.1000>`__\n`z <doi:10.1000>`__\n\n"
+        ".. _y: DOI:10.1000/2\n"
     )
     docutils = [sys.executable, "-m", "docutils", "--parser=docutils_doiuri", "--doi-resolve=no"]
     done = subprocess.run(
@@ -99,7 +115,7 @@ def test_the_parser_has_the_role_doi_references_and_options_built_in(tmp_path: P
         timeout=300,
     )
     assert done.returncode == 0
-    assert "'doi:10.1000' is not a DOI" in done.stderr
+    assert re.findall(r"page.rst:(\d): .* 'doi:10.1000' is not a DOI", done.stderr) == ["1", "2"]
     assert [link.href for link in links(page.read_text())] == [
         "https://doi.org/10.1000/1",
         "https://doi.org/10.1000/a%23b",

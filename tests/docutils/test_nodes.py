@@ -20,8 +20,8 @@ from docutils_doiuri.nodes import (
     parse_target,
     reference,
     remarks,
+    role_node,
     source_text,
-    unlinked,
 )
 from doiuri import DOI, DOISyntaxError
 from doiuri.plugins import Options
@@ -88,9 +88,7 @@ def test_link_to_a_target() -> None:
 
 
 def test_text_without_a_link() -> None:
-    assert [
-        unlinked("", text, parse_target, options()).astext() for text in ("!10.1/1", "!T <10.1/1>", "!none")
-    ] == [
+    assert [role_node("", text, options()).astext() for text in ("!10.1/1", "!T <10.1/1>", "!none")] == [
         "doi:10.1/1",
         "T",
         "none",

@@ -6,9 +6,7 @@ docutils gives an inline node the line on which its block begins. Reports need t
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
-from copy import deepcopy
-from itertools import cycle
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,105 +14,70 @@ from docutils import nodes
 from docutils.utils import get_source_line
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-
-    _Lines = dict[tuple[int, type[nodes.Element]], dict[int, int]]
+    from collections.abc import Iterator, Sequence
+    from collections.abc import Set as AbstractSet
 
 
 def set_lines(document: nodes.document, inline: Sequence[nodes.Element]) -> None:
     """Set the file and line of inline nodes, as far as they are known.
 
-    The lines of docutils are wrong in tables, docstrings, and what directives parse or read from files. If a
-    node's source is not on its line, the node moves to the nearest line that has it, in its own file or
-    another one that the document is made of.
+    The lines of docutils are wrong in tables, docstrings, and what directives parse or read from files. So a
+    node is on a line of its block that has its source; or else on the nearest line that has it, in its own
+    file or another one that the document is made of. Nodes with the same source take these lines in turn.
 
     :param document: the document, whose settings name the files.
     :param inline: the nodes, in their order, before any of them is replaced.
     """
-    lines: _Lines = {}
-    for node in inline:
-        _estimate(node, lines)
     texts = [_written(node).partition("\n")[0] for node in inline]
-    names = [_file_of(node) for node in inline]
+    lasts = [_estimate(node, text) for node, text in zip(inline, texts, strict=True)]
+    names = [(node.source or "").partition(":docstring of ")[0] for node in inline]
     read = getattr(document.settings.record_dependencies, "list", ())
-    sources = dict.fromkeys((*names, *map(str, read)))
-    files = {name: _lines_in_file(texts, name) for name in sources}
-    free = deepcopy(files)
-    misplaced = []
-    for node, name, text in zip(inline, names, texts, strict=True):
-        if node.line not in files[name].get(text, ()):
-            misplaced.append((node, name, text))
-        elif node.line and node.line in free[name][text]:  # it is not if a substitution is used twice
-            free[name][text].remove(node.line)
-            node.source = name
-    for node, name, text in misplaced:
-        file = next((file for file in (name, *files) if free[file].get(text)), name)
-        near, left = node.line, free[file].get(text)
-        if near and (found := left or files[file].get(text)):
-            node.source, node.line = file, min(found, key=lambda line: abs(line - near))
-            if left:
-                left.remove(node.line)
+    places: dict[str, list[tuple[str, int]]] = {text: [] for text in texts}
+    for name in dict.fromkeys((*names, *map(str, read))):
+        for text, line in _find_lines(places.keys(), name):
+            places[text].append((name, line))
+    free = {text: Counter(found) for text, found in places.items()}
+    for node, text, own, last in zip(inline, texts, names, lasts, strict=True):
+        if node.line and places[text]:
+            node.source, node.line = best = _nearest(free[text], own, node.line, last)
+            free[text][best] -= 1
 
 
-def _estimate(node: nodes.Element, lines: _Lines) -> None:
-    """Set the line of a node to that of its block, and the lines before it there."""
+def _nearest(places: Counter[tuple[str, int]], own: str, first: int, last: int) -> tuple[str, int]:
+    """Return the place in a block, or else the nearest one; if possible, one that is free."""
+
+    def rank(place: tuple[str, int]) -> tuple[bool, bool, bool, int]:
+        is_other, distance = place[0] != own, max(first - place[1], place[1] - last, 0)
+        return is_other or distance > 0, places[place] <= 0, is_other, distance
+
+    return min(places, key=rank)
+
+
+def _estimate(node: nodes.Element, text: str) -> int:
+    """Set the line of a node to that of its block, if it has none; return the last line that it may be on."""
     if node.line is None and isinstance(child := next(iter(node.children), None), nodes.image):
         node.source, node.line = child.source, child.line  # a link around an image has no line
-    block = _block(node)
-    source, line = get_source_line(block or node)
+    block: nodes.Node | None = node.parent
+    while isinstance(block, nodes.TextElement) and isinstance(block, nodes.Inline):
+        block = block.parent
+    written = block.rawsource if isinstance(block, nodes.TextElement) else ""
+    source, line = get_source_line(block if written else node)
     node.source, node.line = node.source or source, node.line or line
-    if block is not None and node.line is not None:
-        key = id(block), type(node)
-        if key not in lines:
-            lines[key] = _lines_in_block(block, type(node))
-        node.line += lines[key][id(node)]
+    return (node.line or 0) + (written.count("\n") if text in written else 0)
 
 
-def _block(node: nodes.Element) -> nodes.TextElement | None:
-    """Return the paragraph, title or term that contains an inline node, if its source is known."""
-    parent: nodes.Node | None = node.parent
-    while isinstance(parent, nodes.TextElement) and isinstance(parent, nodes.Inline):
-        parent = parent.parent
-    return parent if isinstance(parent, nodes.TextElement) and parent.rawsource else None
-
-
-def _lines_in_block(block: nodes.TextElement, kind: type[nodes.Element]) -> dict[int, int]:
-    """Return the number of lines of a block before each node of a kind, by the node's id.
-
-    Nodes with the same source are counted off. A node whose source is not in the block is on the first line.
-    """
-    written = [(id(node), _written(node)) for node in block.findall(kind)]
-    found = _lines_with({text for _, text in written}, block.rawsource)
-    left = {text: cycle((*lines, 0)) for text, lines in found.items()}
-    return {node: next(left[text]) for node, text in written}
-
-
-def _lines_in_file(texts: Collection[str], name: str) -> dict[str, list[int]]:
-    """Return the lines of a file, from 1, that have each text; none if the file cannot be read."""
+def _find_lines(texts: AbstractSet[str], name: str) -> Iterator[tuple[str, int]]:
+    """Yield the texts in a file, each with its line from 1; the time is linear if they have few lengths."""
     try:
-        source = "\n".join(Path(name).read_text("utf-8-sig").splitlines())
+        lines = Path(name).read_text("utf-8-sig").splitlines()
     except (OSError, ValueError):
-        return {}
-    return {text: [line + 1 for line in found] for text, found in _lines_with(texts, source).items()}
-
-
-def _lines_with(texts: Collection[str], source: str) -> dict[str, list[int]]:
-    """Return the lines, from 0, that have each text, in time that is linear if the texts have few lengths."""
-    found: dict[str, list[int]] = {text: [] for text in texts}
-    ends = [end.start() for end in re.finditer("\n", source)]
-    first = "".join({text[:1] for text in texts})
-    starts = [start.start() for start in re.finditer(f"[{re.escape(first)}]", source)] if first else ()
-    for length in {len(text) for text in texts if text}:
-        for start in starts:
-            text = source[start : start + length]
-            if text in found and len(text) == length:  # it is shorter at the end
-                found[text].append(bisect_left(ends, start))
-    return found
-
-
-def _file_of(node: nodes.Element) -> str:
-    """Return the file of a node; the source of one in a docstring is ``file:docstring of name``."""
-    return (node.source or "").partition(":docstring of ")[0]
+        return
+    lengths, firsts = {len(text) for text in texts} - {0}, {text[:1] for text in texts}
+    for number, line in enumerate(lines, 1):
+        for start, character in enumerate(line):
+            if character in firsts:
+                for text in texts & {line[start : start + length] for length in lengths}:
+                    yield text, number
 
 
 def _written(node: nodes.Element) -> str:

@@ -1,7 +1,8 @@
-"""What docutils does with DOIs: the role, the transforms, and the parser that has both."""
+"""What docutils does with DOIs: the role, the settings, the transforms, and the parser that has them all."""
 
 from __future__ import annotations
 
+import logging
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -11,71 +12,106 @@ from docutils.parsers.rst import roles
 from docutils.transforms import Transform
 from docutils.writers import UnfilteredWriter, Writer
 from doiuri import DOI, DOISyntaxError
-from doiuri.plugins import open_resolver
+from doiuri.plugins import OPTIONS, Options, open_resolver
 from doiuri.plugins.display import breakable
 from doiuri.plugins.survey import Survey
 
-from docutils_doiuri._report import advice_on, note, report, report_error, report_links
-from docutils_doiuri._settings import SPEC, read_options
 from docutils_doiuri.nodes import (
+    describe,
     doi_references,
-    handle_reference,
     link_uri,
     parse_arxiv_target,
     parse_target,
-    reference,
+    remarks,
     restore_contents,
+    role_node,
     set_lines,
     source_text,
-    unlinked,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from typing import Any
 
     from docutils.parsers.rst.states import Inliner
-    from doiuri.plugins import Options
 
     from docutils_doiuri.nodes import Target
 
+_CITES = {"citation", "reference_style", "reference_locale", "works"}  # plain docutils has no citations
+_SETTINGS = {f"doi_{option.name}": option for option in OPTIONS if option.name not in _CITES}
+_ATTRIBUTE = "_doiuri_options"
 
-class LinkDOIs(Transform):
-    """Turn references to ``doi:`` URIs into https links."""
+_logger = logging.getLogger("doiuri")
 
-    default_priority = 700  # after references.ExternalTargets (640), which resolves named references
 
-    def apply(self) -> None:
-        """Rewrite the references; one whose URI is not a DOI becomes *problematic* text, with an error."""
-        options = read_options(self.document)
-        links = list(self.document.findall(nodes.reference))
-        set_lines(self.document, [link for link in links if link.get("refuri", "")[:4].lower() == "doi:"])
-        told: dict[tuple[str, str | None, int | None], nodes.system_message] = {}
-        for link in links:
-            try:
-                link_uri(link, options)
-            except DOISyntaxError as error:
-                key = str(error), link.source, link.line
-                if key not in told:
-                    told[key] = report_error(self.document.reporter, str(error), base_node=link)
-                text = source_text(link)
-                link.replace_self(nodes.problematic(text, text, refid=self.document.set_id(told[key])))
+def _check(setting: str, value: object, *_: object, config_parser: object = None, **__: object) -> object:
+    """Refuse an invalid value on the command line: docutils names the option as it is written there."""
+    try:
+        _SETTINGS[setting].read({setting: value}, prefix="doi_")
+    except ValueError as error:
+        if config_parser is None:  # what is invalid in docutils.conf is reported later
+            raise ValueError(str(error).removeprefix(f"{setting}: ")) from None
+    return value
+
+
+_SPEC = tuple(
+    (one.describe(), [f"--doi-{one.name}"], {"metavar": f"<{one.name}>", "validator": _check})
+    for one in _SETTINGS.values()
+)
+
+
+def _prepare(document: nodes.document) -> Options:
+    """Return the options in the settings of a document, whose DOIs are verified in the end.
+
+    A setting that is None has its default. If a setting is invalid, an error is reported, once a document;
+    links are then made with the defaults, and no DOI is looked up.
+    """
+    attributes = vars(document)
+    if _ATTRIBUTE not in attributes:
+        document.transformer.add_transform(VerifyDOIs)
+        given = {name: value for name, value in vars(document.settings).items() if value is not None}
+        try:
+            attributes[_ATTRIBUTE] = Options.read(given, prefix="doi_")
+        except ValueError as error:
+            _report(document, document.reporter.ERROR_LEVEL, str(error))
+            attributes[_ATTRIBUTE] = Options.read({"resolve": False}, environ={})
+    options: Options = attributes[_ATTRIBUTE]
+    return options
+
+
+def _report(document: nodes.document, level: int, text: str, **place: Any) -> nodes.system_message:
+    """Report a message below ``halt_level``, at which docutils drops the document; it is not on the page.
+
+    Pelican halts at warnings, and discards what docutils reports. So a message that would halt goes to the
+    logger ``doiuri`` as well. ``place`` is ``base_node`` or ``source``, as for the reporter's own methods.
+    """
+    reporter = document.reporter
+    allowed = min(level, max(reporter.halt_level - 1, reporter.DEBUG_LEVEL))
+    message: nodes.system_message = reporter.system_message(allowed, text, **place)
+    for messages in (document.parse_messages, document.transform_messages):
+        if message in messages:
+            messages.remove(message)
+    if level > allowed:
+        where = ":".join(str(part) for part in (message.get("source"), message.get("line")) if part)
+        _logger.log(min(10 * level + 10, logging.WARNING), "%s: %s" if where else "%s%s", where, text)
+    return message
 
 
 class VerifyDOIs(Transform):
-    """Look up the DOIs of a document in one batch, and mark those that do not exist."""
+    """Look up the DOIs of a document in one batch, mark those that do not exist, and report what is wrong."""
 
-    default_priority = 870  # after SmartQuotes (855) and all transforms that add or move references
-
-    @classmethod
-    def add_to(cls, document: nodes.document) -> None:
-        """Apply this transform to a document, once."""
-        transformer = document.transformer
-        if not any(entry[1] is cls for entry in transformer.transforms):
-            transformer.add_transform(cls)
+    default_priority = 858  # after SmartQuotes (855), before Messages (860), which puts errors on the page
 
     def apply(self) -> None:
-        """Report the DOIs that were not found, and advice; a DOI without an answer is left as it is."""
-        options, links = read_options(self.document), list(doi_references(self.document))
+        """Change and report the links; a DOI without an answer is left as it is."""
+        options = _prepare(self.document)
+        if isinstance(self.document.transformer.components.get("parser"), Parser):
+            for link in self.document.findall(nodes.reference):
+                try:
+                    link_uri(link, options)
+                except DOISyntaxError as error:
+                    link["doi_error"] = str(error)
+        links = list(doi_references(self.document))
         for link in links:
             if link.get("support_smartquotes") is False:  # docutils, unlike Sphinx, ignores it
                 link[:] = [nodes.Text(options.display(link["doi"]))]
@@ -83,9 +119,9 @@ class VerifyDOIs(Transform):
         try:
             missing = self._not_found(links, options)
         except ValueError as error:  # an invalid lock file, or a cache that cannot be opened
-            report(self.document.reporter, self.document.reporter.ERROR_LEVEL, str(error))
             missing = {}
-        report_links(self.document, links, missing)
+            _report(self.document, self.document.reporter.ERROR_LEVEL, str(error))
+        self._report_all(links, missing)
         if self._becomes_html():
             for link in links:
                 _finish_for_html(link)
@@ -111,8 +147,51 @@ class VerifyDOIs(Transform):
             meant = survey.look_for_meant(dead)
         if text := survey.sentence(dois):
             reporter = self.document.reporter
-            report(reporter, reporter.INFO_LEVEL, text, source=reporter.source)  # about no line
+            _report(self.document, reporter.INFO_LEVEL, text, source=reporter.source)  # about no line
         return {doi: meant.get(doi) for doi in dead}
+
+    def _report_all(self, links: list[nodes.reference], missing: Mapping[DOI, DOI | None]) -> None:
+        """Report what is not a DOI, DOIs that do not exist, and advice, each once where it is written."""
+        ids = {id(link) for link in links}
+        inline = [n for n in self.document.findall(nodes.Element) if "doi_error" in n or id(n) in ids]
+        set_lines(self.document, inline)
+        reporter = self.document.reporter
+        warn = partial(_report, self.document, reporter.WARNING_LEVEL)
+        told: dict[tuple[str, object, int | None], nodes.system_message] = {}
+        for node in inline:
+            # a handle that is not a DOI is a link to its address
+            is_error = "doi_error" in node and node.get("refuri", "doi:")[:4].lower() == "doi:"
+            for text in _problems(node, missing):
+                key = text, node.source or id(node), node.line
+                if key not in told:
+                    told[key] = (reporter.error if is_error else warn)(text, base_node=node)
+                if is_error:
+                    _show_problem(self.document, node, told[key])
+        for node in self.document.findall(nodes.Element):  # also in substitutions that are not used
+            node.attributes.pop("doi_typed", None)
+
+
+def _problems(node: nodes.Element, missing: Mapping[DOI, DOI | None]) -> list[str]:
+    """Return what to report about a node; a link to a DOI that does not exist is marked."""
+    if error := node.attributes.pop("doi_error", None):
+        return [error]
+    doi, typed = node["doi"], node.get("doi_typed")
+    if doi not in missing:
+        return [text for _, text in remarks(typed, doi)] if typed else []
+    node["classes"].append("doi-not-found")
+    text, meant = describe(doi, typed, known=missing[doi])
+    return [f"DOI not found: {text}; did you mean {meant}?" if meant else f"DOI not found: {text}"]
+
+
+def _show_problem(document: nodes.document, node: nodes.Element, message: nodes.system_message) -> None:
+    """Show the source of a node in its place, linked with the message about it."""
+    problem = node
+    if not isinstance(node, nodes.problematic):
+        text = source_text(node)
+        problem = nodes.problematic(text, text)
+        node.replace_self(problem)
+    problem["refid"] = document.set_id(message)
+    message.add_backref(document.set_id(problem))
 
 
 def _finish_for_html(link: nodes.reference) -> None:
@@ -145,12 +224,12 @@ def doi_role(
     inliner: Inliner,
     options: Mapping[str, object] | None = None,
     content: Sequence[str] = (),  # noqa: ARG001
-    parse: Callable[[str], Target] | None = None,
+    parse: Callable[[str], Target] = parse_target,
 ) -> tuple[list[nodes.Node], list[nodes.system_message]]:
-    """Return the link for ``:doi:`10.1000/182``` or ``:doi:`Title <10.1000/182>```.
+    """Return the link for ``:doi:`10.1000/182``` or ``:doi:`Title <10.1000/182>```, and no messages.
 
     A role function of docutils. A ``!`` before the text gives the text without the link. If there is no
-    DOI, the source is shown as *problematic* text, with an error.
+    DOI, the source is shown as *problematic* text. What is wrong is reported when the document has been read.
 
     :param name: the name of the role in the document.
     :param rawtext: the source of the role.
@@ -159,28 +238,15 @@ def doi_role(
     :param inliner: the parser of inline text.
     :param options: the options of the directive ``role``: ``class``.
     :param content: not used.
-    :param parse: what reads the text; default ``parse_target``.
-    :returns: the nodes, and the messages to report.
+    :param parse: what reads the text.
     """
     given = options or {}
     # ``.. role:: paper(doi)`` defines classes; the key depends on docutils
     classes = [str(one) for key in ("class", "classes") for one in given.get(key) or ()]  # type: ignore[attr-defined]
-    settings, parse = read_options(inliner.document), parse or parse_target
-    if text.startswith("!"):
-        return [unlinked(rawtext, text, parse, settings, classes)], []
-    try:
-        target = parse(text)
-    except DOISyntaxError as error:
-        handle = handle_reference(rawtext, text, error, settings, classes)
-        node: nodes.Element = handle or nodes.problematic(rawtext, rawtext)
-        said, level = [str(error)], inliner.reporter.WARNING_LEVEL if handle else inliner.reporter.ERROR_LEVEL
-    else:
-        node = reference(rawtext, target, settings, classes)
-        said, level = advice_on(node, target.typed), inliner.reporter.WARNING_LEVEL
+    node = role_node(rawtext, text, _prepare(inliner.document), classes, parse)
     source, node.line = inliner.reporter.get_source_and_line(lineno)
     node.source = None if source is None else str(source)
-    VerifyDOIs.add_to(inliner.document)
-    return [node], note(inliner.document, node, level, said)
+    return [node], []
 
 
 def register(name: str = "doi") -> None:
@@ -201,12 +267,8 @@ class Parser(rst.Parser):
     Its settings, such as ``doi_text``, are also options of the ``docutils`` command: ``--doi-text``.
     """
 
-    settings_spec = (*rst.Parser.settings_spec, *SPEC)
+    settings_spec = (*rst.Parser.settings_spec, "DOI Options", None, _SPEC)
     """docutils' settings for reStructuredText, and those of links to DOIs."""
-
-    def get_transforms(self) -> list[type[Transform]]:
-        """Return the transforms of docutils, and the one for ``doi:`` URIs."""
-        return [*super().get_transforms(), LinkDOIs]
 
     def parse(self, inputstring: str, document: nodes.document) -> None:
         """Register the roles, and parse a document.
@@ -215,5 +277,5 @@ class Parser(rst.Parser):
         :param document: the document to fill.
         """
         register()
-        VerifyDOIs.add_to(document)
+        _prepare(document)
         super().parse(inputstring, document)

@@ -26,23 +26,25 @@ if TYPE_CHECKING:
     from doiuri.plugins import Options
 
 __all__ = [
+    "ARXIV",
     "Target",
     "describe",
     "doi_references",
-    "handle_reference",
     "link_uri",
     "parse_arxiv_target",
     "parse_target",
     "reference",
     "remarks",
     "restore_contents",
+    "role_node",
     "set_lines",
     "source_text",
-    "unlinked",
 ]
 
 _OPENING = re.compile(r"(?<!\x00)<")  # docutils writes a backslash escape as a NUL before the character
 ARXIV = "https://arxiv.org/abs/"
+"""What the links of the role ``arxiv`` begin with."""
+
 # Until March 2007, an archive and perhaps a subject class precede the number
 _EPRINT = re.compile(r"(?i:arxiv: ?)?((?:([a-z-]+)(?:\.[A-Z]{2})?/)?((?(2)\d{7}|\d{4}\.\d{4,5}))(?:v\d+)?)")
 
@@ -135,42 +137,42 @@ def reference(rawtext: str, target: Target, options: Options, classes: Sequence[
     return link
 
 
-def handle_reference(
-    rawtext: str, text: str, error: DOISyntaxError, options: Options, classes: Sequence[str] = ()
-) -> nodes.reference | None:
-    """Return the link to a handle that is not a DOI, which doi.org resolves, too; None for other errors.
+def role_node(
+    rawtext: str,
+    text: str,
+    options: Options,
+    classes: Sequence[str] = (),
+    parse: Callable[[str], Target] = parse_target,
+) -> nodes.Element:
+    """Return what a role shows: a link; or its text, if a ``!`` precedes it; or its source as *problematic*.
+
+    The attribute ``doi_typed`` of a link to a DOI is what the author typed. If the text has no DOI, the
+    attribute ``doi_error`` says why; a handle that is not a DOI is a link nevertheless: doi.org resolves it.
 
     :param rawtext: the source of the role.
     :param text: the text of the role.
-    :param error: what ``parse_target`` raised.
-    :param options: the base URL of the link.
-    :param classes: classes of the link.
-    """
-    uri = link_to_handle(error, options.link)
-    if uri is None:
-        return None
-    title = unescape(text).rpartition("<")[0].rstrip() or error.text
-    return nodes.reference(rawtext, title, internal=False, refuri=uri, classes=[*classes])
-
-
-def unlinked(
-    rawtext: str, text: str, parse: Callable[[str], Target], options: Options, classes: Sequence[str] = ()
-) -> nodes.inline:
-    """Return the text of a role that starts with ``!``: the text of the link, without the link.
-
-    If there is no DOI after the ``!``, the text is shown as written.
-
-    :param rawtext: the source of the role.
-    :param text: the text of the role, with the ``!``.
-    :param parse: ``parse_target`` or ``parse_arxiv_target``.
-    :param options: the form of the text.
+    :param options: the base URL of the link, and the form of its text.
     :param classes: classes of the node.
+    :param parse: ``parse_target`` or ``parse_arxiv_target``.
     """
+    if text.startswith("!"):
+        try:
+            visible = parse(text[1:]).text(options)
+        except DOISyntaxError:
+            visible = unescape(text[1:])
+        return nodes.inline(rawtext, visible, classes=[*classes], support_smartquotes=False)
     try:
-        visible = parse(text[1:]).text(options)
-    except DOISyntaxError:
-        visible = unescape(text[1:])
-    return nodes.inline(rawtext, visible, classes=list(classes), support_smartquotes=False)
+        target = parse(text)
+    except DOISyntaxError as error:
+        title = unescape(text).rpartition("<")[0].rstrip() or error.text
+        node: nodes.Element = nodes.problematic(rawtext, rawtext)
+        if uri := link_to_handle(error, options.link):
+            node = nodes.reference(rawtext, title, internal=False, refuri=uri, classes=[*classes])
+        node["doi_error"] = str(error)
+    else:
+        node = reference(rawtext, target, options, classes)
+        node["doi_typed"] = target.typed
+    return node
 
 
 def remarks(typed: str, doi: DOI) -> list[tuple[str, str]]:
@@ -179,16 +181,15 @@ def remarks(typed: str, doi: DOI) -> list[tuple[str, str]]:
     :param typed: the DOI as the author typed it.
     :param doi: what ``DOI.parse`` made of it.
     """
-    subject = _subject(typed, doi)
-    return [(code, f"{subject}: {message}{_hint(code, meant)}") for code, message, meant in advise(typed)]
+    found = []
+    for code, message, meant in advise(typed):
+        hint = f"; did you mean {meant}?" if meant and code != "decoded-escape" else ""
+        found.append((code, f"{_subject(typed, doi)}: {message}{hint}"))
+    return found
 
 
 def _subject(typed: str, doi: DOI) -> str:
     return typed if typed == doi.name else f"{typed} is read as {doi.name}"
-
-
-def _hint(code: str, meant: str | None) -> str:
-    return f"; did you mean {meant}?" if meant and code != "decoded-escape" else ""
 
 
 def describe(
@@ -213,8 +214,8 @@ def describe(
     return text, meant or next(filter(None, others), None)
 
 
-def doi_references(document: nodes.document) -> Iterator[nodes.reference]:
-    """Yield the links to DOIs in a document; those in substitutions where they are used, not defined."""
+def doi_references(document: nodes.Element) -> Iterator[nodes.reference]:
+    """Yield the links to DOIs in a document or title; those of substitutions where these are used."""
     for link in document.findall(nodes.reference):
         if isinstance(link.get("doi"), DOI) and not isinstance(link.parent, nodes.substitution_definition):
             yield link
@@ -227,23 +228,18 @@ def restore_contents(document: nodes.document) -> None:
 
     :param document: the document; the names in its titles are as they were written.
     """
-    titles = {id_: title for title in _titles_with_names(document) for id_ in title.parent["ids"]}
+    titles = {
+        id_: title
+        for title in document.findall(nodes.title)
+        if any(doi_references(title))
+        for id_ in title.parent["ids"]
+    }
     for topic in document.findall(nodes.topic) if titles else ():
         for entry in topic.findall(nodes.reference) if "contents" in topic["classes"] else ():
-            title = titles.get(entry.get("refid", ""))
-            if title is not None:
+            if (title := titles.get(entry.get("refid", ""))) is not None:
                 text = ContentsFilter(document)
                 title.walkabout(text)
                 entry[:] = text.get_entry_text()
-
-
-def _titles_with_names(document: nodes.document) -> Iterator[nodes.title]:
-    for link in doi_references(document):
-        parent: nodes.Node | None = link.parent
-        while isinstance(parent, nodes.TextElement) and isinstance(parent, nodes.Inline):
-            parent = parent.parent
-        if isinstance(parent, nodes.title) and link.get("support_smartquotes") is False:
-            yield parent
 
 
 def link_uri(link: nodes.Element, options: Options) -> DOI | None:

@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from docutils import nodes
 from docutils_doiuri.nodes import (
-    handle_reference,
     link_uri,
     parse_arxiv_target,
     parse_target,
-    reference,
     restore_contents,
+    role_node,
     set_lines,
     source_text,
-    unlinked,
 )
 from doiuri import DOI, DOISyntaxError, encode
 from sphinx.errors import FiletypeNotFoundError
@@ -70,24 +68,10 @@ class DOIRole(SphinxRole):
 
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
         """Return the link, and no messages."""
-        node = self._node([*self.options.get("class", ()), *self.options.get("classes", ())])
+        classes = [*self.options.get("class", ()), *self.options.get("classes", ())]
+        node = role_node(self.rawtext, self.escaped, options(self.config), classes, self.parse)
         self.set_source_info(node)
         return [node], []
-
-    def _node(self, classes: list[str]) -> nodes.Element:
-        shared = options(self.config)
-        if self.escaped.startswith("!"):
-            return unlinked(self.rawtext, self.escaped, self.parse, shared, classes)
-        try:
-            target = self.parse(self.escaped)
-        except DOISyntaxError as error:
-            handle = handle_reference(self.rawtext, self.escaped, error, shared, classes)
-            node: nodes.Element = handle or nodes.problematic(self.rawtext, self.rawtext)
-            node["doi_error"] = str(error)
-        else:
-            node = reference(self.rawtext, target, shared, classes)
-            node["doi_typed"] = target.typed
-        return node
 
 
 class ArXivRole(DOIRole):

@@ -65,6 +65,9 @@ def check_options(app: Sphinx, config: Config) -> None:
         options(config)
         for declared in SWITCHES:
             switch(config, f"doi_{declared.name}")
+        for path in options(config).works:
+            if "\0" in path:
+                raise ValueError(f"doi_works: {path!r} contains a NUL, so it is not a path")
         vars(config)[_CITING] = Citing(options(config), PRODUCT, app.confdir, config.language, "doi_")
     except ValueError as error:
         raise ConfigError(str(error)) from None

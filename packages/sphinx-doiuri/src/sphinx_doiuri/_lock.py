@@ -34,9 +34,15 @@ logger = logging.getLogger(__name__)
 
 
 def _lock_path(config: Config, confdir: str | PathLike[str]) -> Path | None:
-    """Return the path of the lock file, which need not exist; None if ``doi_lock`` is off."""
+    """Return the path of the lock file, which need not exist; None if ``doi_lock`` is off.
+
+    :raises sphinx.errors.ConfigError: if it is a folder.
+    """
     lock = options(config).lock
-    return Path(confdir, lock) if lock else None
+    path = Path(confdir, lock) if lock else None
+    if path is not None and path.is_dir():
+        raise ConfigError(__("doi_lock: %s is a folder; set it to a file name") % path)
+    return path
 
 
 def check_lock(app: Sphinx) -> None:

@@ -8,166 +8,174 @@ from pathlib import Path
 
 import pytest
 from doiuri.resolver import Entry, Key, LockContent, LockFile, SQLiteStore
-from support.servers.web import resolver, site
-from support.sphinx_build import Build, build, write
+from support.servers.web import Site, resolver, site
+from support.sphinx_build import Build, Serve, build, write
 
 FOUND = {f"10.1000/{number}": "https://example.org/" for number in range(9)}
 PAGE = "T\n=\n\n:doi:`10.1000/1`\n:doi:`10.1000/lost`\n"
+RUN = "run sphinx-build -b doi-lock to"
 
 
 @pytest.fixture
 def source(tmp_path: Path) -> Path:
-    return write(tmp_path / "src", {"index.rst": PAGE})
+    """A project with a lock file."""
+    source = write(tmp_path / "src", {"index.rst": PAGE})
+    written = lock(source, tmp_path)
+    assert written.status == 0
+    assert f"DOIs in lock file {source / 'doi.lock.json'}: 2" in written.said
+    return source
 
 
-def lock(source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, **found: str) -> Build:
+@pytest.fixture
+def file(source: Path) -> Path:
+    """Its lock file."""
+    return source / "doi.lock.json"
+
+
+def lock(source: Path, tmp_path: Path) -> Build:
     """Write the lock file with answers of a server and an empty cache."""
-    with site(resolver({**FOUND, **found})) as server, monkeypatch.context() as environment:
-        environment.setenv("DOIURI_RESOLVER", server.url)
-        environment.setenv("DOIURI_CACHE", str(tmp_path / f"cache{server.port}"))
+    with site(resolver(FOUND)) as server, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DOIURI_RESOLVER", server.url)
+        patch.setenv("DOIURI_CACHE", str(tmp_path / f"cache{server.port}"))
         return build(source, tmp_path / "lock", "doi-lock")
 
 
-def test_builds_with_a_lock_file_need_no_network(
-    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    written = lock(source, tmp_path, monkeypatch)
-    assert written.status == 0
-    assert f"DOIs in lock file {source / 'doi.lock.json'}: 2" in written.said
-    with site(resolver({})) as server:
-        monkeypatch.setenv("DOIURI_RESOLVER", server.url)
-        built = build(source, tmp_path / "out")
-        assert server.seen == []
+def test_builds_with_a_lock_file_need_no_network(source: Path, tmp_path: Path, serve: Serve) -> None:
+    server = serve(resolver({}))
+    built = build(source, tmp_path / "out")
+    assert server.seen == []
     assert built.told == ["index.rst:5: WARNING: DOI not found: 10.1000/lost [doi.not-found]"]
     assert ["doi-not-found" in link.classes for link in built.links()] == [False, True]
     assert built.bytes() == build(source, tmp_path / "again").bytes()
 
 
-def test_missing_and_unused_entries_are_told(
-    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    lock(source, tmp_path, monkeypatch)
+def test_missing_and_unused_entries_are_told(source: Path, tmp_path: Path) -> None:
     write(source, {"index.rst": "T\n=\n\n:doi:`10.1000/1`\n:doi:`10.1000/2`\n\nand\n:doi:`10.1000/2`\n"})
     built = build(source, tmp_path / "out")
-    run = "run sphinx-build -b doi-lock"
-    unused = f"in the lock file but in no document; {run} to update it [doi.lock-unused]"
-    missing = f"10.1000/2 is not in the lock file; {run} to add it [doi.lock-missing]"
+    missing = f"10.1000/2 is not in the lock file; {RUN} add it [doi.lock-missing]"
+    unused = f"10.1000/LOST is in the lock file but in no document; {RUN} update it [doi.lock-unused]"
     assert built.told == [
-        f"doi.lock.json:3: WARNING: 10.1000/LOST is {unused}",
+        f"doi.lock.json:3: WARNING: {unused}",
         f"index.rst:5: WARNING: {missing}",
         f"index.rst:8: WARNING: {missing}",
     ]
     assert built.status == 0
 
 
+def test_metadata_that_the_lock_file_lacks_are_told(tmp_path: Path, server: Site) -> None:
+    source = write(tmp_path / "src", {"index.rst": "T\n=\n\n:doi:`10.5555/three`, :doi:p:`10.5555/kahn-a`\n"})
+    build(source, tmp_path / "lock", "doi-lock")
+    assert [*json.loads((source / "doi.lock.json").read_text())["works"]] == ["10.5555/KAHN-A"]
+    write(source, {"index.rst": "T\n=\n\n:doi:p:`10.5555/three` :doi:p:`10.5555/kahn-b`\n"})
+    built = build(source, tmp_path)
+    told = [line for line in built.at if f"is not in the lock file; {RUN} add it [doi.lock-missing]" in line]
+    assert [line.partition(" is ")[0] for line in told] == [
+        "4: 10.5555/kahn-b",
+        "4: the metadata of 10.5555/three",
+    ]
+    assert [link.text for link in built.links()] == ["doi:10.5555/three", "doi:10.5555/kahn-b"]
+
+
 def test_dois_that_are_known_not_to_exist_are_unused_only_if_no_document_has_them(
-    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    source: Path, tmp_path: Path, file: Path
 ) -> None:
-    lock(source, tmp_path, monkeypatch)
-    file = LockFile(source / "doi.lock.json")
 
     def change(content: LockContent) -> None:
         content.remove(content.dois() - {"10.1000/1"})
         content.accepted = {"10.1000/LOST": "withdrawn", "10.1000/OTHER": "withdrawn"}
 
-    file.edit(change)
+    LockFile(file).edit(change)
     told = build(source, tmp_path / "out").told
     (unused,) = (line for line in told if "lock-unused" in line)
     assert unused.startswith("doi.lock.json:6: WARNING: 10.1000/OTHER is in the lock file but in no document")
 
 
 def test_without_an_answer_the_old_entry_stays_and_a_new_doi_is_told(
-    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    source: Path, tmp_path: Path, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    lock(source, tmp_path, monkeypatch)
-    before = (source / "doi.lock.json").read_bytes()
+    before = file.read_bytes()
     write(source, {"index.rst": PAGE + ":doi:`10.1000/4`\n"})
     monkeypatch.setenv("DOIURI_CACHE", ":memory:")
     built = build(source, tmp_path / "away", "doi-lock")
     missing = "10.1000/4 is not in the lock file: no answer from the resolver [doi.lock-missing]"
-    assert built.told == [f"index.rst:6: WARNING: {missing}"]
-    assert (source / "doi.lock.json").read_bytes() == before
-
-
-def test_no_answer_at_all_writes_no_file(source: Path, tmp_path: Path) -> None:
+    assert built.at == [f"6: {missing}"]
+    assert file.read_bytes() == before
+    file.unlink()
     built = build(source, tmp_path / "away", "doi-lock")
-    assert len(built.told) == 2
-    assert not (source / "doi.lock.json").exists()
+    assert len(built.told) == 3
+    assert not file.exists()
     assert "no lock file written: there are no answers to keep" in built.said
     assert "doi.lock.json" not in built.said
 
 
 def test_a_broken_lock_file_is_named_and_written_anew_also_where_builds_ask_nobody(
-    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    source: Path, tmp_path: Path, file: Path
 ) -> None:
-    (source / "doi.lock.json").write_text("<<<<<<< HEAD\n")
+    file.write_text("<<<<<<< HEAD\n")
     built = build(source, tmp_path / "out")
     assert built.status == 2
     assert "doi.lock.json cannot be read as a lock file" in built.warnings
     assert "; run sphinx-build -b doi-lock to rewrite it" in built.warnings
     assert "reading sources" not in built.said
     assert build(source, tmp_path / "away", "doi-lock").status == 2
-    assert (source / "doi.lock.json").read_text() == "<<<<<<< HEAD\n", "nobody answered"
+    assert file.read_text() == "<<<<<<< HEAD\n", "nobody answered"
     assert build(source, tmp_path / "off", "html", "-W", "-D", "doi_resolve=no").status == 0
     write(source, {"conf.py": 'extensions = ["sphinx_doiuri"]\ndoi_resolve = False\n'})
-    assert lock(source, tmp_path, monkeypatch).status == 0
-    assert len(json.loads((source / "doi.lock.json").read_text())["entries"]) == 2
+    assert lock(source, tmp_path).status == 0
+    assert len(json.loads(file.read_text())["entries"]) == 2
 
 
 def test_the_files_of_data_sets_stay_and_what_no_document_needs_goes(
-    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    source: Path, tmp_path: Path, file: Path
 ) -> None:
-    lock(source, tmp_path, monkeypatch)
-    file = LockFile(source / "doi.lock.json")
-    before = file.read().keys
+    before = LockFile(file).read().keys
     kept = Key("files", "https://doi.org", "10.1000/5")
     dropped = [kept._replace(kind="work", doi="10.1000/1"), kept._replace(kind="record", doi="10.1000/6")]
-    file.put_many(dict.fromkeys([kept, *dropped], Entry(b"{}", "application/json", 0.0)))
-    assert {*file.read().keys} == {*before, kept, *dropped}
-    lock(source, tmp_path, monkeypatch)
-    assert {*file.read().keys} == {*before, kept}
+    LockFile(file).put_many(dict.fromkeys([kept, *dropped], Entry(b"{}", "application/json", 0.0)))
+    assert {*LockFile(file).read().keys} == {*before, kept, *dropped}
+    lock(source, tmp_path)
+    assert {*LockFile(file).read().keys} == {*before, kept}
 
 
-def test_another_name_and_none(source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    lock(source, tmp_path, monkeypatch)
-    (source / "doi.lock.json").rename(source / "locked.json")
+def test_another_name_and_none(source: Path, tmp_path: Path, file: Path) -> None:
+    file.rename(source / "locked.json")
     assert len(build(source, tmp_path / "named", "html", "-D", "doi_lock=locked.json").told) == 1
     assert build(source, tmp_path / "unnamed").told == []
     off = build(source, tmp_path / "off", "doi-lock", "-D", "doi_lock=")
     assert off.status == 2
     assert "doi_lock is off; set it to a file name to write a lock file" in off.warnings
     (told,) = build(source, tmp_path / "none", "html", "-D", "doi_lock=loked.json").told
-    assert told == ("loked.json does not exist; run sphinx-build -b doi-lock to create it [doi.lock-missing]")
+    assert told == "loked.json does not exist; run sphinx-build -b doi-lock to create it [doi.lock-missing]"
 
 
-def test_documents_without_dois_need_no_file(
-    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    lock(source, tmp_path, monkeypatch)
+@pytest.mark.parametrize("builder", ["html", "doi-lock"])
+def test_a_folder_is_no_lock_file(builder: str, source: Path, tmp_path: Path) -> None:
+    built = build(source, tmp_path / "out", builder, "-D", "doi_lock=.")
+    assert built.status == 2
+    assert f"doi_lock: {source} is a folder; set it to a file name" in built.warnings
+
+
+def test_documents_without_dois_need_no_file(source: Path, tmp_path: Path, file: Path) -> None:
     write(source, {"index.rst": "T\n=\n"})
     assert len(build(source, tmp_path / "out").told) == 2  # unused
-    assert lock(source, tmp_path, monkeypatch).status == 0
-    assert not (source / "doi.lock.json").exists()
+    assert lock(source, tmp_path).status == 0
+    assert not file.exists()
 
 
-def test_a_file_that_cannot_be_written_is_named(
-    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_that_cannot_be_written_is_named(source: Path, tmp_path: Path) -> None:
     write(source, {"conf.py": 'extensions = ["sphinx_doiuri"]\ndoi_lock = "index.rst/lock.json"\n'})
-    built = lock(source, tmp_path, monkeypatch)
+    built = lock(source, tmp_path)
     assert built.status != 0
     assert "cannot write the lock file: " in built.warnings
 
 
 def test_an_expired_answer_is_not_written_for_a_doi_without_an_answer(
-    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    source: Path, tmp_path: Path, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    lock(source, tmp_path, monkeypatch)
-    before = (source / "doi.lock.json").read_bytes()
-    base, cache = "http://127.0.0.1:1", tmp_path / "cache.sqlite"
+    before, base, cache = file.read_bytes(), "http://127.0.0.1:1", tmp_path / "cache.sqlite"
     expired = Entry(b'{"responseCode":100,"handle":"10.1000/1"}', "application/json", time.time() - 60)
     SQLiteStore(cache).put_many({Key("record", base, "10.1000/1"): expired})
     monkeypatch.setenv("DOIURI_RESOLVER", base)
     monkeypatch.setenv("DOIURI_CACHE", str(cache))
     build(source, tmp_path / "again", "doi-lock")
-    assert (source / "doi.lock.json").read_bytes() == before
+    assert file.read_bytes() == before

@@ -1,24 +1,20 @@
-"""The look-up: once per build, only new DOIs; the warnings for DOIs that do not exist."""
+"""The look-up: once per build, only new DOIs; what is reported about them, and what a build leaves out."""
 
 from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterable
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
-from doiuri import DOI
-from doiuri.resolver import Outcome, Resolver
 from support.ports import refusing
 from support.servers.faults import NAME, TYPICAL, Fault
-from support.servers.web import Site, resolver, site
-from support.sphinx_build import build, write
+from support.servers.web import Site, resolver
+from support.sphinx_build import Build, Serve, build, write
 
 FOUND = {f"10.1000/{number}": "https://example.org/" for number in range(100)}
-CONF = 'extensions = ["sphinx_doiuri"]\n'
 PAGES = {
-    "conf.py": CONF,
     "index.rst": "T\n=\n\nOne :doi:`10.1000/1`\ntwo :doi:`10.1000/lost`\n\n.. toctree::\n\n   b\n",
     "b.rst": "B\n=\n\n:doi:`10.1000/LOST`, :doi:`10.1000/2`,\n:doi:`10.1000/1`\n",
 }
@@ -33,29 +29,32 @@ def source(tmp_path: Path) -> Path:
     return write(tmp_path / "src", PAGES)
 
 
-def ask(monkeypatch: pytest.MonkeyPatch, server: Site) -> None:
-    monkeypatch.setenv("DOIURI_RESOLVER", server.url)
-    server.seen.clear()
+@pytest.fixture
+def found(serve: Serve) -> Site:
+    """A resolver that knows some DOIs."""
+    names = "10.1000/kept,", "10.1038/nphys1170"
+    return serve(resolver(FOUND | dict.fromkeys(names, "https://example.org/")))
 
 
-NOT_FOUND = [
-    "b.rst:4: WARNING: DOI not found: 10.1000/LOST [doi.not-found]",
-    "index.rst:5: WARNING: DOI not found: 10.1000/lost [doi.not-found]",
-]
-
-
-@pytest.mark.parametrize("options", [(), ("-j", "2"), ("-j", "auto")])
+@pytest.mark.parametrize("processes", ["1", "2", "auto"])
 def test_each_doi_is_asked_once_and_each_use_is_told(
-    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...]
+    source: Path, tmp_path: Path, found: Site, processes: str
 ) -> None:
     for number in range(12):  # Sphinx reads in several processes only if there are enough documents
         write(source, {f"many{number}.rst": f":orphan:\n\nT\n=\n\n:doi:`10.1000/{number}`\n"})
-    with site(resolver(FOUND)) as server:
-        ask(monkeypatch, server)
-        built = build(source, tmp_path / "out", "html", *options)
-        assert len(asked(server)) == 13
-        assert Counter(target.upper() for target in asked(server)).most_common(1)[0][1] == 1
-    assert built.told == NOT_FOUND
+    built = build(source, tmp_path / "out", "html", "-j", processes)
+    assert Counter(target.upper() for target in asked(found)).most_common(1)[0][1] == 1
+    assert len(asked(found)) == 13
+    assert all(
+        request.headers["user-agent"].startswith(
+            f"sphinx-doiuri/{version('sphinx-doiuri')} doiuri/{version('doiuri')} (+https://"
+        )
+        for request in found.seen
+    )
+    assert built.told == [
+        "b.rst:4: WARNING: DOI not found: 10.1000/LOST [doi.not-found]",
+        "index.rst:5: WARNING: DOI not found: 10.1000/lost [doi.not-found]",
+    ]
     marked = [link.text for link in built.links() if "doi-not-found" in link.classes]
     assert marked == ["doi:10.1000/lost"]
     (lost, *others) = built.links("b.html")
@@ -64,43 +63,31 @@ def test_each_doi_is_asked_once_and_each_use_is_told(
     assert not any("doi-not-found" in link.classes for link in others)
 
 
-def test_answers_are_renewed_on_the_next_day_and_kept_if_they_cannot_be(
-    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_an_answer_that_cannot_be_renewed_on_the_next_day_is_kept(
+    source: Path, tmp_path: Path, found: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    now, strftime, registered = time.time(), time.strftime, {**FOUND}
-
-    def marked(days: int) -> list[str]:
-        later = time.gmtime(now + days * 86400)
-        monkeypatch.setattr(time, "strftime", lambda form, when=later: strftime(form, when))
-        monkeypatch.setenv("DOIURI_CACHE", str(tmp_path / f"{days}.sqlite"))
-        built = build(source, tmp_path / "out")
-        return [link.text for link in built.links() if "doi-not-found" in link.classes]
-
-    with site(resolver(registered)) as server:
-        ask(monkeypatch, server)
-        assert marked(0) == ["doi:10.1000/lost"]
-        monkeypatch.setenv("DOIURI_OFFLINE", "1")
-        assert marked(1) == ["doi:10.1000/lost"]
-        monkeypatch.delenv("DOIURI_OFFLINE")
-        registered["10.1000/LOST"] = "https://example.org/"
-        assert marked(2) == []
+    strftime = time.strftime
+    build(source, tmp_path / "out")
+    monkeypatch.setattr(time, "strftime", lambda form: strftime(form, time.gmtime(86_400)))
+    monkeypatch.setenv("DOIURI_CACHE", ":memory:")
+    monkeypatch.setenv("DOIURI_OFFLINE", "1")
+    built = build(write(source, {"b.rst": f"{PAGES['b.rst']}\n"}), tmp_path / "out")
+    assert "doi-not-found" in built.links("b.html")[0].classes
 
 
-def test_only_what_is_new_is_asked(source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with site(resolver(FOUND)) as server:
-        ask(monkeypatch, server)
-        build(source, tmp_path / "out")
-        server.seen.clear()
-        write(source, {"b.rst": "B\n=\n\n:doi:`10.1000/1` :doi:`10.1000/77`\n\n:doi:`10.1000/lost`\n"})
-        built = build(source, tmp_path / "out")
-    assert asked(server) == ["10.1000/77"]
+def test_only_what_is_new_is_asked(source: Path, tmp_path: Path, found: Site) -> None:
+    build(source, tmp_path / "out")
+    found.seen.clear()
+    write(source, {"b.rst": "B\n=\n\n:doi:`10.1000/1` :doi:`10.1000/77`\n\n:doi:`10.1000/lost`\n"})
+    built = build(source, tmp_path / "out")
+    assert asked(found) == ["10.1000/77"]
     assert built.told == ["b.rst:6: WARNING: DOI not found: 10.1000/lost [doi.not-found]"]
 
 
 def test_without_a_network_the_first_cause_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Most DOIs are not even asked about, because earlier requests failed."""
     page = "T\n=\n\n" + "\n".join(f":doi:`10.1000/{number}`" for number in range(60))
-    source = write(tmp_path / "src", {"conf.py": 'extensions = ["sphinx_doiuri"]', "index.rst": page})
+    source = write(tmp_path / "src", {"index.rst": page})
     with refusing() as port:
         monkeypatch.setenv("DOIURI_RESOLVER", f"http://127.0.0.1:{port}")
         built = build(source, tmp_path / "out")
@@ -132,16 +119,155 @@ def test_fault_changes_no_byte_and_fails_no_build(
     assert ("could not be checked" in built.said) == (fault.status == "unknown")
 
 
-def test_the_dois_of_all_pages_are_checked_in_one_call(
-    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+COMMA = "10.1000/lost,: the name ends in ','"
+DASH = "10.1000/3–4.: en dash (U+2013) looks like another character"
+
+
+def project(tmp_path: Path, text: str, conf: str = "") -> Path:
+    base = f"extensions = ['sphinx_doiuri', 'sphinx.ext.ifconfig']\n{conf}\n"
+    return write(tmp_path / "src", {"index.rst": f"T\n=\n\n{text}\n", "conf.py": base})
+
+
+def test_advice_and_not_found_are_one_warning(tmp_path: Path, found: Site) -> None:
+    text = ":doi:`10.1000/lost,` `x <doi:10.1000/lost,>`__\n:doi:`10.1000/kept,`\n|s|\n:doi:`10.1000/1`\n\n"
+    text += (
+        ":doi:`https://doi.org/10.1000/400?x` :doi:`T <10.1000/%41>`\n\n.. |s| replace:: :doi:`10.1000/3–4.`"
+    )
+    source = project(tmp_path, text)
+    told = build(source, tmp_path / "out").at
+    query = "the query 'x' was dropped; if it belongs to the name, escape it"
+    decoded = "%41 was decoded; if it belongs to the name, escape the percent sign"
+    meant = "did you mean 10.1000/lost?"
+    escaped = f"{query}; did you mean https://doi.org/10.1000/400%3Fx?"
+    assert sorted(told) == sorted(
+        [
+            f"4: DOI not found: {COMMA}; {meant} [doi.not-found]",
+            f"4: DOI not found: doi:10.1000/lost, is read as {COMMA}; {meant} [doi.not-found]",
+            "5: 10.1000/kept,: the name ends in ','; did you mean 10.1000/kept? [doi.trailing-punctuation]",
+            f"11: DOI not found: {DASH}, the name ends in '.'; did you mean 10.1000/3-4? [doi.not-found]",
+            f"9: DOI not found: https://doi.org/10.1000/400?x is read as 10.1000/400: {escaped} [doi.not-found]",
+            f"9: DOI not found: 10.1000/%41 is read as 10.1000/A: {decoded} [doi.not-found]",
+        ]
+    )
+    assert build(source, tmp_path / "out").warnings == ""
+
+
+def test_the_registered_doi_that_was_probably_meant_is_proposed(tmp_path: Path, found: Site) -> None:
+    text = ":doi:`10.1038/nphys117O` :doi:`10.1000/12/x`\n:doi:`10.1000/l2` :doi:`10.1000/O`"
+    source = project(tmp_path, text)
+    expected = [
+        "4: DOI not found: 10.1000/12/x; did you mean 10.1000/12? [doi.not-found]",
+        "4: DOI not found: 10.1038/nphys117O; did you mean 10.1038/nphys1170? [doi.not-found]",
+        "5: DOI not found: 10.1000/O [doi.not-found]",
+        "5: DOI not found: 10.1000/l2; did you mean 10.1000/12? [doi.not-found]",
+    ]
+    assert sorted(build(source, tmp_path / "out").at) == expected
+    write(source, {"index.rst": f"T\n=\n\nNew :doi:`10.1000/new`\n{text}"})
+    told = sorted(build(source, tmp_path / "out", "html", "-D", "doi_offline=1").at)
+    assert [line.partition(": ")[2] for line in told] == [line.partition(": ")[2] for line in expected]
+
+
+@pytest.mark.parametrize(
+    ("text", "suppressed", "expected"),
+    [
+        (
+            ":doi:`10.1000/3–4.`",
+            "doi.not-found",
+            [
+                f"4: {DASH}; did you mean 10.1000/3-4.? [doi.look-alike]",
+                "4: 10.1000/3–4.: the name ends in '.'; did you mean 10.1000/3–4? [doi.trailing-punctuation]",
+            ],
+        ),
+        (
+            ":doi:`10.1000/lost,`",
+            "doi.trailing-punctuation",
+            ["4: DOI not found: 10.1000/lost,; did you mean 10.1000/lost? [doi.not-found]"],
+        ),
+        (
+            ":doi:`10.1000/3–4.`",
+            "doi.trailing-punctuation",
+            [f"4: DOI not found: {DASH}; did you mean 10.1000/3-4? [doi.not-found]"],
+        ),
+        (":doi:`10.1000/3–4.`", "doi", []),
+    ],
+)
+def test_each_of_the_two_types_can_be_suppressed(
+    tmp_path: Path, found: Site, text: str, suppressed: str, expected: list[str]
 ) -> None:
-    """The resolver divides the budget among the DOIs of one call."""
-    asked: list[set[DOI]] = []
+    source = project(tmp_path, text, f"suppress_warnings = ['{suppressed}']")
+    assert build(source, tmp_path / "out").at == expected
 
-    def check(_: Resolver, dois: Iterable[DOI], **_options: object) -> list[Outcome]:
-        asked.append({*dois})
-        return [Outcome(doi, "found") for doi in asked[-1]]
 
-    monkeypatch.setattr(Resolver, "check", check)
-    assert build(source, tmp_path).warnings == ""
-    assert asked == [{DOI(f"10.1000/{name}") for name in ("1", "2", "lost")}]
+def test_builders_that_look_up_nothing_give_advice(tmp_path: Path, found: Site) -> None:
+    source = project(tmp_path, ":doi:`10.1000/lost,`", "linkcheck_ignore = ['.*']")
+    [told] = build(source, tmp_path / "texts", "gettext").at
+    assert told.endswith("[doi.trailing-punctuation]")
+    [told] = build(source, tmp_path / "out", "linkcheck").at
+    assert told.endswith("[doi.trailing-punctuation]")
+    [told] = build(source, tmp_path / "out").at
+    assert told.endswith("[doi.not-found]")
+    assert build(source, tmp_path / "out", "linkcheck").warnings == ""
+    assert build(source, tmp_path / "out").warnings == ""
+
+
+BLOCKS = """
+.. ifconfig:: release == "x"
+
+   :doi:`10.1000/off` :doi:`10.1000/1`
+
+.. ifconfig:: release == ""
+
+   :doi:`10.1000/on`
+
+.. only:: html
+
+   :doi:`10.1000/web`
+
+   .. ifconfig:: False
+
+      :doi:`10.1000/both,`
+
+.. only:: latex
+
+   :doi:`10.1000/paper` and :doi:`10.1000/kept,` and :doi:`10.1000/web`
+"""
+
+
+def names(built: Build) -> list[str]:
+    return sorted(line.partition("10.1000/")[2].partition(" ")[0].rstrip(":;") for line in built.at)
+
+
+def test_what_a_build_leaves_out_is_not_reported(tmp_path: Path, found: Site) -> None:
+    source = project(tmp_path, BLOCKS)
+    assert names(build(source, tmp_path / "out", "html")) == ["on", "web"]
+    assert names(build(source, tmp_path / "out", "latex")) == ["kept,", "paper", "web"]
+    assert names(build(source, tmp_path / "new", "latex")) == ["kept,", "on", "paper", "web"]
+    assert names(build(source, tmp_path / "new", "html")) == ["web"]
+    assert names(build(source, tmp_path / "tag", "html", "-t", "latex")) == [
+        "kept,",
+        "on",
+        "paper",
+        "web",
+        "web",
+    ]
+
+
+def test_an_expression_that_fails_hides_nothing(tmp_path: Path, found: Site) -> None:
+    text = ".. ifconfig:: 1 / 0\n\n   :doi:`10.1000/lost`\n\n.. only:: (\n\n   :doi:`10.1000/lost`\n"
+    built = build(project(tmp_path, text), tmp_path / "out", "html")
+    assert built.warnings.count("[doi.not-found]") == 2
+
+
+def test_the_lock_file_has_what_any_builder_shows(tmp_path: Path, found: Site) -> None:
+    source = project(tmp_path, BLOCKS)
+    assert names(build(source, tmp_path / "lock", "doi-lock")) == ["kept,", "on", "paper", "web", "web"]
+    for builder in ("html", "latex"):
+        built = build(source, tmp_path / builder, builder)
+        assert "[doi.lock-" not in built.warnings
+    write(source, {"doi.lock.json": '{"doiuri-lock": 1, "entries": {}}'})
+    built = build(source, tmp_path / "html", "html", "-E")
+    missing = [line for line in built.at if "[doi.lock-missing]" in line]
+    assert [line.partition(" is not")[0].partition(" ")[2] for line in missing] == [
+        "10.1000/on",
+        "10.1000/web",
+    ]

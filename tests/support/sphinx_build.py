@@ -5,8 +5,9 @@ import functools
 import io
 import re
 import zlib
+from collections.abc import Callable
 from dataclasses import dataclass
-from html.parser import HTMLParser
+from html import unescape
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -18,10 +19,12 @@ import sphinx.theming
 from jinja2.sandbox import SandboxedEnvironment
 from sphinx.cmd.build import build_main
 from sphinx.locale import translators
+from support.servers.web import Answering, Site
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+Serve = Callable[[Answering], Site]
 ROOTS = Path(__file__).parent.parent / "sphinx" / "roots"
 
 
@@ -42,6 +45,20 @@ class Build:
         """The warnings, sorted, from the name of the source file on."""
         return sorted(line.rpartition("/src/")[2] for line in self.warnings.splitlines() if line.strip())
 
+    @property
+    def at(self) -> list[str]:
+        """The warnings about ``index.rst``, in their order, from the line on."""
+        return [
+            line.partition("/index.rst:")[2].replace(" WARNING:", "")
+            for line in self.warnings.splitlines()
+            if "/index.rst:" in line
+        ]
+
+    @property
+    def written(self) -> set[str]:
+        """The pages that were written, without the index: Sphinx writes pages with a toctree again."""
+        return set(re.findall(r"writing output\.\.\. \[ *\d+%\] (\S+)", self.said)) - {"index"}
+
     def links(self, name: str = "index.html") -> "list[Link]":
         return links(self.text(name))
 
@@ -59,7 +76,7 @@ class Link:
     """An ``<a>``: its attributes and its text."""
 
     attributes: dict[str, str]
-    text: str = ""
+    text: str
 
     @property
     def href(self) -> str:
@@ -70,24 +87,20 @@ class Link:
         return set(self.attributes.get("class", "").split())
 
 
-class _Links(HTMLParser):
-    def __init__(self) -> None:
-        super().__init__()
-        self.links: list[Link] = []
-        self._open = False
+def links(page: str) -> list[Link]:
+    """The links with the class ``doi`` on a page, in order."""
+    found = [
+        Link(
+            {name: unescape(value) for name, value in re.findall(r'([\w-]+)="([^"]*)"', tag)}, text_in(inner)
+        )
+        for tag, inner in re.findall(r"<a\b([^>]*)>(.*?)</a>", page, re.DOTALL)
+    ]
+    return [link for link in found if "doi" in link.classes]
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag == "a":
-            self._open = True
-            self.links.append(Link({name: value or "" for name, value in attrs}))
 
-    def handle_endtag(self, tag: str) -> None:
-        if tag == "a":
-            self._open = False
-
-    def handle_data(self, data: str) -> None:
-        if self._open:
-            self.links[-1].text += data
+def text_in(html: str) -> str:
+    """The text of a part of a page."""
+    return unescape(re.sub("<[^>]*>", "", html))
 
 
 class Templates(SandboxedEnvironment):
@@ -103,13 +116,6 @@ class Templates(SandboxedEnvironment):
 
 
 ENTRY_POINTS = functools.cache(entry_points)
-
-
-def links(page: str) -> list[Link]:
-    """The links with the class ``doi`` on a page, in order."""
-    parser = _Links()
-    parser.feed(page)
-    return [link for link in parser.links if "doi" in link.classes]
 
 
 def write(folder: Path, files: "Mapping[str, str]") -> Path:
@@ -131,18 +137,8 @@ def build(source: Path, target: Path, builder: str = "html", *options: str) -> B
     out, said, warned = target / builder, io.StringIO(), target / "warnings.txt"
     target.mkdir(parents=True, exist_ok=True)
     translators.clear()  # Sphinx keeps the languages of earlier builds
-    arguments = [
-        "-b",
-        builder,
-        "-N",
-        "-D",
-        "show_warning_types=1",
-        "-d",
-        str(target / "doctrees"),
-        "-w",
-        str(warned),
-        *options,
-    ]
+    words = f"-b {builder} -N -D show_warning_types=1".split()
+    arguments = [*words, "-d", str(target / "doctrees"), "-w", str(warned), *options]
     with (
         contextlib.redirect_stdout(said),
         contextlib.redirect_stderr(io.StringIO()),
@@ -153,6 +149,14 @@ def build(source: Path, target: Path, builder: str = "html", *options: str) -> B
         status = build_main([*arguments, str(source), str(out)])
     complaints = re.sub(r"\x1b\[[0-9;]*m", "", warned.read_text("utf-8")) if warned.exists() else ""
     return Build(status, out, complaints, re.sub(r"\x1b\[[0-9;]*m", "", said.getvalue()))
+
+
+def page(folder: Path, text: str, conf: str = "", *options: str, **files: str) -> Build:
+    """Build a project of one page that looks nothing up; ``index.md`` is the page if it is given."""
+    index = {} if "index.md" in files else {"index.rst": f"T\n=\n\n{text}\n"}
+    conf = f"extensions = ['sphinx_doiuri']\ndoi_resolve = False\n{conf}\n"
+    source = write(folder / "src", {"conf.py": conf, **index, **files})
+    return build(source, folder / "out", "html", "-n", *options)
 
 
 # Text in PDFs of pdfLaTeX
